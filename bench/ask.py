@@ -23,8 +23,8 @@ from sluice.cli.connection import connected
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import wait_for_chain
 from sluice.contracts.data.datasets import NewDataset
-from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AskNext, NextItems
-from sluice.contracts.human_tasks.asking_watch import AskLink, NewLink
+from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AskNext, NextItems
+from sluice.contracts.human_tasks.supervision import AskLink, NewLink
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.network.credentials import headers_for
 from sluice.network.http_clients import http_client
@@ -87,7 +87,7 @@ def bench_ask(items: int = 2000, people: int = 200, think: float = 1.0) -> Bench
             path.write_text(f"Sunday at {path.stem}:00, or not")
         with fresh_system(**_NO_LIMITS) as (url, _):
             address = asyncio.run(_prepare_page(url, files))
-            # The browsers run in a process of their own, as real ones do.
+            # The browsers run in a separate process, as real ones do.
             with ProcessPoolExecutor(1) as pool:
                 records, seconds = pool.submit(_run_browsers, url, address, people, think).result()
     waits = [wait for record in records for wait in record.waits]

@@ -144,7 +144,7 @@ async def _measure(system: SystemUnderTest, jobs: int, waiting: int) -> Figures:
     async with _connect(system) as clients:
         if [
             pilot
-            for pilot in (await clients.wms.pilots()).pilots
+            for pilot in (await clients.wms.list_pilots()).pilots
             if pilot.state is PilotState.ACTIVE
         ]:
             raise Conflict(
@@ -183,7 +183,7 @@ async def _connect(system: SystemUnderTest) -> AsyncIterator[_Clients]:
 
 async def _register(dms: DmsClient, count: int) -> Dataset:
     """Return a closed data set of files that do not exist."""
-    [store, *_] = await dms.storages(StorageType.INPUT)
+    [store, *_] = await dms.list_storages(StorageType.INPUT)
     name = f"bench-{uuid4().hex[:12]}"
     folder = f"{store.url}/{name}"
     dataset = await dms.register_dataset(NewDataset(name=name, on_demand=True, url=folder))
@@ -207,11 +207,11 @@ async def _wait_until_split(clients: _Clients, chain: Chain, jobs: int) -> tuple
     deadline = time.monotonic() + TIMEOUT
     created_jobs = 0
     while True:
-        chain = await clients.operator.chain(chain.uid)
+        chain = await clients.operator.get_chain(chain.uid)
         if chain.state.final:
             raise ServiceError(f"the chain ended {chain.state}: {chain.reason}")
         [task] = [step.task_uid for step in chain.steps]
-        for status in (await clients.wms.tasks([task])).tasks if task else []:
+        for status in (await clients.wms.list_tasks([task])).tasks if task else []:
             if status.total >= jobs:
                 return chain, status.uid
             created_jobs, deadline = (
@@ -227,7 +227,7 @@ async def _wait_until_split(clients: _Clients, chain: Chain, jobs: int) -> tuple
 
 async def _wait_until_ended(clients: _Clients, task: UUID) -> None:
     """Wait for the cancellation of all jobs, so that it does not disturb the next measurement."""
-    while not (await clients.wms.task(task)).state.final:  # noqa: ASYNC110 - it happens in another process
+    while not (await clients.wms.get_task(task)).state.final:  # noqa: ASYNC110 - it happens in another process
         await asyncio.sleep(0.1)
 
 
@@ -246,11 +246,11 @@ async def _run(system: SystemUnderTest, dms: DmsClient, output: UUID, jobs: int)
         *([] if system.pilot_token is None else [str(system.pilot_token)]),
         env=os.environ.copy(),
     )
-    initial_count = (await dms.dataset(output)).count_files
+    initial_count = (await dms.get_dataset(output)).count_files
     first, started = 0, 0.0
     try:
         while True:
-            count = (await dms.dataset(output)).count_files - initial_count
+            count = (await dms.get_dataset(output)).count_files - initial_count
             now = time.perf_counter()
             if count and not first:
                 first, started = count, now

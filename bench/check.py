@@ -68,7 +68,7 @@ def bench_check(steps: int = 40) -> BenchResult:
 
 
 def build_template(steps: int) -> str:
-    """Return a sequence of maps, each with a tool of its own."""
+    """Return a sequence of maps, each with its own tool."""
     sources = ["files", *(f"s{number}/made" for number in range(steps))]
     return _HEAD.format(last=steps - 1) + "".join(
         _STEP.format(number=n, source=sources[n]) for n in range(steps)

@@ -54,9 +54,8 @@ def bookkeeping(
     ] = None,
 ) -> None:
     """Measure services and database alone, with simulated pilots."""
-    from bench.bookkeeping import (  # noqa: PLC0415 - starts a whole system
-        bench_bookkeeping,
-    )
+    # The benchmark starts a whole system.
+    from bench.bookkeeping import bench_bookkeeping  # noqa: PLC0415
 
     plain_errors(lambda: bench_bookkeeping(jobs, waiting or [1], stack)).show()
 
@@ -167,7 +166,7 @@ def polite_crawl(
 
 
 @app.command("ask")
-def asking(
+def simulate_annotators(
     items: Annotated[int, typer.Option(min=10, help="The number of items.")] = 2000,
     people: Annotated[
         int, typer.Option(min=1, help="The number of annotators at the same time.")

@@ -132,7 +132,7 @@ class _Web:
         log = str(self.folder / "requests.jsonl")
         options = ("--agent", f"(+{SLUICE_CRAWLER}-{turn})", "--delays", str(DELAY_FACTOR))
         result = subprocess.run(
-            [_find_program("mt-kindness"), log, *options],
+            [_find_program("mt-check-delays"), log, *options],
             capture_output=True,
             text=True,
             check=False,

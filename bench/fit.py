@@ -25,7 +25,7 @@ _NAMED_AMOUNTS: tuple[dict[str, float], ...] = (
 def bench_fit() -> BenchResult:
     """Measure the milliseconds to find the fitting kinds on an idle and on a busy node.
 
-    The peer matches each kind by itself.
+    The peer matches each kind separately.
     """
     devices = [
         Gpu(uuid=f"GPU-{number}", name="A", memory=40_000, capability="8.0", cuda="12.4")
@@ -49,7 +49,7 @@ def bench_fit() -> BenchResult:
         value=max(idle, busy),
         unit="ms",
         target="<= 5 ms for 10 000 kinds of resource requests and 8 GPUs",
-        peers={"each kind by itself": each},
+        peers={"each kind separately": each},
         ratio=max(idle, busy) / each,
         details={
             "kinds": len(kinds),

@@ -184,7 +184,7 @@ async def _find_first_file_time(url: str, finished_chain: FinishedChain) -> floa
         [task] = [step.task_uid for step in finished_chain.chain.steps if step.name == f"map{MAPS}"]
         if task is None:
             raise ValueError("the last map was never started")
-        jobs = (await connection.operator.jobs(task, limit=1000, full=True)).jobs
+        jobs = (await connection.operator.list_jobs(task, limit=1000, full=True)).jobs
     return min(
         (job.started_at - finished_chain.chain.created_at).total_seconds() + (job.seconds or 0.0)
         for job in jobs

@@ -35,7 +35,7 @@ class IntermediateFileCounter:
                     for dataset in ([] if self._chain is None else self._chain.datasets)
                     if dataset.step in self._steps and dataset.port is not None
                 ]
-                datasets = await asyncio.gather(*map(connection.operator.dataset, uids))
+                datasets = await asyncio.gather(*map(connection.operator.get_dataset, uids))
                 count = sum(
                     dataset.count_files - dataset.released
                     for dataset in datasets

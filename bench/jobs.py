@@ -91,7 +91,7 @@ def bench_jobs(files: int = 2000) -> BenchResult:
 
 
 def _run_chain(inputs: list[Path], *, sandbox: str) -> tuple[FinishedChain, str]:
-    """Return the times and the merged output of a system of its own with a sandbox setting."""
+    """Return the times and the merged output of a separate system with a sandbox setting."""
     with fresh_system(SLUICE_PILOT_SANDBOX=sandbox) as (url, _):
         # The pilots first load the tool and their caches on a small data set, as in a running
         # system.

@@ -139,8 +139,8 @@ async def _list_start_times(connection: Connection, chain: Chain, step: str) -> 
     """Return the times at which the jobs of a step began, as they report it, by number."""
     [output] = [dataset.uid for dataset in chain.datasets if dataset.step == step and dataset.port]
     times = {}
-    async for file in connection.operator.all_files(output):
-        async with connection.operator.content(file) as answer:
+    async for file in connection.operator.iterate_files(output):
+        async with connection.operator.stream_content(file) as answer:
             times[file.seq] = float(await answer.aread())
     return times
 
@@ -150,8 +150,8 @@ async def _list_end_times(connection: Connection, task: UUID | None) -> dict[int
     if task is None:
         raise ValueError("the step was never started")
     times = {}
-    for job in (await connection.operator.jobs(task)).jobs:
-        [attempt] = (await connection.operator.job(job.id)).attempts
+    for job in (await connection.operator.list_jobs(task)).jobs:
+        [attempt] = (await connection.operator.get_job(job.id)).attempts
         if attempt.ended_at is None:
             raise ValueError(f"job {job.id} has never ended")
         times[job.seq] = attempt.ended_at.timestamp()

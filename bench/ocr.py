@@ -1,7 +1,7 @@
 """Benchmark of document OCR with warm workers: pages per second of two workers.
 
 The peers are a plain loop of two processes that writes the same files, and the same tools started
-anew for each page.
+for each page.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ def bench_ocr(pages: int = 40, rounds: int = 5, started_anew: int = 6) -> BenchR
         target="0.90 x the plain loop",
         peers={
             f"plain loop of {WORKERS} processes": loop_rate,
-            "tools started anew for each page": cold_rate,
+            "tools started for each page": cold_rate,
         },
         ratio=warm_rate / loop_rate,
         details={
@@ -73,7 +73,7 @@ def bench_ocr(pages: int = 40, rounds: int = 5, started_anew: int = 6) -> BenchR
             "ratios of the rounds": [
                 round(seconds / finished_chain.seconds, 3) for finished_chain, seconds in both
             ],
-            "ratio to tools started anew": round(warm_rate / cold_rate, 1),
+            "ratio to tools started for each page": round(warm_rate / cold_rate, 1),
         },
     )
 

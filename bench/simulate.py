@@ -20,7 +20,7 @@ from sluice.contracts.jobs.simulation import PolicyName
 
 SIMULATOR = "wms.simulation.entry"
 LOADS, WORKERS = (0.5, 0.8, 0.95, 1.02, 1.13), (2, 4, 16, 64)
-#: Means over so many seeds are assumed to be normally distributed.
+#: Means over this number of seeds are assumed to be normally distributed.
 NORMAL_QUANTILE = 1.96
 
 

@@ -24,7 +24,7 @@ from sluice.contracts.common.states import AttemptOutcome, ReportAnswer
 from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot, SignOff
 from sluice.network.http_clients import http_client
 from sluice.pilot_access.auth import PilotAuth
-from sluice.storage import local_path
+from sluice.storage import find_local_path
 
 #: The name of the file that outputs are links to.
 _SOURCE = ".one-byte"
@@ -121,7 +121,7 @@ def report_success(
 
 def _write_output(job: dict[str, Any], output: dict[str, Any]) -> dict[str, Any]:
     name = output_name(job["seq"], job["attempt"], "out")
-    _link_one_byte(Path(local_path(output["dat_out_url"]) or ""), name)
+    _link_one_byte(Path(find_local_path(output["dat_out_url"]) or ""), name)
     return {
         "port": output["port"],
         "name": name,

@@ -1,7 +1,7 @@
-"""Benchmark of warm workers, beside the same tool started anew for each job.
+"""Benchmark of warm workers, beside the same tool started for each job.
 
-Sluice and, if installed, HyperQueue start the tool anew. There are two tools: a native program that
-starts within milliseconds, and a Python program whose imports take as long as torch.
+Sluice and, if installed, HyperQueue start the tool for each job. There are two tools: a native
+program that starts within milliseconds, and a Python program whose imports take as long as torch.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ def main(arguments):
 serve(main)
 """
 
-_WARM, _COLD, _HYPERQUEUE = "warm worker", "started anew", "started anew by HyperQueue"
+_WARM, _COLD, _HYPERQUEUE = "warm worker", "started again", "started again by HyperQueue"
 
 _WORKFLOW = """\
 cwlVersion: v1.2
@@ -129,7 +129,7 @@ def _build_result(median: dict[tuple[str, str], float], files: int) -> BenchResu
         name="warm",
         value=median["native", _WARM],
         unit="jobs/s",
-        target="1.4 x started anew; 20 x where it imports torch",
+        target="1.4 x started again; 20 x where it imports torch",
         peers={variant: median["native", variant] for variant in peers},
         ratio=median["native", _WARM] / median["native", _COLD],
         details={

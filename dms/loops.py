@@ -23,7 +23,7 @@ from sluice.contracts.common.states import DatasetState
 from sluice.servicekit.database import Connection, Database
 from sluice.servicekit.running.loop import LoopDeclaration, do_nothing
 
-#: Seconds between checks of where the storages lie.
+#: Seconds between checks of where the storages are.
 LOOK_PERIOD = 30.0
 
 #: Seconds between checks of the recorded changes of usage, and how many rows may exist.
@@ -42,7 +42,7 @@ Take = Callable[[Connection], Awaitable[DatasetClaim | None]]
 def declare_loops(context: DmsContext, settings: DmsSettings) -> list[LoopDeclaration]:
     """Return the declarations of the loops."""
     database, period, count = context.database, settings.poll_seconds, settings.workers
-    levels = partial(watch_watermarks, database, context.watch.free)
+    levels = partial(watch_watermarks, database, context.storage_monitor.free)
     return [
         LoopDeclaration(CLOSE, period, partial(close_once, database), wakes=(UPLOAD, _SWEEP)),
         LoopDeclaration(RELEASE, period, partial(remove_released, context)),
@@ -50,7 +50,7 @@ def declare_loops(context: DmsContext, settings: DmsSettings) -> list[LoopDeclar
         LoopDeclaration(UPLOAD, period, partial(upload_once, context), count=count),
         LoopDeclaration(_SWEEP, period, partial(sweep_once, context)),
         LoopDeclaration("dms.usage", FOLD_PERIOD, partial(fold_once, database)),
-        LoopDeclaration("dms.storages", LOOK_PERIOD, context.watch.check_all),
+        LoopDeclaration("dms.storages", LOOK_PERIOD, context.storage_monitor.check_all),
         LoopDeclaration("dms.levels", LEVEL_PERIOD, levels),
     ]
 

@@ -14,7 +14,7 @@ class DmsSettings(ServiceSettings):
     model_config = SettingsConfigDict(env_prefix="SLUICE_DMS_")
 
     port: int = CallingService.DMS.port
-    #: Roots below which storages may lie: URLs and absolute paths, separated by spaces, as in
+    #: Roots below which storages may be: URLs and absolute paths, separated by spaces, as in
     #: `/data s3://bucket`. Quote a root that has spaces. A storage may also be a root itself.
     #: With no root, no storage can be registered.
     storage_roots: str = ""
@@ -26,7 +26,7 @@ class DmsSettings(ServiceSettings):
     verify_files: bool = True
     #: Seconds between polls of the tables when nothing wakes a loop.
     poll_seconds: float = Field(default=1.0, gt=0)
-    #: Data sets deleted, and uploaded, at the same time. Several let the others go on when one
+    #: Data sets deleted, and uploaded, at the same time. Several let the others continue when one
     #: storage hangs.
     workers: int = Field(default=2, ge=1)
     #: Files copied at the same time.

@@ -83,10 +83,15 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         AuditChain(database, metrics, keep=timedelta(days=settings.audit_days)),
         context.files,
         context.reads,
-        context.watch,
+        context.storage_monitor,
         *queue_consumers(transport, database, metrics=metrics, wakes=wakes),
         loops,
-        Gauges(database, metrics, declare_gauges(context.watch.free_now), health=health.report),
+        Gauges(
+            database,
+            metrics,
+            declare_gauges(context.storage_monitor.free_now),
+            health=health.report,
+        ),
     ]
     return Service(
         "dms",
@@ -111,7 +116,7 @@ def make_context(settings: DmsSettings, database: Database) -> DmsContext:
         database=database,
         files=files,
         reads=FileReads(settings.parallel_reads),
-        watch=StorageMonitor(database, files, settings.roots, settings.exclusions),
+        storage_monitor=StorageMonitor(database, files, settings.roots, settings.exclusions),
         verify_files=settings.verify_files,
         claim_seconds=settings.claim_seconds,
         max_backoff_seconds=settings.max_backoff_seconds,

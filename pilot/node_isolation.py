@@ -108,7 +108,7 @@ def with_users(
         folder.let_users_pass(run)
         failure = why_unsuitable(users, run.slots, run.journals)
         if failure is None:
-            log.warning("sandbox.users", reason=why, note="each slot has a user of its own only")
+            log.warning("sandbox.users", reason=why, note="each slot has only a separate user")
             return replace(isolation, users=users, claims=claims)
         folder.keep_users_out()
         why = f"{why}; {failure}"

@@ -20,7 +20,7 @@ from pilot.node.resources import detect
 from pilot.node_isolation import find_configured_sandbox
 from pilot.settings import PilotSettings
 
-#: Events of warnings whose facts have fields of their own in the report.
+#: Events of warnings whose facts have separate fields in the report.
 _REPORTED = frozenset({"engine.none", "memory.limits", "sandbox.no_network", "sandbox.none"})
 
 

@@ -138,7 +138,7 @@ class PilotRuntime:
             if not has_space(self._run.path):
                 return f"its disk is full (less than {size_text(MIN_SPACE)} free)"
         if self._disk_pauses.is_persistent:
-            return "its disk had no space for the last job: one job is tried now and then"
+            return "its disk had no space for the last job: one job is tried occasionally"
         return ""
 
     def save_tokens(self) -> None:

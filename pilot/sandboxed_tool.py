@@ -35,7 +35,7 @@ _GRACE = 5
 
 
 class SandboxedTool(Contract):
-    """What a program gets in the sandbox.
+    """The files and options of a program in the sandbox.
 
     The paths include the working directory of this process, which the program works in too.
 

@@ -223,7 +223,7 @@ def _format_error(details: ErrorDetails, option_names: Collection[str]) -> str:
     )
     if details["type"] == "list_type":
         return (
-            f"{setting}: {quoted(details['input'])} is no list, which is written as JSON:"
+            f"{setting}: {quoted(details['input'])} is not a list, which is written as JSON:"
             """ '["one", "two"]'"""
         )
     where = "".join(f", number {index + 1}" for index in place if isinstance(index, int))

@@ -126,7 +126,7 @@ class WmsSession:
         Raises:
             ServiceError: The request has failed.
         """
-        return await self.client.heartbeat(self.pilot.uid, heartbeat)
+        return await self.client.send_heartbeat(self.pilot.uid, heartbeat)
 
     async def storages(self) -> StorageUrls:
         """Return the registered storages.
@@ -135,7 +135,7 @@ class WmsSession:
             ServiceError: The request has failed.
             NotFound: The WMS does not know the pilot.
         """
-        return await self.client.storages(self.pilot.uid)
+        return await self.client.list_storages(self.pilot.uid)
 
     async def secrets(self, job: JobToken) -> SecretValues:
         """Return the secrets of a job.
@@ -143,4 +143,4 @@ class WmsSession:
         Raises:
             ServiceError: The request has failed.
         """
-        return await self.client.secrets(self.pilot.uid, job)
+        return await self.client.get_secrets(self.pilot.uid, job)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The CWL project's conformance tests on a system of its own: conformance.sh SUITE. SUITE: a folder with the repository cwl-v1.2
+# The CWL project's conformance tests on a separate system: conformance.sh SUITE. SUITE: a folder with the repository cwl-v1.2
 # or cwl-v1.1, or with common-workflow-language, which has those of v1.0. JOBS: tests at a time, TESTS: numbers of some.
 # CONTAINERS=none: without; CONTAINERS=local: with Podman, and images made here; else with the engines and images of this machine.
 set -euo pipefail

@@ -77,12 +77,12 @@ def list_outdated() -> Iterator[str]:
         if difference := find_differences(path, make()):
             yield difference
     yield from (
-        f"{path}: nothing makes this file any more; delete it" for path in sorted(list_leftovers())
+        f"{path}: no function makes this file; delete it" for path in sorted(list_leftovers())
     )
 
 
 def list_leftovers() -> set[Path]:
-    """Return the files that no function makes any more."""
+    """Return the files that no function makes."""
     existing = {*(REFERENCE / "openapi").glob("*.json"), *(REFERENCE / "services").glob("*.md")}
     return existing - makers().keys()
 

@@ -122,7 +122,7 @@ def _check_sharing(
     if {number for number, *_ in outputs} != {"1"}:
         yield f"jobs see {sorted({number for number, *_ in outputs})} devices, not 1"
     if not {uuid for uuid, *_ in spans} <= uuids:
-        yield "jobs were told of devices that are none of this machine's"
+        yield "jobs were told of devices that are not this machine's"
     if most == 1 and overlaps:
         yield f"{overlaps} pairs of jobs had the same whole device at the same time"
     if most > 1 and not overlaps:

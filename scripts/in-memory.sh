@@ -9,5 +9,5 @@ available=$(awk '/^MemAvailable/ {print int($2 / 1048576)}' /proc/meminfo 2>/dev
 if [ ! -w "$memory" ] || [ "$((free))" -lt "$wanted" ] || [ "$((available))" -lt "$wanted" ]; then exec "$@"; fi
 folder=$(mktemp -d "$memory/sluice-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
-chmod 755 "$folder" # servers that are started here by root run as users of their own
+chmod 755 "$folder" # servers that are started here by root run as separate users
 TMPDIR=$folder "$@"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs an extra of pyproject.toml (ocr, masstimes-train) into .venv, beside the versions of requirements.lock. Uses pip: it alone
 # finds builds of torch where pip's own settings say they are (PIP_EXTRA_INDEX_URL, PIP_FIND_LINKS), as those that do without CUDA.
-# An extra that is complete costs nothing; one that was interrupted is installed anew.
+# An extra that is complete costs nothing; one that was interrupted is installed again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 extra=$1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Puts RabbitMQ at the tests' disposal: the distribution's package on Debian and Ubuntu, otherwise a container engine.
-# No system service is started or enabled; the tests start a broker of their own on free ports in a temporary folder.
+# No system service is started or enabled; the tests start their own broker on free ports in a temporary folder.
 set -eu
 
 SERVER=/usr/lib/rabbitmq/bin/rabbitmq-server

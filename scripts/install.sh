@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs everything into .venv, with the versions and hashes of requirements.lock, and `sluice` itself in place. Compiles all of it
-# once. A complete environment costs nothing. An environment that was interrupted, or made in another folder, is removed and made anew.
-# install.sh [PYTHON]; install.sh --check: only says whether it is whole (0), old (1) or has to be made anew (2).
+# once. A complete environment costs nothing. An environment that was interrupted, or made in another folder, is removed and made again.
+# install.sh [PYTHON]; install.sh --check: only says whether it is whole (0), old (1) or has to be made again (2).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$(pwd -P)
@@ -31,7 +31,7 @@ found=0
 state || found=$?
 if [ "$found" -eq 0 ]; then exit 0; fi
 if [ "$found" -eq 2 ]; then
-  if [ -e .venv ]; then echo "$here/.venv is incomplete or was made in another folder: it is made anew" >&2; fi
+  if [ -e .venv ]; then echo "$here/.venv is incomplete or was made in another folder: it is made again" >&2; fi
   # Under another name first: a removal that is interrupted leaves no environment that looks complete.
   rm -rf .venv.removed
   if [ -e .venv ]; then mv .venv .venv.removed; fi

@@ -130,7 +130,7 @@ def _build_parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_demos(commands)
-    bench = commands.add_parser("bench", help="measure the bookkeeping of a stack of its own")
+    bench = commands.add_parser("bench", help="measure the bookkeeping of a separate stack")
     bench.add_argument("--folder", type=Path, required=True, help="emptied first")
     bench.add_argument(
         "--jobs", type=int, default=10_000, help="to carry from leased to registered"
@@ -180,19 +180,19 @@ def _build_parser() -> argparse.ArgumentParser:
 
 def _add_demos(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     demo = commands.add_parser(
-        "demo", help="run the detector pack's demonstration on a stack of its own"
+        "demo", help="run the detector pack's demonstration on a separate stack"
     )
     demo.add_argument("--folder", type=Path, required=True, help="emptied first")
     demo.add_argument("--frames", type=int, default=60, help="frames of each run")
     demo.set_defaults(run=_demo)
     ocr_demo = commands.add_parser(
-        "ocr-demo", help="run the demonstration of document OCR on a stack of its own"
+        "ocr-demo", help="run the demonstration of document OCR on a separate stack"
     )
     ocr_demo.add_argument("--folder", type=Path, required=True, help="emptied first")
     ocr_demo.add_argument("--pages", type=int, default=30, help="pages of each volume")
     ocr_demo.set_defaults(run=_ocr_demo)
     masstimes_demo = commands.add_parser(
-        "masstimes-demo", help="run the demonstration of mass times on a stack of its own"
+        "masstimes-demo", help="run the demonstration of mass times on a separate stack"
     )
     masstimes_demo.add_argument("--folder", type=Path, required=True, help="emptied first")
     masstimes_demo.add_argument("--sites", type=int, default=60, help="of the small web")

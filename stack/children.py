@@ -30,7 +30,7 @@ class Children:
     async def start(
         self, command: Sequence[str], *, environment: Mapping[str, str], folder: Path, log: Path
     ) -> asyncio.subprocess.Process:
-        """Start a command in a process group of its own. It dies with this process.
+        """Start a command in its own process group. It dies with this process.
 
         Raises:
             OSError: It cannot be started.

@@ -64,7 +64,7 @@ class PlannedService:
 
     @property
     def runs_once(self) -> bool:
-        """Return whether the service ends by itself when it has done its work."""
+        """Return whether the service exits when it has done its work."""
         return self.kind is PartKind.SETUP or (
             self.kind is PartKind.TOOL and self.definition.restart == "on-failure"
         )

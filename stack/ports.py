@@ -10,8 +10,8 @@ EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
 LOWEST = 10_000
 
 #: A bound socket for each reserved port, as long as this process lives. Others who look for a port,
-#: here or in another stack, find it taken while nobody listens. Servers with SO_REUSEADDR, as all
-#: of Sluice's are, can still use it.
+#: here or in another stack, find it taken while no server listens. Servers with SO_REUSEADDR, as
+#: all of Sluice's are, can still use it.
 _reservations: dict[int, socket.socket] = {}
 
 

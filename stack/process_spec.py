@@ -249,8 +249,8 @@ class _Container:
                 mounts[target] = (self._site.root / source).resolve()
             else:
                 raise InvalidComposeFile(
-                    f"service {self._service.name}: {source} is no volume of the file and no path"
-                    " in its folder"
+                    f"service {self._service.name}: {source} is neither a volume of the file nor a"
+                    " path in its folder"
                 )
         for target, text in self._service.secrets.items():
             path = self._folder / "secrets" / Path(target).name
@@ -264,7 +264,7 @@ class _Container:
         for mounted, path in self._places.items():
             if place == mounted or place.startswith(f"{mounted}/"):
                 return path / place.removeprefix(mounted).lstrip("/")
-        raise InvalidComposeFile(f"service {self._service.name}: {place} lies on no volume")
+        raise InvalidComposeFile(f"service {self._service.name}: {place} is on no volume")
 
 
 def _find_program(word: str) -> str:

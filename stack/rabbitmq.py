@@ -1,6 +1,6 @@
 """RabbitMQ from the distribution's package as a plain process.
 
-It has a folder and a port mapper of its own.
+It has its own folder and its own port mapper.
 """
 
 import os

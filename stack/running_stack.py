@@ -1,4 +1,4 @@
-"""Start and control of a stack in a process of its own.
+"""Start and control of a stack in its own process.
 
 The stack describes itself in ``stack.json`` and is controlled through its socket.
 """
@@ -144,6 +144,6 @@ def _await_ready(process: "subprocess.Popen[bytes]", stack: RunningStack) -> Non
             return
         time.sleep(0.05)
     raise OSError(
-        f"the stack was not ready within {START_LIMIT:.0f} s; what each process says is in"
+        f"the stack was not ready within {START_LIMIT:.0f} s; the log of each process is in"
         f" {stack.folder / 'logs'}"
     )

@@ -1,4 +1,4 @@
-"""Demonstrations and benchmarks on a stack of their own."""
+"""Demonstrations and benchmarks on a separate stack."""
 
 import os
 import subprocess
@@ -34,10 +34,8 @@ def run_bench(folder: Path, arguments: Sequence[str]) -> int:
     """
     replicas = "pilot=0,backup=0,backup-assets=0,setup-backup=0"
     options = ["--direct", "--replicas", replicas, "--stop-limit", "10"]
-    options += [
-        "--set",
-        "SLUICE_DMS_VERIFY_FILES=false",
-    ]  # the registered files do not exist
+    # The registered files do not exist.
+    options += ["--set", "SLUICE_DMS_VERIFY_FILES=false"]
     with run_stack(folder, options, fresh=True, output=None) as stack:
         command = [
             sys.executable,

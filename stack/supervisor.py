@@ -16,7 +16,7 @@ from stack.process_spec import ProcessSpec
 
 #: Seconds before a dead process is restarted. The pause doubles each time that it dies young.
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 3.0
-#: A process that lived for so many seconds did not die young.
+#: A process that lived for this number of seconds did not die young.
 YOUNG = 10.0
 #: Seconds between two health checks of a starting process. The pause doubles each time, because
 #: every check starts a program.

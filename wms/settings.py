@@ -44,8 +44,8 @@ class WmsSettings(SealingSettings):
     #: Seconds of silence after which a pilot is shown as lost.
     pilot_unseen: float = Field(default=120.0, gt=0)
     #: Seconds that a job may take beyond its time limit and the time for its files, though its
-    #: pilot renews the lease. A pilot may also have a job for so long without starting it. Then the
-    #: pilot is told to stop it, and another one gets it.
+    #: pilot renews the lease. A pilot may also have a job for this time without starting it. Then
+    #: the pilot is told to stop it, and another one gets it.
     deadline_grace: float = Field(default=300.0, gt=0)
     #: Kinds of nodes that can be launched in addition to those of present pilots: `[{"cores": 64,
     #: "ram": 256000, "gpus": 4}]` (also `disk`, `containers`: names of engines, `sandbox`:

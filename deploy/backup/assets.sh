@@ -26,7 +26,7 @@ copy_missing() {
     mkdir -p "$to/${file%/*}"
     if ! cp --remove-destination -- "$from/$file" "$to/$file.copying"; then
       rm -f "$to/$file.copying"
-      # What was deleted at this moment is none any more.
+      # A file that was deleted at this moment is left out.
       [ -e "$from/$file" ] && return 1
       continue
     fi
@@ -44,7 +44,7 @@ keep() {
   trap 'exit 0' TERM INT
   while true; do
     if [ ! -d "$storage" ]; then
-      say "waits for $storage, which is no folder yet"
+      say "waits for $storage, which is not a folder yet"
     elif ! said=$(mkdir -p "$folder" && copy_missing "$storage" "$folder" 2>&1); then
       say "not all assets could be copied: $said"
     elif [ "$said" != "0 files of assets copied" ]; then

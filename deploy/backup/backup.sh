@@ -2,7 +2,7 @@
 # Keeps copies of the database server, from which `restore.sh` brings it back as it was at its last moment: a base backup every
 # so often, and what is written between them (WAL), streamed as it is committed.
 #
-#   backup.sh keep    goes on until SIGTERM; ends with an error when the stream breaks, to be started again
+#   backup.sh keep    runs until SIGTERM; ends with an error when the stream breaks, to be started again
 #   backup.sh base    one base backup now
 #
 #   BACKUP_FOLDER     where: base/<time> and wal/ (default /backup)

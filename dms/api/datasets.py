@@ -36,7 +36,7 @@ from sluice.servicekit.web.http import api_router, errors
 
 Released = Annotated[
     bool,
-    Query(description="Include the number of released files, which no step needs any more."),
+    Query(description="Include the number of released files, which steps no longer need."),
 ]
 
 Copied = Annotated[
@@ -134,7 +134,7 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
     @router.post("/{uid}/close", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
     @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.INTAKE, gateway=SUBMITTERS)
     async def close(uid: UUID, request: CloseDataset) -> Dataset:
-        """Close a data set; with `files`, as soon as so many files are registered.
+        """Close a data set; with `files`, as soon as this number of files is registered.
 
         The state in the answer says whether the data set is closed, `…/status` what it waits for.
         Until it is closed, the number may be corrected by another request. The request may be
@@ -162,7 +162,7 @@ def _add_reading(router: APIRouter, database: Database) -> None:
     async def share(uid: UUID, request: Share, by: CallerPerson) -> Dataset:
         """Set which groups see the data set beside its own, and optionally its own group.
 
-        Groups that are not named do not see it any more.
+        Groups that are not named no longer see it.
         """
         return await share_dataset(database, uid, request, by=by)
 

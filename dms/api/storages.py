@@ -42,7 +42,7 @@ def _add_registration(router: APIRouter, context: DmsContext) -> None:
         """Register a storage.
 
         The answer is 201, or 200 with the first one for the same request again.
-        It must lie where the settings of the DMS allow storages (422), and apart from all others
+        It must be where the settings of the DMS allow storages (422), and separate from all others
         (409). It is probed: a small file is written, read and deleted. On a read-only storage, the
         list of files is read.
         """
@@ -83,7 +83,7 @@ def _add_reading(router: APIRouter, context: DmsContext) -> None:
     @router.post("/{name}/datasets", responses=errors(NotFound, NotAvailable))
     @allow(CallingService.CHAINS)
     async def datasets_there(name: str, request: DatasetUids) -> DatasetUids:
-        """Return those of the data sets whose first file lies on the storage.
+        """Return those of the data sets whose first file is on the storage.
 
         Nothing is changed.
         """

@@ -81,7 +81,7 @@ ORDER BY number DESC LIMIT 1
 """
 
 
-def _highest(append_only: str, first: str) -> str:
+def _build_highest_generation(append_only: str, first: str) -> str:
     """Return SQL for the highest generation of files with numbers from ``first`` on."""
     return f"""
     (SELECT coalesce(max(generation), 0) FROM collections
@@ -91,12 +91,12 @@ def _highest(append_only: str, first: str) -> str:
 
 INSERT_SLICE = f"""
 INSERT INTO slices (append_only_uid, reader, number, used, occasion, dataset_uid, generation)
-VALUES ($1, $2, $3, $4, $5, $6, 1 + {_highest("$1", "$7")})
+VALUES ($1, $2, $3, $4, $5, $6, 1 + {_build_highest_generation("$1", "$7")})
 """
 
 LIST_APPEND_ONLY = f"""
--- A data set that is being deleted does not grow any more.
-SELECT *, {_highest("uid", "0")} AS generation FROM datasets
+-- A data set that is being deleted no longer grows.
+SELECT *, {_build_highest_generation("uid", "0")} AS generation FROM datasets
 WHERE append_only IS NOT NULL AND state = '{DatasetState.OPEN}' AND ($2::uuid IS NULL OR uid = $2)
     AND ($1::text[] IS NULL OR owner_group = ANY($1) OR shared_with && $1)
 ORDER BY position
@@ -104,7 +104,7 @@ ORDER BY position
 
 LIST_READERS = f"""
 -- The last slice of each trigger, and the generation of the files after it.
-SELECT last.*, {_highest("last.append_only_uid", "last.used")} AS generation FROM (
+SELECT last.*, {_build_highest_generation("last.append_only_uid", "last.used")} AS generation FROM (
     SELECT DISTINCT ON (append_only_uid, reader)
         append_only_uid, reader, number, used, at, dataset_uid
     FROM slices WHERE append_only_uid = ANY($1::uuid[])
@@ -237,7 +237,7 @@ async def find_slice(connection: Connection, append_only: UUID, cut: CutSlice) -
     return slice_uid
 
 
-async def last_slice(connection: Connection, append_only: UUID, reader: str) -> LastSlice:
+async def get_last_slice(connection: Connection, append_only: UUID, reader: str) -> LastSlice:
     """Return the last slice of a reader."""
     row = await connection.fetchrow(LAST_SLICE, append_only, reader)
     return LastSlice() if row is None else LastSlice(row["number"], row["used"])
@@ -276,7 +276,7 @@ async def list_append_only(
 
     Args:
         connection: A connection to the catalogue.
-        visibility: What the principal sees.
+        visibility: The visibility of the principal.
         uid: Only this data set.
         generations: Fill in the generations, which are 0 otherwise.
     """

@@ -55,7 +55,7 @@ RELEASE = """
 UPDATE datasets SET claim_token = NULL, claim_until = NULL WHERE uid = $1 AND claim_token = $2
 """
 
-REST = """
+POSTPONE = """
 -- Record a transient failure, with the reason and the time of the next attempt.
 UPDATE datasets SET failures = failures + 1, retry_at = now() + $3, reason = $4
 WHERE uid = $1 AND claim_token = $2
@@ -103,14 +103,18 @@ async def claim_work(
     connection: Connection, token: UUID, *, state: DatasetState, seconds: float
 ) -> DatasetClaim | None:
     """Claim the data set that has waited longest in a state; return None if no work is due."""
-    return _claim(await connection.fetchrow(CLAIM_WORK, token, timedelta(seconds=seconds), state))
+    return _build_claim(
+        await connection.fetchrow(CLAIM_WORK, token, timedelta(seconds=seconds), state)
+    )
 
 
 async def claim_sweep(
     connection: Connection, token: UUID, *, states: list[DatasetState], seconds: float
 ) -> DatasetClaim | None:
     """Claim a data set whose folder is due for a sweep; return None if there is none."""
-    return _claim(await connection.fetchrow(CLAIM_SWEEP, token, timedelta(seconds=seconds), states))
+    return _build_claim(
+        await connection.fetchrow(CLAIM_SWEEP, token, timedelta(seconds=seconds), states)
+    )
 
 
 async def renew(connection: Connection, claim: DatasetClaim, seconds: float) -> bool:
@@ -142,7 +146,7 @@ async def retry_later(
     connection: Connection, claim: DatasetClaim, *, seconds: float, reason: str
 ) -> None:
     """Record a failure and its reason, and postpone the next attempt."""
-    await connection.execute(REST, claim.uid, claim.token, timedelta(seconds=seconds), reason)
+    await connection.execute(POSTPONE, claim.uid, claim.token, timedelta(seconds=seconds), reason)
 
 
 async def stop_retrying(
@@ -159,7 +163,7 @@ async def stop_retrying(
     await connection.execute(HALT, claim.uid, claim.token, claim.state, reason, lost)
 
 
-def _claim(row: asyncpg.Record | None) -> DatasetClaim | None:
+def _build_claim(row: asyncpg.Record | None) -> DatasetClaim | None:
     if row is None:
         return None
     fields = {field: row[field] for field in DatasetClaim.__dataclass_fields__ if field != "token"}

@@ -51,7 +51,7 @@ ORDER BY position DESC LIMIT $5
 """
 
 
-async def datasets_by_uid(
+async def list_datasets_by_uid(
     connection: Connection, uids: Sequence[UUID], visibility: Visibility
 ) -> list[DatasetRow]:
     """Return the data sets that exist and that the principal sees, in order of registration."""
@@ -68,7 +68,7 @@ class DatasetFilter:
         type: Type to include; None includes all.
         later_than: Only data sets with a later timestamp.
         uids: Only these data sets; None includes all.
-        visibility: What the principal sees.
+        visibility: The visibility of the principal.
     """
 
     states: Sequence[DatasetState]

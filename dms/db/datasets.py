@@ -32,7 +32,7 @@ ON CONFLICT (name) DO NOTHING RETURNING *
 
 SELECT_DATASET = "SELECT * FROM datasets WHERE uid = $1"
 SELECT_DATASET_BY_NAME = "SELECT * FROM datasets WHERE name = $1"
-UIDS_CALLED = """
+SELECT_UIDS_BY_NAME = """
 -- The data set registered under the name. If there is none, outputs of chains whose `output_name`
 -- it is.
 SELECT uid FROM datasets WHERE name = $1
@@ -153,7 +153,7 @@ class DatasetRow:
     halted: bool
     #: Number of files that were released before the data set is deleted.
     released: int
-    #: Its files are copies: whoever registered it has the originals.
+    #: Its files are copies: the user who registered it has the originals.
     copied: bool
     #: A task released files of it that are not registered yet.
     read_ahead: bool
@@ -245,26 +245,26 @@ async def insert_dataset(
     return None if row is None else to_dataset(row)
 
 
-async def dataset_by_uid(connection: Connection, uid: UUID) -> DatasetRow | None:
+async def find_dataset(connection: Connection, uid: UUID) -> DatasetRow | None:
     """Return the data set with this uid; None if it does not exist."""
     row = await connection.fetchrow(SELECT_DATASET, uid)
     return None if row is None else to_row(row)
 
 
-async def next_name(connection: Connection, name: str) -> str:
+async def find_free_name(connection: Connection, name: str) -> str:
     """Return the first of ``name-2``, ``name-3`` … that no data set has had."""
     number = 2
-    while await dataset_by_name(connection, free := f"{name[:190]}-{number}") is not None:
+    while await find_dataset_by_name(connection, free := f"{name[:190]}-{number}") is not None:
         number += 1
     return free
 
 
-async def uids_called(connection: Connection, name: str) -> list[UUID]:
+async def list_uids_by_name(connection: Connection, name: str) -> list[UUID]:
     """Return the data set of this name, or else the outputs of chains with this output name."""
-    return [row["uid"] for row in await connection.fetch(UIDS_CALLED, name)]
+    return [row["uid"] for row in await connection.fetch(SELECT_UIDS_BY_NAME, name)]
 
 
-async def dataset_by_name(connection: Connection, name: str) -> DatasetRow | None:
+async def find_dataset_by_name(connection: Connection, name: str) -> DatasetRow | None:
     """Return the data set of this name; None if it does not exist."""
     row = await connection.fetchrow(SELECT_DATASET_BY_NAME, name)
     return None if row is None else to_row(row)
@@ -333,7 +333,7 @@ async def mark_closed(connection: Connection, uids: Sequence[UUID]) -> list[Data
     return [to_dataset(row) for row in rows]
 
 
-async def complete_datasets(connection: Connection, limit: int) -> list[UUID]:
+async def list_complete_datasets(connection: Connection, limit: int) -> list[UUID]:
     """Return open data sets that have all their files; skip those that are locked."""
     return [row["uid"] for row in await connection.fetch(SELECT_COMPLETE, DatasetState.OPEN, limit)]
 
@@ -359,7 +359,7 @@ async def request_upload(connection: Connection, uid: UUID) -> None:
     await connection.execute(REQUEST_UPLOAD, uid)
 
 
-async def set_going(connection: Connection, uid: UUID) -> None:
+async def resume_dataset(connection: Connection, uid: UUID) -> None:
     """Resume halted work on a data set."""
     await connection.execute(RESUME, uid)
 

@@ -13,7 +13,7 @@ from dms.domain.errors import PlaceRegisteredConcurrently
 from sluice.contracts.common.states import ReplicaState
 from sluice.servicekit.database import Connection
 
-ANYTHING_THERE = """
+CHECK_NAMES_AND_PLACES = """
 -- Return whether the data set has any of these names, and whether any file is at these places.
 SELECT
     EXISTS (
@@ -25,7 +25,7 @@ SELECT
     ) AS places
 """
 
-SELECT_KNOWN = """
+SELECT_FILES_BY_NAME = """
 -- Files of these names, with every place where each has been.
 SELECT d.name, d.seq, f.size, f.checksum, array_agg(r.storage_id) AS storages,
     array_agg(r.path) AS paths
@@ -44,16 +44,25 @@ JOIN files f ON f.id = r.file_id
 ORDER BY r.id FOR SHARE OF r
 """
 
-INSERT_FILES = """
--- Insert files, replicas, entries of the data set and storage usage in one statement. The order by
--- place prevents deadlocks with other registrations at the same places. If $11 demands unique
--- numbers and one is taken, nothing is inserted.
-WITH given AS MATERIALIZED (
+#: The files to insert, from the columns of ``_list_columns``.
+_SUBMITTED_FILES = """given AS MATERIALIZED (
     SELECT * FROM unnest(
         $2::text[], $3::bigint[], $4::bigint[], $5::bytea[],
         $6::uuid[], $7::text[], $8::jsonb[], $9::jsonb[]
     ) AS t (name, seq, size, checksum, storage_id, path, meta, origin)
-),
+)"""
+
+#: The insertion of the rows in ``sent`` into the table ``files``.
+_INSERT_FILE_ROWS = """made AS (
+    INSERT INTO files (id, size, checksum, meta, origin)
+    SELECT id, size, checksum, meta, origin FROM sent
+)"""
+
+INSERT_FILES = f"""
+-- Insert files, replicas, entries of the data set and storage usage in one statement. The order by
+-- place prevents deadlocks with other registrations at the same places. If $11 demands unique
+-- numbers and one is taken, nothing is inserted.
+WITH {_SUBMITTED_FILES},
 taken AS MATERIALIZED (
     SELECT FROM given
     -- One lookup for each number: a join might read all files of the data set.
@@ -66,10 +75,7 @@ sent AS MATERIALIZED (
     SELECT nextval('files_id_seq') AS id, given.* FROM given WHERE NOT EXISTS (SELECT FROM taken)
     ORDER BY storage_id, path
 ),
-made AS (
-    INSERT INTO files (id, size, checksum, meta, origin)
-    SELECT id, size, checksum, meta, origin FROM sent
-),
+{_INSERT_FILE_ROWS},
 copies AS (
     INSERT INTO replicas (file_id, storage_id, path, state)
     SELECT id, storage_id, path, $10 FROM sent
@@ -102,18 +108,11 @@ SELECT before + 1 AS first, seq - 1 AS last FROM (
 WHERE seq > before + 1 ORDER BY seq LIMIT $2
 """
 
-INSERT_RELEASED = """
+INSERT_RELEASED = f"""
 -- Files that were released in another data set, and so in this one, too.
-WITH sent AS MATERIALIZED (
-    SELECT nextval('files_id_seq') AS id, t.* FROM unnest(
-        $2::text[], $3::bigint[], $4::bigint[], $5::bytea[],
-        $6::uuid[], $7::text[], $8::jsonb[], $9::jsonb[]
-    ) AS t (name, seq, size, checksum, storage_id, path, meta, origin)
-),
-made AS (
-    INSERT INTO files (id, size, checksum, meta, origin)
-    SELECT id, size, checksum, meta, origin FROM sent
-),
+WITH {_SUBMITTED_FILES},
+sent AS MATERIALIZED (SELECT nextval('files_id_seq') AS id, given.* FROM given),
+{_INSERT_FILE_ROWS},
 copies AS (
     INSERT INTO replicas (file_id, storage_id, path, state, deleted_at)
     SELECT id, storage_id, path, $10, now() FROM sent
@@ -131,25 +130,33 @@ INSERT INTO dataset_files (dataset_uid, name, seq, file_id)
 SELECT $1, * FROM unnest($2::text[], $3::bigint[], $4::bigint[])
 """
 
-LIST_FILES = """
--- A page by seq, then name. $6 includes released files. Each file has its latest available replica,
--- or the last one if it is deleted.
-SELECT d.name, d.seq, f.id, f.size, f.checksum, f.meta, f.origin, r.storage_id, r.path, d.released
+#: The columns of a listed file. Its replica is the latest available one, or the last deleted one.
+_LISTED_COLUMNS = """d.name, d.seq, f.id, f.size, f.checksum, f.meta, f.origin,
+    r.storage_id, r.path, d.released_at IS NOT NULL AS released"""
+
+
+def _join_replica(available: str) -> str:
+    """Return SQL that joins the replica of a listed file; ``available`` is SQL of its state."""
+    return f"""CROSS JOIN LATERAL (
+    SELECT storage_id, path FROM replicas WHERE file_id = d.file_id
+    ORDER BY state = {available} DESC, id DESC LIMIT 1
+) AS r"""
+
+
+LIST_FILES = f"""
+-- A page by seq, then name. $6 includes released files.
+SELECT {_LISTED_COLUMNS}
 FROM (
-    SELECT name, seq, file_id, released_at IS NOT NULL AS released FROM dataset_files
+    SELECT name, seq, file_id, released_at FROM dataset_files
     WHERE dataset_uid = $1 AND (seq, name) > ($2, $3) AND (released_at IS NULL OR $6)
     ORDER BY seq, name LIMIT $4
 ) AS d
 JOIN files f ON f.id = d.file_id
-CROSS JOIN LATERAL (
-    SELECT storage_id, path FROM replicas WHERE file_id = d.file_id
-    ORDER BY state = $5 DESC, id DESC LIMIT 1
-) AS r
+{_join_replica("$5")}
 ORDER BY d.seq, d.name
 """
 
-
-OWN_NAMES_CLASH = r"""
+HAS_NAME_CLASH = r"""
 -- Return whether two files have the same tool-given name: the part of a name that
 -- sluice/contracts/common/naming.py defines.
 SELECT count(*) <> count(DISTINCT regexp_replace(
@@ -158,21 +165,18 @@ SELECT count(*) <> count(DISTINCT regexp_replace(
 FROM dataset_files WHERE dataset_uid = $1
 """
 
-SELECT_ONE = """
--- One file of a data set, with the columns of LIST_FILES.
-SELECT d.name, d.seq, f.id, f.size, f.checksum, f.meta, f.origin, r.storage_id, r.path,
-    d.released_at IS NOT NULL AS released
+#: The condition for one file of a data set.
+_ONE_FILE = "WHERE d.file_id = $2 AND d.dataset_uid = $1 ORDER BY d.seq, d.name LIMIT 1"
+
+SELECT_FILE = f"""
+SELECT {_LISTED_COLUMNS}
 FROM dataset_files d JOIN files f ON f.id = d.file_id
-CROSS JOIN LATERAL (
-    SELECT storage_id, path FROM replicas WHERE file_id = d.file_id
-    ORDER BY state = $3 DESC, id DESC LIMIT 1
-) AS r
-WHERE d.file_id = $2 AND d.dataset_uid = $1
-ORDER BY d.seq, d.name LIMIT 1
+{_join_replica("$3")}
+{_ONE_FILE}
 """
 
-SELECT_FILE = """
--- One file of a data set with its available replicas, the latest first.
+SELECT_FILE_COPIES = f"""
+-- The available replicas, the latest first.
 SELECT d.name, f.size, f.checksum,
     ARRAY(
         SELECT r.storage_id FROM replicas r WHERE r.file_id = f.id AND r.state = $3
@@ -182,8 +186,7 @@ SELECT d.name, f.size, f.checksum,
         SELECT r.path FROM replicas r WHERE r.file_id = f.id AND r.state = $3 ORDER BY r.id DESC
     ) AS paths
 FROM dataset_files d JOIN files f ON f.id = d.file_id
-WHERE d.file_id = $2 AND d.dataset_uid = $1
-ORDER BY d.seq, d.name LIMIT 1
+{_ONE_FILE}
 """
 
 
@@ -230,7 +233,7 @@ class FileCopies:
     copies: list[tuple[UUID, str]]
 
 
-async def anything_there(
+async def check_names_and_places(
     connection: Connection, uid: UUID, files: Sequence[SubmittedFile]
 ) -> tuple[bool, bool]:
     """Return whether the data set has any of the names, and whether any of the places is taken."""
@@ -240,16 +243,16 @@ async def anything_there(
         [file.path for file in files],
     )
     (row,) = await connection.fetch(
-        ANYTHING_THERE, uid, names, storages, paths, ReplicaState.DELETED
+        CHECK_NAMES_AND_PLACES, uid, names, storages, paths, ReplicaState.DELETED
     )
     return row["names"], row["places"]
 
 
-async def known_files(
+async def list_files_by_name(
     connection: Connection, uid: UUID, names: Sequence[str]
 ) -> dict[str, KnownFile]:
     """Return the files of a data set that have these names, by name."""
-    rows = await connection.fetch(SELECT_KNOWN, uid, names)
+    rows = await connection.fetch(SELECT_FILES_BY_NAME, uid, names)
     return {
         row["name"]: KnownFile(
             name=row["name"],
@@ -262,10 +265,10 @@ async def known_files(
     }
 
 
-async def files_at(
+async def lock_files_at(
     connection: Connection, places: Sequence[tuple[UUID, str]]
 ) -> dict[tuple[UUID, str], FileAt]:
-    """Return the files that lie at these places, and lock their replicas."""
+    """Return the files that are at these places, and lock their replicas."""
     storages, paths = [place[0] for place in places], [place[1] for place in places]
     rows = await connection.fetch(SELECT_AT_PLACES, storages, paths, ReplicaState.DELETED)
     return {
@@ -291,7 +294,7 @@ async def insert_files(
         uid: The data set.
         files: The files to insert.
         state: State of their replicas.
-        numbered: Each file must have a number of its own.
+        numbered: Each file must have its own number.
 
     Returns:
         False, with nothing inserted, if ``numbered`` and another file has one of the numbers.
@@ -300,7 +303,7 @@ async def insert_files(
         PlaceRegisteredConcurrently: A concurrent request registers a file at the same place.
     """
     try:
-        done = await connection.execute(INSERT_FILES, uid, *_columns(files), state, numbered)
+        done = await connection.execute(INSERT_FILES, uid, *_list_columns(files), state, numbered)
     except asyncpg.UniqueViolationError as error:
         raise PlaceRegisteredConcurrently(error.detail) from error
     return not files or not done.endswith(" 0")
@@ -310,10 +313,10 @@ async def insert_released(
     connection: Connection, uid: UUID, files: Sequence[SubmittedFile]
 ) -> None:
     """Insert files as released; the data set is locked and each file has its own number."""
-    await connection.execute(INSERT_RELEASED, uid, *_columns(files), ReplicaState.DELETED)
+    await connection.execute(INSERT_RELEASED, uid, *_list_columns(files), ReplicaState.DELETED)
 
 
-def _columns(files: Sequence[SubmittedFile]) -> list[list[Any]]:
+def _list_columns(files: Sequence[SubmittedFile]) -> list[list[Any]]:
     return [
         [file.name for file in files],
         [file.seq for file in files],
@@ -326,7 +329,7 @@ def _columns(files: Sequence[SubmittedFile]) -> list[list[Any]]:
     ]
 
 
-async def file_numbered(
+async def find_taken_number(
     connection: Connection, uid: UUID, seqs: Sequence[int]
 ) -> tuple[int, str] | None:
     """Return the first of these numbers that is taken, with the name of its file."""
@@ -334,7 +337,7 @@ async def file_numbered(
     return None if row is None else (row["seq"], row["name"])
 
 
-async def numbers_used(connection: Connection, uid: UUID, *, gaps: int) -> UsedNumbers:
+async def get_used_numbers(connection: Connection, uid: UUID, *, gaps: int) -> UsedNumbers:
     """Return the range of numbers of all files, and at most ``gaps`` gaps in it."""
     ends = await connection.fetchrow(SELECT_RANGE, uid)
     if ends is None or ends["first"] is None:
@@ -365,9 +368,9 @@ async def select_files(
     return [ListedFile(**row) for row in rows]
 
 
-async def file_with_copies(connection: Connection, uid: UUID, file_id: int) -> FileCopies | None:
+async def find_file_copies(connection: Connection, uid: UUID, file_id: int) -> FileCopies | None:
     """Return a file with its available replicas; None if the data set does not have it."""
-    row = await connection.fetchrow(SELECT_FILE, uid, file_id, ReplicaState.AVAILABLE)
+    row = await connection.fetchrow(SELECT_FILE_COPIES, uid, file_id, ReplicaState.AVAILABLE)
     if row is None:
         return None
     return FileCopies(
@@ -378,12 +381,12 @@ async def file_with_copies(connection: Connection, uid: UUID, file_id: int) -> F
     )
 
 
-async def one_file(connection: Connection, uid: UUID, file_id: int) -> ListedFile | None:
+async def find_file(connection: Connection, uid: UUID, file_id: int) -> ListedFile | None:
     """Return a file of a data set; None if the data set does not have it."""
-    row = await connection.fetchrow(SELECT_ONE, uid, file_id, ReplicaState.AVAILABLE)
+    row = await connection.fetchrow(SELECT_FILE, uid, file_id, ReplicaState.AVAILABLE)
     return None if row is None else ListedFile(**row)
 
 
-async def own_names_clash(connection: Connection, uid: UUID) -> bool:
+async def has_name_clash(connection: Connection, uid: UUID) -> bool:
     """Return whether two files of a data set have the same name apart from their prefix."""
-    return bool(await connection.fetchval(OWN_NAMES_CLASH, uid))
+    return bool(await connection.fetchval(HAS_NAME_CLASH, uid))

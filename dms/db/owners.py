@@ -14,7 +14,7 @@ OWNED = "SELECT name, owner_group, shared_with FROM datasets WHERE uid = $1"
 
 FOREIGN_FOLDER = f"""
 -- One of these folders that belongs to a data set not visible to these groups. The folder of a
--- storage belongs to nobody.
+-- storage has no owner.
 SELECT url FROM datasets
 WHERE url = ANY($1::text[]) AND state <> '{DatasetState.DELETED}'
     AND NOT (owner_group = ANY($2::text[]) OR shared_with && $2)
@@ -36,8 +36,8 @@ SELECT place.path FROM unnest($1::uuid[], $2::text[]) AS place (storage_id, path
     JOIN replicas ON replicas.storage_id = place.storage_id AND replicas.path = place.path
         AND replicas.state <> '{ReplicaState.DELETED}'
 WHERE NOT EXISTS (
-    SELECT FROM dataset_files AS held JOIN datasets ON datasets.uid = held.dataset_uid
-    WHERE held.file_id = replicas.file_id
+    SELECT FROM dataset_files AS entries JOIN datasets ON datasets.uid = entries.dataset_uid
+    WHERE entries.file_id = replicas.file_id
         AND (owner_group = ANY($3::text[]) OR shared_with && $3))
 LIMIT 1
 """
@@ -77,7 +77,7 @@ async def find_ownership(connection: Connection, uid: UUID) -> DatasetOwnership 
     )
 
 
-async def foreign_folder(
+async def find_foreign_folder(
     connection: Connection, urls: Sequence[str], visibility: Visibility
 ) -> str | None:
     """Return one of these URLs that is the folder of a data set the principal does not see."""
@@ -86,11 +86,11 @@ async def foreign_folder(
 
 
 async def contains_foreign_folder(connection: Connection, url: str, visibility: Visibility) -> bool:
-    """Return whether a folder of a data set that the principal does not see lies below ``url``."""
+    """Return whether a folder of a data set that the principal does not see is below ``url``."""
     return await connection.fetchval(FOREIGN_BELOW, url, visibility.names()) is not None
 
 
-async def foreign_file(
+async def find_foreign_file(
     connection: Connection, places: Sequence[tuple[UUID, str]], visibility: Visibility
 ) -> str | None:
     """Return the path of one of these places whose file the principal does not see.
@@ -98,7 +98,7 @@ async def foreign_file(
     Args:
         connection: A connection to the catalogue.
         places: Storage and path of each place.
-        visibility: What the principal sees.
+        visibility: The visibility of the principal.
     """
     storages, paths = [storage for storage, _ in places], [path for _, path in places]
     path: str | None = await connection.fetchval(FOREIGN_FILE, storages, paths, visibility.names())

@@ -62,7 +62,7 @@ SpanT = TypeVar("SpanT", Period, Run)
 
 @dataclass(frozen=True, slots=True)
 class SpanTable(Generic[SpanT]):
-    """What is registered with a start and an end: periods or runs.
+    """A table of objects with a start and an end: periods or runs.
 
     Attributes:
         noun: The word for one of them in messages and in ``span_owners``.
@@ -107,7 +107,7 @@ async def insert_period(connection: Connection, new: NewPeriod, owner: str | Non
     return None if row is None else Period(**row)
 
 
-async def period_by_name(connection: Connection, name: str) -> Period | None:
+async def find_period(connection: Connection, name: str) -> Period | None:
     """Return the period of this name; None if it does not exist."""
     row = await connection.fetchrow(SELECT_PERIOD, name)
     return None if row is None else Period(**row)
@@ -139,7 +139,7 @@ async def insert_run(connection: Connection, new: NewRun, owner: str | None) -> 
     return None if row is None else Run(**row)
 
 
-async def run_by_number(connection: Connection, number: int) -> Run | None:
+async def find_run(connection: Connection, number: int) -> Run | None:
     """Return the run of this number; None if it does not exist."""
     row = await connection.fetchrow(SELECT_RUN, number)
     return None if row is None else Run(**row)
@@ -186,7 +186,7 @@ async def insert_frames(connection: Connection, run: int, frames: Sequence[NewFr
     return inserted
 
 
-async def frames_numbered(
+async def list_frames_by_number(
     connection: Connection, run: int, numbers: Sequence[int]
 ) -> dict[int, Frame]:
     """Return the frames of a run that have these numbers, by number."""

@@ -99,8 +99,10 @@ async def note_reads(connection: Connection, message: ReleaseFiles) -> None:
     )
 
 
-async def read_by_all(connection: Connection, uid: UUID, seqs: Sequence[int]) -> list[int]:
-    """Return those of the numbers whose files, registered or not, no task needs any more."""
+async def list_unneeded_numbers(
+    connection: Connection, uid: UUID, seqs: Sequence[int]
+) -> list[int]:
+    """Return those of the numbers whose files, registered or not, tasks no longer need."""
     return [row["seq"] for row in await connection.fetch(SELECT_DONE, uid, seqs)]
 
 

@@ -82,7 +82,7 @@ ON CONFLICT (storage_id, path) WHERE state <> '{ReplicaState.DELETED}' DO NOTHIN
 RETURNING file_id
 """
 
-FOLDER_SHARED = """
+IS_FOLDER_SHARED = """
 -- Return whether another data set has this folder, too.
 SELECT 1 FROM datasets WHERE url = $1 AND uid <> $2 AND state <> $3 LIMIT 1
 """
@@ -166,7 +166,7 @@ class MissingFile:
     path: str | None
 
 
-async def next_page(
+async def find_next_page(
     connection: Connection, uid: UUID, after: tuple[int, str], *, limit: int
 ) -> FilesPage | None:
     """Return the next page of files of a data set; None at the end."""
@@ -218,7 +218,7 @@ async def mark_copies_deleted(
     return [(row["storage_id"], row["size"]) for row in rows]
 
 
-async def missing_files(
+async def list_missing_files(
     connection: Connection,
     uid: UUID,
     *,
@@ -257,7 +257,7 @@ async def insert_replicas(
     return {row["file_id"] for row in rows}
 
 
-async def registered_paths(
+async def list_registered_paths(
     connection: Connection, storage_id: UUID, paths: Sequence[str]
 ) -> set[str]:
     """Return those of the paths at which the catalogue knows a file."""
@@ -267,14 +267,14 @@ async def registered_paths(
     }
 
 
-async def find_file_names(connection: Connection, uid: UUID, names: Sequence[str]) -> set[str]:
+async def list_file_names(connection: Connection, uid: UUID, names: Sequence[str]) -> set[str]:
     """Return those of the names that files of the data set have."""
     return {row["name"] for row in await connection.fetch(NAMES_OF_FILES, uid, names)}
 
 
-async def folder_shared(connection: Connection, uid: UUID, url: str) -> bool:
+async def is_folder_shared(connection: Connection, uid: UUID, url: str) -> bool:
     """Return whether another data set that is not deleted has the same folder."""
-    return await connection.fetchval(FOLDER_SHARED, url, uid, DatasetState.DELETED) is not None
+    return await connection.fetchval(IS_FOLDER_SHARED, url, uid, DatasetState.DELETED) is not None
 
 
 async def set_upload_place(

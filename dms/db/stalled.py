@@ -66,7 +66,7 @@ async def retry_uploads(connection: Connection) -> None:
     await connection.execute(RETRY_UPLOADS)
 
 
-async def stalled(
+async def list_stalled_by_reason(
     connection: Connection, *, failures: int, limit: int, visibility: Visibility
 ) -> list[StalledRow]:
     """Return stalled data sets by reason, those with most data sets first.
@@ -75,13 +75,13 @@ async def stalled(
         connection: A connection to the catalogue.
         failures: Number of successive failures from which work counts as stalled.
         limit: Largest number of reasons.
-        visibility: What the principal sees.
+        visibility: The visibility of the principal.
     """
     rows = await connection.fetch(STALLED, failures, limit, visibility.names())
-    return [_row(row) for row in rows]
+    return [_build_stalled_row(row) for row in rows]
 
 
-def _row(row: asyncpg.Record) -> StalledRow:
+def _build_stalled_row(row: asyncpg.Record) -> StalledRow:
     return StalledRow(
         to_dataset(row), row["reason"], row["halted_at"] is not None, row["number"], row["in_all"],
             row["since"]

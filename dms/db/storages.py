@@ -101,7 +101,7 @@ async def insert_storage(connection: Connection, uid: UUID, new: NewStorage) -> 
     return inserted is not None
 
 
-async def storage_like(connection: Connection, new: NewStorage) -> Storage | None:
+async def find_same_storage(connection: Connection, new: NewStorage) -> Storage | None:
     """Return the storage of the same name, or else the one at the same URL; None if neither is."""
     row = await connection.fetchrow(SELECT_SAME_STORAGE, new.name, new.url)
     return None if row is None else Storage(**row)
@@ -114,7 +114,7 @@ async def select_storages(
     return [Storage(**row) for row in await connection.fetch(SELECT_STORAGES, type_, disabled)]
 
 
-async def storage_named(connection: Connection, name: str) -> Storage | None:
+async def find_storage(connection: Connection, name: str) -> Storage | None:
     """Return the storage of this name; None if it does not exist."""
     row = await connection.fetchrow(SELECT_STORAGE, name)
     return None if row is None else Storage(**row)
@@ -133,7 +133,7 @@ async def note_folders(connection: Connection, paths: Mapping[UUID, str]) -> Non
 
 
 async def lock_storages(connection: Connection) -> None:
-    """Lock the storages: until the transaction ends, nobody creates, enables or disables one."""
+    """Lock the storages, so that no other transaction creates, enables or disables one."""
     await connection.execute(LOCK_STORAGES)
 
 
@@ -142,7 +142,7 @@ async def set_enabled(connection: Connection, name: str, *, enabled: bool) -> No
     await connection.execute(SET_ENABLED, name, enabled)
 
 
-async def all_roots(connection: Connection) -> dict[UUID, Root]:
+async def list_roots(connection: Connection) -> dict[UUID, Root]:
     """Return all storages as roots, by id.
 
     Disabled storages are included, because their files are still read and removed.

@@ -62,7 +62,7 @@ class Level:
     filling_since: datetime | None
 
 
-async def levels(connection: Connection) -> dict[UUID, Level]:
+async def list_levels(connection: Connection) -> dict[UUID, Level]:
     """Return the fill levels of the storages that have watermarks, by storage."""
     return {
         row["storage_id"]: Level(
@@ -96,8 +96,10 @@ async def set_filling(connection: Connection, level: Level, *, filling: bool) ->
     return moved is not None
 
 
-async def on_storage(connection: Connection, storage: UUID, uids: Sequence[UUID]) -> list[UUID]:
-    """Return those of the data sets whose first file lies on the storage."""
+async def list_datasets_on_storage(
+    connection: Connection, storage: UUID, uids: Sequence[UUID]
+) -> list[UUID]:
+    """Return those of the data sets whose first file is on the storage."""
     return [
         row["uid"]
         for row in await connection.fetch(SELECT_ON_STORAGE, storage, uids, ReplicaState.AVAILABLE)

@@ -36,7 +36,7 @@ class SubmittedFile:
     path: str
     meta: Mapping[str, Any]
     origin: Mapping[str, Any] | None
-    #: The file was released; its content does not exist any more.
+    #: The file was released; its content no longer exists.
     released: bool = False
 
     @property
@@ -68,7 +68,7 @@ class NumberInUse(Conflict):
     def __init__(self, name: str, other: str, *, seq: int) -> None:
         super().__init__(
             f"file {quoted(name)} has seq {seq}, which is that of the registered file"
-            f" {quoted(other)}: each file has a number of its own",
+            f" {quoted(other)}: each file has its own number",
             file=name,
             other=other,
             seq=seq,
@@ -93,7 +93,7 @@ def new_files(
     Args:
         submitted: The files of the request.
         registered: Registered files by name.
-        numbered: Each file must have a number of its own.
+        numbered: Each file must have its own number.
 
     Raises:
         FileDiffers: A different file of the same name is registered.

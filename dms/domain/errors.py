@@ -60,7 +60,7 @@ class DatasetNotClosed(Conflict):
 
 
 class TooManyFiles(Unprocessable):
-    """A zip archive cannot have so many files."""
+    """A zip archive cannot have this many files."""
 
     def __init__(self, files: int, most: int) -> None:
         super().__init__(
@@ -83,12 +83,12 @@ class DatasetNotOpen(Conflict):
 
 
 class NoFolderToFill(Unprocessable):
-    """Only input data sets with a folder of their own can be filled over the network."""
+    """Only input data sets with their own folder can be filled over the network."""
 
     def __init__(self, uid: UUID, name: str) -> None:
         super().__init__(
             f"data set {quoted(name)} cannot be filled piece by piece: it has to be of type"
-            " input, with a folder of its own below a storage",
+            " input, with its own folder below a storage",
             dataset=uid,
         )
 
@@ -195,7 +195,7 @@ class LastOutputCopy(NeedsForce):
 
     def __init__(self, uid: UUID, name: str, what: str) -> None:
         why = f"data set {quoted(name)} is {what}: it may be the last copy"
-        super().__init__(why, forced="deletes it for good", dataset=uid)
+        super().__init__(why, forced="deletes it permanently", dataset=uid)
 
 
 class DatasetIsAppendOnly(Conflict):
@@ -233,11 +233,11 @@ class DatasetTypeDiffers(Conflict):
 
 
 class NotAppendOnly(Conflict):
-    """The data set is not append-only, or not open any more: it has no slices."""
+    """The data set is not append-only, or no longer open: it has no slices."""
 
     def __init__(self, dataset: Dataset) -> None:
         super().__init__(
-            f"data set {quoted(dataset.name)} does not grow (any more): there are no slices of it",
+            f"data set {quoted(dataset.name)} does not grow, or no longer grows: it has no slices",
             dataset=dataset.uid,
             state=dataset.state,
         )

@@ -1,7 +1,7 @@
 """Places of files: a URL is split into a storage and a path below it, or refused.
 
 The text of the URL alone decides. Code that touches files checks symbolic links
-(``sluice.storage.within``).
+(``sluice.storage.is_within``).
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ LONGEST_NAME, LONGEST_PATH = FILE_SYSTEM_NAME_BYTES, 4_095
 
 
 class OutsideStorages(Unprocessable):
-    """A URL that lies on no storage, or leads out of its storage."""
+    """A URL that is outside all storages, or leads out of its storage."""
 
     def __init__(self, subject: str, url: str, reason: str) -> None:
         super().__init__(f"{subject}: {url} {reason}", what=subject, url=url)
@@ -68,7 +68,7 @@ class Root:
 class StoragePlace:
     """A place on a storage.
 
-    ``path`` lies below the URL of the storage; an empty path is the folder of the storage.
+    ``path`` is below the URL of the storage; an empty path is the folder of the storage.
     """
 
     root: Root
@@ -97,7 +97,7 @@ def storage_place(url: str, roots: Sequence[Root], *, subject: str) -> StoragePl
         raise OutsideStorages(
             subject,
             url,
-            f"lies in no registered, enabled storage ({known_urls}): register the storage first",
+            f"is not in a registered, enabled storage ({known_urls}): register the storage first",
         )
     root = max(holders, key=lambda holder: len(holder.url))
     path = url[len(root.url) + 1 :]

@@ -33,7 +33,7 @@ class StoragesOverlap(Conflict):
     def __init__(self, name: str, url: str, *, other: str, other_url: str) -> None:
         super().__init__(
             f"storage {quoted(name)}: {url} and storage {quoted(other)} ({other_url}) are one"
-            " folder, or one lies in the other: give each a folder of its own",
+            " folder, or one is in the other: give each its own folder",
             storage=name,
             url=url,
             other=other,

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from sluice.contracts.common.plain_paths import stays_inside
 
-#: Schemes that keep nothing: each process has a memory of its own.
+#: Schemes that keep nothing: each process has its own memory.
 NOT_DURABLE = frozenset({"memory"})
 #: Schemes that are aliases in the storage drivers.
 _ALIASES = {"s3a": "s3", "gcs": "gs", "abfss": "abfs"}
@@ -30,7 +30,7 @@ def require_storage_url(url: str) -> None:
     """
     scheme, separator, rest = url.partition("://")
     if not separator or not stays_inside(rest.removeprefix("/")):
-        raise WrongStorageUrl("is no plain folder below the root: give one for Sluice")
+        raise WrongStorageUrl("is not a plain folder below the root: give one for Sluice")
     _require_durable(scheme)
     if scheme != scheme.lower():
         raise WrongStorageUrl(f"has its scheme in capitals: write it as {scheme.lower()}://{rest}")
@@ -78,11 +78,11 @@ def _root(word: str) -> str:
 
 def _require_durable(scheme: str) -> None:
     if scheme.lower() in NOT_DURABLE:
-        raise WrongStorageUrl("keeps nothing: each process has a memory of its own")
+        raise WrongStorageUrl("keeps nothing: each process has its own memory")
 
 
 def contains_url(outer: str, inner: str) -> bool:
-    """Return whether ``inner`` is ``outer`` or lies in it, as far as the text of the URLs says.
+    """Return whether ``inner`` is ``outer`` or is in it, as far as the text of the URLs says.
 
     The comparison ignores the case of hosts and buckets.
     """

@@ -33,7 +33,7 @@ def to_bytes(mark: float, most: int | None) -> float:
     return mark * most if mark <= 1 and most is not None else mark
 
 
-def marks_objection(marks: Watermarks, capacity: int | None, *, most: int | None) -> str:
+def find_rejection_reason(marks: Watermarks, capacity: int | None, *, most: int | None) -> str:
     """Return why a storage cannot have these watermarks, as the end of a sentence; or "".
 
     Args:
@@ -48,7 +48,7 @@ def marks_objection(marks: Watermarks, capacity: int | None, *, most: int | None
         )
     low, high = to_bytes(marks.low, most), to_bytes(marks.high, most)
     if low >= high:
-        return f"are the wrong way round: {low:.0f} bytes is no less than {high:.0f}"
+        return f"are the wrong way round: {low:.0f} bytes is not less than {high:.0f}"
     if capacity is not None and high > capacity:
         return f"cannot be reached: {high:.0f} bytes, and it holds {capacity}"
     return ""

@@ -10,7 +10,7 @@ from sluice.servicekit.database import Database
 
 @dataclass(frozen=True, slots=True)
 class DmsContext:
-    """What use cases work with; ``wiring`` creates it.
+    """The context of the use cases; ``wiring`` creates it.
 
     A use case that only needs the catalogue takes the ``database``. Times are in seconds. The
     fields from ``verify_files`` on are those of the settings.
@@ -19,7 +19,7 @@ class DmsContext:
     database: Database
     files: FileWork
     reads: FileReads
-    watch: StorageMonitor
+    storage_monitor: StorageMonitor
     verify_files: bool
     claim_seconds: float
     max_backoff_seconds: float

@@ -1,6 +1,6 @@
 """Checkpoints of one attempt, stored beside its log: files, and two lists written in turn.
 
-A list is written after all its files, and names only files of its own attempt. After an
+A list is written after all its files, and names only files of the same attempt. After an
 interruption, the newest complete list therefore still describes a complete checkpoint. No attempt
 writes or removes files that another attempt uses.
 """

@@ -206,7 +206,7 @@ class Renew:
     """Renew the deadline of a job.
 
     Attributes:
-        deadline: The boot time at which the slot stops the job by itself, even if the pilot hangs.
+        deadline: The boot time at which the slot itself stops the job, even if the pilot hangs.
     """
 
     slot: int

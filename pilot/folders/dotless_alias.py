@@ -29,7 +29,7 @@ class DotlessAlias:
     def find_path(self) -> str:
         """Return a path of the folder without a dot, and create its link if necessary.
 
-        The link lies in a folder of temporary files and belongs to this user alone. If no such link
+        The link is in a folder of temporary files and belongs to this user alone. If no such link
         is possible, the folder's own path is returned.
         """
         if "." in self._folder and not self._leads_to_folder(self._path):

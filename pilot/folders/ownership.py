@@ -20,7 +20,7 @@ class UnsafeFolderError(Exception):
 
     def __init__(self, path: Path | str, why: str) -> None:
         super().__init__(
-            f"{path} {why}; give the pilot a folder of its own (--work-dir, SLUICE_PILOT_WORK_DIR)"
+            f"{path} {why}; give the pilot its own folder (--work-dir, SLUICE_PILOT_WORK_DIR)"
         )
         self.path = Path(path)
         self.why = why
@@ -62,7 +62,7 @@ def _make(path: Path) -> None:
 
 
 def _check_parents(path: str) -> None:
-    """Check that nobody else can replace a part of the path.
+    """Check that no other user can replace a part of the path.
 
     A folder that everybody may write to needs a sticky bit, and its entry must belong to this user
     or root.
@@ -91,7 +91,7 @@ def _check_parents(path: str) -> None:
 def _check_own(path: Path) -> None:
     status = os.lstat(path)
     if not stat.S_ISDIR(status.st_mode):
-        raise UnsafeFolderError(path, "is no folder")
+        raise UnsafeFolderError(path, "is not a folder")
     if status.st_uid != os.geteuid():
         raise UnsafeFolderError(
             path,

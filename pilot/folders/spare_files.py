@@ -19,7 +19,7 @@ _MAX_SIZE, _MAX_TOTAL = 1 << 18, 64 << 20
 class SpareFiles:
     """Files kept for reuse.
 
-    ``folder`` must lie on the disk of the jobs' folders. It is created.
+    ``folder`` must be on the disk of the jobs' folders. It is created.
 
     Raises:
         OSError: The folder could not be created.

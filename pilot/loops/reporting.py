@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 
 #: Minimum seconds between the starts of two requests.
 _SPACING = 0.02
-#: Minimum while every slot has a next job. Nobody waits for the reports then, and the cost of a
+#: Minimum while every slot has a next job. The reports are not urgent then, and the cost of a
 #: request hardly depends on their number.
 _BUSY_SPACING = 0.2
 

@@ -10,7 +10,7 @@ from pilot.checkpoints.checkpoint_store import remove_job_checkpoints
 from sluice.contracts.common.naming import log_place
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.pilots.pilots import AttemptReport, ReportAnswers, StorageUrls
-from sluice.storage import StorageError, remove_within, within
+from sluice.storage import StorageError, is_within, remove_within
 
 log = structlog.get_logger(__name__)
 
@@ -85,7 +85,7 @@ class FileRemover:
                 log.error(
                     "file.not_removed",
                     url=url,
-                    reason="it lies in no storage that is registered for what jobs write",
+                    reason="it is not in a storage that is registered for outputs of jobs",
                 )
                 continue
             try:
@@ -94,7 +94,7 @@ class FileRemover:
                 log.error("file.not_removed", url=url, reason=error.reason)
 
     def _find_storage(self, url: str) -> str | None:
-        return next((storage for storage in self._storages if within(storage, url)), None)
+        return next((storage for storage in self._storages if is_within(storage, url)), None)
 
 
 def list_files(reports: Iterable[AttemptReport]) -> list[str]:

@@ -8,7 +8,7 @@ A journal is only appended to, so that a job does not create files. Each line is
     gone [id, attempt]               it ended without a report, and its files are removed
 
 ``<journal>.answered`` holds a line ``[id, attempt]`` for every report that the WMS has answered.
-After a kill, the journals tell which reports still have to be sent and which files nobody will
+After a kill, the journals tell which reports still have to be sent and which files nothing will
 report.
 """
 
@@ -94,7 +94,7 @@ class Journal:
 
 @dataclass(slots=True)
 class Trace:
-    """What the journals record of one attempt."""
+    """The journals' record of one attempt."""
 
     journal: str
     urls: list[str] = field(default_factory=list)

@@ -45,7 +45,7 @@ def sandbox_error(error: SandboxError) -> AttemptError:
 
 def user_error(error: UserError) -> AttemptError:
     """Return the failure for a user that does not work. Another node may succeed."""
-    sentence = f"the tool could not be started as a user of its own: {error}"
+    sentence = f"the tool could not be started as a separate user: {error}"
     return AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
 
 

@@ -37,7 +37,7 @@ def main() -> None:
     )
     warm_up(str(RunFolder(Path(settings.run_folder)).documents))
     _install_javascript(settings)
-    # The pilot notices the end of a slot by its connection, so nobody waits for it here.
+    # The pilot notices the end of a slot by its connection, so no wait is needed here.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     freeze_loaded_objects()  # forks keep sharing its pages
     while True:

@@ -262,8 +262,8 @@ NOTES: dict[str, CycleNotes] = {
         "Whether its annotations count.",
         {
             DeviceState.COUNTED: (
-                "the loop that judges annotators; a person",
-                "the loop judges its annotations again, each once",
+                "the loop that scores annotators; a person",
+                "the loop scores its annotations again, each once",
             ),
             DeviceState.EXCLUDED: (
                 "a person",

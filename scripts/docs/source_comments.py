@@ -50,7 +50,7 @@ def _split(line: str) -> tuple[str, str]:
             if token.type == tokenize.COMMENT and token.string.startswith("#:"):
                 return line.strip()[: token.start[1]].strip(), token.string[2:].strip()
     except tokenize.TokenError:
-        pass  # a line that goes on in the next one
+        pass  # a line that continues in the next one
     return line.strip(), ""
 
 

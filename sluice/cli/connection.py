@@ -94,6 +94,6 @@ def _require_address(text: str) -> None:
         httpx.URL(text)
     except httpx.InvalidURL as error:
         raise Unprocessable(
-            f"{quoted(text)} is no address of a system, as in http://127.0.0.1:8080:"
+            f"{quoted(text)} is not the address of a system, as in http://127.0.0.1:8080:"
             f" {reason_of(error)}"
         ) from error

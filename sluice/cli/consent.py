@@ -19,7 +19,7 @@ YesOption = Annotated[
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Only show what would be done, and do nothing.")
 ]
-#: The exit status if nobody can be asked for consent, as for a missing option.
+#: The exit status if there is no terminal to ask for consent, as for a missing option.
 _NOBODY_TO_ASK = 2
 
 
@@ -38,7 +38,7 @@ class Consent:
         with 2 if there is no terminal.
 
         Args:
-            action: What the command would do, to what, and what is lost, as in "delete data set
+            action: The action of the command, its object, and the loss, as in "delete data set
                 week.1: its 3 files are removed".
         """
         if self.dry_run:
@@ -53,7 +53,7 @@ class Consent:
             )
             raise typer.Exit(_NOBODY_TO_ASK)
         err.print(f"This will {action}.")
-        typer.confirm("Go on?", abort=True, err=True)
+        typer.confirm("Continue?", abort=True, err=True)
 
 
 _OPTIONS = [

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 from sluice.cli.output import err, print_problem
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.wording import names_value, validation_sentence
-from sluice.storage import BundleError, StorageError
+from sluice.cwl_values import BundleError
+from sluice.storage import StorageError
 from sluice.text.os_errors import os_error_sentence
 from sluice.text.visible_text import quoted
 

@@ -5,8 +5,8 @@ from shlex import quote
 from uuid import UUID
 
 from sluice.cli.connection import Connection
-from sluice.cli.lookup import MIN_UID_PREFIX, resolve_template
-from sluice.clients.operator.asking import HumanStepKey
+from sluice.cli.lookup import parse_uid, resolve_template, select_uid
+from sluice.clients.operator.human_tasks import HumanStepKey
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.text.visible_text import quoted
 
@@ -71,48 +71,28 @@ async def find_link(connection: Connection, text: str) -> UUID:
 
     Raises:
         NotFound: No link has such a uid.
-        Conflict: Several links have such a uid.
+        Ambiguous: Several links have such a uid.
     """
-    if (uid := _uid(text)) is not None:
+    if (uid := parse_uid(text)) is not None:
         return uid
     lists = await asyncio.gather(
-        *(connection.operator.ask_links(key) for key in await _list_step_keys(connection))
+        *(connection.operator.list_ask_links(key) for key in await _list_step_keys(connection))
     )
-    return _get_matching_uid(text, [link.uid for each in lists for link in each.links], what="link")
+    return select_uid(text, [link.uid for each in lists for link in each.links], kind="link")
 
 
 async def find_device(connection: Connection, text: str) -> UUID:
     """Return the uid of a browser, given the uid or its beginning, like ``find_link``."""
-    if (uid := _uid(text)) is not None:
+    if (uid := parse_uid(text)) is not None:
         return uid
     lists = await asyncio.gather(
-        *(connection.operator.ask_devices(key) for key in await _list_step_keys(connection))
+        *(connection.operator.list_ask_devices(key) for key in await _list_step_keys(connection))
     )
-    return _get_matching_uid(
-        text, [device.uid for each in lists for device in each.devices], what="browser"
+    return select_uid(
+        text, [device.uid for each in lists for device in each.devices], kind="browser"
     )
 
 
 async def _list_step_keys(connection: Connection) -> list[HumanStepKey]:
-    steps = (await connection.operator.asking_steps()).steps
+    steps = (await connection.operator.list_human_steps()).steps
     return [HumanStepKey(each.group, each.template, each.step) for each in steps]
-
-
-def _uid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
-
-
-def _get_matching_uid(text: str, uids: list[UUID], *, what: str) -> UUID:
-    matches = [
-        uid for uid in uids if len(text) >= MIN_UID_PREFIX and str(uid).startswith(text.lower())
-    ]
-    if len(matches) == 1:
-        return matches[0]
-    if not matches:
-        raise NotFound(
-            f"there is no {what} {quoted(text)}; its uid, or {MIN_UID_PREFIX} or more of that"
-        )
-    raise Conflict(f"{quoted(text)} may be several: {', '.join(map(str, sorted(matches)))}")

@@ -31,10 +31,10 @@ async def resolve_dataset(connection: Connection, reference: str) -> Dataset:
         NotFound: No data set matches. The message may suggest a similar name.
         Ambiguous: Several data sets match.
     """
-    uid = _parse_uid(reference)
+    uid = parse_uid(reference)
     if uid is not None:
-        return await connection.operator.dataset(uid)
-    matches = (await connection.operator.datasets(name=reference)).datasets
+        return await connection.operator.get_dataset(uid)
+    matches = (await connection.operator.list_datasets(name=reference)).datasets
     names: list[str] = []
     if not matches:
         async for page in _dataset_pages(connection, every=_may_be_uid_prefix(reference)):
@@ -56,10 +56,10 @@ async def resolve_chain(connection: Connection, reference: str) -> Chain:
         NotFound: No chain matches. The message may suggest a similar name.
         Ambiguous: Several chains match.
     """
-    uid = _parse_uid(reference)
+    uid = parse_uid(reference)
     if uid is not None:
-        return await connection.operator.chain(uid)
-    matches = (await connection.operator.chains(name=reference, limit=_CHAINS)).chains
+        return await connection.operator.get_chain(uid)
+    matches = (await connection.operator.list_chains(name=reference, limit=_CHAINS)).chains
     names: list[str] = []
     if not matches:
         async for page in _chain_pages(connection, every=_may_be_uid_prefix(reference)):
@@ -88,7 +88,7 @@ async def resolve_task(connection: Connection, reference: str) -> UUID:
         NotFound: No task matches. The message may suggest a similar name.
         Ambiguous: Several tasks or chains match.
     """
-    uid = _parse_uid(reference)
+    uid = parse_uid(reference)
     if uid is not None:
         return uid
     steps: list[str] = []
@@ -150,7 +150,7 @@ async def _dataset_pages(connection: Connection, *, every: bool) -> AsyncIterato
     """Yield pages of data sets, the newest first: all pages, or only the first."""
     after: str | None = None
     while True:
-        page = await connection.operator.datasets(newest=True, after=after, limit=_DATASETS)
+        page = await connection.operator.list_datasets(newest=True, after=after, limit=_DATASETS)
         yield page.datasets
         after = page.after
         if not every or after is None or len(page.datasets) < _DATASETS:
@@ -161,7 +161,7 @@ async def _chain_pages(connection: Connection, *, every: bool) -> AsyncIterator[
     """Yield pages of chains: all pages, or only the first."""
     after: str | None = None
     while True:
-        page = await connection.operator.chains(after=after, limit=_CHAINS)
+        page = await connection.operator.list_chains(after=after, limit=_CHAINS)
         yield page.chains
         after = page.after
         if not every or after is None:
@@ -177,7 +177,7 @@ async def resolve_pilot(connection: Connection, reference: str) -> Pilot:
         NotFound: No pilot matches. The message may suggest a similar name.
         Ambiguous: Several pilots match.
     """
-    pilots = (await connection.operator.pilots()).pilots
+    pilots = (await connection.operator.list_pilots()).pilots
     matches = [
         pilot
         for pilot in pilots
@@ -211,9 +211,11 @@ async def resolve_template(
         NotFound: There is no such template or version. The message may suggest a similar name.
     """
     try:
-        return await connection.operator.template(name, version=version)
+        return await connection.operator.get_template(name, version=version)
     except NotFound:
-        names = [template.name for template in (await connection.operator.templates()).templates]
+        names = [
+            template.name for template in (await connection.operator.list_templates()).templates
+        ]
         if name not in names and (suggestion := did_you_mean(name, names)):
             raise NotFound(f"there is no template {quoted(name)}{suggestion}") from None
         raise
@@ -247,7 +249,8 @@ def describe_chain(chain: Chain) -> str:
     )
 
 
-def _parse_uid(text: str) -> UUID | None:
+def parse_uid(text: str) -> UUID | None:
+    """Return a uid, or None if the text is not a complete one."""
     try:
         return UUID(text)
     except ValueError:
@@ -268,7 +271,28 @@ def _length_hint(text: str) -> str:
 
 
 def _has_prefix(uid: UUID, text: str) -> bool:
+    """Return whether a text is the beginning of a uid and long enough for one."""
     return len(text) >= MIN_UID_PREFIX and str(uid).startswith(text.lower())
+
+
+def select_uid(reference: str, uids: Iterable[UUID], *, kind: str) -> UUID:
+    """Return the uid that begins with a text.
+
+    Args:
+        reference: The text that the user typed.
+        uids: The uids of all objects of the kind.
+        kind: The noun of the kind.
+
+    Raises:
+        NotFound: No uid matches.
+        Ambiguous: Several uids match.
+    """
+    matches = [uid for uid in uids if _has_prefix(uid, reference)]
+    if len(matches) > 1:
+        raise Ambiguous(f"{kind}s", reference, [str(uid) for uid in sorted(matches)])
+    if not matches:
+        raise NotFound(f"there is no {kind} {quoted(reference)}{_length_hint(reference)}")
+    return matches[0]
 
 
 def resolve_dataset_uid(system: System, reference: str) -> UUID:
@@ -276,19 +300,19 @@ def resolve_dataset_uid(system: System, reference: str) -> UUID:
 
     A complete uid is returned without a check.
     """
-    return _parse_uid(reference) or system.ask(lambda c: resolve_dataset(c, reference)).uid
+    return parse_uid(reference) or system.ask(lambda c: resolve_dataset(c, reference)).uid
 
 
 def resolve_chain_uid(system: System, reference: str) -> UUID:
     """Return the uid of a chain, like ``resolve_dataset_uid``."""
-    return _parse_uid(reference) or system.ask(lambda c: resolve_chain(c, reference)).uid
+    return parse_uid(reference) or system.ask(lambda c: resolve_chain(c, reference)).uid
 
 
 def resolve_task_uid(system: System, reference: str) -> UUID:
     """Return the uid of a task, like ``resolve_dataset_uid``."""
-    return _parse_uid(reference) or system.ask(lambda c: resolve_task(c, reference))
+    return parse_uid(reference) or system.ask(lambda c: resolve_task(c, reference))
 
 
 def resolve_pilot_uid(system: System, reference: str) -> UUID:
     """Return the uid of a pilot, like ``resolve_dataset_uid``."""
-    return _parse_uid(reference) or system.ask(lambda c: resolve_pilot(c, reference)).uid
+    return parse_uid(reference) or system.ask(lambda c: resolve_pilot(c, reference)).uid

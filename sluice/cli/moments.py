@@ -21,7 +21,7 @@ def parse_moment(text: str) -> datetime:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
         raise typer.BadParameter(
-            f"{quoted(text)} is no time: give 'now', a date (2026-05-04), or a time"
+            f"{quoted(text)} is not a valid time: give 'now', a date (2026-05-04), or a time"
             " (2026-05-04T10:00:00, local, or 2026-05-04T08:00:00Z)"
         ) from error
     return moment if moment.tzinfo else moment.astimezone()

@@ -60,11 +60,11 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, em
     for column, heading in enumerate(headings):
         cells = [row[column] for row in rows]
         numeric = all(isinstance(cell, int | float) for cell in cells)
+        # A uid that is broken in two cannot be copied into the next command.
         table.add_column(
             heading,
             justify="right" if numeric else "left",
             overflow="fold",
-            # A uid that is broken in two cannot be copied into the next command.
             min_width=_LONGEST_UID if any(isinstance(cell, UUID) for cell in cells) else None,
         )
     for row in rows:

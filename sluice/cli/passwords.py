@@ -18,7 +18,7 @@ def prompt_password(what: str = "password", *, twice: bool = False) -> SecretStr
     """Read a password at the terminal, or as the next line of standard input.
 
     Args:
-        what: What the prompt calls it.
+        what: The name in the prompt.
         twice: Ask twice at a terminal, as for a new password.
 
     Raises:

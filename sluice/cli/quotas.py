@@ -58,7 +58,7 @@ def parse_amount(text: str) -> int | str:
         return int(float(number) * _UNITS[unit])
     except (ValueError, OverflowError) as error:
         raise typer.BadParameter(
-            f"{quoted(text)} is no amount: write it as 20GB, 2M, 1000 or {UNBOUNDED}"
+            f"{quoted(text)} is not an amount: write it as 20GB, 2M, 1000 or {UNBOUNDED}"
         ) from error
 
 

@@ -52,7 +52,7 @@ async def read_runs(connection: Connection, chains: Sequence[UUID]) -> list[Reco
 
 
 async def _read_run(operator: OperatorClient, uid: UUID, pilots: Sequence[Pilot]) -> RecordedRun:
-    chain = await operator.chain(uid)
+    chain = await operator.get_chain(uid)
     if not chain.state.final:
         raise RunGoesOn(chain)
     tasks: list[TaskStatus] = []
@@ -81,13 +81,13 @@ async def _find_task(operator: OperatorClient, step: ChainStep) -> TaskStatus | 
     """Return the task of a step, or None if the step did not run in this chain."""
     if step.task_uid is None or step.taken_from is not None:
         return None
-    return (await operator.task(step.task_uid)).jobs
+    return (await operator.get_task(step.task_uid)).jobs
 
 
 async def _read_step(operator: OperatorClient, task: TaskStatus) -> RecordedStep:
     jobs: list[RecordedJob] = []
     untimed = 0
-    async for job in operator.all_jobs(task.uid, full=True):
+    async for job in operator.iterate_jobs(task.uid, full=True):
         if job.seconds is None or job.started_at is None:
             untimed += 1
         else:
@@ -107,7 +107,7 @@ async def _list_pilots(operator: OperatorClient) -> AsyncIterator[Pilot]:
     """Yield all pilots, including those that have ended."""
     after: str | None = None
     while True:
-        page = await operator.pilots(after=after, limit=PAGE)
+        page = await operator.list_pilots(after=after, limit=PAGE)
         for pilot in page.pilots:
             yield pilot
         if page.after is None:
@@ -117,6 +117,6 @@ async def _list_pilots(operator: OperatorClient) -> AsyncIterator[Pilot]:
 
 async def _get_plan(operator: OperatorClient, chain: Chain) -> Plan:
     if chain.template_version == RUN_VERSION:
-        return (await operator.run_template(chain.template_id)).plan
-    template = await operator.template(chain.template, version=chain.template_version)
+        return (await operator.get_run_template(chain.template_id)).plan
+    template = await operator.get_template(chain.template, version=chain.template_version)
     return template.plan

@@ -15,7 +15,7 @@ def set_end(
 
     Args:
         system: The system.
-        label: What the message calls the period or run.
+        label: The name of the period or run in the message.
         send_request: The request that sets the end.
     """
     period_or_run = system.ask(send_request)

@@ -12,7 +12,7 @@ class AuditClient(ServiceClient):
 
     service = "audit"
 
-    async def first_rows(self, filters: AuditSearch) -> AuditRows:
+    async def list_first_rows(self, filters: AuditSearch) -> AuditRows:
         """Return the first row of each request, newest first."""
         params = filters.model_dump(mode="json")
         return await self.call("GET", f"{API}/audit", answer=AuditRows, params=params)
@@ -23,6 +23,6 @@ class AuditClient(ServiceClient):
             "GET", f"{API}/audit", answer=AuditRows, params={"request": list(requests)}
         )
 
-    async def verdict(self) -> AuditVerdict:
+    async def get_verdict(self) -> AuditVerdict:
         """Check the audit log against its chain of digests."""
         return await self.call("GET", f"{API}/audit/verdict", answer=AuditVerdict, seconds=300)

@@ -19,7 +19,7 @@ from sluice.contracts.jobs.tasks import Cancel, Prioritise
 class SharedChainCalls(ServiceClient):
     """Calls of the chain service that the operator service forwards."""
 
-    async def chain(self, uid: UUID) -> Chain:
+    async def get_chain(self, uid: UUID) -> Chain:
         """Return a chain.
 
         Raises:
@@ -90,7 +90,7 @@ class SharedChainCalls(ServiceClient):
         """
         return await self.call("POST", f"{API}/chains/{uid}/discard", answer=Chain)
 
-    async def tasks(
+    async def list_tasks(
         self,
         *,
         chain: UUID | None = None,
@@ -114,7 +114,7 @@ class SharedChainCalls(ServiceClient):
         }
         return await self.call("GET", f"{API}/tasks", answer=ChainTaskList, params=params)
 
-    async def task(self, uid: UUID) -> ChainTask:
+    async def get_task(self, uid: UUID) -> ChainTask:
         """Return a task.
 
         Raises:

@@ -25,21 +25,21 @@ class ChainsClient(SharedChainCalls, QuotaCalls):
 
     service = "wfms.chains"
 
-    async def new_dataset(self, new: NewChain) -> Chain:
+    async def create_chain(self, new: NewChain) -> Chain:
         """Create a chain for a data set, or return the one that exists.
 
         Raises:
             Unprocessable: The parameters do not fit the plan. The error has findings.
             Conflict: The data set is deleted or about to be.
         """
-        chain, _ = await self.new_chain(new)
+        chain, _ = await self.create_new_chain(new)
         return chain
 
-    async def new_chain(self, new: NewChain) -> tuple[Chain, bool]:
-        """Create a chain as ``new_dataset``, and return whether it is new."""
+    async def create_new_chain(self, new: NewChain) -> tuple[Chain, bool]:
+        """Create a chain as ``create_chain``, and return whether it is new."""
         return await self.create(f"{API}/datasets", body=new, answer=Chain)
 
-    async def chains(
+    async def list_chains(
         self,
         *,
         attention: bool = False,
@@ -63,7 +63,7 @@ class ChainsClient(SharedChainCalls, QuotaCalls):
         }
         return await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)
 
-    async def chains_that_use(self, dataset: UUID, *, limit: int) -> ChainPage:
+    async def list_chains_using(self, dataset: UUID, *, limit: int) -> ChainPage:
         """Return the chains with a data set as their input or as a parameter, newest first."""
         return await self.call(
             "GET", f"{API}/chains", answer=ChainPage, params={"uses": dataset, "limit": limit}
@@ -80,19 +80,19 @@ class ChainsClient(SharedChainCalls, QuotaCalls):
             "DELETE", f"{API}/datasets/{uid}", answer=Dataset, params={"taken_back": True}
         )
 
-    async def known_chains(self, uids: Sequence[UUID]) -> list[Chain]:
+    async def list_chains_by_uid(self, uids: Sequence[UUID]) -> list[Chain]:
         """Return the existing chains of at most 100 uids."""
         if not uids:
             return []
         params = {"uid": list(uids), "limit": len(uids)}
         return (await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)).chains
 
-    async def last_ended(self, *, limit: int) -> list[Chain]:
+    async def list_last_ended_chains(self, *, limit: int) -> list[Chain]:
         """Return the chains that ended last, the latest first."""
         params = {"ended": True, "limit": limit}
         return (await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)).chains
 
-    async def counts(self) -> ChainCounts:
+    async def get_counts(self) -> ChainCounts:
         """Return the numbers of running chains and of chains that need attention."""
         return await self.call("GET", f"{API}/counts", answer=ChainCounts)
 
@@ -116,7 +116,7 @@ class ChainsClient(SharedChainCalls, QuotaCalls):
             "POST", f"{API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus
         )
 
-    async def task_ended(self, ended: TaskEnded) -> Release:
+    async def report_task_end(self, ended: TaskEnded) -> Release:
         """Report the end of a task, and return what is to be deleted. Repeating the call is safe.
 
         Raises:

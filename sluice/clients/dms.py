@@ -67,16 +67,16 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
         """Register a data set as ``register_dataset``, and return whether it is new."""
         return await self.create(f"{API}/datasets", body=new, answer=Dataset)
 
-    async def dataset(self, uid: UUID) -> Dataset:
+    async def get_dataset(self, uid: UUID) -> Dataset:
         """Return a data set with all optional fields."""
         params = {"released": True, "copied": True}
         return await self.call("GET", f"{API}/datasets/{uid}", answer=Dataset, params=params)
 
-    async def dataset_status(self, uid: UUID) -> DatasetStatus:
+    async def get_dataset_status(self, uid: UUID) -> DatasetStatus:
         """Return what a data set waits for."""
         return await self.call("GET", f"{API}/datasets/{uid}/status", answer=DatasetStatus)
 
-    async def stalled(self, *, limit: int = 100) -> StalledList:
+    async def list_stalled_transfers(self, *, limit: int = 100) -> StalledList:
         """Return uploads and deletions that make no progress."""
         return await self.call("GET", f"{API}/stalled", answer=StalledList, params={"limit": limit})
 
@@ -118,7 +118,7 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
             await self.call("GET", f"{API}/datasets", answer=DatasetPage, params={"name": name})
         ).datasets
 
-    async def closed_datasets(
+    async def list_closed_datasets(
         self,
         *,
         after: str | None = None,
@@ -133,7 +133,7 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
         params = {"after": after, "type": type, "timestamp": _text(timestamp), "limit": limit}
         return await self.call("GET", f"{API}/datasets", answer=DatasetPage, params=params)
 
-    async def datasets(
+    async def list_datasets(
         self,
         states: Iterable[DatasetState] = tuple(DatasetState),
         *,
@@ -167,7 +167,7 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
             new_count, known_count = new_count + answer.new, known_count + answer.known
         return Registered(new=new_count, known=known_count)
 
-    async def files(
+    async def list_files(
         self, uid: UUID, *, after: str | None = None, limit: int = MOST, released: bool = False
     ) -> FilePage:
         """Return a page of files by seq, then name; with ``released``, also released ones."""
@@ -178,16 +178,18 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
             params={"after": after, "limit": limit, "released": released or None},
         )
 
-    async def all_files(self, uid: UUID, *, page: int = MOST) -> AsyncIterator[File]:
+    async def iterate_files(self, uid: UUID, *, page: int = MOST) -> AsyncIterator[File]:
         """Yield all files in order."""
-        async for file in iterate_files(lambda after: self.files(uid, after=after, limit=page)):
+        async for file in iterate_files(
+            lambda after: self.list_files(uid, after=after, limit=page)
+        ):
             yield file
 
-    async def file(self, uid: UUID, file: int) -> File:
+    async def get_file(self, uid: UUID, file: int) -> File:
         """Return a file."""
         return await self.call("GET", f"{API}/datasets/{uid}/files/{file}", answer=File)
 
-    async def part(self, uid: UUID, file: int, *, start: int = 0, length: int) -> bytes:
+    async def read_part(self, uid: UUID, file: int, *, start: int = 0, length: int) -> bytes:
         """Return a part of the content of a file that is not empty."""
         path, span = (
             f"{API}/datasets/{uid}/files/{file}/content",
@@ -197,7 +199,7 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
             await self._send(self._http.build_request("GET", path, headers={"Range": span}))
         ).content
 
-    async def log_part(self, url: str, *, span: str) -> tuple[bytes, int]:
+    async def read_log_part(self, url: str, *, span: str) -> tuple[bytes, int]:
         """Return a part of the log at ``url``, and the size of the log.
 
         ``span`` is as in a ``Range`` header (``0-99``, ``100-``, ``-100``).
@@ -248,7 +250,7 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
             "POST", path, body=request, params={"made_of": made_of}, answer=Collected
         )
 
-    async def append_only_datasets(
+    async def list_append_only_datasets(
         self, *, uid: UUID | None = None, generations: bool = False
     ) -> list[AppendOnlyDataset]:
         """Return the append-only data sets, or only the one with ``uid``."""

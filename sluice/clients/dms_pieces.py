@@ -22,7 +22,7 @@ class PieceCalls(ServiceClient):
         """
         await self.send(_path(uid), data, params={"file": file, "offset": offset})
 
-    async def pieces(self, uid: UUID) -> list[PieceAt]:
+    async def list_pieces(self, uid: UUID) -> list[PieceAt]:
         """Return the pieces of incomplete files. Errors are as in ``send_piece``."""
         return (await self.call("GET", _path(uid), answer=Pieces)).pieces
 

@@ -36,7 +36,7 @@ class RunCalls(ServiceClient):
         """Register a period."""
         return await self.call("POST", f"{API}/periods", body=new, answer=Period)
 
-    async def periods(self) -> list[Period]:
+    async def list_periods(self) -> list[Period]:
         """Return all periods."""
         return (await self.call("GET", f"{API}/periods", answer=_Periods)).root
 
@@ -54,11 +54,11 @@ class RunCalls(ServiceClient):
         """Register a run."""
         return await self.call("POST", f"{API}/runs", body=new, answer=Run)
 
-    async def runs(self, *, period: str | None = None) -> list[Run]:
+    async def list_runs(self, *, period: str | None = None) -> list[Run]:
         """Return all runs, or the runs of a period."""
         return (await self.call("GET", f"{API}/runs", answer=_Runs, params={"period": period})).root
 
-    async def run(self, number: int) -> Run:
+    async def get_run(self, number: int) -> Run:
         """Return a run."""
         return await self.call("GET", f"{API}/runs/{number}", answer=Run)
 
@@ -71,7 +71,9 @@ class RunCalls(ServiceClient):
             answer=Registered,
         )
 
-    async def frames(self, run: int, *, after: int = -1, limit: int = MAX_FILES) -> list[Frame]:
+    async def list_frames(
+        self, run: int, *, after: int = -1, limit: int = MAX_FILES
+    ) -> list[Frame]:
         """Return the frames with numbers above ``after``."""
         params = {"after": after, "limit": limit}
         return (

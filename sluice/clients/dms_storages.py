@@ -21,17 +21,21 @@ class StorageCalls(ServiceClient):
         """Register a storage. ``Conflict`` also means that it overlaps another storage."""
         return await self.call("POST", f"{API}/storages", body=new, answer=Storage)
 
-    async def storages(
-        self, type: StorageType | None = None, *, everything: bool = False, measured: bool = False
+    async def list_storages(
+        self,
+        type: StorageType | None = None,
+        *,
+        include_disabled: bool = False,
+        measured: bool = False,
     ) -> list[Storage]:
         """Return the storages that get new data sets, the one with the most free space first.
 
         Args:
             type: Only storages of this type.
-            everything: Include disabled storages.
+            include_disabled: Include disabled storages.
             measured: Include the free space and the number of data sets of each.
         """
-        params = {"type": type, "all": everything or None, "measured": measured or None}
+        params = {"type": type, "all": include_disabled or None, "measured": measured or None}
         return (await self.call("GET", f"{API}/storages", answer=_Storages, params=params)).root
 
     async def disable_storage(self, name: str) -> Storage:
@@ -48,10 +52,10 @@ class StorageCalls(ServiceClient):
         """Remove the watermarks of a storage."""
         return await self.call("DELETE", build_path("storages", name, "marks"), answer=Storage)
 
-    async def need_space(self, name: str, needed: int | None) -> StorageSpace:
+    async def report_needed_space(self, name: str, needed: int | None) -> StorageSpace:
         """Report that jobs wait for space on a storage, and return its free space.
 
-        ``needed`` is None when no job waits any more.
+        ``needed`` is None when no more jobs wait.
         """
         return await self.call(
             "PUT",
@@ -61,7 +65,7 @@ class StorageCalls(ServiceClient):
         )
 
     async def list_datasets_on(self, name: str, uids: Sequence[UUID]) -> list[UUID]:
-        """Return the uids of the given data sets that lie on a storage."""
+        """Return the uids of the given data sets that are on a storage."""
         stored_uids: list[UUID] = []
         for start in range(0, len(uids), 1000):
             request = DatasetUids(uids=list(uids[start : start + 1000]))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.human_tasks.asking import (
+from sluice.contracts.human_tasks.annotation import (
     AcceptedAnswers,
     AnsweredJob,
     AnsweredJobs,
@@ -17,11 +17,13 @@ from sluice.contracts.human_tasks.asking import (
 class HumanTaskCalls(ServiceClient):
     """Calls about the tasks of human steps."""
 
-    async def human_tasks(self) -> HumanTaskList:
+    async def list_human_tasks(self) -> HumanTaskList:
         """Return the tasks that have not ended, the oldest first."""
         return await self.call("GET", f"{API}/asked", answer=HumanTaskList)
 
-    async def human_jobs(self, uid: UUID, after: int = 0, limit: int | None = None) -> HumanJobList:
+    async def list_human_jobs(
+        self, uid: UUID, after: int = 0, limit: int | None = None
+    ) -> HumanJobList:
         """Return jobs after the job ``after`` that wait for answers, by id.
 
         Raises:

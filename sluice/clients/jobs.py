@@ -58,20 +58,20 @@ class JobCalls(ServiceClient):
         """Return why a task waits."""
         return await self.call("GET", f"{API}/tasks/{uid}/explain", answer=Explanation)
 
-    async def all_jobs(
+    async def iterate_jobs(
         self, task: UUID, *, state: JobState | None = None, full: bool = False, page: int = _PAGE
     ) -> AsyncIterator[Job]:
-        """Yield all jobs of a task as in ``jobs``, ``page`` of them with one request."""
+        """Yield all jobs of a task as in ``list_jobs``, ``page`` of them with one request."""
         after: str | None = None
         while True:
-            job_page = await self.jobs(task, state=state, after=after, limit=page, full=full)
+            job_page = await self.list_jobs(task, state=state, after=after, limit=page, full=full)
             for job in job_page.jobs:
                 yield job
             if job_page.after is None:
                 return
             after = job_page.after
 
-    async def jobs(
+    async def list_jobs(
         self,
         task: UUID,
         *,
@@ -98,7 +98,7 @@ class JobCalls(ServiceClient):
         }
         return await self.call("GET", f"{API}/tasks/{task}/jobs", answer=JobPage, params=params)
 
-    async def job(self, job_id: int) -> Job:
+    async def get_job(self, job_id: int) -> Job:
         """Return a job with its attempts; with ``full``, also with the names of their pilots.
 
         Raises:

@@ -9,7 +9,7 @@ from sluice.contracts.access.quotas import HolderKind, Holdings, QuotaHolder, Se
 class QuotaCalls(ServiceClient):
     """Calls about quotas of groups and people."""
 
-    async def holdings(self, kind: HolderKind, name: str | None = None) -> Holdings:
+    async def list_holdings(self, kind: HolderKind, name: str | None = None) -> Holdings:
         """Return usage and quotas of all holders, or of one."""
         path, params = f"{API}/quotas/{kind}", {"name": name}
         return await self.call("GET", path, params=params, answer=Holdings)

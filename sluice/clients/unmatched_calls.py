@@ -16,7 +16,7 @@ from sluice.contracts.chains.intake import (
 class SharedUnmatchedCalls(ServiceClient):
     """Calls of the intake that the operator service forwards."""
 
-    async def ties(self) -> TieList:
+    async def list_ties(self) -> TieList:
         """Return templates of equal priority that matched the same data sets, the latest first."""
         return await self.call("GET", f"{API}/ties", answer=TieList)
 

@@ -14,7 +14,7 @@ class WatcherClient(ServiceClient):
         """Watch a task or an upload. Repeating the call is safe."""
         return await self.call("POST", f"{API}/tasks", body=watch, answer=Watched)
 
-    async def watched(
+    async def list_watched(
         self, *, state: WatchState | None = None, limit: int | None = None
     ) -> WatchList:
         """Return what is watched, newest first."""

@@ -50,7 +50,7 @@ class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
 
     service = "wms"
 
-    async def task(self, uid: UUID) -> TaskStatus:
+    async def get_task(self, uid: UUID) -> TaskStatus:
         """Return a task; with ``full``, also with the number of killed jobs.
 
         Raises:
@@ -58,7 +58,7 @@ class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
         """
         return await self.call("GET", f"{API}/tasks/{uid}", answer=TaskStatus)
 
-    async def tasks(
+    async def list_tasks(
         self,
         uids: Iterable[UUID] = (),
         *,
@@ -82,7 +82,7 @@ class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
         }
         return await self.call("GET", f"{API}/tasks", answer=TaskStatusList, params=params)
 
-    async def counts(self, *, troubled: bool = False) -> WorkCounts:
+    async def get_counts(self, *, troubled: bool = False) -> WorkCounts:
         """Return the numbers of tasks and jobs at one moment.
 
         ``troubled`` includes the number of troubled tasks.
@@ -91,12 +91,12 @@ class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
             "GET", f"{API}/counts", answer=WorkCounts, params={"troubled": troubled or None}
         )
 
-    async def unschedulable(self, *, limit: int | None = None) -> UnschedulableList:
+    async def list_unschedulable_tasks(self, *, limit: int | None = None) -> UnschedulableList:
         """Return tasks whose jobs fit no node."""
         path, params = f"{API}/unschedulable", {"limit": limit}
         return await self.call("GET", path, answer=UnschedulableList, params=params)
 
-    async def storage_waits(self) -> StorageWaitList:
+    async def list_storage_waits(self) -> StorageWaitList:
         """Return the storages whose free space jobs wait for."""
         return await self.call("GET", f"{API}/storage-waits", answer=StorageWaitList)
 
@@ -113,7 +113,7 @@ class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
         """
         return await self.call("POST", f"{API}/jobs/{job_id}/retry", answer=Job)
 
-    async def pilots(self, *, attention: bool = False, limit: int | None = None) -> PilotList:
+    async def list_pilots(self, *, attention: bool = False, limit: int | None = None) -> PilotList:
         """Return pilots, active ones first.
 
         ``attention`` selects lost pilots that nobody has acknowledged and that did not start again.
@@ -125,7 +125,7 @@ class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
         """Set the priority of a step. Repeating the call is safe."""
         return await self.call("PUT", f"{API}/steps", body=new, answer=StepList)
 
-    async def shares(self) -> GroupShares:
+    async def list_shares(self) -> GroupShares:
         """Return the fair shares of groups that have a weight or work."""
         return await self.call("GET", f"{API}/shares", answer=GroupShares)
 
@@ -133,7 +133,7 @@ class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
         """Set the fair share of a group."""
         await self.call("PUT", build_path("shares", group), body=new)
 
-    async def times(
+    async def get_times(
         self,
         chains: Iterable[UUID] = (),
         *,
@@ -150,7 +150,7 @@ class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
             "GET", f"{API}/times", answer=WorkTimes, params=params, seconds=_COUNT_TIMEOUT
         )
 
-    async def timeline(self, chain: UUID) -> Timeline:
+    async def get_timeline(self, chain: UUID) -> Timeline:
         """Return the timeline of a chain.
 
         Raises:
@@ -183,7 +183,7 @@ class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
             seconds=request.wait + _LEASE_GRACE,
         )
 
-    async def heartbeat(self, uid: UUID, heartbeat: Heartbeat) -> HeartbeatAnswer:
+    async def send_heartbeat(self, uid: UUID, heartbeat: Heartbeat) -> HeartbeatAnswer:
         """Send a heartbeat. The call is not retried, because leases count from the request.
 
         Raises:
@@ -207,7 +207,7 @@ class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
             "POST", f"{API}/pilots/{uid}/report", body=report, answer=ReportAnswers, retry=False
         )
 
-    async def storages(self, uid: UUID) -> StorageUrls:
+    async def list_storages(self, uid: UUID) -> StorageUrls:
         """Return the storages from which leftovers of an attempt may be removed.
 
         Raises:
@@ -218,7 +218,7 @@ class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
             "GET", f"{API}/pilots/{uid}/storages", answer=StorageUrls, retry=False
         )
 
-    async def secrets(self, uid: UUID, job: JobToken) -> SecretValues:
+    async def get_secrets(self, uid: UUID, job: JobToken) -> SecretValues:
         """Return the secrets of a job's tool.
 
         Raises:

@@ -14,7 +14,7 @@ from sluice.contracts.pilots.sites import NewSite, NewSiteSecret, Site, SiteList
 class SharedWorkCalls(ServiceClient):
     """Calls of the WMS that the operator service forwards."""
 
-    async def pilot(self, uid: UUID) -> PilotDetail:
+    async def get_pilot(self, uid: UUID) -> PilotDetail:
         """Return a pilot with its present and past jobs and its failures.
 
         Raises:
@@ -66,11 +66,11 @@ class SharedWorkCalls(ServiceClient):
         """
         await self.call("POST", f"{API}/pilots/{uid}/acknowledge", body=acknowledgement)
 
-    async def steps(self) -> StepList:
+    async def list_steps(self) -> StepList:
         """Return the steps over all chains."""
         return await self.call("GET", f"{API}/steps", answer=StepList)
 
-    async def limits(self) -> LimitList:
+    async def list_limits(self) -> LimitList:
         """Return the limits on resources that are counted over all nodes."""
         return await self.call("GET", f"{API}/limits", answer=LimitList)
 
@@ -86,7 +86,7 @@ class SharedWorkCalls(ServiceClient):
         """
         return await self.call("DELETE", build_path("limits", name), answer=LimitList)
 
-    async def sites(self) -> SiteList:
+    async def list_sites(self) -> SiteList:
         """Return the sites that pilots come from."""
         return await self.call("GET", f"{API}/sites", answer=SiteList)
 

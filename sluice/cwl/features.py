@@ -188,7 +188,7 @@ CWLTOOL_NAMESPACE = "http://commonwl.org/cwltool#"
 #: Extensions of cwltool. A refused extension is refused as a hint, too, because results would
 #: differ from what was requested.
 CWLTOOL_EXTENSIONS: Features = {
-    "CUDARequirement": _supported("the job needs so many GPUs, of that capability, with that CUDA"),
+    "CUDARequirement": _supported("the number of GPUs, their capability and their CUDA version"),
     "TimeLimit": _supported("as `ToolTimeLimit`, in v1.0"),
     "MPIRequirement": _refused(
         "let the tool start its processes itself, and ask for their cores with"

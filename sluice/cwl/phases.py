@@ -58,7 +58,7 @@ def compile_document(root: Any, findings: Findings, *, name: str) -> Plan | None
         reason = next((finding.message for finding in attempt.sorted()), "")
         findings.warning(
             step.place,
-            f"the workflow of step {quoted(step.name)} runs inside one job; as steps of their own:"
+            f"the workflow of step {quoted(step.name)} runs inside one job; as separate steps:"
             f" {reason}",
         )
     return plan

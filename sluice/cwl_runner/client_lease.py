@@ -19,8 +19,8 @@ class ClientLease:
     """A context manager that keeps a lease while a command works or waits.
 
     A thread renews the lease. At a deliberate end the lease is released, and what it owns stays. At
-    any other end, and if the process is killed or cut off, nobody renews the lease. Then the system
-    ends what it owns.
+    any other end, and if the process is killed or cut off, the lease is not renewed. Then the
+    system ends what it owns.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class ClientLease:
     def _renew(self) -> None:
         """Renew the lease; stop if the system refuses it.
 
-        An expired lease has ended the work, which the command notices by itself.
+        An expired lease has ended the work, which the command notices anyway.
         """
         with self._lock:
             try:

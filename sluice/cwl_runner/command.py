@@ -119,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
         ),
         epilog=(
             "The other options are those of cwltool, in front of the process; behind it stand its"
-            " inputs. What cannot be carried out is refused by name."
+            " inputs. Options that cannot be carried out are refused by name."
         ),
         allow_abbrev=False,
     )
@@ -187,9 +187,8 @@ def _run_simple_tool(
 def _run_with_cwltool(
     arguments: list[str], open_session: Callable[[], RunnerSession], folder: Path
 ) -> int:
-    from sluice.cwl_runner.engine import (  # noqa: PLC0415 - cwltool takes long to import
-        run_process,
-    )
+    # The import of cwltool takes long.
+    from sluice.cwl_runner.engine import run_process  # noqa: PLC0415
     from sluice.cwl_runner.options import UnsupportedOption, parse  # noqa: PLC0415
 
     try:
@@ -233,9 +232,8 @@ def _system(url: str | None, home: str | None) -> Iterator[str]:
     if url is not None:
         yield url.rstrip("/")
         return
-    from sluice.embedded.process import (  # noqa: PLC0415 - a system elsewhere needs none of it
-        use_or_start_system,
-    )
+    # With a system elsewhere, this module is not needed.
+    from sluice.embedded.process import use_or_start_system  # noqa: PLC0415
 
     def report_start() -> None:
         print("sluice: starting an embedded system …", file=sys.stderr)

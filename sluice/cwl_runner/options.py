@@ -153,7 +153,7 @@ def parse(
     unsupported_options = {
         option: reason
         for action in parser._actions
-        if (reason := _find_objection(action, getattr(options, action.dest, action.default)))
+        if (reason := _find_rejection_reason(action, getattr(options, action.dest, action.default)))
         is not None
         for option in action.option_strings
     }
@@ -167,7 +167,7 @@ def parse(
     return options
 
 
-def _find_objection(action: argparse.Action, value: Any) -> str | None:
+def _find_rejection_reason(action: argparse.Action, value: Any) -> str | None:
     """Return why the value is refused, if this option may have set it; otherwise None."""
     if isinstance(value, str) and (action.dest, value) in UNSUPPORTED_VALUES:
         reason: str | None = UNSUPPORTED_VALUES[(action.dest, value)]

@@ -111,7 +111,7 @@ def _name(value: Mapping[str, Any]) -> str:
     name = str(value.get("basename") or "output")
     if name in {".", ".."} or "/" in name or "\0" in name:
         raise OutputPathOccupied(
-            f"an output is called {quoted(name)}, which is no name of a file or directory"
+            f"an output is called {quoted(name)}, which is not the name of a file or directory"
         )
     return name
 

@@ -19,10 +19,10 @@ class PlainErrors(logging.Filter):
 
 
 def sentence_of_exception(error: BaseException) -> str:
-    """Return why a workflow cannot go on."""
+    """Return why a workflow cannot continue."""
     if isinstance(error, TypeError) and str(error) == _NO_LIST:
         return (
             "a step scatters over an input that has no value (null): give the input a list, or a"
             " default such as []"
         )
-    return f"cwltool cannot go on: {error or type(error).__name__} (--debug shows where)"
+    return f"cwltool cannot continue: {error or type(error).__name__} (--debug shows where)"

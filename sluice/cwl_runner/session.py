@@ -23,19 +23,9 @@ from sluice.cwl_runner.values import (
     to_json,
 )
 from sluice.cwl_runner.wait_reasons import RunWaits
+from sluice.cwl_values import BundleError, pack, unpack
 from sluice.scheduling.backoff import pause_after
-from sluice.storage import (
-    BundleError,
-    FileMissing,
-    StorageError,
-    Stored,
-    copy,
-    local_url,
-    pack,
-    put,
-    put_bytes,
-    unpack,
-)
+from sluice.storage import FileMissing, StorageError, Stored, build_local_url, copy, put, put_bytes
 from sluice.text.visible_text import visible
 
 #: Errors that end a run. Each message is a sentence.
@@ -324,7 +314,9 @@ class RunnerSession:
         folder = Path(tempfile.mkdtemp(dir=self._folder))
         archive = folder / "result.tar"
         try:
-            copy(file["url"], local_url(archive), checksum=file["checksum"], size=file["size"])
+            copy(
+                file["url"], build_local_url(archive), checksum=file["checksum"], size=file["size"]
+            )
         except FileMissing:
             if file["url"] in self._missing_urls:
                 raise

@@ -61,9 +61,8 @@ class RunWaits:
 
     def _find_refusal(self) -> str | None:
         """Return why no pilot of the system starts, or None if one may."""
-        from sluice.embedded.readiness import (  # noqa: PLC0415 - httpx takes long to import
-            read_refusal,
-        )
+        # The import of httpx takes long.
+        from sluice.embedded.readiness import read_refusal  # noqa: PLC0415
 
         return read_refusal(self._rest.url)
 

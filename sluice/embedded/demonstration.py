@@ -1,4 +1,4 @@
-"""Parts that all demonstrations share: an exclusive folder and a system of its own."""
+"""Parts that all demonstrations share: an exclusive folder and a separate system."""
 
 import os
 import shutil

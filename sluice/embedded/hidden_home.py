@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sluice.storage import local_path
+from sluice.storage import find_local_path
 from sluice.tools.visible_paths import SYSTEM, VisiblePaths, visible_paths, within
 
 
 class VisibleHomeError(OSError):
-    """The home folder lies in a folder that tools can see."""
+    """The home folder is in a folder that tools can see."""
 
 
 def require_hidden(home: Path) -> None:
@@ -28,7 +28,7 @@ def require_hidden(home: Path) -> None:
     if visible is None or any(within(visible, folder) for folder in SYSTEM):
         return
     raise VisibleHomeError(
-        f"the home folder {home} lies in {visible}, which tools may read as it has programs: choose"
+        f"the home folder {home} is in {visible}, which tools may read as it has programs: choose"
         " another one (--home), or move the programs (PATH, SLUICE_PILOT_SANDBOX_PATHS, Python's"
         " environment)"
     )
@@ -55,12 +55,14 @@ def storage_places(home: Path, roots: Sequence[str]) -> StoragePlaces:
 
     Args:
         home: The home folder.
-        roots: URLs of the places where storages may lie.
+        roots: URLs of the places where storages may be.
     """
     visible_folders = [
         path for path in dict.fromkeys(_visible(home).sources.values()) if os.path.isdir(path)
     ]
-    local = [os.path.realpath(path) for root in roots if (path := local_path(root)) is not None]
+    local = [
+        os.path.realpath(path) for root in roots if (path := find_local_path(root)) is not None
+    ]
     visible_roots = [
         root
         for root in local

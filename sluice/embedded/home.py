@@ -21,7 +21,7 @@ PRIVATE = 0o700
 LOCK = "lock"
 #: The error if another process holds the lock.
 LOCKED = (
-    "no system runs here, but a process that is no system has locked {0}: find it with"
+    "no system runs here, but a process that is not a system has locked {0}: find it with"
     " `fuser --verbose {0}` and end it, or choose another --home"
 )
 #: This file shows that folders which release 0.1.0 left open have been closed once. Folders that

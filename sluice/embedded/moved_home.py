@@ -8,7 +8,7 @@ import structlog
 
 from sluice.contracts.common.states import StorageType
 from sluice.embedded.home import Home
-from sluice.storage import local_path, local_url
+from sluice.storage import build_local_url, find_local_path
 
 log = structlog.get_logger(__name__)
 
@@ -66,11 +66,11 @@ async def follow_moved_home(
     finally:
         await catalogue.close()
     ending = f"/{home.storages.name}/{StorageType.INPUT}"
-    before = None if url is None else local_path(url)
-    now = f"{local_url(home.storages)}/"
+    before = None if url is None else find_local_path(url)
+    now = f"{build_local_url(home.storages)}/"
     if before is None or not before.endswith(ending):
         return
-    old = f"{local_url(before.removesuffix(ending))}/{home.storages.name}/"
+    old = f"{build_local_url(before.removesuffix(ending))}/{home.storages.name}/"
     if old == now:
         return
     log.warning("system.home_was_moved", before=old, now=now)

@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 
 #: Minimum seconds between two starts of the same pilot.
 RESTART_PAUSE = 1.0
-#: Consecutive failed starts after which nobody waits for a pilot any more.
+#: Consecutive failed starts after which a pilot is no longer waited for.
 REFUSALS = 2
 
 
@@ -131,7 +131,7 @@ class PilotProcesses:
     async def states(self, wms: WmsClient) -> dict[str, str]:
         """Return the state of each pilot: ``OK``, ``STARTING``, or why it does not run."""
         try:
-            registered_pilots = (await wms.pilots()).pilots
+            registered_pilots = (await wms.list_pilots()).pilots
         except ServiceError:
             registered_pilots = []
         return {name: run.state(name, registered_pilots) for name, run in self._runs.items()}

@@ -74,14 +74,14 @@ def _require_reachable(host: str, server: socket.socket) -> None:
     """Check that clients can connect, which fails on a machine without a loopback interface.
 
     Raises:
-        OSError: Nobody can connect.
+        OSError: No client can connect.
     """
     try:
         socket.create_connection(server.getsockname()[:2], timeout=_TIMEOUT).close()
     except OSError as error:
         raise OSError(
             error.errno,
-            f"nobody can connect ({reason_of(error)}); start the loopback interface with"
+            f"no client can connect ({reason_of(error)}); start the loopback interface with"
             " `ip link set lo up`",
         ) from error
 

@@ -148,7 +148,8 @@ class EmbeddedPostgres:
         log_path = self._folder / "log"
         before = log_path.stat().st_size if log_path.exists() else 0
         with log_path.open("ab") as output:
-            self._server = server = subprocess.Popen(  # noqa: ASYNC220 - returns at once; and it ends with the thread that starts it
+            # The call returns at once, and the server ends with the thread that starts it.
+            self._server = server = subprocess.Popen(  # noqa: ASYNC220
                 self._command(),
                 cwd=self._folder,
                 env=server_environment(),
@@ -168,8 +169,7 @@ class EmbeddedPostgres:
                     await asyncio.sleep(0.01)
         except TimeoutError:
             raise OSError(
-                f"PostgreSQL did not start within {START_LIMIT:.0f} s; what it said is in"
-                f" {log_path}"
+                f"PostgreSQL did not start within {START_LIMIT:.0f} s; its log is in {log_path}"
             ) from None
 
     def _command(self) -> list[str]:

@@ -23,7 +23,7 @@ from sluice.servicekit.running.processes import lives
 #: Seconds for a detached system to start, to stop before it is killed, and to stop if the user
 #: wants it at once.
 START_LIMIT, STOP_LIMIT, STOP_LIMIT_NOW = 180.0, 60.0, 5.0
-#: Variable that makes a system stop when nobody uses it any more (``users``).
+#: Variable that makes a system stop when its last user ends (``users``).
 WHILE_USED = "SLUICE_WHILE_USED"
 #: Seconds between two checks of a process, and between two requests for the number of its jobs.
 _POLL_PAUSE, _COUNT_PAUSE = 0.05, 2.0
@@ -113,7 +113,7 @@ def use_or_start_system(
 ) -> Iterator[SharedSystem]:
     """Use the system of a home folder, and start one if none runs.
 
-    A system that was started here stops when its last user ends, whoever started it.
+    A system that was started here stops when its last user ends, no matter who started it.
 
     Args:
         home: The home folder.

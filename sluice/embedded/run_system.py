@@ -1,4 +1,4 @@
-"""Run an embedded system as a process, until a signal or until nobody uses it."""
+"""Run an embedded system as a process, until a signal or until its last user ends."""
 
 import asyncio
 from collections.abc import Callable
@@ -20,7 +20,7 @@ class RunOptions:
         on_wait: Called with the number of jobs that the stop waits for, when it changes.
         log_level: The level of the log.
         drain_timeout: Seconds to wait for jobs at a stop. None means that there is no limit.
-        while_used: Stop when nobody uses the system any more.
+        while_used: Stop when the last user of the system ends.
     """
 
     on_ready: Callable[[str], None]
@@ -34,8 +34,8 @@ async def run_until_signal(system: EmbeddedSystem, options: RunOptions) -> None:
     """Run the system until SIGTERM or SIGINT, and then until the running jobs have ended.
 
     Running jobs are handed back after a second signal or the drain timeout. They are also handed
-    back when nobody uses the system any more, and when its home folder is gone. The function raises
-    the errors of ``EmbeddedSystem.start``.
+    back when the last user of the system ends, and when its home folder is gone. The function
+    raises the errors of ``EmbeddedSystem.start``.
     """
     configure_logging("sluice", level=options.log_level)
     stop = TwoStageStop()

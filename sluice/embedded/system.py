@@ -38,7 +38,7 @@ from sluice.servicekit.settings_sources import SHARED_PREFIX, WrongSettings, loa
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
 from sluice.servicekit.web.server import HttpServer
-from sluice.storage import local_path, local_url
+from sluice.storage import build_local_url, find_local_path
 
 log = structlog.get_logger(__name__)
 
@@ -153,7 +153,7 @@ class EmbeddedSystem:
             return 0
         try:
             async with asyncio.timeout(POLL_PAUSE):
-                pilots = (await self._wms.pilots()).pilots
+                pilots = (await self._wms.list_pilots()).pilots
         except (ServiceError, TimeoutError):
             return 0
         return sum(pilot.leased + pilot.running for pilot in pilots)
@@ -167,7 +167,7 @@ class EmbeddedSystem:
         await require_free_port(self.options.host, self.options.port)
         leftovers, survivors = await asyncio.to_thread(end_leftover_processes, self.home)
         if leftovers:
-            log.warning("system.remains_ended", processes=list(map(str, leftovers)))
+            log.warning("system.leftovers_stopped", processes=list(map(str, leftovers)))
         if survivors:
             raise OSError(
                 f"a killed system has left what cannot be stopped: {', '.join(map(str, survivors))}"
@@ -238,14 +238,17 @@ class EmbeddedSystem:
 
     async def _register_storages(self, dms: DmsClient) -> None:
         for kind in StorageType:
-            url = local_url(self.home.storage(kind))
+            url = build_local_url(self.home.storage(kind))
             await dms.register_storage(
                 NewStorage(name=f"embedded-{kind.value}", type=kind, url=url)
             )
 
     async def _storages(self, dms: DmsClient) -> list[Path]:
         """Return the folders of this machine for storages that tools must not see."""
-        folders = [local_path(storage.url) for storage in await dms.storages(everything=True)]
+        folders = [
+            find_local_path(storage.url)
+            for storage in await dms.list_storages(include_disabled=True)
+        ]
         later = hidden_storage_folders(
             self.home, self.options.storage_roots, database_url=self._postgres.url("dms")
         )
@@ -268,7 +271,7 @@ class _ParallelComponents:
 async def _others_at_work(wms: WmsClient) -> bool:
     """Return whether pilots work that this system did not start."""
     try:
-        return any(pilot.state is PilotState.ACTIVE for pilot in (await wms.pilots()).pilots)
+        return any(pilot.state is PilotState.ACTIVE for pilot in (await wms.list_pilots()).pilots)
     except ServiceError:
         return True
 

@@ -46,9 +46,8 @@ def _unblocked(descriptor: int) -> Iterator[None]:
     try:
         yield
     finally:
-        os.dup2(
-            target, descriptor
-        )  # removes the pipe's last writer, so that the first thread sees the end
+        # Removes the pipe's last writer, so that the first thread sees the end.
+        os.dup2(target, descriptor)
         for thread in threads:
             thread.join(_END_TIMEOUT)
 
@@ -77,12 +76,12 @@ class _OutputBuffer:
             self._changed.notify()
 
     def write(self) -> None:
-        """Write to the target until the end, or until nobody reads it any more."""
+        """Write to the target until the end, or until it is no longer read."""
         while piece := self._next():
             try:
                 while piece:
                     piece = piece[os.write(self._target, piece) :]
-            except OSError:  # nobody reads the output any more
+            except OSError:  # the output is no longer read
                 with self._changed:
                     self._has_no_reader = True
                     self._buffer.clear()
@@ -95,6 +94,6 @@ class _OutputBuffer:
             piece = bytes(self._buffer[:_CHUNK])
             del self._buffer[:_CHUNK]
             if not piece and self._dropped:
-                notice = f"\n[{self._dropped} bytes of output were dropped: nobody read them]\n"
+                notice = f"\n[{self._dropped} bytes of output were dropped: they were not read]\n"
                 piece, self._dropped = notice.encode(), 0
             return piece

@@ -2,7 +2,7 @@
 
 Each user holds a shared lock on the file ``users`` in the home folder, which the kernel releases
 when the user's process ends. Who gets the exclusive lock is the only user: the system then ends,
-and nobody else can join meanwhile.
+and no other process can join meanwhile.
 """
 
 import fcntl
@@ -41,7 +41,7 @@ class SystemUser:
         fcntl.flock(self._open(), fcntl.LOCK_SH)
 
     def is_alone(self) -> bool:
-        """Return whether nobody else uses the system. Nobody joins from then until ``leave``."""
+        """Return whether no other process uses the system. None joins from then until ``leave``."""
         try:
             fcntl.flock(self._open(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

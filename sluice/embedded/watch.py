@@ -1,4 +1,4 @@
-"""Reasons for an embedded system to stop by itself: its home is gone, or it has no users."""
+"""Reasons for an embedded system to stop automatically: its home is gone, or it has no users."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ async def watch_home(home: Home, stop: TwoStageStop, *, while_used: bool) -> Non
     Args:
         home: The home folder, which the starting system locks.
         stop: The stop of the system, which then hands jobs back at once.
-        while_used: Whether to stop when nobody uses the system any more, too.
+        while_used: Whether to stop when the last user of the system ends, too.
     """
     users = SystemUser(home)
     was_in_place = False
@@ -38,7 +38,7 @@ async def watch_home(home: Home, stop: TwoStageStop, *, while_used: bool) -> Non
         await asyncio.sleep(_POLL_PAUSE)
         was_in_place = was_in_place or home.is_in_place()
         if was_in_place and not home.is_in_place():
-            log.error("system.home_has_gone", home=str(home.root))
+            log.error("system.home_missing", home=str(home.root))
             end = threading.Timer(_END_TIMEOUT, os._exit, [1])
             end.daemon = True
             end.start()

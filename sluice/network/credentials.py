@@ -114,8 +114,8 @@ def know_token(url: str, file: Path, *, dms_url: str | None = None) -> None:
         name = _name(url)
     except ValueError as error:
         raise OSError(
-            f"{quoted(url)}, the address of the system whose token is in {shown_path(file)}, is no"
-            f" address ({reason_of(error)}): stop that system and start it again"
+            f"{quoted(url)}, the address of the system whose token is in {shown_path(file)}, is"
+            f" not an address ({reason_of(error)}): stop that system and start it again"
         ) from error
     _token_files[name] = file
     if dms_url is not None:

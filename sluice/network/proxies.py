@@ -58,10 +58,8 @@ def direct_connection_note(url: str) -> str:
 
 def _named_proxy(scheme: str, host: str) -> str | None:
     """Return the proxy that the environment names for ``host``, which may end with a port."""
-    from urllib.request import (  # noqa: PLC0415 - takes long to import, and is seldom needed
-        getproxies,
-        proxy_bypass,
-    )
+    # The import takes long, and the module is seldom needed.
+    from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415
 
     proxies = getproxies()
     proxy = proxies.get(scheme) or proxies.get("all")

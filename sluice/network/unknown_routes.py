@@ -8,7 +8,7 @@ _NO_TYPE = "about:blank"
 def is_unknown_route(status: int, problem_type: str) -> bool:
     """Return whether a problem says that a service has no such route.
 
-    A route that does not find its resource answers with a problem type of its own.
+    A route that does not find its resource answers with a different problem type.
     """
     return status == HTTPStatus.METHOD_NOT_ALLOWED or (
         status == HTTPStatus.NOT_FOUND and problem_type == _NO_TYPE
@@ -21,5 +21,5 @@ def too_old_text(url: str, method: str, path: str) -> str:
 
     return (
         f"the system at {url} is too old for this command: it does not know {method} {path}."
-        f" Upgrade it to release {version('sluice')}, or use the command of its own release"
+        f" Upgrade it to release {version('sluice')}, or use the command of that release"
     )

@@ -17,7 +17,7 @@ class PilotAuth(httpx.Auth):
     """httpx authentication of a pilot.
 
     It registers with the token in ``file``, which is read each time, and proves that it has its
-    ``key``. It then gets a token of its own, and a new one with each heartbeat. If the WMS issues
+    ``key``. It then gets its own token, and a new one with each heartbeat. If the WMS issues
     none, it keeps the first token. Without a ``file`` its requests carry no token until it gets
     one.
     """

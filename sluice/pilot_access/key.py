@@ -35,7 +35,7 @@ class PilotKey:
         try:
             key = OKPKey.import_key(path.read_bytes())
             if not key.is_private or key.curve_name != _CURVE:
-                raise ValueError("nobody signs with it")
+                raise ValueError("it signs nothing")
             return cls(key)
         except (FileNotFoundError, ValueError, JoseError):
             new_key = cls.new()

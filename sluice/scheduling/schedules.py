@@ -53,7 +53,7 @@ def check_zone(zone: str) -> None:
     """
     if zone not in _zones():
         raise WrongScheduleError(
-            f"{quoted(zone)} is no time zone: write it as in Europe/Warsaw, or UTC"
+            f"{quoted(zone)} is not a time zone: write it as in Europe/Warsaw, or UTC"
         )
 
 

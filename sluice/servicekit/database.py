@@ -323,8 +323,8 @@ def to_not_available(error: Exception) -> NotAvailable:
         )
     if isinstance(error, asyncpg.DiskFullError):
         return NotAvailable(
-            "the file system of the database has no space left: free space there, and what waits"
-            " goes on by itself"
+            "the file system of the database has no space left: free space there, and"
+            " waiting work continues automatically"
         )
     return NotAvailable("the database does not answer now; try again")
 

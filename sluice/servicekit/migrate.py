@@ -42,7 +42,7 @@ class SchemaTooOld(Exception):
     def __init__(self, versions: str, revision: str, oldest: str) -> None:
         super().__init__(
             f"the database for {versions} has schema {revision}, which is older than {oldest}, the"
-            " oldest that this release can upgrade. The database was not changed. Go on with the"
+            " oldest that this release can upgrade. The database was not changed. Continue with the"
             " release that made it, or begin with an empty database."
         )
         self.versions = versions
@@ -113,9 +113,8 @@ class Migrator:
                 await connection.execute(schema.read_text())
             log.info("database.made", versions=self._versions, revision=revisions.newest)
             return
-        from sluice.servicekit.upgrade import (  # noqa: PLC0415 - takes two seconds, and most starts find nothing to do
-            upgrade,
-        )
+        # The import takes two seconds, and most starts find nothing to upgrade.
+        from sluice.servicekit.upgrade import upgrade  # noqa: PLC0415
 
         await upgrade(connection, self._versions)
         log.info("database.migrated", versions=self._versions, revision=revisions.newest)

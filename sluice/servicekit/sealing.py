@@ -1,7 +1,7 @@
 """Encryption of secrets, at rest and between two services.
 
 The cipher is Fernet (AES-128 in CBC mode, HMAC-SHA256). Each encrypted text contains its purpose,
-so that nobody can use one in place of another.
+so that one cannot be used in place of another.
 """
 
 import json
@@ -42,7 +42,7 @@ class Unsealable(Conflict):
     def __init__(self, what: str) -> None:
         super().__init__(
             f"{what} cannot be decrypted with the keys of SLUICE_ENCRYPTION_KEYS: it was encrypted"
-            " with a key that is not among them any more, or it was changed since"
+            " with a key that is no longer among them, or it was changed since"
         )
 
 

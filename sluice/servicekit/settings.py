@@ -43,7 +43,7 @@ class HttpSettings(LayeredSettings):
     #: Further names under which the service is reached, separated by commas. These always work:
     #: 127.0.0.1, localhost, the machine's host name, the address of the connection and the
     #: service's own name among the addresses. Requests to other names are refused (421). So a page
-    #: of another site cannot reach the service under a name of its own (DNS rebinding). `*`: all
+    #: of another site cannot reach the service under a name of that site (DNS rebinding). `*`: all
     #: names, if a proxy in front checks them.
     hosts: str = ""
     #: The maximum number of bytes in a request's body (413). It may have one value for every 16

@@ -57,8 +57,8 @@ async def set_up_broker(management_url: str, logins: Sequence[ServiceLogin]) -> 
     conflicts = [login.variable for login in logins if login.user == address.username]
     if conflicts:
         raise Conflict(
-            f"{conflicts[0]}: {address.username} is the broker's administrator; a service needs a"
-            " login of its own"
+            f"{conflicts[0]}: {address.username} is the broker's administrator; a service needs"
+            " its own login"
         )
     users = {login.service: User(login.user, login.password, login.service) for login in logins}
     desired: Definitions = definitions(sluice_topology(), users, vhost=logins[0].place)

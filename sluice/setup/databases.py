@@ -80,8 +80,8 @@ async def set_up_databases(
     try:
         if not await admin.fetchval("SELECT rolsuper FROM pg_roles WHERE rolname = current_user"):
             raise Conflict(
-                "the administrator's login is no superuser of PostgreSQL: passwords can be compared"
-                " by one alone"
+                "the administrator's login is not a superuser of PostgreSQL: passwords can be"
+                " compared by one alone"
             )
         await admin.fetchval("SELECT pg_advisory_lock($1)", SETUP_LOCK)
         changes = [change for login in logins for change in await _set_up_role(admin, login)]
@@ -116,8 +116,8 @@ async def _set_up_role(
         return [f"login {login.user} made, for {login.service}"]
     if role["rolsuper"]:
         raise Conflict(
-            f"{login.variable}: {login.user} is a superuser of PostgreSQL; a service needs a login"
-            " of its own"
+            f"{login.variable}: {login.user} is a superuser of PostgreSQL; a service needs its own"
+            " login"
         )
     changes = []
     if role["administers"] or not role["rolcanlogin"] or role["rolreplication"] != replication:

@@ -184,7 +184,7 @@ def _require_different(
     if repeated:
         raise WrongSettings(
             [
-                f"each service needs a {what} of its own; {quoted(value)} is in "
+                f"each service needs its own {what}; {quoted(value)} is in "
                 + " and ".join(login.variable for login in logins if key(login) == value)
                 for value in repeated
             ]

@@ -1,8 +1,7 @@
 """Access to files on storages: local ones by system calls, all others through fsspec."""
 
-from sluice.storage.bundles import BundleError, free_name, pack, unpack
-from sluice.storage.copying import copy_open, sparse_writer
-from sluice.storage.entries import Entry, Stored, is_temporary, parse_piece_name, piece_name
+from sluice.storage.copying import copy_open, open_sparse_writer
+from sluice.storage.entries import Entry, Stored, is_temporary, make_piece_name, parse_piece_name
 from sluice.storage.errors import (
     BehindLink,
     ChecksumMismatch,
@@ -14,14 +13,14 @@ from sluice.storage.errors import (
     StorageUnavailable,
     is_full,
 )
-from sluice.storage.folders import Folder, folder_at
+from sluice.storage.folders import Folder, resolve_folder
 from sluice.storage.local import link_open
 from sluice.storage.operations import (
     compute_checksum,
     copy,
-    entries,
     fetch,
     join,
+    list_entries,
     put,
     put_bytes,
     put_open,
@@ -31,29 +30,23 @@ from sluice.storage.operations import (
     verify,
 )
 from sluice.storage.places import (
+    build_local_url,
     build_location,
-    inside_by_name,
-    local_path,
-    local_url,
+    find_local_path,
+    is_inside_by_name,
+    is_within,
+    leads_through_link,
     parse_location,
     require_within,
-    through_link,
-    within,
 )
 from sluice.storage.probe import probe
 from sluice.storage.reader import Reader, open_reader
-from sluice.storage.values import MAX_FOLDERS, MAX_JSON, MAX_NESTED, Flaw, find_flaw, read_json
 
 __all__ = [
-    "MAX_FOLDERS",
-    "MAX_JSON",
-    "MAX_NESTED",
     "BehindLink",
-    "BundleError",
     "ChecksumMismatch",
     "Entry",
     "FileMissing",
-    "Flaw",
     "Folder",
     "NoFile",
     "OutsideStorage",
@@ -62,39 +55,34 @@ __all__ = [
     "StorageFull",
     "StorageUnavailable",
     "Stored",
+    "build_local_url",
     "build_location",
     "compute_checksum",
     "copy",
     "copy_open",
-    "entries",
     "fetch",
-    "find_flaw",
-    "folder_at",
-    "free_name",
-    "inside_by_name",
+    "find_local_path",
     "is_full",
+    "is_inside_by_name",
     "is_temporary",
+    "is_within",
     "join",
+    "leads_through_link",
     "link_open",
-    "local_path",
-    "local_url",
+    "list_entries",
+    "make_piece_name",
     "open_reader",
-    "pack",
+    "open_sparse_writer",
     "parse_location",
     "parse_piece_name",
-    "piece_name",
     "probe",
     "put",
     "put_bytes",
     "put_open",
-    "read_json",
     "remove",
     "remove_folder_within",
     "remove_within",
     "require_within",
-    "sparse_writer",
-    "through_link",
-    "unpack",
+    "resolve_folder",
     "verify",
-    "within",
 ]

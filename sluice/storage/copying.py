@@ -12,7 +12,7 @@ from sluice.storage.entries import Stored
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-#: Zero bytes of this number become a hole. ``sparse_writer`` writes as many bytes at once.
+#: Zero bytes of this number become a hole. ``open_sparse_writer`` writes as many bytes at once.
 PIECE = 1 << 16
 
 #: Data without this many zeros in a row are written as they are.
@@ -40,7 +40,9 @@ def copy_hashed(
     return Stored(size, f"sha256:{digest.hexdigest()}")
 
 
-def file_checksum(path: str | os.PathLike[str], *, check: Callable[[], None] | None = None) -> str:
+def compute_file_checksum(
+    path: str | os.PathLike[str], *, check: Callable[[], None] | None = None
+) -> str:
     """Return ``sha256:<hex>`` of a local file's content; ``check`` as in ``copy_hashed``.
 
     Raises:
@@ -65,7 +67,7 @@ def copy_open(source: int, target: int) -> None:
         pass
 
 
-def sparse_writer(path: str | os.PathLike[str], mode: Literal["w", "x"] = "x") -> BinaryIO:
+def open_sparse_writer(path: str | os.PathLike[str], mode: Literal["w", "x"] = "x") -> BinaryIO:
     """Open a file for writing, in which long runs of zeros become holes.
 
     Raises:

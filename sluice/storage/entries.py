@@ -33,13 +33,13 @@ class Entry:
     modified: datetime
 
 
-def temporary_name() -> str:
+def make_temporary_name() -> str:
     """Return a name for a file until it is complete and verified."""
     return _TEMPORARY + secrets.token_hex(8)
 
 
 def is_temporary(name: str) -> bool:
-    """Return whether ``temporary_name`` or ``piece_name`` made this name.
+    """Return whether ``make_temporary_name`` or ``make_piece_name`` made this name.
 
     Such a file is being written, or its writer died. Other names with the same start belong to
     people.
@@ -47,7 +47,7 @@ def is_temporary(name: str) -> bool:
     return _TEMPORARY_NAME.fullmatch(name) is not None or parse_piece_name(name) is not None
 
 
-def piece_name(file: str, offset: int) -> str:
+def make_piece_name(file: str, offset: int) -> str:
     """Return the name of the piece of a file at an offset, until all pieces are joined."""
     return f"{_TEMPORARY}{file_key(file)}-{offset:015d}"
 

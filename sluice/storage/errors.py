@@ -63,7 +63,7 @@ class OutsideStorage(StorageError):
     """The URL is not in the storage."""
 
     def __init__(
-        self, url: str, storage_url: str, *, reason: str = "lies outside its storage"
+        self, url: str, storage_url: str, *, reason: str = "is outside its storage"
     ) -> None:
         super().__init__(url, f"{reason} {storage_url}")
         self.storage_url = storage_url
@@ -75,7 +75,7 @@ class BehindLink(OutsideStorage):
     def __init__(self, url: str, storage_url: str) -> None:
         reason = (
             "is reached through a link, behind which nothing is written or removed (remove the link"
-            " to go on), in its storage"
+            " to continue), in its storage"
         )
         super().__init__(url, storage_url, reason=reason)
 

@@ -30,7 +30,7 @@ class Folder:
         )
 
 
-def folder_at(path: str) -> Folder:
+def resolve_folder(path: str) -> Folder:
     """Return the folder at a path. This blocks as long as the file system does.
 
     Raises:

@@ -21,7 +21,7 @@ from sluice.storage.checksums import (
     stream,
 )
 from sluice.storage.copying import copy_hashed, write_all
-from sluice.storage.entries import Entry, Stored, temporary_name
+from sluice.storage.entries import Entry, Stored, make_temporary_name
 from sluice.storage.errors import (
     BehindLink,
     FileMissing,
@@ -29,7 +29,7 @@ from sluice.storage.errors import (
     OutsideStorage,
     os_errors_at,
 )
-from sluice.storage.places import local_url
+from sluice.storage.places import build_local_url
 
 
 def open_regular(url: str, path: str) -> FileIO:
@@ -43,7 +43,7 @@ def open_regular(url: str, path: str) -> FileIO:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise NoFile(url, "this is no regular file")
+        raise NoFile(url, "this is not a regular file")
     return FileIO(descriptor, "rb")
 
 
@@ -66,7 +66,7 @@ def link(url: str, path: str, *, to: str) -> None:
         os.symlink(path, to)
 
 
-def size_of(url: str, path: str) -> int:
+def get_size(url: str, path: str) -> int:
     """Return the size of a file in bytes."""
     with os_errors_at(url):
         return os.stat(path).st_size
@@ -165,7 +165,7 @@ def copy(
 
     ``check`` is as in ``with_check``.
     """
-    temporary = os.path.join(os.path.dirname(target), temporary_name())
+    temporary = os.path.join(os.path.dirname(target), make_temporary_name())
     with os_errors_at(source_url):
         reader = open_regular(source_url, source)
     try:
@@ -186,7 +186,7 @@ def write(
     read: Callable[[int], bytes], url: str, target: str, *, expected: Content = ANY
 ) -> Stored:
     """Store all that ``read`` returns: write a temporary file, compare, read back, rename."""
-    temporary = os.path.join(os.path.dirname(target), temporary_name())
+    temporary = os.path.join(os.path.dirname(target), make_temporary_name())
     try:
         with os_errors_at(url):
             with open_making_folders(temporary) as writer:
@@ -202,7 +202,7 @@ def write(
 
 def put_bytes(data: bytes, url: str, *, target: str) -> Stored:
     """Write a small file under a temporary name, and rename it."""
-    temporary = os.path.join(os.path.dirname(target), temporary_name())
+    temporary = os.path.join(os.path.dirname(target), make_temporary_name())
     with os_errors_at(url):
         try:
             with open_making_folders(temporary) as writer:
@@ -279,7 +279,7 @@ def _require_no_link(name: str, within: int, url: str, storage_url: str) -> None
         raise BehindLink(url, storage_url)
 
 
-def entries(url: str, path: str) -> Iterator[Entry]:
+def list_entries(url: str, path: str) -> Iterator[Entry]:
     """Yield all files below a folder, sorted by name in each folder.
 
     Links to folders are not followed.
@@ -291,7 +291,7 @@ def entries(url: str, path: str) -> Iterator[Entry]:
             return
         for item in items:
             if item.is_dir(follow_symlinks=False):
-                yield from entries(url, item.path)
+                yield from list_entries(url, item.path)
                 continue
             try:
                 stat = item.stat()
@@ -303,7 +303,7 @@ def entries(url: str, path: str) -> Iterator[Entry]:
                 raise
             modified = datetime.fromtimestamp(stat.st_mtime, UTC)
             yield Entry(
-                name=item.name, url=local_url(item.path), size=stat.st_size, modified=modified
+                name=item.name, url=build_local_url(item.path), size=stat.st_size, modified=modified
             )
 
 

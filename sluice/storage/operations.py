@@ -2,7 +2,7 @@
 
 A file appears under its name only when it is complete and verified. An operation that was
 interrupted may be repeated. URLs are taken literally (a ``%`` is a per cent sign). For failures of
-storages every function raises only ``StorageError``. Callers check with ``within`` or
+storages every function raises only ``StorageError``. Callers check with ``is_within`` or
 ``require_within`` whether they may use a URL.
 """
 
@@ -12,10 +12,10 @@ from pathlib import Path
 
 from sluice.storage import local, remote
 from sluice.storage.checksums import Content
-from sluice.storage.copying import file_checksum
-from sluice.storage.entries import Entry, Stored, temporary_name
+from sluice.storage.copying import compute_file_checksum
+from sluice.storage.entries import Entry, Stored, make_temporary_name
 from sluice.storage.errors import ChecksumMismatch, FileMissing, os_errors_at
-from sluice.storage.places import local_path, local_url, require_inside_by_name
+from sluice.storage.places import build_local_url, find_local_path, require_inside_by_name
 from sluice.storage.reader import open_reader
 
 
@@ -46,15 +46,15 @@ def fetch(
         ChecksumMismatch: The content differs.
         StorageUnavailable: The storage cannot be used.
     """
-    path = local_path(url)
+    path = find_local_path(url)
     if path is not None:
-        if local.size_of(url, path) <= copied:
+        if local.get_size(url, path) <= copied:
             local.bring(url, path, to=os.fspath(to), expected=Content(checksum, size), reuse=reuse)
             return False
         local.verify(url, path, checksum=checksum, size=size)
         local.link(url, path, to=os.fspath(to))
         return True
-    temporary = Path(to).with_name(temporary_name())
+    temporary = Path(to).with_name(make_temporary_name())
     try:
         remote.fetch(url, str(temporary), checksum=checksum, size=size)
         with os_errors_at(url):
@@ -81,10 +81,10 @@ def put(path: Path, url: str, *, check: Callable[[], None] | None = None) -> Sto
         ChecksumMismatch: The file differs when it is read back.
     """
     source = os.fspath(path)
-    source_url = local_url(source)
+    source_url = build_local_url(source)
     if not os.path.isfile(source):
         raise FileMissing(source_url)
-    target = local_path(url)
+    target = find_local_path(url)
     if target is not None:
         return local.copy(source_url, source, url, target, check=check)
     return remote.put(source, url, check=check)
@@ -98,14 +98,14 @@ def put_open(
     ``may_link`` gives the file away. If it has only one name and is on the file system of the
     storage, the storage links it. Writing to the old name then writes to the storage.
     """
-    target = local_path(url)
+    target = find_local_path(url)
     linked = local.take(file, url, target=target) if may_link and target is not None else None
     return linked or put(Path(local.open_file_path(file)), url, check=check)
 
 
 def put_bytes(data: bytes, url: str) -> Stored:
     """Write a small file to a storage, as ``put`` does."""
-    target = local_path(url)
+    target = find_local_path(url)
     if target is not None:
         return local.put_bytes(data, url, target=target)
     return remote.put_bytes(data, url)
@@ -126,7 +126,7 @@ def copy(source_url: str, target_url: str, *, checksum: str | None, size: int | 
         and _is_there(target_url, checksum=checksum, size=size)
     ):
         return Stored(size, checksum)
-    source, target = local_path(source_url), local_path(target_url)
+    source, target = find_local_path(source_url), find_local_path(target_url)
     if source is not None and target is not None:
         return local.copy(source_url, source, target_url, target, expected=Content(checksum, size))
     return remote.copy(source_url, target_url, expected=Content(checksum, size))
@@ -149,7 +149,7 @@ def join(
         and _is_there(target_url, checksum=checksum, size=size)
     ):
         return Stored(size, checksum)
-    read, target = _Parts(parts).read, local_path(target_url)
+    read, target = _Parts(parts).read, find_local_path(target_url)
     expected = Content(checksum, size)
     if target is None:
         return remote.write(read, target_url, target_url, expected)
@@ -183,7 +183,7 @@ def verify(url: str, *, checksum: str, size: int) -> None:
         FileMissing: There is no such file.
         ChecksumMismatch: The content differs.
     """
-    path = local_path(url)
+    path = find_local_path(url)
     if path is not None:
         local.verify(url, path, checksum=checksum, size=size)
     else:
@@ -196,7 +196,7 @@ def remove(url: str) -> bool:
     Raises:
         StorageUnavailable: The storage cannot be used.
     """
-    path = local_path(url)
+    path = find_local_path(url)
     return local.remove(url, path) if path is not None else remote.remove(url)
 
 
@@ -210,7 +210,7 @@ def remove_within(storage_url: str, url: str) -> bool:
         StorageUnavailable: The storage does not answer.
     """
     require_inside_by_name(storage_url, url)
-    root = local_path(storage_url.rstrip("/"))
+    root = find_local_path(storage_url.rstrip("/"))
     return (
         remote.remove(url)
         if root is None
@@ -228,7 +228,7 @@ def remove_folder_within(storage_url: str, url: str) -> bool:
         StorageUnavailable: The storage does not answer.
     """
     require_inside_by_name(storage_url, url)
-    root = local_path(storage_url.rstrip("/"))
+    root = find_local_path(storage_url.rstrip("/"))
     return (
         remote.remove_folder(url)
         if root is None
@@ -236,13 +236,13 @@ def remove_folder_within(storage_url: str, url: str) -> bool:
     )
 
 
-def entries(url: str) -> list[Entry]:
+def list_entries(url: str) -> list[Entry]:
     """Return all files below a folder, with temporary ones (``is_temporary``).
 
     A missing folder has none.
     """
-    path = local_path(url)
-    return list(local.entries(url, path) if path is not None else remote.entries(url))
+    path = find_local_path(url)
+    return list(local.list_entries(url, path) if path is not None else remote.list_entries(url))
 
 
 def compute_checksum(path: Path) -> str:
@@ -252,8 +252,8 @@ def compute_checksum(path: Path) -> str:
         FileMissing: There is no such file.
         StorageUnavailable: The file cannot be read.
     """
-    with os_errors_at(local_url(path)):
-        return file_checksum(path)
+    with os_errors_at(build_local_url(path)):
+        return compute_file_checksum(path)
 
 
 def _is_there(url: str, *, checksum: str, size: int) -> bool:

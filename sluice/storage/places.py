@@ -13,7 +13,7 @@ _FILE = "file://"
 _MAX_UNQUOTED = 4
 
 
-def local_path(url: str) -> str | None:
+def find_local_path(url: str) -> str | None:
     """Return the path of a ``file://`` URL, or None for other protocols.
 
     The URL is taken literally (a ``%`` is a per cent sign).
@@ -26,8 +26,8 @@ def local_path(url: str) -> str | None:
     return rest if rest.startswith("/") else None
 
 
-def local_url(path: str | os.PathLike[str]) -> str:
-    """Return the ``file://`` URL of a local path, the inverse of ``local_path``."""
+def build_local_url(path: str | os.PathLike[str]) -> str:
+    """Return the ``file://`` URL of a local path, the inverse of ``find_local_path``."""
     return _FILE + os.path.abspath(path)
 
 
@@ -54,31 +54,31 @@ def parse_location(location: str) -> str:
     return unquote(parts.path)
 
 
-def within(storage_url: str, url: str) -> bool:
+def is_within(storage_url: str, url: str) -> bool:
     """Return whether ``url`` is inside ``storage_url``, and is not the storage itself.
 
     Paths are normalized, as written and with escapes decoded, so that neither ``..`` nor ``%2e%2e``
     leads out. On a local storage symbolic links are followed: a link out of it is not inside.
     """
     root = storage_url.rstrip("/")
-    if not inside_by_name(storage_url, url):
+    if not is_inside_by_name(storage_url, url):
         return False
-    root_path, path = local_path(root), local_path(url)
+    root_path, path = find_local_path(root), find_local_path(url)
     if root_path is None or path is None:
         return root_path is path
     real_root = os.path.realpath(root_path)
     return os.path.realpath(path).startswith(real_root.rstrip("/") + "/")
 
 
-def inside_by_name(storage_url: str, url: str) -> bool:
-    """Return what ``within`` returns if there are no links. It reads no file system."""
+def is_inside_by_name(storage_url: str, url: str) -> bool:
+    """Return what ``is_within`` returns if there are no links. It reads no file system."""
     root = storage_url.rstrip("/")
     if "\x00" in url or not url.startswith(root + "/"):
         return False
     return _stays_inside(url[len(root) + 1 :])
 
 
-def through_link(storage_url: str, url: str, *, plain: set[str] | None = None) -> bool:
+def leads_through_link(storage_url: str, url: str, *, plain: set[str] | None = None) -> bool:
     """Return whether ``url``, or a folder on its path below the storage's folder, is a link.
 
     The folder of the storage may be a link, or be reached through one.
@@ -88,7 +88,7 @@ def through_link(storage_url: str, url: str, *, plain: set[str] | None = None) -
         url: A URL that is inside the storage by its name.
         plain: Paths of folders that are known to be no links. Further ones are added.
     """
-    at = local_path(storage_url.rstrip("/"))
+    at = find_local_path(storage_url.rstrip("/"))
     if at is None:
         return False
     checked = set[str]() if plain is None else plain
@@ -104,12 +104,12 @@ def through_link(storage_url: str, url: str, *, plain: set[str] | None = None) -
 
 
 def require_within(storage_url: str, url: str) -> None:
-    """Check that ``url`` is inside a storage, as ``within`` does.
+    """Check that ``url`` is inside a storage, as ``is_within`` does.
 
     Raises:
         OutsideStorage: It is not.
     """
-    if not within(storage_url, url):
+    if not is_within(storage_url, url):
         raise OutsideStorage(url, storage_url)
 
 
@@ -119,7 +119,7 @@ def require_inside_by_name(storage_url: str, url: str) -> None:
     Raises:
         OutsideStorage: It is not.
     """
-    if not inside_by_name(storage_url, url):
+    if not is_inside_by_name(storage_url, url):
         raise OutsideStorage(url, storage_url)
 
 

@@ -5,10 +5,10 @@ import secrets
 from contextlib import suppress
 
 from sluice.storage import remote
-from sluice.storage.entries import temporary_name
+from sluice.storage.entries import make_temporary_name
 from sluice.storage.errors import FileMissing, StorageError, StorageUnavailable, os_errors_at
 from sluice.storage.operations import put_bytes, remove, verify
-from sluice.storage.places import local_path
+from sluice.storage.places import find_local_path
 
 
 def probe(url: str, *, read_only: bool) -> None:
@@ -19,13 +19,13 @@ def probe(url: str, *, read_only: bool) -> None:
     Raises:
         StorageError: The operation that failed.
     """
-    path = local_path(url)
+    path = find_local_path(url)
     if path is not None and not os.path.isdir(path):
         raise StorageUnavailable(url, "there is no such folder; make it, or mount its file system")
     if read_only:
         _read(url, path)
     else:
-        _use(f"{url}/{temporary_name()}")
+        _use(f"{url}/{make_temporary_name()}")
 
 
 def _read(url: str, path: str | None) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from sluice.storage import remote
 from sluice.storage.errors import FileMissing, os_errors_at
 from sluice.storage.local import open_regular
-from sluice.storage.places import local_path
+from sluice.storage.places import find_local_path
 
 
 class Reader:
@@ -53,7 +53,7 @@ def open_reader(url: str) -> Reader:
         NoFile: It is not a regular file.
         StorageUnavailable: The storage cannot be used.
     """
-    path = local_path(url)
+    path = find_local_path(url)
     if path is None:
         file, size = remote.open_file(url)
         return Reader(url, file, size)

@@ -11,8 +11,8 @@ from typing import Any
 import fsspec
 
 from sluice.storage.checksums import ANY, Content, require_same, require_size, stream, with_check
-from sluice.storage.copying import sparse_writer
-from sluice.storage.entries import Entry, Stored, temporary_name
+from sluice.storage.copying import open_sparse_writer
+from sluice.storage.entries import Entry, Stored, make_temporary_name
 from sluice.storage.errors import NoFile, StorageError, StorageUnavailable, from_os_error
 from sluice.text.os_errors import reason_of
 
@@ -32,7 +32,7 @@ class _RemotePath:
 def errors_at(url: str) -> Iterator[None]:
     """Turn all errors raised in the context into ``StorageError``.
 
-    Drivers raise errors of their own. Other errors than ``OSError`` mean that the storage cannot be
+    Drivers raise their own errors. Other errors than ``OSError`` mean that the storage cannot be
     used now.
     """
     try:
@@ -67,10 +67,10 @@ def _resolve(url: str) -> _RemotePath:
 
 
 def fetch(url: str, to: str, *, checksum: str | None, size: int | None) -> None:
-    """Copy a file to a local path, which nobody else reads yet, and verify it."""
+    """Copy a file to a local path, which is not visible yet, and verify it."""
     with errors_at(url):
         file = _resolve(url)
-        with file.system.open(file.path, "rb") as reader, sparse_writer(to, "w") as writer:
+        with file.system.open(file.path, "rb") as reader, open_sparse_writer(to, "w") as writer:
             actual = stream(reader.read, writer.write)
     require_same(url, expected=Content(checksum, size), actual=actual)
 
@@ -113,7 +113,7 @@ def write(read: Any, url: str, source: str, expected: Content) -> Stored:
     with errors_at(url):
         target = _resolve(url)
         folder = posixpath.dirname(target.path)
-        temporary = posixpath.join(folder, temporary_name())
+        temporary = posixpath.join(folder, make_temporary_name())
         target.system.makedirs(folder, exist_ok=True)
         try:
             with target.system.open(temporary, "wb") as writer:
@@ -174,7 +174,7 @@ def check_list(url: str) -> None:
                 raise
 
 
-def entries(url: str) -> Iterator[Entry]:
+def list_entries(url: str) -> Iterator[Entry]:
     """Yield all files below a folder."""
     with errors_at(url):
         file = _resolve(url)

@@ -37,7 +37,7 @@ _SHARED = (
     "/var/lib",
     "/var/tmp",  # noqa: S108
 )
-#: A sandbox has folders of its own at these paths, so nothing in them is visible by its name.
+#: A sandbox has its own folders at these paths, so nothing in them is visible by its name.
 _OWN_OF_SANDBOXES = ("/dev", "/etc", "/proc", "/sys")
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108
 #: The most links that are followed from folders with programs to files elsewhere.
@@ -136,13 +136,11 @@ def describe_invisibility(path: str) -> str | None:
     if not path.isprintable() and "\udcff" >= max(path) >= "\udc80":
         return "its name is not valid UTF-8: rename it"
     if any(within(shared, path) for shared in (*_SHARED, *_private_folders())):
-        return (
-            "it holds files of others beside programs: move the programs to a folder of their own"
-        )
+        return "it holds files of others beside programs: move the programs to a separate folder"
     if within(path, _SHARED_MEMORY):
         return None
     place = next((place for place in _OWN_OF_SANDBOXES if within(path, place)), None)
-    return place and f"tools have a {place} of their own: move it elsewhere"
+    return place and f"tools have their own {place}: move it elsewhere"
 
 
 def within(path: str, folder: str) -> bool:
@@ -153,7 +151,7 @@ def within(path: str, folder: str) -> bool:
 def _describe_entry_problem(entry: str, hidden: Sequence[str]) -> str | None:
     """Return why an entry of the search path is dropped.
 
-    It is None for a usable entry, and empty if nobody needs to know the reason.
+    It is None for a usable entry, and empty if the reason does not matter.
     """
     if not os.path.isabs(entry):
         return "it depends on the folder that a process works in: give an absolute path"
@@ -162,7 +160,7 @@ def _describe_entry_problem(entry: str, hidden: Sequence[str]) -> str | None:
     if closed is not None and not any(
         within(real, os.path.realpath(own)) for own in _installation()
     ):
-        return f"it lies in {closed}, of which tools see nothing: move the programs elsewhere"
+        return f"it is in {closed}, of which tools see nothing: move the programs elsewhere"
     try:
         os.scandir(entry).close()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""What a tool on a warm worker cannot have (``sluice:warm``).
+"""Features that a tool on a warm worker cannot have (``sluice:warm``).
 
 It would have to exist before the tool starts and depends on the job. Each text is the end of a
 sentence about the tool.
@@ -7,11 +7,11 @@ sentence about the tool.
 #: For each requirement or hint that a warm worker cannot meet, the reason.
 UNSUPPORTED_REQUIREMENTS = {
     "ShellCommandRequirement": (
-        "is run by a shell, whose line is made anew for each job: let its program be started"
+        "is run by a shell, whose command line is made for each job: let its program be started"
         " directly, without ShellCommandRequirement"
     ),
     "InplaceUpdateRequirement": (
-        "changes its inputs where they lie (InplaceUpdateRequirement): let it write what it changes"
+        "changes its inputs where they are (InplaceUpdateRequirement): let it write what it changes"
         " to its own folder"
     ),
     "DockerRequirement": (

@@ -85,7 +85,7 @@ outputs:
 steps:
   layout:
     label: Layout
-    doc: Finds regions and lines. A file that is no image fails without a retry.
+    doc: Finds regions and lines. A file that is not an image fails without a retry.
     scatter: image
     in:
       image: scans

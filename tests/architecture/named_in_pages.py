@@ -21,7 +21,7 @@ OTHERS = {
     "SLUICE_DMS_URL": "the address of the DMS for a command, beside --url",
     "SLUICE_TOKEN": "the token of a command, instead of the stored one",
     "SLUICE_TOKEN_FILE": "a file with the token of a command",
-    "SLUICE_WHILE_USED": "lets a system stop when nobody uses it any more",
+    "SLUICE_WHILE_USED": "lets a system stop when its last user ends",
 }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from tests.architecture.sources import PRODUCT, ROOT, Source, sources
 
-#: Words that had a meaning of their own in this project. The glossary has the terms instead.
+#: Words that had a different meaning in this project. The glossary has the terms instead.
 ABOLISHED = frozenset(
     [
         "behalfs",

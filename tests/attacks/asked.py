@@ -43,7 +43,7 @@ class AskedStep(NamedTuple):
         return f"{self.group}/{self.template}/{self.step}"
 
 
-def asking_template(*, kind: str, step: str) -> str:
+def human_task_template(*, kind: str, step: str) -> str:
     return _TEMPLATE.format(kind=kind, step=step)
 
 

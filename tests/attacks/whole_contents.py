@@ -10,7 +10,7 @@ from sluice.contracts.access.access import PILOT_PROOF_HEADER
 from sluice.contracts.common.states import StorageType
 from sluice.pilot_access.key import PilotKey
 from tests.architecture.sources import ROOT
-from tests.attacks.asked import AskedStep, asked_step, asking_template
+from tests.attacks.asked import AskedStep, asked_step, human_task_template
 from tests.attacks.whole_system import PILOT, WholeSystem
 from tests.waiting import wait_until
 
@@ -117,7 +117,7 @@ def data_set(system: WholeSystem, name: str, *, close: bool = True) -> str:
 
 def _create_human_task(system: WholeSystem) -> AskedStep:
     """Create a human task for all people in a chain of its own."""
-    text = asking_template(kind="asked", step="look")
+    text = human_task_template(kind="asked", step="look")
     system.ask_json(OPERATOR, "POST", "/api/v1/templates", {"name": "asks", "cwl": text})
     request = {"dataset_uid": data_set(system, "asked"), "template": "asks"}
     system.ask_json(OPERATOR, "POST", "/api/v1/chains", request)

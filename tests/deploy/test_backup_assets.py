@@ -80,10 +80,10 @@ def test_assets_are_copied_periodically_until_the_script_is_stopped(tmp_path: Pa
     )
     assert process.stdout is not None
     try:
-        assert "which is no folder yet" in process.stdout.readline()
+        assert "which is not a folder yet" in process.stdout.readline()
         put(tmp_path / "made", {"asset.model.1/model.pt": "m"})
         (tmp_path / "made").rename(storage)
-        lines = (line for line in process.stdout if "no folder yet" not in line)
+        lines = (line for line in process.stdout if "not a folder yet" not in line)
         assert next(lines).endswith(" 1 files of assets copied\n")
         put(tmp_path / "more", {"asset.conf.1/config.ini": "c"})
         (tmp_path / "more" / "asset.conf.1").rename(storage / "asset.conf.1")

@@ -223,7 +223,7 @@ def test_compose_file_agrees_with_the_code(composition: Composition) -> None:
             "deploy/secrets.sh",
             "5432/sluice_$service",
             "5432/sluice",
-            "each service needs a database of its own",
+            "each service needs its own database",
         ),
         ("deploy/secrets.sh", "amqp://sluice_$service", "amqp://sluice", "login"),
         (

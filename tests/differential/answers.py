@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from sluice import storage
+from sluice import cwl_values, storage
 from sluice.cli.connection import Connection, connected
 from sluice.cli.template_files import read_template_files
 from sluice.cli.transfer.inputs import list_entries
@@ -103,7 +103,7 @@ async def answer_of_chain(connection: Connection, chain: Chain, template: Templa
 
     async def has_ended() -> bool:
         nonlocal chain
-        chain = await connection.operator.chain(chain.uid)
+        chain = await connection.operator.get_chain(chain.uid)
         return chain.state.final
 
     await eventually(has_ended, what="the chain has ended", seconds=300, period=POLL_SECONDS)
@@ -119,7 +119,7 @@ async def _value(connection: Connection, chain: Chain, output: PlanOutput) -> An
         for dataset in chain.datasets
         if (dataset.step, dataset.port) == (output.step, output.port)
     ]
-    entries = [_entry(file, output) async for file in connection.dms.all_files(dataset.uid)]
+    entries = [_entry(file, output) async for file in connection.dms.iterate_files(dataset.uid)]
     if not output.single or len(entries) > 1:
         return entries
     return entries[0] if entries else None
@@ -131,7 +131,7 @@ def _entry(file: File, output: PlanOutput) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         bundle = Path(folder) / "bundle"
         storage.fetch(file.url, bundle, checksum=file.checksum, size=file.size)
-        return _drop_missing(storage.unpack(bundle, Path(folder)))
+        return _drop_missing(cwl_values.unpack(bundle, Path(folder)))
 
 
 def _drop_missing(value: Any) -> Any:

@@ -74,7 +74,7 @@ async def follow_run(
 ) -> FinishedChain:
     """Follow the chain that the intake makes for the data set to its end."""
     chain = await follow_chain(connection, await wait_for_chain(connection, dataset), on_look=look)
-    tasks = (await connection.operator.tasks(chain=chain.uid)).tasks
+    tasks = (await connection.operator.list_tasks(chain=chain.uid)).tasks
     return FinishedChain(
         chain=chain,
         failures=await failed_jobs(connection, tasks),
@@ -116,10 +116,10 @@ def follow_runs(url: str, runs: Sequence[GeneratedRun], *, out: Path) -> list[Fi
 
     async def everything() -> list[FinishedChain]:
         async with connected(url) as connection:
-            template = await connection.operator.template("spd")
+            template = await connection.operator.get_template("spd")
             uids = {
                 chain.dataset_name: chain.dataset_uid
-                for chain in (await connection.operator.chains()).chains
+                for chain in (await connection.operator.list_chains()).chains
             }
             places = [(uids[f"run-{run.number}"], out / str(run.number)) for run in runs]
             ways = [

@@ -56,7 +56,7 @@ def list_checkpoint_files(system: LiveSystem) -> list[str]:
 
 async def whole_job(chain: Chain, connection: Connection) -> Job:
     [job] = await jobs_of(connection, chain, "count")
-    return await connection.operator.job(job.id)
+    return await connection.operator.get_job(job.id)
 
 
 def test_job_continues_from_its_checkpoint_after_its_pilot_was_killed(

@@ -83,7 +83,7 @@ async def the_chain(connection: Connection) -> Chain:
     chains: list[Chain] = []
 
     async def is_there() -> bool:
-        listed = (await connection.operator.chains()).chains
+        listed = (await connection.operator.list_chains()).chains
         chains[:] = [chain for chain in listed if chain.template == "learn"]
         return [chain.state for chain in chains] == [ChainState.FINISHED]
 

@@ -157,7 +157,7 @@ def check_up_run_down(folder: Path, tmp_path: Path) -> None:
     # An interrupted run stops the system that it started, and says so. The next system continues
     # the chain.
     chain, output = interrupted(str(workflow), "-i", *texts, "-o", str(tmp_path / "third"), *home)
-    assert "stops with it. The chain goes on when it runs again:\n  sluice up --home" in output
+    assert "stops with it. The chain continues when it runs again:\n  sluice up --home" in output
     sluice("status", *home, code=1)
     sluice("up", "--detach", "--port", "0", *home)
     sluice("chain", "watch", chain, *home)

@@ -56,8 +56,8 @@ async def carry(
             sluice, "run", str(WORKFLOW), "--input", str(photos), *options, "--out", str(out)
         )
         async with connected(hall.url) as connection:
-            pilots = (await connection.operator.pilots()).pilots
-            return {pilot.name: await connection.operator.pilot(pilot.uid) for pilot in pilots}
+            pilots = (await connection.operator.list_pilots()).pilots
+            return {pilot.name: await connection.operator.get_pilot(pilot.uid) for pilot in pilots}
     finally:
         stop.set()
         await asyncio.gather(*living)

@@ -87,18 +87,20 @@ async def _request(connection: Connection, pages: list[Path]) -> Chain:
 
 async def _jobs(connection: Connection, chain: Chain, step: str) -> list[Job]:
     """Return the jobs of a step, or none while the WMS does not know the step."""
-    tasks = (await connection.operator.tasks(chain=chain.uid)).tasks
+    tasks = (await connection.operator.list_tasks(chain=chain.uid)).tasks
     return [
         job
         for task in tasks
         if task.step == step and task.jobs
-        for job in (await connection.operator.jobs(task.task_uid, full=True)).jobs
+        for job in (await connection.operator.list_jobs(task.task_uid, full=True)).jobs
     ]
 
 
 async def _attempts(connection: Connection, chain: Chain, step: str) -> dict[str, list[Attempt]]:
     """Return the attempts by page."""
-    jobs = [await connection.operator.job(job.id) for job in await _jobs(connection, chain, step)]
+    jobs = [
+        await connection.operator.get_job(job.id) for job in await _jobs(connection, chain, step)
+    ]
     return {Path(job.inputs[0]).stem: job.attempts for job in jobs}
 
 

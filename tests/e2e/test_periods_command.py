@@ -76,7 +76,7 @@ def test_conditions_of_a_run_choose_the_template_and_its_parameters(
     [period] = json.loads(sluice("period", "list", "--json", *where).stdout)
     assert (period["runs"], period["ended_at"][:7]) == (2, "2026-06")
     refused = sluice("period", "end", "2026 spring", "--at", "soon", *where, code=2)
-    assert "'soon' is no time" in " ".join(refused.stderr.split())
+    assert "'soon' is not a valid time" in " ".join(refused.stderr.split())
 
 
 def chains(system: LiveSystem) -> list[dict[str, Any]]:

@@ -88,7 +88,7 @@ async def unfinished(connection: Connection, chain: Chain, step: str) -> list[in
     tasks = [one.task_uid for one in chain.steps if one.name == step and one.task_uid is not None]
     jobs = []
     with suppress(NotFound):  # The task is not yet at the WMS.
-        jobs = (await connection.operator.jobs(tasks[0])).jobs if tasks else []
+        jobs = (await connection.operator.list_jobs(tasks[0])).jobs if tasks else []
     done = {job.seq for job in jobs if job.state is JobState.FINISHED}
     return [seq for seq in range(8) if seq not in done]
 
@@ -98,7 +98,7 @@ async def is_read(connection: Connection, chain: Chain) -> bool:
 
     A job may wait for the slot of the job at the gate.
     """
-    chain = await connection.operator.chain(chain.uid)
+    chain = await connection.operator.get_chain(chain.uid)
     for step, before in (("shout", "copy"), ("end", "shout")):
         intermediate_uids = [
             one.uid for one in chain.datasets if (one.step, one.port) == (before, "out")
@@ -106,7 +106,7 @@ async def is_read(connection: Connection, chain: Chain) -> bool:
         left = await unfinished(connection, chain, step)
         if not intermediate_uids or len(left) > 2:
             return False
-        if (await connection.operator.dataset(intermediate_uids[0])).released != 8 - len(left):
+        if (await connection.operator.get_dataset(intermediate_uids[0])).released != 8 - len(left):
             return False
     return True
 
@@ -139,11 +139,11 @@ def test_rerun_works_after_intermediate_files_are_gone(system: LiveSystem, tmp_p
         await eventually(
             lambda: is_read(connection, first), what="other files are used", seconds=60
         )
-        chain = await connection.operator.chain(first.uid)
+        chain = await connection.operator.get_chain(first.uid)
         left = await unfinished(connection, chain, "shout")
         copied = set(range(8)).difference(await unfinished(connection, chain, "copy"))
         there = [seq for seq in left if seq in copied]
-        written = (await connection.operator.dataset(UUID(between(chain, "shout")))).count_files
+        written = (await connection.operator.get_dataset(UUID(between(chain, "shout")))).count_files
         return chain, left, there, written - (8 - len(await unfinished(connection, chain, "end")))
 
     def is_gone() -> bool:
@@ -179,7 +179,7 @@ def test_rerun_works_after_intermediate_files_are_gone(system: LiveSystem, tmp_p
         """Return attempts of jobs by step, and the addresses of the outputs."""
         [output] = [one.uid for one in again.datasets if (one.step, one.port) == ("end", "out")]
         tried = [await attempts_of(connection, again, step) for step in ("shout", "end")]
-        return tried, [file.url for file in (await connection.operator.files(output)).files]
+        return tried, [file.url for file in (await connection.operator.list_files(output)).files]
 
     tried, urls = ask(system, look)
     assert tried == [[int(seq in seqs) for seq in range(8)] for seqs in to_run], (

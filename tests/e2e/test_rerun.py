@@ -39,17 +39,17 @@ def ask(system: LiveSystem, question: Callable[[Connection], Awaitable[Result]])
 def ended(system: LiveSystem, uid: str) -> Chain:
     async def wait(connection: Connection) -> Chain:
         async def is_over() -> bool:
-            return (await connection.operator.chain(uid)).state.final  # type: ignore[arg-type] # goes into the path
+            return (await connection.operator.get_chain(uid)).state.final  # type: ignore[arg-type] # goes into the path
 
         await eventually(is_over, what=f"end of chain {uid}", seconds=60)
-        return await connection.operator.chain(uid)  # type: ignore[arg-type]
+        return await connection.operator.get_chain(uid)  # type: ignore[arg-type]
 
     return ask(system, wait)
 
 
 async def input_is_deleted(chain: Chain, connection: Connection) -> None:
     async def is_gone() -> bool:
-        dataset = await connection.operator.dataset(chain.dataset_uid)
+        dataset = await connection.operator.get_dataset(chain.dataset_uid)
         return dataset.state is DatasetState.DELETED
 
     await eventually(is_gone, what="the input of the chain is deleted", seconds=60)
@@ -58,12 +58,12 @@ async def input_is_deleted(chain: Chain, connection: Connection) -> None:
 async def jobs_of(connection: Connection, chain: Chain, step: str) -> list[Job]:
     """Return the jobs of a step in order."""
     [task] = [one.task_uid for one in chain.steps if one.name == step and one.task_uid is not None]
-    return (await connection.operator.jobs(task)).jobs
+    return (await connection.operator.list_jobs(task)).jobs
 
 
 async def finished_jobs(uid: str, step: str, connection: Connection) -> list[bool]:
     """Return for each job in order whether it has finished."""
-    chain = await connection.operator.chain(uid)  # type: ignore[arg-type] # goes into the path
+    chain = await connection.operator.get_chain(uid)  # type: ignore[arg-type] # goes into the path
     jobs = await jobs_of(connection, chain, step)
     return [job.state is JobState.FINISHED for job in jobs]
 
@@ -115,7 +115,7 @@ def test_rerun_of_a_fixed_chain_runs_only_unfinished_jobs(
     async def look(connection: Connection) -> tuple[list[int], str]:
         """Return attempts of jobs, and the path of the output."""
         [output] = [one.uid for one in chain.datasets if (one.step, one.port) == ("join", "joined")]
-        [file] = (await connection.operator.files(output)).files
+        [file] = (await connection.operator.list_files(output)).files
         return await attempts_of(connection, chain, "shout"), file.url.removeprefix("file://")
 
     attempts, path = ask(system, look)

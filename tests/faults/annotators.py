@@ -12,12 +12,17 @@ import httpx
 
 from sluice.cli.connection import client
 from sluice.clients.operator import OperatorClient
-from sluice.clients.operator.asking import HumanStepKey
+from sluice.clients.operator.human_tasks import HumanStepKey
 from sluice.contracts.access.owners import EVERYONE
-from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerStatus, AskNext, NextItems
-from sluice.contracts.human_tasks.asking_watch import NewLink
-from tests.faults.asking import TRANSIENT_STATUSES, Ask, SystemViolation, insist, until
+from sluice.contracts.human_tasks.annotation import (
+    AnnotatorAnswer,
+    AnswerStatus,
+    AskNext,
+    NextItems,
+)
+from sluice.contracts.human_tasks.supervision import NewLink
 from tests.faults.checker.expectation import ExpectedAnnotations
+from tests.faults.retries import TRANSIENT_STATUSES, Ask, SystemViolation, insist, until
 from tests.faults.work import LOOK, Arrival, asked_in
 
 #: Shorter than the defaults, with which a run would wait for minutes.
@@ -25,7 +30,7 @@ QUICK_ANSWERS = {
     "SLUICE_ASK_PERIOD": "0.5",
     "SLUICE_ASK_UNDO": "0",
     "SLUICE_ASK_SETTLE": "2",
-    "SLUICE_ASK_LEND": "15",
+    "SLUICE_ASK_ASSIGNMENT_SECONDS": "15",
 }
 #: Number of equal annotations that decide an item.
 _AGREEMENT = 2
@@ -180,7 +185,7 @@ class AnnotatorGroup:
 
     async def _has_items_or_ended(self) -> bool:
         """Return whether there are items, or the work is over."""
-        steps = (await insist(self._watcher.asking_steps)).steps
+        steps = (await insist(self._watcher.list_human_steps)).steps
         return self._leaving.is_set() or any(step.items for step in steps)
 
 

@@ -74,13 +74,13 @@ class Feeder:
     async def watch(self) -> None:
         """Query results forever, like a person who waits for them."""
         while True:
-            await self._insist(self._operator.chains)
-            await self._insist(self._dms.storages)
+            await self._insist(self._operator.list_chains)
+            await self._insist(self._dms.list_storages)
             await asyncio.sleep(_POLL_SECONDS)
 
     async def acknowledge_failures(self) -> None:
         """Acknowledge failed jobs of finished chains, so that their inputs are deleted."""
-        notices = await self._insist(lambda: self._operator.attention(limit=1000))
+        notices = await self._insist(lambda: self._operator.list_notices(limit=1000))
         for notice in notices.notices:
             subject = None if notice.id is None else notice.subject_of(notice.id)
             if subject is not None and subject[0] is Subject.FAILURES:
@@ -89,14 +89,14 @@ class Feeder:
 
     async def all_chains_ended(self, number: int) -> bool:
         """Return whether there are so many chains, and all have ended."""
-        chains = (await self._insist(self._operator.chains)).chains
+        chains = (await self._insist(self._operator.list_chains)).chains
         return len(chains) == number and all(chain.state.final for chain in chains)
 
     async def bring_in(self, arrival: Arrival) -> None:
         if arrival.run is not None:
             run = NewRun(number=arrival.run, period=PERIOD)
             await self._insist(lambda: self._dms.register_run(run))
-        [place] = await self._insist(lambda: self._dms.storages(StorageType.INPUT))
+        [place] = await self._insist(lambda: self._dms.list_storages(StorageType.INPUT))
         name, period = arrival.expected.dataset, None if arrival.run is None else PERIOD
         new = NewDataset(
             name=name,

@@ -15,12 +15,12 @@ import httpx
 import psutil
 
 from sluice.contracts.common.problems import ServiceError
-from tests.faults.asking import FaultTargetMissing, SystemViolation, until
 from tests.faults.broker import Tap
 from tests.faults.clocks import Clocks
 from tests.faults.keys import StackKeys
 from tests.faults.misbehaving_tool import MISBEHAVIOURS, misbehaviour_signal
 from tests.faults.openid_provider import BrowserUsers
+from tests.faults.retries import FaultTargetMissing, SystemViolation, until
 from tests.faults.schedule import DESTINATIONS, PARTNER, Fault, Kind
 from tests.faults.script import Script
 from tests.faults.sites import Sites

@@ -15,7 +15,7 @@ import httpx
 from sluice.clients.base import API
 from sluice.servicekit.access.provider_sign_in import PROVIDER_PATH
 from stack.ports import free_ports
-from tests.faults.asking import (
+from tests.faults.retries import (
     POLL_SECONDS,
     RETRY_SECONDS,
     FaultTargetMissing,

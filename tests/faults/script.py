@@ -12,7 +12,7 @@ from sluice.clients.operator import OperatorClient
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.people import NewAccount, NewToken
 from sluice.contracts.common.problems import Conflict, NotFound
-from tests.faults.asking import FREEZE_SECONDS, FaultTargetMissing, insist, refused, until
+from tests.faults.retries import FREEZE_SECONDS, FaultTargetMissing, insist, refused, until
 
 #: The account of the script.
 ROBOT = "robot"

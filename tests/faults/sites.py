@@ -20,14 +20,14 @@ from sluice.contracts.common.states import PilotState
 from sluice.contracts.pilots.sites import NewSite
 from sluice.network.credentials import write_private
 from tests.e2e.systems import NO_CONTAINERS
-from tests.faults.asking import FaultTargetMissing, SystemViolation, insist, until
+from tests.faults.retries import FaultTargetMissing, SystemViolation, insist, until
 from tests.faults.schedule import GUEST, PARTNER, SITES
 from tests.faults.spy import spying
 
 #: Seconds until a pilot of the site has jobs.
 _JOB_TIMEOUT = 120.0
 #: The error of a new pilot, which it logs.
-_TOO_LATE = f"no new pilot of the site {PARTNER} may come any more"
+_TOO_LATE = f"no new pilots of the site {PARTNER} are accepted"
 
 _HELD = """
 -- Jobs that pilots of a site have.

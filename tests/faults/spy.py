@@ -12,7 +12,7 @@ from sluice.clients.base import API
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
 from sluice.pilot_access.auth import PilotAuth
-from tests.faults.asking import FREEZE_SECONDS, insist, refused
+from tests.faults.retries import FREEZE_SECONDS, insist, refused
 
 #: Seconds after which the WMS knows that a site was revoked.
 _CACHE_SECONDS = 5.0

@@ -110,7 +110,7 @@ async def test_pilot_without_a_sandbox_runs_each_slot_as_a_configured_user(
     reports = {report.id: report for _, report in wms.reports}
     assert output_of(reports[1]) == f"{user.uid}\n"
     assert (
-        "contained by a user of its own only: there is no bubblewrap (bwrap) on this node's PATH;"
+        "contained only by a separate user: there is no bubblewrap (bwrap) on this node's PATH;"
         f" it had the rights of user {user.uid}, and the node's network"
     ) in log_of(reports[1])
     assert reports[2].error_class is ErrorClass.INTERNAL

@@ -177,7 +177,7 @@ def test_private_file_is_replaced_atomically_and_stays_private(tmp_path: Path) -
 
 @pytest.mark.parametrize("url", ["http://[", "http://127.0.0.1:port", "http://127.0.0.1:99999"])
 def test_malformed_address_of_a_system_is_named(tmp_path: Path, url: str) -> None:
-    with pytest.raises(OSError, match=r"is no address \(.*start it again") as refused:
+    with pytest.raises(OSError, match=r"is not an address \(.*start it again") as refused:
         know_token(url, tmp_path / "token")
     assert url in str(refused.value)
 

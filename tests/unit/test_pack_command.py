@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from masstimes.hours import clock
-from masstimes.manners import web_address
+from masstimes.request_policy import web_address
 from ocr.page_xml import parse_page
 from pack_command import (
     BadData,

@@ -105,5 +105,5 @@ def test_wrong_schedule_is_refused_with_a_reason(schedule: str, reason: str) -> 
     ],
 )
 def test_invalid_time_zone_is_refused(zone: str) -> None:
-    with pytest.raises(WrongScheduleError, match="is no time zone"):
+    with pytest.raises(WrongScheduleError, match="is not a time zone"):
         check_zone(zone)

@@ -30,7 +30,12 @@ def installed(wheel: Path, tmp_path: Path) -> InstalledWheel:
 
 def test_client_needs_no_extra(installed: InstalledWheel) -> None:
     installed.add_needs()
-    assert installed.import_all("sluice.contracts", "sluice.clients", "sluice.storage") > 40
+    assert (
+        installed.import_all(
+            "sluice.contracts", "sluice.clients", "sluice.cwl_values", "sluice.storage"
+        )
+        > 40
+    )
     everything = "from sluice.cli.app import command_line; command_line()"
     installed.run("python", "-c", everything)
     assert "template" in installed.run("sluice", "--help")

@@ -1,5 +1,5 @@
 """The service for human tasks.
 
 It stores items, assigns them to browsers and counts answers. It finds browsers that answer
-carelessly, and gives the agreed answers to the WMS.
+carelessly, and delivers the agreed answers to the WMS.
 """

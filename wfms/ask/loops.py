@@ -5,18 +5,18 @@ from functools import partial
 from sluice.servicekit.running.loop import LoopDeclaration
 from wfms.ask.settings import AskSettings
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.end_assignments import end_old_assignments
-from wfms.ask.usecases.give_answers import give_answers
+from wfms.ask.usecases.deliver_answers import deliver_answers
+from wfms.ask.usecases.end_assignments import end_assignments
+from wfms.ask.usecases.exclude_careless_annotators import exclude_careless_annotators
 from wfms.ask.usecases.import_items import import_items
-from wfms.ask.usecases.judge_devices import judge_devices
 from wfms.ask.usecases.refuse_items import refuse_items
 
 _FUNCTIONS = {
-    "ask.take_in": import_items,
-    "ask.judge": judge_devices,
-    "ask.give": give_answers,
-    "ask.refuse": refuse_items,
-    "ask.lendings": end_old_assignments,
+    "ask.import_items": import_items,
+    "ask.exclude_careless_annotators": exclude_careless_annotators,
+    "ask.deliver_answers": deliver_answers,
+    "ask.refuse_items": refuse_items,
+    "ask.end_assignments": end_assignments,
 }
 
 

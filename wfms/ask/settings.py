@@ -16,11 +16,11 @@ class AskSettings(ServiceSettings):
     model_config = SettingsConfigDict(env_prefix="SLUICE_ASK_")
 
     port: int = CallingService.ASK.port
-    #: Seconds between two rounds, which take in new items, give decided items to the WMS, and find
-    #: browsers that answer carelessly.
+    #: Seconds between two rounds, which import new items, deliver decided items to the WMS, and
+    #: exclude browsers that answer carelessly.
     period: float = Field(default=2.0, gt=0)
     #: How long a browser may keep an unanswered item before other browsers get it, too.
-    lend: float = Field(default=600.0, gt=0)
+    assignment_seconds: float = Field(default=600.0, gt=0)
     #: How long a browser may take an answer back.
     undo: float = Field(default=30.0, ge=0)
     #: How long a decided item waits before its file is written. If a browser is found to answer
@@ -46,7 +46,7 @@ class AskSettings(ServiceSettings):
     def rules(self) -> AskRules:
         """Return the rules of the use cases."""
         return AskRules(
-            lend=timedelta(seconds=self.lend),
+            assignment_duration=timedelta(seconds=self.assignment_seconds),
             undo=timedelta(seconds=self.undo),
             settle=timedelta(seconds=self.settle),
             one_vote=self.one_vote,

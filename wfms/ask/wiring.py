@@ -15,10 +15,10 @@ from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.web.http import Health, create_app
-from wfms.ask.api.answering import answering_router, page_router
+from wfms.ask.api.annotation import annotation_router, page_router
 from wfms.ask.api.browser_rate import BrowserRate
 from wfms.ask.api.links import links_router
-from wfms.ask.api.watching import watching_router
+from wfms.ask.api.supervision import supervision_router
 from wfms.ask.db.gauges import MEASUREMENTS
 from wfms.ask.loops import declare_loops
 from wfms.ask.settings import AskSettings
@@ -41,8 +41,8 @@ def build(settings: AskSettings, *, links: Links, transport: Transport) -> Servi
         NAME,
         [
             page_router(context, rate, secure=secure),
-            answering_router(context, rate),
-            watching_router(context),
+            annotation_router(context, rate),
+            supervision_router(context),
             links_router(context, address=settings.public_url.rstrip("/")),
             audit_router(database),
         ],

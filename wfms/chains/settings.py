@@ -36,7 +36,7 @@ class ChainsSettings(ServiceSettings):
     #: How long the intermediate data of a failed or canceled chain is kept for a rerun. 0: it is
     #: deleted at once.
     keep_failed: float = Field(default=43_200.0, ge=0)
-    #: Added to the rank of tasks whose chain input lies on a storage above its high watermark,
+    #: Added to the rank of tasks whose chain input is on a storage above its high watermark,
     #: until the storage is below the low one (`sluice storage marks`). 0: ranks do not change.
     watermark_rank: float = Field(default=10.0, ge=0, le=1e6)
     #: Interval at which the chain service checks the watermarks.

@@ -11,7 +11,7 @@ from wfms.operator.monitoring.usecases.notify_people import notify_people
 from wfms.operator.secrets.usecases.reencrypt_secrets import reencrypt_secrets
 from wfms.operator.settings import OperatorSettings
 
-#: Seconds between two searches for removed versions of assets that no chain needs any more.
+#: Seconds between two searches for removed versions of assets that chains no longer need.
 ASSETS_PERIOD = 60.0
 #: Maximum seconds between two searches for expired client leases. A lease is looked at four times
 #: in its duration, or more often.

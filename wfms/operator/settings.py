@@ -11,7 +11,7 @@ from sluice.servicekit.sealing import SealingSettings
 from wfms.operator.identity.usecases.oidc_settings import OidcSettings
 
 _FOR_THIS_PROCESS = secrets.token_urlsafe(48)
-#: Minimum length of the administrator's token: nobody guesses 32 characters.
+#: Minimum length of the administrator's token: 32 characters cannot be guessed.
 _SHORTEST = 32
 
 
@@ -50,7 +50,7 @@ class OperatorSettings(SealingSettings):
     asset_storage: str = ""
 
     #: Addresses that get notices which need a person: data sets without a task, failed chains, work
-    #: that does not go on. A JSON list of URLs in Apprise's notation:
+    #: that does not continue. A JSON list of URLs in Apprise's notation:
     #: `["mailto://user:password@example.org?to=shift@example.org", "jsons://example.org/hook"]`.
     notify: list[SecretStr] = Field(default_factory=list)
     #: Seconds between two searches for new notices.

@@ -21,8 +21,8 @@ class WatcherSettings(ServiceSettings):
     #: How long a claim on a page of watches lasts. Then another instance takes over from one that
     #: died.
     claim_duration: float = Field(default=10.0, ge=0)
-    #: The chain service is asked about a task that the WMS does not know after so long: it may
-    #: never have been sent.
+    #: Seconds after which the chain service is asked about a task that the WMS does not know: it
+    #: may never have been sent.
     unknown_after: float = Field(default=30.0, ge=0)
 
     @property

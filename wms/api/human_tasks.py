@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import NotFound, Unprocessable
-from sluice.contracts.human_tasks.asking import (
+from sluice.contracts.human_tasks.annotation import (
     AcceptedAnswers,
     AnsweredJobs,
     HumanJobList,
@@ -17,17 +17,17 @@ from sluice.servicekit.access.policy import allow
 from sluice.servicekit.web.http import api_router, errors
 from wms.domain.tokens import MAX_ID
 from wms.usecases.context import WmsContext
+from wms.usecases.reports.accept_answers import accept_answers
 from wms.usecases.reports.list_human_tasks import list_human_jobs, list_human_tasks
-from wms.usecases.reports.take_answers import take_answers
 
 
 def human_tasks_router(context: WmsContext) -> APIRouter:
     """Create the routes of human tasks."""
-    router = api_router("/api/v1/asked", tags=["asked"])
+    router = api_router("/api/v1/asked", tags=["human tasks"])
 
     @router.get("")
     @allow(CallingService.ASK)
-    async def asking() -> HumanTaskList:
+    async def human_tasks() -> HumanTaskList:
         """List the human tasks that have not ended, oldest first."""
         return await list_human_tasks(context)
 
@@ -55,6 +55,6 @@ def human_tasks_router(context: WmsContext) -> APIRouter:
         name that the job's first attempt would give it. The field `jobs` has the ids of these jobs,
         separated by commas.
         """
-        return AcceptedAnswers(jobs=await take_answers(context, uid, body.jobs, body.refused))
+        return AcceptedAnswers(jobs=await accept_answers(context, uid, body.jobs, body.refused))
 
     return router

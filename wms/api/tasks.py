@@ -63,13 +63,14 @@ def _add_list(router: APIRouter, context: WmsContext) -> None:
         state: TaskState | None = None,
         limit: Limit = 1000,
         troubled: Annotated[
-            bool, Query(description="Only tasks with jobs that failed for good or are quarantined.")
+            bool,
+            Query(description="Only tasks with jobs that failed permanently or are quarantined."),
         ] = False,
     ) -> TaskStatusList:
         """Return the states of tasks and the numbers of their jobs.
 
         With `uid`, the tasks of these uids that exist; without, the latest tasks. With `troubled`,
-        only those that have not ended and have jobs that failed for good or are quarantined.
+        only those that have not ended and have jobs that failed permanently or are quarantined.
         """
         read = read_tasks.read_troubled if troubled else read_tasks.read_task_statuses
         return TaskStatusList(
@@ -164,7 +165,7 @@ def counts_router(context: WmsContext) -> APIRouter:
         troubled: Annotated[
             bool,
             Query(
-                description="Include the number of tasks with jobs that failed for good or are"
+                description="Include the number of tasks with jobs that failed permanently or are"
                 " quarantined."
             ),
         ] = False,

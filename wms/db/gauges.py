@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from sluice.contracts.common.states import JobState, PilotState, TaskState
 from sluice.servicekit.gauges import Measurement, read_rows
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 
 #: Pilots that ended before this time are not counted.
 RECENT = timedelta(days=1)

@@ -117,7 +117,7 @@ CREATE INDEX tasks_by_chain ON tasks (chain_uid);
 
 CREATE INDEX tasks_untimed ON tasks (ended_at) WHERE ended_at IS NOT NULL AND times IS NULL;
 
-CREATE INDEX tasks_asking ON tasks (uid) WHERE needs ? 'ask' AND ended_at IS NULL;
+CREATE INDEX tasks_human ON tasks (uid) WHERE needs ? 'ask' AND ended_at IS NULL;
 
 -- Jobs of tasks. attempt is the fencing token: it grows with each lease, and a report with another
 -- number has no effect (invariant 3). failures count against the retries of the task; losses are

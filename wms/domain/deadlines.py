@@ -21,7 +21,7 @@ _PHASE_DESCRIPTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a job of a task may take.
+    """The time that a job of a task may take.
 
     Attributes:
         time_limit: Seconds for each of at most ``entries`` runs of its tool; 0 for none.
@@ -42,7 +42,7 @@ class AttemptDuration:
     Attributes:
         seconds: Since the job started, or since its lease if it has not started.
         bytes: Size of its files, as far as it is known.
-        phase: What the pilot reports to do with it.
+        phase: The phase of the job that the pilot reports.
     """
 
     started: bool
@@ -52,7 +52,7 @@ class AttemptDuration:
 
 
 def describe_overrun(duration: AttemptDuration, allowance: Allowance) -> str | None:
-    """Return why the job is taken from its pilot, or None if it may go on.
+    """Return why the job is taken from its pilot, or None if it may continue.
 
     The reason is the end of a sentence whose subject is the pilot.
     """

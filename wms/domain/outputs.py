@@ -1,4 +1,4 @@
-"""What a job that succeeded adds to the catalogue: the checks of its report, and its files."""
+"""Additions of a successful job to the catalogue: the checks of its report, and its files."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -90,7 +90,7 @@ def _check_place(file: OutputFile, place: TaskOutput) -> None:
         # The catalogue would refuse the whole message, with the files of other jobs.
         raise InvalidReport(
             ErrorClass.STAGE_OUT_FAILED,
-            f"the pilot put output {quoted(file.port)} at {file.url}, which is no plain path",
+            f"the pilot put output {quoted(file.port)} at {file.url}, which is not a plain path",
         )
     if name_bytes(file.url.rpartition("/")[2]) > FILE_SYSTEM_NAME_BYTES:
         raise InvalidReport(

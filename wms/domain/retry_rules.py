@@ -72,7 +72,7 @@ _NO_PROGRAM = RetryRule(retry_is_useless=True, override="no_program")
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What is known of a job before the attempt ended.
+    """The history of a job before the attempt ended.
 
     Attributes:
         failures: Attempts that counted.
@@ -101,7 +101,7 @@ class RetryLimits:
         retry: Most attempts that count.
         backoff: Seconds before the second attempt, doubled for each further one.
         losses: Number of nodes lost in a row that quarantines a job.
-        also: What is retried although a retry does not help.
+        also: Errors that are retried although a retry does not help.
         temporary: Exit codes of the tool after which another attempt may help.
         most_ram: MiB of the largest suitable node; None if unknown.
         most_gpu: MiB of the largest suitable GPU; None if unknown.
@@ -154,7 +154,7 @@ def decide_after_return(history: History) -> RetryDecision:
 def decide_after_error(
     error: ErrorClass, history: History, limits: RetryLimits, *, exit_code: int | None = None
 ) -> RetryDecision:
-    """Apply the rule of the error: the job is ready again, failed for good, or quarantined."""
+    """Apply the rule of the error: the job is ready again, failed permanently, or quarantined."""
     rule = RULES[error]
     if (
         error is ErrorClass.TOOL_FAILED

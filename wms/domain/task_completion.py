@@ -67,13 +67,13 @@ def count_needed_jobs(share: float, total: int) -> int:
 
 
 def decide_ending(boundary: Boundary, counts: JobCounts) -> TaskEnding | None:
-    """Return how a task all of whose jobs exist ends now, or None while it goes on.
+    """Return how a task all of whose jobs exist ends now, or None while it continues.
 
     - It has no jobs, because a filter before it left nothing: finished.
     - The sufficient share has finished: finished, and the rest is canceled.
     - The minimum is out of reach: failed at once.
-    - Only quarantined jobs are left and the minimum is reached: finished, so that nobody has to
-      look at them.
+    - Only quarantined jobs are left and the minimum is reached: finished, so that no person has
+      to look at them.
     - After a first few jobs, errors outnumber successes, and the minimum is at least half:
       canceled.
     """
@@ -106,11 +106,11 @@ def decide_ending(boundary: Boundary, counts: JobCounts) -> TaskEnding | None:
 
 
 def _describe_failure(failed: int, total: int, boundary: Boundary) -> str:
-    """Return the reason of a failure: so many failed jobs put the minimum out of reach."""
+    """Return the reason of a failure: the failed jobs put the minimum out of reach."""
     share = f"{failed} of {format_count(total, 'job')} failed"
     if boundary.minimum == 1:
         requirement = {1: "it must", 2: "both must"}.get(total, f"all {total} must")
-        return f"{share}; {requirement} succeed (sluice:boundary lets a step go on without some)"
+        return f"{share}; {requirement} succeed (sluice:boundary lets a step continue without some)"
     return (
         f"{share}, so that the {count_needed_jobs(boundary.minimum, total)} that must succeed"
         f" (minimum {boundary.minimum:g} of them, sluice:boundary) cannot be reached"

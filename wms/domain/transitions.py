@@ -47,7 +47,7 @@ JOB_MOVES: Moves[JobState] = {
     JobState.CANCELED: frozenset(),
 }
 
-#: LOST leads back: a pilot that the network cut off goes on when it is seen again. GONE → ACTIVE:
+#: LOST leads back: a pilot that the network cut off continues when it is seen again. GONE → ACTIVE:
 #: the pilot registered again.
 PILOT_MOVES: Moves[PilotState] = {
     PilotState.ACTIVE: frozenset({PilotState.DRAINING, PilotState.GONE, PilotState.LOST}),

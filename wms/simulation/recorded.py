@@ -19,7 +19,7 @@ from wms.simulation.scenario import Arrivals, KindOfWork, Pipeline, Scenario
 #: If a node left during the run, the simulation ends after this many times its duration.
 _PATIENCE = 100.0
 _HEAD = """\
-# What ran: {chains}.
+# The chains that ran: {chains}.
 # It took {seconds:.3f} s. Change nodes or the policy, and run `sluice simulate` with this file.
 """
 

@@ -1,7 +1,7 @@
 """The pages of a run, and the order of its steps.
 
 A step that streams files is a further stage of the pages of the step before. Every other step waits
-until all steps before it have passed, and has pages of its own.
+until all steps before it have passed, and has its own pages.
 """
 
 from bisect import bisect_left

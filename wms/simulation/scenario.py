@@ -207,7 +207,7 @@ class Scenario(Contract):
                 )
         _require_no_cycle(self.pipelines)
         if self.until is None and any(node.lives and not node.away for node in self.nodes):
-            raise in_words("nodes that die and stay away need until: nobody may be left to end it")
+            raise in_words("nodes that die and stay away need until: no node may be left to end it")
         return self
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from sluice.contracts.jobs.times import Lane, Timeline
 from wms.simulation.world import Node, SimulatedSlot
 
-#: Places with a lane of their own; one more lane has the work of all others.
+#: Places with their own lane; one more lane has the work of all others.
 MAX_LANES = 64
 BINS = 400
 #: The start of the time line, because simulated time has no date.

@@ -67,8 +67,8 @@ class Work:
     """One kind of work: its waiting jobs and its statistics.
 
     Attributes:
-        kind: What the policy knows.
-        needs: What a job takes of a shared node.
+        kind: The facts that the policy knows.
+        needs: The resources of a shared node that a job takes.
         loads: How often the kind was loaded.
         lost: Number of jobs that were lost with a node.
     """
@@ -110,7 +110,7 @@ class SimulatedSlot:
         loaded_kind: The kind that is really loaded.
         goes_to: The kind to load after the current job.
         began: When the current job or load began.
-        took: What it has taken of a shared node for either.
+        took: The resources of a shared node that it has taken for either.
     """
 
     place: Place
@@ -128,7 +128,7 @@ class Node:
     """A node with its places.
 
     Attributes:
-        group: Number of its group, fastest first. Each shared node has a number of its own, because
+        group: Number of its group, fastest first. Each shared node has its own number, because
             nodes of a group differ in what is free.
         free: Free capacity of a shared node. None means that its places are equal shares.
     """

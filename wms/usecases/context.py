@@ -17,7 +17,7 @@ from wms.domain.scheduling.rank import RankWeights
 from wms.domain.times import Samples
 from wms.metrics import WmsMetrics
 from wms.usecases.leasing.other_workers import OtherWorkers
-from wms.usecases.leasing.trust_workers import WorkerTrouble
+from wms.usecases.leasing.quarantine_workers import WorkerTrouble
 from wms.usecases.reports.attempt_end_buffer import AttemptEndBuffer
 from wms.usecases.reports.check_outputs import OutputCheck
 from wms.usecases.ttl_cache import TtlCache
@@ -56,7 +56,7 @@ class WmsRules:
 
 @dataclass(frozen=True, slots=True)
 class WmsContext:
-    """What the use cases work with."""
+    """The context of the use cases."""
 
     database: Database
     rules: WmsRules

@@ -22,11 +22,11 @@ class WorkSignal:
 
     @property
     def closed(self) -> bool:
-        """True if the process stops, so that nobody should wait any more."""
+        """True if the process stops, so that callers should no longer wait."""
         return self._closed
 
     def close(self) -> None:
-        """Wake all waiters, and let nobody wait any more."""
+        """Wake all waiters, and refuse new ones."""
         self._closed = True
         self.ready()
 
@@ -45,7 +45,7 @@ class WorkSignal:
         event.set()
 
     def ready_in(self, seconds: float) -> None:
-        """Wake all waiters after so many seconds."""
+        """Wake all waiters after ``seconds``."""
         if seconds <= 0:
             self.ready()
         else:
@@ -63,4 +63,4 @@ class WorkSignal:
 
 
 def _do_nothing() -> None:
-    """Do nothing: the loops check by themselves after a while."""
+    """Do nothing: the loops check at intervals anyway."""

@@ -2,7 +2,7 @@
 
 from uuid import UUID, uuid4
 
-from dms.db.append_only import cut_files, find_slice, last_slice, mark_slice, note_slice
+from dms.db.append_only import cut_files, find_slice, get_last_slice, mark_slice, note_slice
 from dms.db.datasets import DatasetRow, add_to_counters, insert_dataset, lock_dataset
 from dms.domain.errors import NotAppendOnly, UnknownDataset
 from sluice.contracts.common.states import DatasetState
@@ -39,7 +39,7 @@ async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
                 existing = await find_slice(connection, uid, cut)
                 if existing is not None:
                     return CutAnswer(dataset_uid=existing)
-            last = await last_slice(connection, uid, cut.reader)
+            last = await get_last_slice(connection, uid, cut.reader)
             if last.used != cut.after or last.used >= row.dataset.count_files:
                 return CutAnswer()
             slice_of = SliceOf(

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from dms.db.datasets import (
     begin_uploads,
-    complete_datasets,
+    list_complete_datasets,
     lock_dataset,
     mark_closed,
     set_close_at,
@@ -88,7 +88,7 @@ async def close_complete(database: Database) -> int:
     """
     async with database.transaction() as transaction:
         await take_closing_lock(transaction.connection)
-        uids = await complete_datasets(transaction.connection, BATCH)
+        uids = await list_complete_datasets(transaction.connection, BATCH)
         if uids:
             await _close(transaction, uids)
     return len(uids)

@@ -7,12 +7,12 @@ from pydantic import AwareDatetime, Field
 
 from dms.db.dataset_lists import (
     DatasetFilter,
-    datasets_by_uid,
     list_closed,
+    list_datasets_by_uid,
     list_newest,
     list_registered,
 )
-from dms.db.datasets import dataset_by_uid, uids_called
+from dms.db.datasets import find_dataset, list_uids_by_name
 from dms.domain.cursor import Order, read_position, write_position
 from dms.domain.errors import UnknownDataset
 from sluice.contracts.access.owners import ALL, Visibility
@@ -93,7 +93,7 @@ async def list_datasets(
     after = read_position(order, query.after)
     states = query.state or (READABLE if order is Order.CLOSING else list(DatasetState))
     async with database.connection() as connection:
-        uids = None if query.name is None else await uids_called(connection, query.name)
+        uids = None if query.name is None else await list_uids_by_name(connection, query.name)
         filters = DatasetFilter(
             states=states,
             type=query.type,
@@ -116,7 +116,7 @@ async def _list_by_uid(
     if others := query.model_fields_set - {"uid", "lost"}:
         raise MixedQuery(others)
     async with database.connection() as connection:
-        rows = await datasets_by_uid(connection, query.uid, visibility)
+        rows = await list_datasets_by_uid(connection, query.uid, visibility)
     datasets = [
         row.dataset.model_copy(update={"lost": row.lost if query.lost else None}) for row in rows
     ]
@@ -132,13 +132,13 @@ async def read_dataset(
         database: The database of the DMS.
         uid: The data set.
         released: Include the number of its files that are released.
-        copied: Include whether whoever registered it has the originals.
+        copied: Include whether the user who registered it has the originals.
 
     Raises:
         UnknownDataset: The data set does not exist.
     """
     async with database.connection() as connection:
-        row = await dataset_by_uid(connection, uid)
+        row = await find_dataset(connection, uid)
     if row is None:
         raise UnknownDataset(uid)
     details = {"released": row.released if released else 0, "copied": copied and row.copied}

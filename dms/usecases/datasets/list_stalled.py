@@ -1,6 +1,6 @@
 """List uploads and deletions that make no progress."""
 
-from dms.db.stalled import stalled
+from dms.db.stalled import list_stalled_by_reason
 from dms.domain.failures import ATTEMPTS_BEFORE_NOTICE
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.data.datasets import Stalled, StalledList
@@ -15,7 +15,7 @@ async def list_stalled(
     The list has at most ``limit`` reasons. Data sets that an instance works on now are left out.
     """
     async with database.connection() as connection:
-        rows = await stalled(
+        rows = await list_stalled_by_reason(
             connection, failures=ATTEMPTS_BEFORE_NOTICE, limit=limit, visibility=visibility
         )
     groups = [

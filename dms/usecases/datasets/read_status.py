@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from dms.db.datasets import DatasetRow, dataset_by_uid
-from dms.db.files import numbers_used
+from dms.db.datasets import DatasetRow, find_dataset
+from dms.db.files import get_used_numbers
 from dms.domain.completeness import describe_missing_files
 from dms.domain.errors import UnknownDataset
 from dms.domain.failures import WORKS, failure_text
@@ -22,7 +22,7 @@ async def read_status(database: Database, uid: UUID) -> DatasetStatus:
         UnknownDataset: The data set does not exist.
     """
     async with database.connection() as connection:
-        row = await dataset_by_uid(connection, uid)
+        row = await find_dataset(connection, uid)
         if row is None:
             raise UnknownDataset(uid)
         waits_for = await _describe_wait(connection, row)
@@ -49,5 +49,5 @@ async def _describe_wait(connection: Connection, row: DatasetRow) -> str | None:
         or dataset.count_files >= row.close_at
     ):
         return None
-    used = await numbers_used(connection, dataset.uid, gaps=MAX_GAPS)
+    used = await get_used_numbers(connection, dataset.uid, gaps=MAX_GAPS)
     return describe_missing_files(dataset.count_files, expected=row.close_at, used=used)

@@ -3,10 +3,10 @@
 from functools import partial
 from uuid import uuid4
 
-from dms.db.datasets import DatasetRow, dataset_by_name, insert_dataset, next_name
+from dms.db.datasets import DatasetRow, find_dataset_by_name, find_free_name, insert_dataset
 from dms.db.owners import lock_folders
-from dms.db.periods import run_by_number
-from dms.db.storages import all_roots
+from dms.db.periods import find_run
+from dms.db.storages import list_roots
 from dms.domain.differences import require_same_request
 from dms.domain.places import (
     OutsideStorages,
@@ -19,7 +19,7 @@ from dms.usecases.context import DmsContext
 from dms.usecases.datasets.require_present import require_folders_present, require_free_folder
 from dms.usecases.files.check_links import require_no_link
 from dms.usecases.files.file_reads import FileReads
-from dms.usecases.storages.list_storages import Objections
+from dms.usecases.storages.list_storages import RejectionReasons
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.common.problems import Conflict, NotAvailable, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType
@@ -55,13 +55,13 @@ async def register_dataset(
     whose = ownership(by, owner=new.owner, group=new.group)
     visibility = ALL if by is None else by.visibility
     async with context.database.connection() as connection:
-        first = await dataset_by_name(connection, new.name)
+        first = await find_dataset_by_name(connection, new.name)
         if first is not None:
             return await _require_same_request(connection, first, new, visibility), False
         if new.url is not None:
             await require_folders_present(connection, [new.url], visibility)
         period = await _period(connection, new)
-        folder = await _folder(connection, new, context.watch.objections)
+        folder = await _folder(connection, new, context.storage_monitor.rejection_reasons)
     if folder is not None:
         await _require_no_link(context.reads, folder, subject=f"data set {quoted(new.name)}")
     async with context.database.transaction() as transaction:
@@ -75,7 +75,7 @@ async def register_dataset(
         created = await insert_dataset(connection, uuid4(), new, period=period, whose=whose)
         if created is not None:
             return created, True
-        first = await dataset_by_name(connection, new.name)
+        first = await find_dataset_by_name(connection, new.name)
         if first is None:
             raise Conflict(
                 f"data set {quoted(new.name)}: the folder {new.url} is another data set's",
@@ -96,7 +96,7 @@ async def _require_same_request(
         raise Conflict(f"the name {quoted(new.name)} is taken: give the data set another one")
     is_deleted = first.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
     if is_deleted and first.request != new.model_dump(mode="json"):
-        free = await next_name(connection, new.name)
+        free = await find_free_name(connection, new.name)
         raise Conflict(
             f"the name {quoted(new.name)} was another data set's, which is {first.dataset.state},"
             f" and is never free again: call the new one {quoted(free)}, for example",
@@ -116,7 +116,7 @@ async def _period(connection: Connection, new: NewDataset) -> str | None:
     """Return the requested period, or that of the run."""
     if new.run is None:
         return new.period
-    run = await run_by_number(connection, new.run)
+    run = await find_run(connection, new.run)
     if run is None:
         raise Unprocessable(
             f"data set {quoted(new.name)}: run {new.run} is not registered", run=new.run
@@ -130,16 +130,16 @@ async def _period(connection: Connection, new: NewDataset) -> str | None:
 
 
 async def _folder(
-    connection: Connection, new: NewDataset, objections: Objections
+    connection: Connection, new: NewDataset, rejection_reasons: RejectionReasons
 ) -> StoragePlace | None:
     """Return the requested folder; None if there is no folder that must be checked."""
     if new.url is None:
         return None
     subject = f"data set {quoted(new.name)}"
-    roots = [root for root in (await all_roots(connection)).values() if root.enabled]
+    roots = [root for root in (await list_roots(connection)).values() if root.enabled]
     place = storage_place(new.url, roots, subject=subject)
     require_length_for_files(place, subject=subject)
-    if (why := objections.get(place.root.id)) is not None:
+    if (why := rejection_reasons.get(place.root.id)) is not None:
         raise StorageDisabled(subject, place.root.name, storage_id=place.root.id, why=why)
     if not place.path:
         if new.type is not DatasetType.INPUT:

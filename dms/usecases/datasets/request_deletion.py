@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from dms.db.datasets import dataset_by_uid, lock_dataset, mark_dataset_deleting
+from dms.db.datasets import find_dataset, lock_dataset, mark_dataset_deleting
 from dms.domain.errors import LastOutputCopy, UnknownDataset
 from sluice.contracts.common.labels import label
 from sluice.contracts.common.problems import Unprocessable
@@ -24,7 +24,7 @@ async def request_deletion(
         database: The database of the DMS.
         uid: The data set.
         force: Also delete an output or an append-only data set.
-        withdrawn: No chain gets the data set as an asset any more.
+        withdrawn: Chains no longer get the data set as an asset.
 
     Raises:
         UnknownDataset: The data set does not exist.
@@ -35,7 +35,7 @@ async def request_deletion(
         async with database.transaction() as transaction:
             if not await _mark(transaction.connection, uid, force=force, withdrawn=withdrawn):
                 raise UnknownDataset(uid)
-            row = await dataset_by_uid(transaction.connection, uid)
+            row = await find_dataset(transaction.connection, uid)
         assert row is not None  # noqa: S101 - found in the same transaction
         return row.dataset
 

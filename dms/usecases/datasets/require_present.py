@@ -3,7 +3,12 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from dms.db.owners import contains_foreign_folder, find_ownership, foreign_file, foreign_folder
+from dms.db.owners import (
+    contains_foreign_folder,
+    find_foreign_file,
+    find_foreign_folder,
+    find_ownership,
+)
 from dms.domain.errors import UnknownDataset
 from sluice.contracts.access.owners import Visibility
 from sluice.contracts.common.problems import Forbidden
@@ -35,7 +40,7 @@ async def require_present(
 async def require_folders_present(
     connection: Connection, urls: Sequence[str], visibility: Visibility
 ) -> None:
-    """Check that no URL is, or lies in, the folder of a data set that is not visible.
+    """Check that no URL is, or is in, the folder of a data set that is not visible.
 
     Raises:
         Forbidden: One is.
@@ -45,7 +50,7 @@ async def require_folders_present(
 
 
 async def require_free_folder(connection: Connection, url: str, visibility: Visibility) -> None:
-    """Check that no folder of a data set that is not visible lies below ``url``.
+    """Check that no folder of a data set that is not visible is below ``url``.
 
     Raises:
         Forbidden: One does.
@@ -57,7 +62,7 @@ async def require_free_folder(connection: Connection, url: str, visibility: Visi
 async def present_folders(
     connection: Connection, urls: Sequence[str], visibility: Visibility
 ) -> bool:
-    """Return whether no URL is, or lies in, the folder of a data set that is not visible."""
+    """Return whether no URL is, or is in, the folder of a data set that is not visible."""
     return await _foreign(connection, urls, visibility) is None
 
 
@@ -67,7 +72,7 @@ async def _foreign(
     if visibility.groups is None:
         return None
     folders = {folder for url in urls for folder in _with_parents(url)}
-    return await foreign_folder(connection, sorted(folders), visibility)
+    return await find_foreign_folder(connection, sorted(folders), visibility)
 
 
 async def require_files_present(
@@ -78,14 +83,14 @@ async def require_files_present(
     Args:
         connection: A connection to the catalogue.
         places: Storage and path of each file.
-        visibility: What the principal sees.
+        visibility: The visibility of the principal.
 
     Raises:
         Forbidden: One does.
     """
     if visibility.groups is None:
         return
-    path = await foreign_file(connection, places, visibility)
+    path = await find_foreign_file(connection, places, visibility)
     if path is not None:
         raise Forbidden(f"the file {path} is another group's")
 

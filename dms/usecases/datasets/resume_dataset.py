@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from dms.db.datasets import dataset_by_uid, set_going
+from dms.db import datasets as sql
 from dms.domain.errors import UnknownDataset
 from sluice.contracts.data.datasets import Dataset
 from sluice.servicekit.database import Database
@@ -17,8 +17,8 @@ async def resume_dataset(database: Database, uid: UUID) -> Dataset:
     """
     with log_ids(dataset=uid):
         async with database.transaction() as transaction:
-            await set_going(transaction.connection, uid)
-            row = await dataset_by_uid(transaction.connection, uid)
+            await sql.resume_dataset(transaction.connection, uid)
+            row = await sql.find_dataset(transaction.connection, uid)
         if row is None:
             raise UnknownDataset(uid)
         return row.dataset

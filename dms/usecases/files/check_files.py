@@ -11,11 +11,11 @@ from dms.usecases.files.check_links import require_no_link
 from dms.usecases.files.file_reads import FileReads
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.data.datasets import NewFile
-from sluice.storage import StorageUnavailable, local_path
+from sluice.storage import StorageUnavailable, find_local_path
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 
-#: What is wrong with files, by name.
+#: Faults of files, by name.
 Faults = Mapping[str, str]
 NO_FAULTS: Faults = MappingProxyType({})
 #: A file, and the place where it is said to be.
@@ -56,7 +56,7 @@ def _check(files: Sequence[_StatedFile], *, verify: bool) -> Faults:
         if file.released:
             continue
         require_no_link(place, subject=f"file {quoted(file.name)}", plain=plain)
-        path = local_path(file.url) if verify else None
+        path = find_local_path(file.url) if verify else None
         if path is not None and (fault := fault_at(path, file.size)) is not None:
             faults[file.name] = fault
     return faults
@@ -71,5 +71,5 @@ def fault_at(path: str, size: int) -> str | None:
     except OSError as error:
         return f"cannot be looked at: {reason_of(error)}"
     if not S_ISREG(status.st_mode):
-        return "is no plain file"
+        return "is not a plain file"
     return None if status.st_size == size else f"has {status.st_size} bytes, not {size}"

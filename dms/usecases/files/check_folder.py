@@ -3,7 +3,7 @@
 import os
 
 from dms.domain.places import Root
-from sluice.storage import StorageUnavailable, local_path
+from sluice.storage import StorageUnavailable, find_local_path
 
 
 def require_same_folder(root: Root) -> None:
@@ -12,6 +12,6 @@ def require_same_folder(root: Root) -> None:
     Raises:
         StorageUnavailable: The storage is another folder now, whose files are not Sluice's.
     """
-    path = local_path(root.url)
+    path = find_local_path(root.url)
     if path is not None and (why := root.moved_to(os.path.realpath(path))) is not None:
         raise StorageUnavailable(root.url, why)

@@ -3,7 +3,7 @@
 from dms.domain.places import OutsideStorages, StoragePlace
 from dms.domain.storage_errors import StorageDisabled
 from dms.usecases.files.check_folder import require_same_folder
-from sluice.storage import StorageUnavailable, inside_by_name, through_link, within
+from sluice.storage import StorageUnavailable, is_inside_by_name, is_within, leads_through_link
 from sluice.text.visible_text import quoted
 
 
@@ -33,10 +33,10 @@ def require_no_link(place: StoragePlace, *, subject: str, plain: set[str] | None
             ) from error
         checked.add(place.root.url)
     storage = place.root.name
-    inside = inside_by_name(place.root.url, place.url)
-    if inside and not through_link(place.root.url, place.url, plain=checked):
+    inside = is_inside_by_name(place.root.url, place.url)
+    if inside and not leads_through_link(place.root.url, place.url, plain=checked):
         return
-    if not within(place.root.url, place.url):
+    if not is_within(place.root.url, place.url):
         raise OutsideStorages(
             subject, place.url, f"leads out of storage {quoted(storage)} by a link"
         )
@@ -44,5 +44,5 @@ def require_no_link(place: StoragePlace, *, subject: str, plain: set[str] | None
         subject,
         place.url,
         f"is reached through a link in storage {quoted(storage)}: give the place where it really"
-        " lies",
+        " is",
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from dms.db.storages import all_roots
+from dms.db.storages import list_roots
 from dms.domain.places import OutsideStorages, StoragePlace, storage_place
 from dms.usecases.context import DmsContext
 from dms.usecases.files.check_files import CHUNK, fault_at
@@ -31,7 +31,7 @@ async def check_stated_files(
         NotAvailable: A storage does not answer.
     """
     async with context.database.connection() as connection:
-        roots = list((await all_roots(connection)).values())
+        roots = list((await list_roots(connection)).values())
     faults: list[str | None] = [None] * len(files)
     by_storage = defaultdict[str, list[_StatedFile]](list)
     for number, file in enumerate(files):
@@ -78,7 +78,7 @@ def _check(file: StatedFile, place: StoragePlace, *, content: bool, plain: set[s
     except OutsideStorages as error:
         return error.detail
     if not content:
-        path = storage.local_path(file.url)
+        path = storage.find_local_path(file.url)
         return None if path is None else fault_at(path, file.size)
     try:
         storage.verify(file.url, checksum=file.checksum, size=file.size)

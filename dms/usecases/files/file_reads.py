@@ -138,7 +138,7 @@ class OpenFile:
     def _turn(self, work: Callable[[Reader], ResultT]) -> ResultT:
         with self._lock:
             if self._released:
-                raise StorageUnavailable(self.url, "nobody reads it any more")
+                raise StorageUnavailable(self.url, "it is no longer read")
             self._reading = True
         try:
             if self._reader is None:

@@ -17,8 +17,8 @@ from sluice.storage import (
     Folder,
     StorageError,
     StorageUnavailable,
-    folder_at,
-    local_path,
+    find_local_path,
+    resolve_folder,
 )
 from sluice.storage.checksums import Content
 from sluice.storage.errors import os_errors_at
@@ -137,7 +137,7 @@ class FileWork:
         """Remove an empty folder.
 
         Returns:
-            False if it still has files, lies in a folder ``spared``, or is behind a link.
+            False if it still has files, is in a folder ``spared``, or is behind a link.
 
         Raises:
             StorageError: The folder cannot be removed.
@@ -151,7 +151,7 @@ class FileWork:
             OSError: The folder cannot be looked at.
             TimeoutError: Its file system does not answer.
         """
-        return await self._look(path, lambda: FolderFacts(folder_at(path), _free_at(path)))
+        return await self._look(path, lambda: FolderFacts(resolve_folder(path), _free_at(path)))
 
     async def probe(self, url: str, *, read_only: bool) -> None:
         """Check that a storage can be used.
@@ -198,19 +198,20 @@ def _free_at(path: str) -> float:
 
 
 def _copy(source: tuple[Root, str], target: tuple[Root, str], checksum: str, size: int) -> None:
-    for root, url in (source, target):
-        require_same_folder(root)
-        storage.require_within(root.url, url)
-    root, url = target
-    if storage.through_link(root.url, url):
-        raise BehindLink(url, root.url)
-    storage.copy(source[1], url, checksum=checksum, size=size)
+    _require_inside(*source)
+    _require_plain(*target)
+    storage.copy(source[1], target[1], checksum=checksum, size=size)
+
+
+def _require_inside(root: Root, url: str) -> None:
+    require_same_folder(root)
+    storage.require_within(root.url, url)
 
 
 def _require_plain(root: Root, url: str) -> None:
-    require_same_folder(root)
-    storage.require_within(root.url, url)
-    if storage.through_link(root.url, url):
+    """Check that a URL is inside a storage, and that no link leads to it."""
+    _require_inside(root, url)
+    if storage.leads_through_link(root.url, url):
         raise BehindLink(url, root.url)
 
 
@@ -245,11 +246,11 @@ def _remove_one(storage_url: str, url: str, spared: Sequence[Folder]) -> Storage
 
 
 def _lies_in(spared: Sequence[Folder], folder_url: str) -> bool:
-    path = local_path(folder_url)
+    path = find_local_path(folder_url)
     if not spared or path is None:
         return False
     with os_errors_at(folder_url):
-        folder = folder_at(path)
+        folder = resolve_folder(path)
     return any(spared_folder.holds(folder) for spared_folder in spared)
 
 
@@ -258,7 +259,7 @@ def _require_mounted(storage_url: str) -> None:
 
     On a file system that is not mounted, all files are missing, and must not count as deleted.
     """
-    path = local_path(storage_url)
+    path = find_local_path(storage_url)
     if path is not None and not os.path.isdir(path):
         raise StorageUnavailable(
             storage_url, "the storage's folder is not there: is its file system mounted?"
@@ -266,12 +267,13 @@ def _require_mounted(storage_url: str) -> None:
 
 
 def _files_in(root: Root, folder_url: str) -> list[Entry]:
-    require_same_folder(root)
-    storage.require_within(root.url, folder_url)
-    if storage.through_link(root.url, folder_url):
+    _require_inside(root, folder_url)
+    if storage.leads_through_link(root.url, folder_url):
         return []
     return [
-        entry for entry in storage.entries(folder_url) if entry.url.rpartition("/")[0] == folder_url
+        entry
+        for entry in storage.list_entries(folder_url)
+        if entry.url.rpartition("/")[0] == folder_url
     ]
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from uuid import UUID
 
-from dms.db.datasets import dataset_by_uid
-from dms.db.files import ListedFile, one_file, select_files
-from dms.db.storages import all_roots
+from dms.db.datasets import find_dataset
+from dms.db.files import ListedFile, find_file, select_files
+from dms.db.storages import list_roots
 from dms.domain.cursor import read_place, write_place
 from dms.domain.errors import FileDeleted, UnknownDataset, UnknownFile
 from dms.domain.places import Root
@@ -26,10 +26,10 @@ async def list_files(
     """
     place = read_place(after)
     async with database.connection() as connection:
-        if await dataset_by_uid(connection, uid) is None:
+        if await find_dataset(connection, uid) is None:
             raise UnknownDataset(uid)
         rows = await select_files(connection, uid, place, limit=limit, released=released)
-        roots = await all_roots(connection)
+        roots = await list_roots(connection)
     files = [_file(uid, row, roots) for row in rows]
     return FilePage.model_construct(
         files=files,
@@ -46,10 +46,10 @@ async def read_file(database: Database, uid: UUID, file_id: int) -> File:
         FileDeleted: The file is released.
     """
     async with database.connection() as connection:
-        if await dataset_by_uid(connection, uid) is None:
+        if await find_dataset(connection, uid) is None:
             raise UnknownDataset(uid)
-        row = await one_file(connection, uid, file_id)
-        roots = await all_roots(connection)
+        row = await find_file(connection, uid, file_id)
+        roots = await list_roots(connection)
     if row is None:
         raise UnknownFile(uid, file_id)
     if row.released:

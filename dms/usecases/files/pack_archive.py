@@ -11,9 +11,9 @@ from uuid import UUID
 import structlog
 from pydantic import Field
 
-from dms.db.dataset_lists import datasets_by_uid
-from dms.db.files import ListedFile, own_names_clash, select_files
-from dms.db.storages import all_roots
+from dms.db.dataset_lists import list_datasets_by_uid
+from dms.db.files import ListedFile, has_name_clash, select_files
+from dms.db.storages import list_roots
 from dms.domain.errors import DatasetNotClosed, TooManyFiles, UnknownDataset
 from dms.domain.places import Root
 from dms.usecases.context import DmsContext
@@ -82,7 +82,7 @@ async def pack_archive(
     Raises:
         UnknownDataset: A data set does not exist.
         DatasetNotClosed: A data set is not closed, or is deleted.
-        TooManyFiles: A zip cannot have so many files.
+        TooManyFiles: A zip archive cannot have this many files.
         Unprocessable: The numbers of data sets and folders differ.
     """
     datasets, folders = len(parts.dataset_uid), len(parts.folder)
@@ -90,7 +90,7 @@ async def pack_archive(
         counts = f"{format_count(datasets, 'data set')} and {format_count(folders, 'folder')}"
         raise Unprocessable(f"{counts}: give each data set one")
     async with context.database.connection() as connection:
-        rows = await datasets_by_uid(connection, parts.dataset_uid, visibility)
+        rows = await list_datasets_by_uid(connection, parts.dataset_uid, visibility)
         datasets_by_id = {row.dataset.uid: row.dataset for row in rows}
         for uid in parts.dataset_uid:
             if uid not in datasets_by_id:
@@ -101,10 +101,10 @@ async def pack_archive(
         if parts.format is ArchiveFormat.ZIP and files > MAX_ZIPPED:
             raise TooManyFiles(files, MAX_ZIPPED)
         packed = [
-            _Part(datasets_by_id[uid], folder, not await own_names_clash(connection, uid))
+            _Part(datasets_by_id[uid], folder, not await has_name_clash(connection, uid))
             for uid, folder in zip(parts.dataset_uid, parts.folder or [""], strict=True)
         ]
-        roots = await all_roots(connection)
+        roots = await list_roots(connection)
     return _packed(context, packed, writer=create_writer(parts.format), roots=roots)
 
 

@@ -9,9 +9,9 @@ from uuid import UUID
 
 import structlog
 
-from dms.db.datasets import dataset_by_uid
-from dms.db.files import FileCopies, file_with_copies
-from dms.db.storages import all_roots
+from dms.db.datasets import find_dataset
+from dms.db.files import FileCopies, find_file_copies
+from dms.db.storages import list_roots
 from dms.domain.errors import FileDeleted, UnknownDataset, UnknownFile
 from dms.domain.places import OutsideStorages, Root, storage_place
 from dms.domain.ranges import Span
@@ -30,7 +30,7 @@ from sluice.storage import (
     Reader,
     StorageError,
     StorageUnavailable,
-    local_path,
+    find_local_path,
 )
 from sluice.text.visible_text import quoted
 
@@ -72,13 +72,13 @@ async def open_content(context: DmsContext, uid: UUID, file_id: int) -> FileCont
         NotAvailable: No replica can be read now.
     """
     async with context.database.connection() as connection:
-        row = await dataset_by_uid(connection, uid)
+        row = await find_dataset(connection, uid)
         if row is None:
             raise UnknownDataset(uid)
-        file = await file_with_copies(connection, uid, file_id)
+        file = await find_file_copies(connection, uid, file_id)
         if file is None:
             raise UnknownFile(uid, file_id)
-        roots = await all_roots(connection)
+        roots = await list_roots(connection)
     if row.dataset.state in _DELETED_STATES or not file.copies:
         raise FileDeleted(uid, file.name)
     places = [(roots[storage], roots[storage].build_url(path)) for storage, path in file.copies]
@@ -98,7 +98,7 @@ async def open_log(context: DmsContext, url: str, visibility: Visibility = ALL) 
         NotAvailable: The storage cannot be read now.
     """
     async with context.database.connection() as connection:
-        roots = (await all_roots(connection)).values()
+        roots = (await list_roots(connection)).values()
         is_visible = await present_folders(connection, [url], visibility)
     place = storage_place(
         url, [root for root in roots if root.type is StorageType.LOGS], subject="log"
@@ -128,7 +128,7 @@ async def pieces(content: FileContent, span: Span) -> AsyncGenerator[bytes, None
     """Yield the bytes of ``span``, and release the file at the end.
 
     The checksum of a whole file is compared. If it differs, the last piece is held back, so that
-    nobody takes the file for complete.
+    the file does not look complete.
 
     Raises:
         StorageError: The file cannot be read, or is not as it was registered.
@@ -152,7 +152,7 @@ async def pieces(content: FileContent, span: Span) -> AsyncGenerator[bytes, None
 
 def is_folder_there(root: str) -> bool:
     """Return whether the folder of a storage exists; true for storages without a folder. Blocks."""
-    folder = local_path(root)
+    folder = find_local_path(root)
     return folder is None or os.path.isdir(folder)
 
 

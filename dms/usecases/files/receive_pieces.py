@@ -1,6 +1,6 @@
 """Receive files in pieces, for data sets that are filled over the network.
 
-A piece lies in the folder of the data set under a temporary name until all pieces of its file are
+A piece stays in the folder of the data set under a temporary name until all pieces of its file are
 there. Then the pieces are joined, compared with the announced checksum, and the file is
 registered. Each request may be repeated, and answered by another instance. Received pieces survive
 a restart.
@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Sequence
 from typing import TypeVar
 from uuid import UUID
 
-from dms.db.datasets import dataset_by_uid
-from dms.db.files import known_files
-from dms.db.storages import all_roots
+from dms.db.datasets import find_dataset
+from dms.db.files import list_files_by_name
+from dms.db.storages import list_roots
 from dms.domain.errors import (
     DatasetNotOpen,
     NoFolderToFill,
@@ -35,8 +35,8 @@ from sluice.storage import (
     ChecksumMismatch,
     StorageError,
     StorageFull,
+    make_piece_name,
     parse_piece_name,
-    piece_name,
 )
 from sluice.storage.checksums import Content
 from sluice.text.visible_text import quoted
@@ -54,7 +54,7 @@ async def receive_piece(
     Raises:
         UnknownDataset: The data set does not exist.
         DatasetNotOpen: It is not open.
-        NoFolderToFill: It is not an input, or has no folder of its own.
+        NoFolderToFill: It is not an input, or does not have its own folder.
         PieceTooLarge: The piece is too large.
         StorageDisabled: Its storage takes no new data.
         NotAvailable: The storage is full, or cannot be written now.
@@ -63,7 +63,7 @@ async def receive_piece(
         raise PieceTooLarge(len(data), PIECE)
     dataset, place = await _folder(context, uid, file)
     await _wait_for_write(
-        context.files.put_piece(place.root, f"{dataset.url}/{piece_name(file, offset)}", data),
+        context.files.put_piece(place.root, f"{dataset.url}/{make_piece_name(file, offset)}", data),
         place,
     )
 
@@ -113,14 +113,14 @@ async def _join(
     received = sum(piece.size for piece in pieces)
     if received != request.size:
         raise PiecesMissing(request.name, received, request.size)
-    parts = [f"{dataset.url}/{piece_name(request.name, piece.offset)}" for piece in pieces]
+    parts = [f"{dataset.url}/{make_piece_name(request.name, piece.offset)}" for piece in pieces]
     try:
         stored = await _wait_for_write(
             context.files.join(place.root, parts, url, Content(request.checksum, request.size)),
             place,
         )
     except ChecksumMismatch as error:
-        await context.files.remove(place.root, parts, spared=context.watch.read_only)
+        await context.files.remove(place.root, parts, spared=context.storage_monitor.read_only)
         raise Unprocessable(
             f"file {quoted(request.name)} has not arrived as it was announced: expected"
             f" {error.expected}, found {error.actual}; send it again",
@@ -137,9 +137,9 @@ async def _join(
     try:
         await register_files(context, uid, [new], by=by)
     except QuotaReached:  # the pieces stay for another attempt
-        await context.files.remove(place.root, [url], spared=context.watch.read_only)
+        await context.files.remove(place.root, [url], spared=context.storage_monitor.read_only)
         raise
-    await context.files.remove(place.root, parts, spared=context.watch.read_only)
+    await context.files.remove(place.root, parts, spared=context.storage_monitor.read_only)
     return JoinedFile(size=stored.size, checksum=stored.checksum)
 
 
@@ -165,7 +165,7 @@ async def _find_registered(
 ) -> JoinedFile | None:
     """Return the file if an earlier request has registered it; None otherwise."""
     async with context.database.connection() as connection:
-        registered = (await known_files(connection, uid, [request.name])).get(request.name)
+        registered = (await list_files_by_name(connection, uid, [request.name])).get(request.name)
     if registered is None:
         return None
     joined = JoinedFile(size=registered.size, checksum=f"sha256:{registered.checksum.hex()}")
@@ -186,8 +186,8 @@ def _from_beginning(pieces: Sequence[PieceAt], key: str) -> list[PieceAt]:
 
 async def _folder(context: DmsContext, uid: UUID, file: str) -> tuple[Dataset, StoragePlace]:
     async with context.database.connection() as connection:
-        row = await dataset_by_uid(connection, uid)
-        roots = [root for root in (await all_roots(connection)).values() if root.enabled]
+        row = await find_dataset(connection, uid)
+        roots = [root for root in (await list_roots(connection)).values() if root.enabled]
     if row is None:
         raise UnknownDataset(uid)
     dataset = row.dataset
@@ -199,7 +199,7 @@ async def _folder(context: DmsContext, uid: UUID, file: str) -> tuple[Dataset, S
     place = storage_place(dataset.url, roots, subject=subject)
     if not place.path:
         raise NoFolderToFill(uid, dataset.name)
-    why = context.watch.objections.get(place.root.id)
+    why = context.storage_monitor.rejection_reasons.get(place.root.id)
     if why is None and place.root.read_only:
         why = "it is read-only"
     if why is not None:

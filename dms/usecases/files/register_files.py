@@ -1,21 +1,22 @@
 """Register files of a data set in bulk."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from uuid import UUID
 
 from dms.db.datasets import DatasetRow, add_to_counters, lock_dataset, note_late_files
 from dms.db.files import (
     FileAt,
-    anything_there,
-    file_numbered,
-    files_at,
+    check_names_and_places,
+    find_taken_number,
     insert_files,
     insert_released,
-    known_files,
     link_files,
+    list_files_by_name,
+    lock_files_at,
 )
 from dms.db.quotas import require_quota
-from dms.db.storages import all_roots
+from dms.db.storages import list_roots
 from dms.domain.differences import (
     ContentMismatch,
     ContradictoryFiles,
@@ -38,10 +39,10 @@ from dms.usecases.context import DmsContext
 from dms.usecases.datasets.require_present import require_files_present, require_folders_present
 from dms.usecases.files.check_files import NO_FAULTS, Faults, check_files
 from dms.usecases.removal.release_files import release_registered
-from dms.usecases.storages.list_storages import Objections
+from dms.usecases.storages.list_storages import RejectionReasons
 from sluice.contracts.access.owners import ALL
 from sluice.contracts.access.quotas import quota_holders
-from sluice.contracts.common.problems import Conflict, Unprocessable
+from sluice.contracts.common.problems import Conflict, NotAvailable, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, ReplicaState
 from sluice.contracts.data.counts import add_counts, counts_in
 from sluice.contracts.data.datasets import NewFile, Registered
@@ -50,6 +51,9 @@ from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection, Database, Transaction
 from sluice.servicekit.running.logging import log_ids
 from sluice.text.visible_text import quoted
+
+#: How often a registration is tried while other requests register files at the same places.
+MAX_TRIES = 3
 
 
 async def register_files(
@@ -72,26 +76,28 @@ async def register_files(
         OutsideStorages: A file is outside the storages or behind a link.
         StorageDisabled: A storage takes no new data.
         TooManyFilesForDataset: The data set would have too many files.
-        NotAvailable: A storage does not answer.
+        NotAvailable: A storage does not answer, or other requests register files at the same URLs.
         Forbidden: A file belongs to, or is in the folder of, a data set that ``by`` does not see.
         QuotaReached: A quota does not allow the files.
     """
     visibility = ALL if by is None else by.visibility
     async with context.database.connection() as connection:
-        roots = [root for root in (await all_roots(connection)).values() if root.enabled]
+        roots = [root for root in (await list_roots(connection)).values() if root.enabled]
         places = [_place(file, roots) for file in files]
         await require_folders_present(connection, [file.url for file in files], visibility)
         await require_files_present(
             connection, [(place.root.id, place.path) for place in places], visibility
         )
-    _require_usable_storages(files, places, context.watch.objections)
+    _require_usable_storages(files, places, context.storage_monitor.rejection_reasons)
     submitted = [_to_submitted(file, place) for file, place in zip(files, places, strict=True)]
     faults = await check_files(context.reads, files, places, verify=context.verify_files)
     with log_ids(dataset=uid):
-        try:
-            return await _register(context.database, uid, submitted, faults, by=by)
-        except PlaceRegisteredConcurrently:
-            return await _register(context.database, uid, submitted, faults, by=by)
+        for _ in range(MAX_TRIES):
+            with suppress(PlaceRegisteredConcurrently):
+                return await _register(context.database, uid, submitted, faults, by=by)
+    raise NotAvailable(
+        "other requests register files at the same URLs at this moment: send the files again"
+    )
 
 
 async def _register(
@@ -115,8 +121,8 @@ async def _register(
 async def apply_registration(transaction: Transaction, message: RegisterFiles) -> None:
     """Apply ``dms.files``: register files in the transaction of the message.
 
-    ``close_at`` is kept, and the closer closes the data set when it has so many files. Files of a
-    data set that is being deleted or is deleted are registered only to be removed.
+    ``close_at`` is kept, and the closer closes the data set when it has this number of files. Files
+    of a data set that is being deleted or is deleted are registered only to be removed.
 
     Raises:
         UnknownDataset: The data set is not registered yet; the message is tried again.
@@ -127,7 +133,7 @@ async def apply_registration(transaction: Transaction, message: RegisterFiles) -
         if row is None:
             raise UnknownDataset(message.dataset_uid)
         # Disabled storages count, too: the file was written before.
-        roots = list((await all_roots(transaction.connection)).values())
+        roots = list((await list_roots(transaction.connection)).values())
         submitted = [_to_submitted(file, _place(file, roots)) for file in message.files]
         try:
             await _add(transaction.connection, row, submitted, close_at=message.close_at, late=True)
@@ -163,9 +169,9 @@ async def _add(
             return registered
     uid, existing, places_in_use = row.dataset.uid, {}, False
     if submitted:
-        names_in_use, places_in_use = await anything_there(connection, uid, submitted)
+        names_in_use, places_in_use = await check_names_and_places(connection, uid, submitted)
         if names_in_use:
-            existing = await known_files(connection, uid, [file.name for file in submitted])
+            existing = await list_files_by_name(connection, uid, [file.name for file in submitted])
     fresh = new_files(submitted, existing, numbered=_numbered(row))
     if fresh and not is_open and not (late and being_deleted):
         raise DatasetNotOpen(uid, row.dataset.name, state=row.dataset.state, file=fresh[0].name)
@@ -176,7 +182,7 @@ async def _add(
         _require_complete(row, len(fresh), close_at)
     if fresh:
         files_at_places = (
-            await files_at(connection, [file.place for file in fresh]) if places_in_use else {}
+            await lock_files_at(connection, [file.place for file in fresh]) if places_in_use else {}
         )
         await _insert(
             connection,
@@ -262,7 +268,7 @@ async def _require_numbers(
     """Check that no registered file has the number of a new one; the caller holds the lock."""
     if not fresh or not _numbered(row):
         return
-    in_use = await file_numbered(connection, row.dataset.uid, [file.seq for file in fresh])
+    in_use = await find_taken_number(connection, row.dataset.uid, [file.seq for file in fresh])
     if in_use is not None:
         seq, other = in_use
         raise NumberInUse(next(file.name for file in fresh if file.seq == seq), other, seq=seq)
@@ -294,7 +300,7 @@ async def _insert(
             continue
         if other.state is not ReplicaState.AVAILABLE:
             raise Conflict(
-                f"file {quoted(file.name)}: what lies at {file.url} is being deleted; give it"
+                f"file {quoted(file.name)}: the file at {file.url} is being deleted; give it"
                 " another url",
                 file=file.name,
             )
@@ -320,10 +326,10 @@ def _place(file: NewFile, roots: Sequence[Root]) -> StoragePlace:
 
 
 def _require_usable_storages(
-    files: Sequence[NewFile], places: Sequence[StoragePlace], objections: Objections
+    files: Sequence[NewFile], places: Sequence[StoragePlace], rejection_reasons: RejectionReasons
 ) -> None:
     for file, place in zip(files, places, strict=True):
-        if (why := objections.get(place.root.id)) is not None:
+        if (why := rejection_reasons.get(place.root.id)) is not None:
             raise StorageDisabled(
                 f"file {quoted(file.name)}", place.root.name, storage_id=place.root.id, why=why
             )

@@ -1,4 +1,4 @@
-"""Release files of intermediate data sets that no task needs any more.
+"""Release files of intermediate data sets that no task needs.
 
 A released file leaves the lists at once. A loop removes its replicas.
 """
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from dms.db.datasets import lock_dataset
-from dms.db.releases import forget_reads, note_reads, read_by_all, release, set_read_ahead
+from dms.db.releases import forget_reads, list_unneeded_numbers, note_reads, release, set_read_ahead
 from dms.domain.errors import UnknownDataset
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType
@@ -22,7 +22,7 @@ class NotIntermediate(Unprocessable):
 
     def __init__(self, uid: UUID, name: str, type: DatasetType) -> None:
         super().__init__(
-            f"data set {quoted(name)} is of type {type}: only what lies between steps gives up"
+            f"data set {quoted(name)} is of type {type}: only data between steps gives up"
             " its files one by one",
             dataset=uid,
         )
@@ -56,7 +56,7 @@ async def apply_release(transaction: Transaction, message: ReleaseFiles) -> None
                 await note_reads(connection, message.model_copy(update={"seqs": unknown}))
         else:
             await note_reads(connection, message)
-            done = await read_by_all(connection, uid, message.seqs)
+            done = await list_unneeded_numbers(connection, uid, message.seqs)
             unknown = await _release(connection, uid, done)
         if unknown:
             await set_read_ahead(connection, uid)
@@ -64,7 +64,7 @@ async def apply_release(transaction: Transaction, message: ReleaseFiles) -> None
 
 async def release_registered(connection: Connection, uid: UUID, seqs: Sequence[int]) -> None:
     """Release those newly registered files that no task needs; the data set is locked."""
-    await _release(connection, uid, await read_by_all(connection, uid, seqs))
+    await _release(connection, uid, await list_unneeded_numbers(connection, uid, seqs))
 
 
 async def _release(connection: Connection, uid: UUID, seqs: Sequence[int]) -> list[int]:

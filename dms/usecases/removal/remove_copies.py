@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from dms.db.claims import DatasetClaim, extend_claim
-from dms.db.replicas import Copy, mark_copies_deleted, mark_copies_deleting, next_page
-from dms.db.storages import add_usage, all_roots
+from dms.db.replicas import Copy, find_next_page, mark_copies_deleted, mark_copies_deleting
+from dms.db.storages import add_usage, list_roots
 from dms.domain.places import Root
 from dms.usecases.context import DmsContext
 from sluice.storage import OutsideStorage, StorageError
@@ -34,13 +34,13 @@ async def remove_copies(
     while True:
         async with context.database.transaction() as transaction:
             await extend_claim(transaction.connection, claim)
-            page = await next_page(transaction.connection, claim.uid, after, limit=PAGE)
+            page = await find_next_page(transaction.connection, claim.uid, after, limit=PAGE)
             if page is None:
                 break
             copies = await mark_copies_deleting(
                 transaction.connection, claim.uid, page.file_ids, keep=keep
             )
-            roots = await all_roots(transaction.connection)
+            roots = await list_roots(transaction.connection)
         failed += await remove_marked(context, copies, roots)
         after = page.last
     if failed:
@@ -60,7 +60,9 @@ async def remove_marked(
         removed = present
         if not root.read_only:
             urls = [root.build_url(copy.path) for copy in present]
-            outcomes = await context.files.remove(root, urls, spared=context.watch.read_only)
+            outcomes = await context.files.remove(
+                root, urls, spared=context.storage_monitor.read_only
+            )
             removed = [copy for copy, error in zip(present, outcomes, strict=True) if error is None]
             failed += [error for error in outcomes if error is not None]
         await _forget(context, removed)

@@ -7,7 +7,7 @@ import structlog
 
 from dms.db.releases import Removal, drop_removals, take_removals
 from dms.db.replicas import mark_copies_deleting
-from dms.db.storages import all_roots
+from dms.db.storages import list_roots
 from dms.usecases.context import DmsContext
 from dms.usecases.removal.remove_copies import remove_marked
 
@@ -20,8 +20,8 @@ BATCH = 1_000
 async def remove_released(context: DmsContext) -> bool:
     """Remove replicas of released files, and return whether there may be more.
 
-    Replicas that another live data set holds stay. Several instances may run at once. What cannot
-    be removed is tried again after ``claim_seconds``; the deletion of the data set also removes it.
+    Replicas that another live data set holds stay. Several instances may run at once. A
+    failed removal is tried again after ``claim_seconds``, or with the deletion of the data set.
     The call may be interrupted anywhere and repeated.
     """
     async with context.database.connection() as connection:
@@ -29,13 +29,16 @@ async def remove_released(context: DmsContext) -> bool:
     for uid, file_ids in _by_dataset(removals).items():
         async with context.database.transaction() as transaction:
             copies = await mark_copies_deleting(transaction.connection, uid, file_ids, keep=None)
-            roots = await all_roots(transaction.connection)
+            roots = await list_roots(transaction.connection)
         failed = await remove_marked(context, copies, roots)
         async with context.database.connection() as connection:
             await drop_removals(connection, uid, file_ids)
         if failed:
             log.warning(
-                "dms.release_rests", dataset=str(uid), files=len(failed), reason=str(failed[0])
+                "dataset.release_postponed",
+                dataset=str(uid),
+                files=len(failed),
+                reason=str(failed[0]),
             )
     return len(removals) == BATCH
 

@@ -7,12 +7,12 @@ import structlog
 from dms.db.claims import DatasetClaim, extend_claim
 from dms.db.replicas import (
     clear_late_files,
-    find_file_names,
     finish_sweep,
-    folder_shared,
-    registered_paths,
+    is_folder_shared,
+    list_file_names,
+    list_registered_paths,
 )
-from dms.db.storages import all_roots
+from dms.db.storages import list_roots
 from dms.domain.places import StoragePlace, storage_place
 from dms.usecases.context import DmsContext
 from dms.usecases.removal.remove_copies import remove_copies
@@ -64,11 +64,11 @@ async def sweep_folders(
         StorageError: Some files could not be removed.
     """
     async with context.database.connection() as connection:
-        roots = list((await all_roots(connection)).values())
+        roots = list((await list_roots(connection)).values())
         places = [
             storage_place(url, roots, subject=f"data set {quoted(claim.name)}") for url in urls
         ]
-        shared = {url for url in urls if await folder_shared(connection, claim.uid, url)}
+        shared = {url for url in urls if await is_folder_shared(connection, claim.uid, url)}
     for place in places:
         if not place.path or place.root.read_only or place.url in shared:
             continue
@@ -77,14 +77,18 @@ async def sweep_folders(
         elif remove:
             await _remove_pieces(context, place)
         if remove:
-            await context.files.remove_folder(place.root, place.url, spared=context.watch.read_only)
+            await context.files.remove_folder(
+                place.root, place.url, spared=context.storage_monitor.read_only
+            )
 
 
 async def _remove_pieces(context: DmsContext, place: StoragePlace) -> None:
     """Remove pieces and temporary copies of files that never became complete."""
     entries = await context.files.files_in(place.root, place.url)
     pieces = [entry.url for entry in entries if is_temporary(entry.name)]
-    outcomes = await context.files.remove(place.root, pieces, spared=context.watch.read_only)
+    outcomes = await context.files.remove(
+        place.root, pieces, spared=context.storage_monitor.read_only
+    )
     for error in outcomes:
         if error is not None:
             raise error
@@ -112,8 +116,8 @@ async def _remove_unregistered(
     paths = [f"{place.path}/{entry.name}" for entry in suspects]
     async with context.database.transaction() as transaction:
         await extend_claim(transaction.connection, claim)
-        registered = await registered_paths(transaction.connection, place.root.id, paths)
-        own = await find_file_names(
+        registered = await list_registered_paths(transaction.connection, place.root.id, paths)
+        own = await list_file_names(
             transaction.connection, claim.uid, [entry.name for entry in suspects]
         )
     unregistered = [
@@ -122,7 +126,9 @@ async def _remove_unregistered(
     leftovers = [entry.url for entry in unregistered if _is_leftover(entry) or entry.name in own]
     if not leftovers:
         return
-    outcomes = await context.files.remove(place.root, leftovers, spared=context.watch.read_only)
+    outcomes = await context.files.remove(
+        place.root, leftovers, spared=context.storage_monitor.read_only
+    )
     log.info("dms.swept", folder=place.url, removed=sum(outcome is None for outcome in outcomes))
     for error in outcomes:
         if error is not None:

@@ -16,7 +16,7 @@ async def end_span(
 ) -> SpanT:
     """Set the end of a period or a run.
 
-    Whoever registered it may do so, and people with the role *shift*.
+    The user who registered it may do so, and people with the role *shift*.
 
     Args:
         database: The database of the service.

@@ -20,7 +20,7 @@ async def read_runs(database: Database, period: str | None) -> list[Run]:
         NotFound: The period is not registered.
     """
     async with database.connection() as connection:
-        if period is not None and await periods.period_by_name(connection, period) is None:
+        if period is not None and await periods.find_period(connection, period) is None:
             raise NotFound(f"period {quoted(period)} is not registered", period=period)
         return await periods.list_runs(connection, period)
 
@@ -32,7 +32,7 @@ async def read_run(database: Database, number: int) -> Run:
         NotFound: The run is not registered.
     """
     async with database.connection() as connection:
-        run = await periods.run_by_number(connection, number)
+        run = await periods.find_run(connection, number)
     if run is None:
         raise NotFound(f"run {number} is not registered", run=number)
     return run
@@ -45,6 +45,6 @@ async def read_frames(database: Database, run: int, *, after: int, limit: int) -
         NotFound: The run is not registered.
     """
     async with database.connection() as connection:
-        if await periods.run_by_number(connection, run) is None:
+        if await periods.find_run(connection, run) is None:
             raise NotFound(f"run {run} is not registered", run=run)
         return await periods.list_frames(connection, run, after=after, limit=limit)

@@ -5,13 +5,13 @@ from typing import Any
 
 from dms.db.periods import (
     RUNS,
-    frames_numbered,
+    find_period,
+    find_run,
     insert_frames,
     insert_period,
     insert_run,
+    list_frames_by_number,
     lock_span,
-    period_by_name,
-    run_by_number,
 )
 from dms.domain.differences import require_same_request
 from dms.domain.errors import require_order
@@ -35,7 +35,7 @@ async def register_period(database: Database, new: NewPeriod) -> tuple[Period, b
     async with database.transaction() as transaction:
         connection = transaction.connection
         created = await insert_period(connection, new, _person_name())
-        first = created or await period_by_name(connection, new.name)
+        first = created or await find_period(connection, new.name)
     assert first is not None  # noqa: S101 - the name was taken a moment ago, and periods are never forgotten
     require_same_request(f"period {quoted(new.name)}", *_comparable(first, new, counter="runs"))
     return first, created is not None
@@ -53,7 +53,7 @@ async def register_run(database: Database, new: NewRun) -> tuple[Run, bool]:
     async with database.transaction() as transaction:
         connection = transaction.connection
         created = await insert_run(connection, new, _person_name())
-        first = created or await run_by_number(connection, new.number)
+        first = created or await find_run(connection, new.number)
     assert first is not None  # noqa: S101 - the number was taken a moment ago, and runs are never forgotten
     require_same_request(f"run {new.number}", *_comparable(first, new, counter="frames"))
     return first, created is not None
@@ -79,7 +79,7 @@ def _comparable(
 async def register_frames(database: Database, run: int, frames: Sequence[NewFrame]) -> Registered:
     """Register the new frames of a run.
 
-    Whoever registered the run may do so, and people with the role *shift*.
+    The user who registered the run may do so, and people with the role *shift*.
 
     Raises:
         NotFound: The run is not registered.
@@ -94,7 +94,9 @@ async def register_frames(database: Database, run: int, frames: Sequence[NewFram
             raise NotFound(f"run {run} is not registered", run=run)
         require_owner(locked.owner, action=f"frames can be added to run {run}")
         new = await insert_frames(connection, run, frames)
-        registered = await frames_numbered(connection, run, [frame.number for frame in frames])
+        registered = await list_frames_by_number(
+            connection, run, [frame.number for frame in frames]
+        )
         for frame in frames:
             require_same_request(
                 f"frame {frame.number} of run {run}",

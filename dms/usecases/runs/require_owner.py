@@ -10,7 +10,7 @@ def require_owner(owner: str | None, *, action: str) -> None:
 
     Args:
         owner: Who registered it; None if that is not known.
-        action: What the person asks for, for the message, such as ``run 7 can be ended``.
+        action: The request in words, for the message, such as ``run 7 can be ended``.
 
     Raises:
         Forbidden: Somebody else registered it.

@@ -1,7 +1,7 @@
 """Disable and enable storages."""
 
 from dms.db.stalled import retry_uploads
-from dms.db.storages import all_roots, lock_storages, set_enabled, set_folder, storage_named
+from dms.db.storages import find_storage, list_roots, lock_storages, set_enabled, set_folder
 from dms.domain.places import Root
 from dms.domain.storage_errors import UnknownStorage
 from dms.usecases.context import DmsContext
@@ -13,7 +13,7 @@ from sluice.servicekit.database import Connection
 async def disable_storage(context: DmsContext, name: str) -> Storage:
     """Disable a storage: it gets no new data sets.
 
-    Files on it are read, uploaded and deleted as before, and writes to its data sets go on. The
+    Files on it are read, uploaded and deleted as before, and writes to its data sets continue. The
     call may be repeated.
 
     Raises:
@@ -23,7 +23,7 @@ async def disable_storage(context: DmsContext, name: str) -> Storage:
         await lock_storages(transaction.connection)
         await set_enabled(transaction.connection, name, enabled=False)
         storage = await _storage(transaction.connection, name)
-    await context.watch.judge()
+    await context.storage_monitor.judge()
     return storage
 
 
@@ -43,7 +43,7 @@ async def enable_storage(context: DmsContext, name: str) -> Storage:
     while not storage.enabled:
         async with context.database.connection() as connection:
             others = await _enabled(connection)
-        path = await context.watch.require_free(name, storage.url, others)
+        path = await context.storage_monitor.require_free(name, storage.url, others)
         if not tried:
             await probe_storage(
                 context.files,
@@ -58,16 +58,16 @@ async def enable_storage(context: DmsContext, name: str) -> Storage:
                 await set_folder(transaction.connection, storage.id, path)
                 await retry_uploads(transaction.connection)
             storage = await _storage(transaction.connection, name)
-    await context.watch.judge()
+    await context.storage_monitor.judge()
     return storage
 
 
 async def _enabled(connection: Connection) -> list[Root]:
-    return [root for root in (await all_roots(connection)).values() if root.enabled]
+    return [root for root in (await list_roots(connection)).values() if root.enabled]
 
 
 async def _storage(connection: Connection, name: str) -> Storage:
-    storage = await storage_named(connection, name)
+    storage = await find_storage(connection, name)
     if storage is None:
         raise UnknownStorage(name)
     return storage

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from dms.db import storages as sql
 from dms.db.missing_space import list_missing_space
-from dms.db.watermarks import Level, levels
+from dms.db.watermarks import Level, list_levels
 from dms.usecases.context import DmsContext
 from sluice.contracts.common.numbers import size_text
 from sluice.contracts.common.states import StorageType
@@ -16,7 +16,7 @@ from sluice.contracts.data.storage_space import MIN_FREE
 from sluice.servicekit.database import Database
 
 #: Why storages get no new data, by storage.
-Objections = Mapping[UUID, str]
+RejectionReasons = Mapping[UUID, str]
 #: Free bytes at the last check, by URL of a local storage. No request waits for a check.
 FreeBytes = Mapping[str, float]
 
@@ -38,18 +38,20 @@ async def list_storages(
         everything: Include storages that get no new data, after the others. All storages then have
             their watermarks, and enabled ones the reason why they get no data.
     """
-    database, free_now = context.database, context.watch.free_now
-    objections = context.watch.objections
+    database, free_now = context.database, context.storage_monitor.free_now
+    rejection_reasons = context.storage_monitor.rejection_reasons
     if not everything:
-        best = await storages_by_space(database, type_, free_now=free_now, objections=objections)
+        best = await storages_by_space(
+            database, type_, free_now=free_now, rejection_reasons=rejection_reasons
+        )
         return [storage for storage, _ in best]
     async with database.connection() as connection:
         storages = await sql.select_storages(connection, type_, disabled=True)
-        levels_by_storage = await levels(connection)
+        levels_by_storage = await list_levels(connection)
         needed = await list_missing_space(connection, age=NEED_MAX_AGE)
     listed = [
-        _with_warning(storage, objections, levels_by_storage.get(storage.id)).model_copy(
-            update=_fullness(storage, context.watch.free, needed.get(storage.id))
+        _with_warning(storage, rejection_reasons, levels_by_storage.get(storage.id)).model_copy(
+            update=_fullness(storage, context.storage_monitor.free, needed.get(storage.id))
         )
         for storage in storages
     ]
@@ -64,7 +66,9 @@ async def measure_storages(context: DmsContext, storages: Sequence[Storage]) -> 
     """Return the storages with their free bytes, if known, and the number of data sets on each."""
     async with context.database.connection() as connection:
         counts = await sql.count_datasets(connection)
-    free_bytes = {storage.id: free_on(storage, context.watch.free) for storage in storages}
+    free_bytes = {
+        storage.id: free_on(storage, context.storage_monitor.free) for storage in storages
+    }
     return [
         storage.model_copy(
             update={
@@ -78,10 +82,12 @@ async def measure_storages(context: DmsContext, storages: Sequence[Storage]) -> 
     ]
 
 
-def _with_warning(storage: Storage, objections: Objections, level: Level | None) -> Storage:
+def _with_warning(
+    storage: Storage, rejection_reasons: RejectionReasons, level: Level | None
+) -> Storage:
     marks = {} if level is None else {"marks": level.marks, "filling_since": level.filling_since}
     return storage.model_copy(
-        update={"warning": objections.get(storage.id) if storage.enabled else None, **marks}
+        update={"warning": rejection_reasons.get(storage.id) if storage.enabled else None, **marks}
     )
 
 
@@ -90,13 +96,13 @@ async def storages_by_space(
     type_: StorageType | None,
     *,
     free_now: FreeBytes,
-    objections: Objections | None = None,
+    rejection_reasons: RejectionReasons | None = None,
 ) -> list[tuple[Storage, float]]:
-    """Return enabled storages without an objection, each with its free bytes."""
+    """Return enabled storages without a rejection reason, each with its free bytes."""
     async with database.connection() as connection:
         enabled = await sql.select_storages(connection, type_, disabled=False)
     return _with_space(
-        [storage for storage in enabled if storage.id not in (objections or {})], free_now
+        [storage for storage in enabled if storage.id not in (rejection_reasons or {})], free_now
     )
 
 
@@ -138,6 +144,6 @@ def is_full(storage: Storage, free_now: FreeBytes) -> bool:
 
 
 def free_on(storage: Storage, free_now: FreeBytes) -> float:
-    """Return the free bytes of a storage; what its capacity leaves if it was not checked yet."""
+    """Return the free bytes of a storage; the rest of its capacity if it was not checked yet."""
     declared = float("inf") if storage.unused is None else float(storage.unused)
     return min(declared, free_now.get(storage.url, declared))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import uuid4
 
-from dms.db.storages import all_roots, insert_storage, lock_storages, set_folder, storage_like
+from dms.db.storages import find_same_storage, insert_storage, list_roots, lock_storages, set_folder
 from dms.domain.differences import require_same_request
 from dms.domain.places import Root
 from dms.domain.storage_errors import StorageRefused
@@ -27,7 +27,7 @@ async def register_storage(context: DmsContext, new: NewStorage) -> tuple[Storag
         StoragesOverlap: It overlaps with another storage.
     """
     async with context.database.connection() as connection:
-        first = await storage_like(connection, new)
+        first = await find_same_storage(connection, new)
     if first is not None:
         return _same(first, new), False
     try:
@@ -38,7 +38,7 @@ async def register_storage(context: DmsContext, new: NewStorage) -> tuple[Storag
     await probe_storage(context.files, new)
     while (answer := await _insert(context.database, new, others, path)) is None:
         path, others = await _compare(context, new)
-    await context.watch.judge()
+    await context.storage_monitor.judge()
     return answer
 
 
@@ -66,10 +66,10 @@ async def probe_storage(files: FileWork, storage: NewStorage) -> None:
 async def _compare(context: DmsContext, new: NewStorage) -> tuple[str | None, list[Root]]:
     """Return the path of its folder without links, and all storages it was compared with."""
     async with context.database.connection() as connection:
-        others = list((await all_roots(connection)).values())
+        others = list((await list_roots(connection)).values())
     # A concurrent registration of the same storage is found when this one is inserted.
     remaining = [other for other in others if new.name != other.name and new.url != other.url]
-    return await context.watch.require_free(new.name, new.url, remaining), others
+    return await context.storage_monitor.require_free(new.name, new.url, remaining), others
 
 
 async def _insert(
@@ -79,10 +79,10 @@ async def _insert(
     async with database.transaction() as transaction:
         connection = transaction.connection
         await lock_storages(connection)
-        first = await storage_like(connection, new)
+        first = await find_same_storage(connection, new)
         if first is not None:
             return _same(first, new), False
-        if (await all_roots(connection)).keys() != {other.id for other in others}:
+        if (await list_roots(connection)).keys() != {other.id for other in others}:
             return None
         uid = uuid4()
         await insert_storage(connection, uid, new)

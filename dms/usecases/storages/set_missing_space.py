@@ -3,7 +3,7 @@
 from math import isfinite
 
 from dms.db.missing_space import delete_missing_space, upsert_missing_space
-from dms.db.storages import storage_named
+from dms.db.storages import find_storage
 from dms.domain.storage_errors import UnknownStorage
 from dms.usecases.context import DmsContext
 from dms.usecases.storages.list_storages import free_on, is_full
@@ -26,15 +26,15 @@ async def set_missing_space(context: DmsContext, name: str, needed: int | None) 
         UnknownStorage: The storage does not exist.
     """
     async with context.database.connection() as connection:
-        storage = await storage_named(connection, name)
+        storage = await find_storage(connection, name)
         if storage is None:
             raise UnknownStorage(name)
         if needed is None:
             await delete_missing_space(connection, storage.id)
         else:
             await upsert_missing_space(connection, storage.id, needed)
-    await context.watch.check_storage(storage.url)
-    free_now = context.watch.free_now
+    await context.storage_monitor.check_storage(storage.url)
+    free_now = context.storage_monitor.free_now
     free = free_on(storage, free_now)
     return StorageSpace(
         free=max(0, int(free)) if isfinite(free) else None, full=is_full(storage, free_now)

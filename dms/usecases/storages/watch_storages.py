@@ -1,4 +1,4 @@
-"""Watch the storages: each must lie in an allowed root and apart from the others."""
+"""Watch the storages: each must be in an allowed root and apart from the others."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -6,13 +6,13 @@ from uuid import UUID
 
 import structlog
 
-from dms.db.storages import all_roots, note_folders
+from dms.db.storages import list_roots, note_folders
 from dms.domain.places import Root
 from dms.domain.storage_errors import StorageRefused, StoragesOverlap
 from dms.domain.storage_urls import contains_url
 from dms.usecases.files.file_work import FileWork, FolderFacts
 from sluice.servicekit.database import Database
-from sluice.storage import Folder, local_path
+from sluice.storage import Folder, find_local_path
 from sluice.text.visible_text import quoted
 
 log = structlog.get_logger(__name__)
@@ -27,10 +27,10 @@ class StorageMonitor:
     """The component that keeps the results of the last look at the storages.
 
     Attributes:
-        objections: Why enabled storages get no new data, for example because settings or links
-            have changed since their registration.
+        rejection_reasons: Why enabled storages get no new data, by storage: for example because
+            settings or links have changed since their registration.
         read_only: Folders from which nothing is removed, even if another storage contains them.
-        roots: URLs of the places where storages may lie.
+        roots: URLs of the places where storages may be.
         exclusions: URLs of folders where no storage may be added.
     """
 
@@ -41,7 +41,7 @@ class StorageMonitor:
         roots: Sequence[str],
         exclusions: Sequence[str] = (),
     ) -> None:
-        self.objections: Mapping[UUID, str] = {}
+        self.rejection_reasons: Mapping[UUID, str] = {}
         self.read_only: Sequence[Folder] = ()
         self._database = database
         self._files = files
@@ -71,7 +71,7 @@ class StorageMonitor:
     async def check_all(self) -> bool:
         """Look at all storages, and judge them; return False, as the loop has no more work now.
 
-        New objections are logged. The folders of storages from earlier releases are recorded.
+        New rejections are logged. The folders of storages from earlier releases are recorded.
         """
         storages = await self._storages()
         folders = await self._folders([storage.url for storage in storages])
@@ -86,26 +86,25 @@ class StorageMonitor:
 
     async def _storages(self) -> list[Root]:
         async with self._database.connection() as connection:
-            return list((await all_roots(connection)).values())
+            return list((await list_roots(connection)).values())
 
     def _judge(self, storages: Sequence[Root], folders: _Folders) -> None:
         enabled = [storage for storage in storages if storage.enabled]
-        objections = {
+        rejection_reasons = {
             storage.id: why
             for storage in enabled
-            if (why := self._objection(storage, enabled, folders)) is not None
+            if (why := self._find_rejection_reason(storage, enabled, folders)) is not None
         }
         for storage in enabled:
-            if storage.id in objections and objections[storage.id] != self.objections.get(
-                storage.id
-            ):
+            reason = rejection_reasons.get(storage.id)
+            if reason is not None and reason != self.rejection_reasons.get(storage.id):
                 log.warning(
-                    "storage.takes_nothing",
+                    "storage.rejected",
                     storage=storage.name,
                     url=storage.url,
-                    reason=objections[storage.id],
+                    reason=reason,
                 )
-        self.objections = objections
+        self.rejection_reasons = rejection_reasons
         self.read_only = [
             folders[storage.url]
             for storage in storages
@@ -129,7 +128,7 @@ class StorageMonitor:
             StoragesOverlap: It overlaps with one of ``others``.
         """
         folders = await self._folders([url, *(other.url for other in others), *self.exclusions])
-        if local_path(url) is not None and url not in folders:
+        if find_local_path(url) is not None and url not in folders:
             raise StorageRefused(
                 name,
                 url,
@@ -141,8 +140,8 @@ class StorageMonitor:
             raise StorageRefused(
                 name,
                 url,
-                f"lies in {local_path(excluded)}, which tools may read: choose another folder, or"
-                " start the system again with `sluice up --storage-root` and the folder of the"
+                f"is in {find_local_path(excluded)}, which tools may read: choose another folder,"
+                " or start the system again with `sluice up --storage-root` and the folder of the"
                 " storage, which hides it from tools",
             )
         for other in others:
@@ -150,8 +149,10 @@ class StorageMonitor:
                 raise StoragesOverlap(name, url, other=other.name, other_url=other.url)
         return folders[url].path if url in folders else None
 
-    def _objection(self, storage: Root, others: Sequence[Root], folders: _Folders) -> str | None:
-        if local_path(storage.url) is not None:
+    def _find_rejection_reason(
+        self, storage: Root, others: Sequence[Root], folders: _Folders
+    ) -> str | None:
+        if find_local_path(storage.url) is not None:
             if storage.url not in folders:  # another instance may just have registered it
                 return "its file system does not answer" if storage.url in self._free_now else None
             if folders[storage.url].identity is None:
@@ -164,22 +165,22 @@ class StorageMonitor:
             if other.id != storage.id and _overlap(storage.url, other.url, folders):
                 return (
                     f"it and storage {quoted(other.name)} ({other.url}) are one folder, or one"
-                    " lies in the other: disable one"
+                    " is in the other: disable one"
                 )
         return None
 
     def _outside(self) -> str:
         where = ", ".join(self.roots) or "none is given"
         return (
-            f"lies in no place where storages may be ({where}): add its folder, or one above it, to"
-            f" {SETTING} and start the DMS again (`sluice up` has --storage-root)"
+            f"is not in a place where storages may be ({where}): add its folder, or one above it,"
+            f" to {SETTING} and start the DMS again (`sluice up` has --storage-root)"
         )
 
     def _may_lie_at(self, url: str, folders: _Folders) -> bool:
         return any(_in(url, root, folders) for root in self.roots)
 
     def _exclusion_around(self, url: str, folders: _Folders) -> str | None:
-        """Return the exclusion that ``url`` lies in, unless a root inside it contains ``url``."""
+        """Return the exclusion that ``url`` is in, unless a root inside it contains ``url``."""
         around = [place for place in (*self.exclusions, *self.roots) if _in(url, place, folders)]
         innermost = max(
             around, key=lambda place: len(folders[place].path) if place in folders else 0
@@ -191,8 +192,10 @@ class StorageMonitor:
 
         A folder that does not answer now has its last known value.
         """
-        local = [url for url in dict.fromkeys((*urls, *self.roots)) if local_path(url) is not None]
-        looks = (self._files.inspect_folder(local_path(url) or "/") for url in local)
+        local = [
+            url for url in dict.fromkeys((*urls, *self.roots)) if find_local_path(url) is not None
+        ]
+        looks = (self._files.inspect_folder(find_local_path(url) or "/") for url in local)
         for url, facts in zip(
             local, await asyncio.gather(*looks, return_exceptions=True), strict=True
         ):
@@ -226,13 +229,13 @@ def _unrecorded_folders(storages: Sequence[Root], folders: _Folders) -> Mapping[
 def _in(inner: str, outer: str, folders: _Folders) -> bool:
     if inner in folders and outer in folders:
         return folders[outer].holds(folders[inner])
-    return local_path(inner) is local_path(outer) is None and contains_url(outer, inner)
+    return find_local_path(inner) is find_local_path(outer) is None and contains_url(outer, inner)
 
 
 def _overlap(first: str, second: str, folders: _Folders) -> bool:
     if (
-        local_path(first) is not None
-        and local_path(second) is not None
+        find_local_path(first) is not None
+        and find_local_path(second) is not None
         and not {first, second} <= folders.keys()
     ):
         return contains_url(first, second) or contains_url(second, first)

@@ -5,10 +5,16 @@ from uuid import UUID
 
 import structlog
 
-from dms.db.storages import storage_named
-from dms.db.watermarks import delete_marks, levels, on_storage, put_marks, set_filling
+from dms.db.storages import find_storage
+from dms.db.watermarks import (
+    delete_marks,
+    list_datasets_on_storage,
+    list_levels,
+    put_marks,
+    set_filling,
+)
 from dms.domain.storage_errors import UnknownStorage, WatermarksRefused
-from dms.domain.watermarks import effective_capacity, fills, marks_objection
+from dms.domain.watermarks import effective_capacity, fills, find_rejection_reason
 from dms.usecases.context import DmsContext
 from dms.usecases.storages.list_storages import FreeBytes, list_storages
 from sluice.contracts.common.states import StorageType
@@ -25,21 +31,21 @@ async def set_marks(context: DmsContext, name: str, marks: Watermarks | None) ->
         UnknownStorage: The storage does not exist.
         WatermarksRefused: It is no input storage, or cannot have these watermarks.
     """
-    database, watch = context.database, context.watch
+    database, monitor = context.database, context.storage_monitor
     async with database.connection() as connection:
-        storage = await storage_named(connection, name)
+        storage = await find_storage(connection, name)
     if storage is not None and marks is not None:
-        await watch.ensure_checked(storage.url)
+        await monitor.ensure_checked(storage.url)
     async with database.transaction() as transaction:
-        storage = await storage_named(transaction.connection, name)
+        storage = await find_storage(transaction.connection, name)
         if storage is None:
             raise UnknownStorage(name)
         if marks is None:
             await delete_marks(transaction.connection, storage.id)
         else:
-            _require_fitting(storage, marks, watch.free.get(storage.url))
+            _require_fitting(storage, marks, monitor.free.get(storage.url))
             await put_marks(transaction.connection, storage.id, marks)
-    await watch_watermarks(database, watch.free)
+    await watch_watermarks(database, monitor.free)
     listed = await list_storages(context, storage.type, everything=True)
     return next((other for other in listed if other.id == storage.id), storage)
 
@@ -50,21 +56,21 @@ def _require_fitting(storage: Storage, marks: Watermarks, free: float | None) ->
             storage.name, f"are for input storages, and it is of type {storage.type}"
         )
     most = effective_capacity(storage.capacity, used=storage.used, free=free)
-    if why := marks_objection(marks, storage.capacity, most=most):
+    if why := find_rejection_reason(marks, storage.capacity, most=most):
         raise WatermarksRefused(storage.name, why)
 
 
 async def find_on_storage(database: Database, name: str, uids: Sequence[UUID]) -> list[UUID]:
-    """Return those of the data sets whose first file lies on the storage.
+    """Return those of the data sets whose first file is on the storage.
 
     Raises:
         UnknownStorage: The storage does not exist.
     """
     async with database.connection() as connection:
-        storage = await storage_named(connection, name)
+        storage = await find_storage(connection, name)
         if storage is None:
             raise UnknownStorage(name)
-        return await on_storage(connection, storage.id, uids)
+        return await list_datasets_on_storage(connection, storage.id, uids)
 
 
 async def watch_watermarks(database: Database, free: FreeBytes) -> bool:
@@ -74,7 +80,7 @@ async def watch_watermarks(database: Database, free: FreeBytes) -> bool:
     free bytes of file systems when they last answered.
     """
     async with database.connection() as connection:
-        for level in (await levels(connection)).values():
+        for level in (await list_levels(connection)).values():
             before = level.filling_since is not None
             most = effective_capacity(level.capacity, used=level.used, free=free.get(level.url))
             filling = fills(level.used, level.marks, most=most, before=before)

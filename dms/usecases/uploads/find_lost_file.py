@@ -5,13 +5,13 @@ from functools import partial
 from uuid import UUID
 
 from dms.db.claims import DatasetClaim
-from dms.db.replicas import MissingFile, missing_files
-from dms.db.storages import all_roots
+from dms.db.replicas import MissingFile, list_missing_files
+from dms.db.storages import list_roots
 from dms.domain.failures import ATTEMPTS_BEFORE_NOTICE, ATTEMPTS_BEFORE_NOTICE_ON_EMPTY_STORAGE
 from dms.domain.places import Root
 from dms.usecases.context import DmsContext
 from dms.usecases.files.check_folder import require_same_folder
-from sluice.storage import ChecksumMismatch, StorageError, StorageUnavailable, local_path
+from sluice.storage import ChecksumMismatch, StorageError, StorageUnavailable, find_local_path
 from sluice.text.visible_text import quoted
 
 #: Files per page.
@@ -41,10 +41,10 @@ async def find_lost_file(
     after = (-1, "")
     while True:
         async with context.database.connection() as connection:
-            files = await missing_files(
+            files = await list_missing_files(
                 connection, claim.uid, after=after, target=target, limit=PAGE
             )
-            roots = await all_roots(connection)
+            roots = await list_roots(connection)
         if not files:
             return None
         for file in files:
@@ -75,7 +75,7 @@ def _fault(file: MissingFile, root: Root, *, patient: bool) -> str | None:
         StorageUnavailable: The storage has moved, or may not be mounted.
     """
     require_same_folder(root)
-    path, folder = local_path(root.build_url(str(file.path))), local_path(root.url)
+    path, folder = find_local_path(root.build_url(str(file.path))), find_local_path(root.url)
     if path is None or folder is None:
         return None
     if not os.path.isdir(folder) or (patient and not os.listdir(folder)):

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from dms.db.datasets import begin_uploads, lock_dataset, request_upload, set_going
+from dms.db.datasets import begin_uploads, lock_dataset, request_upload, resume_dataset
 from dms.domain.errors import NotUploadable, UnknownDataset
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.messages import UploadDataset
@@ -34,7 +34,7 @@ async def apply_upload(transaction: Transaction, message: UploadDataset) -> None
                 await request_upload(transaction.connection, dataset.uid)
                 await begin_uploads(transaction.connection, [dataset.uid])
             case DatasetState.UPLOADING:
-                await set_going(transaction.connection, dataset.uid)
+                await resume_dataset(transaction.connection, dataset.uid)
             case DatasetState.UPLOADED | DatasetState.DELETING | DatasetState.DELETED:
                 return
             case _:

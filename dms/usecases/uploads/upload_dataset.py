@@ -10,11 +10,11 @@ from dms.db.replicas import (
     MissingFile,
     finish_upload,
     insert_replicas,
-    missing_files,
-    registered_paths,
+    list_missing_files,
+    list_registered_paths,
     set_upload_place,
 )
-from dms.db.storages import add_usage, all_roots
+from dms.db.storages import add_usage, list_roots
 from dms.domain.errors import NoStorage
 from dms.domain.failures import ATTEMPTS_BEFORE_NOTICE
 from dms.domain.places import Root, storage_place, upload_folder
@@ -101,7 +101,7 @@ async def _upload(context: DmsContext, claim: DatasetClaim) -> None:
 async def _target(context: DmsContext, claim: DatasetClaim) -> _Target:
     """Return the place that was chosen before, or one on the output storage with the most space."""
     async with context.database.connection() as connection:
-        roots = await all_roots(connection)
+        roots = await list_roots(connection)
     if claim.upload_url is not None and claim.upload_storage_id is not None:
         root = roots[claim.upload_storage_id]
         return _Target(root, claim.upload_url[len(root.url) + 1 :])
@@ -122,9 +122,12 @@ async def _storage_with_space(context: DmsContext, needed: int) -> Storage:
     Raises:
         NoStorage: No output storage has enough space.
     """
-    watch = context.watch
+    monitor = context.storage_monitor
     best = await storages_by_space(
-        context.database, StorageType.OUTPUT, free_now=watch.free_now, objections=watch.objections
+        context.database,
+        StorageType.OUTPUT,
+        free_now=monitor.free_now,
+        rejection_reasons=monitor.rejection_reasons,
     )
     for storage, free in best:
         if not storage.read_only and free >= needed:
@@ -137,7 +140,10 @@ async def _storage_with_space(context: DmsContext, needed: int) -> Storage:
     storages = await list_storages(context, StorageType.OUTPUT, everything=True)
     raise NoStorage(
         StorageType.OUTPUT,
-        [f"{storage.name} {full.get(storage.id) or storage.objection}" for storage in storages],
+        [
+            f"{storage.name} {full.get(storage.id) or storage.rejection_reason}"
+            for storage in storages
+        ],
     )
 
 
@@ -145,16 +151,16 @@ async def _copy_files(context: DmsContext, claim: DatasetClaim, target: _Target)
     after = (-1, "")
     while True:
         async with context.database.connection() as connection:
-            files = await missing_files(
+            files = await list_missing_files(
                 connection,
                 claim.uid,
                 after=after,
                 target=(target.root.id, target.folder + "/"),
                 limit=PAGE,
             )
-            roots = await all_roots(connection)
+            roots = await list_roots(connection)
             places = [target.copy_path(file.name) for file in files]
-            paths_in_use = await registered_paths(connection, target.root.id, places)
+            paths_in_use = await list_registered_paths(connection, target.root.id, places)
         if not files:
             return
         if paths_in_use:  # a copy would replace the file of another data set

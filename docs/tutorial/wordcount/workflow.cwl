@@ -1,7 +1,7 @@
 cwlVersion: v1.2
 class: Workflow
 label: Word count
-doc: Takes texts apart into words, each by itself, and counts the words of all of them together.
+doc: Splits each text into words, and counts the words of all of them together.
 $namespaces: {sluice: "urn:sluice:cwl:"}
 
 requirements:
@@ -23,7 +23,7 @@ steps:
     scatter: text # a step that scatters over the data set: map
     in: {text: texts}
     out: [words]
-    sluice:boundary: {minimum: 0.5, sufficient: 1.0} # goes on when at least half of the texts could be read
+    sluice:boundary: {minimum: 0.5, sufficient: 1.0} # continues when at least half of the texts could be read
     run:
       class: CommandLineTool
       baseCommand: [tr, -cs, "[:alpha:]", "\\n"]

@@ -1,1 +1,1 @@
-"""What a node offers for the isolation of tools."""
+"""The means of a node for the isolation of tools."""

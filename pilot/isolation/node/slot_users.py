@@ -63,8 +63,8 @@ def find_slot_users(names: Sequence[str], slots: int) -> list[SlotUser]:
         number, times = Counter(numbers).most_common(1)[0]
         if times > 1:
             raise UnsuitableUsersError(
-                f"{what} {number} is there {times} times: give each slot a user with a group of"
-                " its own"
+                f"{what} {number} is there {times} times: give each slot a user with a separate"
+                " group"
             )
     return users
 
@@ -83,11 +83,11 @@ def _find_user(name: str) -> SlotUser:
         name = f"{entry.pw_name} ({entry.pw_uid})"
         user = SlotUser(name=name, uid=entry.pw_uid, gid=entry.pw_gid)
     if user.uid in {0, os.geteuid(), NOBODY}:
-        whose = "root, the pilot itself, or whom others take for nobody"
-        raise UnsuitableUsersError(f"user {user.name} is {whose}: give each slot a user of its own")
+        whose = "root, the pilot itself, or the user nobody"
+        raise UnsuitableUsersError(f"user {user.name} is {whose}: give each slot its own user")
     if user.gid in {0, os.getegid(), *os.getgroups()}:
         raise UnsuitableUsersError(
-            f"user {user.name} has a group of the pilot's, {user.gid}: give it one of its own"
+            f"user {user.name} has a group of the pilot's, {user.gid}: give it a separate group"
         )
     return user
 
@@ -108,7 +108,7 @@ def claim(users: Sequence[SlotUser]) -> list[socket.socket]:
             for reserved in claims:
                 reserved.close()
             raise UnsuitableUsersError(
-                f"another pilot of this node has user {user.name}: give each pilot users of its own"
+                f"another pilot of this node has user {user.name}: give each pilot its own users"
             ) from error
     return claims
 
@@ -120,7 +120,7 @@ def why_unsuitable(users: Sequence[SlotUser], folder: Path, closed: Path) -> str
     enter. This process must be a subreaper, which adopts orphans.
     """
     if os.geteuid() != 0:
-        return "tools cannot run as users of their own: the pilot is not root"
+        return "tools cannot run as separate users: the pilot is not root"
     for user in users:
         try:
             failure = _find_failure(user, folder, closed)

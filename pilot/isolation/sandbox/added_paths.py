@@ -12,7 +12,7 @@ def why_hidden(path: Path, work_dir: Path) -> str | None:
     ``work_dir`` is the pilot's work folder, which tools never see.
     """
     if not path.is_absolute():
-        return "it is no absolute path: give one"
+        return "it is not an absolute path: give one"
     try:
         real = path.resolve(strict=True)
     except OSError as error:
@@ -23,5 +23,5 @@ def why_hidden(path: Path, work_dir: Path) -> str | None:
         if why is not None:
             return f"it {leads}cannot be visible: {why}"
         if place.is_relative_to(work_dir.resolve()):
-            return f"it {leads}lies in the pilot's work folder: move it, or the work folder"
+            return f"it {leads}is in the pilot's work folder: move it, or the work folder"
     return None

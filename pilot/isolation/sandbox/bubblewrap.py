@@ -12,7 +12,7 @@ from sluice.contracts.common.base import Contract
 
 
 class MountKind(StrEnum):
-    """What is visible at a path.
+    """The kind of object that is visible at a path.
 
     The values are names of bubblewrap's options.
     """

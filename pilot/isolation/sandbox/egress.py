@@ -1,6 +1,6 @@
 """Rules for where the programs of a network namespace may send: ``egress.py USER NETWORK RULES``.
 
-This is a program of its own and uses only Python's standard library. USER and NETWORK are
+This is a standalone program that uses only Python's standard library. USER and NETWORK are
 descriptors of the owning user namespace and of the network namespace. RULES is JSON ``{NETWORK:
 MAY_BE_SENT_TO, …}`` of IPv4. The first rule that matches decides. Without a match, packets are
 sent.

@@ -202,7 +202,7 @@ def clamp_to_hard_limit(number: int, most: int) -> int:
 
 
 def lower_limit(number: int, most: int) -> None:
-    """Lower the hard limit of this process for good.
+    """Lower the hard limit of this process permanently.
 
     A soft limit below it stays as it is.
     """

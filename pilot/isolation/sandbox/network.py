@@ -98,6 +98,7 @@ class UserNetwork(Contract):
     def _start_slirp(self, user: int, network: int) -> "subprocess.Popen[bytes]":
         reading, writing = os.pipe()
         try:
+            # ``--enable-sandbox`` drops root's rights. For another user it would need its own root.
             process = subprocess.Popen(
                 [
                     self.program,
@@ -105,7 +106,6 @@ class UserNetwork(Contract):
                     "--mtu=65520",
                     "--disable-host-loopback",
                     "--enable-seccomp",
-                    # It drops root's rights. For another user it would need a root of its own.
                     *(["--enable-sandbox"] if os.geteuid() == 0 else []),
                     f"--ready-fd={writing}",
                     "--exit-fd=0",

@@ -36,7 +36,7 @@ SandboxUse = Literal["required", "preferred", "off"]
 
 @dataclass(frozen=True, slots=True)
 class SandboxOptions:
-    """What a program gets besides its files.
+    """The options of a sandbox besides the files.
 
     Attributes:
         devices: Device files of GPUs.

@@ -22,7 +22,7 @@ from sluice.text.os_errors import reason_of
 
 #: Number of source folders besides the initial ones. Beyond it, the holder forgets folders.
 _MAX_SOURCES = 32
-#: Seconds for a holder to end by itself.
+#: Seconds for a holder to end without a signal.
 _PATIENCE = 5.0
 
 
@@ -193,7 +193,7 @@ class SandboxInstance:
         return lines[-1][:300] if lines else ""
 
     def leave_network(self) -> None:
-        """End the sandbox if it has a network of its own.
+        """End the sandbox if it has its own network.
 
         Otherwise answers to packets of one program could reach the next.
         """

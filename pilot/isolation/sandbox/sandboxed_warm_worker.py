@@ -1,4 +1,4 @@
-"""Warm worker in a sandbox of its own.
+"""Warm worker in its own sandbox.
 
 Its inputs change while it runs, and it is stopped between jobs.
 """
@@ -40,7 +40,7 @@ class SandboxedWarmWorker:
         self._options = options
         self._inputs = dict.fromkeys(inputs)
         self._folders: list[str] = []
-        #: Inputs that lie where no other files can be shown.
+        #: Inputs that are where no other files can be shown.
         self._fixed: frozenset[str] = frozenset()
         self._instance: SandboxInstance | None = None
         self._running: SandboxedProgram | None = None
@@ -184,7 +184,7 @@ def find_changing_folder(path: str, places: Sequence[str]) -> str | None:
     It is the parent of the data sets' folders, or the file's own folder.
 
     Returns:
-        None if anything else is visible in the folder, or if it lies in something visible.
+        None if anything else is visible in the folder, or if it is in something visible.
     """
     own = os.path.dirname(path)
     for folder in (os.path.dirname(own), own):

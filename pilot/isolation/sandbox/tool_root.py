@@ -60,7 +60,7 @@ class ToolRoot:
         self._limits: list[tuple[int, tuple[int, int]]] = []
 
     def enter(self) -> None:
-        """Move this thread into the tool root for good.
+        """Move this thread into the tool root permanently.
 
         The thread keeps only the rights to renew shared memory and to end programs. The limits
         apply to the whole process.
@@ -195,7 +195,7 @@ class ToolRoot:
         """Show a file or folder with this device and inode at ``place``."""
         self._show(source, place, writable=writable)
         if not _is_same_file(place, identity):
-            raise ToolRootError(f"{place}: what is there has changed in the meantime")
+            raise ToolRootError(f"{place}: its content has changed in the meantime")
 
     def _show_system_path(self, source: str, place: str) -> None:
         """Show ``source`` to all programs as it is.
@@ -237,7 +237,7 @@ class ToolRoot:
     def _make_folders(self, path: str) -> None:
         """Create the folders above a path.
 
-        In a folder that programs write to, the first such folder gets a file system of its own.
+        In a folder that programs write to, the first such folder gets its own file system.
         """
         is_leftover = self._is_leftover(path)
         if path == "/" or (os.path.isdir(path) and not is_leftover):

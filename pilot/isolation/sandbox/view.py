@@ -26,7 +26,7 @@ class VisibleFile:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a program sees.
+    """The files that a program sees.
 
     Attributes:
         links: The targets of further names.

@@ -2,7 +2,7 @@
 
 Programs become children of the process that it works for, which must be a subreaper. The launcher
 uses only Python's standard library. It stays root, so that programs cannot affect it. For each
-program, a process of its own changes to the user before anything chosen by the program's author
+program, a separate process changes to the user before anything chosen by the program's author
 runs.
 """
 
@@ -77,7 +77,7 @@ def _execute(request: Mapping[str, Any], streams: Sequence[int], report: int) ->
 
 
 def _change_user(uid: int, gid: int) -> None:
-    """Change the user of this process for good.
+    """Change the user of this process permanently.
 
     Raises:
         OSError: The user could not be changed.
@@ -90,7 +90,7 @@ def _change_user(uid: int, gid: int) -> None:
 def _tidy_up(uid: int, gid: int) -> None:
     """End all processes of the user and remove its files from folders of the system.
 
-    A child with only the user's rights does this. Processes end whoever has started them.
+    A child with only the user's rights does this. Processes end, no matter which user started them.
     """
     exit_code = -signal.SIGKILL
     while exit_code < 0:  # The child was killed by one of them.

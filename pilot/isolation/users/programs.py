@@ -53,7 +53,7 @@ class UserPrograms:
         streams: Sequence[int],
         limits: ProcessLimits,
     ) -> int:
-        """Start a program as a child of this process in a session of its own, and return its pid.
+        """Start a program as a child of this process in its own session, and return its pid.
 
         ``streams`` are descriptors of standard input, output and error.
 

@@ -1,4 +1,4 @@
-"""Run of one attempt: stage in, prepare, run, judge, collect, stage out and report."""
+"""Run of one attempt: stage in, prepare, run, check, collect, stage out and report."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ from pilot.runner.attempts.limit_hints import KernelLimits
 from pilot.runner.attempts.memory_limit import choose_memory_limit
 from pilot.runner.attempts.report import FINISHED, STOPPED, AttemptResult, create_report
 from pilot.runner.attempts.spent_amounts import ToolAmounts
-from pilot.runner.attempts.verdict import Judge
+from pilot.runner.attempts.verdict import ExitCheck
 from pilot.runner.attempts.warm_inputs import add_inputs
 from pilot.runner.failures import AttemptError, StoppedError, node_error
 from pilot.runner.files.input_protection import ProtectedInputs
@@ -78,7 +78,7 @@ class AttemptRun:
             memory_limit=self._memory_limit,
             gpus=frame.gpus,
         )
-        self._judge = Judge(
+        self._exit_check = ExitCheck(
             task.needs.resources,
             self._memory_limit,
             context.memory,
@@ -233,7 +233,9 @@ class AttemptRun:
                 self._tool_amounts.add(job_files)
             self._record.program_end = combine_runs(self._record.program_end, end)
             self._require_undamaged(protected, end)
-            self._judge.require_success(tool, prepared, end, stderr=self._record.streams["stderr"])
+            self._exit_check.require_success(
+                tool, prepared, end, stderr=self._record.streams["stderr"]
+            )
             succeeded = True
         finally:
             if prepared.warm is not None:

@@ -208,7 +208,7 @@ class Checkpoints:
             self._note(f"no checkpoint was kept: there are {error.limit}")
         except (StorageError, OSError) as error:
             self._note(f"a checkpoint could not be kept: {reason_of(error)}")
-        except Exception as error:  # Thread boundary: the job goes on without checkpoints.
+        except Exception as error:  # Thread boundary: the job continues without checkpoints.
             log.error("checkpoint.unexpected", exc_info=error)
             self._note(f"a checkpoint could not be kept: {type(error).__name__}")
 

@@ -204,7 +204,7 @@ class Execution:
                     memory=self._context.memory,
                     warm_memory=warm_memory,
                 )
-            return end if container is None else container.judge(end)
+            return end if container is None else container.explain_end(end)
         finally:
             if container is not None:
                 container.end()
@@ -299,7 +299,7 @@ def _explain_missing_program(program: str, sandbox: Sandbox | None) -> str:
         for folder, reason in dropped.items():
             if os.path.isfile(os.path.join(folder, program)):
                 return (
-                    f"program {quoted(program)} lies in {folder}, which tools do not see in this"
+                    f"program {quoted(program)} is in {folder}, which tools do not see in this"
                     f" pilot's sandbox: {reason}"
                 )
         return (
@@ -310,7 +310,7 @@ def _explain_missing_program(program: str, sandbox: Sandbox | None) -> str:
         return f"program {quoted(program)} does not exist on this node, or its interpreter does not"
     reason = next((cause for path, cause in dropped.items() if within(program, path)), "")
     return (
-        f"program {quoted(program)}, or its interpreter, lies where tools see nothing in this"
+        f"program {quoted(program)}, or its interpreter, is where tools see nothing in this"
         f" pilot's sandbox{reason and ': '}{reason}: add its folder to SLUICE_PILOT_SANDBOX_PATHS,"
         " or to the PATH that the pilot is started with"
     )

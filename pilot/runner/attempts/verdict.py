@@ -28,8 +28,8 @@ _GPU_FULL = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
-    """Judges the runs of an attempt's tool by their exit codes and limits.
+class ExitCheck:
+    """Checks the runs of an attempt's tool by their exit codes and limits.
 
     Attributes:
         has_gpu: Whether the job has a GPU or a part of one.

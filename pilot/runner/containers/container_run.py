@@ -18,7 +18,7 @@ class ContainerRun:
 
     Attributes:
         name: The job's only container, or None if the job starts containers itself.
-        failed: Whether the engine failed and not the tool. It is set by ``judge``.
+        failed: Whether the engine failed and not the tool. It is set by ``explain_end``.
     """
 
     containers: Containers
@@ -44,7 +44,7 @@ class ContainerRun:
             else self.containers.list_others()
         )
 
-    def judge(self, end: ProgramEnd) -> ProgramEnd:
+    def explain_end(self, end: ProgramEnd) -> ProgramEnd:
         """Return the end of the program with what the engine knows about it.
 
         Raises:

@@ -124,12 +124,12 @@ class JobFileMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not
         if not location.startswith("_:"):
             self.job_files.require(abspath(location, basedir))
         if "/" in name or name in (".", ".."):
-            raise ForeignFileError(name, f"{quoted(name)} is no name of a file")
+            raise ForeignFileError(name, f"{quoted(name)} is not a file name")
         super().visit(obj, stagedir, basedir, **options)
         self._require_inside(self._pathmap[location].target)
 
     def _require_inside(self, target: str) -> None:
-        """Check that a target lies in the job's folders.
+        """Check that a target is in the job's folders.
 
         In a container each target is allowed, as it sees only its own files and those of the job.
         """
@@ -211,7 +211,7 @@ def relink(
     the job's folders. ``inner_outdir`` is ``outdir`` as the tool knows it.
 
     Raises:
-        ForeignFileError: A place lies outside the job's folders.
+        ForeignFileError: A place is outside the job's folders.
         OSError: A link could not be created.
     """
     kinds = (*_LINKED, *_IN_PLACE) if in_place else _LINKED

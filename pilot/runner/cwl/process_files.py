@@ -10,7 +10,7 @@ from pilot.runner.cwl.exact_values import write_document
 def write_process(document: Mapping[str, Any], path: str) -> list[str]:
     """Write a process to ``path`` and return the paths of all written files.
 
-    Each inner process that declares its own version is written to a file of its own beside it.
+    Each inner process that declares its own version is written to a separate file beside it.
     """
     files = _ProcessWriter(path, document.get("$namespaces"), [path])
     write_document(files.extract(document), path)

@@ -17,7 +17,7 @@ from cwl_utils.errors import JavascriptException
 from cwl_utils.sandboxjs import NodeJSEngine, code_fragment_to_js, get_js_engine, set_js_engine
 
 from pilot.runner.expressions.javascript import MEMORY, JavaScript
-from sluice.storage import MAX_JSON, find_flaw, read_json
+from sluice.cwl_values import MAX_JSON, find_flaw, read_json
 from sluice.text.os_errors import reason_of
 
 _MAX_ERROR_BYTES = 4096

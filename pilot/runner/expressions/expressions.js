@@ -1,5 +1,5 @@
 // Evaluates JavaScript: a line of JSON {id, code} in, a line of JSON {id, value} or {id, error} out. Nothing of one expression is seen
-// by the next: each has a context of its own, with no object of this program in it.
+// by the next: each has its own context, with no object of this program in it.
 "use strict";
 const vm = require("vm");
 
@@ -23,7 +23,7 @@ function answer(request) {
   }
 }
 
-// What an expression left to happen later is nobody's.
+// Callbacks that an expression left behind are not run.
 process.on("unhandledRejection", () => {});
 process.on("uncaughtException", () => {});
 

@@ -12,7 +12,7 @@ from cwltool.process import shortname
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from sluice.contracts.common.states import ErrorClass
-from sluice.storage import MAX_JSON, Flaw, find_flaw, read_json
+from sluice.cwl_values import MAX_JSON, Flaw, find_flaw, read_json
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 

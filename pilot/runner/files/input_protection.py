@@ -11,7 +11,7 @@ from pilot.folders.spare_files import SpareFiles
 from pilot.isolation.users.slot_user import others_may_read
 from pilot.runner.failures import AttemptError, stage_in_error
 from sluice.contracts.common.states import ErrorClass
-from sluice.storage import ChecksumMismatch, StorageError, fetch, local_path
+from sluice.storage import ChecksumMismatch, StorageError, fetch, find_local_path
 from sluice.storage.checksums import Content
 from sluice.storage.local import verify
 from sluice.text.visible_text import quoted
@@ -82,7 +82,9 @@ class ProtectedInputs:
         """
         max_copied = sys.maxsize if self.in_place else MAX_COPIED
         reuse = (
-            local_path(url) is not None and (size or 0) <= max_copied and self._spares.give(path)
+            find_local_path(url) is not None
+            and (size or 0) <= max_copied
+            and self._spares.give(path)
         )
         linked = self._fetch(
             name, url, path, max_copied=max_copied, expected=Content(checksum, size), reuse=reuse
@@ -105,7 +107,7 @@ class ProtectedInputs:
 
     def record_link(self, name: str, url: str, link: str, *, checksum: str | None) -> None:
         """Record that the job has ``link`` to this file of a storage."""
-        path = local_path(url)
+        path = find_local_path(url)
         if path is not None:
             current_mark = read_mark(path)
             self._linked_files[url] = _LinkedFile(
@@ -162,7 +164,7 @@ class ProtectedInputs:
         changed = [
             (linked_file.name, url)
             for url, linked_file in self._linked_files.items()
-            if linked_file.has_changed(url, local_path(url) or "")
+            if linked_file.has_changed(url, find_local_path(url) or "")
         ]
         if not changed:
             return None
@@ -171,7 +173,7 @@ class ProtectedInputs:
             sentence = (
                 f"an input changed while the job ran, and not by its tool ({files}): what the tool"
                 " has read of it is not what was registered. Put the right content back there, and"
-                " see that nobody writes to the files of storages"
+                " ensure that only Sluice writes to the files of storages"
             )
             return AttemptError(ErrorClass.CHECKSUM_MISMATCH, sentence)
         sentence = (

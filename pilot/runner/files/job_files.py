@@ -26,7 +26,7 @@ from pilot.runner.files.path_walk import (
     resolve_in_one_call,
 )
 from pilot.runner.files.search_cost import SearchCost
-from sluice.storage import MAX_FOLDERS
+from sluice.cwl_values import MAX_FOLDERS
 from sluice.text.visible_text import quoted
 
 #: Device and inode.
@@ -78,7 +78,7 @@ class JobFiles:
         self.cost = SearchCost()
         self.are_shared = False
         self.folder = folders[0].path
-        #: Results by path, once nothing changes any more.
+        #: Results by path, once nothing changes them.
         self._statuses: dict[str, os.stat_result | None] | None = None
         self._real = [
             folder.path for folder in folders if folder.descriptor == folders[0].descriptor
@@ -93,13 +93,13 @@ class JobFiles:
         )
 
     def contains(self, path: str) -> bool:
-        """Return whether the path, as it is written, lies in the job's folders."""
+        """Return whether the path, as it is written, is in the job's folders."""
         return any(path.startswith(f"{folder.path}/") for folder in self._folders)
 
     def cache_status(self) -> None:
         """Cache the status of files from now on.
 
-        Nobody may change the files any more except by these methods. Opening a file always resolves
+        From then on, the files may be changed only by these methods. Opening a file always resolves
         its path again.
         """
         self._statuses = {}
@@ -176,7 +176,7 @@ class JobFiles:
         with self._locate(path) as location:
             status = os.fstat(location)
             if not stat.S_ISREG(status.st_mode):
-                raise self._kind_error(path, "no file")
+                raise self._kind_error(path, "not a file")
             descriptor = _reopen(location)
         try:
             is_other = status.st_nlink > 1 or (status.st_dev, status.st_ino) in self._inputs
@@ -201,10 +201,10 @@ class JobFiles:
             os.close(descriptor)
 
     def require_folder(self, path: str) -> str:
-        """Return the job's folder in which ``path``, as it is written, lies.
+        """Return the job's folder that contains ``path``, as it is written.
 
         Raises:
-            ForeignFileError: It lies in none.
+            ForeignFileError: None of them contains it.
         """
         folder = find_folder(path, self._folders)
         if folder is None:
@@ -252,13 +252,11 @@ class JobFiles:
             except OSError as error:
                 if error.errno not in (errno.ELOOP, errno.ENXIO):
                     raise
-                raise self._kind_error(
-                    path, "no file of its own, but something else of that name"
-                ) from error
+                raise self._kind_error(path, "not a regular file") from error
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
             os.close(descriptor)
-            raise self._kind_error(path, "no file of its own, but something else of that name")
+            raise self._kind_error(path, "not a regular file")
         if status.st_size:
             os.ftruncate(descriptor, 0)
         return descriptor
@@ -364,7 +362,7 @@ class JobFiles:
         try:
             descriptor = walk.resolve(path)
         except (OutsideFoldersError, NotADirectoryError) as error:
-            reason = f"{self.quote_path(path)} is no folder of its own"
+            reason = f"{self.quote_path(path)} is not a folder of the job"
             raise ForeignFileError(path, reason, left_by_tool=True) from error
         try:
             yield descriptor
@@ -380,7 +378,7 @@ class JobFiles:
 
     def _foreign_error(self, path: str, outside: str) -> ForeignFileError:
         relation = "is" if path == outside else f"leads to {quoted(outside)}, which is"
-        return ForeignFileError(path, f"{self.quote_path(path)} {relation} no file of the job")
+        return ForeignFileError(path, f"{self.quote_path(path)} {relation} not a file of the job")
 
 
 def _take_ownership(descriptor: int, status: os.stat_result) -> bool:

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 
 from sluice.contracts.jobs.checkpoints import MAX_CHECKPOINT_FILES
 from sluice.contracts.jobs.spent import SPENT_FILE
-from sluice.storage import MAX_FOLDERS
+from sluice.cwl_values import MAX_FOLDERS
 from sluice.text.os_errors import reason_of
 
 #: Maximum number of names that one search looks at.

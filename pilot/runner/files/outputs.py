@@ -21,7 +21,7 @@ from sluice.contracts.common.states import EntryKind, ErrorClass
 from sluice.contracts.data.counts import COUNTS, WrongCounts, require_counts
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
-from sluice.storage import BundleError, pack
+from sluice.cwl_values import BundleError, pack
 from sluice.text.os_errors import os_error_sentence
 from sluice.text.visible_text import quoted
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from pilot.folders.openat2 import open_beneath
 from pilot.folders.work_folder import OpenFolder
-from sluice.storage import MAX_FOLDERS
+from sluice.cwl_values import MAX_FOLDERS
 
 #: Flags for an ``O_PATH`` descriptor that does not follow a link.
 LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -41,7 +41,7 @@ class PathDepthError(Exception):
 
 
 def find_folder(path: str, folders: Sequence[OpenFolder]) -> OpenFolder | None:
-    """Return the folder that ``path``, as it is written, equals or lies in, or None."""
+    """Return the folder that ``path``, as it is written, equals or is in, or None."""
     for folder in folders:
         if path.startswith(folder.path) and path[len(folder.path) : len(folder.path) + 1] in _ENDS:
             return folder

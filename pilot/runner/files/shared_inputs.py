@@ -14,7 +14,7 @@ from pilot.runner.files.input_protection import Mark, ProtectedInputs, read_mark
 from sluice.contracts.data.asset_refs import MARK
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.pilots.pilots import PilotTask
-from sluice.storage import local_url
+from sluice.storage import build_local_url
 
 #: Number of tasks whose files are kept, those used last.
 MAX_TASKS = 4
@@ -95,4 +95,4 @@ class SharedFiles:
         elif shared_file.linked:
             protected.record_link(file.name, file.url, path, checksum=file.checksum)
         # The job may not be able to enter this folder, so the target of a link is used.
-        return file.model_copy(update={"url": local_url(os.path.realpath(path))})
+        return file.model_copy(update={"url": build_local_url(os.path.realpath(path))})

@@ -1,1 +1,1 @@
-"""Workflows and expression tools inside one job, run in a process of their own."""
+"""Workflows and expression tools inside one job, run in a separate process."""

@@ -293,7 +293,7 @@ class _UserIsolation(Isolation):
 
     def describe_gaps(self, prepared: PreparedJob) -> list[str]:
         return [
-            f"contained by a user of its own only: {self.no_sandbox}; it had the rights of user"
+            f"contained only by a separate user: {self.no_sandbox}; it had the rights of user"
             f" {self.user.name}, and the node's network"
         ]
 

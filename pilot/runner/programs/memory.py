@@ -1,7 +1,7 @@
 """Memory limit of tools.
 
 If the slot has a control group, the kernel limits all processes of a tool together. Otherwise their
-usage is polled, and each process has a limit of its own.
+usage is polled, and each process has its own limit.
 """
 
 import os

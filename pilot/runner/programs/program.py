@@ -72,7 +72,7 @@ class Program:
     arguments: list[str]
     environment: dict[str, str]
     folder: str
-    #: What is written below this folder counts as the job's disk.
+    #: Files below this folder count as the job's disk.
     disk_folder: str
     stdin: IO[bytes] | int
     stdout: int
@@ -106,7 +106,7 @@ class ProgramEnd:
 
 
 def start_child(program: Program, limits: ProcessLimits) -> int:
-    """Start a program as a child of this process in a session of its own, and return its pid.
+    """Start a program as a child of this process in its own session, and return its pid.
 
     The program gets the limits right after its start. The sandbox sets the limits of its tools
     before their start.
@@ -245,7 +245,7 @@ class _Disk:
         """Return whether an ended program has exceeded the limit.
 
         ``failed`` says that the program failed. A program that ignores SIGXFSZ, as Python does,
-        fails by itself when a file reaches the limit.
+        fails when a file reaches the limit.
         """
         if not self._maximum:
             return False

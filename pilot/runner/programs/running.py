@@ -55,7 +55,7 @@ class RunningProgram(Protocol):
 
 
 class Child:
-    """A child of this process, in a session of its own.
+    """A child of this process, in its own session.
 
     ``list_others`` returns the children of this process that are not the program's.
     """

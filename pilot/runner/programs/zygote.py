@@ -44,7 +44,7 @@ class Zygote:
         return frozenset({self._waiting_pid})
 
     def start(self, program: Program, limits: ProcessLimits) -> int:
-        """Run ``python -m MODULE …`` as a child in a session of its own, and return its pid.
+        """Run ``python -m MODULE …`` as a child in its own session, and return its pid.
 
         The child sets its limits before it runs the module, so all that it starts have them.
 

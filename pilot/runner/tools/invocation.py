@@ -32,7 +32,7 @@ from sluice.contracts.common.wording import validation_sentence
 from sluice.contracts.jobs.invocations import Invocation
 from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.pilots.pilots import PilotTask
-from sluice.storage import BundleError, pack
+from sluice.cwl_values import BundleError, pack
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 
@@ -196,13 +196,13 @@ def _read_invocation(path: str) -> Invocation:
     except ValueError as error:
         if not isinstance(error, ValidationError):
             raise AttemptError(
-                ErrorClass.TOOL_FAILED, f"the file is no invocation: {reason_of(error)}"
+                ErrorClass.TOOL_FAILED, f"the file is not an invocation: {reason_of(error)}"
             ) from error
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
         raise AttemptError(
             ErrorClass.TOOL_FAILED,
-            f"the file is no invocation: {place}: {validation_sentence(first)}",
+            f"the file is not an invocation: {place}: {validation_sentence(first)}",
         ) from error
 
 

@@ -10,13 +10,8 @@ from pilot.runner.failures import AttemptError
 from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.staging import file_url
 from sluice.contracts.common.states import ErrorClass
-from sluice.storage import (
-    BundleError,
-    OutsideStorage,
-    parse_location,
-    require_within,
-    unpack,
-)
+from sluice.cwl_values import BundleError, unpack
+from sluice.storage import OutsideStorage, parse_location, require_within
 from sluice.text.visible_text import quoted
 
 #: Fields of a File or Directory that are valid on the storage only.

@@ -108,7 +108,7 @@ def _read_input_types(check: AssetCheck) -> dict[str, Any]:
 
     tool, findings = read_tool(check.text, file=check.name)
     if tool is None:
-        raise Unprocessable(f"the check {check.name} is no tool", findings=findings)
+        raise Unprocessable(f"the check {check.name} is not a tool", findings=findings)
     return {port.name: without_null(port.type) for port in tool.inputs.values()}
 
 

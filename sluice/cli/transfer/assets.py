@@ -103,7 +103,7 @@ async def _complete(
 ) -> StoredAsset:
     if draft.uid is None:
         assert draft.version is not None  # noqa: S101 - one of both
-        asset = await connection.operator.asset(name)
+        asset = await connection.operator.get_asset(name)
         newest = asset.newest or draft.version
         return StoredAsset(version=draft.version, new=False, newest=newest.version)
     for missing in draft.missing:

@@ -17,7 +17,7 @@ from sluice.cli.connection import Connection
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.data.datasets import File
-from sluice.storage.entries import temporary_name
+from sluice.storage.entries import make_temporary_name
 from sluice.text.visible_text import quoted
 
 #: The number of files that are fetched at the same time.
@@ -69,11 +69,13 @@ def _try_copy(file: File, path: Path) -> bool:
     The result is False if the storage is not mounted here, or if another one is mounted at the same
     place.
     """
-    source = storage.local_path(file.url)
+    source = storage.find_local_path(file.url)
     if source is None or not os.path.isfile(source) or not os.access(source, os.R_OK):
         return False
     try:
-        storage.copy(file.url, storage.local_url(path), checksum=file.checksum, size=file.size)
+        storage.copy(
+            file.url, storage.build_local_url(path), checksum=file.checksum, size=file.size
+        )
     except (storage.ChecksumMismatch, storage.FileMissing):
         return False
     return True
@@ -87,9 +89,9 @@ async def _download(operator: OperatorClient, file: File, path: Path) -> None:
         ServiceError: The system refuses a request or does not answer.
         OSError: The file cannot be written.
     """
-    temporary = path.with_name(temporary_name())
+    temporary = path.with_name(make_temporary_name())
     try:
-        with storage.sparse_writer(temporary) as target:
+        with storage.open_sparse_writer(temporary) as target:
             await _receive(operator, file, target)
         os.replace(temporary, path)
     except BaseException:
@@ -102,7 +104,7 @@ async def _receive(operator: OperatorClient, file: File, target: BinaryIO) -> No
     while received < file.size:
         before = received
         try:
-            async with operator.content(file, start=received) as answer:
+            async with operator.stream_content(file, start=received) as answer:
                 if answer.status_code != httpx.codes.PARTIAL_CONTENT and received:
                     digest, received = hashlib.sha256(), 0
                     target.seek(0)

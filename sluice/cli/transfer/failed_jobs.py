@@ -42,7 +42,7 @@ async def fetch_failed_jobs(
     for _, job in failed[:MAX_JOBS]:
         await asyncio.to_thread(folders[job.id].mkdir, parents=True, exist_ok=True)
         try:
-            log = await connection.operator.job_log(job.id)
+            log = await connection.operator.get_job_log(job.id)
         except ServiceError:
             continue
         written_paths.append(folders[job.id] / "log.txt")
@@ -67,7 +67,7 @@ async def _list_input_files(
     for uid in await _readable_outputs(connection, chain) if jobs_by_input else ():
         files = [
             file
-            async for file in connection.operator.all_files(uid)
+            async for file in connection.operator.iterate_files(uid)
             if own_name(file.name) in jobs_by_input
         ]
         name_counts = Counter(own_name(file.name) for file in files)
@@ -84,7 +84,7 @@ async def _list_input_files(
 
 async def _readable_outputs(connection: Connection, chain: Chain) -> list[UUID]:
     """Return the data sets that steps of the chain wrote and that still exist."""
-    partial = await connection.operator.partial(chain.uid)
+    partial = await connection.operator.list_partial_outputs(chain.uid)
     return [
         part.dataset.uid
         for part in partial.outputs

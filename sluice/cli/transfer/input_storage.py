@@ -21,7 +21,7 @@ async def choose_input_storage(connection: Connection, *, needed: int | None) ->
     """
     stores = [
         storage
-        for storage in await connection.dms.storages(StorageType.INPUT)
+        for storage in await connection.dms.list_storages(StorageType.INPUT)
         if not storage.read_only
     ]
     if not stores:
@@ -40,15 +40,15 @@ def choose_with_space(stores: Sequence[Storage], *, needed: int | None) -> Stora
         for storage in stores
     )
     raise NotAvailable(
-        f"no input storage has space for {size}: {space_texts}. Delete data sets that nobody needs"
-        " (`sluice dataset delete`), or register another storage (`sluice storage add`)"
+        f"no input storage has space for {size}: {space_texts}. Delete data sets that are not"
+        " needed (`sluice dataset delete`), or register another storage (`sluice storage add`)"
     )
 
 
 async def _no_storage_error(connection: Connection) -> NotAvailable:
     storages = [
         storage
-        for storage in await connection.dms.storages(StorageType.INPUT, everything=True)
+        for storage in await connection.dms.list_storages(StorageType.INPUT, include_disabled=True)
         if not storage.read_only
     ]
     if disabled := [storage.name for storage in storages if not storage.enabled]:

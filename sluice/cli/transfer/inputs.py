@@ -234,7 +234,7 @@ def _build_entries(
         not_folders = [str(path) for path in paths if not path.is_dir()]
         if not_folders:
             raise Unprocessable(
-                "the template takes directories, and these are none: " + ", ".join(not_folders)
+                "the template takes directories, and these are not: " + ", ".join(not_folders)
             )
         _check_folders(paths)
         return [BundledEntry(path.resolve(), _file_object(path)) for path in paths]
@@ -253,7 +253,7 @@ def total_bytes(entries: Sequence[InputEntry]) -> int | None:
 
 
 def _with_secondary(files: Sequence[Path], patterns: Sequence[SecondaryFile]) -> list[InputEntry]:
-    """Return the files as entries with their secondary files, which are no entries of their own.
+    """Return the files as entries with their secondary files, which are not separate entries.
 
     Raises:
         Unprocessable: A required secondary file is missing, or no file is left to be an entry.
@@ -271,8 +271,7 @@ def _with_secondary(files: Sequence[Path], patterns: Sequence[SecondaryFile]) ->
     ]
     if missing:
         raise Unprocessable(
-            "files that must lie beside others (secondaryFiles) are not there:"
-            f" {', '.join(missing)}"
+            f"files that must be beside others (secondaryFiles) are missing: {', '.join(missing)}"
         )
     _check_folders(
         [other for file in primary for other, _ in secondary_by_file[file] if other.is_dir()]

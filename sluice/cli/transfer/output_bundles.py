@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sluice import storage
+from sluice import cwl_values, storage
 from sluice.contracts.chains.chains import ChainOutput
 from sluice.contracts.data.datasets import File
 from sluice.text.visible_text import quoted
@@ -43,8 +43,8 @@ def unpack_output(
     """Unpack an output into ``<folder>/<output>/``.
 
     If a value is neither a file nor a directory, the values are also written to
-    ``<folder>/<output>.json``. If two files would have the same name, each entry has a folder of
-    its own, called by its number. Files of an earlier run with the same names are replaced.
+    ``<folder>/<output>.json``. If two files would have the same name, each entry has its
+    own folder, called by its number. Files of an earlier run with the same names are replaced.
 
     Args:
         bundles: The bundles with their local copies.
@@ -81,7 +81,7 @@ def unpack_output(
 
 def _unpack_entry(file: File, bundle: Path, place: Path) -> _Entry:
     place.mkdir(parents=True)
-    value = storage.unpack(bundle, place)
+    value = cwl_values.unpack(bundle, place)
     for number, group in enumerate(_groups(value)):
         for entry in group:
             entry["basename"] = _safe_name(
@@ -97,7 +97,7 @@ def _safe_name(name: str) -> str:
         BundleError: The name is not that of a file.
     """
     if name in {"", ".", ".."} or "/" in name or "\0" in name:
-        raise storage.BundleError(f"{quoted(name)} is no name of a file")
+        raise cwl_values.BundleError(f"{quoted(name)} is not a file name")
     return name
 
 
@@ -137,7 +137,7 @@ class _Placer:
         _make_names_unique(group)
         names = {entry["basename"] for entry in group}
         if names & self._used_names:
-            base = self._base / storage.free_name(str(self._number), self._used_names)
+            base = self._base / cwl_values.find_free_name(str(self._number), self._used_names)
         else:
             base = self._base
             self._used_names |= names
@@ -180,7 +180,7 @@ def _make_names_unique(group: Sequence[dict[str, Any]]) -> None:
     """Give the entries of one folder different names."""
     used_names: set[str] = set()
     for entry in group:
-        entry["basename"] = storage.free_name(entry["basename"], used_names)
+        entry["basename"] = cwl_values.find_free_name(entry["basename"], used_names)
 
 
 def _write_json(values: list[Any], output: ChainOutput, folder: Path) -> Path:

@@ -1,6 +1,6 @@
 """Upload of parameters that are files, directories or data sets.
 
-Local files become data sets of their own, which are deleted with the chain.
+Local files become separate data sets, which are deleted with the chain.
 """
 
 from collections.abc import Mapping, Sequence

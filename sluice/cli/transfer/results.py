@@ -73,7 +73,7 @@ async def fetch_results(
     """
     outputs = await _list_outputs(connection, chain)
     output_files = [
-        (output, [file async for file in connection.operator.all_files(output.dataset.uid)])
+        (output, [file async for file in connection.operator.iterate_files(output.dataset.uid)])
         for output in outputs
     ]
     plain = [
@@ -103,7 +103,7 @@ async def fetch_results(
 
 
 async def _list_outputs(connection: Connection, chain: Chain) -> list[ChainOutput]:
-    return (await connection.operator.outputs(chain.uid)).outputs
+    return (await connection.operator.list_outputs(chain.uid)).outputs
 
 
 async def fetch_dataset(
@@ -118,7 +118,7 @@ async def fetch_dataset(
     Files have their own names if these are all different, and otherwise those of the catalogue.
     Bundles are not unpacked. Everything else is as in ``fetch_results``.
     """
-    dataset_files = [file async for file in connection.operator.all_files(dataset.uid)]
+    dataset_files = [file async for file in connection.operator.iterate_files(dataset.uid)]
     counts = Counter([MANIFEST, *(own_name(file.name) for file in dataset_files)])
     clash = any(count > 1 for count in counts.values())
     names = _unique_names(
@@ -144,7 +144,7 @@ async def fetch_partial(
     for part in partial.outputs:
         if part.dataset is None or not part.readable:
             continue
-        inside = [file async for file in connection.operator.all_files(part.dataset.uid)]
+        inside = [file async for file in connection.operator.iterate_files(part.dataset.uid)]
         names = _unique_names(
             [own_name(file.name) for file in inside], [file.seq for file in inside], []
         )
@@ -207,7 +207,9 @@ def _check_existing(plan: _Plan, folder: Path, force: bool) -> None:
 
 def _has_same_content(output: Output) -> bool:
     try:
-        storage.verify(storage.local_url(output.path), checksum=output.checksum, size=output.size)
+        storage.verify(
+            storage.build_local_url(output.path), checksum=output.checksum, size=output.size
+        )
     except storage.StorageError:
         return False
     return not output.path.is_symlink()

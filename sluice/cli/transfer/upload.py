@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sluice import storage
+from sluice import cwl_values, storage
 from sluice.cli.connection import Connection
 from sluice.cli.output import err
 from sluice.cli.transfer.folders import is_hidden
@@ -35,8 +35,8 @@ from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile
 from sluice.text.visible_text import quoted, shown_path
 
-#: A file of so many bytes is registered at once, and others in batches of so many files. Registered
-#: files are deleted with their data set if this process is killed.
+#: A file of at least the first size is registered at once, others in batches of the second
+#: number. Registered files are deleted with their data set if this process is killed.
 _LARGE, _BATCH = 1 << 20, 500
 
 
@@ -110,9 +110,9 @@ async def _require_space(
         Conflict: A quota does not suffice.
     """
     try:
-        me = await connection.operator.me()
-        own = await connection.operator.person_quotas(me.name)
-        all_groups = (await connection.operator.groups()).groups
+        me = await connection.operator.get_own_account()
+        own = await connection.operator.get_person_quotas(me.name)
+        all_groups = (await connection.operator.list_groups()).groups
     except ServiceError:  # the services check the quotas again
         return
     group, groups = (
@@ -219,8 +219,8 @@ def store_entry(entry: InputEntry, url: str, check: Callable[[], None]) -> stora
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bundle"
         try:
-            storage.pack(entry.value, path, leave_out=is_hidden)
-        except storage.BundleError as error:
+            cwl_values.pack(entry.value, path, leave_out=is_hidden)
+        except cwl_values.BundleError as error:
             raise Unprocessable(f"{shown_path(entry.source)} cannot be copied: {error}") from error
         with path.open("rb") as file:
             return storage.put_open(file.fileno(), url, may_link=True, check=check)

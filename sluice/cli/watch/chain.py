@@ -27,7 +27,7 @@ async def wait_for_chain(connection: Connection, dataset_uid: UUID) -> Chain:
     """
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
-        for chain in (await connection.operator.chains(limit=5)).chains:
+        for chain in (await connection.operator.list_chains(limit=5)).chains:
             if chain.dataset_uid == dataset_uid:
                 return chain
         await asyncio.sleep(FIRST_PAUSE)
@@ -64,7 +64,8 @@ async def follow_chain(
     while True:
         try:
             chain, tasks = await asyncio.gather(
-                connection.operator.chain(chain.uid), connection.operator.tasks(chain=chain.uid)
+                connection.operator.get_chain(chain.uid),
+                connection.operator.list_tasks(chain=chain.uid),
             )
             outage.record_answer()
             on_look(chain, tasks.tasks)
@@ -86,7 +87,7 @@ async def failed_jobs(connection: Connection, tasks: Sequence[ChainTask]) -> lis
     failures: list[tuple[str, Job]] = []
     for task in tasks:
         if task.jobs is not None and task.jobs.failed:
-            failed = connection.operator.all_jobs(task.task_uid, state=JobState.FAILED)
+            failed = connection.operator.iterate_jobs(task.task_uid, state=JobState.FAILED)
             failures += [(task.step, job) async for job in failed]
     return failures
 

@@ -74,13 +74,13 @@ async def follow(connection: Connection, number: int, write: Callable[[bytes], N
     """
     follower = Follower(write)
     while True:
-        live_log = await connection.operator.live_log(number)
+        live_log = await connection.operator.get_live_log(number)
         follower.take(live_log)
         if live_log.state.final or live_log.state is JobState.QUARANTINED:
             break
         await asyncio.sleep(_PAUSE)
     try:
-        async with connection.operator.log_content(number) as content:
+        async with connection.operator.stream_log(number) as content:
             log = await content.aread()
     except NotFound:  # it was canceled before it began, or its pilot is gone
         return live_log.state

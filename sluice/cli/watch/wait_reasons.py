@@ -80,7 +80,7 @@ class ChainWaits:
         refusal = await asyncio.to_thread(read_refusal, self._connection.url)
         if refusal is not None:
             raise StepNeverFits(task.step, refusal)
-        outlook = await self._connection.operator.outlook(task.task_uid)
+        outlook = await self._connection.operator.get_outlook(task.task_uid)
         if outlook.never:
             raise StepNeverFits(task.step, outlook.reason)
 

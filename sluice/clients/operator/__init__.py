@@ -1,11 +1,11 @@
 """Client of the operator service: the one address that people and the command line need."""
 
-from sluice.clients.operator.asking import AskWatchCalls
 from sluice.clients.operator.assets import AssetCalls
 from sluice.clients.operator.audit import AuditCalls
 from sluice.clients.operator.chains import ChainCalls
 from sluice.clients.operator.datasets import DatasetCalls
 from sluice.clients.operator.groups import GroupCalls
+from sluice.clients.operator.human_tasks import HumanStepCalls
 from sluice.clients.operator.operations import OperationCalls
 from sluice.clients.operator.people import PeopleCalls
 from sluice.clients.operator.secrets import SecretCalls
@@ -28,7 +28,7 @@ class OperatorClient(
     PeopleCalls,
     AuditCalls,
     GroupCalls,
-    AskWatchCalls,
+    HumanStepCalls,
 ):
     """Client of the operator service. Errors are as in ``ServiceClient``."""
 

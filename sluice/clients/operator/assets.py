@@ -19,11 +19,11 @@ from sluice.contracts.data.assets import (
 class AssetCalls(ServiceClient):
     """Calls about assets."""
 
-    async def assets(self) -> AssetList:
+    async def list_assets(self) -> AssetList:
         """Return the assets by name."""
         return await self.call("GET", f"{API}/assets", answer=AssetList)
 
-    async def asset(self, name: str) -> Asset:
+    async def get_asset(self, name: str) -> Asset:
         """Return an asset.
 
         Raises:
@@ -31,7 +31,7 @@ class AssetCalls(ServiceClient):
         """
         return await self.call("GET", _path(name), answer=Asset)
 
-    async def asset_uses(self, name: str) -> AssetUses:
+    async def list_asset_uses(self, name: str) -> AssetUses:
         """Return the uses of an asset.
 
         Raises:

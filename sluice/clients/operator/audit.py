@@ -10,7 +10,7 @@ from sluice.contracts.access.audit import AuditPage, AuditVerdicts
 class AuditCalls(ServiceClient):
     """Calls about the audit log."""
 
-    async def audit(
+    async def list_audit_entries(
         self,
         *,
         after: str | None = None,
@@ -27,6 +27,6 @@ class AuditCalls(ServiceClient):
         params = {**filters, "after": after, "limit": limit}
         return await self.call("GET", f"{API}/audit", answer=AuditPage, params=params)
 
-    async def audit_verdicts(self) -> AuditVerdicts:
+    async def get_audit_verdicts(self) -> AuditVerdicts:
         """Check the audit logs of all services against their chains of digests."""
         return await self.call("GET", f"{API}/audit/verdict", answer=AuditVerdicts, seconds=300)

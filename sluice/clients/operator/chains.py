@@ -65,7 +65,7 @@ class ChainCalls(SharedChainCalls):
         )
         return await self.create(f"{API}/chains", body=body, answer=Chain)
 
-    async def chains(
+    async def list_chains(
         self,
         *,
         name: str | None = None,
@@ -77,7 +77,7 @@ class ChainCalls(SharedChainCalls):
         params = {**filters, "name": name, "after": after, "limit": limit}
         return await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)
 
-    async def outputs(self, uid: UUID) -> ChainOutputs:
+    async def list_outputs(self, uid: UUID) -> ChainOutputs:
         """Return the outputs of a chain.
 
         Raises:
@@ -85,7 +85,7 @@ class ChainCalls(SharedChainCalls):
         """
         return await self.call("GET", f"{API}/chains/{uid}/outputs", answer=ChainOutputs)
 
-    async def partial(self, uid: UUID) -> PartialOutputs:
+    async def list_partial_outputs(self, uid: UUID) -> PartialOutputs:
         """Return the partial outputs of a chain, and what is missing.
 
         Raises:

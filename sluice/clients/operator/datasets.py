@@ -36,7 +36,7 @@ class DatasetCalls(SharedUnmatchedCalls):
         """Register a data set, or return the one that the same request has registered."""
         return await self.call("POST", f"{API}/datasets", body=dataset, answer=Dataset)
 
-    async def datasets(
+    async def list_datasets(
         self, *, after: str | None = None, limit: int | None = None, **filters: object
     ) -> DatasetPage:
         """Return a page of data sets. The DMS has the same filters (``type``, ``state`` …)."""
@@ -49,7 +49,7 @@ class DatasetCalls(SharedUnmatchedCalls):
 
     async def list_datasets_by_uid(self, uids: Sequence[UUID]) -> list[Dataset]:
         """Return the existing data sets of ``uids``."""
-        return await read_existing_datasets(lambda part: self.datasets(uid=part), uids)
+        return await read_existing_datasets(lambda part: self.list_datasets(uid=part), uids)
 
     async def share_dataset(self, uid: UUID, share: Share) -> Dataset:
         """Share a data set with groups.
@@ -61,13 +61,13 @@ class DatasetCalls(SharedUnmatchedCalls):
         path = f"{API}/datasets/{uid}/share"
         return await self.call("PUT", path, body=share, answer=Dataset)
 
-    async def dataset(self, uid: UUID) -> Dataset:
+    async def get_dataset(self, uid: UUID) -> Dataset:
         """Return a data set with the number of its released files."""
         return await self.call(
             "GET", f"{API}/datasets/{uid}", answer=Dataset, params={"released": True}
         )
 
-    async def dataset_status(self, uid: UUID) -> DatasetStatus:
+    async def get_dataset_status(self, uid: UUID) -> DatasetStatus:
         """Return what a data set waits for.
 
         Raises:
@@ -75,7 +75,9 @@ class DatasetCalls(SharedUnmatchedCalls):
         """
         return await self.call("GET", f"{API}/datasets/{uid}/status", answer=DatasetStatus)
 
-    async def append_only_datasets(self, *, uid: UUID | None = None) -> list[AppendOnlyDataset]:
+    async def list_append_only_datasets(
+        self, *, uid: UUID | None = None
+    ) -> list[AppendOnlyDataset]:
         """Return the append-only data sets, or only the one with ``uid``."""
         path, params = f"{API}/append-only", {"uid": uid}
         return (await self.call("GET", path, params=params, answer=AppendOnlyList)).datasets
@@ -86,7 +88,7 @@ class DatasetCalls(SharedUnmatchedCalls):
             "POST", f"{API}/datasets/{dataset}/files", body=files, answer=Registered
         )
 
-    async def files(
+    async def list_files(
         self, dataset: UUID, *, after: str | None = None, limit: int | None = None
     ) -> FilePage:
         """Return a page of files."""
@@ -95,18 +97,20 @@ class DatasetCalls(SharedUnmatchedCalls):
             "GET", f"{API}/datasets/{dataset}/files", answer=FilePage, params=params
         )
 
-    async def all_files(self, dataset: UUID) -> AsyncIterator[File]:
+    async def iterate_files(self, dataset: UUID) -> AsyncIterator[File]:
         """Yield all files in order.
 
         Raises:
             NotFound: There is no such data set.
         """
         async for file in iterate_files(
-            lambda after: self.files(dataset, after=after, limit=MAX_FILES)
+            lambda after: self.list_files(dataset, after=after, limit=MAX_FILES)
         ):
             yield file
 
-    def content(self, file: File, *, start: int = 0) -> AbstractAsyncContextManager[httpx.Response]:
+    def stream_content(
+        self, file: File, *, start: int = 0
+    ) -> AbstractAsyncContextManager[httpx.Response]:
         """Stream the content of a file from byte ``start`` on.
 
         If another file has taken its place, all of that file is sent. httpx's ``TransportError`` is
@@ -127,7 +131,7 @@ class DatasetCalls(SharedUnmatchedCalls):
             "POST", f"{API}/datasets/{uid}/close", body=CloseDataset(files=files), answer=Dataset
         )
 
-    async def unmatched(
+    async def list_unmatched(
         self, *, template: str | None = None, limit: int | None = None
     ) -> UnmatchedList:
         """Return unmatched data sets, newest first.

@@ -7,7 +7,7 @@ from sluice.contracts.access.groups import Group, GroupList, SetGroup
 class GroupCalls(ServiceClient):
     """Calls about groups."""
 
-    async def groups(self) -> GroupList:
+    async def list_groups(self) -> GroupList:
         """Return the groups of the caller."""
         return await self.call("GET", f"{API}/groups", answer=GroupList)
 

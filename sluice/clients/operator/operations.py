@@ -11,13 +11,13 @@ from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved,
 class OperationCalls(SharedWorkCalls):
     """Calls about notices, pilots, steps, limits, sites and queues."""
 
-    async def attention(self, *, limit: int | None = None) -> NoticeList:
+    async def list_notices(self, *, limit: int | None = None) -> NoticeList:
         """Return the notices: what needs attention."""
         return await self.call(
             "GET", f"{API}/attention", answer=NoticeList, params={"limit": limit}
         )
 
-    async def pilots(self, *, after: str | None = None, limit: int | None = None) -> PilotList:
+    async def list_pilots(self, *, after: str | None = None, limit: int | None = None) -> PilotList:
         """Return pilots, active ones first; without ``limit``, at most ten thousand."""
         return await self.call(
             "GET", f"{API}/pilots", answer=PilotList, params={"after": after, "limit": limit}
@@ -32,11 +32,11 @@ class OperationCalls(SharedWorkCalls):
         path = build_path("steps", step, "priority")
         return await self.call("PUT", path, body=new, answer=StepList)
 
-    async def queues(self) -> QueueList:
+    async def list_queues(self) -> QueueList:
         """Return the queues with their waiting messages and dead letters."""
         return await self.call("GET", f"{API}/queues", answer=QueueList)
 
-    async def dead_messages(self, queue: str, *, limit: int | None = None) -> DeadMessages:
+    async def list_dead_messages(self, queue: str, *, limit: int | None = None) -> DeadMessages:
         """Return the oldest dead letters of a queue.
 
         Raises:
@@ -49,7 +49,7 @@ class OperationCalls(SharedWorkCalls):
             params={"limit": limit},
         )
 
-    async def dead_body(self, queue: str, message: str) -> bytes:
+    async def get_dead_body(self, queue: str, message: str) -> bytes:
         """Return the whole body of a dead letter.
 
         Raises:

@@ -29,7 +29,7 @@ from sluice.contracts.access.quotas import PersonQuotas, SetQuotas
 class PeopleCalls(ServiceClient):
     """Calls about accounts, tokens and sign-ins."""
 
-    async def accounts(self) -> AccountList:
+    async def list_accounts(self) -> AccountList:
         """Return all accounts."""
         return await self.call("GET", f"{API}/people", answer=AccountList)
 
@@ -51,14 +51,14 @@ class PeopleCalls(ServiceClient):
         path = build_path("people", name)
         return await self.call("PATCH", path, body=change, answer=Account)
 
-    async def person_quotas(self, name: str | None = None) -> PersonQuotas:
+    async def get_person_quotas(self, name: str | None = None) -> PersonQuotas:
         """Return the quotas of a person, or of the caller.
 
         Raises:
             NotFound: There is no such account.
             Forbidden: It is another person, and the caller is not an administrator.
         """
-        account_name = (await self.me()).name if name is None else name
+        account_name = (await self.get_own_account()).name if name is None else name
         path = build_path("people", account_name, "quotas")
         return await self.call("GET", path, answer=PersonQuotas)
 
@@ -72,7 +72,7 @@ class PeopleCalls(ServiceClient):
         path = build_path("people", name, "quotas")
         return await self.call("PATCH", path, body=new, answer=PersonQuotas)
 
-    async def me(self) -> Me:
+    async def get_own_account(self) -> Me:
         """Return the account of the caller."""
         return await self.call("GET", f"{API}/me", answer=Me)
 
@@ -88,7 +88,7 @@ class PeopleCalls(ServiceClient):
         """
         return await self.call("PUT", f"{API}/me/password", body=new, answer=Account, retry=False)
 
-    async def tokens(
+    async def list_tokens(
         self, *, person: str | None = None, everybodys: bool = False, ended: bool = False
     ) -> TokenList:
         """Return tokens of the caller, of a person, or of everybody.
@@ -134,7 +134,7 @@ class PeopleCalls(ServiceClient):
         path = f"{API}/device-logins"
         return await self.call("POST", path, body=new, answer=DeviceLogin, retry=False)
 
-    async def device_login(self, question: DeviceQuestion) -> DeviceAnswer:
+    async def get_device_login(self, question: DeviceQuestion) -> DeviceAnswer:
         """Return the state of a device login.
 
         Raises:
@@ -145,5 +145,5 @@ class PeopleCalls(ServiceClient):
         return await self.call("POST", path, body=question, answer=DeviceAnswer)
 
     async def revoke_found_token(self, token: TokenQuestion) -> None:
-        """Revoke a leaked token, whoever owns it. Unknown tokens are accepted."""
+        """Revoke a leaked token, no matter who owns it. Unknown tokens are accepted."""
         await self.call("POST", f"{API}/token-revocations", body=token)

@@ -9,11 +9,11 @@ from sluice.contracts.access.secrets import NewSecret, Sealed, Secret, SecretLis
 class SecretCalls(ServiceClient):
     """Calls about secrets. No answer contains a value in clear."""
 
-    async def secrets(self) -> SecretList:
+    async def list_secrets(self) -> SecretList:
         """Return all secrets."""
         return await self.call("GET", f"{API}/secrets", answer=SecretList)
 
-    async def secret(self, name: str, *, template_id: UUID | None = None) -> Secret:
+    async def get_secret(self, name: str, *, template_id: UUID | None = None) -> Secret:
         """Return a secret's versions, and whether a template may use the newest.
 
         Raises:

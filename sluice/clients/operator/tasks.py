@@ -14,7 +14,7 @@ from sluice.contracts.jobs.tasks import Schedulability
 class TaskCalls(JobCalls):
     """Calls about tasks, jobs and logs."""
 
-    async def outlook(self, uid: UUID) -> Schedulability:
+    async def get_outlook(self, uid: UUID) -> Schedulability:
         """Return whether the jobs of a task will ever find a node.
 
         Raises:
@@ -22,7 +22,7 @@ class TaskCalls(JobCalls):
         """
         return await self.call("GET", f"{API}/tasks/{uid}/outlook", answer=Schedulability)
 
-    async def job_log(self, job_id: int, *, attempt: int | None = None) -> str:
+    async def get_job_log(self, job_id: int, *, attempt: int | None = None) -> str:
         """Return the beginning and the end of a job's log.
 
         Raises:
@@ -32,7 +32,7 @@ class TaskCalls(JobCalls):
         request = self._http.build_request("GET", f"{API}/jobs/{job_id}/log", params=params)
         return (await self._send(request)).text
 
-    async def live_log(self, job_id: int) -> FollowedLog:
+    async def get_live_log(self, job_id: int) -> FollowedLog:
         """Return what a running job has written to its log.
 
         Raises:
@@ -40,7 +40,7 @@ class TaskCalls(JobCalls):
         """
         return await self.call("GET", f"{API}/jobs/{job_id}/log/live", answer=FollowedLog)
 
-    def log_content(
+    def stream_log(
         self, job_id: int, *, attempt: int | None = None
     ) -> AbstractAsyncContextManager[httpx.Response]:
         """Stream the whole log of a job.

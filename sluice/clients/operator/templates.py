@@ -57,7 +57,7 @@ class TemplateCalls(ServiceClient):
         path = build_path("templates", name, "share")
         return await self.call("PUT", path, body=share, answer=Template)
 
-    async def templates(
+    async def list_templates(
         self, *, every_version: bool = False, disabled: bool = False
     ) -> TemplateList:
         """Return the latest version of each enabled template.
@@ -67,7 +67,7 @@ class TemplateCalls(ServiceClient):
         params = {"all": every_version or None, "disabled": disabled or None}
         return await self.call("GET", f"{API}/templates", answer=TemplateList, params=params)
 
-    async def template(self, name: str, *, version: int | None = None) -> Template:
+    async def get_template(self, name: str, *, version: int | None = None) -> Template:
         """Return a template with its text.
 
         Raises:
@@ -77,7 +77,7 @@ class TemplateCalls(ServiceClient):
             "GET", build_path("templates", name), answer=Template, params={"version": version}
         )
 
-    async def template_trigger(self, name: str) -> TemplateTrigger:
+    async def get_template_trigger(self, name: str) -> TemplateTrigger:
         """Return the trigger of a template, with its last and next times.
 
         Raises:
@@ -98,7 +98,7 @@ class TemplateCalls(ServiceClient):
         return await self.call("POST", path, body=RestoreTemplate(version=version), answer=Template)
 
     async def disable_template(self, name: str) -> Template:
-        """Disable a template. Running chains go on.
+        """Disable a template. Running chains continue.
 
         Raises:
             NotFound: There is no such template.
@@ -132,7 +132,7 @@ class TemplateCalls(ServiceClient):
         """
         return await self.call("POST", f"{API}/run-templates", body=template, answer=Template)
 
-    async def run_templates(
+    async def list_run_templates(
         self, *, limit: int | None = None, after: UUID | None = None
     ) -> TemplateList:
         """Return templates that came with runs, the one that ran last first.
@@ -143,7 +143,7 @@ class TemplateCalls(ServiceClient):
         params = {"limit": limit, "after": after}
         return await self.call("GET", f"{API}/run-templates", answer=TemplateList, params=params)
 
-    async def run_template(self, uid: UUID) -> Template:
+    async def get_run_template(self, uid: UUID) -> Template:
         """Return a run template with its text.
 
         Raises:

@@ -12,7 +12,7 @@ from sluice.contracts.jobs.times import Timeline, WorkTimes
 class TimesCalls(ServiceClient):
     """Calls that return times as figures and as pictures (SVG)."""
 
-    async def times(
+    async def get_times(
         self,
         chains: Sequence[UUID] = (),
         *,
@@ -23,17 +23,17 @@ class TimesCalls(ServiceClient):
         params = _params(chains, template, since)
         return await self.call("GET", f"{API}/times", answer=WorkTimes, params=params)
 
-    async def times_picture(
+    async def get_times_picture(
         self,
         chains: Sequence[UUID] = (),
         *,
         template: str | None = None,
         since: datetime | None = None,
     ) -> bytes:
-        """Return the picture of the times as in ``times``."""
+        """Return the picture of the times as in ``get_times``."""
         return await self._picture(f"{API}/times.svg", _params(chains, template, since))
 
-    async def timeline(self, chain: UUID) -> Timeline:
+    async def get_timeline(self, chain: UUID) -> Timeline:
         """Return the timeline of a chain.
 
         Raises:
@@ -41,7 +41,7 @@ class TimesCalls(ServiceClient):
         """
         return await self.call("GET", f"{API}/chains/{chain}/timeline", answer=Timeline)
 
-    async def timeline_picture(self, chain: UUID) -> bytes:
+    async def get_timeline_picture(self, chain: UUID) -> bytes:
         """Return the picture of the timeline of a chain.
 
         Raises:

@@ -14,11 +14,11 @@ from sluice.contracts.templates.tools import (
 class ToolCalls(ServiceClient):
     """Calls about tools."""
 
-    async def tools(self) -> ToolList:
+    async def list_tools(self) -> ToolList:
         """Return the newest versions of all tools, by name."""
         return await self.call("GET", f"{API}/tools", answer=ToolList)
 
-    async def tool(self, name: str, *, version: int | None = None) -> Tool:
+    async def get_tool(self, name: str, *, version: int | None = None) -> Tool:
         """Return a tool.
 
         Raises:
@@ -26,7 +26,7 @@ class ToolCalls(ServiceClient):
         """
         return await self.call("GET", _path(name), answer=Tool, params={"version": version})
 
-    async def tool_versions(self, name: str) -> ToolList:
+    async def list_tool_versions(self, name: str) -> ToolList:
         """Return the versions of a tool, newest first.
 
         Raises:

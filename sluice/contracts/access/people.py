@@ -57,7 +57,7 @@ def _long_enough(password: SecretStr) -> SecretStr:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise in_words("a password is text in UTF-8, and this one is none") from None
+        raise in_words("a password is text in UTF-8, and this one is not") from None
     length = len(text)
     if not LEAST_PASSWORD <= length <= MAX_PASSWORD:
         raise in_words(

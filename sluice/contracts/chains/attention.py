@@ -65,7 +65,7 @@ class WorkCounts(Contract):
         waiting: All other jobs that are still to run: ready, or leased by a pilot in advance.
         quarantined: Jobs that wait for a person.
         slots: The number of slots of live pilots.
-        troubled: The number of tasks with jobs that failed for good or are quarantined. Present
+        troubled: The number of tasks with jobs that failed or are quarantined. Present
             only if the request asks for it.
     """
 

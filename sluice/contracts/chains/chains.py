@@ -190,7 +190,7 @@ INCOMPLETE = "incomplete"
 
 
 class ChainListState(StrEnum):
-    """The states by which chains are listed. Incomplete chains have a name of their own."""
+    """The states by which chains are listed. Incomplete chains have a separate name."""
 
     IN_PROGRESS = ChainState.IN_PROGRESS.value
     UPLOADING = ChainState.UPLOADING.value

@@ -9,7 +9,7 @@ from sluice.contracts.common.problems import Finding
 from sluice.contracts.data.datasets import Dataset
 
 
-class Objection(Contract):
+class RejectionReason(Contract):
     """The reason why a template does not take a data set.
 
     Attributes:
@@ -27,8 +27,8 @@ class Unmatched(Contract):
     Attributes:
         findings: The reasons, if there are several.
         dataset: The data set at the time of the decision. None if an earlier release decided.
-        objections: The objections of the current templates. Templates that would take the data set
-            come first. Only the operator service fills this field.
+        rejection_reasons: The reasons of the current templates. Templates that would take the data
+            set come first. Only the operator service fills this field.
     """
 
     dataset_uid: UUID
@@ -37,7 +37,7 @@ class Unmatched(Contract):
     findings: list[Finding] = Field(default_factory=list)
     since: Timestamp
     dataset: Dataset | None = None
-    objections: list[Objection] | None = None
+    rejection_reasons: list[RejectionReason] | None = None
 
 
 class UnmatchedList(Contract):

@@ -1,9 +1,29 @@
 """Numbers in sentences."""
 
 
-def format_count(number: int, noun: str) -> str:
-    """Return a number with its noun, such as ``1 file`` or ``3 files``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def format_count(
+    number: int, noun: str, plural: str | None = None, *, grouped: bool = False
+) -> str:
+    """Return a number with its noun, such as ``1 file`` or ``3 files``.
+
+    Args:
+        number: The number.
+        noun: The singular.
+        plural: The plural. Defaults to the singular with an ``s``.
+        grouped: Whether narrow spaces separate thousands.
+    """
+    digits = number_text(number) if grouped else str(number)
+    return f"{digits} {noun if number == 1 else plural or noun + 's'}"
+
+
+def number_text(number: int) -> str:
+    """Return a number with narrow spaces between thousands."""
+    return f"{number:,}".replace(",", "\u202f")
+
+
+def conjugate(number: int, verb: str) -> str:
+    """Return a regular verb as it follows a count: ``waits`` after one, else ``wait``."""
+    return f"{verb}s" if number == 1 else verb
 
 
 def in_full(value: float) -> str:

@@ -165,7 +165,7 @@ class WrongCursor(Unprocessable):
 
     def __init__(self, after: str) -> None:
         super().__init__(
-            f"after={after} is no cursor of this list: give the `after` of its last answer, or"
+            f"after={after} is not a cursor of this list: give the `after` of its last answer, or"
             " leave it out to begin",
             after=after,
         )

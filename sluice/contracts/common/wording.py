@@ -173,7 +173,7 @@ def validation_sentence(error: ErrorDetails) -> str:
     if rule is not None and isinstance(value, str):
         return rule.describe_error(value)
     if error["type"] in _UIDS:
-        return f"{quoted(value) if 'input' in error else 'it'} is no uid: give the {A_UID}"
+        return f"{quoted(value) if 'input' in error else 'it'} is not a uid: give the {A_UID}"
     return error["msg"].removeprefix("Value error, ").partition(", unable to parse")[0]
 
 

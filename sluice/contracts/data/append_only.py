@@ -194,7 +194,7 @@ class TriggerDataset(Contract):
         slices: The number of slices that were cut for the template.
         last_at: The time of the last slice.
         last: The data set of the last slice.
-        held: Why the template gets no slice now, and what to do.
+        blocked_reason: Why the template gets no slice now, and what to do.
     """
 
     uid: UUID
@@ -204,7 +204,7 @@ class TriggerDataset(Contract):
     slices: int
     last_at: Timestamp | None = None
     last: UUID | None = None
-    held: str | None = None
+    blocked_reason: str | None = None
 
 
 class TemplateTrigger(Contract):

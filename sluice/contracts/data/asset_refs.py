@@ -26,7 +26,8 @@ def _is_plain(path: str) -> str:
     """Return a path, or raise an error if it leaves its folder or is too long."""
     if not stays_inside(path) or path.startswith("/") or any(ord(sign) < 32 for sign in path):
         raise in_words(
-            f"{quoted(path)} is no plain path of a file in a folder: no '.' or '..', nothing empty"
+            f"{quoted(path)} is not a plain path of a file in a folder: no '.' or '..', nothing"
+            " empty"
         )
     if len(file_name_of(path)) > 240:
         raise in_words(f"the path {quoted(path)} is too long: 240 characters at most")

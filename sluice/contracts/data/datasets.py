@@ -45,7 +45,7 @@ class NewDataset(Contract):
         copied: Its files were copied to the storage, and the person who copied them has the
             originals. Files of other data sets are deleted after their chain only if the template
             says so.
-        url: The folder of the data set on its storage. None if its files have URLs of their own.
+        url: The folder of the data set on its storage. None if each file has its own URL.
         group: The group that owns it. Defaults to the owner's first group.
     """
 
@@ -213,7 +213,7 @@ class NewFile(Contract):
 
     Attributes:
         seq: The number of the file in the data set.
-        url: Its URL, which lies within a registered storage.
+        url: Its URL, which is within a registered storage.
         origin: What wrote it, such as the job and attempt. None for files from outside.
         released: The file was registered and is already deleted, because all steps that read it
             have ended. Such files are listed only if the request asks for them.
@@ -375,7 +375,7 @@ class Storage(NewStorage):
         return self.enabled and self.warning is None
 
     @property
-    def objection(self) -> str | None:
+    def rejection_reason(self) -> str | None:
         """Return why the storage can take no data now, or None.
 
         The text continues a sentence that begins with the storage's name. It needs the values of

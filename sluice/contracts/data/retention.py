@@ -12,7 +12,7 @@ def deletion_text(retention: Retention) -> str:
     else:
         data = (
             "so is the input where it is a copy (`sluice run`, `sluice dataset register`); an input"
-            " that was registered where it lay stays"
+            " that was registered without a copy stays"
         )
     logs = (
         "; logs of steps without failed jobs are deleted, too, but not of the steps that write the"

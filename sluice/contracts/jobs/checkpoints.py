@@ -31,7 +31,7 @@ def _require_relative(pattern: str) -> str:
     if "**" in pattern:
         raise in_words(f"{quoted(pattern)} has '**'; name the folder to save all its files")
     if not all(parts) or "." in parts or not pattern.isprintable():
-        raise in_words(f"{quoted(pattern)} is no path such as state/* or model.pt")
+        raise in_words(f"{quoted(pattern)} is not a path such as state/* or model.pt")
     return pattern
 
 

@@ -38,7 +38,7 @@ def version_key(version: str) -> tuple[int, ...]:
 
 
 class Gpu(Contract):
-    """A GPU of a node. An instance of a divided GPU (MIG) is a GPU of its own.
+    """A GPU of a node. Each instance of a divided GPU (MIG) is a GPU.
 
     An empty value or 0 means that the value is not known.
 

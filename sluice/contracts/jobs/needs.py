@@ -106,7 +106,7 @@ class Needs(Contract):
         sandbox: Only a node with a sandbox can run a job. It is false if every tool must run in a
             container, which isolates it as well.
         secrets: Secrets by port of the tool. The version is fixed when the chain is created.
-        warm: How the tool stays loaded. None means that it is started anew for each job.
+        warm: How the tool stays loaded. None means that each job starts it again.
         folders: Ports that get all their files as one folder, with the name of the folder.
         items: Ports that get one item of a list in the task's arguments (scatter).
         ask: The question to annotators, who do the jobs in place of pilots.

@@ -30,7 +30,7 @@ class Pilot(WithIsolation):
     """A pilot.
 
     A list without ``limit`` leaves out ``sandbox``, ``busy``, ``allocated``, ``stopping``,
-    ``loaded``, ``to_load``, ``trouble`` and ``distrusted``.
+    ``loaded``, ``to_load``, ``trouble`` and ``quarantined_steps``.
 
     Attributes:
         uid: Its uid.
@@ -52,8 +52,8 @@ class Pilot(WithIsolation):
         loaded: The tools that it has loaded.
         to_load: The step whose jobs it gets first.
         trouble: Why it takes no jobs now. Empty if it takes jobs.
-        distrusted: Steps whose jobs fail on this pilot and succeed on others. It rarely gets such
-            jobs.
+        quarantined_steps: Steps whose jobs fail on this pilot and succeed on others. It rarely gets
+            such jobs.
     """
 
     uid: UUID
@@ -75,7 +75,7 @@ class Pilot(WithIsolation):
     loaded: LoadedTools = Field(default_factory=list)
     to_load: str | None = None
     trouble: str = ""
-    distrusted: list[str] = Field(default_factory=list)
+    quarantined_steps: list[str] = Field(default_factory=list)
 
     @property
     def loading_tools(self) -> int:

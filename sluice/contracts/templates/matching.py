@@ -46,7 +46,7 @@ def called(dataset: Dataset) -> str:
     return dataset.append_only or (dataset.name if dataset.slice is None else dataset.slice.name)
 
 
-def objection_to(dataset: Dataset, plan: Plan, *, template: str) -> str | None:
+def find_rejection_reason(dataset: Dataset, plan: Plan, *, template: str) -> str | None:
     """Return why the plan does not take a closed data set, or None if it does.
 
     Only the template for which a slice was cut takes it. A template with a trigger takes slices
@@ -57,7 +57,7 @@ def objection_to(dataset: Dataset, plan: Plan, *, template: str) -> str | None:
     if dataset.slice is None and plan.trigger is not None:
         what = "takes what is new in append-only data sets" if plan.match else "takes no data set"
         return f"{what}, and runs {describe_trigger(plan.trigger)}"
-    return objection(plan, facts_of(dataset))
+    return find_unmet_condition(plan, facts_of(dataset))
 
 
 def describe_trigger(trigger: Trigger) -> str:
@@ -80,7 +80,7 @@ def describe_trigger(trigger: Trigger) -> str:
     return f"when {', or '.join(parts)}{', and all of it' if every.all else ''}"
 
 
-def objection(plan: Plan, facts: Mapping[str, Any]) -> str | None:
+def find_unmet_condition(plan: Plan, facts: Mapping[str, Any]) -> str | None:
     """Return why the plan does not take a data set with these facts, or None if it does."""
     if not plan.match:
         return "has no sluice:match, so it runs on request only"

@@ -134,7 +134,7 @@ def _asset_trouble(value: str, *, bundles: bool) -> str:
         AssetRef.read(value)
     except ValidationError as error:
         why = validation_sentence(error.errors()[0])
-        return f"{quoted(value)} is no asset such as asset:NAME or asset:NAME@3: {why}"
+        return f"{quoted(value)} is not an asset such as asset:NAME or asset:NAME@3: {why}"
     return ""
 
 

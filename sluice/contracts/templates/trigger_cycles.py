@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.common.numbers import format_count
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
-from sluice.contracts.templates.matching import objection
+from sluice.contracts.templates.matching import find_unmet_condition
 from sluice.contracts.templates.plan import Plan
 from sluice.contracts.templates.templates import Template
 
@@ -23,7 +23,8 @@ def feeds(giver: Plan, taker: Plan) -> bool:
     if taker.trigger is None or not taker.takes_dataset:
         return False
     return any(
-        objection(taker, {"name": output.collect.name, "type": output.collect.type}) is None
+        find_unmet_condition(taker, {"name": output.collect.name, "type": output.collect.type})
+        is None
         for output in giver.outputs
         if output.collect is not None
     )

@@ -40,7 +40,7 @@ def _obstacle(step: Step, fields: Fields, flow: Dataflow, findings: Findings) ->
         return ""
     kind = step.tool.get("class")
     if kind != "CommandLineTool":
-        return f"it runs a process of class {kind}; only a CommandLineTool has a folder of its own"
+        return f"it runs a process of class {kind}; only a CommandLineTool has its own folder"
     if step.runs_as_workflow or (not findings.failed and hides_list(step, flow.wiring)):
         reason = (
             "it has an expression ('when', 'valueFrom')"
@@ -48,7 +48,7 @@ def _obstacle(step: Step, fields: Fields, flow: Dataflow, findings: Findings) ->
             else "its type does not say whether it takes one file or all"
         )
         return (
-            f"{reason}, so that each job is a workflow of its own: say it in the tool (its inputs'"
+            f"{reason}, so that each job is a separate workflow: say it in the tool (its inputs'"
             " types, the valueFrom of its arguments)"
         )
     return ""

@@ -68,7 +68,7 @@ def _check_default_of_files(port: Port, wiring: Wiring, findings: Findings) -> N
     elif file_literal(port) is None:
         findings.error(
             place,
-            f"the default of {quoted(port.name)} is no file with its text: name one that is"
+            f"the default of {quoted(port.name)} is not a file with its text: name one that is"
             " uploaded along ('{class: File, location: words.txt}'), or give its text as"
             " 'contents'",
         )
@@ -88,7 +88,7 @@ def _check_secondary_patterns(port: Port, wiring: Wiring, findings: Findings) ->
         )
     elif without_null(port.type) not in ("File", ARRAY_OF_FILES):
         findings.error(
-            place, f"{quoted(port.name)} is no File or File[]; files alone have secondaryFiles"
+            place, f"{quoted(port.name)} is not a File or File[]; files alone have secondaryFiles"
         )
     elif None in secondary_file_patterns(port.body):
         findings.error(

@@ -84,7 +84,7 @@ def _output_type(step: Step, port: str) -> Any:
 
 
 class _MissingValues(Enum):
-    """What happens to missing values."""
+    """The treatment of missing values."""
 
     #: No value may be missing, or the link brings no data.
     NEVER = auto()
@@ -107,13 +107,13 @@ class _MissingValues(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _LinkEnd:
-    """What a link brings to its target.
+    """The data that a link brings to its target.
 
     Attributes:
         link: The link.
         subject: The target in words.
         source_type: The type of the source.
-        missing: What happens to missing values.
+        missing: The treatment of missing values.
         missing_warning: The warning if the only value may be missing.
     """
 
@@ -220,7 +220,7 @@ def _warn_of_omitted_values(end: _LinkEnd, findings: Findings) -> None:
     """Warn of values that are left out here, where other runners have nulls."""
     if end.missing is _MissingValues.OMITTED:
         advice = "for the same under other runners write 'pickValue: all_non_null'"
-        note = f"those that are missing are left out, and are no nulls in a list; {advice}"
+        note = f"those that are missing are left out, and are not nulls in a list; {advice}"
     elif end.missing is _MissingValues.ALL_OF_PAIR:
         note = "there is no job here for a number where all are missing, and other runners have one"
     else:

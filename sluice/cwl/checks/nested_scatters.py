@@ -34,8 +34,8 @@ def warn_of_nested_scatters(flow: Dataflow, findings: Findings) -> None:
             findings.warning(
                 place,
                 f"the workflow of step {quoted(step.name)} scatters over data and runs inside one"
-                f" job, because of {reason}: write that at its steps, and they become steps of"
-                " their own",
+                f" job, because of {reason}: write that at its steps, and they become separate"
+                " steps",
             )
 
 

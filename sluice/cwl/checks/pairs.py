@@ -46,7 +46,7 @@ def _describe_mismatch(step: Step, first: str, other: str, numbering: Numbering)
         spread = next((name for name in (*others, *lineage) if not name.startswith("/")), "")
         return (
             f"of {quoted(first)} and {quoted(other)} together, and these are not numbered alike:"
-            f" the list that step {quoted(spread)} gives is counted by itself. Let one step give"
+            f" the list that step {quoted(spread)} gives is counted separately. Let one step give"
             " both as lists (of the same length, in the same order), or give one of them whole to"
             " every job"
         )

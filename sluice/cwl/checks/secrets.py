@@ -59,7 +59,7 @@ def _check_parameter(name: str, flow: Dataflow, findings: Findings) -> None:
     if port.body.get("default") is not None:
         findings.error(
             port.field_place("default"),
-            f"{quoted(name)} is a secret, and what stands in a template can be read by all: it has"
+            f"{quoted(name)} is a secret, and all can read the text of a template: it has"
             " no default",
         )
 

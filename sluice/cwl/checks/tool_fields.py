@@ -82,7 +82,7 @@ def _warn_of_output(output: NamedNode, step: str, findings: Findings) -> None:
     """Warn of an output of files without ``outputBinding``.
 
     Outputs of values are skipped: their tools often write ``cwl.output.json``. Records are skipped
-    because their fields have bindings of their own.
+    because their fields have their own bindings.
     """
     value = output.value if output.body is None else output.body
     kind = normal_type(value)

@@ -38,8 +38,8 @@ def check_trigger(flow: Dataflow, findings: Findings) -> None:
         if "default" not in port.body and not is_optional(port.type):
             findings.error(
                 port.place,
-                f"the parameter {quoted(name)} has no default: nobody gives it a value when the"
-                " workflow begins by itself",
+                f"the parameter {quoted(name)} has no default: it gets no value when the"
+                " workflow starts automatically",
             )
 
 

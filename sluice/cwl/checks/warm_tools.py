@@ -102,7 +102,7 @@ class _WarmToolChecker:
             )
             self.findings.error(
                 next(iter(expressions), place),
-                f"{self._tool_phrase} {reason}, so that each job is a workflow of its own: say it"
+                f"{self._tool_phrase} {reason}, so that each job is a separate workflow: say it"
                 " in the tool (its inputs' types, the valueFrom of its arguments)",
             )
         else:

@@ -317,7 +317,7 @@ def _add_bindings(bind: Mapping[str, str], workflow: ComposedWorkflow) -> None:
         names = ", ".join(quoted(name) for name in unknown)
         known_names = ", ".join(workflow.parameters) or "none"
         workflow.misfits.append(
-            f"bind: {names} is no parameter of the workflow, which has {known_names}"
+            f"bind: {names} is not a parameter of the workflow, which has {known_names}"
         )
     workflow.bind |= bind
 

@@ -17,7 +17,7 @@ from sluice.text.visible_text import quoted
 
 _METHOD_WORDS = {
     LinkMethod.DIRECT: "as it is",
-    LinkMethod.EACH: "each by itself",
+    LinkMethod.EACH: "each separately",
     LinkMethod.WRAPPED: "as a list of one",
 }
 

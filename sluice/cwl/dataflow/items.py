@@ -63,7 +63,7 @@ def _parameter_problem(port: Port) -> str:
         )
     if not all(map(is_list, type_alternatives(without_null(kind)))):
         return (
-            f"and parameter {quoted(port.name)} is {short_form(kind)}, which is no list: make it"
+            f"and parameter {quoted(port.name)} is {short_form(kind)}, which is not a list: make it"
             f" {short_form(array_of(kind))}, or leave the scatter out"
         )
     return ""

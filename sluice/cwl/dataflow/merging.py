@@ -29,7 +29,7 @@ _FIRST_OR_ONLY = tuple(Pick)
 
 
 def is_merged(link: Link) -> bool:
-    """Return whether the sources of the link form a list of their own."""
+    """Return whether the sources of the link form a separate list."""
     return link.sources is not None and (len(link.sources) > 1 or "linkMerge" in link.body)
 
 
@@ -106,7 +106,7 @@ def check_merge(
     elif is_merged(link) and (
         folder := next((name for name, stream in data_sources if stream.folder), None)
     ):
-        problem = f"joins {quoted(folder)}, the folder of an asset, with others: give it by itself"
+        problem = f"joins {quoted(folder)}, the folder of an asset, with others: give it alone"
     elif is_merged(link):
         problem = _kind_mismatch(link, data_sources) or (
             _list_from_job(data_sources) if _is_flat(link) else _nested_lists(lists)

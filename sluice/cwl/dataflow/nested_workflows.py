@@ -181,7 +181,7 @@ class _SourceTrace:
     """The state of the search for the source of a link.
 
     Attributes:
-        place: The place where the search goes on or ends.
+        place: The place where the search continues or ends.
         default: The default of the workflow input that the search has passed.
     """
 

@@ -23,7 +23,7 @@ from sluice.cwl.documents.workflow import Link, SourcePort, Step, Workflow
 
 #: The names of the data sets that number the files, in order.
 Lineage = tuple[str, ...]
-#: What leaves entries out: a step that may be skipped, or an output that may be missing.
+#: Sources of missing entries: a step that may be skipped, or an output that may be missing.
 Filters = frozenset[tuple[str, ...]]
 _NOTHING: Filters = frozenset()
 
@@ -35,7 +35,7 @@ MAX_DATA_SETS = 900
 class Numbering:
     """The numbering of all data sets of a workflow without cycles.
 
-    Steps are computed in topological order, so long rows of steps do not cause deep recursion.
+    Steps are computed in topological order, so that long rows of steps cause no deep recursion.
     """
 
     workflow: Workflow

@@ -189,9 +189,7 @@ def _class_error(kind: Any, step: str, depth: int) -> str:
     max_depth = MAX_NESTED_WORKFLOWS
     match kind:
         case "Workflow" | "CommandLineTool" | "ExpressionTool" if depth > max_depth:
-            return (
-                f"step {quoted(step)} lies in {depth} workflows: at most {max_depth} may be nested"
-            )
+            return f"step {quoted(step)} is nested in {depth} workflows: {max_depth} are allowed"
         case "Operation":
             return (
                 f"step {quoted(step)} runs an Operation, which does nothing inside a job: write a"

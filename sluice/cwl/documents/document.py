@@ -108,7 +108,7 @@ def _is_workflow(process: CommentedMap, findings: Findings) -> bool:
 
 
 def _version(root: CommentedMap, findings: Findings) -> str:
-    """Return the CWL version, or the newest if it is missing, so that the checks can go on."""
+    """Return the CWL version, or the newest if it is missing, so that the checks can continue."""
     version = root.get("cwlVersion")
     if "cwlVersion" not in root:
         findings.error(text_place(root), "there is no 'cwlVersion'; write 'cwlVersion: v1.2'")

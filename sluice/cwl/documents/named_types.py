@@ -191,7 +191,7 @@ class _TypeRenamer:
     ) -> _VisibleTypes:
         """Return the types that apply in a process or a step.
 
-        If it has types of its own, only these apply.
+        If it has its own types, only these apply.
         """
         declared, defined_names = self.declare(owner, path), set[str]()
         for types in own_type_lists(owner):
@@ -374,7 +374,7 @@ class _TypeRenamer:
             if size is None or size.levels >= MAX_TYPE_LEVELS:
                 raise _UnexpandableType(
                     place,
-                    f"more than {MAX_TYPE_LEVELS} types lie in each other up to here: too many"
+                    f"more than {MAX_TYPE_LEVELS} types are nested up to here: too many"
                     " for a template",
                 )
             values, levels = values + size.values, max(levels, size.levels + 1)

@@ -28,7 +28,7 @@ def drop_inner_versions(root: Any, findings: Findings) -> None:
             findings.warning(
                 text_place(node, "cwlVersion"),
                 f"this is part of a file of {quoted(str(root['cwlVersion']))}, and 'cwlVersion' has"
-                " no effect here: leave it out, or put the process into a file of its own, named by"
+                " no effect here: leave it out, or put the process into a separate file, named by"
                 " 'run'",
             )
         if "cwlVersion" in root:

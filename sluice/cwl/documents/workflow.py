@@ -119,7 +119,7 @@ class Step:
 
     @property
     def runs_as_workflow(self) -> bool:
-        """Whether each job is a workflow of its own.
+        """Whether each job is a separate workflow.
 
         Then the step has expressions, which only pilots evaluate, or runs no single tool.
         """

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def keep_file_versions(process: dict[str, Any], version: str) -> dict[str, Any]:
-    """Leave a version only on the processes that must be files of their own.
+    """Leave a version only on the processes that must be separate files.
 
     Args:
         process: The process, which is changed.

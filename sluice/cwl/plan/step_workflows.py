@@ -1,4 +1,4 @@
-"""Steps whose jobs are workflows of their own, in which pilots evaluate the step's expressions."""
+"""Steps whose jobs are separate workflows, in which pilots evaluate the step's expressions."""
 
 from typing import Any
 

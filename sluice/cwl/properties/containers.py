@@ -59,6 +59,6 @@ def _read_image_name(body: CommentedMap, key: str, findings: Findings) -> str | 
     except ValidationError:
         findings.error(
             text_place(body, key),
-            f"{quoted(key)} is no name of an image: {quoted(value)}; one is 'debian:12'",
+            f"{quoted(key)} is not an image name: {quoted(value)}; one is 'debian:12'",
         )
         return None

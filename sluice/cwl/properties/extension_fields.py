@@ -80,7 +80,7 @@ def _ask(value: FieldValue) -> Ask | None:
     unknown_answers = sorted(ask.labels.keys() - set(ask.answers))
     label_texts = {ask.labels.get(answer, answer).casefold() for answer in ask.answers}
     if unknown_answers:
-        value.report_error(f"labels: {quoted(unknown_answers[0])} is none of the answers", place)
+        value.report_error(f"labels: {quoted(unknown_answers[0])} is not one of the answers", place)
     elif len(label_texts) < len(ask.answers):
         value.report_error("labels: two answers have the same label", place)
     else:

@@ -85,7 +85,7 @@ class _CudaReader:
         for key in body:
             if key not in (*_FIELDS, "class"):
                 self._report_error(
-                    key, f"is none of a CUDARequirement's{suggest_or_list(key, _FIELDS)}"
+                    key, f"is not a field of a CUDARequirement{suggest_or_list(key, _FIELDS)}"
                 )
         if body.get(_CUDA) is not None and self._is_version(_CUDA, body[_CUDA]):
             yield "cuda", str(body[_CUDA])

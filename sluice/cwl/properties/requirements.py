@@ -67,7 +67,8 @@ def _check_names(owner: CommentedMap, document: Document, findings: Findings) ->
             if entry.body is None and isinstance(owner[kind], CommentedSeq):
                 findings.error(
                     entry.place,
-                    f"a bare name is no item of {quoted(kind)}: write '- class: {entry.name[:80]}'",
+                    f"a bare name is not an item of {quoted(kind)}: write"
+                    f" '- class: {entry.name[:80]}'",
                 )
             elif name in KNOWN_EXTENSIONS:
                 continue

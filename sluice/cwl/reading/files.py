@@ -133,8 +133,7 @@ class UploadedFiles:
         key = posixpath.normpath(posixpath.join(posixpath.dirname(base), name))
         if key == ".." or key.startswith("../"):
             raise FileRefused(
-                f"{quoted(name)} lies outside of what was uploaded: upload the folder that holds"
-                " both"
+                f"{quoted(name)} is outside of what was uploaded: upload the folder that holds both"
             )
         if key not in self._texts and key not in self._unusable:
             hint = suggest_or_list(key, self._texts) if len(self._texts) > 1 else ""

@@ -62,7 +62,7 @@ def read_text(text: str, findings: Findings, budget: ValueBudget | None = None) 
     Args:
         text: YAML or JSON.
         findings: Gets the errors.
-        budget: The budget for this and other texts. By default the text has a budget of its own.
+        budget: The budget for this and other texts. By default the text has its own budget.
     """
     try:
         _check_size(text)
@@ -104,7 +104,7 @@ def _check_size(text: str) -> None:
 
 
 def _check_order(text: str) -> None:
-    """Refuse characters that display text in another order, because nobody could review it."""
+    """Refuse characters that display text in another order, because it could not be reviewed."""
     match = _REORDERING.search(text)
     if match is not None:
         code = f"{ord(match[0]):04X}"
@@ -235,8 +235,8 @@ class _Builder:
         except ValueError:
             self.findings.error(
                 place,
-                f"{quoted(event.value)} looks like a number to YAML, and is none; quote it if it is"
-                " text",
+                f"{quoted(event.value)} looks like a number to YAML, and is not one; quote it if it"
+                " is text",
             )
             return event.value
         if _is_storable(value):
@@ -363,4 +363,4 @@ def _why_not_storable(value: Any) -> str:
             "has more than the 64 bits of a whole number:"
             f" {INPUTS['whole number of more than 64 bits'].note}"
         )
-    return "is no number that can be worked with; quote it if it is text"
+    return "is not a number that can be worked with; quote it if it is text"

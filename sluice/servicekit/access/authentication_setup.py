@@ -1,4 +1,4 @@
-"""Authentication setups for services that run as processes of their own."""
+"""Authentication setups for services that run as separate processes."""
 
 from collections.abc import Sequence
 

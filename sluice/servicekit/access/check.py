@@ -124,7 +124,7 @@ class GuardedRoute:
                 have no owners.
         """
         if declared.own:
-            raise TypeError(f"nobody looks here whose it is that {address} names")
+            raise TypeError(f"no owner lookup is defined for {address}")
         self._app = app
         self._declared = declared
         self._address = address

@@ -29,7 +29,7 @@ def ownership(by: Person | None, *, owner: str | None, group: str | None) -> Own
     if by is None:
         return Ownership(owner, group or EVERYONE)
     if owner not in {None, by.name}:
-        raise Forbidden(f"you are {by.name}: what you make is yours, not {owner}'s")
+        raise Forbidden(f"you are {by.name}: objects that you create are yours, not {owner}'s")
     if group is not None:
         require_member(by, group)
     return Ownership(by.name, group or by.own_group)

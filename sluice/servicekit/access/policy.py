@@ -79,8 +79,8 @@ def policy(*who: Who, own: bool = False, gateway: RoutePolicy | None = None) -> 
         gateway: The people whose requests the operator service forwards to the route.
 
     Raises:
-        TypeError: Nobody is admitted, two roles are given, ``own`` adds nothing to the role, or
-            ``gateway`` is given but the operator service is not admitted.
+        TypeError: No principal is admitted, two roles are given, ``own`` adds nothing to the role,
+            or ``gateway`` is given but the operator service is not admitted.
     """
     roles = [each for each in who if isinstance(each, Role)]
     if not who or len(roles) > 1:

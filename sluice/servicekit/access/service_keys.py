@@ -105,7 +105,7 @@ class ServiceKeys:
                 if other is not service:
                     raise BadKeys(
                         f"one key stands in {short_name(other)}.pub and {short_name(service)}.pub"
-                        f" of {folder}: each service has a key of its own"
+                        f" of {folder}: each service has its own key"
                     )
         if not prints:
             raise BadKeys(f"there is no public key (NAME.pub) in {folder}: {_MAKE}")

@@ -134,7 +134,7 @@ async def _holder(tokens: Authenticator, token: str) -> Person:
     """
     principal = await tokens.principal(token)
     if not isinstance(principal, Person):
-        raise Unauthenticated("the token is nobody's")
+        raise Unauthenticated("the token is not valid")
     return principal
 
 

@@ -208,7 +208,7 @@ class QueueConsumer(_Consumer):
             data = PAYLOADS[event.type].model_validate(event.data)
         except pydantic.ValidationError as error:
             await self._reject(
-                delivery, _fault_text(f"its data are no {PAYLOADS[event.type].__name__}", error)
+                delivery, _fault_text(f"its data are not a {PAYLOADS[event.type].__name__}", error)
             )
             return None
         return _Parsed(delivery, event, data)

@@ -60,7 +60,7 @@ COUNT_OUTBOX = """
 SELECT count(*) FROM (SELECT 1 FROM outbox WHERE sent_at IS NULL LIMIT 100000) AS waiting
 """
 PRUNE_OUTBOX = """
--- Delete a batch of messages that were sent so long ago that no queue can still hold them.
+-- Delete a batch of messages that were sent too long ago for a queue to still hold them.
 DELETE FROM outbox WHERE id = ANY(ARRAY(
     SELECT id FROM outbox WHERE sent_at < now() - $1::interval LIMIT $2 FOR UPDATE SKIP LOCKED))
 """

@@ -1,4 +1,4 @@
-"""What groups and people use of a service's resources, and their quotas.
+"""The use of a service's resources by groups and people, and their quotas.
 
 A quota is checked in the transaction that adds to the usage. A lock on the holder prevents two
 concurrent requests from both passing the check.
@@ -94,7 +94,7 @@ class CountedQuantities:
     async def bounded(self, connection: Connection, holder: QuotaHolder) -> dict[Quantity, Quota]:
         """Return the usage and the limit of each quantity for which the holder has a quota.
 
-        The holder is locked, so that nobody adds to the usage until the transaction ends.
+        The holder is locked, so that no other transaction adds to the usage until this one ends.
         """
         rows = await connection.fetch(_MOST, holder.kind, holder.name)
         if not rows:

@@ -47,9 +47,8 @@ class Loop:
         self._tick = tick
         self._period = period
         self._metrics = metrics
-        metrics.loop_failures.labels(
-            name
-        )  # creates the series at 0, so that Prometheus sees the first increase
+        # Creates the series at 0, so that Prometheus sees the first increase.
+        metrics.loop_failures.labels(name)
         self._wake = asyncio.Event()
         self._stopping = asyncio.Event()
         self._waiting = False

@@ -60,7 +60,7 @@ class _Clients:
 class CredentialRefused(httpx.TransportError):
     """Another service refuses this service's token: clocks differ, or keys are being changed.
 
-    It counts as a connection error, so that no request fails for good.
+    It counts as a connection error, so that no request fails permanently.
     """
 
 

@@ -31,7 +31,7 @@ class StopRequest:
     async def wait(self) -> str:
         """Wait for a signal and return its name."""
         if self._received is None:
-            raise RuntimeError("nobody listens yet")
+            raise RuntimeError("the listener has not started")
         return await asyncio.shield(self._received)
 
     def _note(self, number: signal.Signals) -> None:

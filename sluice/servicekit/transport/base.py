@@ -146,7 +146,7 @@ class Transport(Protocol):
     """A message transport.
 
     ``start`` connects and declares the topology, or checks that it exists. It may be retried.
-    Later, the transport reconnects by itself; meanwhile ``send`` raises and ``consume`` waits.
+    Later, the transport reconnects automatically; meanwhile ``send`` raises and ``consume`` waits.
     """
 
     async def start(self) -> None:
@@ -192,8 +192,8 @@ class Transport(Protocol):
     async def requeue(self, queue: str, ids: Collection[str] | None = None) -> int:
         """Return dead letters to ``queue`` and return their number.
 
-        The messages behave as if sent anew, with all attempts left. A lost connection loses no
-        message: each is in the queue or still dead, in the worst case both.
+        The messages behave as if they were sent again, with all attempts left. A lost connection
+        loses no message: each is in the queue or still dead, in the worst case both.
 
         Args:
             queue: The queue.

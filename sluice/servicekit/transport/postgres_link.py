@@ -9,7 +9,7 @@ import asyncpg
 import structlog
 
 from sluice.scheduling.backoff import pause_after
-from sluice.servicekit.database import session_settings
+from sluice.servicekit.database import LOST_CONNECTION, session_settings
 from sluice.servicekit.transport import postgres_schema as sql
 from sluice.servicekit.transport.base import TransportUnavailable
 from sluice.text.os_errors import reason_of
@@ -31,22 +31,16 @@ SWEEP_INTERVAL = 1.0
 # within a second.
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 
-# Errors of the environment (SQLSTATE classes 08, 25, 28, 3D, 40, 53, 57, 58, XX), as opposed to
-# errors in a statement.
-UNAVAILABLE: tuple[type[BaseException], ...] = (
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,
-    asyncpg.PostgresConnectionError,
+#: The errors of asyncpg that the server causes, and not a statement. The statements here are few
+#: and fixed, so that more errors than elsewhere point to the server (SQLSTATE classes 25, 40, 57,
+#: 58, XX).
+UNAVAILABLE = (
+    *LOST_CONNECTION,
     asyncpg.InvalidTransactionStateError,
-    asyncpg.InvalidAuthorizationSpecificationError,
-    asyncpg.InvalidCatalogNameError,
     asyncpg.TransactionRollbackError,
-    asyncpg.InsufficientResourcesError,
     asyncpg.OperatorInterventionError,
     asyncpg.PostgresSystemError,
     asyncpg.InternalServerError,
-    OSError,
-    TimeoutError,
 )
 
 

@@ -77,7 +77,7 @@ _CLAIMED_MESSAGES = """(
         ON message.seq = named.seq AND message.attempts = named.attempt
     WHERE message.queue = $1 AND message.holder = $4
     ORDER BY message.seq FOR UPDATE OF message
-) AS held WHERE m.queue = held.queue AND m.seq = held.seq"""
+) AS claimed WHERE m.queue = claimed.queue AND m.seq = claimed.seq"""
 
 # $1 queue, $2 numbers, $3 attempts, $4 holder
 ACK = f"DELETE FROM sluice_transport.message AS m USING {_CLAIMED_MESSAGES}"
@@ -157,7 +157,7 @@ freed AS (
     FROM (
         SELECT queue, seq FROM sluice_transport.message WHERE holder IN (SELECT id FROM gone)
         ORDER BY queue, seq FOR UPDATE
-    ) AS held WHERE m.queue = held.queue AND m.seq = held.seq
+    ) AS claimed WHERE m.queue = claimed.queue AND m.seq = claimed.seq
     RETURNING m.queue)
 SELECT pg_notify(left('sluice:' || queue, 63), '')
 FROM (SELECT DISTINCT queue FROM freed) AS receivers

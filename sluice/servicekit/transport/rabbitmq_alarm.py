@@ -13,7 +13,7 @@ from aiormq import spec
 log = structlog.get_logger(__name__)
 
 _WAITING = "messages wait in the databases and are sent when there is space again"
-#: What is wrong with the broker, by the reason that it gives.
+#: The fault of the broker, by the reason that it gives.
 _CAUSES = {
     "low on disk": f"the message broker's disk is full: {_WAITING}; free space on its volume",
     "low on memory": f"the message broker's memory is full: {_WAITING}; give it more memory",
@@ -44,11 +44,11 @@ class Alarm:
         )
         self.ended.clear()
         self.raised.set()
-        log.warning("transport.broker_takes_no_messages", reason=self.cause)
+        log.warning("transport.broker_unavailable", reason=self.cause)
 
     async def _end(self, _: spec.Connection.Unblocked) -> None:
         self._forget()
-        log.info("transport.broker_takes_messages_again")
+        log.info("transport.broker_available")
 
     def _forget(self, *_: object) -> None:
         self.cause = None

@@ -56,7 +56,7 @@ class Window:
 class Visit:
     """One pass over the dead letters of a queue. ``waiting`` is their number at its beginning.
 
-    Each window has a channel of its own. The channels are closed one after the other at the end, so
+    Each window has its own channel. The channels are closed one after the other at the end, so
     that the letters keep their order. RabbitMQ 3.10 returns the messages of several consumers of
     one channel in any order.
     """

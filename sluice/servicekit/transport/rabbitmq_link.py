@@ -119,7 +119,7 @@ async def open_channel(connection: AbstractConnection) -> AbstractChannel:
 
 
 class BrokerConnection:
-    """One connection that is opened by whoever needs it.
+    """One connection, opened by the first user that needs it.
 
     An attempt that fails raises ``TransportUnavailable``.
     """
@@ -146,7 +146,7 @@ class BrokerConnection:
             return self._connection
 
     async def close(self) -> None:
-        """Close the connection for good."""
+        """Close the connection permanently."""
         self._closed = True
         async with self._opening:
             await self._disconnect()
@@ -262,7 +262,7 @@ class RabbitLink:
             for post in window
         ]
         confirmed = asyncio.gather(*sending, return_exceptions=True)
-        # Python logs the cancellation of a gathering at an alarm as an error that nobody retrieved.
+        # Python logs the cancellation of a gathering at an alarm as an error that is not retrieved.
         confirmed.add_done_callback(lambda done: done.cancelled() or done.exception())
         raised = asyncio.ensure_future(alarm.raised.wait())
         try:

@@ -162,7 +162,7 @@ def _behind_policy(route: BaseRoute, owners: OwnersGuard | None) -> BaseRoute:
         NoPolicy: The route declares no policy.
     """
     if not isinstance(route, Route):
-        raise TypeError(f"{route!r} is no route that a policy could stand before")
+        raise TypeError(f"{route!r} is not a route that a policy could stand before")
     declared = get_policy(route.endpoint, route=_route_name(route))
     answering = KnownQuery(route.app, query_parameters(route))
     route.app = GuardedRoute(answering, declared, route.path, owners)
@@ -265,7 +265,7 @@ class NamesWithoutSlash:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request whose path has an escaped slash, and pass on all others."""
-        # In an embedded system, other services are mounted below a path of their own.
+        # In an embedded system, other services are mounted below their own paths.
         is_rest = scope["type"] == "http" and "/api/" in scope["path"]
         problem = name_with_slash(scope) if is_rest else None
         answer = self.app if problem is None else problem_response(problem)
@@ -326,10 +326,8 @@ def _malformed_request(*findings: Finding) -> Response:
 
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
-    if error.status_code in {
-        404,
-        405,
-    }:  # raised by the framework: a missing object is a ServiceError
+    # The framework raised these errors: a missing object is a ServiceError.
+    if error.status_code in {404, 405}:
         allowed = methods_at(request.scope)
         answer = problem_response(unserved_problem(request.method, request.url.path, allowed))
         if allowed:
@@ -351,7 +349,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 async def _transient_error(request: Request, error: Exception) -> Response:
-    log.warning("http.to_not_available", path=request.url.path, reason=error_text(error))
+    log.warning("http.unavailable", path=request.url.path, reason=error_text(error))
     return problem_response(to_not_available(error).problem())
 
 

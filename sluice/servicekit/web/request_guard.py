@@ -116,7 +116,7 @@ class Guard:
         if host in self._names or "*" in self._names or (host and host == _address(scope)):
             return
         what = (
-            f"{quoted(host)} is no name of this service"
+            f"{quoted(host)} is not a name of this service"
             if host
             else "the request has no valid Host header"
         )

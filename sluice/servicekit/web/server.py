@@ -46,6 +46,7 @@ class HttpServer:
         """
         #: Counts requests that are refused before the application sees them.
         self.refusals = Refusals()
+        # Without ``proxy_headers``, because a client on this machine could claim another address.
         config = uvicorn.Config(
             Guard(app, limits or Limits(), addresses={host.lower()}, refusals=self.refusals),
             log_config=None,
@@ -55,7 +56,6 @@ class HttpServer:
             timeout_keep_alive=IDLE_SECONDS,
             http=partial(PatientProtocol, most=connections, refusals=self.refusals),  # type: ignore[arg-type] # it is called, no more
             ws="none",
-            # A client on this machine could claim another address.
             proxy_headers=False,
         )
         self._host, self._port = host, port

@@ -21,6 +21,7 @@ from typing import Any
 from uuid import UUID
 
 from pack_command import positive
+from pack_command.demo import add_demo_options
 from PIL import Image
 
 from collage.commands import plain_main
@@ -54,7 +55,7 @@ _FATES = {Fault.CHECKSUM: "lied", Fault.SILENT: "never delivered"}
 
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """What the system reports about the run."""
+    """The system's report about the run."""
 
     chain: Chain
     tasks: Sequence[ChainTask]
@@ -138,10 +139,10 @@ async def _count_duplicate_attempts(connection: Connection, tasks: Sequence[Chai
     for task in tasks:
         after: str | None = None
         while task.jobs is not None:
-            page = await connection.operator.jobs(task.task_uid, after=after, limit=1000)
+            page = await connection.operator.list_jobs(task.task_uid, after=after, limit=1000)
             for job in page.jobs:
                 if job.attempt > 1:
-                    attempts = (await connection.operator.job(job.id)).attempts
+                    attempts = (await connection.operator.get_job(job.id)).attempts
                     number += sum(
                         attempt.ended_at is None or later.leased_at < attempt.ended_at
                         for attempt, later in pairwise(attempts)
@@ -154,7 +155,7 @@ async def _count_duplicate_attempts(connection: Connection, tasks: Sequence[Chai
 
 async def _collect_statistics(connection: Connection, pool: _WorkerPool) -> list[dict[str, Any]]:
     """Return the system's statistics of each worker, including lost ones."""
-    uids = {pilot.name: pilot.uid for pilot in (await connection.operator.pilots()).pilots}
+    uids = {pilot.name: pilot.uid for pilot in (await connection.operator.list_pilots()).pilots}
     return [await _worker_statistics(connection, worker, uids) for worker in pool.workers]
 
 
@@ -166,7 +167,7 @@ async def _worker_statistics(
     statistics = {"name": name, "jobs": 0, "failed": 0, "mean_seconds": None, "fate": fate}
     if name not in uids:
         return statistics
-    detail = await connection.operator.pilot(uids[name])
+    detail = await connection.operator.get_pilot(uids[name])
     times = [(step.finished, step.mean) for step in detail.steps if step.mean is not None]
     jobs = sum(finished for finished, _ in times)
     mean = sum(finished * seconds for finished, seconds in times) / jobs if jobs else None
@@ -212,7 +213,7 @@ async def _make_collage(url: str, folder: Path, photos: Sequence[Path], seed: in
             if chain.state is ChainState.FINISHED:
                 outputs = await fetch_results(connection, chain, folder / "out")
             timeline = folder / "timeline.svg"
-            picture = await connection.operator.timeline_picture(chain.uid)
+            picture = await connection.operator.get_timeline_picture(chain.uid)
             await asyncio.to_thread(timeline.write_bytes, picture)
             return DemoResult(
                 chain=chain,
@@ -317,28 +318,14 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `python -m collage.demo` and return its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
-    add = parser.add_argument
-    add(
-        "--home",
-        type=Path,
-        required=True,
-        metavar="FOLDER",
-        help="Folder for all files of the demonstration; its content is deleted first",
-    )
-    add(
+    add_demo_options(parser, seeded="the random photos, computers and failures")
+    parser.add_argument(
         "--images",
         type=positive,
         default=120,
         metavar="N",
         help="Number of photos to draw (default: %(default)s)",
     )
-    add(
-        "--seed",
-        type=int,
-        default=1,
-        help="Seed of the random photos, computers and failures (default: %(default)s)",
-    )
-    add("--keep", action="store_true", help="Leave the system running at the end")
     arguments = parser.parse_args(argv)
     try:
         with demonstration_folder(arguments.home) as folder:

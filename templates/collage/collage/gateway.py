@@ -52,7 +52,7 @@ class _Job:
 
 @dataclass
 class Statistics:
-    """What a worker has delivered.
+    """The deliveries of a worker.
 
     ``seconds`` is the total time of its finished jobs. ``too_late`` counts reports of jobs that the
     WMS had already taken away.

@@ -209,7 +209,7 @@ class _Reader:
 
     def _read_head(self) -> None:
         if self._read_exactly(len(_SIGNATURE)) != _SIGNATURE:
-            raise BadData(self.path, "it is no PNG")
+            raise BadData(self.path, "it is not a PNG")
         self.width, height = struct.unpack_from(">II", self._read_chunk(b"IHDR"))
         index = self._read_chunk(_INDEX)
         if len(index) != 8 * height:

@@ -18,7 +18,15 @@ from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
-from pack_command import Parser, UsageError, finite, positive, read_input, run_command
+from pack_command import (
+    Parser,
+    UsageError,
+    not_negative_number,
+    positive,
+    positive_number,
+    read_input,
+    run_command,
+)
 
 from collage.computers import Fault, OldComputer
 from collage.gateway import Gateway, Statistics
@@ -183,22 +191,6 @@ def _row(worker: Worker) -> tuple[object, ...]:
     return (computer.name, computer.fault.value, computer.delay, *delivered, worker.fate)
 
 
-def not_below_zero(text: str) -> float:
-    """Parse an argument that is a finite number of at least 0."""
-    value = finite(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{value:g} is below 0")
-    return value
-
-
-def above_zero(text: str) -> float:
-    """Parse an argument that is a finite number above 0."""
-    value = finite(text)
-    if value <= 0:
-        raise argparse.ArgumentTypeError(f"{value:g} is not above 0")
-    return value
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `collage-workers` and return its exit code."""
     parser = Parser(
@@ -243,7 +235,7 @@ def _add_fault_options(add: Any) -> None:
     """Add the options of faults and of time."""
     add(
         "--factor",
-        type=not_below_zero,
+        type=not_negative_number,
         default=1.0,
         metavar="PERCENT",
         help="Probability in percent that a pilot dies within a second; 0 means that no pilot dies"
@@ -251,14 +243,14 @@ def _add_fault_options(add: Any) -> None:
     )
     add(
         "--speed-up",
-        type=above_zero,
+        type=positive_number,
         default=1.0,
         metavar="FACTOR",
         help="Make jobs and deaths this many times as fast (default: 1)",
     )
     add(
         "--late",
-        type=not_below_zero,
+        type=not_negative_number,
         default=60.0,
         metavar="SECONDS",
         help="Send reports of pilots with the fault `late` this many seconds after the end of the"

@@ -114,7 +114,8 @@ class Annotator:
         marked_text = (item["text"], begin, end)
         if marked_text not in self.knowledge:
             raise LookupError(
-                f"nobody knows of {quoted(item['text'][begin:end])} in {quoted(item['text'])}"
+                f"no answer is known for {quoted(item['text'][begin:end])}"
+                f" in {quoted(item['text'])}"
             )
         is_yes = choose_answer(self.manner, self.knowledge[marked_text], self.random)
         return {

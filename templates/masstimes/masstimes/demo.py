@@ -23,6 +23,7 @@ from typing import Any
 
 import httpx
 from pack_command import CommandError, positive
+from pack_command.demo import add_demo_options
 
 from masstimes.annotators import Manner, answer_all, make_annotators
 from masstimes.classifier.torch_needed import require_torch
@@ -309,14 +310,8 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `python -m masstimes.demo` and return its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    add_demo_options(parser, seeded="the small web, the annotators and the model")
     add = parser.add_argument
-    add(
-        "--home",
-        type=Path,
-        required=True,
-        metavar="FOLDER",
-        help="Folder for all files of the demonstration; its content is deleted first",
-    )
     add(
         "--sites",
         type=positive,
@@ -324,13 +319,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="N",
         help="Number of parish sites in the small web (default: %(default)s)",
     )
-    add(
-        "--seed",
-        type=int,
-        default=1,
-        help="Seed of the small web, the annotators and the model (default: %(default)s)",
-    )
-    add("--keep", action="store_true", help="Leave the system running at the end")
     add(
         "--url",
         help="Use the running system at this address instead of starting one; set SLUICE_DMS_URL"

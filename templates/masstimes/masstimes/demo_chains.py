@@ -19,19 +19,19 @@ from sluice.cli.transfer.output_bundles import unpack_output
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import follow_chain
-from sluice.clients.operator.asking import HumanStepKey
+from sluice.clients.operator.human_tasks import HumanStepKey
 from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.naming import own_name
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import ChainState, EntryKind
 from sluice.contracts.data.datasets import NewDataset
-from sluice.contracts.human_tasks.asking_watch import AskDevices, HumanStep, NewLink
+from sluice.contracts.human_tasks.supervision import AskDevices, HumanStep, NewLink
 
 #: The template and the step of the human task.
 ANNOTATE, ASK = "annotate", "ask"
 _STEP_KEY = HumanStepKey(EVERYONE, ANNOTATE, ASK)
-#: Seconds until a chain that starts by itself must have started.
+#: Seconds until a chain that starts automatically must have started.
 _MAX_WAIT = 120.0
 _POLL_SECONDS = 0.25
 
@@ -60,15 +60,15 @@ async def start_crawl(
 ) -> Chain:
     """Upload the parishes, and return the chain that crawls them.
 
-    The template starts it by itself for data sets of this type. With ``known_pages``, the chain is
-    requested.
+    The template starts it automatically for data sets of this type. With ``known_pages``, the chain
+    is requested.
     """
     meta: dict[str, Any] = {"type": "mt-parishes", "contact": "", "delays": 0.1, "timeout": 5.0}
     new_dataset = NewDataset(name=name, meta=meta, on_demand=known_pages is not None)
     dataset = await upload_files(connection, parishes, dataset=new_dataset)
     if known_pages is None:
         return await wait_for_chain(connection, "crawl", dataset_uid=dataset.uid)
-    template = await connection.operator.template("crawl")
+    template = await connection.operator.get_template("crawl")
     params: dict[str, Any] = {"known": str(known_pages)}
     files = local_files(template.plan, params)
     params = await upload_parameter_files(connection, params, files, name_prefix=name)
@@ -85,7 +85,7 @@ async def wait_for_chain(
     """
     deadline = time.monotonic() + _MAX_WAIT
     while time.monotonic() < deadline:
-        for chain in (await connection.operator.chains(limit=50)).chains:
+        for chain in (await connection.operator.list_chains(limit=50)).chains:
             if chain.template == template and dataset_uid in {None, chain.dataset_uid}:
                 return chain
         await asyncio.sleep(_POLL_SECONDS)
@@ -106,8 +106,8 @@ async def wait_until_finished(connection: Connection, chain: Chain) -> Chain:
 
 async def fetch_outputs(connection: Connection, chain: Chain, folder: Path) -> None:
     """Download each output into a folder of its name."""
-    for output in (await connection.operator.outputs(chain.uid)).outputs:
-        files = [file async for file in connection.operator.all_files(output.dataset.uid)]
+    for output in (await connection.operator.list_outputs(chain.uid)).outputs:
+        files = [file async for file in connection.operator.iterate_files(output.dataset.uid)]
         if output.kind is EntryKind.FILE:
             place = folder / output.name
             await fetch_files(connection, [(file, place / own_name(file.name)) for file in files])
@@ -138,13 +138,13 @@ async def make_link(connection: Connection) -> str:
 
 async def get_progress(connection: Connection) -> HumanStep:
     """Return the progress of the human task."""
-    [step] = (await connection.operator.asking_steps()).steps
+    [step] = (await connection.operator.list_human_steps()).steps
     return step
 
 
 async def get_devices(connection: Connection) -> AskDevices:
     """Return the browsers of the annotators."""
-    return await connection.operator.ask_devices(_STEP_KEY)
+    return await connection.operator.list_ask_devices(_STEP_KEY)
 
 
 async def print_progress_forever(connection: Connection, every: float = 10.0) -> None:

@@ -127,4 +127,4 @@ def clock(hour: str) -> str:
         full = match[1] or match[2] or match[3]
         minutes = re.sub(r"\D", "", hour[len(full) :].translate(_DIGITS))
         return f"{int(full):02}:{minutes or '00'}"
-    raise ValueError(f"{quoted(hour)} is no hour from 5:00 to 22:59")
+    raise ValueError(f"{quoted(hour)} is not an hour from 5:00 to 22:59")

@@ -7,14 +7,14 @@ from random import Random
 from typing import Any
 
 from masstimes.annotators import KnownAnswers, MarkedText
-from masstimes.asking.items_command import make_item
 from masstimes.classifier.examples import read_candidates
 from masstimes.crawl.decoding import decode_page
 from masstimes.hours import find_candidates
+from masstimes.human_tasks.items_command import make_item
 from masstimes.small_web.web import SmallWeb
 from masstimes.text import page_text
 
-#: The web of the gold items, which nobody crawls.
+#: The web of the gold items, which is not crawled.
 _GOLD_SITES, _GOLD_SEED = 20, 4711
 
 

@@ -21,7 +21,7 @@ from tenacity import (
 )
 
 from masstimes.crawl.addresses import is_local
-from masstimes.manners import Manners, RequestRefused, ServerUnavailable
+from masstimes.request_policy import RequestPolicy, RequestRefused, ServerUnavailable
 from sluice.network.http_clients import connection_options
 from sluice.text.os_errors import reason_of
 
@@ -74,13 +74,13 @@ class PoliteClient:
     """A sender of requests as ``program``. ``sleep`` is called with seconds."""
 
     def __init__(
-        self, program: str, manners: Manners, *, sleep: Callable[[float], None] = time.sleep
+        self, program: str, policy: RequestPolicy, *, sleep: Callable[[float], None] = time.sleep
     ) -> None:
-        self._manners = manners
+        self._policy = policy
         self._sleep = sleep
         self._has_sent = False
-        self._pause = manners.pause
-        self.user_agent = manners.user_agent(program)
+        self._pause = policy.pause
+        self.user_agent = policy.user_agent(program)
         self._clients: dict[tuple[str, str], httpx.Client] = {}
 
     def __enter__(self) -> Self:
@@ -115,7 +115,7 @@ class PoliteClient:
 
     def slow_down(self, pause: float) -> None:
         """Wait at least ``pause`` seconds between two requests, at most ``max_wait``."""
-        self._pause = max(self._pause, min(pause, self._manners.max_wait))
+        self._pause = max(self._pause, min(pause, self._policy.max_wait))
 
     def call(self, request: ApiRequest, read: Callable[[Answer], T]) -> T:
         """Return what ``read`` returns for an API's answer. Redirects are not followed.
@@ -132,7 +132,7 @@ class PoliteClient:
         retrying = Retrying(
             retry=retry_if_exception_type(RetryLater),
             wait=self._retry_wait,
-            stop=stop_after_attempt(self._manners.repeats + 1),
+            stop=stop_after_attempt(self._policy.repeats + 1),
             sleep=self.wait,
             reraise=True,
         )
@@ -140,20 +140,18 @@ class PoliteClient:
             return retrying(attempt)
         except RetryLater as error:
             raise ServerUnavailable(
-                f"{url}: {error}, {self._manners.repeats + 1} times in a row"
+                f"{url}: {error}, {self._policy.repeats + 1} times in a row"
             ) from error
 
     def _retry_wait(self, state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
         requested_wait = error.after if isinstance(error, RetryLater) else 0.0
-        return max(
-            wait_exponential(multiplier=2, max=self._manners.max_wait)(state), requested_wait
-        )
+        return max(wait_exponential(multiplier=2, max=self._policy.max_wait)(state), requested_wait)
 
     def wait(self, seconds: float) -> None:
         """Wait instead of the pause before the next request."""
         self._has_sent = False  # this is the pause
-        self._sleep(seconds * self._manners.delays)
+        self._sleep(seconds * self._policy.delays)
 
     def _follow(self, url: str, *, first: int | None = None) -> Answer:
         """Return a page, and follow redirects on the same host.
@@ -225,12 +223,12 @@ class PoliteClient:
             finally:
                 response.close()
         except httpx.RemoteProtocolError as error:
-            raise RetryLater(f"what it answers is no HTTP ({reason_of(error)})") from error
+            raise RetryLater(f"what it answers is not HTTP ({reason_of(error)})") from error
         except httpx.DecodingError as error:
             raise RequestRefused(f"{url}: the answer cannot be unpacked") from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
             raise RequestRefused(
-                f"{url}: redirects to what is no address ({reason_of(error)})"
+                f"{url}: redirects to what is not an address ({reason_of(error)})"
             ) from error
         except httpx.TransportError as error:
             raise RetryLater(f"no answer ({reason_of(error)})") from error
@@ -239,8 +237,8 @@ class PoliteClient:
         reason = f"answered {response.status_code}"
         if response.status_code in _LATER:
             after = retry_after(response.headers.get("Retry-After", ""))
-            if after > self._manners.max_wait:
-                limit = f"longer than {self._manners.max_wait:g} s (--max-wait)"
+            if after > self._policy.max_wait:
+                limit = f"longer than {self._policy.max_wait:g} s (--max-wait)"
                 raise ServerUnavailable(f"{url}: {reason} and wants {after:.0f} s to pass, {limit}")
             raise RetryLater(reason, after)
         if not response.is_success and not response.has_redirect_location:

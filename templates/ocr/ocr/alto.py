@@ -33,7 +33,7 @@ def _box(element: etree._Element) -> Box:
 
 
 def convert_to_alto_4(alto: str, lines: list[tuple[str, list[Word]]]) -> bytes:
-    """Return pero-ocr's ALTO in version 4, with `lines` (id, words) instead of its own lines.
+    """Return pero-ocr's ALTO in version 4, with `lines` (id, words) instead of its lines.
 
     Version 4 renames `OCRProcessing` to `Processing`. All else that pero-ocr writes is equal.
     """

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pack_command import positive
+from pack_command.demo import add_demo_options
 
 from ocr.demo_report import print_report, summarise
 from ocr.demo_volume import PlannedVolume, ProcessedVolume, process_volume
@@ -145,14 +146,8 @@ def _report_result(folder: Path, volumes: Sequence[ProcessedVolume], started: fl
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `python -m ocr.demo` and return its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    add_demo_options(parser)
     add = parser.add_argument
-    add(
-        "--home",
-        type=Path,
-        required=True,
-        metavar="FOLDER",
-        help="Folder for all files of the demonstration; its content is deleted first",
-    )
     add(
         "--pages",
         type=positive,
@@ -166,7 +161,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         default=os.environ.get("SLUICE_PORT", "0"),
         help="Port of the web page; 0 means any free port (default: SLUICE_PORT, or 0)",
     )
-    add("--keep", action="store_true", help="Leave the system running at the end")
     add(
         "--url",
         help="Use the running system at this address instead of starting one; set SLUICE_DMS_URL"

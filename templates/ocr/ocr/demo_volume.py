@@ -134,7 +134,7 @@ async def process_volume(
 
 
 async def _find_configuration(connection: Connection, chain: Chain) -> int | None:
-    uses = await connection.operator.asset_uses("ocr-layout")
+    uses = await connection.operator.list_asset_uses("ocr-layout")
     for use in uses.versions:
         if any(user.uid == chain.uid for user in use.chains):
             return use.version.version
@@ -146,7 +146,7 @@ async def _count_loads(connection: Connection, tasks: Sequence[ChainTask]) -> in
     loads = 0
     for task in tasks:
         if task.step in ("layout", "transcribe"):
-            page = await connection.operator.jobs(task.task_uid, limit=1000)
+            page = await connection.operator.list_jobs(task.task_uid, limit=1000)
             for job in page.jobs:
                 loads += (await _get_log(connection, job.id)).count(LOADED)
     return loads
@@ -163,7 +163,7 @@ async def _get_log(connection: Connection, job: int) -> str:
     deadline = time.monotonic() + 30
     while True:
         try:
-            return await connection.operator.job_log(job)
+            return await connection.operator.get_job_log(job)
         except NotFound:
             if time.monotonic() > deadline:
                 raise

@@ -43,10 +43,12 @@ def read_page(path: Path) -> dict[str, Any]:
     try:
         page = json.loads(read_input(path))
     except ValueError as error:
-        raise BadData(path, f"this is no page of ocr-dummy-pages ({reason_in(error)})") from error
+        raise BadData(
+            path, f"this is not a page of ocr-dummy-pages ({reason_in(error)})"
+        ) from error
     size = page.get("size") if isinstance(page, dict) else None
     if isinstance(size, bool) or not isinstance(size, int | float) or not size >= 0:
-        raise BadData(path, "this is no page of ocr-dummy-pages: it has no size of 0 or more")
+        raise BadData(path, "this is not a page of ocr-dummy-pages: it has no size of 0 or more")
     return {"name": path.stem, "stages": [], **page}
 
 

@@ -37,7 +37,7 @@ def read_page_image(path: Path, max_megapixels: float = MAX_MEGAPIXELS) -> NDArr
     """
     upright = read_upright(path, max_megapixels, one_page=True)
     if upright.mode == "F":
-        raise BadData(path, "its pixels are no whole numbers: save it with 8 or 16 bits")
+        raise BadData(path, "its pixels are not whole numbers: save it with 8 or 16 bits")
     if upright.mode.startswith("I"):
         upright = _convert_to_8_bits(upright)
     elif upright.has_transparency_data:

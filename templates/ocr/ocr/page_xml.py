@@ -55,7 +55,7 @@ def parse_page(path: Path) -> etree._ElementTree:
             path, f"not XML: {escaped(message)}", line=error.lineno or 0, column=error.offset or 0
         ) from error
     if tree.getroot().tag != f"{_PAGE}PcGts" or tree.find(f"{_PAGE}Page") is None:
-        raise BadData(path, f"this is no PAGE XML of {NAMESPACE.rpartition('/')[2]}")
+        raise BadData(path, f"this is not PAGE XML of {NAMESPACE.rpartition('/')[2]}")
     return tree
 
 

@@ -35,7 +35,7 @@ def write_volume(arguments: argparse.Namespace) -> None:
     truth: Path = arguments.truth or out.with_name(f"{out.name}-truth")
     damages = _index_damages(arguments.damage, arguments.pages)
     if truth.resolve().is_relative_to(out.resolve()):
-        raise UsageError(f"the truth must not lie among the scans: {truth} is inside {out}")
+        raise UsageError(f"the truth must not be among the scans: {truth} is inside {out}")
     out.mkdir(parents=True, exist_ok=True)
     truth.mkdir(parents=True, exist_ok=True)
     kinds = arguments.kind or ["clean"]
@@ -71,7 +71,7 @@ def _index_damages(damages: list[tuple[str, int]], pages: int) -> dict[int, str]
 def _parse_damage(text: str) -> tuple[str, int]:
     damage, _, number = text.partition("=")
     if damage not in DAMAGES:
-        raise argparse.ArgumentTypeError(f"{quoted(damage)} is none of {', '.join(DAMAGES)}")
+        raise argparse.ArgumentTypeError(f"{quoted(damage)} is not one of {', '.join(DAMAGES)}")
     return damage, positive(number)
 
 
@@ -84,7 +84,7 @@ def _parse_pages(text: str) -> int:
 def _parse_volume_name(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", text):
         raise argparse.ArgumentTypeError(
-            f"{quoted(text)} is no name of letters, digits, '.', '_', '-'"
+            f"{quoted(text)} is not a name of letters, digits, '.', '_', '-'"
         )
     return text
 

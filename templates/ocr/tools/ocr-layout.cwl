@@ -11,9 +11,9 @@ label: ocr-layout
 doc: |
   Finds the text of a scanned page. pero-ocr finds regions and lines according to the configuration,
   which may name a model. The tool writes PAGE XML with the regions in reading order and their
-  lines, each with its baseline. A page without text has no regions, which is no error. The tool
-  ends with exit code 65 if the file is no image, is truncated, or has more than max_megapixels. It
-  ends with 78 if pero-ocr refuses the configuration. Neither is retried.
+  lines, each with its baseline. A page without text has no regions, which is not an error. The tool
+  ends with exit code 65 if the file is not an image, is truncated, or has more than max_megapixels.
+  It ends with 78 if pero-ocr refuses the configuration. Neither is retried.
 baseCommand: ocr-layout
 inputs:
   image:

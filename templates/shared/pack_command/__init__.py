@@ -175,3 +175,19 @@ def finite(text: str) -> float:
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError(f"{text} is not a finite number")
     return value
+
+
+def not_negative_number(text: str) -> float:
+    """Parse an argument that is a finite number of at least 0."""
+    value = finite(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{value:g} is below 0")
+    return value
+
+
+def positive_number(text: str) -> float:
+    """Parse an argument that is a finite number above 0."""
+    value = finite(text)
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"{value:g} is not above 0")
+    return value

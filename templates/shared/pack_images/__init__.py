@@ -26,11 +26,13 @@ def read_upright(path: Path, max_megapixels: float, *, one_page: bool = False) -
         with Image.open(io.BytesIO(content)) as image:
             pages = getattr(image, "n_frames", 1)
             if one_page and image.format == "TIFF" and pages > 1:
-                raise BadData(path, f"the file has {pages} pages: give each as a file of its own")
+                raise BadData(path, f"the file has {pages} pages: give each as a separate file")
             check_size(path, image.size, max_megapixels)
             return ImageOps.exif_transpose(image)
     except UnidentifiedImageError as error:
-        raise BadData(path, "this is no image, or one that is damaged or has no pixels") from error
+        raise BadData(
+            path, "this is not an image, or one that is damaged or has no pixels"
+        ) from error
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         raise BadData(
             path, f"the image cannot be decoded to its end ({reason_in(error)})"

@@ -81,7 +81,7 @@ def _check(arguments: argparse.Namespace, truth_file: Path) -> None:
         raise UsageError("--events-per-frame must be above 0 and at most 100000")
     if truth_file.resolve().is_relative_to(arguments.out.resolve()):
         raise UsageError(
-            f"the truth must not lie among the frames: {truth_file} is inside {arguments.out}"
+            f"the truth must not be among the frames: {truth_file} is inside {arguments.out}"
         )
 
 

@@ -19,6 +19,8 @@ from pathlib import Path
 from uuid import UUID
 
 from pack_command import positive
+from pack_command.demo import add_demo_options
+from pack_command.files import pack_folder
 
 from sluice.cli.connection import Connection, connected
 from sluice.cli.output import err, out, print_problem
@@ -95,7 +97,7 @@ async def _process_run(
 
 
 async def _register_frames(connection: Connection, run: int, dataset: UUID) -> None:
-    files = connection.dms.all_files(dataset)
+    files = connection.dms.iterate_files(dataset)
     frames = [
         NewFrame(number=file.seq + 1, file_id=file.id, meta={"name": file.name})
         async for file in files
@@ -103,19 +105,9 @@ async def _register_frames(connection: Connection, run: int, dataset: UUID) -> N
     await connection.dms.register_frames(run, frames)
 
 
-def _read_workflow() -> str:
-    """Return the workflow of the pack.
-
-    An installed package contains the file. In a source tree it is beside the package.
-    """
-    package = Path(__file__).resolve().parent
-    places = (package / "workflow.cwl", package.parent / "workflow.cwl")
-    return next(place for place in places if place.exists()).read_text()
-
-
 async def _process_runs(url: str, folder: Path) -> list[ProcessedRun]:
     async with connected(url) as connection:
-        text = _read_workflow()
+        text = (pack_folder(__file__) / "workflow.cwl").read_text()
         template = await connection.operator.store_template(
             NewTemplate(name="spd-online-filter", cwl=text)
         )
@@ -173,13 +165,7 @@ def _write_summary(folder: Path, runs: Sequence[ProcessedRun], seconds: float) -
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the demonstration and return its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
-    parser.add_argument(
-        "--home",
-        type=Path,
-        required=True,
-        metavar="FOLDER",
-        help="Folder for all files of the demonstration; its content is deleted first",
-    )
+    add_demo_options(parser)
     parser.add_argument(
         "--frames",
         type=positive,
@@ -195,7 +181,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         default=port,
         help="Port of the web page; 0 means any free port (default: SLUICE_PORT, or 0)",
     )
-    parser.add_argument("--keep", action="store_true", help="Leave the system running at the end")
     parser.add_argument(
         "--url",
         help="Use the running system at this address instead of starting one; set SLUICE_DMS_URL"

@@ -286,7 +286,7 @@ def test_group_command_sets_and_lists_quotas(bounded: LiveSystem) -> None:
     assert _group(bounded, group)["chains"]["most"] is None
     assert _group(bounded, group)["files"]["most"] == 2_000_000
     assert group in run("list")
-    assert "is no amount" in run("set", group, "--data", "lots", code=2)
+    assert "is not an amount" in run("set", group, "--data", "lots", code=2)
     assert "1000 jobs waiting" in run("set", group, "--waiting", "1k")
 
 
@@ -327,7 +327,7 @@ def test_user_command_sets_and_shows_quotas_of_a_person(bounded: LiveSystem) -> 
     assert line in run(owner.token)
     assert f"{owner.name} has 0 chains" in run(administrator, owner.name, "--chains", "none")
     assert "say whose quota it is" in run(administrator, "--chains", "1", code=2)
-    assert "nobody has an account named" in run(administrator, "nobody", "--chains", "1", code=1)
+    assert "no account is named" in run(administrator, "nobody", "--chains", "1", code=1)
 
 
 def test_too_many_requests_of_a_person_are_refused_and_others_are_not_affected(

@@ -185,7 +185,7 @@ def test_data_set_that_is_not_shared_any_more_cannot_be_read_by_earlier_chains(
         assert refused.status_code == 404, refused.text
     wait_until(
         lambda: (
-            "is not shared with the group beta any more"
+            "is no longer shared with the group beta"
             in hers.owner.ask("GET", "/api/v1/unmatched").text
         ),
         what="the data set is unmatched",
@@ -283,7 +283,7 @@ def test_sharing_with_an_unknown_group_is_refused(
     for path in (f"/api/v1/datasets/{uid}", f"/api/v1/templates/{hers.template}"):
         refused = hers.owner.ask("PUT", f"{path}/share", json={"shared_with": ["beat"]})
         assert refused.status_code == 422, refused.text
-        assert "nobody is in a group 'beat'" in refused.json()["detail"]
+        assert "no account is in a group 'beat'" in refused.json()["detail"]
     assert got(stranger.ask("GET", f"/api/v1/datasets/{uid}"))["shared_with"] == ["beta"]
 
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 import httpx
 
 from sluice.contracts.access.access import Role
-from tests.attacks.asked import AskedStep, asked_step, asking_template
+from tests.attacks.asked import AskedStep, asked_step, human_task_template
 from tests.attacks.credentials import Addressed, ask_as_admin, bearer
 from tests.unit.access.table import Row
 from tests.waiting import wait_until
@@ -182,7 +182,7 @@ def work_of(system: Addressed, owner: Member) -> GroupObjects:
 def _create_human_task(system: Addressed, owner: Member) -> AskedStep:
     """Return a human task of the owner and a browser named with the mark."""
     name, kind = f"{MARK}-asks", f"{MARK}-asked"
-    text = asking_template(kind=kind, step=f"{MARK}_look")
+    text = human_task_template(kind=kind, step=f"{MARK}_look")
     got(owner.ask("POST", "/api/v1/templates", json={"name": name, "cwl": text}))
     bring_in(owner, system, kind, {"kind": kind})
     browser = httpx.Client(base_url=system.url, headers={"user-agent": MARK}, timeout=30)

@@ -120,7 +120,7 @@ FORGED: dict[str, tuple[str, Forgery, str]] = {
         lambda scene: event(
             DMS_FILES, {"dataset_uid": scene.open, "files": [scene.file("file:///etc/passwd")]}
         ),
-        "file:///etc/passwd lies in no registered, enabled storage",
+        "file:///etc/passwd is not in a registered, enabled storage",
     ),
     "a file behind dots": (
         DMS_FILES,
@@ -136,7 +136,7 @@ FORGED: dict[str, tuple[str, Forgery, str]] = {
             DMS_FILES,
             {"dataset_uid": scene.open, "files": [scene.file("http://169.254.169.254/latest")]},
         ),
-        "http://169.254.169.254/latest lies in no registered, enabled storage",
+        "http://169.254.169.254/latest is not in a registered, enabled storage",
     ),
     "one more file for what is complete": (
         DMS_FILES,
@@ -169,12 +169,12 @@ FORGED: dict[str, tuple[str, Forgery, str]] = {
     "SQL for a name": (
         DMS_DELETIONS,
         lambda _: event(DMS_DELETIONS, {"uid": "'; DROP TABLE datasets; --"}),
-        "uid: it is no uid",
+        "uid: it is not a uid",
     ),
     "a task that is none": (
         WMS_TASKS,
         lambda _: event(WMS_TASKS, {"uid": "x"}),
-        "its data are no Task",
+        "its data are not a Task",
     ),
     "no JSON": (WMS_TASKS, lambda _: b"\xff\xfe\0", "not a message as the services send them"),
     "a list": (WMS_TASKS, lambda _: b"[]", "the whole: Input should be an object"),

@@ -16,7 +16,7 @@ _FREE = (TOOL, WORKFLOW, INVOCATION)
 _CONTAINED = (*_FREE, CONTAINER)
 _ALL = (*_CONTAINED, INNER_CONTAINER)
 
-_FOREIGN_FILE_MESSAGE = "no file of the job"
+_FOREIGN_FILE_MESSAGE = "not a file of the job"
 _SPECIAL = "is neither a file nor a folder"
 
 
@@ -127,7 +127,7 @@ ATTACKS = [
            {"glob": "secret.txt"}),
     Attack("linked temporary folder", "mkdir d; cd ..; mv tmp old; ln -s VICTIMS tmp",
            {"glob": "d"}, "Directory",
-           says="'tmp' is no folder of its own", ways=(TOOL, INVOCATION)),
+           says="'tmp' is not a folder of the job", ways=(TOOL, INVOCATION)),
     Attack("input stream", "cat > x", fields={"stdin": "VICTIMS/secret.txt"},
            ways=(TOOL, INVOCATION)),
     Attack("linked error stream", "rm err; ln -s VICTIMS/errors err; exit 1", {"glob": "*"},
@@ -156,7 +156,7 @@ ATTACKS = [
             return [{"class": "Directory", "basename": "d", "listing": [
               {"class": "File", "basename": "UPVICTIMS/secret.txt",
                "contents": "planted"}]}]; }"""},),
-        says="is no name of a file",
+        says="is not a file name",
         ways=_CONTAINED,
     ),
     Attack(

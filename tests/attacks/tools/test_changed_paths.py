@@ -90,7 +90,7 @@ def test_stream_cannot_overwrite_an_input(runner: Runner, root: Path, *, inside:
         requirements=[{"class": "InitialWorkDirRequirement", "listing": ["$(inputs.f)"]}],
     )
     report = run(runner, task(root, around(writes, mode="File") if inside else writes), [file])
-    assert "'large.dat' is no file of its own" in failed(report)[1]
+    assert "'large.dat' is not a regular file" in failed(report)[1]
     assert (root / "in" / "large.dat").stat().st_size == MAX_COPIED + 1
 
 

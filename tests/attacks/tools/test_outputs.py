@@ -98,7 +98,9 @@ def test_expression_cannot_output_foreign_files(
         EntryKind.FILE if type_ == "File" else EntryKind.BUNDLE,
     )
     _require_refused(
-        run(runner, task_, [input_file(root / "in" / "a.dat")]), "output 'o'", "no file of the job"
+        run(runner, task_, [input_file(root / "in" / "a.dat")]),
+        "output 'o'",
+        "not a file of the job",
     )
     victims.check(root.parent)
 
@@ -119,7 +121,8 @@ def test_step_cannot_read_a_foreign_file_that_an_expression_names(
     process["steps"]["again"] = {"in": {"f": "run/o"}, "out": ["o"], "run": reader}
     process["outputs"]["o"]["outputSource"] = "again/o"
     _require_refused(
-        run(runner, task(root, process), [input_file(root / "in" / "a.dat")]), "no file of the job"
+        run(runner, task(root, process), [input_file(root / "in" / "a.dat")]),
+        "not a file of the job",
     )
     victims.check(root.parent)
 

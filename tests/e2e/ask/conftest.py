@@ -17,7 +17,7 @@ from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
 from tests.callers import for_anybody
 from tests.e2e.test_web_page import chromium
-from tests.integration.ask.conftest import STEP, TEMPLATE, Asking, asking_on
+from tests.integration.ask.conftest import STEP, TEMPLATE, HumanTasks, human_tasks_on
 from tests.waiting import eventually
 from wfms.ask.usecases.context import AskRules
 
@@ -32,14 +32,14 @@ PATH = f"/ask/{quote(TEMPLATE)}/{STEP}"
 
 @dataclass
 class AskSite:
-    asking: Asking
+    human_tasks: HumanTasks
     browser: Browser
     base: str
 
     async def lay(self, items: Sequence[dict[str, Any]], **ask: Any) -> None:
         """Add a task with these items; one annotation decides an item."""
-        self.asking.task([json.dumps(item).encode() for item in items], **{"agree": 1, **ask})
-        await self.asking.take_in()
+        self.human_tasks.task([json.dumps(item).encode() for item in items], **{"agree": 1, **ask})
+        await self.human_tasks.import_items()
 
     @asynccontextmanager
     async def person(self, **options: Any) -> AsyncIterator["AskedPerson"]:
@@ -59,7 +59,7 @@ class AskSite:
 
     async def answers(self) -> list[str]:
         """Return all annotations of the service, in the order of items."""
-        rows = await self.asking.rows_of(
+        rows = await self.human_tasks.rows_of(
             "SELECT shown.answer FROM shown JOIN items ON items.uid = item_uid"
             " WHERE shown.answer IS NOT NULL ORDER BY items.position"
         )
@@ -87,7 +87,7 @@ class AskedPerson:
         page.on("console", self._note)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         if key is None and not self._has_opened:
-            key = await self.site.asking.key()
+            key = await self.site.human_tasks.key()
         await page.goto(PATH if key is None else f"{PATH}?key={key}")
         self._has_opened = True
         assert page.url == self.site.base + PATH
@@ -144,7 +144,7 @@ async def ask_site(
 ) -> AsyncIterator[AskSite]:
     """Yield the page and its service; a test may set other ``AskRules``."""
     rules = getattr(request, "param", AskRules())
-    async with asking_on(database_url, tmp_path, rules) as asking:
-        server = HttpServer(for_anybody(asking.app), host="127.0.0.1", port=0)
+    async with human_tasks_on(database_url, tmp_path, rules) as human_tasks:
+        server = HttpServer(for_anybody(human_tasks.app), host="127.0.0.1", port=0)
         async with running(server):
-            yield AskSite(asking, chrome, f"http://127.0.0.1:{server.port}")
+            yield AskSite(human_tasks, chrome, f"http://127.0.0.1:{server.port}")

@@ -9,8 +9,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AskNext, NextItems
-from sluice.contracts.human_tasks.asking_watch import AskLink
+from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AskNext, NextItems
+from sluice.contracts.human_tasks.supervision import AskLink
 from sluice.network.credentials import headers_for
 from tests.e2e.commands import SLUICE
 from tests.e2e.systems import NO_CONTAINERS, live_system

@@ -20,7 +20,7 @@ async def test_person_answers_by_touch_after_reading_the_instructions(ask_site: 
     async with ask_site.person(**PHONE) as person:
         page = await person.open()
         await expect(page.locator("#instructions")).to_contain_text("Look at the hour.")
-        await expect(page.locator("#asking")).to_be_hidden()
+        await expect(page.locator("#annotation")).to_be_hidden()
         await page.get_by_role("button", name="Begin").tap()
         await expect(page.get_by_role("heading", level=1)).to_have_text("Is it a mass?")
         await expect(item_of(page)).to_contain_text("Sunday at 0:00")
@@ -36,7 +36,7 @@ async def test_person_answers_by_touch_after_reading_the_instructions(ask_site: 
         await ask_site.has("yes", "no", "no")
         await page.reload()
         await expect(page.get_by_text("Thank you: you gave 3 answers.")).to_be_visible()
-    rows = await ask_site.asking.rows_of("SELECT seconds FROM shown")
+    rows = await ask_site.human_tasks.rows_of("SELECT seconds FROM shown")
     assert all(seconds > 0 for (seconds,) in rows)
 
 
@@ -149,7 +149,7 @@ async def test_answer_whose_receipt_is_lost_counts_once(ask_site: AskSite) -> No
         await ask_site.has("yes", "no", "yes")
         await expect(page.get_by_role("status")).to_be_empty()
     assert lost == [200]
-    [(given_count,)] = await ask_site.asking.rows_of("SELECT given FROM devices")
+    [(given_count,)] = await ask_site.human_tasks.rows_of("SELECT given FROM devices")
     assert given_count == 3
 
 
@@ -286,7 +286,9 @@ async def test_time_in_the_help_dialog_is_not_counted(ask_site: AskSite) -> None
         await page.keyboard.press("Escape")
         await answer(page, "yes")
         await ask_site.has("yes")
-    [(seconds,)] = await ask_site.asking.rows_of("SELECT seconds FROM shown WHERE answer = 'yes'")
+    [(seconds,)] = await ask_site.human_tasks.rows_of(
+        "SELECT seconds FROM shown WHERE answer = 'yes'"
+    )
     assert 7 <= seconds < 2000
 
 
@@ -296,7 +298,7 @@ async def test_page_explains_an_ended_link_and_a_missing_session(ask_site: AskSi
         page = await person.open()
         await answer(page, "yes")
         await ask_site.has("yes")
-        await ask_site.asking.rows_of("UPDATE links SET ended_at = now() RETURNING uid")
+        await ask_site.human_tasks.rows_of("UPDATE links SET ended_at = now() RETURNING uid")
         await answer(page, "no")
         await expect(page.get_by_role("heading", name="This link has ended")).to_be_visible()
         await expect(page.get_by_text("1 answer of yours is kept")).to_be_visible()
@@ -307,8 +309,8 @@ async def test_page_explains_an_ended_link_and_a_missing_session(ask_site: AskSi
 
 async def test_page_explains_an_invalid_or_ended_link(ask_site: AskSite) -> None:
     await ask_site.lay(HOURS[:1])
-    ended = await ask_site.asking.key()
-    await ask_site.asking.rows_of("UPDATE links SET ended_at = now() RETURNING uid")
+    ended = await ask_site.human_tasks.key()
+    await ask_site.human_tasks.rows_of("UPDATE links SET ended_at = now() RETURNING uid")
     async with ask_site.person(**PHONE) as person:
         page = await person.context.new_page()
         for key, says in (("half-of-it", "You are not signed in"), (ended, "This link has ended")):
@@ -325,7 +327,7 @@ async def test_page_thanks_when_all_is_answered_and_shows_later_items(
         page = await person.open()
         await answer(page, "yes")
         await ask_site.has("yes")
-        await ask_site.asking.give()
+        await ask_site.human_tasks.deliver()
         await page.get_by_role("button", name="Look now").click()
         await expect(page.get_by_role("heading", name="That was all")).to_be_visible()
         await ask_site.lay(HOURS[1:2])

@@ -14,7 +14,7 @@ NOTHING = "Nothing for you right now"
 
 async def require_agreed(site: AskSite, number: int) -> None:
     """Require that the item has a number of votes."""
-    [(agreed, state)] = await site.asking.rows_of("SELECT agreed, state FROM items")
+    [(agreed, state)] = await site.human_tasks.rows_of("SELECT agreed, state FROM items")
     assert (agreed, state == AskItemState.OPEN) == (number, number < 2)
 
 
@@ -25,11 +25,11 @@ async def require_nothing(page: Page) -> None:
 async def test_account_in_two_browsers_has_one_vote(ask_site: AskSite) -> None:
     await ask_site.lay([{"text": "Sunday 9:00"}], agree=2)
     async with ask_site.person() as one, ask_site.person() as other, ask_site.person() as eve:
-        await answer(await one.open(await ask_site.asking.key(mine=True)), "yes")
+        await answer(await one.open(await ask_site.human_tasks.key(mine=True)), "yes")
         await ask_site.has("yes")
-        await require_nothing(await other.open(await ask_site.asking.key(mine=True)))
+        await require_nothing(await other.open(await ask_site.human_tasks.key(mine=True)))
         await require_agreed(ask_site, 1)
-        await answer(await eve.open(await ask_site.asking.key(mine=True, by="eve")), "yes")
+        await answer(await eve.open(await ask_site.human_tasks.key(mine=True, by="eve")), "yes")
         await ask_site.has("yes", "yes")
         await require_agreed(ask_site, 2)
 
@@ -39,7 +39,7 @@ async def test_two_people_with_open_links_have_two_votes(
 ) -> None:
     await ask_site.lay([{"text": "Sunday 9:00"}], agree=2)
     async with ask_site.person() as one, ask_site.person() as other:
-        key = await ask_site.asking.key()
+        key = await ask_site.human_tasks.key()
         await answer(await one.open(key), "yes")
         await ask_site.has("yes")
         await one.context.clear_cookies()

@@ -31,16 +31,16 @@ async def test_offline_answer_is_accepted_although_another_question_follows(
     ask_site: AskSite,
 ) -> None:
     """The answer was given without a connection to the question that was shown then."""
-    old = ask_site.asking.task([], agree=1, answers=["yes", "no"])
-    await ask_site.asking.take_in()
+    old = ask_site.human_tasks.task([], agree=1, answers=["yes", "no"])
+    await ask_site.human_tasks.import_items()
     await ask_site.lay(HOURS[:1], answers=["good", "bad"], question="Is it good?")
     async with ask_site.person() as person:
         page = await person.open()
         await expect(item_of(page)).to_contain_text("Sunday at 0:00")
         await person.context.set_offline(True)
         await answer(page, "good")
-        ask_site.asking.add(old, json.dumps(HOURS[5]).encode())
-        await ask_site.asking.take_in()
+        ask_site.human_tasks.add(old, json.dumps(HOURS[5]).encode())
+        await ask_site.human_tasks.import_items()
         await person.context.set_offline(False)
         await expect(page.get_by_role("heading", level=1)).to_have_text("Is it a mass?")
         await answer(page, "no")

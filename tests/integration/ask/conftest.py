@@ -13,8 +13,7 @@ import httpx
 import pytest
 
 from sluice.clients.wms import WmsClient
-from sluice.contracts.human_tasks.ask import Ask
-from sluice.contracts.human_tasks.asking import (
+from sluice.contracts.human_tasks.annotation import (
     AnnotatorAnswer,
     AskNext,
     HumanJob,
@@ -22,7 +21,8 @@ from sluice.contracts.human_tasks.asking import (
     NextItems,
     RefusedJob,
 )
-from sluice.contracts.human_tasks.asking_watch import NewLink
+from sluice.contracts.human_tasks.ask import Ask
+from sluice.contracts.human_tasks.supervision import NewLink
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.servicekit.database import Database
@@ -32,19 +32,21 @@ from sluice.servicekit.web.http import Health, create_app
 from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.integration.ask.wms_rows import AskedRows
-from wfms.ask.api.answering import answering_router, page_router
+from wfms.ask.api.annotation import annotation_router, page_router
 from wfms.ask.api.browser_rate import BrowserRate
 from wfms.ask.api.links import links_router
-from wfms.ask.api.watching import watching_router
-from wfms.ask.db.devices import AskingPlace
+from wfms.ask.api.supervision import supervision_router
+from wfms.ask.db.devices import HumanStepPlace
 from wfms.ask.usecases.context import AskContext, AskRules
-from wfms.ask.usecases.give_answers import give_answers
+from wfms.ask.usecases.deliver_answers import deliver_answers
 from wfms.ask.usecases.import_items import import_items
 from wfms.ask.usecases.make_link import make_link
 from wfms.ask.usecases.refuse_items import refuse_items
 
 #: Decided items are returned to the WMS at once, and may be undone until then.
-IMMEDIATE_RULES = AskRules(lend=timedelta(minutes=10), undo=timedelta(0), settle=timedelta(0))
+IMMEDIATE_RULES = AskRules(
+    assignment_duration=timedelta(minutes=10), undo=timedelta(0), settle=timedelta(0)
+)
 TEMPLATE, STEP, GROUP = "mass times", "look", "everyone"
 CHECKSUM = "sha256:" + "0" * 64
 
@@ -82,7 +84,7 @@ class Browser:
 
 
 @dataclass
-class Asking:
+class HumanTasks:
     context: AskContext
     app: Any
     rows: AskedRows
@@ -150,7 +152,7 @@ class Asking:
         path.write_bytes(data)
         return InputFile(seq=seq, name=name, size=len(data), checksum=CHECKSUM, url=path.as_uri())
 
-    async def take_in(self) -> None:
+    async def import_items(self) -> None:
         while await import_items(self.context):
             pass
 
@@ -160,9 +162,9 @@ class Asking:
             pass
         return self.rows.refused
 
-    async def give(self) -> list[dict[str, Any]]:
+    async def deliver(self) -> list[dict[str, Any]]:
         """Return the contents of the files of all answers returned so far."""
-        while await give_answers(self.context):
+        while await deliver_answers(self.context):
             pass
         files = [self.file_of(job.output.url) for job in self.rows.answered]
         return [json.loads(path.read_bytes()) for path in files]
@@ -172,7 +174,7 @@ class Asking:
         return Path(url.removeprefix("file://"))
 
     async def key(self, *, group: str = GROUP, by: str = "ada", **link: Any) -> str:
-        place = AskingPlace(TEMPLATE, STEP, group)
+        place = HumanStepPlace(TEMPLATE, STEP, group)
         _, key = await make_link(self.context, place, NewLink(**link), by=by)
         return key
 
@@ -193,14 +195,14 @@ class Asking:
 
 
 @pytest.fixture
-async def asking(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[Asking]:
+async def human_tasks(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[HumanTasks]:
     url = await make_database("wfms.ask.db.migrations")
-    async with asking_on(url, tmp_path) as asking:
-        yield asking
+    async with human_tasks_on(url, tmp_path) as human_tasks:
+        yield human_tasks
 
 
 @asynccontextmanager
-async def asking_on(
+async def human_tasks_on(
     url: str,
     folder: Path,
     rules: AskRules = IMMEDIATE_RULES,
@@ -208,7 +210,7 @@ async def asking_on(
     requests: int = 0,
     newcomers: int = 0,
     address: str = "http://ask.test",
-) -> AsyncIterator[Asking]:
+) -> AsyncIterator[HumanTasks]:
     """Run the service on an empty database.
 
     ``requests`` bounds the requests of a browser in a minute, and ``newcomers`` the new browsers of
@@ -223,16 +225,16 @@ async def asking_on(
         rate = BrowserRate(requests=requests, newcomers=newcomers)
         routers = [
             page_router(context, rate, secure=False),
-            answering_router(context, rate),
-            watching_router(context),
+            annotation_router(context, rate),
+            supervision_router(context),
             links_router(context, address=address),
         ]
         app = create_app("wfms.ask", routers, health=Health({}), metrics=ServiceMetrics())
         await database.start()
-        asking = Asking(context, app, rows, folder)
+        human_tasks = HumanTasks(context, app, rows, folder)
         try:
-            yield asking
+            yield human_tasks
         finally:
-            for browser in asking.browsers:
+            for browser in human_tasks.browsers:
                 await browser.http.aclose()
             await database.stop()

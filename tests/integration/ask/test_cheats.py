@@ -8,10 +8,10 @@ from uuid import UUID
 import httpx
 
 from sluice.contracts.common.states import DeviceState
-from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerStatus
-from tests.integration.ask.conftest import Asking, Browser
+from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AnswerStatus
+from tests.integration.ask.conftest import Browser, HumanTasks
 from wfms.ask.domain.trust import AnswerReference
-from wfms.ask.usecases.judge_devices import judge_devices
+from wfms.ask.usecases.exclude_careless_annotators import exclude_careless_annotators
 
 
 def item(number: int, right: str) -> bytes:
@@ -26,14 +26,16 @@ def make_gold_items(number: int) -> list[dict[str, str]]:
     ]
 
 
-async def rights(asking: Asking) -> dict[UUID, str]:
-    rows = await asking.rows_of("SELECT uid, content -> 'item' ->> 'right' FROM items")
+async def rights(human_tasks: HumanTasks) -> dict[UUID, str]:
+    rows = await human_tasks.rows_of("SELECT uid, content -> 'item' ->> 'right' FROM items")
     return {uid: right for uid, right in rows}
 
 
-async def look(asking: Asking, browser: Browser, *, error: float, draw: Random, most: int) -> None:
+async def look(
+    human_tasks: HumanTasks, browser: Browser, *, error: float, draw: Random, most: int
+) -> None:
     """Give correct answers with the error rate ``error``."""
-    right, number, answers = await rights(asking), 0, list[AnnotatorAnswer]()
+    right, number, answers = await rights(human_tasks), 0, list[AnnotatorAnswer]()
     while number < most:
         page_items = await browser.next(*answers, count=5)
         if not page_items.items:
@@ -48,81 +50,88 @@ async def look(asking: Asking, browser: Browser, *, error: float, draw: Random, 
     await browser.next(*answers, count=0)
 
 
-async def list_states(asking: Asking) -> list[DeviceState]:
-    while await judge_devices(asking.context):
+async def list_states(human_tasks: HumanTasks) -> list[DeviceState]:
+    while await exclude_careless_annotators(human_tasks.context):
         pass
-    rows = await asking.rows_of("SELECT state FROM devices ORDER BY first_at")
+    rows = await human_tasks.rows_of("SELECT state FROM devices ORDER BY first_at")
     return [DeviceState(row) for (row,) in rows]
 
 
-async def test_cheating_browser_is_excluded_and_its_annotations_are_revoked(asking: Asking) -> None:
-    asking.task(
+async def test_cheating_browser_is_excluded_and_its_annotations_are_revoked(
+    human_tasks: HumanTasks,
+) -> None:
+    human_tasks.task(
         [item(n, "yes" if n % 3 == 0 else "no") for n in range(60)],
         gold=make_gold_items(30),
         gold_every=3,
     )
-    await asking.take_in()
-    cheat, *honest = [await asking.browser() for _ in range(3)]
+    await human_tasks.import_items()
+    cheat, *honest = [await human_tasks.browser() for _ in range(3)]
     assert await cheat.answer_all("yes", most=60) >= 60
     for number, browser in enumerate(honest):
-        await look(asking, browser, error=0.05, draw=Random(number), most=200)
-    assert await list_states(asking) == [DeviceState.EXCLUDED, *[DeviceState.COUNTED] * 2]
+        await look(human_tasks, browser, error=0.05, draw=Random(number), most=200)
+    assert await list_states(human_tasks) == [DeviceState.EXCLUDED, *[DeviceState.COUNTED] * 2]
     for number, browser in enumerate(honest):
-        await look(asking, browser, error=0.0, draw=Random(number), most=200)
-    [(counted,)] = await asking.rows_of(
+        await look(human_tasks, browser, error=0.0, draw=Random(number), most=200)
+    [(counted,)] = await human_tasks.rows_of(
         "SELECT count(*) FROM shown JOIN devices ON uid = device_uid"
         " WHERE counts AND state = 'excluded'"
     )
     assert counted == 0
-    answers = await asking.give()
+    answers = await human_tasks.deliver()
     right = sum(file["answer"] == file["item"]["right"] for file in answers)
     assert len(answers) > 40
     assert right >= 0.95 * len(answers)
 
 
-async def test_gold_items_may_arrive_after_the_task(asking: Asking) -> None:
+async def test_gold_items_may_arrive_after_the_task(human_tasks: HumanTasks) -> None:
     """The WMS knows the shared files of a task only when it has made the jobs."""
-    task = asking.task([b"Sunday 9:00"], gold=[{"text": "Office 8:00", "answer": "no"}])
-    whole = asking.rows.tasks[task]
-    asking.rows.tasks[task] = whole.model_copy(update={"files": []})
-    await asking.take_in()
-    asking.rows.tasks[task] = whole
-    await asking.take_in()
-    rows = await asking.rows_of("SELECT known_answer FROM items ORDER BY known_answer")
+    task = human_tasks.task([b"Sunday 9:00"], gold=[{"text": "Office 8:00", "answer": "no"}])
+    whole = human_tasks.rows.tasks[task]
+    human_tasks.rows.tasks[task] = whole.model_copy(update={"files": []})
+    await human_tasks.import_items()
+    human_tasks.rows.tasks[task] = whole
+    await human_tasks.import_items()
+    rows = await human_tasks.rows_of("SELECT known_answer FROM items ORDER BY known_answer")
     assert [answer for (answer,) in rows] == ["no", None]
 
 
-async def test_excluded_browser_gets_no_new_items_and_no_notice(asking: Asking) -> None:
-    asking.task([item(n, "no") for n in range(30)], gold=make_gold_items(12), gold_every=2)
-    await asking.take_in()
-    cheat = await asking.browser()
+async def test_excluded_browser_gets_no_new_items_and_no_notice(human_tasks: HumanTasks) -> None:
+    human_tasks.task([item(n, "no") for n in range(30)], gold=make_gold_items(12), gold_every=2)
+    await human_tasks.import_items()
+    cheat = await human_tasks.browser()
     await cheat.answer_all("yes", most=40)
-    assert await list_states(asking) == [DeviceState.EXCLUDED]
-    before = await asking.rows_of("SELECT uid, open_places, state FROM items ORDER BY uid")
+    assert await list_states(human_tasks) == [DeviceState.EXCLUDED]
+    before = await human_tasks.rows_of("SELECT uid, open_places, state FROM items ORDER BY uid")
     page_items = await cheat.next(count=5)
     assert not page_items.over
     answers = [AnnotatorAnswer(item=one.id, answer="yes") for one in page_items.items]
     assert [result.status for result in (await cheat.next(*answers)).results] == ["taken"] * len(
         answers
     )
-    assert await asking.rows_of("SELECT uid, open_places, state FROM items ORDER BY uid") == before
+    assert (
+        await human_tasks.rows_of("SELECT uid, open_places, state FROM items ORDER BY uid")
+        == before
+    )
 
 
-async def test_decision_of_a_person_about_a_browser_is_final(asking: Asking) -> None:
-    asking.task([item(n, "no") for n in range(30)], gold=make_gold_items(12), gold_every=2, agree=1)
-    await asking.take_in()
-    cheat = await asking.browser()
+async def test_decision_of_a_person_about_a_browser_is_final(human_tasks: HumanTasks) -> None:
+    human_tasks.task(
+        [item(n, "no") for n in range(30)], gold=make_gold_items(12), gold_every=2, agree=1
+    )
+    await human_tasks.import_items()
+    cheat = await human_tasks.browser()
     await cheat.answer_all("yes", most=40)
-    assert await list_states(asking) == [DeviceState.EXCLUDED]
-    [(uid,)] = await asking.rows_of("SELECT uid FROM devices")
+    assert await list_states(human_tasks) == [DeviceState.EXCLUDED]
+    [(uid,)] = await human_tasks.rows_of("SELECT uid FROM devices")
     address = f"/api/v1/asking/devices/{uid}/state"
     decision = {"state": "counted", "reason": "a child, but it looks"}
     answer = await cheat.http.put(address, json=decision)
     assert answer.json()["state"] == DeviceState.COUNTED
     assert (await cheat.http.put(address, json=decision)).status_code == httpx.codes.CONFLICT
     await cheat.answer_all("yes", most=40)
-    assert await list_states(asking) == [DeviceState.COUNTED]
-    assert {file["answer"] for file in await asking.give()} == {"yes"}
+    assert await list_states(human_tasks) == [DeviceState.COUNTED]
+    assert {file["answer"] for file in await human_tasks.deliver()} == {"yes"}
     devices = (await cheat.http.get("/api/v1/asking/steps/everyone/mass times/look/devices")).json()
     [device] = devices["devices"]
     assert device["score"] > device["limit"]
@@ -130,62 +139,62 @@ async def test_decision_of_a_person_about_a_browser_is_final(asking: Asking) -> 
     assert device["gold"][0] < device["gold"][1]
 
 
-async def list_devices(asking: Asking) -> list[dict[str, Any]]:
+async def list_devices(human_tasks: HumanTasks) -> list[dict[str, Any]]:
     """Return what observers see of the browsers, in the order of their arrival."""
     address = "/api/v1/asking/steps/everyone/mass times/look/devices"
-    devices = (await asking.browsers[0].http.get(address)).json()["devices"]
+    devices = (await human_tasks.browsers[0].http.get(address)).json()["devices"]
     return sorted(devices, key=lambda device: str(device["first_at"]))
 
 
-async def test_cheating_browser_is_found_by_disagreement_alone(asking: Asking) -> None:
+async def test_cheating_browser_is_found_by_disagreement_alone(human_tasks: HumanTasks) -> None:
     """There are no gold items."""
-    asking.task([item(n, "yes" if n % 3 == 0 else "no") for n in range(30)])
-    await asking.take_in()
-    cheat, *honest = [await asking.browser() for _ in range(3)]
+    human_tasks.task([item(n, "yes" if n % 3 == 0 else "no") for n in range(30)])
+    await human_tasks.import_items()
+    cheat, *honest = [await human_tasks.browser() for _ in range(3)]
     assert await cheat.answer_all("yes") == 30
     for browser in honest:
-        await look(asking, browser, error=0.0, draw=Random(0), most=60)
-    assert await list_states(asking) == [DeviceState.EXCLUDED, *[DeviceState.COUNTED] * 2]
-    first, *others = await list_devices(asking)
+        await look(human_tasks, browser, error=0.0, draw=Random(0), most=60)
+    assert await list_states(human_tasks) == [DeviceState.EXCLUDED, *[DeviceState.COUNTED] * 2]
+    first, *others = await list_devices(human_tasks)
     assert first["gold"] == [0, 0]
     assert first["peers"] == [10, 30]
     assert first["score"] > first["limit"]
     assert all(other["peers"][0] == other["peers"][1] for other in others)
-    await look(asking, honest[1], error=0.0, draw=Random(0), most=60)
-    answers = await asking.give()
+    await look(human_tasks, honest[1], error=0.0, draw=Random(0), most=60)
+    answers = await human_tasks.deliver()
     assert len(answers) == 30
     assert all(file["answer"] == file["item"]["right"] for file in answers)
 
 
-async def test_each_annotation_is_judged_once(asking: Asking) -> None:
-    asking.task(
+async def test_each_annotation_is_scored_once(human_tasks: HumanTasks) -> None:
+    human_tasks.task(
         [item(n, "yes" if n % 2 else "no") for n in range(20)],
         gold=make_gold_items(12),
         gold_every=2,
     )
-    await asking.take_in()
-    browsers = [await asking.browser() for _ in range(2)]
+    await human_tasks.import_items()
+    browsers = [await human_tasks.browser() for _ in range(2)]
     for number, browser in enumerate(browsers):
-        await look(asking, browser, error=0.1, draw=Random(number), most=60)
+        await look(human_tasks, browser, error=0.1, draw=Random(number), most=60)
     sql = "SELECT uid, evidence, score FROM devices ORDER BY uid"
-    await list_states(asking)
-    once = await asking.rows_of(sql)
+    await list_states(human_tasks)
+    once = await human_tasks.rows_of(sql)
     assert [sorted(evidence) for _, evidence, _ in once] == [sorted(AnswerReference)] * 2
     for _ in range(3):
-        await list_states(asking)
-    assert await asking.rows_of(sql) == once
+        await list_states(human_tasks)
+    assert await human_tasks.rows_of(sql) == once
 
 
 async def test_annotations_of_an_excluded_browser_are_no_evidence_against_others(
-    asking: Asking,
+    human_tasks: HumanTasks,
 ) -> None:
     """This covers annotations before the exclusion, and of items that the browser had then."""
-    asking.task([item(n, "no") for n in range(3)])
-    await asking.take_in()
-    cheat, *honest = [await asking.browser() for _ in range(3)]
+    human_tasks.task([item(n, "no") for n in range(3)])
+    await human_tasks.import_items()
+    cheat, *honest = [await human_tasks.browser() for _ in range(3)]
     before, *has = (await cheat.next()).items
     await cheat.next(AnnotatorAnswer(item=before.id, answer="yes"), count=0)
-    [(uid,)] = await asking.rows_of("SELECT uid FROM devices WHERE given > 0")
+    [(uid,)] = await human_tasks.rows_of("SELECT uid FROM devices WHERE given > 0")
     decision = {"state": DeviceState.EXCLUDED, "reason": "it is a program"}
     done = await cheat.http.put(f"/api/v1/asking/devices/{uid}/state", json=decision)
     assert done.status_code == httpx.codes.OK, done.text
@@ -195,5 +204,9 @@ async def test_annotations_of_an_excluded_browser_are_no_evidence_against_others
     ] * 2
     for browser in honest:
         assert await browser.answer_all("no") == 3
-    await list_states(asking)
-    assert [device["peers"] for device in await list_devices(asking)] == [[0, 0], [3, 3], [3, 3]]
+    await list_states(human_tasks)
+    assert [device["peers"] for device in await list_devices(human_tasks)] == [
+        [0, 0],
+        [3, 3],
+        [3, 3],
+    ]

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.human_tasks.ask import Show
 from sluice.storage.reader import Reader
-from tests.integration.ask.conftest import Asking, Browser
+from tests.integration.ask.conftest import Browser, HumanTasks
 from wfms.ask.domain.contents import largest
 
 PAGE = "/ask/mass%20times/look"
@@ -41,25 +41,27 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return byte_counts
 
 
-async def shown(asking: Asking) -> tuple[Browser, dict[str, str], list[str]]:
+async def shown(human_tasks: HumanTasks) -> tuple[Browser, dict[str, str], list[str]]:
     """Return a browser that has all items, and addresses of images.
 
     The addresses are those of gold items, by their place in the file, and those of the others.
     """
-    asking.task([PNG] * 12, gold=GOLD, gold_every=2, show=Show.IMAGE, agree=1)
-    await asking.take_in()
-    browser = await asking.browser()
+    human_tasks.task([PNG] * 12, gold=GOLD, gold_every=2, show=Show.IMAGE, agree=1)
+    await human_tasks.import_items()
+    browser = await human_tasks.browser()
     page_items = await browser.next(
         count=30
     )  # With so many items, a draw without gold items happens once in 10^9.
     images = {str(item.id): f"{PAGE}/{item.image}" for item in page_items.items}
-    rows = await asking.rows_of(SELECT_GOLD_ITEMS)
+    rows = await human_tasks.rows_of(SELECT_GOLD_ITEMS)
     gold_images = {mark: images.pop(str(uid)) for uid, mark in rows if str(uid) in images}
     return browser, gold_images, list(images.values())
 
 
-async def test_only_the_line_of_a_gold_image_is_read(asking: Asking, sizes: list[int]) -> None:
-    browser, gold_images, others = await shown(asking)
+async def test_only_the_line_of_a_gold_image_is_read(
+    human_tasks: HumanTasks, sizes: list[int]
+) -> None:
+    browser, gold_images, others = await shown(human_tasks)
     assert gold_images
     assert others
     for mark, image in gold_images.items():
@@ -71,11 +73,11 @@ async def test_only_the_line_of_a_gold_image_is_read(asking: Asking, sizes: list
 
 @pytest.mark.parametrize("left", [None, b"", b"{}", b"text"])
 async def test_cause_of_an_unreadable_image_is_only_logged(
-    asking: Asking, left: bytes | None
+    human_tasks: HumanTasks, left: bytes | None
 ) -> None:
     """``left`` is the content of the files; with None the files are deleted."""
-    browser, gold_images, others = await shown(asking)
-    files = [path for path in asking.folder.glob("*/*") if path.is_file()]
+    browser, gold_images, others = await shown(human_tasks)
+    files = [path for path in human_tasks.folder.glob("*/*") if path.is_file()]
     for path in files:
         path.unlink()
         if left is not None:
@@ -91,7 +93,7 @@ async def test_cause_of_an_unreadable_image_is_only_logged(
     assert {log["url"] for log in log_entries} == {path.as_uri() for path in files}
 
 
-async def test_line_of_a_gold_item_has_a_size_limit(asking: Asking) -> None:
+async def test_line_of_a_gold_item_has_a_size_limit(human_tasks: HumanTasks) -> None:
     most = largest(Show.TEXT)
     line = json.dumps({"text": "", "answer": "yes"}).encode()
     longest = line.replace(b'""', b'"' + b"x" * (most - len(line)) + b'"')
@@ -99,9 +101,9 @@ async def test_line_of_a_gold_item_has_a_size_limit(asking: Asking) -> None:
         (longest, ""),
         (longest + b" ", f"line 1: it has {most + 1} bytes, and at most {most} are shown"),
     ):
-        uid = asking.task([b"x"], gold=gold)
-        await asking.take_in()
-        [(gold_reason,)] = await asking.rows_of(
+        uid = human_tasks.task([b"x"], gold=gold)
+        await human_tasks.import_items()
+        [(gold_reason,)] = await human_tasks.rows_of(
             "SELECT gold_reason FROM questions WHERE task_uid = $1", uid
         )
         assert reason in gold_reason

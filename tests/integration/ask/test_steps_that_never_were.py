@@ -3,16 +3,18 @@
 import httpx
 import pytest
 
-from tests.integration.ask.conftest import Asking
+from tests.integration.ask.conftest import HumanTasks
 
 STEPS = "/api/v1/asking/steps"
 
 
 @pytest.mark.parametrize("what", ["devices", "links", "answers"])
-async def test_unknown_step_has_no_devices_links_or_answers(asking: Asking, what: str) -> None:
-    asking.task([b"9:00"])
-    await asking.take_in()
-    watching = (await asking.browser()).http
+async def test_unknown_step_has_no_devices_links_or_answers(
+    human_tasks: HumanTasks, what: str
+) -> None:
+    human_tasks.task([b"9:00"])
+    await human_tasks.import_items()
+    watching = (await human_tasks.browser()).http
     assert (await watching.get(f"{STEPS}/everyone/mass times/look/{what}")).is_success
     for group, template, step in (
         ("everyone", "nothing", "look"),

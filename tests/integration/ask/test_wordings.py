@@ -5,8 +5,13 @@ from typing import Any
 import httpx
 import pytest
 
-from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerStatus, AskPage, NextItems
-from tests.integration.ask.conftest import Asking, Browser
+from sluice.contracts.human_tasks.annotation import (
+    AnnotatorAnswer,
+    AnswerStatus,
+    AskPage,
+    NextItems,
+)
+from tests.integration.ask.conftest import Browser, HumanTasks
 
 OLD: dict[str, Any] = {"agree": 1, "answers": ["yes", "no"]}
 NEW: dict[str, Any] = {"agree": 1, "answers": ["good", "bad"], "question": "Is it good?"}
@@ -25,16 +30,18 @@ def answers(page_items: NextItems, word: str) -> list[AnnotatorAnswer]:
 
 
 @pytest.fixture
-async def both(asking: Asking) -> Asking:
+async def both(human_tasks: HumanTasks) -> HumanTasks:
     """Return a service with an older task of two items, and a newer one with another question."""
-    asking.task([b"old 1", b"old 2"], **OLD)
-    await asking.take_in()
-    asking.task([b"new"], **NEW)
-    await asking.take_in()
-    return asking
+    human_tasks.task([b"old 1", b"old 2"], **OLD)
+    await human_tasks.import_items()
+    human_tasks.task([b"new"], **NEW)
+    await human_tasks.import_items()
+    return human_tasks
 
 
-async def test_older_task_is_shown_first_and_each_item_with_its_own_question(both: Asking) -> None:
+async def test_older_task_is_shown_first_and_each_item_with_its_own_question(
+    both: HumanTasks,
+) -> None:
     browser = await both.browser()
     first = await about(browser)
     assert (first.question, first.answers) == ("Is it a mass?", ["yes", "no"])
@@ -49,60 +56,64 @@ async def test_older_task_is_shown_first_and_each_item_with_its_own_question(bot
     assert (second.question, second.answers) == ("Is it good?", ["good", "bad"])
     assert then.wording == second.wording != first.wording
     assert (await browser.next(*answers(then, "good"))).results[0].status is AnswerStatus.TAKEN
-    assert sorted(one["answer"] for one in await both.give()) == ["good", "yes", "yes"]
+    assert sorted(one["answer"] for one in await both.deliver()) == ["good", "yes", "yes"]
 
 
-async def test_answer_of_another_question_is_refused(both: Asking) -> None:
+async def test_answer_of_another_question_is_refused(both: HumanTasks) -> None:
     browser = await both.browser()
     page_items = await browser.next(count=5)
     body = {"answers": [one.model_dump(mode="json") for one in answers(page_items, "good")]}
     refused = await browser.post("next", body)
     assert refused.status_code == httpx.codes.UNPROCESSABLE_ENTITY
-    assert refused.json()["detail"] == "'good' is none of the answers: give one of 'yes', 'no'"
+    assert refused.json()["detail"] == "'good' is not one of the answers: give one of 'yes', 'no'"
     assert await both.rows_of("SELECT 1 FROM shown WHERE answer IS NOT NULL") == []
 
 
-async def test_assignments_with_another_question_are_kept_and_shown_with_it(asking: Asking) -> None:
+async def test_assignments_with_another_question_are_kept_and_shown_with_it(
+    human_tasks: HumanTasks,
+) -> None:
     """A task goes on after a newer one was shown: its late item is again older than the others."""
-    old = asking.task([], **OLD)
-    await asking.take_in()
-    asking.task([b"new"], **NEW)
-    await asking.take_in()
-    browser = await asking.browser()
+    old = human_tasks.task([], **OLD)
+    await human_tasks.import_items()
+    human_tasks.task([b"new"], **NEW)
+    await human_tasks.import_items()
+    browser = await human_tasks.browser()
     new = await browser.next(count=5)
     assert texts(new) == ["new"]
-    asking.add(old, b"late")
-    await asking.take_in()
+    human_tasks.add(old, b"late")
+    await human_tasks.import_items()
     page_items = await browser.next(count=5)
     assert texts(page_items) == ["late"]
     assert (await about(browser)).wording == page_items.wording != new.wording
     late = await browser.next(*answers(page_items, "no"), *answers(new, "bad"))
     assert {one.status for one in late.results} == {AnswerStatus.TAKEN}
-    assert sorted(one["answer"] for one in await asking.give()) == ["bad", "no"]
+    assert sorted(one["answer"] for one in await human_tasks.deliver()) == ["bad", "no"]
 
 
-async def test_answer_to_another_question_cannot_be_undone(asking: Asking) -> None:
-    old = asking.task([], **OLD)
-    await asking.take_in()
-    asking.task([b"new", b"more"], **NEW)
-    await asking.take_in()
-    browser = await asking.browser()
+async def test_answer_to_another_question_cannot_be_undone(human_tasks: HumanTasks) -> None:
+    old = human_tasks.task([], **OLD)
+    await human_tasks.import_items()
+    human_tasks.task([b"new", b"more"], **NEW)
+    await human_tasks.import_items()
+    browser = await human_tasks.browser()
     new = await browser.next(count=5)
     await browser.next(answers(new, "bad")[0])
-    asking.add(old, b"late")
-    await asking.take_in()
+    human_tasks.add(old, b"late")
+    await human_tasks.import_items()
     back = {"item": str(new.items[0].id)}
     assert (await browser.post("undo", back)).status_code == httpx.codes.NOT_FOUND
-    assert (await asking.rows_of("SELECT answer FROM shown WHERE answer IS NOT NULL")) == [("bad",)]
+    assert (await human_tasks.rows_of("SELECT answer FROM shown WHERE answer IS NOT NULL")) == [
+        ("bad",)
+    ]
 
 
-async def test_gold_items_belong_to_the_question_that_is_shown(asking: Asking) -> None:
+async def test_gold_items_belong_to_the_question_that_is_shown(human_tasks: HumanTasks) -> None:
     gold_item = {"text": "known old", "answer": "yes"}
-    asking.task([b"old"], gold=[gold_item], gold_every=2, **OLD)
-    await asking.take_in()
+    human_tasks.task([b"old"], gold=[gold_item], gold_every=2, **OLD)
+    await human_tasks.import_items()
     good = {"text": "known new", "answer": "good"}
-    asking.task([b"new"], gold=[good], gold_every=2, **NEW)
-    await asking.take_in()
+    human_tasks.task([b"new"], gold=[good], gold_every=2, **NEW)
+    await human_tasks.import_items()
     for _ in range(3):
-        browser = await asking.browser()
+        browser = await human_tasks.browser()
         assert set(texts(await browser.next(count=20))) <= {"old", "known old"}

@@ -8,7 +8,7 @@ from fastapi import APIRouter, FastAPI
 
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.common.states import ReportAnswer
-from sluice.contracts.human_tasks.asking import (
+from sluice.contracts.human_tasks.annotation import (
     AcceptedAnswer,
     AcceptedAnswers,
     AnsweredJob,

@@ -43,7 +43,7 @@ async def test_version_is_named_by_the_template_or_with_the_chain(assets: Assets
         await assets.chain("three", bound("asset:model@7"))
     with pytest.raises(Unprocessable, match="there is no asset 'nothing'; `sluice asset put"):
         await assets.chain("four", bound("asset:model"), model="asset:nothing")
-    with pytest.raises(Unprocessable, match="is no asset such as"):
+    with pytest.raises(Unprocessable, match="is not an asset such as"):
         await assets.chain("five", bound("asset:model"), model="asset:no name")
     await assets.client.remove_asset("model", version=2)
     with pytest.raises(Unprocessable, match="version 2 of asset 'model' was taken back on"):
@@ -110,12 +110,12 @@ async def test_chain_never_gets_an_incomplete_or_deleted_version(
     await asyncio.gather(*(_act(assets, name, moves_, chains) for moves_ in actors))
     await assets.run_loops()
     for chain in chains:
-        if (await assets.wfms.chains.chain(chain.uid)).state.final:
+        if (await assets.wfms.chains.get_chain(chain.uid)).state.final:
             continue
-        dataset = await assets.wfms.dms.dataset(chain.params["model"]["dataset"])
+        dataset = await assets.wfms.dms.get_dataset(chain.params["model"]["dataset"])
         assert (dataset.state, dataset.count_files) == (DatasetState.CLOSED, 2)
         contents = set()
-        for file in (await assets.wfms.dms.files(dataset.uid)).files:
+        for file in (await assets.wfms.dms.list_files(dataset.uid)).files:
             contents.add(content_of(file)[:1])
         assert len(contents) == 1, "both files are of one version"
 
@@ -128,7 +128,7 @@ async def _act(assets: Assets, name: str, moves_: list[str], chains: list[Chain]
                     data = letter.encode()
                     await assets.put(name, {"one": data + b"1", "two": data + b"2"})
                 case ["remove"]:
-                    newest = (await assets.client.asset(name)).newest
+                    newest = (await assets.client.get_asset(name)).newest
                     version = None if newest is None else newest.version
                     await assets.client.remove_asset(name, version=version)
                 case ["remove", "all"]:

@@ -27,7 +27,7 @@ async def test_pages_store_show_and_remove_versions(assets: Assets) -> None:
         assert put.headers["location"] == "/assets/conf", put.text
         again = await http.post("/assets", data={**form, "name": "conf"}, files=files)
         assert again.status_code == 303
-        [version] = (await assets.client.asset("conf")).versions
+        [version] = (await assets.client.get_asset("conf")).versions
         assert [file.path for file in version.files] == ["config.ini", "words/cs.txt"]
         chain = await assets.chain("one", bound("asset:conf", "Directory"))
         page = (await http.get("/assets/conf")).text

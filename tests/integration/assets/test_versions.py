@@ -24,7 +24,7 @@ async def test_version_appears_only_when_all_files_are_stored(assets: Assets) ->
     await assets.send_file("pero-cz", draft.uid, 0, TWO["config.ini"])
     with pytest.raises(Conflict, match=r"1 files have not been sent: words/cs\.txt"):
         await assets.client.complete_asset("pero-cz", draft.uid)
-    assert (await assets.client.assets()).assets == [], "an incomplete version is not listed"
+    assert (await assets.client.list_assets()).assets == [], "an incomplete version is not listed"
     await assets.send_file("pero-cz", draft.uid, 1, TWO["words/cs.txt"])
     stored = await assets.client.complete_asset("pero-cz", draft.uid)
     assert (stored.version.version, stored.new, stored.newest) == (1, True, 1)
@@ -32,9 +32,9 @@ async def test_version_appears_only_when_all_files_are_stored(assets: Assets) ->
     assert await assets.client.complete_asset("pero-cz", draft.uid) == stored.model_copy(
         update={"new": False}
     ), "a repeated request returns the same version"
-    [asset] = (await assets.client.assets()).assets
+    [asset] = (await assets.client.list_assets()).assets
     assert asset.newest == stored.version
-    dataset = await assets.wfms.dms.dataset(stored.version.dataset_uid)
+    dataset = await assets.wfms.dms.get_dataset(stored.version.dataset_uid)
     assert (dataset.state, dataset.count_files, dataset.on_demand) == (
         DatasetState.CLOSED,
         2,
@@ -67,7 +67,7 @@ async def test_files_of_an_existing_version_are_not_sent_again(assets: Assets) -
     second = (await assets.client.complete_asset("pero-cz", draft.uid)).version
     await assets.client.remove_asset("pero-cz", version=1)
     await assets.run_loops()
-    files = (await assets.wfms.dms.files(second.dataset_uid)).files
+    files = (await assets.wfms.dms.list_files(second.dataset_uid)).files
     for file in files:
         shared = changed[file.name.replace("%2F", "/")]
         assert content_of(file) == shared, "a shared file is kept while a version has it"
@@ -120,7 +120,7 @@ async def test_removed_version_can_be_stored_again(assets: Assets) -> None:
     removed = await assets.client.remove_asset("model", version=2)
     assert [each.version for each in removed.removed] == [2]
     assert removed.kept == []
-    asset = await assets.client.asset("model")
+    asset = await assets.client.get_asset("model")
     assert asset.newest == first
     assert asset.versions[0].removed_at is not None
     await assets.run_loops()
@@ -142,17 +142,17 @@ async def test_removed_version_is_kept_until_its_chains_have_ended(assets: Asset
     removed = await assets.client.remove_asset("model")
     [kept_version] = removed.kept
     assert [using.uid for using in kept_version.chains] == [chain.uid]
-    with pytest.raises(Unprocessable, match="has no version any more"):
+    with pytest.raises(Unprocessable, match="has no version left"):
         await assets.chain("two", bound("asset:model"))
     await assets.run_loops()
     assert assets.stored(version), "the files are kept"
-    uses = await assets.client.asset_uses("model")
+    uses = await assets.client.list_asset_uses("model")
     assert [using.uid for using in uses.versions[0].chains] == [chain.uid]
     await assets.wfms.chains.cancel_chain(chain.uid)
     await assets.wfms.run_loops()
     await assets.run_loops()
     assert not assets.stored(version)
-    assert (await assets.client.asset("model")).versions[0].deleted_at is not None
+    assert (await assets.client.get_asset("model")).versions[0].deleted_at is not None
 
 
 async def test_data_set_of_an_asset_cannot_be_deleted_or_used_directly(assets: Assets) -> None:
@@ -163,7 +163,7 @@ async def test_data_set_of_an_asset_cannot_be_deleted_or_used_directly(assets: A
                 await services.delete_dataset(version.dataset_uid, force=force)
     await assets.run_loops()
     assert assets.stored(version) == {"model.pt": b"a"}
-    dataset = await assets.wfms.dms.dataset(version.dataset_uid)
+    dataset = await assets.wfms.dms.get_dataset(version.dataset_uid)
     with pytest.raises(Unprocessable, match="holds the asset model, which a chain is given"):
         await assets.wfms.create_chain(dataset, assets.wfms.add_template(bound("asset:model")))
 
@@ -187,6 +187,6 @@ async def test_invalid_names_paths_and_sizes_are_refused(assets: Assets) -> None
         assert too_large.status_code == 413
     for name, number in (("model", 1), ("other", 0)):
         assert draft.uid is not None
-        with pytest.raises(NotFound, match="nobody sends a version"):
+        with pytest.raises(NotFound, match="no upload of a version"):
             await assets.client.send_asset_piece(name, draft.uid, b"1", number=number, offset=0)
     assert described({"a": b"1"}).files[0].path == "a"

@@ -95,12 +95,12 @@ async def test_forbidden_folder_is_refused_with_the_setting_that_allows_it(
 ) -> None:
     output = await sluice("storage", "add", "etc", "input", "file:///etc", code=1)
     assert (
-        f"lies in no place where storages may be (file://{tmp_path}): add its folder, or one"
+        f"is not in a place where storages may be (file://{tmp_path}): add its folder, or one"
         " above it" in output
     )
     assert "SLUICE_DMS_STORAGE_ROOTS" in output
     await sluice("storage", "init", str(tmp_path / "data"))
-    assert "are one folder, or one lies in the other" in await sluice(
+    assert "are one folder, or one is in the other" in await sluice(
         "storage", "add", "all", "logs", f"file://{tmp_path}", code=1
     )
 

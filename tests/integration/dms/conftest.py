@@ -49,7 +49,7 @@ class Dms:
     #: Links to the application, which ``http`` uses, too.
     links: ProcessLinks
     #: The application's monitor of the storages.
-    watch: StorageMonitor
+    storage_monitor: StorageMonitor
 
     async def dataset(
         self, name: str, type_: DatasetType = DatasetType.INTERMEDIATE, **more: Any
@@ -156,11 +156,11 @@ async def dms(catalogue_url: str, tmp_path: Path) -> AsyncIterator[Dms]:
         storages[type_] = await client.register_storage(new)
     other = Database(catalogue_url, source="dms", settings=PLANNING)
     await other.start()
-    watch = next(part for part in service.components if isinstance(part, StorageMonitor))
-    context = replace(make_context(settings, database), watch=watch)
+    monitor = next(part for part in service.components if isinstance(part, StorageMonitor))
+    context = replace(make_context(settings, database), storage_monitor=monitor)
     other_context = make_context(settings, other)
     yield Dms(
-        client, http, database, settings, tmp_path, storages, context, other_context, links, watch
+        client, http, database, settings, tmp_path, storages, context, other_context, links, monitor
     )
     await links.stop()
     for each in (context, other_context):

@@ -9,8 +9,14 @@ import pytest
 
 from dms.db.claims import CLAIM_SWEEP, CLAIM_WORK
 from dms.db.dataset_lists import LIST_CLOSED, LIST_NEWEST, SELECT_DATASETS
-from dms.db.datasets import SELECT_COMPLETE, UIDS_CALLED
-from dms.db.files import ANYTHING_THERE, INSERT_FILES, LIST_FILES, SELECT_AT_NUMBER, SELECT_KNOWN
+from dms.db.datasets import SELECT_COMPLETE, SELECT_UIDS_BY_NAME
+from dms.db.files import (
+    CHECK_NAMES_AND_PLACES,
+    INSERT_FILES,
+    LIST_FILES,
+    SELECT_AT_NUMBER,
+    SELECT_FILES_BY_NAME,
+)
 from dms.db.owners import FOREIGN_FILE, FOREIGN_FOLDER, OWNED
 from dms.db.releases import NOTE_READS, RELEASE, SELECT_DONE, TAKE_REMOVALS
 from dms.db.replicas import MARK_DELETING, PAGE, SELECT_MISSING
@@ -46,9 +52,9 @@ NAMES = [f"f{number}" for number in range(50)]
 STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
     (LIST_FILES, (UID, 10_000, "", 1_000, ReplicaState.AVAILABLE, False)),
     (LIST_FILES, (UID, 10_000, "", 1_000, ReplicaState.AVAILABLE, True)),
-    (SELECT_KNOWN, (UID, NAMES)),
+    (SELECT_FILES_BY_NAME, (UID, NAMES)),
     (
-        ANYTHING_THERE,
+        CHECK_NAMES_AND_PLACES,
         (UID, NAMES, [STORAGE] * 50, [f"d/{name}" for name in NAMES], ReplicaState.DELETED),
     ),
     (SELECT_AT_NUMBER, (UID, list(range(50)))),
@@ -80,7 +86,7 @@ STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
     (OWNED, (UID,)),
     (FOREIGN_FOLDER, (["file:///a", "file:///a/b"], ["a", "b"])),
     (FOREIGN_FILE, ([STORAGE] * 50, NAMES, ["a", "b"])),
-    (UIDS_CALLED, ("week.1.report",)),
+    (SELECT_UIDS_BY_NAME, ("week.1.report",)),
     (SELECT_DATASETS, ([uuid4() for _ in range(100)], None)),
     (SELECT_COMPLETE, (DatasetState.OPEN, 100)),
     (CLAIM_SWEEP, (UID, None, SWEPT)),

@@ -51,13 +51,13 @@ async def test_files_are_registered_once_and_listed_by_sequence_number(dms: Dms)
     first = await dms.client.register_files(uid, files)
     again = await dms.client.register_files(uid, [*files, dms.write("frames", 0)])
     assert (first.new, first.known, again.new, again.known) == (3, 0, 1, 3)
-    files_listed = [file async for file in dms.client.all_files(uid, page=3)]
+    files_listed = [file async for file in dms.client.iterate_files(uid, page=3)]
     assert [file.seq for file in files_listed] == [0, 1, 2, 3]
     assert [file.url for file in files_listed] == [
         f"file://{dms.path('frames', file.name)}" for file in files_listed
     ]
     assert all(file.meta == {"seq": file.seq} and file.dataset_uid == uid for file in files_listed)
-    dataset = await dms.client.dataset(uid)
+    dataset = await dms.client.get_dataset(uid)
     assert (dataset.count_files, dataset.bytes) == (4, sum(file.size for file in files_listed))
 
 
@@ -86,7 +86,9 @@ async def test_known_file_that_differs_is_refused_by_name(
         await dms.client.register_files(
             uid, [dms.write("frames", 2), file.model_copy(update=change)]
         )
-    assert (await dms.client.dataset(uid)).count_files == 1, "a part of the files was registered"
+    assert (await dms.client.get_dataset(uid)).count_files == 1, (
+        "a part of the files was registered"
+    )
 
 
 async def test_known_file_at_another_url_is_refused(dms: Dms) -> None:
@@ -113,9 +115,9 @@ async def test_file_in_several_data_sets_counts_once_on_its_storage(dms: Dms) ->
     file = dms.write("one", 1)
     await dms.client.register_files(one, [file])
     await dms.client.register_files(two, [file.model_copy(update={"name": "shared", "seq": 7})])
-    pages = [await dms.client.files(uid) for uid in (one, two)]
+    pages = [await dms.client.list_files(uid) for uid in (one, two)]
     assert pages[0].files[0].id == pages[1].files[0].id
-    (storage,) = await dms.client.storages(StorageType.INTERMEDIATE)
+    (storage,) = await dms.client.list_storages(StorageType.INTERMEDIATE)
     assert storage.used == file.size
     third = file.model_copy(update={"name": "third", "checksum": f"sha256:{'0' * 64}"})
     with pytest.raises(Conflict, match=r"another content at file://"):
@@ -171,15 +173,17 @@ async def test_closing_at_a_number_of_files_waits_for_the_files(dms: Dms) -> Non
 
 async def test_wrong_number_of_files_is_corrected_and_missing_files_are_named(dms: Dms) -> None:
     uid = await dms.dataset("frames", DatasetType.INPUT)
-    assert (await dms.client.dataset_status(uid)).waits_for is None, (
+    assert (await dms.client.get_dataset_status(uid)).waits_for is None, (
         "it waits although no number of files is known"
     )
     await dms.client.close_dataset(uid, files=9)
-    assert (await dms.client.dataset_status(uid)).waits_for == "9 more files: 0 of 9 are registered"
+    assert (
+        await dms.client.get_dataset_status(uid)
+    ).waits_for == "9 more files: 0 of 9 are registered"
     await dms.client.register_files(
         uid, [dms.write("frames", seq, type_=DatasetType.INPUT) for seq in (1, 2, 4, 7)]
     )
-    status = await dms.client.dataset_status(uid)
+    status = await dms.client.get_dataset_status(uid)
     assert (status.state, status.usable, status.count_files, status.close_at) == (
         DatasetState.OPEN,
         False,
@@ -195,14 +199,14 @@ async def test_wrong_number_of_files_is_corrected_and_missing_files_are_named(dm
         await dms.client.close_dataset(uid, files=3)
     assert (await dms.client.close_dataset(uid, files=5)).state is DatasetState.OPEN
     assert (
-        await dms.client.dataset_status(uid)
+        await dms.client.get_dataset_status(uid)
     ).waits_for == f"1 more file: 4 of 5 are registered, {gaps}"
     assert (await dms.client.close_dataset(uid, files=4)).state is DatasetState.CLOSED
-    status = await dms.client.dataset_status(uid)
+    status = await dms.client.get_dataset_status(uid)
     assert (status.usable, status.waits_for) == (True, None)
     assert status.registered_at < (status.closed_at or status.registered_at)
     with pytest.raises(NotFound):
-        await dms.client.dataset_status(uuid4())
+        await dms.client.get_dataset_status(uuid4())
 
 
 async def test_number_corrected_during_registration_closes_the_data_set_once(dms: Dms) -> None:
@@ -212,7 +216,7 @@ async def test_number_corrected_during_registration_closes_the_data_set_once(dms
     corrections = [dms.client.close_dataset(uid, files=20) for _ in range(3)]
     await asyncio.gather(*(dms.client.register_files(uid, [file]) for file in files), *corrections)
     await close_complete(dms.database)
-    assert (await dms.client.dataset(uid)).state is DatasetState.CLOSED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.CLOSED
     assert len(await dms.fetch("SELECT 1 FROM outbox")) == 1
 
 
@@ -245,19 +249,19 @@ async def test_storages_are_listed_by_free_space_without_disabled_storages(
             await dms.client.register_storage(new),
         )
         assert first == again
-    assert [storage.name for storage in await dms.client.storages(StorageType.LOGS)] == [
+    assert [storage.name for storage in await dms.client.list_storages(StorageType.LOGS)] == [
         "logs-1",
         "large",
         "middle",
         "small",
     ]
     await dms.fetch("UPDATE storages SET enabled = false WHERE name = 'large'")
-    assert [storage.name for storage in await dms.client.storages(StorageType.LOGS)] == [
+    assert [storage.name for storage in await dms.client.list_storages(StorageType.LOGS)] == [
         "logs-1",
         "middle",
         "small",
     ]
-    assert len(await dms.client.storages()) == 6
+    assert len(await dms.client.list_storages()) == 6
 
 
 async def test_storage_that_differs_or_has_an_irregular_url_is_refused(
@@ -271,7 +275,7 @@ async def test_storage_that_differs_or_has_an_irregular_url_is_refused(
             NewStorage(name="logs-1", type=StorageType.LOGS, url=f"file://{tmp_path}/other")
         )
     for whole in ("file:///data/%2e%2e", "file:///a//b"):
-        with pytest.raises(Unprocessable, match="is no plain folder below the root"):
+        with pytest.raises(Unprocessable, match="is not a plain folder below the root"):
             await dms.client.register_storage(
                 NewStorage(name="whole", type=StorageType.LOGS, url=whole)
             )

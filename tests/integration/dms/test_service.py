@@ -49,7 +49,7 @@ def message(queue: str, data: Contract, number: int) -> Message:
 
 
 async def in_state(dms: Dms, uids: list[UUID], state: DatasetState) -> bool:
-    return all([(await dms.client.dataset(uid)).state is state for uid in uids])
+    return all([(await dms.client.get_dataset(uid)).state is state for uid in uids])
 
 
 async def test_data_sets_complete_their_lifecycle_by_messages_delivered_twice(
@@ -85,7 +85,7 @@ async def test_data_sets_complete_their_lifecycle_by_messages_delivered_twice(
     await eventually(lambda: in_state(dms, deleted, DatasetState.DELETED), what="deleted")
     assert dms.files_on(StorageType.INTERMEDIATE) == []
     assert len(dms.files_on(StorageType.OUTPUT)) == 60
-    assert {(await dms.client.dataset(uid)).count_files for uid in uploaded + deleted} == {20}
+    assert {(await dms.client.get_dataset(uid)).count_files for uid in uploaded + deleted} == {20}
 
     async def all_events() -> bool:
         return await transport.depth(INTAKE_WAKE) == 9
@@ -116,6 +116,6 @@ async def test_message_that_contradicts_the_catalogue_becomes_a_dead_letter(
     assert "file '00000000.1-data.bin' is registered already, with another size" in letter.reason
 
     async def registered() -> bool:
-        return (await dms.client.dataset(uid)).count_files == 2
+        return (await dms.client.get_dataset(uid)).count_files == 2
 
     await eventually(registered, what="the good one is applied")

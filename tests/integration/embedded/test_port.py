@@ -30,7 +30,7 @@ def in_new_network(script: str) -> subprocess.CompletedProcess[str]:
 def test_missing_loopback_interface_is_named_with_its_remedy() -> None:
     done = in_new_network(LOOK)
     assert done.stdout == "None\n"
-    assert "cannot listen on 127.0.0.1:0: nobody can connect" in done.stderr
+    assert "cannot listen on 127.0.0.1:0: no client can connect" in done.stderr
     assert "ip link set lo up" in done.stderr
 
 

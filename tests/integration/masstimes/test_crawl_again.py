@@ -102,6 +102,6 @@ def test_terminated_crawl_is_resumed(web: ServedWeb, first: CrawlFolder) -> None
         stderr = process.stderr.read().decode()
     assert (process.returncode, stderr) == (
         75,
-        "mt-crawl: ended by a signal; with --state the next start goes on\n",
+        "mt-crawl: ended by a signal; with --state the next start continues it\n",
     )
     assert web.crawl("ended", *options).urls() == first.urls()

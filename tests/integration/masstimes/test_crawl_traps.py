@@ -6,7 +6,7 @@ from itertools import groupby
 
 import pytest
 from masstimes.pages import CRAWLED
-from masstimes.small_web.kindness import find_early_requests
+from masstimes.small_web.check_delays import find_early_requests
 from masstimes.small_web.traps import PLACE
 
 from tests.integration.masstimes.conftest import DELAYS, CrawlFolder, ServedWeb, served

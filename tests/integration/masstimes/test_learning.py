@@ -77,7 +77,7 @@ def test_killed_training_is_resumed_and_gives_the_same_model(
         process.send_signal(signal.SIGKILL)
     assert not (tmp_path / "model.pt").exists()
     assert train_command.main(command_line) == 0
-    assert "goes on after round" in capsys.readouterr().err
+    assert "continues after round" in capsys.readouterr().err
     for name in ("model.pt", "measures.json"):
         assert (tmp_path / name).read_bytes() == (trained / name).read_bytes()
 
@@ -89,7 +89,7 @@ def test_state_of_another_training_is_ignored(
     short = ["--rounds", "1", *state]
     assert train_command.main(arguments(tmp_path, answers, "--seed", "2", *short)) == 0
     assert train_command.main(arguments(tmp_path, answers, *state)) == 0
-    assert "goes on" not in capsys.readouterr().err
+    assert "continues" not in capsys.readouterr().err
     assert (tmp_path / "model.pt").read_bytes() == (trained / "model.pt").read_bytes()
 
 
@@ -135,7 +135,7 @@ def test_invalid_model_is_refused(
     messages = {"version": "a model of version 99", "cut": "this model is damaged"}
     command_line = [str(answers), "--model", str(model), "--out", str(tmp_path / "out")]
     assert classify_command.main(command_line) == 65
-    assert messages.get(what, "this is no model of mt-train") in capsys.readouterr().err
+    assert messages.get(what, "this is not a model of mt-train") in capsys.readouterr().err
 
 
 def pages(web: SmallWeb) -> Iterator[tuple[str, str, str, set[int | None]]]:

@@ -206,7 +206,7 @@ def test_warm_worker_gives_the_same_files_and_survives_an_invalid_page(
         worker.stdin.flush()
         codes.append(json.loads(worker.stdout.readline())["exitCode"])
     assert codes == [0, 65, 0]
-    assert "bad.png: this is no image" in (tmp_path / "log").read_text()
+    assert "bad.png: this is not an image" in (tmp_path / "log").read_text()
     for image in (pages[0], pages[2]):
         name = f"{image.stem}.layout.xml"
         assert content(tmp_path / name) == content(results / name)

@@ -85,7 +85,7 @@ class Scene:
         self.chain("run-0310-frames", 34, done, ChainState.FINISHED)
         self.chain("run-0309-frames", 51, done, ChainState.FINISHED)
         reason = (
-            "step decode: 9 of 60 jobs failed for good, the boundary allows 6 (9 × tool refused)"
+            "step decode: 9 of 60 jobs failed permanently, the boundary allows 6 (9 × tool refused)"
         )
         self.chain(
             "run-0308-frames",

@@ -23,7 +23,7 @@ async def test_commands_set_list_and_remove_limits(operator: Operator, sluice: C
         ("places", 1000.0),
     ]
     assert "1000/day" in await sluice("limit", "list")
-    assert "no limit any more" in await sluice("limit", "remove", "places", "--yes")
+    assert "places: the limit was removed" in await sluice("limit", "remove", "places", "--yes")
     assert "there is no limit 'places'" in await sluice(
         "limit", "remove", "places", "--yes", code=1
     )
@@ -32,7 +32,7 @@ async def test_commands_set_list_and_remove_limits(operator: Operator, sluice: C
 @pytest.mark.parametrize("amount", ["many", "5/week", "5/"])
 async def test_malformed_limit_is_refused(operator: Operator, sluice: Command, amount: str) -> None:
     output = await sluice("limit", "set", "crawler", "--", amount, code=2)
-    assert "is no limit: give a number" in output
+    assert "is not a limit: give a number" in output
     assert operator.neighbours.limits == {}
 
 

@@ -112,7 +112,7 @@ async def logs(
 
 async def test_long_log_shows_its_beginning_and_end_and_the_omitted_size(logs: Logs) -> None:
     logs.lay(LONG)
-    text = await logs.operator.client.job_log(1)
+    text = await logs.operator.client.get_job_log(1)
     assert text.startswith("line 0\nline 1\n")
     assert text.endswith("line 399998\nline 399999\n")
     match = re.search(r"\n… (.*) bytes left out …\n", text)
@@ -130,7 +130,7 @@ async def test_long_log_shows_its_beginning_and_end_and_the_omitted_size(logs: L
 @pytest.mark.parametrize("size", [0, 1, 128 * 1024, 128 * 1024 + 1, 256 * 1024])
 async def test_short_log_is_shown_in_full(logs: Logs, size: int) -> None:
     logs.lay(b"x" * size)
-    assert await logs.operator.client.job_log(1) == "x" * size
+    assert await logs.operator.client.get_job_log(1) == "x" * size
     assert "left out" not in await logs.page()
 
 
@@ -224,10 +224,10 @@ def say(file: Path, text: bytes, *, start: int = 0) -> None:
 
 async def test_output_of_a_running_job_is_shown(logs: Logs) -> None:
     file = await running_job(logs)
-    assert (await logs.operator.client.live_log(1)).streams == {}
+    assert (await logs.operator.client.get_live_log(1)).streams == {}
     assert "of the first attempt" in await logs.page()
     say(file, b"half <b>\xff\n", start=100)
-    live_log = await logs.operator.client.live_log(1)
+    live_log = await logs.operator.client.get_live_log(1)
     assert (live_log.state, live_log.attempt) == (JobState.RUNNING, 2)
     assert (live_log.streams["stderr"].start, live_log.streams["stderr"].data) == (
         100,
@@ -242,7 +242,7 @@ async def test_output_of_a_running_job_is_shown(logs: Logs) -> None:
     assert "of the first attempt" in await logs.page("?attempt=1")
     for content in (b"", b"{", b'{"streams": {"stderr": {"start": -1, "data": ""}}}'):
         file.write_bytes(content)
-        assert (await logs.operator.client.live_log(1)).streams == {}
+        assert (await logs.operator.client.get_live_log(1)).streams == {}
 
 
 async def test_command_follows_a_job_to_its_end(logs: Logs, sluice: Command) -> None:
@@ -280,7 +280,7 @@ async def test_log_outside_of_storages_for_logs_is_not_read(logs: Logs, tmp_path
     ):
         logs.at(url)
         with pytest.raises(NotFound, match="outside the storages"):
-            await logs.operator.client.job_log(1)
+            await logs.operator.client.get_job_log(1)
         answer = await logs.operator.http.get("/api/v1/jobs/1/log/content")
         assert answer.status_code == 422
         assert "the key" not in await logs.page() + answer.text
@@ -290,11 +290,11 @@ async def test_deleted_or_missing_log_is_reported(logs: Logs) -> None:
     logs.lay(b"text")
     (logs.folder / "00000000.1.log").unlink()
     with pytest.raises(NotFound, match="deleted"):
-        await logs.operator.client.job_log(1)
+        await logs.operator.client.get_job_log(1)
     assert "has been deleted" in await logs.page()
     logs.at()
     with pytest.raises(NotFound, match="no attempt has left one"):
-        await logs.operator.client.job_log(1)
+        await logs.operator.client.get_job_log(1)
 
 
 async def test_log_on_an_unreachable_storage_is_not_called_deleted(
@@ -303,4 +303,4 @@ async def test_log_on_an_unreachable_storage_is_not_called_deleted(
     logs.lay(b"text")
     logs.folder.rename(tmp_path / "elsewhere")
     with pytest.raises(NotFound, match=f"the DMS does not see its storage file://{logs.folder}"):
-        await logs.operator.client.job_log(1)
+        await logs.operator.client.get_job_log(1)

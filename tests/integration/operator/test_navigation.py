@@ -54,9 +54,9 @@ async def test_template_page_links_to_the_chains_of_the_template(
     assert "run-0312-frames" in page
     assert "other-input" not in page
     assert 'href="/chains?state=failed&amp;template=spd"' in page
-    assert [chain.uid for chain in (await operator.client.chains(template="other")).chains] == [
-        others.uid
-    ]
+    assert [
+        chain.uid for chain in (await operator.client.list_chains(template="other")).chains
+    ] == [others.uid]
 
 
 async def test_data_set_page_links_to_the_chain_that_wrote_it(

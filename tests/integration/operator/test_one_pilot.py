@@ -28,7 +28,7 @@ async def test_page_shows_the_jobs_of_a_pilot_and_stops_it(
     address = f"/pilots/{pilot.uid}"
     assert address in (await operator.http.get("/")).text
     page = await operator.http.get(address)
-    for shown in (pilot.host, "ocr-transcribe", "the page is no image", "Its last 4 attempts"):
+    for shown in (pilot.host, "ocr-transcribe", "the page is not an image", "Its last 4 attempts"):
         assert shown in page.text
     form = {"csrf_token": token_of(page)}
     assert (await operator.http.post(f"{address}/stop", data=form)).status_code == 303
@@ -79,12 +79,12 @@ async def test_commands_show_stop_and_remove_a_pilot(
     pilot, lost = a_pilot(operator, PilotState.ACTIVE), a_pilot(operator, PilotState.LOST)
     output = await sluice("pilot", "show", pilot.name)
     assert f"{pilot.name} on {pilot.host}: " in output
-    assert "failed: the page is no image" in output
+    assert "failed: the page is not an image" in output
     assert json.loads(await sluice("pilot", "show", pilot.name, "--json"))["attempts"] == 4
     assert "other pilots get them" in await sluice("pilot", "stop", pilot.name, "--yes")
     assert "stopping" in await sluice("pilot", "list")
     assert "stop it first" in await sluice("pilot", "remove", str(pilot.uid), "--yes", code=1)
-    assert "on no list any more" in await sluice("pilot", "remove", str(lost.uid), "--yes")
+    assert "no longer listed" in await sluice("pilot", "remove", str(lost.uid), "--yes")
 
 
 async def test_page_and_command_switch_a_pilot_to_a_step(

@@ -171,7 +171,7 @@ async def test_template_is_uploaded_with_the_form(operator: Operator, spd_text: 
         sent.headers["location"], data={"csrf_token": token, "replaces": "0"}
     )
     assert (stored.status_code, stored.headers["location"]) == (303, "/templates/spd")
-    assert (await operator.client.template("spd")).cwl == spd_text
+    assert (await operator.client.get_template("spd")).cwl == spd_text
     page = await operator.http.get("/templates/spd")
     assert "Published as version 1." in page.text
     file = {"file": ("spd.cwl", spd_text.encode(), "application/octet-stream")}
@@ -199,7 +199,7 @@ async def test_refused_upload_shows_findings_and_keeps_the_typed_values(
     assert 'value="my-name"' in page.text
     assert "<script>alert" not in page.text
     assert "&lt;/textarea&gt;&lt;script&gt;alert(1)" in page.text
-    assert (await operator.client.templates()).templates == []
+    assert (await operator.client.list_templates()).templates == []
 
 
 async def test_empty_form_and_oversized_file_are_answered_with_a_page(
@@ -230,7 +230,7 @@ async def test_template_in_use_is_deleted_only_after_confirmation(
         "/templates/spd/delete", data={"csrf_token": token, "force": "yes"}
     )
     assert sure.status_code == 303
-    assert (await operator.client.templates()).templates == []
+    assert (await operator.client.list_templates()).templates == []
     assert (await operator.http.get("/templates/spd")).status_code == 404
     running = next(iter(operator.neighbours.chains))
     assert "filter_events" in (await operator.http.get(f"/chains/{running}")).text, (

@@ -39,7 +39,7 @@ async def kill(operator: Operator, *ids: str, body: bytes = b"{}") -> None:
 async def test_every_queue_is_listed_with_waiting_and_dead_messages(operator: Operator) -> None:
     await operator.transport.send([Message("a", DMS_FILES, b"{}"), Message("b", DMS_FILES, b"{}")])
     await kill(operator, "x")
-    queues = {queue.name: queue for queue in (await operator.client.queues()).queues}
+    queues = {queue.name: queue for queue in (await operator.client.list_queues()).queues}
     assert queues.keys() == CONSUMER.keys()
     assert queues[DMS_FILES] == QueueStatus(name=DMS_FILES, consumer="dms", waiting=2, dead=0)
     assert queues[WMS_TASKS] == QueueStatus(name=WMS_TASKS, consumer="wms", waiting=0, dead=1)
@@ -49,7 +49,7 @@ async def test_dead_message_is_shown_with_its_reason_and_its_beginning(
     operator: Operator,
 ) -> None:
     await kill(operator, "x", "y", body=LONG)
-    messages = await operator.client.dead_messages(WMS_TASKS, limit=1)
+    messages = await operator.client.list_dead_messages(WMS_TASKS, limit=1)
     assert (messages.dead, len(messages.messages)) == (2, 1)
     [message] = messages.messages
     assert (message.id, message.reason, message.size) == ("x", "x is <no> task", len(LONG))
@@ -75,7 +75,7 @@ async def test_full_body_of_a_long_dead_message_can_be_downloaded(
     )
     assert "queue body wms.tasks short" not in shown
     with pytest.raises(NotFound, match="message 'gone'"):
-        await operator.client.dead_body(WMS_TASKS, "gone")
+        await operator.client.get_dead_body(WMS_TASKS, "gone")
 
 
 async def test_dead_messages_need_attention_until_they_are_gone(operator: Operator) -> None:
@@ -84,9 +84,11 @@ async def test_dead_messages_need_attention_until_they_are_gone(operator: Operat
 
     async def is_told() -> bool:
         """A measurement of the loop that began earlier may end after this one."""
-        await operator.client.queues()  # The loop also calls this, and the numbers are cached.
+        await operator.client.list_queues()  # The loop also calls this, and the numbers are cached.
         notices[:] = [
-            shown for shown in (await operator.client.attention()).notices if shown.page == "queues"
+            shown
+            for shown in (await operator.client.list_notices()).notices
+            if shown.page == "queues"
         ]
         return bool(notices)
 
@@ -100,7 +102,7 @@ async def test_dead_messages_need_attention_until_they_are_gone(operator: Operat
     await operator.client.requeue(WMS_TASKS, ChooseMessages(ids="all"))
 
     async def is_gone() -> bool:
-        await operator.client.queues()
+        await operator.client.list_queues()
         return "dead message" not in (await operator.http.get("/")).text
 
     await eventually(is_gone, what="the end of the notice")
@@ -119,7 +121,7 @@ async def test_dead_messages_are_requeued_or_dropped(operator: Operator) -> None
 async def test_unknown_queue_message_or_choice_is_refused(operator: Operator) -> None:
     await kill(operator, "a")
     with pytest.raises(NotFound, match=r"no queue 'wms\.task'; there are wms\.tasks"):
-        await operator.client.dead_messages("wms.task")
+        await operator.client.list_dead_messages("wms.task")
     with pytest.raises(NotFound, match="message 'z'"):
         await operator.client.drop(WMS_TASKS, ChooseMessages(ids=["z"]))
     for body in ("{}", '{"ids": null}', '{"ids": "a"}', '{"ids": ["a"], "all": true}'):
@@ -132,7 +134,7 @@ async def test_unknown_queue_message_or_choice_is_refused(operator: Operator) ->
 async def test_unreachable_broker_is_reported(operator: Operator) -> None:
     await operator.transport.stop()
     with pytest.raises(NotAvailable, match="broker"):
-        await operator.client.queues()
+        await operator.client.list_queues()
     assert (await operator.http.get("/queues")).status_code == 503
     assert (await operator.http.get("/templates")).status_code == 200
 

@@ -47,5 +47,5 @@ async def test_request_on_a_changed_table_is_answered_503_and_retried_by_the_cli
             assert (await service.call("GET", "/columns", answer=Columns)).number == 2
     await admin.close()
     assert [(line["event"], line["log_level"]) for line in logs] == [
-        ("http.to_not_available", "warning")
+        ("http.unavailable", "warning")
     ]

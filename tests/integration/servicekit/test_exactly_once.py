@@ -266,7 +266,9 @@ async def test_malformed_messages_become_dead_letters_and_harm_no_other(
         letters["strange"].reason
         == "queue dms.deletions takes no messages of type 'no.such', only dms.deletions"
     )
-    assert letters["wrong"].reason.startswith("its data are no DeleteDataset: uid: it is no uid")
+    assert letters["wrong"].reason.startswith(
+        "its data are not a DeleteDataset: uid: it is not a uid"
+    )
     assert letters["wrong"].reason.endswith("surplus: Extra inputs are not permitted")
     assert "id: Field required" in letters["other"].reason
 

@@ -84,11 +84,11 @@ async def test_service_token_gives_the_permissions_of_its_service(
     wms: ServiceProcess, keys: Path
 ) -> None:
     links = make_links(wms, keys, CallingService.OPERATOR)
-    assert (await WmsClient(links.http("wms")).pilots()).pilots == []
+    assert (await WmsClient(links.http("wms")).list_pilots()).pilots == []
     await links.stop()
     links = make_links(wms, keys, CallingService.INTAKE)
     with pytest.raises(Forbidden, match=r"the service wfms\.intake may not do this"):
-        await WmsClient(links.http("wms")).pilots()
+        await WmsClient(links.http("wms")).list_pilots()
     await links.stop()
 
 
@@ -147,7 +147,7 @@ async def test_service_with_a_wrong_clock_is_answered_503_instead_of_a_refusal(
 ) -> None:
     links = make_links(wms, keys, CallingService.OPERATOR, late=late)
     with pytest.raises(NotAvailable, match=r"the token of the service wfms\.operator"):
-        await WmsClient(links.http("wms")).pilots()
+        await WmsClient(links.http("wms")).list_pilots()
     await links.stop()
 
 
@@ -158,10 +158,10 @@ async def test_requests_succeed_while_service_keys_are_rotated(
     client = WmsClient(links.http("wms"))
     for change in (make_keys, rotate_keys, forget_old_keys, rotate_keys, forget_old_keys):
         change(keys)
-        assert (await client.pilots()).pilots == [], change
+        assert (await client.list_pilots()).pilots == [], change
     await links.stop()
     fresh = make_links(wms, keys, CallingService.OPERATOR)
-    assert (await WmsClient(fresh.http("wms")).pilots()).pilots == []
+    assert (await WmsClient(fresh.http("wms")).list_pilots()).pilots == []
     await fresh.stop()
 
 
@@ -189,7 +189,7 @@ async def test_service_without_keys_accepts_requests_of_services_with_keys(
     """Services keep working while an administrator gives them keys one after the other."""
     process = await serve(CallingService.WMS, pilot_keys="one that signs", pilot_token=PILOTS)
     links = make_links(process, keys, CallingService.OPERATOR)
-    assert (await WmsClient(links.http("wms")).pilots()).pilots == []
+    assert (await WmsClient(links.http("wms")).list_pilots()).pilots == []
     await links.stop()
     assert (await process.http.get("/api/v1/pilots")).status_code == 200
 

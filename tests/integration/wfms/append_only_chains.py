@@ -116,7 +116,7 @@ async def run_collected_chain(
 
 
 async def get_corpus(wfms: WfmsFixture) -> AppendOnlyDataset:
-    (corpus_status,) = await wfms.dms.append_only_datasets()
+    (corpus_status,) = await wfms.dms.list_append_only_datasets()
     return corpus_status
 
 
@@ -132,14 +132,16 @@ async def start_triggered_chains(wfms: WfmsFixture) -> list[Chain]:
 
 async def list_triggered_chains(wfms: WfmsFixture) -> list[Chain]:
     names = {template.name for template in wfms.templates}
-    listed = (await wfms.chains.chains(limit=500)).chains
+    listed = (await wfms.chains.list_chains(limit=500)).chains
     return [chain for chain in reversed(listed) if chain.template in names]
 
 
 async def list_input_files(wfms: WfmsFixture, chains: list[Chain]) -> list[str]:
     """Return the names of all files in the inputs of the chains."""
     return [
-        file.name for chain in chains for file in (await wfms.dms.files(chain.dataset_uid)).files
+        file.name
+        for chain in chains
+        for file in (await wfms.dms.list_files(chain.dataset_uid)).files
     ]
 
 

@@ -33,7 +33,7 @@ async def failed_chain(wfms: WfmsFixture, name: str = "a") -> Chain:
 
 
 async def needed(wfms: WfmsFixture) -> list[Chain]:
-    return (await wfms.chains.chains(attention=True)).chains
+    return (await wfms.chains.list_chains(attention=True)).chains
 
 
 async def test_failed_chain_needs_attention_until_somebody_acknowledges_it(
@@ -48,7 +48,7 @@ async def test_failed_chain_needs_attention_until_somebody_acknowledges_it(
     assert [needing.uid for needing in await needed(wfms)] == [failed.uid], (
         "newer ended chains do not hide the failed chain"
     )
-    assert await wfms.chains.counts() == ChainCounts(in_progress=0, uploading=0, attention=1)
+    assert await wfms.chains.get_counts() == ChainCounts(in_progress=0, uploading=0, attention=1)
     chain = await wfms.chains.acknowledge_chain(failed.uid, ANN)
     assert chain.acknowledged is not None
     assert chain.acknowledged.by == "Ann"
@@ -60,13 +60,13 @@ async def test_failed_chain_needs_attention_until_somebody_acknowledges_it(
     again = await wfms.chains.acknowledge_chain(failed.uid, ANN)
     assert again.acknowledged == chain.acknowledged, "the first acknowledgement is kept"
     assert await needed(wfms) == []
-    assert (await wfms.chains.counts()).attention == 0
+    assert (await wfms.chains.get_counts()).attention == 0
     assert (await wfms.get_chain(failed.uid)).acknowledged == chain.acknowledged
 
 
 async def test_only_failed_chains_can_be_acknowledged(wfms: WfmsFixture) -> None:
     running = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(ONE))
-    with pytest.raises(Conflict, match="is in_progress, and needs nobody"):
+    with pytest.raises(Conflict, match="is in_progress, and needs no decision"):
         await wfms.chains.acknowledge_chain(running.uid, ANN)
     with pytest.raises(NotFound):
         await wfms.chains.acknowledge_chain(uuid4(), ANN)
@@ -103,8 +103,8 @@ async def test_all_running_chains_are_counted(wfms: WfmsFixture) -> None:
     dataset = await wfms.create_input("a")
     for number in range(76):
         await wfms.create_chain(dataset, wfms.add_template(ONE, name=f"wf-{number}"))
-    assert len((await wfms.chains.chains()).chains) == 50
-    assert await wfms.chains.counts() == ChainCounts(in_progress=76, uploading=0, attention=0)
+    assert len((await wfms.chains.list_chains()).chains) == 50
+    assert await wfms.chains.get_counts() == ChainCounts(in_progress=76, uploading=0, attention=0)
 
 
 async def test_chains_that_ended_last_are_listed_first(wfms: WfmsFixture) -> None:
@@ -115,8 +115,8 @@ async def test_chains_that_ended_last_are_listed_first(wfms: WfmsFixture) -> Non
     ]
     for uid in reversed(uids[:3]):
         await wfms.chains.cancel_chain(uid)
-    assert [chain.uid for chain in await wfms.chains.last_ended(limit=9)] == uids[:3]
-    assert [chain.uid for chain in await wfms.chains.last_ended(limit=1)] == uids[:1]
+    assert [chain.uid for chain in await wfms.chains.list_last_ended_chains(limit=9)] == uids[:3]
+    assert [chain.uid for chain in await wfms.chains.list_last_ended_chains(limit=1)] == uids[:1]
     page = await wfms.client("wfms.chains").get(
         "/api/v1/chains", params={"ended": True, "limit": 1}
     )
@@ -131,11 +131,11 @@ async def test_chains_of_one_template_are_listed_in_pages(wfms: WfmsFixture) -> 
         await wfms.create_chain(
             dataset, wfms.add_template(ONE, name=f"wf-{number % 2}", version=number)
         )
-    first = await wfms.chains.chains(template="wf-1", limit=1)
-    rest = await wfms.chains.chains(template="wf-1", after=first.after)
+    first = await wfms.chains.list_chains(template="wf-1", limit=1)
+    rest = await wfms.chains.list_chains(template="wf-1", after=first.after)
     versions = [chain.template_version for chain in [*first.chains, *rest.chains]]
     assert versions == [3, 1]
-    assert (await wfms.chains.chains(template="wf")).chains == []
+    assert (await wfms.chains.list_chains(template="wf")).chains == []
 
 
 @pytest.mark.parametrize(
@@ -167,12 +167,12 @@ async def test_chains_are_listed_by_all_filters_together(
         "wfms.chains",
         "UPDATE chains SET owner = CASE dataset_name WHEN 'input-2' THEN 'anna' ELSE 'ben' END",
     )
-    chains_found = await wfms.chains.chains(**filters)
+    chains_found = await wfms.chains.list_chains(**filters)
     assert [chain.dataset_name for chain in chains_found.chains] == [f"input-{n}" for n in expected]
     listed: list[str] = []
     after: str | None = None
     while True:
-        page = await wfms.chains.chains(limit=1, after=after, **filters)
+        page = await wfms.chains.list_chains(limit=1, after=after, **filters)
         listed += [chain.dataset_name for chain in page.chains]
         after = page.after
         if after is None:
@@ -183,7 +183,7 @@ async def test_chains_are_listed_by_all_filters_together(
 @pytest.mark.parametrize("meta", [["run"], ["=7"], ["run=7", "run=8"], ["run=1e999"]])
 async def test_malformed_metadata_filter_is_refused(wfms: WfmsFixture, meta: list[str]) -> None:
     with pytest.raises(Unprocessable, match=r"query\.meta: "):
-        await wfms.chains.chains(meta=meta)
+        await wfms.chains.list_chains(meta=meta)
 
 
 async def test_several_chains_are_looked_up_in_one_request(wfms: WfmsFixture) -> None:
@@ -192,9 +192,9 @@ async def test_several_chains_are_looked_up_in_one_request(wfms: WfmsFixture) ->
         (await wfms.create_chain(dataset, wfms.add_template(ONE, name=f"wf-{number}"))).uid
         for number in range(3)
     ]
-    chains = await wfms.chains.known_chains([uids[0], uuid4(), uids[2]])
+    chains = await wfms.chains.list_chains_by_uid([uids[0], uuid4(), uids[2]])
     assert [chain.uid for chain in chains] == [uids[2], uids[0]]
-    assert await wfms.chains.known_chains([]) == []
+    assert await wfms.chains.list_chains_by_uid([]) == []
 
 
 async def test_counts_and_attention_use_indexes(wfms: WfmsFixture) -> None:
@@ -246,25 +246,25 @@ async def test_tasks_are_listed_in_pages(wfms: WfmsFixture) -> None:
     for number in range(5):
         await wfms.create_chain(dataset, wfms.add_template(TWO, name=f"wf-{number}"))
     await run(wfms, turns=3)
-    whole = (await wfms.chains.tasks()).tasks
+    whole = (await wfms.chains.list_tasks()).tasks
     assert len(whole) == 10
     tasks: list[ChainTask] = []
     after: str | None = None
     while True:
-        page = await wfms.chains.tasks(limit=3, after=after)
+        page = await wfms.chains.list_tasks(limit=3, after=after)
         tasks += page.tasks
         after = page.after
         if after is None:
             break
     assert tasks == whole
     mine = whole[0].chain_uid
-    of_one = await wfms.chains.tasks(chain=mine)
+    of_one = await wfms.chains.list_tasks(chain=mine)
     assert {task.chain_uid for task in of_one.tasks} == {mine}
-    ended = await wfms.chains.tasks(limit=3, state=StepState.FINISHED)
-    more = await wfms.chains.tasks(limit=100, state=StepState.FINISHED, after=ended.after)
+    ended = await wfms.chains.list_tasks(limit=3, state=StepState.FINISHED)
+    more = await wfms.chains.list_tasks(limit=100, state=StepState.FINISHED, after=ended.after)
     assert [task.task_uid for task in [*ended.tasks, *more.tasks]] == [
         task.task_uid for task in whole
     ]
     for cursor in ("x", "1", "1.", "-1.2", "1.2.3", "9" * 30 + ".1"):
-        with pytest.raises(Unprocessable, match="is no cursor of this list"):
-            await wfms.chains.tasks(after=cursor)
+        with pytest.raises(Unprocessable, match="is not a cursor of this list"):
+            await wfms.chains.list_tasks(after=cursor)

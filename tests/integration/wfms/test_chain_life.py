@@ -28,7 +28,7 @@ async def test_data_set_is_processed_to_an_uploaded_output(wfms: WfmsFixture) ->
     first = await wfms.create_input("run-7", meta={"kind": "raw", "produced": {"events": 7}})
     for _ in range(5):
         await wfms.run_loops()
-    (chain,) = (await wfms.chains.chains()).chains
+    (chain,) = (await wfms.chains.list_chains()).chains
     assert chain.state is ChainState.FINISHED
     assert [step.state for step in chain.steps] == [StepState.FINISHED] * 3
     kept_datasets = [dataset for dataset in chain.datasets if dataset.uid not in wfms.deletions]
@@ -38,7 +38,7 @@ async def test_data_set_is_processed_to_an_uploaded_output(wfms: WfmsFixture) ->
     ]
     assert wfms.deletions[-1] == first.uid, "the first input is deleted last"
     assert len(wfms.deletions) == len(set(wfms.deletions)) == 5
-    output = await wfms.dms.dataset(kept_datasets[0].uid)
+    output = await wfms.dms.get_dataset(kept_datasets[0].uid)
     assert output.state is DatasetState.UPLOADED
     assert output.meta == {
         "kind": "raw",
@@ -101,18 +101,23 @@ async def test_invariant_1_one_chain_per_data_set_template_version_and_parameter
     template = wfms.add_template(three_steps(parameters=parameters, bind={"kind": "kind"}))
     dataset = await wfms.create_input("a", meta={"kind": "raw"})
     request = wfms.make_request(dataset, template, kind="raw")
-    first, is_new = await wfms.chains.new_chain(request)
+    first, is_new = await wfms.chains.create_new_chain(request)
     assert is_new, "the intake's request has the values of the metadata"
-    assert await wfms.chains.new_chain(wfms.make_request(dataset, template)) == (first, False)
+    assert await wfms.chains.create_new_chain(wfms.make_request(dataset, template)) == (
+        first,
+        False,
+    )
     other = wfms.make_request(dataset, template, kind="raw", cut=5)
-    answers = await asyncio.gather(*(wfms.chains.new_chain(other) for _ in range(4)))
+    answers = await asyncio.gather(*(wfms.chains.create_new_chain(other) for _ in range(4)))
     assert sorted(is_new for _, is_new in answers) == [False, False, False, True]
     assert {chain.uid for chain, _ in answers}.isdisjoint({first.uid})
     [second] = {chain.uid for chain, _ in answers}
     assert (await wfms.get_chain(second)).params == {"kind": "raw", "cut": 5}
-    again, is_new = await wfms.chains.new_chain(request.model_copy(update={"template_version": 2}))
+    again, is_new = await wfms.chains.create_new_chain(
+        request.model_copy(update={"template_version": 2})
+    )
     assert is_new
-    assert len({first.uid, second, again.uid}) == len((await wfms.chains.chains()).chains) == 3
+    assert len({first.uid, second, again.uid}) == len((await wfms.chains.list_chains()).chains) == 3
 
 
 async def test_parameters_are_checked_and_passed_to_the_task(wfms: WfmsFixture) -> None:
@@ -165,7 +170,7 @@ async def test_requirements_of_a_template_are_checked_for_a_new_chain(
         "requires meta version like '2.*', which is '1.4'",
         "requires parameter cut from -∞ to 5, which is 9",
     ]
-    assert (await wfms.chains.chains()).chains == []
+    assert (await wfms.chains.list_chains()).chains == []
     less = template.model_copy(
         update={
             "plan": template.plan.model_copy(update={"require": Require(files=Equals(value=1))})
@@ -227,7 +232,7 @@ async def test_tasks_beside_a_failed_task_are_canceled_with_the_reason_of_the_ch
     chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(both))
     await wfms.start_steps()
     await wfms.deliver()
-    tasks = (await wfms.chains.tasks(chain=chain.uid)).tasks
+    tasks = (await wfms.chains.list_tasks(chain=chain.uid)).tasks
     [failing_task] = [task.task_uid for task in tasks if task.step == "wrong"]
     long = f"no: {'x' * 5_000}"
     await wfms.end_task(failing_task, TaskState.FAILED, failed=3, reason=long)
@@ -292,14 +297,14 @@ async def test_watch_of_a_task_that_was_never_sent_ends(wfms: WfmsFixture) -> No
             await wfms.start_steps()
         except BaseException:
             wfms.fuse.at = None
-        if (await wfms.watcher.watched()).tasks:
+        if (await wfms.watcher.list_watched()).tasks:
             break
         wfms.fuse.at = None
     wfms.fuse.at = None
     await wfms.chains.cancel_chain(chain.uid)
     await wfms.start_steps()
     await wfms.follow_watches()
-    (watch,) = (await wfms.watcher.watched()).tasks
+    (watch,) = (await wfms.watcher.list_watched()).tasks
     assert watch.reported
     assert (await wfms.get_chain(chain.uid)).state is ChainState.CANCELED
     assert wfms.wms.messages == []
@@ -318,7 +323,7 @@ async def test_late_cancel_and_use_of_deleted_inputs_are_refused(wfms: WfmsFixtu
     with pytest.raises(Conflict, match="was released for deletion"):
         await wfms.create_chain(dataset, other)
     with pytest.raises(Conflict, match="is deleting"):
-        await wfms.create_chain(await wfms.dms.dataset(dataset.uid), other)
+        await wfms.create_chain(await wfms.dms.get_dataset(dataset.uid), other)
     own = await wfms.dms.register_dataset(NewDataset(name="own", type=DatasetType.LOGS))
     with pytest.raises(Unprocessable, match="only inside its own chain"):
         await wfms.create_chain(own, other)
@@ -354,15 +359,15 @@ async def test_chains_and_tasks_are_listed_ranked_and_canceled(wfms: WfmsFixture
     ]
     await wfms.start_steps()
     await wfms.deliver()
-    page = await wfms.chains.chains(limit=2)
+    page = await wfms.chains.list_chains(limit=2)
     assert [chain.uid for chain in page.chains] == [chains[2].uid, chains[1].uid]
-    rest = await wfms.chains.chains(limit=2, after=page.after)
+    rest = await wfms.chains.list_chains(limit=2, after=page.after)
     assert ([chain.uid for chain in rest.chains], rest.after) == ([chains[0].uid], None)
-    of_one = await wfms.chains.chains(dataset_uid=chains[1].dataset_uid)
+    of_one = await wfms.chains.list_chains(dataset_uid=chains[1].dataset_uid)
     assert [chain.uid for chain in of_one.chains] == [chains[1].uid]
-    with pytest.raises(Unprocessable, match="is no cursor of this list"):
-        await wfms.chains.chains(after="zzz")
-    tasks = (await wfms.chains.tasks(chain=chains[0].uid)).tasks
+    with pytest.raises(Unprocessable, match="is not a cursor of this list"):
+        await wfms.chains.list_chains(after="zzz")
+    tasks = (await wfms.chains.list_tasks(chain=chains[0].uid)).tasks
     assert [(task.step, task.state) for task in tasks] == [
         ("decode", StepState.IN_PROGRESS),
         ("filter", StepState.STARTING),
@@ -370,7 +375,7 @@ async def test_chains_and_tasks_are_listed_ranked_and_canceled(wfms: WfmsFixture
     assert tasks[0].jobs is not None
     assert (await wfms.chains.prioritise(tasks[0].task_uid, 9.0)).rank == 9.0
     wfms.http["wms"].down = True
-    assert (await wfms.chains.task(tasks[0].task_uid)).jobs is None
+    assert (await wfms.chains.get_task(tasks[0].task_uid)).jobs is None
     wfms.http["wms"].down = False
     assert (await wfms.chains.cancel_task(tasks[0].task_uid)).state is TaskState.CANCELED
     await wfms.follow_watches()

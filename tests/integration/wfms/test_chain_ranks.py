@@ -12,7 +12,7 @@ from tests.unit.wfms.chains.plans import three_steps
 
 async def ranked_chain(wfms: WfmsFixture, rank: float) -> Chain:
     new = wfms.make_request(await wfms.create_input("a"), wfms.add_template(three_steps()))
-    return await wfms.chains.new_dataset(new.model_copy(update={"rank": rank}))
+    return await wfms.chains.create_chain(new.model_copy(update={"rank": rank}))
 
 
 async def begin(wfms: WfmsFixture) -> None:
@@ -42,7 +42,7 @@ async def test_new_rank_applies_to_running_and_later_tasks(wfms: WfmsFixture) ->
         await wfms.run_loops()
     assert len(ranks(wfms)) == 3
     assert set(ranks(wfms).values()) == {41.0}
-    with pytest.raises(Conflict, match=r"no step of it is to run any more"):
+    with pytest.raises(Conflict, match=r"its steps no longer run"):
         await wfms.chains.rank_chain(chain.uid, 1.0)
     with pytest.raises(NotFound):
         await wfms.chains.rank_chain(chain.dataset_uid, 1.0)

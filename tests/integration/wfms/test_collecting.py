@@ -32,7 +32,7 @@ async def test_output_is_collected_when_the_chain_has_finished(wfms: WfmsFixture
     )
     await run_collected_chain(wfms, "b", files=3)
     assert (await get_corpus(wfms)).dataset.count_files == 5
-    files = (await wfms.dms.files(corpus_status.dataset.uid)).files
+    files = (await wfms.dms.list_files(corpus_status.dataset.uid)).files
     assert all("/output/" in file.url for file in files), (
         "the files are those of the output storage"
     )
@@ -69,7 +69,7 @@ async def test_discarded_output_is_deleted_only_after_its_collection(
     chain = await run_chain(wfms, await wfms.create_chain(await wfms.create_input("a"), template))
     await wfms.chains.discard_chain(chain.uid)
     await wfms.delete_outputs()
-    assert (await wfms.dms.dataset(output_dataset(chain))).state is DatasetState.UPLOADED
+    assert (await wfms.dms.get_dataset(output_dataset(chain))).state is DatasetState.UPLOADED
     wfms.http["dms"].down = True
     with pytest.raises(NotAvailable):
         await wfms.collect_outputs()
@@ -81,11 +81,11 @@ async def test_discarded_output_is_deleted_only_after_its_collection(
         pass
     await context.files.stop()
     await context.reads.stop()
-    assert (await wfms.dms.dataset(output_dataset(chain))).state is DatasetState.DELETED
+    assert (await wfms.dms.get_dataset(output_dataset(chain))).state is DatasetState.DELETED
     corpus_status = await get_corpus(wfms)
     assert corpus_status.dataset.count_files == 2
-    for file in (await wfms.dms.files(corpus_status.dataset.uid)).files:
-        assert await wfms.dms.part(corpus_status.dataset.uid, file.id, length=file.size)
+    for file in (await wfms.dms.list_files(corpus_status.dataset.uid)).files:
+        assert await wfms.dms.read_part(corpus_status.dataset.uid, file.id, length=file.size)
 
 
 async def test_output_of_an_already_discarded_chain_is_not_collected(wfms: WfmsFixture) -> None:
@@ -95,7 +95,7 @@ async def test_output_of_an_already_discarded_chain_is_not_collected(wfms: WfmsF
     await wfms.chains.discard_chain(chain.uid)
     await run_chain(wfms, chain)
     await wfms.collect_outputs()
-    assert await wfms.dms.append_only_datasets() == []
+    assert await wfms.dms.list_append_only_datasets() == []
     assert (await wfms.get_chain(chain.uid)).collected == []
 
 
@@ -108,7 +108,7 @@ async def test_output_of_a_failed_chain_is_not_collected(wfms: WfmsFixture) -> N
         await wfms.run_loops()
     assert (await wfms.get_chain(chain.uid)).state is ChainState.FAILED
     await wfms.collect_outputs()
-    assert await wfms.dms.append_only_datasets() == []
+    assert await wfms.dms.list_append_only_datasets() == []
 
 
 async def test_refused_collection_is_reported_at_the_chain_and_not_retried(
@@ -123,13 +123,13 @@ async def test_refused_collection_is_reported_at_the_chain_and_not_retried(
     assert collection.append_only is None
     await wfms.chains.discard_chain(other.uid)
     await wfms.delete_outputs()
-    assert (await wfms.dms.dataset(output_dataset(other))).state is DatasetState.DELETING
+    assert (await wfms.dms.get_dataset(output_dataset(other))).state is DatasetState.DELETING
 
 
 async def test_append_only_data_set_cannot_be_the_input_of_a_chain(wfms: WfmsFixture) -> None:
     await run_collected_chain(wfms, "a")
     grown = (await get_corpus(wfms)).dataset
-    with pytest.raises(Unprocessable, match="is append-only: it grows, and is no chain's input"):
+    with pytest.raises(Unprocessable, match="is append-only: it grows, and is not a chain's input"):
         await wfms.create_chain(grown, wfms.add_template(collecting_plan(), name="other"))
     with pytest.raises(Conflict, match="append-only"):
         await wfms.chains.delete_dataset(grown.uid)
@@ -141,9 +141,9 @@ async def test_each_group_collects_in_its_own_data_set(wfms: WfmsFixture) -> Non
         dataset = await wfms.create_input(f"d{number}", group=group)
         template = wfms.add_template(collecting_plan(), name=f"t{number}")
         request = wfms.make_request(dataset, template).model_copy(update={"group": group})
-        await run_chain(wfms, await wfms.chains.new_dataset(request))
+        await run_chain(wfms, await wfms.chains.create_chain(request))
     await wfms.collect_outputs()
-    corpora = await wfms.dms.append_only_datasets()
+    corpora = await wfms.dms.list_append_only_datasets()
     assert [(one.dataset.append_only, one.dataset.group) for one in corpora] == [
         ("corpus", "ocr"),
         ("corpus", "spd"),

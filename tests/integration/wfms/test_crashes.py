@@ -91,7 +91,7 @@ async def test_chain_finishes_despite_crashes_at_every_place_of_every_loop(
             await wfms.deliver()
             await wfms.end_running_tasks()
             await wfms.upload_all()
-    (chain,) = (await wfms.chains.chains()).chains
+    (chain,) = (await wfms.chains.list_chains()).chains
     assert chain.state is ChainState.FINISHED
     assert len(wfms.wms.messages) == len(set(wfms.wms.messages)) == 3
     assert len(wfms.deletions) == len(set(wfms.deletions)) == 5
@@ -165,7 +165,7 @@ async def test_concurrent_instances_of_all_loops_duplicate_nothing(wfms: WfmsFix
             await wfms.deliver()
             await wfms.end_running_tasks()
             await wfms.upload_all()
-    chains = (await wfms.chains.chains()).chains
+    chains = (await wfms.chains.list_chains()).chains
     assert [chain.state for chain in chains] == [ChainState.FINISHED] * 8
     assert len(wfms.wms.messages) == len(set(wfms.wms.messages)) == 24
     assert len(wfms.deletions) == len(set(wfms.deletions)) == 40
@@ -195,7 +195,7 @@ async def test_outage_of_a_service_only_delays_the_chain(wfms: WfmsFixture) -> N
         await wfms.upload_all()
     await wfms.hand_over_releases()
     await wfms.deliver()
-    (chain,) = (await wfms.chains.chains()).chains
+    (chain,) = (await wfms.chains.list_chains()).chains
     assert chain.state is ChainState.FINISHED
     assert len(wfms.deletions) == len(set(wfms.deletions)) == 5
 
@@ -217,6 +217,6 @@ async def test_stopped_instance_returns_its_claims(wfms: WfmsFixture) -> None:
             await crank()
             await wfms.deliver()
             await wfms.end_running_tasks()
-        (chain,) = (await wfms.chains.chains(limit=1)).chains
+        (chain,) = (await wfms.chains.list_chains(limit=1)).chains
         assert chain.dataset_name == f"d{place}"
         assert chain.state is ChainState.UPLOADING, f"stopped at place {place}"

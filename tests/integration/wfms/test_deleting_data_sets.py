@@ -20,7 +20,7 @@ DELETION_STATES = {DatasetState.DELETING, DatasetState.DELETED}
 
 
 async def is_going(wfms: WfmsFixture, dataset: Dataset) -> bool:
-    return (await wfms.dms.dataset(dataset.uid)).state in DELETION_STATES
+    return (await wfms.dms.get_dataset(dataset.uid)).state in DELETION_STATES
 
 
 async def test_deletion_of_a_needed_data_set_is_refused_and_names_the_chain(
@@ -32,7 +32,7 @@ async def test_deletion_of_a_needed_data_set_is_refused_and_names_the_chain(
     )
     await wfms.start_steps()
     written = [
-        await wfms.dms.dataset(needed.uid)
+        await wfms.dms.get_dataset(needed.uid)
         for needed in (await wfms.get_chain(chain.uid)).datasets
         if needed.port == "out"
     ]
@@ -73,14 +73,14 @@ async def test_forced_deletion_of_a_used_output_cancels_the_downstream_chain(
         if dataset.port == "out"
     ]
     reader = await wfms.create_chain(
-        await wfms.dms.dataset(uid), wfms.add_template(three_steps(), name="reader")
+        await wfms.dms.get_dataset(uid), wfms.add_template(three_steps(), name="reader")
     )
     await wfms.start_steps()
     await wfms.deliver()
     assert (await wfms.chains.delete_dataset(uid, force=True)).state is DatasetState.UPLOADED
     await wfms.run_loops()
     assert (await wfms.get_chain(reader.uid)).state is ChainState.CANCELED
-    assert (await wfms.dms.dataset(uid)).state in DELETION_STATES
+    assert (await wfms.dms.get_dataset(uid)).state in DELETION_STATES
 
 
 async def test_forced_deletion_cancels_chains_first_despite_crashes(wfms: WfmsFixture) -> None:
@@ -145,7 +145,7 @@ async def test_chain_creation_and_deletion_of_its_input_exclude_each_other(
         deletes = wfms.chains.delete_dataset(dataset.uid)
         answers = await asyncio.gather(begins, deletes, return_exceptions=True)
         assert [isinstance(answer, Conflict) for answer in answers].count(True) == 1, answers
-        chain_count = len((await wfms.chains.chains(dataset_uid=dataset.uid)).chains)
+        chain_count = len((await wfms.chains.list_chains(dataset_uid=dataset.uid)).chains)
         assert chain_count + await is_going(wfms, dataset) == 1
         outcomes.add(chain_count)
     assert outcomes == {0, 1}, "each of the two was first at least once"

@@ -26,12 +26,12 @@ async def test_discarded_chain_leaves_no_data(wfms: WfmsFixture) -> None:
         for entry in (await wfms.get_chain(chain.uid)).datasets
         if entry.port == "out" and entry.step == "merge"
     ]
-    assert (await wfms.dms.dataset(output)).state is DatasetState.UPLOADED
+    assert (await wfms.dms.get_dataset(output)).state is DatasetState.UPLOADED
     await wfms.chains.discard_chain(chain.uid)
     await wfms.run_loops()
     assert (await wfms.get_chain(chain.uid)).discarded
     for entry in (await wfms.get_chain(chain.uid)).datasets:
-        assert (await wfms.dms.dataset(entry.uid)).state in {
+        assert (await wfms.dms.get_dataset(entry.uid)).state in {
             DatasetState.DELETING,
             DatasetState.DELETED,
         }, entry.name
@@ -64,15 +64,15 @@ async def test_output_used_by_another_chain_is_not_discarded(wfms: WfmsFixture) 
         if dataset.port == "out" and dataset.step == "merge"
     ]
     second = await wfms.create_chain(
-        await wfms.dms.dataset(output),
+        await wfms.dms.get_dataset(output),
         wfms.add_template(THREE, name="other"),
     )
     await wfms.chains.discard_chain(first.uid)
     await wfms.delete_outputs()
-    assert (await wfms.dms.dataset(output)).state is DatasetState.UPLOADED
+    assert (await wfms.dms.get_dataset(output)).state is DatasetState.UPLOADED
     for _ in range(5):
         await wfms.run_loops()
     assert (await wfms.get_chain(second.uid)).state is ChainState.FINISHED
     await wfms.chains.discard_chain(first.uid)
     await wfms.delete_outputs()
-    assert (await wfms.dms.dataset(output)).state is DatasetState.DELETING
+    assert (await wfms.dms.get_dataset(output)).state is DatasetState.DELETING

@@ -30,7 +30,7 @@ async def finished_with_failure(wfms: WfmsFixture, *, at: str = "filter") -> tup
 
 async def failures(wfms: WfmsFixture) -> list[tuple[str, int]]:
     """Return the input's name and the number of failed jobs of chains that wait for a decision."""
-    page = await wfms.chains.chains(attention=True, state=ChainState.FINISHED)
+    page = await wfms.chains.list_chains(attention=True, state=ChainState.FINISHED)
     return [(chain.dataset_name, chain.failed_jobs) for chain in page.chains]
 
 
@@ -60,11 +60,11 @@ async def test_failed_jobs_of_a_finished_chain_can_be_rerun(wfms: WfmsFixture) -
 async def test_acknowledgement_of_failed_jobs_deletes_their_inputs(wfms: WfmsFixture) -> None:
     dataset, chain = await finished_with_failure(wfms)
     assert wfms.deletions == []
-    assert (await wfms.chains.counts()).attention == 1
+    assert (await wfms.chains.get_counts()).attention == 1
     acknowledged_chain = await wfms.chains.acknowledge_chain(chain.uid, ANN)
     assert acknowledged_chain.acknowledged is not None
     await wfms.run_loops()
-    assert (await wfms.chains.counts()).attention == 0
+    assert (await wfms.chains.get_counts()).attention == 0
     for uid in (dataset.uid, dataset_of(chain, "decode"), dataset_of(chain, "filter")):
         assert await is_deleted(wfms, uid)
 
@@ -98,8 +98,8 @@ async def test_input_is_deleted_by_default_only_if_it_is_a_copy(
 
 async def test_chain_with_failed_jobs_has_the_outcome_incomplete(wfms: WfmsFixture) -> None:
     _, chain = await finished_with_failure(wfms)
-    one = await wfms.chains.chain(chain.uid)
-    [listed] = (await wfms.chains.chains()).chains
+    one = await wfms.chains.get_chain(chain.uid)
+    [listed] = (await wfms.chains.list_chains()).chains
     for listed_chain in (one, listed):
         assert (listed_chain.outcome, listed_chain.failed_jobs) == (INCOMPLETE, 1)
         assert [step.outcome for step in listed_chain.steps] == ["finished", INCOMPLETE, "finished"]
@@ -109,7 +109,7 @@ async def test_incomplete_chains_can_be_listed_separately(wfms: WfmsFixture) -> 
     _, chain = await finished_with_failure(wfms)
 
     async def listed(state: ChainListState) -> list[UUID]:
-        return [chain.uid for chain in (await wfms.chains.chains(state=state)).chains]
+        return [chain.uid for chain in (await wfms.chains.list_chains(state=state)).chains]
 
     assert (
         await listed(ChainListState.INCOMPLETE)
@@ -125,7 +125,7 @@ async def test_incomplete_chains_can_be_listed_separately(wfms: WfmsFixture) -> 
 
 async def test_reason_of_a_finished_chain_counts_its_failed_jobs(wfms: WfmsFixture) -> None:
     _, chain = await finished_with_failure(wfms)
-    [listed] = (await wfms.chains.chains()).chains
-    for listed_chain in (await wfms.chains.chain(chain.uid), listed):
+    [listed] = (await wfms.chains.list_chains()).chains
+    for listed_chain in (await wfms.chains.get_chain(chain.uid), listed):
         assert listed_chain.failed_jobs == 1
         assert listed_chain.reason == "outputs are missing because 1 job of step 'filter' failed"

@@ -80,7 +80,7 @@ async def test_file_parameters_are_checked_for_a_new_chain(wfms: WfmsFixture) ->
         assert message in refused.value.detail
     with pytest.raises(Unprocessable, match="'a' is a file, which is given as"):
         await wfms.create_chain(dataset, template, a={"class": "File", "location": "file:///a"})
-    assert (await wfms.chains.chains()).chains == []
+    assert (await wfms.chains.list_chains()).chains == []
 
 
 async def test_file_parameter_is_passed_to_the_task_and_deleted_with_the_chain(
@@ -144,14 +144,16 @@ async def test_file_parameter_needed_by_another_chain_is_kept(wfms: WfmsFixture)
         await wfms.run_loops()
     ended = {
         chain.template
-        for chain in (await wfms.chains.chains()).chains
+        for chain in (await wfms.chains.list_chains()).chains
         if chain.state is ChainState.FINISHED
     }
     assert ended == {"wf", "short"}
     assert not {dataset.uid for dataset in two} & set(wfms.deletions)
     for _ in range(3):
         await wfms.run_loops()
-    assert all(chain.state is ChainState.FINISHED for chain in (await wfms.chains.chains()).chains)
+    assert all(
+        chain.state is ChainState.FINISHED for chain in (await wfms.chains.list_chains()).chains
+    )
     assert [dataset.uid in wfms.deletions for dataset in two] == [True, False]
 
 
@@ -198,7 +200,7 @@ async def test_data_set_parameter_is_checked_for_a_new_chain(wfms: WfmsFixture) 
             await wfms.create_chain(
                 dataset, template, **({} if value is None else {"mates": value})
             )
-    assert (await wfms.chains.chains()).chains == []
+    assert (await wfms.chains.list_chains()).chains == []
 
 
 async def test_directory_parameter_takes_a_data_set_with_one_bundle(wfms: WfmsFixture) -> None:

@@ -21,7 +21,7 @@ def one_step(**more: object) -> Plan:
 
 
 async def names_in_chains(wfms: WfmsFixture) -> list[str]:
-    return sorted(chain.dataset_name for chain in (await wfms.chains.chains(limit=500)).chains)
+    return sorted(chain.dataset_name for chain in (await wfms.chains.list_chains(limit=500)).chains)
 
 
 async def test_no_data_set_is_missed_when_many_close_concurrently(wfms: WfmsFixture) -> None:
@@ -72,7 +72,7 @@ async def test_crash_at_any_place_neither_loses_nor_duplicates_chains(wfms: Wfms
                 wfms.fuse.at = None
     assert place > 4
     await wfms.start_chains()
-    assert len((await wfms.chains.chains()).chains) == 4
+    assert len((await wfms.chains.list_chains()).chains) == 4
 
 
 async def test_concurrent_intakes_make_one_chain_although_the_template_changes(
@@ -94,7 +94,7 @@ async def test_concurrent_intakes_make_one_chain_although_the_template_changes(
     wfms.templates[:] = [template.model_copy(update={"version": 2})]
     await asyncio.gather(wfms.match_datasets(), wfms.match_datasets())
     await asyncio.gather(wfms.start_chains(), wfms.start_chains())
-    (chain,) = (await wfms.chains.chains()).chains
+    (chain,) = (await wfms.chains.list_chains()).chains
     assert chain.template_version == 1
 
 
@@ -105,7 +105,7 @@ async def test_unmatched_data_set_has_a_reason_and_can_be_matched_again(
     dataset = await wfms.create_input("a", meta={"kind": "calibration"})
     wfms.add_template(one_step(match=RAW), name="raw-only")
     await wfms.match_datasets()
-    (unmatched,) = (await intake.unmatched()).datasets
+    (unmatched,) = (await intake.list_unmatched()).datasets
     assert unmatched.dataset_name == "a"
     assert (
         unmatched.reason
@@ -116,7 +116,7 @@ async def test_unmatched_data_set_has_a_reason_and_can_be_matched_again(
     assert (await intake.rematch(dataset.uid)).template == "any"
     await wfms.start_chains()
     assert await names_in_chains(wfms) == ["a"]
-    assert (await intake.unmatched()).datasets == []
+    assert (await intake.list_unmatched()).datasets == []
     with pytest.raises(NotFound, match="not among the unmatched"):
         await intake.rematch(dataset.uid)
 
@@ -131,7 +131,7 @@ async def test_rematch_of_all_unmatched_data_sets_forgets_deleted_ones(
         for number, name in enumerate(names)
     ]
     await wfms.match_datasets()
-    before = await intake.unmatched(limit=10)
+    before = await intake.list_unmatched(limit=10)
     assert (len(before.datasets), before.total) == (10, 40)
     kinds = {dataset.uid: dataset.meta for dataset in sets}
     assert all(
@@ -140,12 +140,12 @@ async def test_rematch_of_all_unmatched_data_sets_forgets_deleted_ones(
     )
     await wfms.dms.delete_dataset(sets[0].uid, force=True)
     wfms.add_template(one_step(match={"kind": Equals(value="odd")}), name="odd-ones")
-    assert (await intake.unmatched()).total == 40, "a new template alone changes nothing"
+    assert (await intake.list_unmatched()).total == 40, "a new template alone changes nothing"
     result = await intake.rematch_all()
     assert (result.matched, result.gone, result.left) == (30, 1, 9)
     again = await intake.rematch_all()
     assert (again.matched, again.gone, again.left) == (0, 0, 9)
-    left = (await intake.unmatched()).datasets
+    left = (await intake.list_unmatched()).datasets
     since = {dataset.dataset_uid: dataset.since for dataset in before.datasets}
     assert all(
         unmatched.since == since.get(unmatched.dataset_uid, unmatched.since) for unmatched in left
@@ -165,7 +165,7 @@ async def test_unmatched_data_set_is_dismissed_or_found_deleted(wfms: WfmsFixtur
     await wfms.dms.delete_dataset(deleted.uid, force=True)
     with pytest.raises(Conflict, match="was deleted"):
         await intake.rematch(deleted.uid)
-    assert (await intake.unmatched()).datasets == []
+    assert (await intake.list_unmatched()).datasets == []
 
 
 async def test_dismiss_all_keeps_data_sets_that_came_later(wfms: WfmsFixture) -> None:
@@ -173,11 +173,11 @@ async def test_dismiss_all_keeps_data_sets_that_came_later(wfms: WfmsFixture) ->
     for name in ("a", "b"):
         await wfms.create_input(name)
     await wfms.match_datasets()
-    newest = (await intake.unmatched()).datasets[0].since
+    newest = (await intake.list_unmatched()).datasets[0].since
     await wfms.create_input("late")
     await wfms.match_datasets()
     assert (await intake.dismiss_all_unmatched(until=newest)).dismissed == 2
-    assert [one.dataset_name for one in (await intake.unmatched()).datasets] == ["late"]
+    assert [one.dataset_name for one in (await intake.list_unmatched()).datasets] == ["late"]
 
 
 async def test_templates_with_equal_priority_are_reported_until_one_changes(
@@ -191,17 +191,17 @@ async def test_templates_with_equal_priority_are_reported_until_one_changes(
     for name in ("d1", "d2"):
         await wfms.create_input(name, meta={"kind": "raw"})
     await wfms.match_datasets()
-    (tie,) = (await intake.ties()).ties
+    (tie,) = (await intake.list_ties()).ties
     assert (tie.template_id, tie.other_id, tie.priority) == (first.id, second.id, 3)
     assert (tie.template, tie.other, tie.datasets, tie.dataset_name) == ("aa", "bb", 2, "d2")
     await wfms.start_chains()
-    assert {chain.template for chain in (await wfms.chains.chains()).chains} == {"aa"}
+    assert {chain.template for chain in (await wfms.chains.list_chains()).chains} == {"aa"}
     wfms.templates[1] = second.model_copy(
         update={"version": 2, "id": uuid4(), "plan": one_step(match=RAW, priority=4)}
     )
     await wfms.create_input("d3", meta={"kind": "raw"})
     await wfms.match_datasets()
-    assert (await intake.ties()).ties == []
+    assert (await intake.list_ties()).ties == []
 
 
 async def test_data_set_refused_by_the_chain_service_is_unmatched_with_findings(
@@ -216,10 +216,12 @@ async def test_data_set_refused_by_the_chain_service_is_unmatched_with_findings(
     await wfms.start_chains()
     assert await names_in_chains(wfms) == ["good"]
     intake = IntakeClient(wfms.client("wfms.intake"))
-    unmatched = {dataset.dataset_name: dataset for dataset in (await intake.unmatched()).datasets}
+    unmatched = {
+        dataset.dataset_name: dataset for dataset in (await intake.list_unmatched()).datasets
+    }
     assert unmatched["bad"].findings[0].message == "parameter 'cut' must be int, not 'high'"
     assert "cut (from metadata 'threshold')" in unmatched["missing"].reason
-    (chain,) = (await wfms.chains.chains()).chains
+    (chain,) = (await wfms.chains.list_chains()).chains
     assert chain.params == {"cut": 3}
 
 

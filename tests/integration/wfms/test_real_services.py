@@ -180,7 +180,7 @@ async def register_input(links: ProcessLinks, folder: Path, name: str) -> None:
 
 
 async def chains_of(links: ProcessLinks) -> list[Chain]:
-    return (await ChainsClient(links.http("wfms.chains")).chains()).chains
+    return (await ChainsClient(links.http("wfms.chains")).list_chains()).chains
 
 
 async def test_chains_finish_although_all_services_are_restarted_between_steps(

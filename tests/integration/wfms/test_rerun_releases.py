@@ -27,7 +27,7 @@ async def begin_with_a_file(wfms: WfmsFixture) -> Chain:
     await wfms.start_steps()
     await wfms.deliver()
     chain = await wfms.get_chain(chain_started.uid)
-    written = await wfms.dms.dataset(dataset_of(chain, "decode"))
+    written = await wfms.dms.get_dataset(dataset_of(chain, "decode"))
     file = NewFile(
         seq=0,
         name="00000000.1-a.hits",

@@ -70,7 +70,7 @@ def sent(wfms: WfmsFixture, chain: Chain) -> list[str]:
 
 
 async def is_deleted(wfms: WfmsFixture, uid: UUID) -> bool:
-    return (await wfms.dms.dataset(uid)).state in DELETION_STATES
+    return (await wfms.dms.get_dataset(uid)).state in DELETION_STATES
 
 
 async def test_rerun_takes_over_finished_steps_and_all_data_is_deleted_in_the_end(
@@ -165,8 +165,8 @@ async def test_rerun_repeats_steps_whose_outputs_were_deleted(
     await wfms.chains.delete_dataset(dataset_of(first, "filter"))
     rerun = await wfms.chains.plan_rerun(first.uid, RerunChain())
     assert [step.reason for step in rerun.steps] == [
-        "what it wrote for step filter is not there any more",
-        "what it wrote for step merge is not there any more",
+        "its output for step filter is no longer there",
+        "its output for step merge is no longer there",
         "it failed",
     ]
     await wfms.chains.delete_dataset(first.dataset_uid)
@@ -179,7 +179,7 @@ async def test_rerun_repeats_steps_whose_outputs_were_deleted(
     with pytest.raises(Conflict, match="cannot be run again: step decode") as refused:
         await again(wfms, first)
     assert [finding.message for finding in refused.value.findings] == [sentence]
-    assert len((await wfms.chains.chains()).chains) == 1
+    assert len((await wfms.chains.list_chains()).chains) == 1
 
 
 async def test_rerun_with_a_new_parameter_takes_over_the_other_steps(wfms: WfmsFixture) -> None:
@@ -300,7 +300,7 @@ async def test_impossible_reruns_are_refused(wfms: WfmsFixture) -> None:
         await ask(first.uid, RerunChain(params={"cut": 10}))
     with pytest.raises(Unprocessable, match="not both"):
         await ask(first.uid, RerunChain(from_step="left", failed_only=True))
-    assert len((await wfms.chains.chains()).chains) == 2
+    assert len((await wfms.chains.list_chains()).chains) == 2
 
 
 async def test_requests_with_one_key_make_one_rerun_despite_crashes(wfms: WfmsFixture) -> None:
@@ -322,7 +322,7 @@ async def test_requests_with_one_key_make_one_rerun_despite_crashes(wfms: WfmsFi
         assert sum(new for _, new in answers) <= 1
     assert place > 8
     await run(wfms)
-    chains = (await wfms.chains.chains()).chains
+    chains = (await wfms.chains.list_chains()).chains
     assert len(chains) == place + 1
     assert {chain.state for chain in chains if chain.rerun_of} == {ChainState.FINISHED}
 

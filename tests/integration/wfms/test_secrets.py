@@ -48,7 +48,7 @@ async def test_version_of_a_secret_is_fixed_when_the_chain_is_created(wfms: Wfms
     assert "key" not in task.args
     second = SecretRef(name="places-api", version=2)
     assert (await wfms.get_chain(chain.uid)).secrets == {"token": second}
-    assert [one.secrets for one in (await wfms.chains.chains()).chains] == [{"token": second}]
+    assert [one.secrets for one in (await wfms.chains.list_chains()).chains] == [{"token": second}]
 
 
 async def test_rerun_uses_the_newest_version_of_a_secret(wfms: WfmsFixture) -> None:
@@ -83,7 +83,7 @@ async def test_missing_or_forbidden_secret_is_reported_before_the_chain_is_creat
         await wfms.create_chain(dataset, template)
     how = "`sluice secret set places-api --for 'other*' --for wf` adds it"
     assert f"{how}, and asks for the value again" in refused.value.detail
-    assert (await wfms.chains.chains()).chains == []
+    assert (await wfms.chains.list_chains()).chains == []
 
 
 async def test_data_set_without_its_secret_is_unmatched_until_the_secret_is_set(
@@ -94,12 +94,12 @@ async def test_data_set_without_its_secret_is_unmatched_until_the_secret_is_set(
     dataset = await wfms.create_input("a", meta={"kind": "raw"})
     await wfms.match_datasets()
     await wfms.start_chains()
-    [unmatched] = (await intake.unmatched()).datasets
+    [unmatched] = (await intake.list_unmatched()).datasets
     assert "there is no secret 'places-api'" in unmatched.reason
     keep(wfms, 1)
     await intake.rematch(dataset.uid)
     await wfms.start_chains()
-    [chain] = (await wfms.chains.chains()).chains
+    [chain] = (await wfms.chains.list_chains()).chains
     assert chain.secrets == {"token": SecretRef(name="places-api", version=1)}
 
 

@@ -45,7 +45,7 @@ async def go_round(wfms: WfmsFixture, times: int) -> list[str]:
 
 
 async def find_append_only(wfms: WfmsFixture, name: str) -> AppendOnlyDataset:
-    corpora = await wfms.dms.append_only_datasets(generations=True)
+    corpora = await wfms.dms.list_append_only_datasets(generations=True)
     return next(one for one in corpora if one.dataset.append_only == name)
 
 

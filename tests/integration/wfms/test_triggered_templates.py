@@ -153,8 +153,8 @@ async def test_files_of_a_deleted_slice_stay_in_the_append_only_data_set(wfms: W
     await wfms.deliver()
     assert chain.dataset_uid in wfms.deletions
     corpus_status = await get_corpus(wfms)
-    for file in (await wfms.dms.files(corpus_status.dataset.uid)).files:
-        assert await wfms.dms.part(corpus_status.dataset.uid, file.id, length=file.size)
+    for file in (await wfms.dms.list_files(corpus_status.dataset.uid)).files:
+        assert await wfms.dms.read_part(corpus_status.dataset.uid, file.id, length=file.size)
 
 
 async def test_schedule_starts_one_chain_for_each_time(

@@ -68,10 +68,7 @@ async def test_tasks_are_ranked_higher_while_the_storage_of_their_input_fills(
         7.0,
         ["decode a-wf", "decode b-wf", "filter a-wf"],
     ), "a chain that keeps its input frees no space"
-    why = (
-        "storage input-1, on which the chain's input lies, reached its high watermark (9 bytes)"
-        " at 20"
-    )
+    why = "storage input-1, which has the chain's input, reached its high watermark (9 bytes) at 20"
     assert request.boosts[0].reason.startswith(why)
     await update_ranks()
     assert wfms.wms.boosts[-1] == request, "the request is repeated for new tasks"

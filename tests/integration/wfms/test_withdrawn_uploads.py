@@ -93,7 +93,7 @@ async def test_uploaded_output_not_yet_known_to_the_chain_is_deleted(
 ) -> None:
     chain = await begin_uploads(wfms)
     await wfms.upload_all()
-    assert [(await wfms.dms.dataset(uid)).state for uid in outputs_of(chain)] == [
+    assert [(await wfms.dms.get_dataset(uid)).state for uid in outputs_of(chain)] == [
         DatasetState.UPLOADED
     ] * 2
     await wfms.chains.cancel_chain(chain.uid)
@@ -107,12 +107,14 @@ async def test_output_used_by_another_chain_is_kept(wfms: WfmsFixture) -> None:
     await wfms.upload_all()
     last, right = outputs_of(chain)
     await wfms.create_chain(
-        await wfms.dms.dataset(last), wfms.add_template(two_ends(), name="other")
+        await wfms.dms.get_dataset(last), wfms.add_template(two_ends(), name="other")
     )
     await wfms.chains.cancel_chain(chain.uid)
     await clear_up(wfms)
     assert [await is_deleted(wfms, uid) for uid in (last, right)] == [False, True]
-    released = (await wfms.dms.dataset(right)).model_copy(update={"state": DatasetState.UPLOADED})
+    released = (await wfms.dms.get_dataset(right)).model_copy(
+        update={"state": DatasetState.UPLOADED}
+    )
     with pytest.raises(Conflict, match="released for deletion"):
         await wfms.create_chain(released, wfms.templates[-1])
 

@@ -318,7 +318,7 @@ class WfmsFixture:
         return template
 
     async def create_chain(self, dataset: Dataset, template: Template, **params: Any) -> Chain:
-        return await self.chains.new_dataset(self.make_request(dataset, template, **params))
+        return await self.chains.create_chain(self.make_request(dataset, template, **params))
 
     def make_request(self, dataset: Dataset, template: Template, **params: Any) -> NewChain:
         return NewChain(
@@ -391,4 +391,4 @@ class WfmsFixture:
             return [dict(row) for row in await connection.fetch(sql, *args)]
 
     async def get_chain(self, uid: UUID) -> Chain:
-        return await self.chains.chain(uid)
+        return await self.chains.get_chain(uid)

@@ -16,7 +16,7 @@ from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory
-from tests.integration.wms.asking import Asking
+from tests.integration.wms.human_tasks import HumanTasks
 from tests.integration.wms.transition_triggers import refuse_illegal_transitions
 from tests.integration.wms.wms_fixture import WmsFixture
 from wms.usecases.context import WmsContext, WmsRules
@@ -90,5 +90,5 @@ def catalogue(dms_and_database: tuple[DmsClient, Database]) -> Database:
 
 
 @pytest.fixture
-def asking(wms: WmsFixture, dms: DmsClient, tmp_path: Path) -> Asking:
-    return Asking(wms, dms, tmp_path)
+def human_tasks(wms: WmsFixture, dms: DmsClient, tmp_path: Path) -> HumanTasks:
+    return HumanTasks(wms, dms, tmp_path)

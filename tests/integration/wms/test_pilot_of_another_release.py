@@ -102,7 +102,7 @@ async def test_pilot_reads_the_answers_of_a_later_release(wms: WmsFixture) -> No
         client = WmsClient(http)
         assert (await client.register(pilot)).lease > 0
         [job] = (await client.lease(pilot.uid, LeaseRequest(jobs=1))).jobs
-        assert (await client.heartbeat(pilot.uid, Heartbeat())).lease > 0
+        assert (await client.send_heartbeat(pilot.uid, Heartbeat())).lease > 0
         report = AttemptReport(
             id=job.id,
             attempt=job.attempt,

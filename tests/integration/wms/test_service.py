@@ -25,8 +25,8 @@ from sluice.contracts.common.states import (
     TaskState,
 )
 from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile, NewStorage
+from sluice.contracts.human_tasks.annotation import AnsweredJob
 from sluice.contracts.human_tasks.ask import Ask
-from sluice.contracts.human_tasks.asking import AnsweredJob
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.messages import WMS_TASKS, CloudEvent
 from sluice.contracts.pilots.output_files import OutputFile
@@ -173,7 +173,7 @@ async def lease_all(system: System, task: Task, pilot: UUID) -> Lease:
     """Let the pilot ask for five jobs while the input is open, and then close the input."""
 
     async def waits() -> bool:
-        tasks = (await system.wms.tasks([task.uid])).tasks
+        tasks = (await system.wms.list_tasks([task.uid])).tasks
         return bool(tasks) and "still open" in tasks[0].reason
 
     await eventually(waits)
@@ -200,19 +200,19 @@ async def test_task_message_leads_to_closed_data_sets(system: System) -> None:
     for expected in (ReportAnswer.ACCEPTED, ReportAnswer.ALREADY):
         answers = (await system.wms.report(pilot, report)).answers
         assert {answer.answer for answer in answers} == {expected}
-    status = await system.wms.task(task.uid)
+    status = await system.wms.get_task(task.uid)
     assert (status.state, status.finished, status.total) == (TaskState.FINISHED, 5, 5)
 
     async def closed() -> bool:
         written = [
-            await system.dms.dataset(uid)
+            await system.dms.get_dataset(uid)
             for uid in (task.main_output.dat_out_uid, task.log_out_uid)
         ]
         return all(dataset.state is DatasetState.CLOSED for dataset in written)
 
     await eventually(closed)
     assert [
-        file.seq for file in (await system.dms.files(task.main_output.dat_out_uid)).files
+        file.seq for file in (await system.dms.list_files(task.main_output.dat_out_uid)).files
     ] == list(range(5))
     await _is_shown(system, task, pilot)
     await system.wms.sign_off(pilot, SignOff())
@@ -227,11 +227,11 @@ async def test_answers_of_people_close_the_data_sets(system: System) -> None:
     await system.dms.close_dataset(task.main_input.dat_in_uid)
 
     async def is_asked() -> bool:
-        return [one.asked for one in (await system.wms.human_tasks()).tasks] == [3]
+        return [one.asked for one in (await system.wms.list_human_tasks()).tasks] == [3]
 
     await eventually(is_asked)
-    first = (await system.wms.human_jobs(task.uid, limit=2)).jobs
-    jobs = [*first, *(await system.wms.human_jobs(task.uid, first[-1].id)).jobs]
+    first = (await system.wms.list_human_jobs(task.uid, limit=2)).jobs
+    jobs = [*first, *(await system.wms.list_human_jobs(task.uid, first[-1].id)).jobs]
     assert [job.input.name for job in jobs] == ["f0", "f1", "f2"]
     answers = [
         AnsweredJob(
@@ -259,24 +259,24 @@ async def test_answers_of_people_close_the_data_sets(system: System) -> None:
         assert [(one.id, one.answer) for one in taken] == [(job.id, expected) for job in jobs]
 
     async def closed() -> bool:
-        written = await system.dms.dataset(task.main_output.dat_out_uid)
+        written = await system.dms.get_dataset(task.main_output.dat_out_uid)
         return (written.state, written.count_files) == (DatasetState.CLOSED, 3)
 
     await eventually(closed)
-    assert (await system.wms.human_tasks()).tasks == []
+    assert (await system.wms.list_human_tasks()).tasks == []
 
 
 async def _is_shown(system: System, task: Task, pilot: UUID) -> None:
     """Check that the finished task, its jobs and the pilot are shown."""
-    page = await system.wms.jobs(task.uid, state=JobState.FINISHED, limit=2)
+    page = await system.wms.list_jobs(task.uid, state=JobState.FINISHED, limit=2)
     assert ([job.inputs for job in page.jobs], page.after) == ([["f0"], ["f1"]], "1")
-    jobs = system.wms.all_jobs(task.uid, state=JobState.FINISHED, page=2)
+    jobs = system.wms.iterate_jobs(task.uid, state=JobState.FINISHED, page=2)
     assert [job.inputs async for job in jobs] == [[f"f{number}"] for number in range(5)]
-    job = await system.wms.job(page.jobs[0].id)
+    job = await system.wms.get_job(page.jobs[0].id)
     assert [attempt.outcome for attempt in job.attempts] == [AttemptOutcome.FINISHED]
     assert (await system.wms.explain_task(task.uid)).text == "Finished: 5 of 5 jobs finished."
     assert (await system.wms.explain_job(job.id)).text == "Finished with attempt 1."
-    (shown,) = (await system.wms.pilots()).pilots
+    (shown,) = (await system.wms.list_pilots()).pilots
     assert (shown.finished, shown.leased) == (5, 0)
     for name, uids in ((shown.name, [str(pilot)]), ("nobody", [])):
         named = await system.http.get("/api/v1/pilots", params={"name": name})
@@ -304,11 +304,11 @@ async def test_bad_requests_get_clear_answers(system: System) -> None:
     await system.send(task)
     await eventually(lambda: _has_jobs(system, task))
     with pytest.raises(Unprocessable, match="after=x"):
-        await system.wms.jobs(task.uid, after="x")
+        await system.wms.list_jobs(task.uid, after="x")
 
 
 async def _has_jobs(system: System, task: Task) -> bool:
-    return any(status.total for status in (await system.wms.tasks([task.uid])).tasks)
+    return any(status.total for status in (await system.wms.list_tasks([task.uid])).tasks)
 
 
 async def test_health_metrics_and_openapi_document_are_served(system: System) -> None:

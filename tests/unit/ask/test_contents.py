@@ -36,8 +36,8 @@ def test_json_object_has_text_mark_and_title() -> None:
         ({"text": "abc", "mark": [2, 4]}, "'mark' is [2, 4], not [begin, end] within its 3"),
         ({"text": "abc", "mark": [2, 2]}, "'mark'"),
         ({"text": "abc", "mark": "1-2"}, "'mark'"),
-        ({"text": "abc", "title": 1}, "'title' is no text"),
-        ({"text": "abc", "answer": 1}, "'answer' is no text"),
+        ({"text": "abc", "title": 1}, "'title' is not text"),
+        ({"text": "abc", "answer": 1}, "'answer' is not text"),
     ],
 )
 def test_json_object_of_another_form_is_refused(document: Any, reason: str) -> None:

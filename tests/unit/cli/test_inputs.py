@@ -84,7 +84,7 @@ def test_directories_are_entries_if_the_template_takes_directories(folder: Path)
     (folder / "tree").mkdir()
     trees = DataEntries(type="Directory")
     assert entry_names(list_entries([folder / "tree"], trees)) == [("tree.tar", [])]
-    with pytest.raises(Unprocessable, match=r"these are none: .*a\.bam"):
+    with pytest.raises(Unprocessable, match=r"these are not: .*a\.bam"):
         list_entries([folder / "tree", folder / "a.bam"], trees)
 
 

@@ -60,15 +60,15 @@ def test_brackets_are_printed_unchanged(text: str, capsys: pytest.CaptureFixture
 def test_refusal_names_the_force_option_of_the_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    refusal = NeedsForce("it may be the last copy", forced="deletes it for good")
-    assert refusal.detail == "it may be the last copy; force=true deletes it for good", (
+    refusal = NeedsForce("it may be the last copy", forced="deletes it permanently")
+    assert refusal.detail == "it may be the last copy; force=true deletes it permanently", (
         "the REST interface has its own name for the option"
     )
     print_problem(
         Conflict(refusal.detail, service="dms", **refusal.problem().fields)
     )  # as clients raise the error
     printed = capsys.readouterr().err
-    assert "error: it may be the last copy; --force deletes it for good" in printed
+    assert "error: it may be the last copy; --force deletes it permanently" in printed
     assert "force=true" not in printed
 
 

@@ -13,7 +13,7 @@ from sluice.cli.transfer.output_bundles import unpack_output
 from sluice.contracts.chains.chains import ChainOutput
 from sluice.contracts.common.states import DatasetState, DatasetType, EntryKind
 from sluice.contracts.data.datasets import Dataset, File
-from sluice.storage import BundleError, pack
+from sluice.cwl_values import BundleError, pack
 
 
 @pytest.fixture
@@ -199,9 +199,9 @@ def test_bundle_names_cannot_leave_the_output_folder(
     kind: str, name: str, tmp_path: Path, out: Path
 ) -> None:
     literal = {"class": kind, "basename": name, "contents": "here", "listing": []}
-    with pytest.raises(BundleError, match="no name of a file"):
+    with pytest.raises(BundleError, match="not a file name"):
         unpack_output([bundle(tmp_path, 1, [literal])], output(), out)
-    with pytest.raises(BundleError, match="no name of a file"):
+    with pytest.raises(BundleError, match="not a file name"):
         unpack_output(
             [bundle(tmp_path, 2, {"class": "Directory", "basename": "d", "listing": [literal]})],
             output(),

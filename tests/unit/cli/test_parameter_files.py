@@ -134,7 +134,7 @@ def test_secondary_files_named_in_a_job_order_are_included(bams: list[Path]) -> 
 
 def test_missing_secondary_file_is_named(bams: list[Path]) -> None:
     bams[1].with_name("b.bam.bai").unlink()
-    with pytest.raises(Unprocessable, match=r"'bam': files that must lie .*b\.bam: b\.bam\.bai"):
+    with pytest.raises(Unprocessable, match=r"'bam': files that must be .*b\.bam: b\.bam\.bai"):
         local_files(PLAN, {"bam": str(bams[1])})
     with pytest.raises(Unprocessable) as refused:
         local_files(PLAN, {"tree": str(bams[1])})

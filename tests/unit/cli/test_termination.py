@@ -35,7 +35,7 @@ def address(server: socket.socket) -> list[str]:
     ("arguments", "consequence"),
     [
         (["chain", "get", CHAIN], "what is copied stays; the same command copies the rest"),
-        (["chain", "watch", CHAIN], f"the chain goes on; `sluice chain watch {CHAIN} --url"),
+        (["chain", "watch", CHAIN], f"the chain continues; `sluice chain watch {CHAIN} --url"),
         (["run", "tool.cwl"], "no chain had begun"),
         (["chain", "list"], ""),
     ],

@@ -51,7 +51,7 @@ async def test_command_says_that_the_system_is_too_old_and_names_the_release() -
     transport = httpx.MockTransport(answer)
     async with httpx.AsyncClient(transport=transport, base_url="http://old:8080") as http:
         with pytest.raises(NotFound) as refused:
-            await OperatorClient(http).attention()
+            await OperatorClient(http).list_notices()
     assert refused.value.detail.startswith(
         "the system at http://old:8080 is too old for this command: it does not know GET"
         " /api/v1/attention. Upgrade it to release 0."

@@ -153,7 +153,7 @@ def test_very_wide_photo_is_scaled_within_limits(tmp_path: Path) -> None:
     ("content", "sentence"),
     [
         (b"", "the file is empty"),
-        (b"To whom it may concern", "this is no image"),
+        (b"To whom it may concern", "this is not an image"),
     ],
 )
 def test_file_without_an_image_is_refused(content: bytes, sentence: str, tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_truncated_photo_is_refused(photos: list[Path], tmp_path: Path) -> None:
         content = photo.read_bytes()
         cut = tmp_path / photo.name
         cut.write_bytes(content[: len(content) // 3])
-        with pytest.raises(BadData, match=r"to its end|no image"):
+        with pytest.raises(BadData, match=r"to its end|not an image"):
             resize(cut, HEIGHT)
 
 

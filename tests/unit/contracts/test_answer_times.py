@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from sluice.contracts.data.runs import EndTime
-from sluice.contracts.human_tasks.asking import RefusedJob
+from sluice.contracts.human_tasks.annotation import RefusedJob
 
 
 @pytest.mark.parametrize("year", [358, 2101])

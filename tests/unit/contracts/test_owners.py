@@ -68,7 +68,7 @@ def test_new_object_belongs_to_its_maker_and_the_first_group() -> None:
     assert ownership(None, owner=None, group=None) == Ownership(None, EVERYONE)
     with pytest.raises(Forbidden, match=r"not in the group c \(you are in b, a, everyone\)"):
         ownership(anna, owner=None, group="c")
-    with pytest.raises(Forbidden, match="what you make is yours, not bert's"):
+    with pytest.raises(Forbidden, match="objects that you create are yours, not bert's"):
         ownership(anna, owner="bert", group=None)
     root = Person("root", Role.ADMIN)
     assert ownership(root, owner=None, group="c") == Ownership("root", "c")

@@ -132,6 +132,6 @@ def test_conflicting_path_is_reported_before_any_file_is_moved(tmp_path: Path) -
 def test_output_name_cannot_leave_the_folder(tmp_path: Path, name: str) -> None:
     literal = {"class": "File", "basename": name, "contents": "boo"}
     for value in (literal, {"class": "Directory", "basename": "d", "listing": [literal]}):
-        with pytest.raises(OutputPathOccupied, match="no name of a file"):
+        with pytest.raises(OutputPathOccupied, match="not the name of a file"):
             place_outputs(value, tmp_path / "out" / "deep")
     assert list(tmp_path.iterdir()) == []

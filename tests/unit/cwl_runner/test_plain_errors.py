@@ -49,5 +49,5 @@ def test_other_exceptions_become_a_sentence() -> None:
     except ValueError as error:
         record.exc_info = (type(error), error, error.__traceback__)
     assert PlainErrors().filter(record)
-    assert record.getMessage() == "cwltool cannot go on: no such thing (--debug shows where)"
+    assert record.getMessage() == "cwltool cannot continue: no such thing (--debug shows where)"
     assert record.exc_info is None

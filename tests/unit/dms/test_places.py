@@ -36,7 +36,7 @@ def test_url_belongs_to_the_innermost_storage() -> None:
 def test_url_outside_all_storages_is_refused_by_name(url: str) -> None:
     with pytest.raises(
         OutsideStorages,
-        match=r"file 'f': .* lies in no registered, enabled storage \(file:///data\)",
+        match=r"file 'f': .* is not in a registered, enabled storage \(file:///data\)",
     ):
         storage_place(url, [DATA], subject="file 'f'")
 

@@ -8,11 +8,11 @@ from dms.domain.storage_urls import WrongStorageUrl, contains_url, read_roots, r
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
-        ("file:///", "no plain folder"),
-        ("file:///a//b", "no plain folder"),
-        ("file:///a/%2e%2e", "no plain folder"),
-        ("file:///a/./b", "no plain folder"),
-        ("/data", "no plain folder"),
+        ("file:///", "not a plain folder"),
+        ("file:///a//b", "not a plain folder"),
+        ("file:///a/%2e%2e", "not a plain folder"),
+        ("file:///a/./b", "not a plain folder"),
+        ("/data", "not a plain folder"),
         ("file://localhost/data/a", "write it as file:///data/a"),
         ("file://other/data", "write it as file:///data"),
         ("FILE:///data", "write it as file:///data"),

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from dms.domain.watermarks import effective_capacity, fills, marks_objection
+from dms.domain.watermarks import effective_capacity, fills, find_rejection_reason
 from sluice.contracts.data.datasets import Watermarks
 
 SHARES = Watermarks(low=0.5, high=0.8)
@@ -28,7 +28,7 @@ def test_storage_is_filling_from_the_high_mark_until_below_the_low_mark(
     [
         (0.5, 0.8, None, "shares of what it may hold, and that is not known: .* give bytes"),
         (500, 0.8, None, "shares of what it may hold"),
-        (0.8, 0.5, 1000, "the wrong way round: 800 bytes is no less than 500"),
+        (0.8, 0.5, 1000, "the wrong way round: 800 bytes is not less than 500"),
         (0.5, 500, 1000, "the wrong way round"),
         (0.5, 2000, 1000, "cannot be reached: 2000 bytes, and it holds 1000"),
         (0.5, 1, 1000, ""),
@@ -38,9 +38,11 @@ def test_storage_is_filling_from_the_high_mark_until_below_the_low_mark(
 def test_watermarks_must_fit_the_capacity(
     low: float, high: float, capacity: int | None, why: str
 ) -> None:
-    objection = marks_objection(Watermarks(low=low, high=high), capacity, most=capacity)
-    assert re.search(why, objection)
-    assert bool(objection) == bool(why)
+    rejection_reason = find_rejection_reason(
+        Watermarks(low=low, high=high), capacity, most=capacity
+    )
+    assert re.search(why, rejection_reason)
+    assert bool(rejection_reason) == bool(why)
 
 
 def test_shares_without_capacity_refer_to_used_and_free_space() -> None:
@@ -49,11 +51,11 @@ def test_shares_without_capacity_refer_to_used_and_free_space() -> None:
         "a declared capacity takes precedence"
     )
     assert effective_capacity(None, used=300, free=None) is None
-    assert marks_objection(SHARES, None, most=1000) == ""
-    assert marks_objection(Watermarks(low=0.5, high=400), None, most=1000).startswith(
+    assert find_rejection_reason(SHARES, None, most=1000) == ""
+    assert find_rejection_reason(Watermarks(low=0.5, high=400), None, most=1000).startswith(
         "are the wrong way round: 500 bytes"
     )
-    assert marks_objection(Watermarks(low=10, high=2000), None, most=1000) == "", (
+    assert find_rejection_reason(Watermarks(low=10, high=2000), None, most=1000) == "", (
         "the file system may grow"
     )
 

@@ -58,7 +58,7 @@ def test_lock_held_by_another_process_is_reported(tmp_path: Path) -> None:
     lock.touch(mode=0o644)
     with lock.open() as file:
         fcntl.flock(file, fcntl.LOCK_SH)
-        with pytest.raises(HomeBusy, match=r"a process that is no system has locked .*/lock"):
+        with pytest.raises(HomeBusy, match=r"a process that is not a system has locked .*/lock"):
             home.open()
         assert home.is_locked_by_another()
     assert not home.is_locked_by_another()

@@ -45,7 +45,7 @@ def test_truth_is_found_by_context_and_mark(tmp_path: Path) -> None:
 
 def test_unknown_item_is_an_error() -> None:
     person = Annotator("one", Manner.CAREFUL, {}, Random(1))
-    with pytest.raises(LookupError, match="nobody knows of '7:00'"):
+    with pytest.raises(LookupError, match="no answer is known for '7:00'"):
         person._make_answer({"id": "x", "text": "o 7:00", "mark": [2, 6]})
 
 

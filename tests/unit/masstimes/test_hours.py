@@ -89,5 +89,5 @@ def test_times_are_normalized(hour: str, expected: str) -> None:
     "hour", ["5", "4:30", "5.12", "23:00", "7:61", "", "rano", "piątej", "700"]
 )
 def test_invalid_time_is_refused(hour: str) -> None:
-    with pytest.raises(ValueError, match="is no hour from 5:00 to 22:59"):
+    with pytest.raises(ValueError, match="is not an hour from 5:00 to 22:59"):
         clock(hour)

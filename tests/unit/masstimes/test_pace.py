@@ -3,7 +3,7 @@
 import pytest
 from masstimes.crawl.pace import Pace
 from masstimes.crawl.pacing import ScaledPace, Throttle
-from masstimes.small_web.kindness import find_early_requests
+from masstimes.small_web.check_delays import find_early_requests
 from scrapy import Spider
 from scrapy.core.downloader import Slot
 from scrapy.http import Response

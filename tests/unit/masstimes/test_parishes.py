@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from masstimes.manners import Manners
 from masstimes.parishes.columns import find_columns
 from masstimes.parishes.command import main
 from masstimes.parishes.identity import assign_ids
 from masstimes.parishes.robots import Robots
 from masstimes.polite import PoliteClient
+from masstimes.request_policy import RequestPolicy
 
 from tests.unit.masstimes.answering import Response, Server, answering
 
@@ -144,15 +144,15 @@ def test_pages_without_parishes_are_reported(
     ("arguments", "message"),
     [
         ([], "give addresses of pages"),
-        (["ftp://example.org/"], "is no address of a web page"),
-        (["http://example.org/", "--contact", " "], "is no address of mail"),
+        (["ftp://example.org/"], "is not the address of a web page"),
+        (["http://example.org/", "--contact", " "], "is not an email address"),
         (
             ["http://p.invalid/", "--repeats", "0", "--contact", "notanaddress"],
-            "is no address of mail",
+            "is not an email address",
         ),
         (
             ["http://p.invalid/", "--repeats", "0", "--contact", "me@localhost"],
-            "is no address of mail",
+            "is not an email address",
         ),
     ],
 )
@@ -225,7 +225,9 @@ def test_large_robots_txt_that_has_moved_is_obeyed(server: Server, tmp_path: Pat
 def test_crawl_delay_is_the_least_pause(server: Server, crawl_delay: str, pause: float) -> None:
     server.answer = lambda _: (200, {}, f"User-agent: *\nCrawl-delay: {crawl_delay}\n")
     waits: list[float] = []
-    with PoliteClient("mt-parishes", Manners("crawler@example.org"), sleep=waits.append) as polite:
+    with PoliteClient(
+        "mt-parishes", RequestPolicy("crawler@example.org"), sleep=waits.append
+    ) as polite:
         Robots(polite).require(f"{server.url}/1.html")
         polite.get(f"{server.url}/1.html")
     assert waits == [pause]

@@ -363,7 +363,7 @@ def test_file_that_is_no_parish_is_refused(
     (tmp_path / "parish.json").write_text(text)
     out = ["--csv", str(tmp_path / "c"), "--parquet", str(tmp_path / "p")]
     assert command.main(["--parishes", str(tmp_path / "parish.json"), *out]) == 65
-    assert "this is no parish" in capsys.readouterr().err
+    assert "this is not a parish" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_invalid_page_is_refused(
 ) -> None:
     (tmp_path / "page").write_text(content)
     assert _run(tmp_path / "page", tmp_path / "out") == 65
-    assert "this is no page of ocr-dummy-pages" in capsys.readouterr().err
+    assert "this is not a page of ocr-dummy-pages" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--scale=-1", "--difference=-1", "--faster=0", "--scale=nan"])

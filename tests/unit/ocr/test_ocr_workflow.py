@@ -68,7 +68,7 @@ def test_tools_compose_to_the_same_workflow() -> None:
         ]
     misfit_workflow = join_tools(tools, bind={"config": "asset:ocr-layout"})
     assert misfit_workflow.misfits == [
-        "bind: 'config' is no parameter of the workflow, which has ocr-layout_config,"
+        "bind: 'config' is not a parameter of the workflow, which has ocr-layout_config,"
         " ocr-layout_max_megapixels, ocr-transcribe_config, ocr-transcribe_max_megapixels, name"
     ]
 
@@ -91,7 +91,7 @@ def test_workflow_uses_no_javascript() -> None:
     ("damage", "sentence"),
     [
         ("cut", "cannot be decoded to its end"),
-        ("text", "this is no image"),
+        ("text", "this is not an image"),
         ("empty", "the file is empty"),
         ("zero", "has no pixels"),
         ("huge", "has 60000 × 60000 pixels"),

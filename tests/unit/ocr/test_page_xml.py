@@ -28,8 +28,8 @@ LINE = (
     [
         (b"no XML", "not XML: Start tag expected"),
         (b"", "not XML: "),
-        (b"<alto/>", "this is no PAGE XML of 2019-07-15"),
-        (f'<PcGts xmlns="{NAMESPACE}"/>'.encode(), "this is no PAGE XML of 2019-07-15"),
+        (b"<alto/>", "this is not PAGE XML of 2019-07-15"),
+        (f'<PcGts xmlns="{NAMESPACE}"/>'.encode(), "this is not PAGE XML of 2019-07-15"),
     ],
 )
 def test_invalid_page_xml_is_refused(content: bytes, sentence: str, tmp_path: Path) -> None:

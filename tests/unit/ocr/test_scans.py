@@ -76,10 +76,10 @@ def test_missing_font_is_named_with_its_package(
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--damage=torn=1"], "'torn' is none of cut, text"),
+        (["--damage=torn=1"], "'torn' is not one of cut, text"),
         (["--damage=cut=3"], "page 3 cannot be damaged: there are pages 1 to 2"),
-        (["--volume=a/b"], "'a/b' is no name"),
-        (["--truth={out}/truth"], "must not lie among the scans"),
+        (["--volume=a/b"], "'a/b' is not a name"),
+        (["--truth={out}/truth"], "must not be among the scans"),
     ],
 )
 def test_wrong_arguments_are_refused(

@@ -11,4 +11,4 @@ def test_unknown_role_is_refused_with_the_valid_roles() -> None:
     assert parse_role("shift") is Role.SHIFT
     with pytest.raises(Unprocessable) as refused:
         parse_role("boss\u202e")
-    assert str(refused.value).startswith(r"'boss\u202e' is no role: choose one of viewer, ")
+    assert str(refused.value).startswith(r"'boss\u202e' is not a role: choose one of viewer, ")

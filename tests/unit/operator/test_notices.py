@@ -28,7 +28,7 @@ from sluice.contracts.jobs.tasks import UnschedulableTask
 from sluice.contracts.pilots.pilot_list import Pilot, PilotList
 from sluice.contracts.pilots.pilots import NodeResources
 from tests.unit.operator.test_progress import NOW, chain, status
-from wfms.operator.monitoring.domain import notices
+from wfms.operator.monitoring.domain import chain_notices, data_notices, notices, pilot_notices
 from wfms.operator.monitoring.domain.overview import MAX_PILOTS, Overview
 
 
@@ -65,7 +65,7 @@ def test_notice_of_a_failed_chain_has_the_reason_and_can_be_acknowledged() -> No
         ChainState.FAILED,
         ChainStep(name="a", state=StepState.FAILED, reason="its input has no files"),
     )
-    [notice] = notices.report_chain(failed)
+    [notice] = chain_notices.report_chain(failed)
     assert notice.text == "t over d failed: step a: its input has no files"
     assert (notice.severity, notice.chain_uid, notice.since) == (
         NoticeSeverity.ERROR,
@@ -101,7 +101,7 @@ def test_failed_jobs_of_a_finished_chain_wait_for_a_decision() -> None:
             ],
         }
     )
-    [notice] = notices.report_failures([finished], datasets)
+    [notice] = chain_notices.report_failures([finished], datasets)
     assert notice.text == (
         "t over d: 1 job failed, and the chain finished without it. What a rerun needs stays (39"
         f" files, 3.0 MB) until you run the chain again (`sluice chain rerun --failed-only"
@@ -131,20 +131,20 @@ def made_dataset(uid: UUID, type: DatasetType, files: int, size: int) -> Dataset
 def test_notice_of_a_step_that_cannot_start_disappears_by_itself() -> None:
     stuck = ChainStep(name="a", state=StepState.STARTING, reason="there is no storage")
     steps = [stuck, ChainStep(name="b", state=StepState.PENDING)]
-    [notice] = notices.report_chain(chain(ChainState.IN_PROGRESS, *steps))
+    [notice] = chain_notices.report_chain(chain(ChainState.IN_PROGRESS, *steps))
     assert (notice.text, notice.severity, notice.id) == (
         "t over d, step a: there is no storage",
         NoticeSeverity.WARNING,
         None,
     )
-    assert notices.report_chain(chain(ChainState.CANCELED, *steps)) == []
+    assert chain_notices.report_chain(chain(ChainState.CANCELED, *steps)) == []
 
 
 def test_failed_and_quarantined_jobs_have_notices() -> None:
     failed, quarantined = status(failed=1, ready=5), status(quarantined=2, failed=3)
-    [first] = notices.report_task(failed, {failed.chain_uid: "d"})
+    [first] = chain_notices.report_task(failed, {failed.chain_uid: "d"})
     assert (first.text, first.severity) == (
-        "t over d, step decode: 1 job failed for good (1 × tool refused):"
+        "t over d, step decode: 1 job failed permanently (1 × tool refused):"
         f" `sluice task jobs {failed.uid} --state failed`",
         NoticeSeverity.WARNING,
     )
@@ -154,47 +154,54 @@ def test_failed_and_quarantined_jobs_have_notices() -> None:
         (2, f"; `sluice task jobs {failed.uid} --state failed` lists all"),
     ):
         failed_with_reason = failed.model_copy(update={"reason": cause, "failed": number})
-        [named] = notices.report_task(failed_with_reason, {})
-        assert named.text.endswith(f"failed for good (1 × tool refused); {cause}{more}")
-    [second] = notices.report_task(quarantined, {})
+        [named] = chain_notices.report_task(failed_with_reason, {})
+        assert named.text.endswith(f"failed permanently (1 × tool refused); {cause}{more}")
+    [second] = chain_notices.report_task(quarantined, {})
     assert second.text == (
         "t, step decode: 2 jobs took several pilots down and wait for a decision:"
         f" `sluice task jobs {quarantined.uid} --state quarantined`"
     )
     assert (second.severity, second.task_uid) == (NoticeSeverity.ERROR, quarantined.uid)
     assert notices.sort_notices([first, second]) == [second, first]
-    assert notices.report_task(status(ready=3, running=1), {}) == []
+    assert chain_notices.report_task(status(ready=3, running=1), {}) == []
     ended = failed.model_copy(update={"state": TaskState.FAILED, "ended_at": NOW})
-    assert notices.report_task(ended, {}) == []
+    assert chain_notices.report_task(ended, {}) == []
 
 
 def test_notice_of_a_lost_pilot_ends_with_acknowledgement_or_its_return() -> None:
     lost = pilot()
-    [notice] = notices.report_lost_pilots([lost])
+    [notice] = pilot_notices.report_lost_pilots([lost])
     assert notice.text == "Pilot p on h stopped answering; its jobs were given to others"
     assert notice.id == f"pilot:{lost.uid}"
     acknowledged_pilot = lost.model_copy(update={"acknowledged": Acknowledgement(by="Ann", at=NOW)})
-    assert notices.report_lost_pilots([acknowledged_pilot]) == []
-    assert notices.report_lost_pilots([lost.model_copy(update={"state": PilotState.ACTIVE})]) == []
-    assert notices.report_lost_pilots([pilot(registered=5, state=PilotState.ACTIVE), lost]) == []
-    assert notices.report_lost_pilots([pilot(registered=5, state=PilotState.GONE), lost]) == []
+    assert pilot_notices.report_lost_pilots([acknowledged_pilot]) == []
+    assert (
+        pilot_notices.report_lost_pilots([lost.model_copy(update={"state": PilotState.ACTIVE})])
+        == []
+    )
+    assert (
+        pilot_notices.report_lost_pilots([pilot(registered=5, state=PilotState.ACTIVE), lost]) == []
+    )
+    assert (
+        pilot_notices.report_lost_pilots([pilot(registered=5, state=PilotState.GONE), lost]) == []
+    )
     other = pilot(registered=5, state=PilotState.ACTIVE, host="elsewhere")
-    assert len(notices.report_lost_pilots([other, lost])) == 1
+    assert len(pilot_notices.report_lost_pilots([other, lost])) == 1
 
 
 def test_each_lost_pilot_has_a_notice() -> None:
-    assert len(notices.report_lost_pilots([pilot(f"p{number}") for number in range(5)])) == 5
+    assert len(pilot_notices.report_lost_pilots([pilot(f"p{number}") for number in range(5)])) == 5
 
 
 def test_jobs_without_any_pilot_have_a_notice() -> None:
-    assert texts(notices.report_missing_pilots([], waiting=5)) == [
+    assert texts(pilot_notices.report_missing_pilots([], waiting=5)) == [
         "5 jobs wait, and no pilot runs: start one"
     ]
-    assert texts(notices.report_missing_pilots([pilot(state=PilotState.GONE)], waiting=1)) == [
-        "1 job waits, and no pilot runs: start one"
-    ]
-    assert notices.report_missing_pilots([pilot(state=PilotState.DRAINING)], waiting=5) == []
-    assert notices.report_missing_pilots([], waiting=None) == [], "the number is unknown"
+    assert texts(
+        pilot_notices.report_missing_pilots([pilot(state=PilotState.GONE)], waiting=1)
+    ) == ["1 job waits, and no pilot runs: start one"]
+    assert pilot_notices.report_missing_pilots([pilot(state=PilotState.DRAINING)], waiting=5) == []
+    assert pilot_notices.report_missing_pilots([], waiting=None) == [], "the number is unknown"
 
 
 def test_disabled_steps_with_waiting_jobs_have_notices() -> None:
@@ -208,7 +215,7 @@ def test_disabled_steps_with_waiting_jobs_have_notices() -> None:
         StepLoad(step="lines", template="a", waiting=9),
     ]
     since = f"since {NOW:%F %T} (new model): none of its jobs is leased"
-    reports = notices.report_disabled_steps(loads)
+    reports = pilot_notices.report_disabled_steps(loads)
     assert texts(reports) == [
         f"Step words is disabled by Ann {since}, and 1\u202f004 jobs wait"
         " (`sluice step enable words` enables it)",
@@ -216,7 +223,7 @@ def test_disabled_steps_with_waiting_jobs_have_notices() -> None:
         " (`sluice step enable words --template maps` enables it)",
     ]
     assert {(notice.page, notice.since, notice.id) for notice in reports} == {("steps", NOW, None)}
-    assert notices.report_disabled_steps(loads[3:]) == [], "no job waits for the step"
+    assert pilot_notices.report_disabled_steps(loads[3:]) == [], "no job waits for the step"
 
 
 def test_busy_slots_of_a_pilot_never_exceed_its_slots() -> None:
@@ -270,7 +277,7 @@ def test_notice_of_the_whole_system_comes_first() -> None:
     all_notices = [
         notice("held", task=True),
         notice("failed", happened=True),
-        notices.report_trouble("no answer"),
+        notices.error_notice("no answer"),
     ]
     assert texts(notices.select_notices(all_notices, limit=2)) == ["no answer", "failed"]
 
@@ -328,7 +335,7 @@ def test_stalled_uploads_and_deletions_have_one_notice_for_each_reason() -> None
     up = Stalled(
         state=DatasetState.UPLOADING, reason="out is disabled", first=first, number=1, since=NOW
     )
-    [single, many, halted] = notices.report_stalled_transfers(
+    [single, many, halted] = data_notices.report_stalled_transfers(
         [
             up,
             up.model_copy(update={"number": 57}),
@@ -338,18 +345,18 @@ def test_stalled_uploads_and_deletions_have_one_notice_for_each_reason() -> None
         ]
     )
     assert (single.text, single.chain_uid, single.page) == (
-        "The upload of data set d.report does not go on: out is disabled",
+        "The upload of data set d.report does not continue: out is disabled",
         chain_uid,
         None,
     )
     assert (single.severity, single.since, single.id) == (NoticeSeverity.WARNING, NOW, None)
     assert (many.text, many.chain_uid) == (
-        "The upload of 57 data sets does not go on: out is disabled",
+        "The upload of 57 data sets does not continue: out is disabled",
         None,
     )
     assert many.page == "datasets"
     assert halted.text.startswith(
-        "The deletion of data set d does not go on: a link (it waits for `sluice dataset resume "
+        "The deletion of data set d does not continue: a link (it waits for `sluice dataset resume "
     )
     assert (halted.severity, halted.chain_uid, halted.page) == (
         NoticeSeverity.ERROR,
@@ -373,15 +380,15 @@ def dataset(*, meta: dict[str, str] | None = None) -> Dataset:
 
 def test_pilot_that_fails_where_others_succeed_has_a_notice_while_present() -> None:
     failing = pilot("old", state=PilotState.ACTIVE).model_copy(
-        update={"distrusted": ["concat", "resize"]}
+        update={"quarantined_steps": ["concat", "resize"]}
     )
     [text] = texts(
-        notices.report_quarantined_pilots([failing, pilot("good", state=PilotState.ACTIVE)])
+        pilot_notices.report_quarantined_pilots([failing, pilot("good", state=PilotState.ACTIVE)])
     )
     assert text.startswith("Pilot old on h fails at concat, resize, where others succeed")
     assert f"sluice pilot show {failing.uid}" in text
     gone_pilot = failing.model_copy(update={"state": PilotState.GONE})
-    assert notices.report_quarantined_pilots([gone_pilot]) == []
+    assert pilot_notices.report_quarantined_pilots([gone_pilot]) == []
 
 
 def test_work_that_fits_no_node_has_a_notice() -> None:
@@ -390,10 +397,10 @@ def test_work_that_fits_no_node_has_a_notice() -> None:
     task = UnschedulableTask(
         uid=uid, chain_uid=chain, step="decode", template="t", ready=3, reason=reason
     )
-    [notice] = notices.report_unschedulable_tasks([task], {chain: "run-1"})
+    [notice] = chain_notices.report_unschedulable_tasks([task], {chain: "run-1"})
     assert notice.text == f"t over run-1, step decode: 3 jobs wait, and {reason}"
     assert (notice.severity, notice.task_uid) == (NoticeSeverity.ERROR, uid)
     one = task.model_copy(update={"ready": 1})
-    assert texts(notices.report_unschedulable_tasks([one], {})) == [
+    assert texts(chain_notices.report_unschedulable_tasks([one], {})) == [
         f"t, step decode: 1 job waits, and {reason}"
     ]

@@ -78,10 +78,10 @@ def test_step_that_never_began_shows_the_outputs_of_its_template() -> None:
     ("state", "reason"),
     [
         (DatasetState.OPEN, "it is not complete: look again in a moment"),
-        (DatasetState.DELETING, "it has been deleted: nothing needs it any more"),
-        (DatasetState.DELETED, "it has been deleted: nothing needs it any more"),
+        (DatasetState.DELETING, "it has been deleted: it is no longer needed"),
+        (DatasetState.DELETED, "it has been deleted: it is no longer needed"),
         (DatasetState.UPLOADED, ""),
-        (None, "nobody knows the data set any more"),
+        (None, "its data set no longer exists"),
     ],
 )
 def test_unreadable_output_says_why(state: DatasetState | None, reason: str) -> None:

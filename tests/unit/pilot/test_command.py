@@ -35,13 +35,13 @@ def test_invalid_settings_are_reported_in_plain_sentences(
         " 'apptainer' or 'udocker', not 'dockr'",
     ]
     assert messages[5:] == [
-        "sluice-pilot: SLUICE_PILOT_SANDBOX_PATHS: '/software' is no list, which is written as"
+        "sluice-pilot: SLUICE_PILOT_SANDBOX_PATHS: '/software' is not a list, which is written as"
         """ JSON: '["one", "two"]'"""
     ]
 
 
 def test_unknown_environment_variables_are_logged(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()  # The pilot does not start, as this is no folder.
+    (tmp_path / "file").touch()  # The pilot does not start, as this is not a folder.
     ended = subprocess.run(
         [sys.executable, "-m", "pilot", "--work-dir", str(tmp_path / "file")],
         env={**os.environ, "SLUICE_PILOT_EXPRESION_LIMIT": "7"},
@@ -59,12 +59,12 @@ def test_unknown_environment_variables_are_logged(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("software", "it is no absolute path: give one"),
+        ("software", "it is not an absolute path: give one"),
         ("/no/software", "No such file or directory on this node: mount or make it, or take it"),
         ("/tmp", "it cannot be visible: it holds files of others beside programs"),
-        ("/proc/version", "it cannot be visible: tools have a /proc of their own"),
+        ("/proc/version", "it cannot be visible: tools have their own /proc"),
         ("{home}/link", "it leads to /tmp, which cannot be visible"),
-        ("{home}/pilot/software", "it lies in the pilot's work folder: move it"),
+        ("{home}/pilot/software", "it is in the pilot's work folder: move it"),
     ],
 )
 def test_sandbox_path_that_tools_would_not_see_is_refused(

@@ -52,7 +52,7 @@ async def test_client_repeats_a_request_that_met_a_deadlock() -> None:
         with capture_logs() as logs:
             assert (await ServiceClient(http).call("POST", "/change", answer=Answer)).times == 3
     assert [(line["event"], line["log_level"], "exc_info" in line) for line in logs] == [
-        ("http.to_not_available", "warning", False)
+        ("http.unavailable", "warning", False)
     ] * 2
 
 

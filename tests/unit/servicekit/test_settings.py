@@ -221,12 +221,12 @@ def test_logins_are_read_from_the_settings_of_the_services(monkeypatch: pytest.M
         (
             "DATABASE_URL",
             "postgresql://dms:x@db/wms",
-            "a login of its own; 'dms' is in SLUICE_DMS_DATABASE_URL and SLUICE_WMS",
+            "its own login; 'dms' is in SLUICE_DMS_DATABASE_URL and SLUICE_WMS",
         ),
         (
             "DATABASE_URL",
             "postgresql://wms:x@db/dms",
-            "a database of its own; 'dms' is in SLUICE_DMS_DATABASE_URL and SLUICE_WMS",
+            "its own database; 'dms' is in SLUICE_DMS_DATABASE_URL and SLUICE_WMS",
         ),
         ("BROKER_URL", "postgresql://wms:x@db/wms", "SLUICE_WMS_BROKER_URL must lead to RabbitMQ"),
         ("BROKER_URL", "amqp://wms:x@db/another", "different virtual hosts"),

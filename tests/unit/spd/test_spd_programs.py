@@ -106,7 +106,7 @@ def test_hits_are_refused_as_events(
         ([*RUN_OPTIONS, "--period", "x" * 17], "is not at most 16 printable ASCII characters"),
         (
             [*RUN_OPTIONS, "--truth", "{out}/t/truth.json"],
-            "the truth must not lie among the frames",
+            "the truth must not be among the frames",
         ),
         ([*RUN_OPTIONS, "--events-per-frame", "nan"], "nan is not a finite number"),
         ([*RUN_OPTIONS, "--frames", "0"], "0 is below 1"),

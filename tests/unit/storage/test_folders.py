@@ -8,10 +8,10 @@ import pytest
 from sluice.storage import (
     BehindLink,
     StorageError,
-    folder_at,
+    leads_through_link,
     probe,
     remove_folder_within,
-    through_link,
+    resolve_folder,
 )
 
 
@@ -42,14 +42,20 @@ def tree(tmp_path: Path) -> Path:
 def test_folder_holds_the_folders_below_it(
     tree: Path, outer: str, inner: str, answer: bool
 ) -> None:
-    assert folder_at(f"{tree}/{outer}").holds(folder_at(f"{tree}/{inner}")) is answer
-    assert folder_at("/").holds(folder_at(f"{tree}/{inner}"))
+    assert resolve_folder(f"{tree}/{outer}").holds(resolve_folder(f"{tree}/{inner}")) is answer
+    assert resolve_folder("/").holds(resolve_folder(f"{tree}/{inner}"))
 
 
 def test_only_an_existing_folder_has_an_identity(tree: Path) -> None:
     (tree / "file").touch()
-    assert folder_at(f"{tree}/a").identity == folder_at(f"{tree}/link").identity is not None
-    assert folder_at(f"{tree}/missing").identity is folder_at(f"{tree}/file").identity is None
+    assert (
+        resolve_folder(f"{tree}/a").identity == resolve_folder(f"{tree}/link").identity is not None
+    )
+    assert (
+        resolve_folder(f"{tree}/missing").identity
+        is resolve_folder(f"{tree}/file").identity
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,10 +69,10 @@ def test_links_count_below_a_storage_and_not_in_the_path_of_the_storage(
     (tree / "a" / "b" / "to").symlink_to("nothing")
     for root in ("a", "link", "link/"):
         assert (
-            through_link(f"file://{tree}/{root}", f"file://{tree}/{root.rstrip('/')}/{path}")
+            leads_through_link(f"file://{tree}/{root}", f"file://{tree}/{root.rstrip('/')}/{path}")
             is answer
         )
-    assert not through_link("s3://b", f"s3://b/{path}")
+    assert not leads_through_link("s3://b", f"s3://b/{path}")
 
 
 def test_folder_is_not_removed_through_a_link(tree: Path) -> None:

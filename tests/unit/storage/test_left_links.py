@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sluice import storage
-from sluice.storage import BehindLink, local_url
+from sluice.storage import BehindLink, build_local_url
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def root(tmp_path: Path) -> Path:
 def test_link_is_removed_wherever_it_leads(root: Path, target: str) -> None:
     link = root / "set" / "link"
     link.symlink_to(root.parent / target)
-    assert storage.remove_within(local_url(root), local_url(root / "set") + "/link")
+    assert storage.remove_within(build_local_url(root), build_local_url(root / "set") + "/link")
     assert not link.is_symlink()
     assert (root.parent / "elsewhere" / "kept").read_text() == "kept"
 
@@ -29,9 +29,9 @@ def test_link_is_removed_wherever_it_leads(root: Path, target: str) -> None:
 def test_file_behind_a_link_out_of_the_storage_is_not_removed(root: Path) -> None:
     (root / "out").symlink_to(root.parent / "elsewhere")
     with pytest.raises(BehindLink):
-        storage.remove_within(local_url(root), f"{local_url(root)}/out/kept")
+        storage.remove_within(build_local_url(root), f"{build_local_url(root)}/out/kept")
     with pytest.raises(BehindLink):
-        storage.remove_folder_within(local_url(root), f"{local_url(root)}/out")
+        storage.remove_folder_within(build_local_url(root), f"{build_local_url(root)}/out")
     assert (root.parent / "elsewhere" / "kept").read_text() == "kept"
 
 
@@ -39,4 +39,4 @@ def test_dangling_links_do_not_hide_other_files(root: Path) -> None:
     (root / "set" / "itself").symlink_to("itself")
     (root / "set" / "nothing").symlink_to("gone")
     (root / "set" / "file").write_text("x")
-    assert [entry.name for entry in storage.entries(local_url(root / "set"))] == ["file"]
+    assert [entry.name for entry in storage.list_entries(build_local_url(root / "set"))] == ["file"]

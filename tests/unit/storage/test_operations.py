@@ -18,10 +18,10 @@ from sluice.storage import (
     OutsideStorage,
     StorageFull,
     StorageUnavailable,
+    build_local_url,
     local,
-    local_url,
 )
-from sluice.storage.entries import temporary_name
+from sluice.storage.entries import make_temporary_name
 
 CONTENT = b"hit " * 1000
 
@@ -51,7 +51,7 @@ def content(url: str) -> bytes:
 
 
 def names(root: str) -> list[str]:
-    return [entry.name for entry in storage.entries(root)]
+    return [entry.name for entry in storage.list_entries(root)]
 
 
 def test_fetch_returns_the_content_that_was_put(root: str, source: Path, tmp_path: Path) -> None:
@@ -284,13 +284,13 @@ def test_remove_folder_removes_only_an_empty_folder(root: str) -> None:
 def test_entries_lists_all_files_of_a_tree(root: str) -> None:
     for name in ("b", "sub/a", "sub/deep/c d"):
         storage.put_bytes(name.encode(), f"{root}/{name}")
-    entries = storage.entries(root)
+    entries = storage.list_entries(root)
     assert sorted(entry.url for entry in entries) == sorted(
         f"{root}/{name}" for name in ("b", "sub/a", "sub/deep/c d")
     )
     assert {entry.name: entry.size for entry in entries} == {"b": 1, "a": 5, "c d": 12}
     assert all(entry.modified.tzinfo is not None for entry in entries)
-    assert storage.entries(f"{root}/nowhere") == []
+    assert storage.list_entries(f"{root}/nowhere") == []
 
 
 @pytest.mark.parametrize("scheme", ["file", "local"])
@@ -302,10 +302,10 @@ def test_file_url_with_a_relative_path_is_refused(
     for operation in (
         lambda: storage.put(source, url),
         lambda: storage.put_bytes(b"x", url),
-        lambda: storage.copy(local_url(source), url, checksum=None, size=None),
+        lambda: storage.copy(build_local_url(source), url, checksum=None, size=None),
         lambda: storage.fetch(url, "back", checksum=None, size=None),
         lambda: storage.open_reader(url),
-        lambda: storage.entries(url),
+        lambda: storage.list_entries(url),
         lambda: storage.remove(url),
     ):
         with pytest.raises(NoFile, match="no absolute path"):
@@ -343,7 +343,7 @@ def test_checksum_of_returns_the_sha256_digest_of_a_file(source: Path) -> None:
 
 
 def test_temporary_files_are_recognized(root: str) -> None:
-    storage.put_bytes(b"x", f"{root}/{temporary_name()}")
+    storage.put_bytes(b"x", f"{root}/{make_temporary_name()}")
     assert [storage.is_temporary(name) for name in names(root)] == [True]
     assert not storage.is_temporary("a.part")
 

@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from sluice.storage import OutsideStorage, local_path, local_url, require_within, within
+from sluice.storage import (
+    OutsideStorage,
+    build_local_url,
+    find_local_path,
+    is_within,
+    require_within,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,7 +30,7 @@ from sluice.storage import OutsideStorage, local_path, local_url, require_within
     ],
 )
 def test_paths_below_the_root_are_inside(tmp_path: Path, relative: str) -> None:
-    assert within(local_url(tmp_path), f"{local_url(tmp_path)}/{relative}")
+    assert is_within(build_local_url(tmp_path), f"{build_local_url(tmp_path)}/{relative}")
 
 
 @pytest.mark.parametrize(
@@ -47,11 +53,11 @@ def test_paths_below_the_root_are_inside(tmp_path: Path, relative: str) -> None:
 def test_paths_that_leave_the_root_are_outside(tmp_path: Path, relative: str) -> None:
     root = tmp_path / "storage"
     root.mkdir()
-    assert not within(local_url(root), f"{local_url(root)}/{relative}")
+    assert not is_within(build_local_url(root), f"{build_local_url(root)}/{relative}")
 
 
 def test_sibling_folder_with_the_same_prefix_is_outside(tmp_path: Path) -> None:
-    assert not within(f"file://{tmp_path}/a", f"file://{tmp_path}/ab/x")
+    assert not is_within(f"file://{tmp_path}/a", f"file://{tmp_path}/ab/x")
 
 
 def test_symbolic_link_out_of_the_storage_is_outside(tmp_path: Path) -> None:
@@ -61,28 +67,28 @@ def test_symbolic_link_out_of_the_storage_is_outside(tmp_path: Path) -> None:
     (other / "secret").write_text("x")
     (root / "door").symlink_to(other)
     (root / "file").symlink_to(other / "secret")
-    assert not within(local_url(root), f"{local_url(root)}/door/secret")
-    assert not within(local_url(root), f"{local_url(root)}/file")
+    assert not is_within(build_local_url(root), f"{build_local_url(root)}/door/secret")
+    assert not is_within(build_local_url(root), f"{build_local_url(root)}/file")
     with pytest.raises(OutsideStorage) as caught:
-        require_within(local_url(root), f"{local_url(root)}/file")
-    assert caught.value.storage_url == local_url(root)
+        require_within(build_local_url(root), f"{build_local_url(root)}/file")
+    assert caught.value.storage_url == build_local_url(root)
 
 
 def test_files_of_a_storage_behind_a_link_are_inside(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "storage").symlink_to(tmp_path / "real")
     (tmp_path / "real" / "a").write_text("x")
-    assert within(f"file://{tmp_path}/storage", f"file://{tmp_path}/storage/a")
+    assert is_within(f"file://{tmp_path}/storage", f"file://{tmp_path}/storage/a")
 
 
 def test_urls_of_other_protocols_and_buckets_are_outside() -> None:
-    assert within("s3://bucket/in", "s3://bucket/in/a")
-    assert not within("s3://bucket/in", "s3://other/in/a")
-    assert not within("s3://bucket/in", "file:///bucket/in/a")
+    assert is_within("s3://bucket/in", "s3://bucket/in/a")
+    assert not is_within("s3://bucket/in", "s3://other/in/a")
+    assert not is_within("s3://bucket/in", "file:///bucket/in/a")
 
 
 def test_local_paths_are_not_percent_decoded() -> None:
-    assert local_path("file:///a%20b") == "/a%20b"
-    assert local_path("file://localhost/a") == "/a"
-    assert local_path("file://server/a") is None
-    assert local_path("s3://a/b") is None
+    assert find_local_path("file:///a%20b") == "/a%20b"
+    assert find_local_path("file://localhost/a") == "/a"
+    assert find_local_path("file://server/a") is None
+    assert find_local_path("s3://a/b") is None

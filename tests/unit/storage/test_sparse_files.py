@@ -11,7 +11,7 @@ import pytest
 
 from pilot.runner.attempts.entries import store_open_file
 from pilot.runner.files.job_files import OpenJobFile
-from sluice import storage
+from sluice import cwl_values, storage
 from sluice.storage import Stored
 
 MB = 1 << 20
@@ -42,27 +42,27 @@ def blocks(path: Path) -> int:
 
 
 def _put(source: Path, target: Path) -> None:
-    storage.put(source, storage.local_url(str(target)))
+    storage.put(source, storage.build_local_url(str(target)))
 
 
 def _put_open(source: Path, target: Path) -> None:
     with source.open("rb") as file:
-        storage.put_open(file.fileno(), storage.local_url(str(target)))
+        storage.put_open(file.fileno(), storage.build_local_url(str(target)))
 
 
 def _copy(source: Path, target: Path) -> None:
-    url = storage.local_url(str(target))
-    storage.copy(storage.local_url(str(source)), url, checksum=None, size=None)
+    url = storage.build_local_url(str(target))
+    storage.copy(storage.build_local_url(str(source)), url, checksum=None, size=None)
 
 
 def _fetch(source: Path, target: Path) -> None:
-    url = storage.local_url(str(source))
+    url = storage.build_local_url(str(source))
     storage.fetch(url, target, checksum=None, size=None, copied=2 * GB)
 
 
 def _fetch_over_another(source: Path, target: Path) -> None:
     target.write_bytes(b"x" * 9 * MB)
-    url = storage.local_url(str(source))
+    url = storage.build_local_url(str(source))
     storage.fetch(url, target, checksum=None, size=None, copied=2 * GB, reuse=True)
 
 
@@ -73,9 +73,9 @@ def _keep_aside(source: Path, target: Path) -> None:
 
 def _bundle(source: Path, target: Path) -> None:
     archive = target.with_name("bundle.tar")
-    storage.pack({"class": "File", "path": str(source)}, archive)
+    cwl_values.pack({"class": "File", "path": str(source)}, archive)
     assert blocks(archive) <= 512
-    value = storage.unpack(archive, target.with_name("unpacked"))
+    value = cwl_values.unpack(archive, target.with_name("unpacked"))
     os.rename(storage.parse_location(value["location"]), target)
 
 
@@ -101,7 +101,7 @@ def test_copy_has_the_content_and_the_holes_of_a_sparse_file(
 
 def test_large_sparse_file_takes_little_space_on_a_storage(tmp_path: Path) -> None:
     source = sparse(tmp_path / "source", GB // 4, [GB // 8])
-    stored = storage.put(source, storage.local_url(str(tmp_path / "target")))
+    stored = storage.put(source, storage.build_local_url(str(tmp_path / "target")))
     with source.open("rb") as file:
         digest = sha256()
         while data := file.read(MB):
@@ -120,6 +120,6 @@ def test_put_of_a_long_hole_can_be_interrupted(tmp_path: Path) -> None:
             raise NotImplementedError
 
     with pytest.raises(NotImplementedError):
-        storage.put(source, storage.local_url(str(tmp_path / "target")), check=check)
+        storage.put(source, storage.build_local_url(str(tmp_path / "target")), check=check)
     assert len(checks) == 3
     assert os.listdir(tmp_path) == ["source"]

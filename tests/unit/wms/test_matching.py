@@ -137,7 +137,8 @@ def test_job_with_a_sandbox_goes_to_a_node_with_a_sandbox() -> None:
         == "needs a sandbox (bubblewrap) for its secrets, the node has none"
     )
     assert find_misfit(request, replace(NODE, sandbox=SandboxKind.USERS)) == (
-        "needs a sandbox (bubblewrap), the node has only a user for each slot, which is none"
+        "needs a sandbox (bubblewrap), the node has only a user for each slot, which is not a"
+        " sandbox"
     )
     assert find_misfit(with_needs(request, container=hint), engine) == find_misfit(request, NODE)
     assert find_misfit(with_needs(request, container=hint), sandbox) is None

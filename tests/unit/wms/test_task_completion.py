@@ -99,7 +99,7 @@ def test_reasons_contain_the_numbers_of_jobs() -> None:
     ):
         decided = decide_ending(Boundary(), counts)
         assert decided is not None
-        assert decided.reason == f"{why} (sluice:boundary lets a step go on without some)"
+        assert decided.reason == f"{why} (sluice:boundary lets a step continue without some)"
     decided = decide_ending(
         Boundary(minimum=0.5, sufficient=0.8), JobCounts(ready=1, failed=1, finished=8)
     )

@@ -8,12 +8,12 @@ from fastapi import APIRouter, status
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotFound
-from sluice.contracts.human_tasks.asking_watch import AskLink, AskLinks, NewLink
+from sluice.contracts.human_tasks.supervision import AskLink, AskLinks, NewLink
 from sluice.servicekit.access.policy import SUBMITTERS, allow
 from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
 from wfms.ask.api.places import STEP, CallerName, Place
-from wfms.ask.db.devices import AskingPlace
+from wfms.ask.db.devices import HumanStepPlace
 from wfms.ask.usecases.context import AskContext
 from wfms.ask.usecases.make_link import close_link, make_link, read_links
 from wfms.ask.usecases.read_progress import find_place, require_step
@@ -21,7 +21,7 @@ from wfms.ask.usecases.read_progress import find_place, require_step
 
 def links_router(context: AskContext, *, address: str) -> APIRouter:
     """Return the router of the links. ``address``: the beginning of their URLs."""
-    router = api_router("/api/v1/asking", tags=["asking"])
+    router = api_router("/api/v1/asking", tags=["human tasks"])
 
     @router.post(
         f"{STEP}/links", status_code=status.HTTP_201_CREATED, responses=errors(NotFound, Conflict)
@@ -46,7 +46,7 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
     )
     @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def end(uid: UUID, visibility: CallerVisibility) -> None:
-        """End a link. Browsers that used it are not admitted any more."""
+        """End a link. Browsers that used it are no longer admitted."""
         where = await find_place(context, link=uid)
         if where is None or not visibility.is_member(where.group):
             raise NotFound(f"there is no link {uid}")
@@ -55,6 +55,6 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
     return router
 
 
-def page_address(address: str, place: AskingPlace, key: str) -> str:
+def page_address(address: str, place: HumanStepPlace, key: str) -> str:
     """Return the URL of the page with the key of a link."""
     return f"{address}/ask/{quote(place.template, safe='')}/{quote(place.step, safe='')}?key={key}"

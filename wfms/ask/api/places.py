@@ -6,7 +6,7 @@ from fastapi import Depends, Path
 
 from sluice.contracts.common.problems import NotFound
 from sluice.servicekit.access.principal_dependencies import CallerPerson, CallerVisibility
-from wfms.ask.db.devices import AskingPlace
+from wfms.ask.db.devices import HumanStepPlace
 
 _PathName = Annotated[str, Path(min_length=1, max_length=300)]
 #: Part of an address.
@@ -17,7 +17,7 @@ _NOBODY = "somebody"
 
 def _place(
     group: _PathName, template: _PathName, step: _PathName, visibility: CallerVisibility
-) -> AskingPlace:
+) -> HumanStepPlace:
     """Return the step in the address.
 
     Raises:
@@ -25,7 +25,7 @@ def _place(
     """
     if not visibility.is_member(group):
         raise NotFound(f"no step {step} of template {template} asks people of {group}")
-    return AskingPlace(template, step, group)
+    return HumanStepPlace(template, step, group)
 
 
 def _name(person: CallerPerson) -> str:
@@ -33,5 +33,5 @@ def _name(person: CallerPerson) -> str:
 
 
 #: The step in the address, and the name of the caller.
-Place = Annotated[AskingPlace, Depends(_place)]
+Place = Annotated[HumanStepPlace, Depends(_place)]
 CallerName = Annotated[str, Depends(_name)]

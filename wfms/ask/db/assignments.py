@@ -14,7 +14,7 @@ from sluice.contracts.common.states import AskItemState
 from sluice.contracts.human_tasks.ask import Show
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.servicekit.database import Connection
-from wfms.ask.db.statement import statement
+from sluice.servicekit.statement import statement
 
 ASSIGN = statement("""
 -- Assign up to $4 items that browser $3 has not seen. No other browser of the account has the item
@@ -30,7 +30,7 @@ WITH me AS (
         AND NOT EXISTS (
             SELECT FROM me, shown AS s JOIN devices AS other ON other.uid = s.device_uid
             WHERE s.item_uid = i.uid AND (
-                other.person = me.person AND (s.answer IS NOT NULL OR s.lent_until > now())
+                other.person = me.person AND (s.answer IS NOT NULL OR s.assigned_until > now())
                 OR other.origin = me.origin AND (other.person IS NULL OR me.person IS NULL)
                     AND (s.answered_at IS NULL OR s.answered_at > now() - $8::interval)
             )
@@ -39,8 +39,8 @@ WITH me AS (
 ), taken AS (
     UPDATE items SET open_places = open_places - 1 FROM free WHERE items.uid = free.uid
     RETURNING items.uid, items.content, items.position
-), lent AS (
-    INSERT INTO shown (item_uid, device_uid, lent_until, gold)
+), assignments AS (
+    INSERT INTO shown (item_uid, device_uid, assigned_until, gold)
     SELECT uid, $3, now() + $5::interval, false FROM taken
 )
 SELECT uid, content FROM taken ORDER BY position
@@ -58,8 +58,8 @@ WITH free AS (
         )
         AND NOT EXISTS (SELECT FROM shown WHERE item_uid = i.uid AND device_uid = $3)
     ORDER BY position LIMIT $4
-), lent AS (
-    INSERT INTO shown (item_uid, device_uid, lent_until, gold)
+), assignments AS (
+    INSERT INTO shown (item_uid, device_uid, assigned_until, gold)
     SELECT uid, $3, now() + $5::interval, true FROM free
 )
 SELECT uid, content FROM free
@@ -67,9 +67,9 @@ SELECT uid, content FROM free
 
 RENEW = """
 -- Renew assignments of $2 that the browser has not answered.
-UPDATE shown SET lent_until = now() + $3::interval
+UPDATE shown SET assigned_until = now() + $3::interval
 FROM items WHERE items.uid = item_uid AND device_uid = $1 AND item_uid = ANY($2::uuid[])
-    AND lent_until IS NOT NULL AND items.ended_at IS NULL
+    AND assigned_until IS NOT NULL AND items.ended_at IS NULL
 """
 
 LOCK_ITEMS = """
@@ -84,14 +84,15 @@ FROM shown WHERE device_uid = $1 AND item_uid = ANY($2::uuid[])
 """
 
 ANSWER = """
-UPDATE shown SET answer = new.answer, seconds = new.seconds, answered_at = now(), lent_until = NULL,
-    counts = $5
+UPDATE shown SET answer = new.answer, seconds = new.seconds, answered_at = now(),
+    assigned_until = NULL, counts = $5
 FROM unnest($2::uuid[], $3::text[], $4::real[]) AS new (item_uid, answer, seconds)
 WHERE shown.device_uid = $1 AND shown.item_uid = new.item_uid AND shown.answer IS NULL
 """
 
 TAKE_BACK = """
-UPDATE shown SET answer = NULL, answered_at = NULL, lent_until = now() + $3::interval, seconds = 0
+UPDATE shown SET answer = NULL, answered_at = NULL, assigned_until = now() + $3::interval,
+    seconds = 0
 WHERE device_uid = $1 AND item_uid = $2 AND answered_at > now() - $4::interval
     AND EXISTS (SELECT FROM items WHERE uid = $2 AND task_uid = ANY($5::uuid[]))
 RETURNING 1
@@ -111,20 +112,21 @@ WITH said AS (
 ), best AS (
     SELECT DISTINCT ON (item_uid) item_uid, answer, number FROM votes
     ORDER BY item_uid, number DESC, first
-), lent AS (
+), assigned AS (
     SELECT item_uid, count(*) AS number FROM shown
-    WHERE item_uid = ANY($1::uuid[]) AND lent_until > now() AND counts GROUP BY item_uid
+    WHERE item_uid = ANY($1::uuid[]) AND assigned_until > now() AND counts GROUP BY item_uid
 ), now_so AS (
     SELECT i.uid, best.answer, coalesce(best.number, 0) AS agreed,
-        coalesce(lent.number, 0) AS lent, coalesce(best.number, 0) >= i.agree AS decided
-    FROM items AS i LEFT JOIN best ON best.item_uid = i.uid LEFT JOIN lent ON lent.item_uid = i.uid
+        coalesce(assigned.number, 0) AS assigned, coalesce(best.number, 0) >= i.agree AS decided
+    FROM items AS i LEFT JOIN best ON best.item_uid = i.uid
+    LEFT JOIN assigned ON assigned.item_uid = i.uid
     WHERE i.uid = ANY($1::uuid[])
 )
 UPDATE items SET
     state = CASE WHEN decided THEN '{item.DECIDED}' ELSE '{item.OPEN}' END,
     answer = CASE WHEN decided THEN now_so.answer END,
     agreed = now_so.agreed,
-    open_places = CASE WHEN decided THEN 0 ELSE greatest(0, agree - now_so.agreed - lent) END,
+    open_places = CASE WHEN decided THEN 0 ELSE greatest(0, agree - now_so.agreed - assigned) END,
     decided_at = CASE WHEN decided THEN coalesce(decided_at, now()) END
 FROM now_so WHERE items.uid = now_so.uid AND state IN ('{item.OPEN}', '{item.DECIDED}')
     AND known_answer IS NULL
@@ -132,12 +134,12 @@ FROM now_so WHERE items.uid = now_so.uid AND state IN ('{item.OPEN}', '{item.DEC
 
 ASSIGNED_BESIDE = """
 SELECT item_uid FROM shown
-WHERE device_uid = $1 AND lent_until IS NOT NULL AND NOT (item_uid = ANY($2::uuid[]))
+WHERE device_uid = $1 AND assigned_until IS NOT NULL AND NOT (item_uid = ANY($2::uuid[]))
 """
 
 ASSIGN_AGAIN = statement("""
 WITH again AS (
-    UPDATE shown SET lent_until = now() + $3::interval
+    UPDATE shown SET assigned_until = now() + $3::interval
     FROM items WHERE items.uid = item_uid AND device_uid = $1 AND item_uid = ANY($2::uuid[])
         AND items.state = '{item.OPEN}' AND items.task_uid = ANY($4::uuid[])
     RETURNING items.uid, items.content, items.position
@@ -147,13 +149,13 @@ SELECT uid, content FROM again ORDER BY position
 
 SELECT_EXPIRED = """
 -- Items whose assignment has expired. Others may get them, and late annotations still count.
-SELECT item_uid FROM shown WHERE lent_until <= now() AND lent_until > '-infinity'
-ORDER BY lent_until LIMIT $1
+SELECT item_uid FROM shown WHERE assigned_until <= now() AND assigned_until > '-infinity'
+ORDER BY assigned_until LIMIT $1
 """
 
 END_ASSIGNMENT = """
-UPDATE shown SET lent_until = '-infinity'
-WHERE item_uid = ANY($1::uuid[]) AND lent_until <= now() AND lent_until > '-infinity'
+UPDATE shown SET assigned_until = '-infinity'
+WHERE item_uid = ANY($1::uuid[]) AND assigned_until <= now() AND assigned_until > '-infinity'
 """
 
 ANY_OPEN = statement("""
@@ -209,7 +211,7 @@ class AssignmentContext:
     Attributes:
         group: The group that owns the items.
         tasks: The tasks whose items are assigned.
-        assign: How long an item is assigned.
+        assignment_duration: How long an item is assigned.
         one_vote_window: How long browsers of one origin count as one person.
     """
 
@@ -218,7 +220,7 @@ class AssignmentContext:
     group: str
     tasks: tuple[UUID, ...]
     show: Show
-    assign: timedelta
+    assignment_duration: timedelta
     one_vote_window: timedelta
 
 
@@ -242,7 +244,7 @@ async def assign_items(
         context.step,
         device,
         number,
-        context.assign,
+        context.assignment_duration,
         context.group,
         context.tasks,
     )
@@ -257,7 +259,7 @@ async def renew_assignments(
     connection: Connection, context: AssignmentContext, device: UUID, items: Sequence[UUID]
 ) -> None:
     """Prolong the assignment of those items that the browser has not answered yet."""
-    await connection.execute(RENEW, device, list(items), context.assign)
+    await connection.execute(RENEW, device, list(items), context.assignment_duration)
 
 
 async def reassign_lost_items(
@@ -273,7 +275,9 @@ async def reassign_lost_items(
     ]
     if not lost_items:  # the usual case: one statement for both would read all open items
         return []
-    rows = await connection.fetch(ASSIGN_AGAIN, device, lost_items, context.assign, context.tasks)
+    rows = await connection.fetch(
+        ASSIGN_AGAIN, device, lost_items, context.assignment_duration, context.tasks
+    )
     return [AssignedItem(row["uid"], row["content"]) for row in rows]
 
 
@@ -314,10 +318,10 @@ async def take_back(
     """Take an answer back, and assign its item again.
 
     It returns False if the browser has not answered the item within the time ``within``, or if the
-    task asks nothing any more.
+    task has no more questions.
     """
     updated = await connection.fetchval(
-        TAKE_BACK, device, item, context.assign, within, context.tasks
+        TAKE_BACK, device, item, context.assignment_duration, within, context.tasks
     )
     return updated is not None
 
@@ -332,7 +336,7 @@ async def list_expired_assignments(connection: Connection, *, most: int) -> list
     return [row["item_uid"] for row in await connection.fetch(SELECT_EXPIRED, most)]
 
 
-async def end_assignments(connection: Connection, items: Sequence[UUID]) -> None:
+async def mark_assignments_ended(connection: Connection, items: Sequence[UUID]) -> None:
     """End expired assignments of locked items."""
     await connection.execute(END_ASSIGNMENT, list(items))
 

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.human_tasks.asking import AnswerInFile
+from sluice.contracts.human_tasks.annotation import AnswerInFile
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.servicekit.database import Connection
-from wfms.ask.db.statement import statement
+from sluice.servicekit.statement import statement
 
 FREEZE = statement("""
 -- Freeze items that were decided long enough ago: their annotations are final.
@@ -37,7 +37,7 @@ WHERE s.item_uid = ANY($1::uuid[]) AND s.answer IS NOT NULL AND s.counts
 ORDER BY s.item_uid, s.answered_at, s.device_uid
 """
 
-MARK_GIVEN = statement("""
+MARK_DELIVERED = statement("""
 UPDATE items SET state = CASE WHEN done.stale THEN '{item.WITHDRAWN}' ELSE '{item.GIVEN}' END,
     ended_at = now()
 FROM (SELECT i.uid, new.stale FROM items AS i
@@ -49,10 +49,10 @@ WHERE items.uid = done.uid
 
 @dataclass(frozen=True, slots=True)
 class TaskWithDecidedItems:
-    """A task with answers to be given to the WMS.
+    """A task with answers to be delivered to the WMS.
 
     Attributes:
-        over: The WMS has ended the task. It has the answers that it was given before.
+        over: The WMS has ended the task. It has the answers that were delivered before.
     """
 
     uid: UUID
@@ -62,7 +62,7 @@ class TaskWithDecidedItems:
 
 @dataclass(frozen=True, slots=True)
 class DecidedItem:
-    """A decided item whose answer is given to the WMS."""
+    """A decided item whose answer is delivered to the WMS."""
 
     uid: UUID
     job: int
@@ -81,7 +81,7 @@ async def freeze_items(connection: Connection, *, older: timedelta, most: int) -
 
 
 async def list_tasks_to_deliver(connection: Connection) -> list[TaskWithDecidedItems]:
-    """Return the tasks with answers to be given."""
+    """Return the tasks with answers to be delivered."""
     return [
         TaskWithDecidedItems(row["task_uid"], TaskOutput.model_validate(row["output"]), row["over"])
         for row in await connection.fetch(TASKS_GIVING)
@@ -91,7 +91,7 @@ async def list_tasks_to_deliver(connection: Connection) -> list[TaskWithDecidedI
 async def list_items_to_deliver(
     connection: Connection, task: UUID, *, most: int
 ) -> list[DecidedItem]:
-    """Return up to ``most`` items of a task with answers to be given."""
+    """Return up to ``most`` items of a task with answers to be delivered."""
     return [
         DecidedItem(
             row["uid"],
@@ -126,6 +126,6 @@ async def list_answers(
     return answers_by_item
 
 
-async def mark_given(connection: Connection, task: UUID, jobs: Mapping[int, bool]) -> None:
-    """Mark answers as given. ``jobs``: by job, whether the WMS did not want its answer any more."""
-    await connection.execute(MARK_GIVEN, task, list(jobs), list(jobs.values()))
+async def mark_delivered(connection: Connection, task: UUID, jobs: Mapping[int, bool]) -> None:
+    """Mark answers as delivered. ``jobs``: by job, whether its answer came too late."""
+    await connection.execute(MARK_DELIVERED, task, list(jobs), list(jobs.values()))

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sluice.contracts.common.states import DeviceState
 from sluice.servicekit.database import Connection
-from wfms.ask.db.statement import statement
+from sluice.servicekit.statement import statement
 
 INSERT_LINK = """
 INSERT INTO links (uid, template, step, owner_group, digest, person, made_by, until)
@@ -45,9 +45,9 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 """
 
 DEVICE_BY_DIGEST = """
--- `welcome` tells whether its link is still valid.
+-- `has_valid_link` tells whether its link is still valid.
 SELECT d.uid, d.template, d.step, d.owner_group, d.shown, d.given, d.state,
-    l.ended_at IS NULL AND l.until > now() AS welcome
+    l.ended_at IS NULL AND l.until > now() AS has_valid_link
 FROM devices AS d JOIN links AS l ON l.uid = d.link_uid WHERE d.digest = $1
 """
 
@@ -84,21 +84,21 @@ UPDATE devices SET shown = shown + $2, given = given + $3, last_at = now() WHERE
 """
 
 GOLD_ANSWERS = """
--- Annotations of gold items that were not judged yet.
+-- Annotations of gold items that were not scored yet.
 SELECT s.item_uid, s.device_uid, s.answer, i.known_answer FROM shown AS s
 JOIN items AS i ON i.uid = s.item_uid
-WHERE s.gold AND NOT s.judged AND s.answer IS NOT NULL AND s.answered_at <= now() - $1::interval
+WHERE s.gold AND NOT s.scored AND s.answer IS NOT NULL AND s.answered_at <= now() - $1::interval
 ORDER BY s.item_uid LIMIT $2
 """
 
-GOLD_JUDGED = """
-UPDATE shown SET judged = true
+GOLD_SCORED = """
+UPDATE shown SET scored = true
 FROM unnest($1::uuid[], $2::uuid[]) AS done (item_uid, device_uid)
 WHERE shown.item_uid = done.item_uid AND shown.device_uid = done.device_uid
 """
 
 DECIDED_ITEMS = statement("""
-SELECT uid FROM items WHERE NOT judged AND state IN ('{item.DECIDED}', '{item.GIVING}',
+SELECT uid FROM items WHERE NOT scored AND state IN ('{item.DECIDED}', '{item.GIVING}',
     '{item.GIVEN}') AND decided_at <= now() - $1::interval
 ORDER BY position LIMIT $2
 """)
@@ -108,8 +108,8 @@ SELECT item_uid, device_uid, answer FROM shown
 WHERE item_uid = ANY($1::uuid[]) AND answer IS NOT NULL AND counts
 """
 
-ITEMS_JUDGED = """
-UPDATE items SET judged = true
+ITEMS_SCORED = """
+UPDATE items SET scored = true
 WHERE uid = ANY(ARRAY(SELECT uid FROM items WHERE uid = ANY($1::uuid[]) ORDER BY uid FOR UPDATE))
 """
 
@@ -127,7 +127,7 @@ FROM unnest($1::uuid[], $2::text[], $3::float8[]) AS new (uid, evidence, score)
 WHERE devices.uid = new.uid
 """
 
-JUDGE_ALONE = "SELECT pg_try_advisory_xact_lock(7306085932140157)"
+LOCK_SCORING = "SELECT pg_try_advisory_xact_lock(7306085932140157)"
 
 SET_DEVICE_STATE = """
 UPDATE devices SET state = $2, reason = $3, set_by = $4 WHERE uid = $1 AND state <> $2
@@ -157,7 +157,7 @@ ORDER BY d.score DESC, d.uid LIMIT $5
 """
 
 
-class AskingPlace(NamedTuple):
+class HumanStepPlace(NamedTuple):
     """Where people are asked: a step of a template, and the group that owns the data."""
 
     template: str
@@ -183,14 +183,14 @@ class StoredLink:
     answers: int = 0
 
     @property
-    def place(self) -> AskingPlace:
+    def place(self) -> HumanStepPlace:
         """The step that the link opens."""
-        return AskingPlace(self.template, self.step, self.owner_group)
+        return HumanStepPlace(self.template, self.step, self.owner_group)
 
 
 @dataclass(frozen=True, slots=True)
 class KnownDevice:
-    """A browser that was let in. ``welcome``: the link that it came by is still valid."""
+    """A browser that was admitted. ``has_valid_link``: the link that it came by is still valid."""
 
     uid: UUID
     template: str
@@ -199,7 +199,7 @@ class KnownDevice:
     shown: int
     given: int
     state: DeviceState
-    welcome: bool
+    has_valid_link: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,7 @@ async def insert_link(
     connection: Connection,
     *,
     uid: UUID,
-    place: AskingPlace,
+    place: HumanStepPlace,
     digest: bytes,
     person: str | None,
     created_by: str,
@@ -234,15 +234,15 @@ async def lock_link(connection: Connection, digest: bytes) -> StoredLink | None:
     return None if row is None else StoredLink(**row)
 
 
-async def list_links(connection: Connection, place: AskingPlace) -> list[StoredLink]:
+async def list_links(connection: Connection, place: HumanStepPlace) -> list[StoredLink]:
     """Return the links to a step, newest first."""
     return [StoredLink(**row) for row in await connection.fetch(LINKS_OF_STEP, *place)]
 
 
-async def find_place_of_link(connection: Connection, link: UUID) -> AskingPlace | None:
+async def find_place_of_link(connection: Connection, link: UUID) -> HumanStepPlace | None:
     """Return the step of a link, or None if the link does not exist."""
     row = await connection.fetchrow(STEP_OF_LINK, link)
-    return None if row is None else AskingPlace(*row)
+    return None if row is None else HumanStepPlace(*row)
 
 
 async def end_link(connection: Connection, link: UUID) -> bool:
@@ -305,26 +305,26 @@ async def add_counts(
     await connection.execute(COUNT, device, shown_items, given_answers)
 
 
-async def try_lock_judging(connection: Connection) -> bool:
-    """Return whether this transaction may judge browsers: no other instance does until its end."""
-    return bool(await connection.fetchval(JUDGE_ALONE))
+async def try_lock_scoring(connection: Connection) -> bool:
+    """Return whether this transaction may score browsers: no other instance does until its end."""
+    return bool(await connection.fetchval(LOCK_SCORING))
 
 
 async def list_gold_answers(
     connection: Connection, *, older: timedelta, most: int
 ) -> list[tuple[UUID, UUID, str, str]]:
-    """Return answers to gold items that are not judged yet: item, browser, answer, known answer."""
+    """Return answers to gold items that are not scored yet: item, browser, answer, known answer."""
     rows = await connection.fetch(GOLD_ANSWERS, older, most)
     return [tuple(row) for row in rows]
 
 
-async def mark_gold_judged(connection: Connection, done: Sequence[tuple[UUID, UUID]]) -> None:
-    """Mark answers to gold items as judged."""
-    await connection.execute(GOLD_JUDGED, [item for item, _ in done], [one for _, one in done])
+async def mark_gold_scored(connection: Connection, done: Sequence[tuple[UUID, UUID]]) -> None:
+    """Mark answers to gold items as scored."""
+    await connection.execute(GOLD_SCORED, [item for item, _ in done], [one for _, one in done])
 
 
-async def list_unjudged_items(connection: Connection, *, older: timedelta, most: int) -> list[UUID]:
-    """Return decided items that are not judged yet."""
+async def list_unscored_items(connection: Connection, *, older: timedelta, most: int) -> list[UUID]:
+    """Return decided items that are not scored yet."""
     return [row["uid"] for row in await connection.fetch(DECIDED_ITEMS, older, most)]
 
 
@@ -338,9 +338,9 @@ async def list_votes(
     return votes_by_item
 
 
-async def mark_items_judged(connection: Connection, items: Sequence[UUID]) -> None:
-    """Mark decided items as judged."""
-    await connection.execute(ITEMS_JUDGED, list(items))
+async def mark_items_scored(connection: Connection, items: Sequence[UUID]) -> None:
+    """Mark decided items as scored."""
+    await connection.execute(ITEMS_SCORED, list(items))
 
 
 async def lock_evidence(connection: Connection, devices: Sequence[UUID]) -> list[DeviceEvidence]:
@@ -390,7 +390,7 @@ async def set_device_state(
 
 
 async def list_devices(
-    connection: Connection, place: AskingPlace, *, device: UUID | None = None, most: int = 1
+    connection: Connection, place: HumanStepPlace, *, device: UUID | None = None, most: int = 1
 ) -> list[Mapping[str, Any]]:
     """Return the browsers of a step, the highest score first."""
     rows = await connection.fetch(DEVICES, *place, device, most)

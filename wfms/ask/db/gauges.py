@@ -19,7 +19,7 @@ MEASUREMENTS = (
     ),
     Measurement("sluice_ask_answers", "Annotations of the last minute.", read_rows(ANSWERS)),
     Measurement(
-        "sluice_ask_ungiven_seconds",
+        "sluice_ask_undelivered_seconds",
         "Age of the oldest decision that has not reached the WMS, or 0.",
         read_rows(OLDEST),
     ),

@@ -7,8 +7,8 @@ from uuid import UUID
 from sluice.contracts.common.states import AskItemState
 from sluice.contracts.human_tasks.ask import Ask
 from sluice.servicekit.database import Connection
-from wfms.ask.db.devices import AskingPlace
-from wfms.ask.db.statement import statement
+from sluice.servicekit.statement import statement
+from wfms.ask.db.devices import HumanStepPlace
 
 STEPS = statement("""
 -- Steps with questions now or within the last 30 days.
@@ -25,7 +25,7 @@ WITH steps AS (
 )
 SELECT steps.*, d.devices, d.excluded, s.answers, s.last_hour, s.seconds
 FROM steps CROSS JOIN LATERAL (
-    SELECT count(*) AS devices, count(*) FILTER (WHERE state = '{state.EXCLUDED}') AS excluded
+    SELECT count(*) AS devices, count(*) FILTER (WHERE state = '{device.EXCLUDED}') AS excluded
     FROM devices WHERE template = steps.template AND step = steps.step
         AND owner_group = steps.owner_group
 ) AS d CROSS JOIN LATERAL (
@@ -72,7 +72,7 @@ ORDER BY i.position, s.answered_at
 """
 
 
-async def list_asking_steps(
+async def list_human_steps(
     connection: Connection, groups: frozenset[str] | None
 ) -> list[Mapping[str, Any]]:
     """Return the steps with questions that members of ``groups`` see, or all steps for None."""
@@ -82,29 +82,29 @@ async def list_asking_steps(
 
 async def count_items_by_state(
     connection: Connection, templates: list[str]
-) -> dict[AskingPlace, dict[AskItemState, int]]:
+) -> dict[HumanStepPlace, dict[AskItemState, int]]:
     """Return the numbers of items by step and state."""
-    counts: dict[AskingPlace, dict[AskItemState, int]] = {}
+    counts: dict[HumanStepPlace, dict[AskItemState, int]] = {}
     for row in await connection.fetch(ITEMS, templates):
-        place = AskingPlace(row["template"], row["step"], row["owner_group"])
+        place = HumanStepPlace(row["template"], row["step"], row["owner_group"])
         counts.setdefault(place, {})[AskItemState(row["state"])] = row["number"]
     return counts
 
 
-async def find_place_of_device(connection: Connection, device: UUID) -> AskingPlace | None:
+async def find_place_of_device(connection: Connection, device: UUID) -> HumanStepPlace | None:
     """Return where a browser answers, or None if it is unknown."""
     row = await connection.fetchrow(PLACE_OF_DEVICE, device)
-    return None if row is None else AskingPlace(*row)
+    return None if row is None else HumanStepPlace(*row)
 
 
-async def find_ask(connection: Connection, place: AskingPlace) -> Ask | None:
+async def find_ask(connection: Connection, place: HumanStepPlace) -> Ask | None:
     """Return what the newest task of a step asks, or None if the step never asked anything."""
     ask = await connection.fetchval(ASK, *place)
     return None if ask is None else Ask.model_validate(ask)
 
 
 async def find_current_ask(
-    connection: Connection, place: AskingPlace
+    connection: Connection, place: HumanStepPlace
 ) -> tuple[Ask, tuple[UUID, ...]] | None:
     """Return what a step asks now and the tasks that ask it.
 
@@ -123,7 +123,7 @@ async def find_current_ask(
 
 
 async def stream_answers(
-    connection: Connection, place: AskingPlace
+    connection: Connection, place: HumanStepPlace
 ) -> AsyncIterator[dict[str, Any]]:
     """Yield all answers to a step, item by item. Call it within a transaction."""
     async for row in connection.cursor(EXPORT, *place, prefetch=1000):

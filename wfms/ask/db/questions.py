@@ -7,12 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.common.states import AskItemState
+from sluice.contracts.human_tasks.annotation import HumanTask
 from sluice.contracts.human_tasks.ask import Ask
-from sluice.contracts.human_tasks.asking import HumanTask
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.servicekit.database import Connection
-from wfms.ask.db.statement import statement
+from sluice.servicekit.statement import statement
 
 INSERT = """
 INSERT INTO questions (task_uid, chain_uid, template, step, owner, owner_group, ask, output, files)
@@ -175,7 +175,7 @@ async def add_items(
 
 
 async def store_reason(connection: Connection, task: UUID, reason: str) -> None:
-    """Store why no more items of a task are taken in."""
+    """Store why no more items of a task are imported."""
     await connection.execute(SAY_WHY, task, reason)
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from sluice.servicekit.database import Connection
-from wfms.ask.db.statement import statement
+from sluice.servicekit.statement import statement
 
 SELECT_REFUSED = """
 -- Uses the index items_refused.

@@ -62,7 +62,7 @@ CREATE TABLE items (
     decided_at timestamptz,
     ended_at timestamptz,
     -- Its annotations are included in the scores of their annotators.
-    judged boolean NOT NULL DEFAULT false,
+    scored boolean NOT NULL DEFAULT false,
     -- Of a gold item: the position and size of its line in the file of gold items.
     line_at bigint,
     line_size bigint,
@@ -72,7 +72,7 @@ CREATE TABLE items (
     CHECK ((state IN ('given', 'withdrawn')) = (ended_at IS NOT NULL))
 );
 
-CREATE INDEX items_to_lend ON items (template, step, owner_group, position)
+CREATE INDEX items_to_assign ON items (template, step, owner_group, position)
 WHERE state IN ('open') AND open_places > 0;
 
 CREATE INDEX items_gold ON items (template, step, owner_group, position)
@@ -84,8 +84,8 @@ CREATE INDEX items_giving ON items (task_uid) WHERE state IN ('giving');
 
 CREATE INDEX items_refused ON items (task_uid, seq) WHERE reason <> '' AND ended_at IS NULL;
 
-CREATE INDEX items_to_judge ON items (position)
-WHERE NOT judged AND state IN ('decided', 'giving', 'given');
+CREATE INDEX items_to_score ON items (position)
+WHERE NOT scored AND state IN ('decided', 'giving', 'given');
 
 CREATE INDEX items_of_task ON items (task_uid, state);
 
@@ -128,7 +128,7 @@ CREATE TABLE devices (
     score double precision NOT NULL DEFAULT 0,
     state text NOT NULL DEFAULT 'counted' CHECK (state IN ('counted', 'excluded')),
     reason text NOT NULL DEFAULT '',
-    -- The person who set the state. It then does not change by itself.
+    -- The person who set the state. It then does not change automatically.
     set_by text,
     -- A digest of the network address.
     origin bytea
@@ -142,24 +142,24 @@ CREATE INDEX devices_origin ON devices (origin) WHERE origin IS NOT NULL;
 CREATE TABLE shown (
     item_uid uuid NOT NULL REFERENCES items,
     device_uid uuid NOT NULL REFERENCES devices,
-    lent_until timestamptz,
+    assigned_until timestamptz,
     answer text,
     answered_at timestamptz,
     seconds real NOT NULL DEFAULT 0,
     counts boolean NOT NULL DEFAULT true,
-    -- The item is a gold item, which is judged at once.
+    -- The item is a gold item, which is scored at once.
     gold boolean NOT NULL,
-    judged boolean NOT NULL DEFAULT false,
+    scored boolean NOT NULL DEFAULT false,
     PRIMARY KEY (item_uid, device_uid),
     CHECK ((answer IS NULL) = (answered_at IS NULL)),
-    CHECK ((answer IS NULL) = (lent_until IS NOT NULL))
+    CHECK ((answer IS NULL) = (assigned_until IS NOT NULL))
 ) WITH (fillfactor = 70);
 
-CREATE INDEX shown_lent ON shown (lent_until) WHERE lent_until IS NOT NULL;
+CREATE INDEX shown_assigned ON shown (assigned_until) WHERE assigned_until IS NOT NULL;
 
 CREATE INDEX shown_of_device ON shown (device_uid, answered_at);
 
-CREATE INDEX shown_to_judge ON shown (item_uid) WHERE gold AND NOT judged AND answer IS NOT NULL;
+CREATE INDEX shown_to_score ON shown (item_uid) WHERE gold AND NOT scored AND answer IS NOT NULL;
 
 -- The audit log: who asked for which change, and how it ended.
 CREATE TABLE audit (

@@ -165,7 +165,7 @@ def _decode_image(document: Mapping[str, Any]) -> bytes:
     try:
         return base64.b64decode(str(document.get("image", "")), validate=True)
     except (ValueError, binascii.Error) as error:
-        raise Unreadable(f"'image' is no base64 ({error})") from error
+        raise Unreadable(f"'image' is not base64 ({error})") from error
 
 
 def _read_complete_size(data: bytes) -> tuple[int, int]:
@@ -196,15 +196,15 @@ def media_type(data: bytes) -> str:
             return kind
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
-    raise Unreadable("it is no image: PNG, JPEG, GIF and WebP are shown")
+    raise Unreadable("it is not an image: PNG, JPEG, GIF and WebP are shown")
 
 
 def _read_object_content(document: Mapping[str, Any], show: Show) -> ItemContent:
     known_answer, title = document.get("answer"), document.get("title", "")
     if known_answer is not None and not isinstance(known_answer, str):
-        raise Unreadable("'answer' is no text")
+        raise Unreadable("'answer' is not text")
     if not isinstance(title, str):
-        raise Unreadable("'title' is no text")
+        raise Unreadable("'title' is not text")
     if show is Show.IMAGE:
         size = _read_complete_size(_decode_image(document))
         other_fields = {key: value for key, value in document.items() if key != "image"}
@@ -240,7 +240,7 @@ def _parse_object(data: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     except RecursionError:
-        raise Unreadable(f"values lie in one another more than {DEEPEST} deep") from None
+        raise Unreadable(f"values are nested in one another more than {DEEPEST} deep") from None
     if not isinstance(document, dict):
         return None
     if (trouble := trouble_in(document)) is not None:
@@ -254,7 +254,7 @@ def _text(data: bytes) -> str:
     except UnicodeDecodeError as error:
         raise Unreadable(f"it is not valid UTF-8, from byte {error.start + 1} on") from error
     if "\0" in text:
-        raise Unreadable("it has a NUL in it, so it is no text")
+        raise Unreadable("it has a NUL in it, so it is not text")
     return text
 
 
@@ -271,7 +271,7 @@ def _mark(value: Any, length: int) -> tuple[int, int] | None:
 
 
 def _box(value: Any, width: int, height: int) -> tuple[float, float, float, float] | None:
-    """Return the box if it lies within its image of ``width`` by ``height`` pixels."""
+    """Return the box if it is within its image of ``width`` by ``height`` pixels."""
     match value:
         case None:
             return None

@@ -23,7 +23,7 @@ def trouble_in(value: Any) -> str | None:
             case int() if not _LEAST <= part <= _MOST:
                 return "a number has more than 64 bits"
             case dict() | list() if depth > DEEPEST:
-                return f"values lie in one another more than {DEEPEST} deep"
+                return f"values are nested in one another more than {DEEPEST} deep"
     return None
 
 
@@ -40,7 +40,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def _parts(value: Any) -> Iterator[tuple[Any, int]]:
-    """Yield all values and keys with their depth. What is nested too deep is not entered."""
+    """Yield all values and keys with their depth. Values nested too deep are not entered."""
     waiting = [(value, 1)]
     while waiting:
         part, depth = waiting.pop()

@@ -1,7 +1,7 @@
 """Detection of browsers that answer carelessly: a sequential test (Wald, 1945).
 
 The test compares two explanations of a browser's answers. A careful annotator gives the right
-answer, with an error now and then. The error rate is the one that explains the answers best, up to
+answer, with an occasional error. The error rate is the one that explains the answers best, up to
 ``ERRORS``. Where one answer is nearly always right, a careful annotator without errors is therefore
 not mistaken for a careless one. A careless annotator gives each answer with a fixed frequency,
 whatever is right (confusion matrices of Dawid and Skene, 1979, with equal rows).
@@ -84,12 +84,12 @@ def count_right_answers(evidence: Evidence, reference: AnswerReference) -> tuple
 def is_gold(device: int, number: int, every: int) -> bool:
     """Return whether the ``number``-th item of a browser is a gold item.
 
-    One in ``every`` is, and nobody can tell which.
+    One in ``every`` is, and annotators cannot tell which.
 
     Args:
         device: The uid of the browser as a number.
         number: Position of the item among those that the browser is shown.
-        every: One item in so many is a gold item.
+        every: One item in this number is a gold item.
     """
     # Multiply by Knuth's constant (The Art of Computer Programming 6.4).
     mixed = ((device & 0xFFFFFFFF) ^ (number * 2654435761)) * 2654435761 & 0xFFFFFFFF

@@ -1,4 +1,4 @@
-"""Let browsers in: by a link the first time, by their cookie afterwards."""
+"""Admit browsers: by a link the first time, by their cookie afterwards."""
 
 import hashlib
 import secrets
@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from sluice.contracts.common.problems import NotFound, ServiceError, Unauthenticated
 from wfms.ask.db.devices import (
-    AskingPlace,
+    HumanStepPlace,
     StoredLink,
     find_device,
     insert_device,
@@ -17,27 +17,27 @@ from wfms.ask.db.devices import (
     move_to_link,
 )
 from wfms.ask.db.progress import find_current_ask
-from wfms.ask.usecases.answer_and_ask import Visitor
+from wfms.ask.usecases.answer_and_ask import AnnotatorSession
 from wfms.ask.usecases.context import AskContext, OneVote
 
 _MAX_BROWSER = 200
 
 
 class LinkEnded(ServiceError):
-    """The link lets nobody in any more."""
+    """The link is no longer valid."""
 
     status, slug, title = 410, "link-ended", "The link has ended"
 
 
 @dataclass(frozen=True, slots=True)
-class BrowserSession:
+class Admission:
     """The step that a link opens.
 
     Attributes:
         token: The new value of the cookie. None means that the browser has a valid one.
     """
 
-    place: AskingPlace
+    place: HumanStepPlace
     token: str | None
 
 
@@ -65,7 +65,7 @@ class BrowserOrigin:
     browser: str = ""
     traits: tuple[str, ...] = ()
 
-    def digest(self, one_vote: OneVote, place: AskingPlace) -> bytes | None:
+    def digest(self, one_vote: OneVote, place: HumanStepPlace) -> bytes | None:
         """Return the digest that identifies a person at a step, or None if origins are not used."""
         if one_vote is OneVote.OFF or not self.address:
             return None
@@ -75,10 +75,10 @@ class BrowserOrigin:
 
 async def admit_browser(
     context: AskContext, key: str, *, earlier_token: str | None, origin: BrowserOrigin
-) -> BrowserSession:
-    """Let a browser in by a link.
+) -> Admission:
+    """Admit a browser by a link.
 
-    A browser that was at this step before keeps its identity. A link for one person lets in one
+    A browser that was at this step before keeps its identity. A link for one person admits one
     browser.
 
     Args:
@@ -89,16 +89,16 @@ async def admit_browser(
 
     Raises:
         Unauthenticated: No link has this key.
-        LinkEnded: The link lets nobody in any more.
+        LinkEnded: The link is no longer valid.
     """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         link = await lock_link(connection, digest_token(key))
         if link is None:
-            raise Unauthenticated("this link is none: was it copied whole?")
+            raise Unauthenticated("this link is not valid: was it copied whole?")
         _require_good(link)
         if earlier_token and await move_to_link(connection, digest_token(earlier_token), link):
-            return BrowserSession(link.place, None)
+            return Admission(link.place, None)
         if link.person is not None and await is_link_used(connection, link):
             raise LinkEnded("this link was for one browser, which came by it: make another one")
         token = new_token()
@@ -111,7 +111,7 @@ async def admit_browser(
             browser=origin.browser[:_MAX_BROWSER],
             origin=origin.digest(context.rules.one_vote, link.place),
         )
-    return BrowserSession(link.place, token)
+    return Admission(link.place, token)
 
 
 def _require_good(link: StoredLink) -> None:
@@ -119,10 +119,10 @@ def _require_good(link: StoredLink) -> None:
         raise LinkEnded("this link has ended: ask whoever gave it to you for another one")
 
 
-async def authenticate_visitor(
+async def authenticate_annotator(
     context: AskContext, token: str | None, template: str, step: str
-) -> Visitor:
-    """Return the visitor that a token identifies, and what the visitor is asked.
+) -> AnnotatorSession:
+    """Return the session that a token identifies, and what its annotator is asked.
 
     Raises:
         Unauthenticated: The token is missing, unknown or of another step.
@@ -135,11 +135,11 @@ async def authenticate_visitor(
         device = await find_device(connection, digest_token(token))
         if device is None or (device.template, device.step) != (template, step):
             raise Unauthenticated("open the link that you were given once more")
-        if not device.welcome:
+        if not device.has_valid_link:
             raise LinkEnded("this link has ended: ask whoever gave it to you for another one")
         current = await find_current_ask(
-            connection, AskingPlace(template, step, device.owner_group)
+            connection, HumanStepPlace(template, step, device.owner_group)
         )
     if current is None:
         raise NotFound(f"step {step} of {template} asks nothing")
-    return Visitor(device, *current)
+    return AnnotatorSession(device, *current)

@@ -8,8 +8,7 @@ from uuid import UUID
 
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import AskItemState, DeviceState
-from sluice.contracts.human_tasks.ask import Ask, Show
-from sluice.contracts.human_tasks.asking import (
+from sluice.contracts.human_tasks.annotation import (
     MAX_CONCURRENT,
     AnnotatorAnswer,
     AnnotatorItem,
@@ -18,6 +17,7 @@ from sluice.contracts.human_tasks.asking import (
     AskNext,
     NextItems,
 )
+from sluice.contracts.human_tasks.ask import Ask, Show
 from sluice.servicekit.database import Connection
 from sluice.text.visible_text import quoted
 from wfms.ask.db.assignments import (
@@ -42,7 +42,7 @@ _ANSWERABLE = frozenset({AskItemState.OPEN, AskItemState.DECIDED})
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
+class AnnotatorSession:
     """A browser that may answer, its question, and the tasks that ask it."""
 
     device: KnownDevice
@@ -62,12 +62,14 @@ class Visitor:
             self.device.owner_group,
             self.tasks,
             self.ask.show,
-            context.rules.lend,
+            context.rules.assignment_duration,
             context.rules.one_vote_window,
         )
 
 
-async def answer_and_ask(context: AskContext, visitor: Visitor, request: AskNext) -> NextItems:
+async def answer_and_ask(
+    context: AskContext, session: AnnotatorSession, request: AskNext
+) -> NextItems:
     """Store the answers of a browser and return its next items.
 
     Answers may come twice, late, or to items that were never shown. An answer counts once, if its
@@ -78,14 +80,14 @@ async def answer_and_ask(context: AskContext, visitor: Visitor, request: AskNext
     Raises:
         Unprocessable: An answer is not one of the possible answers.
     """
-    assignment_context = visitor.assignment_context(context)
+    assignment_context = session.assignment_context(context)
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        visitor = replace(visitor, device=await lock_browser(connection, visitor.device))
-        device = visitor.device
-        results = await _take(connection, visitor, request.answers)
+        session = replace(session, device=await lock_browser(connection, session.device))
+        device = session.device
+        results = await _store_new_answers(connection, session, request.answers)
         accepted = sum(result.status is AnswerStatus.TAKEN for result in results)
-        items = await _assign(connection, assignment_context, visitor, request)
+        items = await _assign(connection, assignment_context, session, request)
         if accepted or items:
             await add_counts(connection, device.uid, shown_items=len(items), given_answers=accepted)
         over = not items and not await is_anything_open(connection, assignment_context)
@@ -94,25 +96,25 @@ async def answer_and_ask(context: AskContext, visitor: Visitor, request: AskNext
         items=[to_annotator_item(item.uid, item.content, assignment_context) for item in items],
         given=device.given + accepted,
         over=over,
-        wording=visitor.wording,
+        wording=session.wording,
     )
 
 
-async def _take(
-    connection: Connection, visitor: Visitor, answers: Sequence[AnnotatorAnswer]
+async def _store_new_answers(
+    connection: Connection, session: AnnotatorSession, answers: Sequence[AnnotatorAnswer]
 ) -> list[AnswerResult]:
     if not answers:
         return []
-    device = visitor.device
+    device = session.device
     first_answers = {answer.item: answer for answer in reversed(answers)}
     states = await lock_items(connection, list(first_answers))
     assigned = await find_assigned_answers(connection, device.uid, list(first_answers))
     for answer in answers:
-        words = assigned[answer.item].words if answer.item in assigned else visitor.ask.answers
+        words = assigned[answer.item].words if answer.item in assigned else session.ask.answers
         if answer.answer not in words:
             choices = ", ".join(map(quoted, words))
             raise Unprocessable(
-                f"{quoted(answer.answer)} is none of the answers: give one of {choices}"
+                f"{quoted(answer.answer)} is not one of the answers: give one of {choices}"
             )
     statuses = {item: _get_status(item, states, assigned) for item in first_answers}
     new = [first_answers[item] for item, status in statuses.items() if status is AnswerStatus.TAKEN]
@@ -140,14 +142,14 @@ def _get_status(
 async def _assign(
     connection: Connection,
     assignment_context: AssignmentContext,
-    visitor: Visitor,
+    session: AnnotatorSession,
     request: AskNext,
 ) -> list[AssignedItem]:
     """Assign items to a browser.
 
     Lost items come first. An excluded browser gets gold items only.
     """
-    device, ask = visitor.device, visitor.ask
+    device, ask = session.device, session.ask
     if request.has:
         await renew_assignments(connection, assignment_context, device.uid, request.has)
     if request.requested_items == 0:

@@ -21,7 +21,7 @@ class AskRules:
     """Rules for human tasks.
 
     Attributes:
-        lend: How long a browser may keep an item before other browsers get it, too.
+        assignment_duration: How long a browser may keep an item before other browsers get it, too.
         undo: How long an answer may be taken back.
         settle: How long a decided item waits before the WMS gets its answer. Careless browsers are
             found in the meantime.
@@ -29,7 +29,7 @@ class AskRules:
         one_vote_window: How long this holds.
     """
 
-    lend: timedelta = timedelta(minutes=10)
+    assignment_duration: timedelta = timedelta(minutes=10)
     undo: timedelta = timedelta(seconds=30)
     settle: timedelta = timedelta(seconds=90)
     one_vote: OneVote = OneVote.BROWSER

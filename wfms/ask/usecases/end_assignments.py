@@ -1,9 +1,9 @@
 """Assign items to others that browsers have kept for too long."""
 
 from wfms.ask.db.assignments import (
-    end_assignments,
     list_expired_assignments,
     lock_items,
+    mark_assignments_ended,
     settle_items,
 )
 from wfms.ask.usecases.context import AskContext
@@ -11,7 +11,7 @@ from wfms.ask.usecases.context import AskContext
 PAGE = 500
 
 
-async def end_old_assignments(context: AskContext) -> bool:
+async def end_assignments(context: AskContext) -> bool:
     """End expired assignments, so that other browsers may get the items.
 
     An answer of the first browser still counts while its item is open.
@@ -24,6 +24,6 @@ async def end_old_assignments(context: AskContext) -> bool:
         items = sorted(set(await list_expired_assignments(connection, most=PAGE)))
         if items:
             await lock_items(connection, items)
-            await end_assignments(connection, items)
+            await mark_assignments_ended(connection, items)
             await settle_items(connection, items)
     return len(items) == PAGE

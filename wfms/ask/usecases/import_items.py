@@ -6,8 +6,8 @@ from dataclasses import asdict
 from uuid import UUID, uuid4, uuid5
 
 from sluice.contracts.common.problems import NotFound
+from sluice.contracts.human_tasks.annotation import HumanJob, HumanTask
 from sluice.contracts.human_tasks.ask import Ask, Show
-from sluice.contracts.human_tasks.asking import HumanJob, HumanTask
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.storage.errors import FileMissing, NoFile, StorageError
 from sluice.storage.reader import open_reader
@@ -33,11 +33,11 @@ _GOLD = UUID("7d3a0b0e-58d2-5a39-9e1c-0f5f8f1c9a11")
 
 
 async def import_items(context: AskContext) -> bool:
-    """Take in the human tasks of the WMS and their jobs.
+    """Import the human tasks of the WMS and their jobs.
 
     Several instances may run it at once. Jobs whose files cannot be shown become items with a
-    reason. Items of ended tasks are withdrawn unless their answers were given. A task that fails
-    does not delay the others.
+    reason. Items of ended tasks are withdrawn unless their answers were delivered. A task that
+    fails does not delay the others.
 
     Returns:
         Whether there may be more at once.
@@ -47,7 +47,7 @@ async def import_items(context: AskContext) -> bool:
     """
     async with context.database.connection() as connection:
         known_tasks = {question.task_uid for question in await list_open_questions(connection)}
-    human_tasks = (await context.wms.human_tasks()).tasks
+    human_tasks = (await context.wms.list_human_tasks()).tasks
     current_tasks = {task.uid for task in human_tasks}
     async with context.database.connection() as connection:
         for task in human_tasks:
@@ -55,16 +55,16 @@ async def import_items(context: AskContext) -> bool:
                 await insert_question(connection, task)
         questions = await list_open_questions(connection)
 
-    async def take_in(question: OpenQuestion) -> bool:
+    async def import_question(question: OpenQuestion) -> bool:
         if question.task_uid in current_tasks:
-            return await _take_in(context, question)
+            return await _import_jobs(context, question)
         if question.task_uid not in known_tasks:
-            return False  # another instance took it in from a newer list
+            return False  # another instance imported it from a newer list
         async with context.database.transaction() as transaction:
             await end_question(transaction.connection, question.task_uid)
         return False
 
-    return await one_by_one(questions, take_in)
+    return await one_by_one(questions, import_question)
 
 
 def _has_gold(task: HumanTask) -> bool:
@@ -76,11 +76,13 @@ def _has_gold(task: HumanTask) -> bool:
     return task.ask.gold is None or any(file.port == task.ask.gold for file in task.files)
 
 
-async def _take_in(context: AskContext, question: OpenQuestion) -> bool:
+async def _import_jobs(context: AskContext, question: OpenQuestion) -> bool:
     try:
         if question.ask.gold is not None and not question.gold_read:
-            await _take_in_gold(context, question)
-        jobs = await context.wms.human_jobs(question.task_uid, after=question.read_to, limit=PAGE)
+            await _import_gold_items(context, question)
+        jobs = await context.wms.list_human_jobs(
+            question.task_uid, after=question.read_to, limit=PAGE
+        )
     except NotFound:
         return False  # the task has ended since: the next round notices
     if not jobs.jobs:
@@ -138,7 +140,7 @@ def _require_small(size: int, show: Show) -> None:
         raise Unreadable(f"it has {size} bytes, and at most {largest(show)} are shown")
 
 
-async def _take_in_gold(context: AskContext, question: OpenQuestion) -> None:
+async def _import_gold_items(context: AskContext, question: OpenQuestion) -> None:
     [file] = [file for file in question.files if file.port == question.ask.gold]
     try:
         data = await asyncio.to_thread(_read_whole_file, file)

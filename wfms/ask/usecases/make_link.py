@@ -4,8 +4,8 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 from sluice.contracts.common.problems import Conflict, NotFound
-from sluice.contracts.human_tasks.asking_watch import AskLink, NewLink
-from wfms.ask.db.devices import AskingPlace, StoredLink, end_link, insert_link, list_links
+from sluice.contracts.human_tasks.supervision import AskLink, NewLink
+from wfms.ask.db.devices import HumanStepPlace, StoredLink, end_link, insert_link, list_links
 from wfms.ask.db.progress import find_ask
 from wfms.ask.usecases.admit_browser import digest_token, new_token
 from wfms.ask.usecases.context import AskContext
@@ -15,11 +15,11 @@ _OWN_DAYS = 1
 
 
 async def make_link(
-    context: AskContext, place: AskingPlace, new: NewLink, *, by: str
+    context: AskContext, place: HumanStepPlace, new: NewLink, *, by: str
 ) -> tuple[AskLink, str]:
     """Create a link and return it with its key, which is not stored.
 
-    Whoever has the key may answer. A link with ``mine`` lets in one browser, whose answers are
+    Whoever has the key may answer. A link with ``mine`` admits one browser, whose answers are
     recorded as those of ``by``. The caller must see the step.
 
     Raises:
@@ -53,14 +53,14 @@ async def make_link(
     return to_ask_link(stored), key
 
 
-async def read_links(context: AskContext, place: AskingPlace) -> list[AskLink]:
+async def read_links(context: AskContext, place: HumanStepPlace) -> list[AskLink]:
     """Return the links to a step. The caller must see the step."""
     async with context.database.connection() as connection:
         return [to_ask_link(link) for link in await list_links(connection, place)]
 
 
 async def close_link(context: AskContext, link: UUID) -> None:
-    """End a link. Browsers that came by it are not let in any more; their answers count.
+    """End a link. Browsers that came by it are no longer admitted; their answers count.
 
     Raises:
         Conflict: The link has ended already.

@@ -9,7 +9,7 @@ Task = TypeVar("Task")
 
 
 class TaskBlocked(Exception):
-    """The work on one task cannot go on for now. The message is for operators."""
+    """The work on one task cannot continue for now. The message is for operators."""
 
 
 async def one_by_one(tasks: Iterable[Task], do: Callable[[Task], Awaitable[bool]]) -> bool:
@@ -18,7 +18,7 @@ async def one_by_one(tasks: Iterable[Task], do: Callable[[Task], Awaitable[bool]
     An error of one task is raised after all others had their turn.
 
     Raises:
-        NotAvailable: The WMS does not answer (at once), or a task was held up.
+        NotAvailable: The WMS does not answer (at once), or a task is blocked.
     """
     more, first = False, None
     for task in tasks:

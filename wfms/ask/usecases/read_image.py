@@ -11,13 +11,15 @@ from sluice.storage.errors import StorageError
 from sluice.storage.reader import open_reader
 from wfms.ask.db.assignments import ItemSource, find_assigned_item
 from wfms.ask.domain.contents import LARGEST_IMAGE, Unreadable, read_shown_image
-from wfms.ask.usecases.answer_and_ask import Visitor
+from wfms.ask.usecases.answer_and_ask import AnnotatorSession
 from wfms.ask.usecases.context import AskContext
 
 log = structlog.get_logger(__name__)
 
 
-async def read_image(context: AskContext, visitor: Visitor, item: UUID) -> tuple[bytes, str]:
+async def read_image(
+    context: AskContext, session: AnnotatorSession, item: UUID
+) -> tuple[bytes, str]:
     """Return the bytes and the media type of the image of an item.
 
     Raises:
@@ -26,8 +28,8 @@ async def read_image(context: AskContext, visitor: Visitor, item: UUID) -> tuple
             would reveal gold items.
     """
     async with context.database.connection() as connection:
-        source = await find_assigned_item(connection, visitor.device.uid, item)
-    if source is None or visitor.ask.show is not Show.IMAGE:
+        source = await find_assigned_item(connection, session.device.uid, item)
+    if source is None or session.ask.show is not Show.IMAGE:
         raise NotFound("this browser was not shown such an image")
     try:
         return await asyncio.to_thread(_read, source)

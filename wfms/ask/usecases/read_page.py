@@ -1,16 +1,16 @@
 """Read the question that the page shows, and how the page asks it."""
 
-from sluice.contracts.human_tasks.asking import AskPage
+from sluice.contracts.human_tasks.annotation import AskPage
 from wfms.ask.db.assignments import is_anything_open
-from wfms.ask.usecases.answer_and_ask import Visitor
+from wfms.ask.usecases.answer_and_ask import AnnotatorSession
 from wfms.ask.usecases.context import AskContext
 
 
-async def read_page(context: AskContext, visitor: Visitor) -> AskPage:
-    """Return the question of the visitor and how the page asks it."""
-    ask = visitor.ask
+async def read_page(context: AskContext, session: AnnotatorSession) -> AskPage:
+    """Return the question of the session and how the page asks it."""
+    ask = session.ask
     async with context.database.connection() as connection:
-        over = not await is_anything_open(connection, visitor.assignment_context(context))
+        over = not await is_anything_open(connection, session.assignment_context(context))
     return AskPage(
         question=ask.question,
         answers=ask.answers,
@@ -18,7 +18,7 @@ async def read_page(context: AskContext, visitor: Visitor) -> AskPage:
         help=ask.help,
         undo=ask.undo,
         over=over,
-        wording=visitor.wording,
+        wording=session.wording,
         language=ask.language,
         labels=ask.labels,
     )

@@ -9,13 +9,13 @@ from sluice.contracts.access.owners import Visibility
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import DeviceState
 from sluice.contracts.human_tasks.ask import Ask
-from sluice.contracts.human_tasks.asking_watch import AskDevice, ExportedAnswer, HumanStep
-from wfms.ask.db.devices import AskingPlace, find_place_of_link, list_devices
+from sluice.contracts.human_tasks.supervision import AskDevice, ExportedAnswer, HumanStep
+from wfms.ask.db.devices import HumanStepPlace, find_place_of_link, list_devices
 from wfms.ask.db.progress import (
     count_items_by_state,
     find_ask,
     find_place_of_device,
-    list_asking_steps,
+    list_human_steps,
     stream_answers,
 )
 from wfms.ask.domain.trust import LIMIT, AnswerReference, count_right_answers
@@ -27,12 +27,12 @@ MAX_DEVICES = 1000
 async def read_steps(context: AskContext, visibility: Visibility) -> list[HumanStep]:
     """Return the progress of the steps whose groups the caller sees."""
     async with context.database.connection() as connection:
-        rows = await list_asking_steps(connection, visibility.groups)
+        rows = await list_human_steps(connection, visibility.groups)
         items = await count_items_by_state(connection, sorted({row["template"] for row in rows}))
     human_steps = []
     for row in rows:
         ask = Ask.model_validate(row["ask"])
-        place = AskingPlace(row["template"], row["step"], row["owner_group"])
+        place = HumanStepPlace(row["template"], row["step"], row["owner_group"])
         human_steps.append(
             HumanStep(
                 template=place.template,
@@ -54,7 +54,7 @@ async def read_steps(context: AskContext, visibility: Visibility) -> list[HumanS
     return human_steps
 
 
-async def require_step(context: AskContext, place: AskingPlace) -> None:
+async def require_step(context: AskContext, place: HumanStepPlace) -> None:
     """Check that a step asks people, or did.
 
     Raises:
@@ -68,7 +68,7 @@ async def require_step(context: AskContext, place: AskingPlace) -> None:
 
 
 async def read_devices(
-    context: AskContext, place: AskingPlace, *, device: UUID | None = None
+    context: AskContext, place: HumanStepPlace, *, device: UUID | None = None
 ) -> list[AskDevice]:
     """Return the browsers of a step, the highest score first. The caller must see the step."""
     async with context.database.connection() as connection:
@@ -100,7 +100,7 @@ def _device(row: Mapping[str, Any]) -> AskDevice:
 
 async def find_place(
     context: AskContext, *, device: UUID | None = None, link: UUID | None = None
-) -> AskingPlace | None:
+) -> HumanStepPlace | None:
     """Return where a browser answers or where a link leads, or None if it is unknown."""
     async with context.database.connection() as connection:
         if device is not None:
@@ -108,7 +108,7 @@ async def find_place(
         return None if link is None else await find_place_of_link(connection, link)
 
 
-async def export_answers(context: AskContext, place: AskingPlace) -> AsyncIterator[str]:
+async def export_answers(context: AskContext, place: HumanStepPlace) -> AsyncIterator[str]:
     """Yield all answers to a step as JSON Lines, also those that do not count.
 
     The caller must see the step.

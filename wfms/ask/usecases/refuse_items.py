@@ -3,7 +3,7 @@
 from itertools import groupby
 
 from sluice.contracts.common.problems import NotFound
-from sluice.contracts.human_tasks.asking import MAX_REASON, RefusedJob
+from sluice.contracts.human_tasks.annotation import MAX_REASON, RefusedJob
 from wfms.ask.db.refused_items import list_refused_items, withdraw_items
 from wfms.ask.usecases.context import AskContext
 

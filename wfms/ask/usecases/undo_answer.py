@@ -4,29 +4,29 @@ from uuid import UUID
 
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import AskItemState
-from sluice.contracts.human_tasks.asking import AnnotatorItem
+from sluice.contracts.human_tasks.annotation import AnnotatorItem
 from wfms.ask.db.assignments import find_assigned_item, lock_items, settle_items, take_back
 from wfms.ask.db.devices import add_counts, lock_browser
 from wfms.ask.usecases import answer_and_ask
-from wfms.ask.usecases.answer_and_ask import Visitor
+from wfms.ask.usecases.answer_and_ask import AnnotatorSession
 from wfms.ask.usecases.context import AskContext
 
 _BACK = frozenset({AskItemState.OPEN, AskItemState.DECIDED})
 
 
-async def undo_answer(context: AskContext, visitor: Visitor, item: UUID) -> AnnotatorItem:
+async def undo_answer(context: AskContext, session: AnnotatorSession, item: UUID) -> AnnotatorItem:
     """Take an answer back and assign its item to the browser again.
 
     Raises:
         NotFound: The browser has not answered the item, or too long ago.
     """
-    assignment_context, device = visitor.assignment_context(context), visitor.device
+    assignment_context, device = session.assignment_context(context), session.device
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         await lock_browser(connection, device)
         states = await lock_items(connection, [item])
         if (
-            not visitor.ask.undo
+            not session.ask.undo
             or states.get(item) not in _BACK
             or not await take_back(
                 connection, assignment_context, device.uid, item, within=context.rules.undo

@@ -33,7 +33,7 @@ def attention_router(database: Database) -> APIRouter:
     @router.post("/chains/{uid}/acknowledge", responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
     async def acknowledge(uid: UUID, request: Acknowledge) -> Chain:
-        """Acknowledge the failure of a chain, so that it needs no attention any more.
+        """Acknowledge the failure of a chain, so that it no longer needs attention.
 
         The request may be repeated. Another person is told who was first (409).
         """

@@ -161,8 +161,8 @@ def _add_reading(router: APIRouter, database: Database) -> None:
         input or as a parameter value; `template`: those of any version of the template of this
         name; `owner`: those of this account; `meta`: those whose input has these values in its
         metadata; `attention`: those that failed and that nobody has acknowledged, discarded or run
-        again, and those with a step that cannot go on; `ended`: instead, those that have ended, the
-        last to end first, on one page.
+        again, and those with a step that cannot continue; `ended`: instead, those that have ended,
+        the last to end first, on one page.
         """
         return await read_chains(database, replace(query, visibility=visibility), after=after)
 

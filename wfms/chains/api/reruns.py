@@ -39,8 +39,8 @@ def reruns_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRou
         """Run a chain that is over again.
 
         201 with a new chain, which takes over the data of finished steps that still exists; 200
-        with the first one for a repetition with the same `key`. Refused if something that it needs
-        does not exist any more.
+        with the first one for a repetition with the same `key`. Refused if data that it needs
+        no longer exists.
         """
         new_uid, created = await rerun_chain(context, uid, request, by=by)
         wake()

@@ -20,7 +20,7 @@ GROUP BY state
 
 #: Chains that need a person: failed ones that nobody has acknowledged, discarded or run again,
 #: finished ones with undecided failed jobs, and those with a step whose reason says that it cannot
-#: go on.
+#: continue.
 NEEDING_ATTENTION = f"""
 SELECT uid FROM chains
 WHERE state = '{ChainState.FAILED}' AND acknowledged_at IS NULL AND NOT discarded

@@ -324,7 +324,7 @@ async def list_expired_rerun_data(
 
 
 async def end_rerun_retention(connection: Connection, uid: UUID) -> None:
-    """Record that the chain keeps no data for a rerun any more."""
+    """Record that the chain no longer keeps data for a rerun."""
     await connection.execute(END_KEEPING, uid)
 
 

@@ -65,7 +65,9 @@ async def ask_to_collect(
     )
 
 
-async def waiting_collections(connection: Connection, *, limit: int) -> list[WaitingCollection]:
+async def list_waiting_collections(
+    connection: Connection, *, limit: int
+) -> list[WaitingCollection]:
     """Return outputs that wait, in the order in which their chains finished."""
     return [
         WaitingCollection(

@@ -124,7 +124,7 @@ async def forget_refused(connection: Connection, uid: UUID, *, force: bool) -> b
 async def give_up_input(connection: Connection, uid: UUID, *, now: datetime) -> None:
     """Mark a locked input as released.
 
-    No chain starts on it or takes it over any more, but the chain that wrote it may still have it.
+    Chains no longer start on it or take it over, but the chain that wrote it may still have it.
     """
     await connection.execute(GIVE_UP_INPUT, uid, now)
 

@@ -25,7 +25,7 @@ class TooManyChains(Conflict):
 
 
 class TooManyTriggeredChains(NotAvailable):
-    """The quota does not allow a chain that starts by itself, so it waits."""
+    """The quota does not allow a chain that starts automatically, so it waits."""
 
     def __init__(self, reached: ReachedQuota) -> None:
         super().__init__(
@@ -40,7 +40,7 @@ async def require_quota(connection: Connection, ownership: Ownership, *, by_pers
 
     Raises:
         TooManyChains: They do not, and a person asked.
-        TooManyTriggeredChains: They do not, and the chain starts by itself.
+        TooManyTriggeredChains: They do not, and the chain starts automatically.
     """
     holders = quota_holders(group=ownership.group, owner=ownership.owner)
     reached = await CHAINS.reached(connection, holders, {Quantity.CHAINS: 1})

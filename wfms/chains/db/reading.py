@@ -135,7 +135,7 @@ class ChainQuery:
         attention: Only those that need a person.
         ended: Only those that have ended, the last to end first, on one page.
         limit: Length of a page.
-        visibility: What the caller may see.
+        visibility: The visibility of the caller.
     """
 
     uids: Sequence[UUID] | None = None
@@ -173,7 +173,7 @@ class ChainQuery:
         return statement.replace("\nORDER", f"{conditions}\nORDER")
 
 
-async def chains_page(
+async def read_chain_page(
     connection: Connection, query: ChainQuery, *, before: int | None = None
 ) -> tuple[list[Chain], int | None]:
     """Return a page of chains, and the start of the next page.
@@ -255,7 +255,7 @@ def _dataset(row: asyncpg.Record) -> ChainDataset:
     )
 
 
-async def tasks_page(
+async def read_task_page(
     connection: Connection,
     *,
     task: UUID | None = None,

@@ -159,7 +159,7 @@ async def move_steps(
 async def claim_cancels(
     connection: Connection, *, again: timedelta, limit: int
 ) -> list[CancelClaim]:
-    """Claim tasks to cancel; nobody else gets them before ``again`` is over."""
+    """Claim tasks to cancel; no other instance gets them before ``again`` is over."""
     return [CancelClaim(*row) for row in await connection.fetch(CLAIM_CANCELS, again, limit)]
 
 

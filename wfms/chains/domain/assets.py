@@ -27,7 +27,7 @@ def explain_misfit(version: AssetVersion, kind: Any) -> str:
     if kind not in ("File", "Directory") and nested is not None:
         return (
             f"it takes a list of files, and {version.ref} has some in folders ({nested}): a"
-            " parameter of type Directory takes them as they lie"
+            " parameter of type Directory takes them as they are"
         )
     return ""
 

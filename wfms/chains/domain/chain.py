@@ -60,7 +60,7 @@ class ChainView:
         upload_requested: The upload of its outputs was requested.
         input_needed: Somebody else still needs the first input: another chain runs over it or wants
             it kept.
-        disposable_files: Data sets given as parameters that are deleted with the chain. Nobody
+        disposable_files: Data sets given as parameters that are deleted with the chain. Nothing
             else needs them.
         discarded: None of its data is kept once it is over.
         used: Its outputs that somebody else needs.

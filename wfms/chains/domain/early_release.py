@@ -3,7 +3,7 @@
 Each file is released as soon as all downstream steps are done with it, instead of all files at the
 end. The data set must be no workflow output and must be written in this very chain. (A data set
 that a rerun took over belongs to two chains.) All its downstream steps must stream it, each by
-inputs that give each job a file or group of its own.
+inputs that give each job its own file or group.
 
 A step that needs the whole data set keeps all of it until the end. Such a step merges everything,
 gives the data set to all jobs, or says ``sluice:flow: dataset``.

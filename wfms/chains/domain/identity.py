@@ -22,9 +22,9 @@ class ChainKey:
     """The key of which each group has one chain (invariant 1).
 
     It consists of a data set, a version of a template, and a variant. The variant is empty for a
-    chain that starts by itself. Otherwise it is the digest of the parameters that somebody gave. It
-    includes the group if the data set belongs, or belonged when another chain started, to another
-    group.
+    chain that starts automatically. Otherwise it is the digest of the parameters that somebody
+    gave. It includes the group if the data set belongs, or belonged when another chain started, to
+    another group.
     """
 
     dataset: UUID
@@ -57,7 +57,7 @@ class ChainKey:
 def select_given_parameters(new: NewChain) -> Mapping[str, Any]:
     """Return the parameters whose values do not come from the data set's metadata.
 
-    A chain that starts by itself has none.
+    A chain that starts automatically has none.
     """
     matched, _ = bind(new.plan, facts_of(new.dataset))
     return {

@@ -15,7 +15,7 @@ from wfms.chains.domain.release import releasable
 
 @dataclass(frozen=True, slots=True)
 class NextActions:
-    """What a chain does next.
+    """The next actions of a chain.
 
     Attributes:
         state: The chain's state after these actions.
@@ -23,7 +23,7 @@ class NextActions:
         cancel: Steps that end before their task was sent.
         ready: Data sets whose step has ended.
         upload: Workflow outputs that the DMS is asked to upload.
-        release: Data sets that nobody needs.
+        release: Data sets that are not needed.
     """
 
     state: ChainState

@@ -5,17 +5,17 @@
 * The logs of a step are released with its output data sets, if the plan says so. No job of the step
   may have failed, and it must write no workflow output.
 * The first input is released when the whole chain has finished (its output is uploaded), if the
-  plan says so. Nobody else may need it, and it must come from outside. It must be a copy, or the
-  template itself must say that it is deleted: whoever registers a file may have no other copy.
+  plan says so. Nothing else may need it, and it must come from outside. It must be a copy, or the
+  template itself must say that it is deleted: the user who registers a file may have no other copy.
 * Data that a rerun of failed jobs could use stays in a chain that finishes until somebody runs it
   again, acknowledges or discards it. This is the first input, what steps with failed jobs read and
   wrote, and files given as parameters.
 * A file that was given as a parameter, to be deleted with the chain, is released when the chain is
-  over, in any final state. Nobody else may need it.
+  over, in any final state. Nothing else may need it.
 * A chain that fails or is canceled releases all intermediate data and outputs, but keeps its first
   input and all logs. If it fails after the upload was requested, it keeps its workflow outputs. If
   it is canceled then, it keeps the outputs that are safe on the output storage or that somebody
-  else needs. It releases the others at once, because the DMS would go on uploading them.
+  else needs. It releases the others at once, because the DMS would continue uploading them.
 * While such a chain is kept for a rerun, it keeps what the rerun could use: outputs of steps that
   did not finish, the data that these steps would have read, workflow outputs, and files given as
   parameters.

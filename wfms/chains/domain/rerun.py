@@ -4,8 +4,8 @@ A step is taken over with the data sets that it wrote, which then belong to both
 runs again reads such data sets, or those of other steps that run. Where a data set that it would
 read is gone, the step that wrote it runs again too, and so on up to the first input. Steps whose
 outputs are not on the output storage run again too. Jobs of these steps, and with ``failed_only``
-of all steps, are taken over one by one. This needs unchanged dependencies and jobs with outputs of
-their own: a map with one entry per job.
+of all steps, are taken over one by one. This needs unchanged dependencies and jobs with their own
+outputs: a map with one entry per job.
 
 Files of an intermediate data set may be released: deleted, because all jobs that read them have
 finished. A step that surely takes over its finished jobs one by one does not need them. So a step
@@ -65,7 +65,7 @@ Place = tuple[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class RerunRequest:
-    """What a rerun was asked for.
+    """The request of a rerun.
 
     Attributes:
         chain: The chain to run again.
@@ -86,14 +86,14 @@ class RerunRequest:
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """What a rerun does.
+    """The plan of a rerun.
 
     Attributes:
         runs: Steps that run, with the reason for each.
         by_jobs: Those of them that take over finished jobs.
         reads: Data sets of the chain that are needed, by step and port: outputs of steps that are
             taken over.
-        missing: Sentences that say what cannot be had any more.
+        missing: Sentences that say which data is no longer available.
     """
 
     runs: Mapping[str, str]
@@ -125,7 +125,7 @@ def plan_rerun(
 
     Args:
         chain: The chain to run again.
-        request: What was asked for.
+        request: The request.
         readable: Data sets that can be read. The first input and files given as parameters are
             among them.
         released: Those of them that have released files.
@@ -329,22 +329,20 @@ def _more_steps_to_run(
                 continue
             place = source.step, source.port
             if place not in data.existing:
-                reasons[source.step] = f"what it wrote for step {step.name} is not there any more"
+                reasons[source.step] = f"its output for step {step.name} is no longer there"
             elif place in data.released and step.name not in by_jobs.sure:
                 reasons[source.step] = f"of what it wrote for step {step.name} files are deleted"
     for name, port in output_ports(plan):
         if name not in runs and (name, port) not in data.safe:
             reasons.setdefault(
                 name,
-                NOT_UPLOADED
-                if (name, port) in data.existing
-                else "its output is not there any more",
+                NOT_UPLOADED if (name, port) in data.existing else "its output is no longer there",
             )
     return reasons
 
 
 def _has_jobs(chain: ChainView, step: PlanStep) -> bool:
-    """Return whether its jobs are identified by their number and each has outputs of its own."""
+    """Return whether its jobs are identified by their number and each has its own outputs."""
     simple = (
         step.mode is TaskMode.MAP
         and step.batch.files == 1

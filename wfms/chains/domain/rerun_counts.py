@@ -16,7 +16,7 @@ def describe_rerun_step(
 
     Args:
         rerun: The plan of the rerun.
-        request: What was asked for.
+        request: The request.
         step: The step.
         counts: Counts of the tasks that did the steps before, by step. Some may be missing.
     """

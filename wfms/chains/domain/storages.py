@@ -13,7 +13,7 @@ class NoStorageOfType(NotAvailable):
     def __init__(self, kind: StorageType, storages: Sequence[Storage]) -> None:
         reason = (
             "; ".join(
-                f"{storage.name} {storage.objection}"
+                f"{storage.name} {storage.rejection_reason}"
                 for storage in storages
                 if storage.type is kind
             )
@@ -31,7 +31,9 @@ def choose_storage(kind: StorageType, storages: Sequence[Storage]) -> Storage:
     Raises:
         NoStorageOfType: No storage of this type can take data now.
     """
-    usable = [storage for storage in storages if storage.type is kind and storage.objection is None]
+    usable = [
+        storage for storage in storages if storage.type is kind and storage.rejection_reason is None
+    ]
     if not usable:
         raise NoStorageOfType(kind, storages)
     return min(

@@ -42,7 +42,7 @@ class NothingToRead(Unprocessable):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a chain's data sets inherit.
+    """The properties that a chain's data sets inherit.
 
     It is the chain, its template, the description of the input data set, and their owner.
     """
@@ -66,7 +66,7 @@ class DatasetFolder:
 
     @property
     def storage(self) -> str:
-        """Return the URL of the storage; a data set's folder lies directly in its storage."""
+        """Return the URL of the storage; a data set's folder is directly in its storage."""
         return self.url.rsplit("/", 1)[0]
 
 
@@ -158,7 +158,7 @@ def name_findings(chain: UUID, plan: Plan) -> list[Finding]:
 
 
 def dataset_folder(dataset: Dataset, storage_url: str) -> DatasetFolder:
-    """Return where the data set lies.
+    """Return where the data set is.
 
     A repeated registration returns the first one, which may be on another storage.
     """

@@ -9,13 +9,13 @@ from sluice.contracts.data.datasets import Storage
 def describe_reason(storage: Storage) -> str:
     """Return the reason, with the storage's high watermark and since when it has been above it.
 
-    For example "storage buffer, on which the chain's input lies, reached its high watermark (80 %
+    For example "storage buffer, which has the chain's input, reached its high watermark (80 %
     of 1000 bytes) at …".
     """
     mark = "" if storage.marks is None else f" ({_mark(storage.marks.high, storage.capacity)})"
     since = "" if storage.filling_since is None else f" at {storage.filling_since:%F %T} UTC"
     return (
-        f"storage {storage.name}, on which the chain's input lies, reached its high"
+        f"storage {storage.name}, which has the chain's input, reached its high"
         f" watermark{mark}{since}"
     )
 

@@ -12,11 +12,11 @@ from wfms.chains.usecases.settle_failures import settle_failures
 
 
 class NothingToAcknowledge(Conflict):
-    """The chain needs nobody's decision."""
+    """The chain needs no decision."""
 
     def __init__(self, uid: UUID, state: ChainState) -> None:
         super().__init__(
-            f"chain {uid} is {state}, and needs nobody's decision: there is nothing to acknowledge",
+            f"chain {uid} is {state}, and needs no decision: there is nothing to acknowledge",
             uid=uid,
             state=state,
         )
@@ -29,7 +29,7 @@ async def acknowledge_chain(database: Database, uid: UUID, request: Acknowledge)
 
     Raises:
         UnknownChain: There is no such chain.
-        NothingToAcknowledge: It needs nobody's decision.
+        NothingToAcknowledge: It needs no decision.
         AlreadyAcknowledged: Somebody else has acknowledged it.
     """
     now = database.clock.now()

@@ -27,7 +27,7 @@ class TooLate(Conflict):
             if state is ChainState.UPLOADING
             else {ChainState.CANCELED: "it was canceled"}.get(state, f"it has {state}")
         )
-        super().__init__(f"chain {uid} cannot be canceled any more: {reason}", uid=uid, state=state)
+        super().__init__(f"chain {uid} can no longer be canceled: {reason}", uid=uid, state=state)
 
 
 async def cancel_chain(

@@ -11,7 +11,7 @@ from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.data.append_only import Collected, CollectFiles
 from sluice.servicekit.running.logging import log_ids
 from wfms.chains.db import chains
-from wfms.chains.db.collections import WaitingCollection, end_collection, waiting_collections
+from wfms.chains.db.collections import WaitingCollection, end_collection, list_waiting_collections
 from wfms.chains.usecases.advance_chain import advance_chain
 from wfms.chains.usecases.context import ChainsContext
 
@@ -23,15 +23,15 @@ BATCH = 50
 async def collect_outputs(context: ChainsContext) -> bool:
     """Ask the DMS to append the outputs that wait, and return whether there may be more.
 
-    If the DMS refuses an output, the reason is stored. What a discarded chain kept for the
-    collection is then released.
+    If the DMS refuses an output, the reason is stored. Data that a discarded chain kept
+    for the collection is then released.
 
     Raises:
         ServiceError: The DMS does not answer. The loop tries again.
     """
     database = context.database
     async with database.connection() as connection:
-        waiting = await waiting_collections(connection, limit=BATCH)
+        waiting = await list_waiting_collections(connection, limit=BATCH)
     for collection in waiting:
         with log_ids(chain=collection.chain, dataset=collection.dataset):
             outcome = await _collect(context, collection)

@@ -35,7 +35,7 @@ class StartRules:
 
 @dataclass(slots=True)
 class WatermarkState:
-    """What this instance knows of the ranks that it has raised.
+    """The knowledge of this instance about the ranks that it has raised.
 
     Attributes:
         nothing_raised: Whether no rank is raised. False at first, because an earlier instance may

@@ -58,13 +58,13 @@ async def create_chain(
 ) -> tuple[UUID, bool]:
     """Create a chain, or find the existing one with the same data set, template and parameters.
 
-    Invariant 1: there is one such chain. Without given parameters it is the chain that starts by
-    itself. It gets the newest versions of the assets that its template is bound to.
+    Invariant 1: there is one such chain. Without given parameters it is the chain that starts
+    automatically. It gets the newest versions of the assets that its template is bound to.
 
     Args:
         context: Clients and settings.
         new: The chain to create.
-        by: The person who requests the chain. None means that it starts by itself.
+        by: The person who requests the chain. None means that it starts automatically.
 
     Returns:
         The chain's uid, and whether it is new.
@@ -76,7 +76,7 @@ async def create_chain(
         NotFound: The person does not see a data set.
         AssetsChanged: The versions of assets are being taken back.
         TooManyChains: A quota is used up, and a person asks.
-        TooManyTriggeredChains: A quota is used up, and the chain starts by itself.
+        TooManyTriggeredChains: A quota is used up, and the chain starts automatically.
         NotAvailable: The DMS or the operator service does not answer.
     """
     reader_visibility = visibility([new.group]) if by is None else by.visibility
@@ -113,12 +113,12 @@ async def _require_visible_dataset(
     """Require that the data set is visible: since it was matched, its sharing may have ended."""
     dataset = new.dataset
     if dataset.group != new.group:
-        dataset = await context.dms.dataset(dataset.uid)
+        dataset = await context.dms.get_dataset(dataset.uid)
     if reader_visibility.sees(dataset.group, dataset.shared_with):
         return
     if by is None:
         raise ChainRefused(
-            f"data set {dataset.name} is not shared with the group {new.group} any more"
+            f"data set {dataset.name} is no longer shared with the group {new.group}"
         )
     raise unknown_dataset(dataset.uid)
 
@@ -203,7 +203,7 @@ async def _is_copy(context: ChainsContext, new: NewChain) -> bool:
     retention = new.plan.retention
     if retention.input == "keep" or retention.only_copies:
         return False
-    return new.dataset.slice is not None or (await context.dms.dataset(new.dataset.uid)).copied
+    return new.dataset.slice is not None or (await context.dms.get_dataset(new.dataset.uid)).copied
 
 
 def _require_fitting(new: NewChain) -> None:
@@ -221,8 +221,8 @@ def _require_acceptable(uid: UUID, new: NewChain) -> None:
         )
     if dataset.append_only is not None:
         raise ChainRefused(
-            f"data set {dataset.name} is append-only: it grows, and is no chain's input; templates"
-            " that say sluice:match with every take slices of it"
+            f"data set {dataset.name} is append-only: it grows, and is not a chain's input;"
+            " templates that say sluice:match with every take slices of it"
         )
     if dataset.type in {DatasetType.INTERMEDIATE, DatasetType.LOGS}:
         raise ChainRefused(

@@ -2,7 +2,7 @@
 
 This service decides, because the DMS knows no chains. Creating a chain and granting a deletion take
 the lock of the same row of ``inputs``. So either the chain exists first and the deletion is
-refused, or the data set is marked and no chain starts on it any more. A granted deletion is a row
+refused, or the data set is marked and chains no longer start on it. A granted deletion is a row
 until the DMS has taken it over, so that a crash loses nothing.
 """
 
@@ -73,16 +73,16 @@ async def delete_dataset(
     """Have the DMS delete a data set. Repeating it is fine.
 
     With ``force``, chains that need the data set are canceled. It is deleted when the last of them
-    has ended; a chain that uploads its output ends by itself. No chain starts on it or takes it
-    over any more.
+    has ended; a chain that uploads its output ends without help. Chains no longer start on it or
+    take it over.
 
     Args:
         context: Clients and settings.
         uid: The data set.
         force: Cancel chains that need it, and delete it even if it is an output.
-        taken_back: No chain gets it as an asset any more. Otherwise even ``force`` does not delete
+        taken_back: Chains no longer get it as an asset. Otherwise even ``force`` does not delete
             an asset.
-        visibility: What the caller may see.
+        visibility: The visibility of the caller.
 
     Raises:
         NotFound: The data set does not exist or is not visible.
@@ -93,7 +93,7 @@ async def delete_dataset(
         NotAvailable: The DMS does not answer.
     """
     database = context.database
-    dataset = await context.dms.dataset(uid)
+    dataset = await context.dms.get_dataset(uid)
     require_owned(dataset, visibility)
     if MARK in dataset.meta and not taken_back:
         raise AssetInUse(uid, dataset.name, dataset.meta[MARK])
@@ -130,7 +130,7 @@ async def delete_requested(
             )
         for uid, force in claimed:
             await _try(context, uid, force=force, token=token)
-    except (asyncio.CancelledError, NotAvailable):  # another instance can go on at once
+    except (asyncio.CancelledError, NotAvailable):  # another instance can continue at once
         async with database.connection() as connection:
             await deletions.unclaim(connection, token)
         raise
@@ -145,7 +145,7 @@ async def _try(context: ChainsContext, uid: UUID, *, force: bool, token: UUID) -
     try:
         await _carry_out(context, uid, force=force)
     except Conflict:
-        # Nobody waits for the answer. The request is gone, or somebody has forced it meanwhile.
+        # The answer is not waited for. The request is gone, or somebody has forced it meanwhile.
         pass
     except (*TRANSIENT_ERRORS, NotAvailable):
         raise

@@ -1,4 +1,4 @@
-"""Discard a chain: nobody needs its data."""
+"""Discard a chain whose data is not needed."""
 
 from uuid import UUID
 

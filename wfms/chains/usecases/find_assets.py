@@ -37,7 +37,7 @@ async def find_given_assets(operator: OperatorClient, new: NewChain) -> NewChain
 
 
 async def find_bound_assets(operator: OperatorClient, new: NewChain) -> dict[str, Any]:
-    """Return the values of assets that the plan binds and nobody gave, by parameter.
+    """Return the values of assets that the plan binds and the request lacks, by parameter.
 
     Raises:
         ChainRefused: An asset does not exist or does not fit its parameter.
@@ -74,7 +74,7 @@ async def _find_values(
 async def _version(operator: OperatorClient, ref: AssetRef) -> AssetVersion | str:
     """Return the version that the reference means, or why there is none."""
     try:
-        asset = await operator.asset(ref.name)
+        asset = await operator.get_asset(ref.name)
     except NotFound:
         return (
             f"there is no asset {quoted(ref.name)}; `sluice asset put {ref.name} FILE...` puts"
@@ -83,8 +83,8 @@ async def _version(operator: OperatorClient, ref: AssetRef) -> AssetVersion | st
     if ref.version is None:
         if asset.newest is None:
             return (
-                f"asset {quoted(ref.name)} has no version any more: all of its"
-                f" {format_count(len(asset.versions), 'version')} were taken back; `sluice asset"
+                f"asset {quoted(ref.name)} has no version left: all of its"
+                f" {format_count(len(asset.versions), 'version')} were removed; `sluice asset"
                 f" put {ref.name} FILE...` puts one in"
             )
         return asset.newest

@@ -70,7 +70,7 @@ async def _find(
     takes_whole_dataset = name in new.plan.dataset_parameters
     unknown = f"there is no data set {value.dataset}"
     try:
-        dataset = await dms.dataset(value.dataset)
+        dataset = await dms.get_dataset(value.dataset)
     except NotFound:
         return unknown
     if value.asset is None and not reader_visibility.sees(dataset.group, dataset.shared_with):
@@ -111,7 +111,7 @@ def _explain_misfit(dataset: Dataset, new: NewChain, value: FileValue) -> str:
     if dataset.uid == new.dataset.uid:
         return (
             f"data set {dataset.name} is the one to be carried through the template; a parameter"
-            " needs one of its own"
+            " needs a separate data set"
         )
     if dataset.type in {DatasetType.INTERMEDIATE, DatasetType.LOGS}:
         return (

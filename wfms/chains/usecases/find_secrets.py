@@ -43,7 +43,7 @@ async def find_secrets(operator: OperatorClient, new: NewChain) -> Plan:
 async def _newest(operator: OperatorClient, new: NewChain, ref: SecretRef) -> int | str:
     """Return the newest version of the secret, or why it cannot be used."""
     try:
-        secret = await operator.secret(ref.name, template_id=new.template_id)
+        secret = await operator.get_secret(ref.name, template_id=new.template_id)
     except NotFound:
         command = _command(ref, [new.template])
         return f"there is no secret {quoted(ref.name)}; {command} sets it"

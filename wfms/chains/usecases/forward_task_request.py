@@ -4,7 +4,7 @@ from uuid import UUID
 
 from sluice.contracts.jobs.tasks import Cancel, TaskStatus
 from sluice.servicekit.database import Database
-from wfms.chains.db.reading import tasks_page
+from wfms.chains.db.reading import read_task_page
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.read_tasks import NoSuchTask
 
@@ -33,5 +33,5 @@ async def forward_rank(context: ChainsContext, uid: UUID, rank: float) -> TaskSt
 
 async def _require_task(database: Database, uid: UUID) -> None:
     async with database.connection() as connection:
-        if not (await tasks_page(connection, task=uid))[0]:
+        if not (await read_task_page(connection, task=uid))[0]:
             raise NoSuchTask(uid)

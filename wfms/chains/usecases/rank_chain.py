@@ -19,8 +19,7 @@ class HasNoMoreSteps(Conflict):
 
     def __init__(self, uid: UUID, state: ChainState) -> None:
         super().__init__(
-            f"chain {uid} is {state}: no step of it is to run any more, so its rank no longer"
-            " matters",
+            f"chain {uid} is {state}: its steps no longer run, so its rank no longer matters",
             uid=uid,
             state=state,
         )

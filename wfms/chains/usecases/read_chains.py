@@ -8,7 +8,7 @@ from sluice.contracts.chains.chains import Chain, ChainPage
 from sluice.contracts.common.problems import WrongCursor
 from sluice.servicekit.database import Database
 from wfms.chains.db.attention import read_counts
-from wfms.chains.db.reading import ChainQuery, chains_page
+from wfms.chains.db.reading import ChainQuery, read_chain_page
 from wfms.chains.usecases.cancel_chain import UnknownChain
 
 
@@ -19,7 +19,7 @@ async def read_chain(database: Database, uid: UUID) -> Chain:
         UnknownChain: There is no such chain.
     """
     async with database.connection() as connection:
-        chains, _ = await chains_page(connection, ChainQuery(uids=[uid]))
+        chains, _ = await read_chain_page(connection, ChainQuery(uids=[uid]))
     if not chains:
         raise UnknownChain(uid)
     return chains[0]
@@ -40,7 +40,7 @@ async def read_chains(database: Database, query: ChainQuery, *, after: str | Non
     if after is not None and not (after.isascii() and after.isdigit() and len(after) < 19):
         raise WrongCursor(after)
     async with database.connection() as connection:
-        chains, last = await chains_page(
+        chains, last = await read_chain_page(
             connection, query, before=None if after is None else int(after)
         )
     return ChainPage(chains=chains, after=None if last is None else str(last))

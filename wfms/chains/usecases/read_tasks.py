@@ -12,7 +12,7 @@ from sluice.contracts.chains.chains import ChainTask, ChainTaskList
 from sluice.contracts.common.problems import NotFound, ServiceError, WrongCursor
 from sluice.contracts.common.states import StepState
 from sluice.contracts.jobs.tasks import TaskStatus
-from wfms.chains.db.reading import tasks_page
+from wfms.chains.db.reading import read_task_page
 from wfms.chains.usecases.context import ChainsContext
 
 log = structlog.get_logger(__name__)
@@ -56,7 +56,7 @@ async def read_tasks(context: ChainsContext, query: TaskQuery) -> ChainTaskList:
     """
     after = None if query.after is None else _place(query.after)
     async with context.database.connection() as connection:
-        tasks, last = await tasks_page(
+        tasks, last = await read_task_page(
             connection,
             chain=query.chain,
             state=query.state,
@@ -89,7 +89,7 @@ async def read_task(context: ChainsContext, uid: UUID) -> ChainTask:
         NoSuchTask: No chain has the task.
     """
     async with context.database.connection() as connection:
-        tasks, _ = await tasks_page(connection, task=uid)
+        tasks, _ = await read_task_page(connection, task=uid)
     if not tasks:
         raise NoSuchTask(uid)
     return (await _with_counts(context.wms, tasks))[0]
@@ -102,7 +102,7 @@ async def _with_counts(wms: WmsClient, tasks: list[ChainTask]) -> list[ChainTask
     ]
     for start in range(0, len(sent_uids), CHUNK):
         try:
-            answer = await wms.tasks(sent_uids[start : start + CHUNK], limit=CHUNK)
+            answer = await wms.list_tasks(sent_uids[start : start + CHUNK], limit=CHUNK)
         except ServiceError as error:
             log.warning("wms.no_counts", reason=error.detail)
             break

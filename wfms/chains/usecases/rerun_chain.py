@@ -61,7 +61,7 @@ class NotOver(Conflict):
 
 
 class CannotRerun(Conflict):
-    """Data that the rerun needs does not exist any more; the findings say which."""
+    """Data that the rerun needs no longer exists; the findings say which."""
 
     def __init__(self, uid: UUID, missing: tuple[str, ...]) -> None:
         problems = [Finding(message=sentence) for sentence in missing]
@@ -145,7 +145,7 @@ async def rerun_chain(
         NoSuchStep: The chain does not have the step to begin at.
         TwoBeginnings: Both a step and failed jobs were asked for.
         NothingFailed: Only failed jobs were asked for, and none failed.
-        CannotRerun: Data that it needs does not exist any more.
+        CannotRerun: Data that it needs no longer exists.
         ChainChanged: The chain releases data sets at this moment.
         TooManyChains: A quota is used up.
         NotAvailable: Another service does not answer.
@@ -226,7 +226,7 @@ def _require_visible_inputs(
     """Require that all data from outside is still visible. Everybody sees assets.
 
     Raises:
-        NotFound: A data set is not visible any more.
+        NotFound: A data set is no longer visible.
     """
     for dataset in datasets_to_read:
         if dataset.uid in outside and not (
@@ -239,7 +239,7 @@ async def _select_partly_deleted(context: ChainsContext, datasets: Iterable[Data
     """Return the data sets of which some files are deleted already."""
     current_datasets = await asyncio.gather(
         *(
-            context.dms.dataset(dataset.uid)
+            context.dms.get_dataset(dataset.uid)
             for dataset in datasets
             if dataset.type is DatasetType.INTERMEDIATE
         )
@@ -363,7 +363,7 @@ async def _counts(wms: WmsClient, draft: _Draft) -> dict[str, TaskStatus]:
         if step.sent
     }
     try:
-        answer = await wms.tasks(list(tasks.values()))
+        answer = await wms.list_tasks(list(tasks.values()))
     except ServiceError as error:
         log.warning("wms.no_counts", reason=error.detail)
         return {}

@@ -67,7 +67,7 @@ class _Start:
 
 
 class DatasetNameConflict(Conflict):
-    """The DMS has a data set of this name that belongs to another chain or is not open any more."""
+    """The DMS has a data set of this name that belongs to another chain or is no longer open."""
 
     def __init__(self, name: str, existing: Dataset | None) -> None:
         state = (
@@ -98,7 +98,7 @@ async def start_steps(context: ChainsContext) -> bool:
                 limit=context.start_rules.batch,
             )
         started = await asyncio.gather(*(_start(context, claim) for claim in claims))
-    except asyncio.CancelledError:  # at a stop, another instance goes on at once
+    except asyncio.CancelledError:  # at a stop, another instance continues at once
         async with context.database.connection() as connection:
             await steps.unclaim_steps(connection, token)
         raise
@@ -141,7 +141,7 @@ async def _process(
     """Choose storages, register the data sets (into ``registered``) and inform the watcher."""
     plan = chain.view.plan
     step = plan.step(claim.step)
-    storages = await context.dms.storages(everything=True)
+    storages = await context.dms.list_storages(include_disabled=True)
     data, logs = (
         choose_storage(kind, storages).url for kind in (StorageType.INTERMEDIATE, StorageType.LOGS)
     )
@@ -269,7 +269,7 @@ async def _postpone(context: ChainsContext, claim: StepClaim, reason: str) -> No
         await steps.postpone_step(
             connection, claim, pause=context.start_rules.pause(claim.attempts), reason=reason
         )
-    log.warning("step.waits", step=claim.step, attempts=claim.attempts, reason=reason)
+    log.warning("step.postponed", step=claim.step, attempts=claim.attempts, reason=reason)
 
 
 async def _lock_if_still_claimed(

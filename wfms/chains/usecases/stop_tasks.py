@@ -35,6 +35,6 @@ async def _cancel(wms: WmsClient, step: CancelClaim) -> None:
         try:
             await wms.cancel_task(step.task, Cancel(reason=step.reason[:MAX_TEXT]))
         except (NotFound, Conflict) as error:
-            log.info("task.cancel_waits", reason=error.detail)
+            log.info("task.cancel_postponed", reason=error.detail)
         except ServiceError as error:
             log.warning("task.cancel_failed", reason=error.detail)

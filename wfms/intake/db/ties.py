@@ -52,7 +52,7 @@ async def store_tie(
 
 
 async def delete_old_ties(connection: Connection, latest: Sequence[Template]) -> None:
-    """Delete ties of templates that are not among the ``latest`` any more."""
+    """Delete ties of templates that are no longer among the ``latest``."""
     await connection.execute(DELETE_OLD_TIES, [template.id for template in latest])
 
 

@@ -11,8 +11,8 @@ from sluice.contracts.templates.chain_requirements import DatasetFacts, requires
 from sluice.contracts.templates.matching import (
     bind,
     facts_of,
+    find_rejection_reason,
     missing_parameters_text,
-    objection_to,
 )
 from sluice.contracts.templates.templates import Template
 
@@ -51,14 +51,16 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatc
         if may_take(template.group, dataset.group, dataset.shared_with)
     ]
     facts = facts_of(dataset)
-    objections = {
-        template.name: objection_to(dataset, template.plan, template=template.name)
+    rejection_reasons = {
+        template.name: find_rejection_reason(dataset, template.plan, template=template.name)
         for template in latest
     }
-    fitting = [template for template in latest if objections[template.name] is None]
+    fitting = [template for template in latest if rejection_reasons[template.name] is None]
     if not fitting:
         visible_templates = [each for each in latest if each.group in {EVERYONE, dataset.group}]
-        reasons_by_name = [(each.name, objections[each.name] or "") for each in visible_templates]
+        reasons_by_name = [
+            (each.name, rejection_reasons[each.name] or "") for each in visible_templates
+        ]
         return NotMatched(
             _explain_no_match(reasons_by_name, others=len(latest) - len(visible_templates))
         )
@@ -96,12 +98,12 @@ def select_latest(templates: Iterable[Template]) -> list[Template]:
     return sorted(latest.values(), key=lambda template: template.name)
 
 
-def _explain_no_match(objections: Sequence[tuple[str, str]], *, others: int) -> str:
+def _explain_no_match(rejection_reasons: Sequence[tuple[str, str]], *, others: int) -> str:
     """Return the reason; ``others`` counts templates that the reader may not know."""
-    if not objections and not others:
+    if not rejection_reasons and not others:
         return "there is no template that data sets may go through"
-    listed_reasons = "; ".join(f"{name} {reason}" for name, reason in objections[:MAX_NAMED])
-    more = max(0, len(objections) - MAX_NAMED) + others
+    listed_reasons = "; ".join(f"{name} {reason}" for name, reason in rejection_reasons[:MAX_NAMED])
+    more = max(0, len(rejection_reasons) - MAX_NAMED) + others
     if not listed_reasons:
         return (
             f"no template matches: {format_count(more, 'template')} of other groups were looked at"

@@ -7,7 +7,7 @@ from sluice.contracts.access.owners import may_take
 from sluice.contracts.common.numbers import format_count
 from sluice.contracts.data.append_only import GrowthTrigger
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
-from sluice.contracts.templates.matching import facts_of, objection
+from sluice.contracts.templates.matching import facts_of, find_unmet_condition
 from sluice.contracts.templates.templates import Template
 from wfms.intake.domain.matching import select_latest
 
@@ -27,7 +27,7 @@ def select_datasets(
         if template.plan.takes_dataset
         and template.plan.match
         and may_take(template.group, one.dataset.group, one.dataset.shared_with)
-        and objection(template.plan, facts_of(one.dataset)) is None
+        and find_unmet_condition(template.plan, facts_of(one.dataset)) is None
     ]
 
 

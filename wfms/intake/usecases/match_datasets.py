@@ -30,18 +30,18 @@ async def match_datasets(context: IntakeContext) -> bool:
     database = context.database
     async with database.connection() as connection:
         cursor = await intake.read_cursor(connection)
-    page = await context.dms.closed_datasets(
+    page = await context.dms.list_closed_datasets(
         after=cursor, type=DatasetType.INPUT, limit=context.page
     )
     if not page.datasets:
         return False
     candidates = [dataset for dataset in page.datasets if not dataset.on_demand]
-    templates = (await context.operator.templates()).templates if candidates else []
+    templates = (await context.operator.list_templates()).templates if candidates else []
     decisions = [(dataset, decide(dataset, templates)) for dataset in candidates]
     now = database.clock.now()
     async with database.transaction() as transaction:
         if not await intake.move_cursor(transaction.connection, old=cursor, new=page.after):
-            log.info("intake.overtaken", cursor=cursor)
+            log.info("cursor.moved_by_other", cursor=cursor)
             return True
         await record_decisions(transaction.connection, decisions, now=now)
         if candidates:

@@ -47,6 +47,7 @@ async def _record(
     match decision:
         case Matched(template, params, tied):
             group = group_of_chain(template.group, dataset.group)
+            # The person who registered the data set owns the chain if both have the same group.
             chain = NewChain(
                 dataset=dataset,
                 template_id=template.id,
@@ -55,8 +56,6 @@ async def _record(
                 plan=template.plan,
                 params=params,
                 group=group,
-                # The person who registered the data set owns the chain if both belong to the same
-                # group.
                 owner=dataset.owner if group == dataset.group else None,
             )
             await intake.insert_handover(connection, chain)

@@ -19,15 +19,15 @@ _BATCH = 16
 async def rematch_all(context: IntakeContext, visibility: Visibility = ALL) -> RematchedAll:
     """Match all unmatched data sets again, the oldest first, and remove deleted ones.
 
-    Each is matched in a transaction of its own. ``visibility`` says which of the remaining ones are
+    Each is matched in its own transaction. ``visibility`` says which of the remaining ones are
     counted.
 
     Raises:
-        NotAvailable: Another service does not answer. Earlier decisions stay, and a repetition goes
-            on with the rest.
+        NotAvailable: Another service does not answer. Earlier decisions stay, and a repetition
+            continues with the rest.
     """
     database = context.database
-    templates = (await context.operator.templates()).templates
+    templates = (await context.operator.list_templates()).templates
     matched, deleted, position = 0, 0, None
     while True:
         batch = await _next(database, position)

@@ -27,11 +27,11 @@ class NotUnmatched(NotFound):
 
 
 class UnmatchedDatasetDeleted(Conflict):
-    """The data set was deleted, and is not among the unmatched any more."""
+    """The data set was deleted, and is no longer among the unmatched."""
 
     def __init__(self, dataset: UUID) -> None:
         super().__init__(
-            f"data set {dataset} was deleted; it is not kept as unmatched any more", dataset=dataset
+            f"data set {dataset} was deleted; it is no longer kept as unmatched", dataset=dataset
         )
 
 
@@ -48,7 +48,7 @@ async def rematch_dataset(
     async with context.database.connection() as connection:
         if not await intake.is_visible_unmatched(connection, uid, visibility):
             raise NotUnmatched(uid)
-    templates = (await context.operator.templates()).templates
+    templates = (await context.operator.list_templates()).templates
     return await decide_again(context, uid, templates=templates)
 
 
@@ -86,7 +86,7 @@ async def decide_again(
 
 async def _still_there(dms: DmsClient, uid: UUID) -> Dataset | None:
     try:
-        dataset = await dms.dataset(uid)
+        dataset = await dms.get_dataset(uid)
     except NotFound:
         return None
     return dataset if dataset.usable else None

@@ -38,7 +38,7 @@ async def start_chains(context: IntakeContext) -> bool:
                 connection, token, claim_duration=context.claim_duration, limit=BATCH
             )
         await asyncio.gather(*(_hand_over(context, handover) for handover in claimed))
-    except asyncio.CancelledError:  # at a stop, another instance goes on at once
+    except asyncio.CancelledError:  # at a stop, another instance continues at once
         async with database.connection() as connection:
             await intake.give_back_handovers(connection, token)
         raise
@@ -49,11 +49,11 @@ async def _hand_over(context: IntakeContext, handover: Handover) -> None:
     database = context.database
     with log_ids(dataset=handover.dataset):
         try:
-            chain = await context.chains.new_dataset(handover.chain)
+            chain = await context.chains.create_chain(handover.chain)
         except (Unprocessable, Conflict) as refusal:
             await _record_refusal(database, handover, refusal)
         except ServiceError as error:
-            # What a quota leaves goes to whoever asks first, so ask again soon.
+            # The rest of a quota goes to the first request, so ask again soon.
             full = "quantity" in error.fields
             longest = FULL_PAUSE if full else context.longest_pause.total_seconds()
             seconds = pause_after(handover.attempts, first=FIRST_PAUSE, longest=longest)
@@ -64,7 +64,7 @@ async def _hand_over(context: IntakeContext, handover: Handover) -> None:
                     pause=timedelta(seconds=seconds),
                     reason=error.detail,
                 )
-            log.warning("handover.waits", attempts=handover.attempts, reason=error.detail)
+            log.warning("handover.postponed", attempts=handover.attempts, reason=error.detail)
         else:
             async with database.connection() as connection:
                 await intake.delete_handover(connection, handover.dataset)

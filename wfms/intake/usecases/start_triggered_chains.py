@@ -54,14 +54,16 @@ async def start_triggered_chains(context: IntakeContext) -> bool:
     Raises:
         NotAvailable: The DMS or the operator service does not answer.
     """
-    templates = select_triggered_templates((await context.operator.templates()).templates)
+    templates = select_triggered_templates((await context.operator.list_templates()).templates)
     scheduled = [
         each.name for each in templates if each.plan.trigger and each.plan.trigger.schedule
     ]
     async with context.database.connection() as connection:
         await forget_others(connection, scheduled)
     takes = any(template.plan.takes_dataset for template in templates)
-    append_only_datasets = await context.dms.append_only_datasets(generations=True) if takes else []
+    append_only_datasets = (
+        await context.dms.list_append_only_datasets(generations=True) if takes else []
+    )
     for template in templates:
         trigger, sets = template.plan.trigger, []
         for dataset in select_datasets(template, append_only_datasets):
@@ -78,7 +80,7 @@ async def start_triggered_chains(context: IntakeContext) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _TriggerDataset:
-    """A data set to cut slices of; ``blocked_reason`` says why none is cut by itself."""
+    """A data set to cut slices of; ``blocked_reason`` says why none is cut automatically."""
 
     append_only: AppendOnlyDataset
     blocked_reason: str | None
@@ -108,7 +110,7 @@ async def _cut(
     append_only = source.append_only
     if source.blocked_reason is not None:
         log.debug(
-            "slice.held",
+            "slice.blocked",
             template=template.name,
             of=append_only.dataset.name,
             reason=source.blocked_reason,

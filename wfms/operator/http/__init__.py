@@ -1,1 +1,1 @@
-"""What all routes share: permissions, request bodies, error responses."""
+"""The common parts of all routes: permissions, request bodies, error responses."""

@@ -95,7 +95,7 @@ def may(endpoint: str, owner: str | None = None) -> bool:
 def views_and_policies(flask: Flask) -> dict[str, RoutePolicy]:
     """Return the policies of all views by method and address, written as in FastAPI."""
     return {
-        f"{method} {_address(rule.rule)}": get_policy(
+        f"{method} {_format_address(rule.rule)}": get_policy(
             flask.view_functions[rule.endpoint], route=rule.endpoint
         )
         for rule in flask.url_map.iter_rules()
@@ -103,5 +103,5 @@ def views_and_policies(flask: Flask) -> dict[str, RoutePolicy]:
     }
 
 
-def _address(rule: str) -> str:
+def _format_address(rule: str) -> str:
     return _PART.sub(r"{\1}", rule)

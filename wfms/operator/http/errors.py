@@ -70,7 +70,7 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
         )
 
     def transient_error(error: Exception) -> Response:
-        log.warning("http.to_not_available", path=request.path, reason=error_text(error))
+        log.warning("http.unavailable", path=request.path, reason=error_text(error))
         return answer(to_not_available(error).problem())
 
     def not_storable(error: Exception) -> Response:

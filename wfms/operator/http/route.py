@@ -110,7 +110,7 @@ def _serve(route: Route, bridge: Bridge) -> Callable[..., Response]:
             arguments["body"] = parse_json(route.body)
         if route.needs_caller:
             arguments["caller"] = caller()
-        return _response(bridge.run(_call(route.view, arguments)), route.status)
+        return _build_response(bridge.run(_call(route.view, arguments)), route.status)
 
     return serve
 
@@ -134,7 +134,7 @@ async def _call(view: View, arguments: dict[str, Any]) -> Contract | RouteRespon
     return await view(**arguments)
 
 
-def _response(answer: Contract | RouteResponse | None, status: int) -> Response:
+def _build_response(answer: Contract | RouteResponse | None, status: int) -> Response:
     if not isinstance(answer, RouteResponse):
         answer = RouteResponse(answer, status)
     match answer.body:

@@ -68,7 +68,7 @@ ON CONFLICT (dataset_uid) DO NOTHING RETURNING dataset_uid
 
 @dataclass(frozen=True, slots=True)
 class OpenWatch:
-    """A claimed watch. ``outcome``: None while its task or upload goes on."""
+    """A claimed watch. ``outcome``: None while its task or upload continues."""
 
     uid: UUID
     kind: WatchKind

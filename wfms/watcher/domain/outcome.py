@@ -18,7 +18,7 @@ class Outcome:
 
 
 def task_outcome(task: TaskStatus) -> Outcome | None:
-    """Return the outcome of a task, or None while it goes on."""
+    """Return the outcome of a task, or None while it continues."""
     match task.state:
         case TaskState.WAITING | TaskState.SPLITTING | TaskState.ACTIVE:
             return None
@@ -32,12 +32,12 @@ def task_outcome(task: TaskStatus) -> Outcome | None:
 
 
 def upload_outcome(dataset: Dataset) -> Outcome | None:
-    """Return the outcome of an upload, or None while it goes on or has not begun."""
+    """Return the outcome of an upload, or None while it continues or has not begun."""
     if dataset.lost is not None:
         return Outcome(
             WatchState.FAILED,
             reason=f"it cannot succeed: {dataset.lost}. Run the chain again (`sluice chain rerun`):"
-            " jobs whose outputs are lost run anew",
+            " jobs whose outputs are lost run again",
         )
     match dataset.state:
         case DatasetState.OPEN | DatasetState.CLOSED | DatasetState.UPLOADING:

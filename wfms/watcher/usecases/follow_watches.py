@@ -54,7 +54,7 @@ async def follow_watches(context: WatcherContext) -> None:
                 )
             ended = await _find_ended(context, page)
             await asyncio.gather(*(_report(context, watch) for watch in ended))
-        finally:  # also when stopped during the claim: the next instance goes on at once
+        finally:  # also when stopped during the claim: the next instance continues at once
             if page != []:
                 async with context.database.connection() as connection:
                     await watches.unclaim_watches(connection, token)
@@ -90,7 +90,7 @@ async def _find_task_outcomes(
     if not tasks:
         return {}
     try:
-        answer = await context.wms.tasks([watch.uid for watch in tasks], limit=PAGE)
+        answer = await context.wms.list_tasks([watch.uid for watch in tasks], limit=PAGE)
     except ServiceError as error:
         log.warning("wms.no_answer", reason=error.detail)
         return {}
@@ -109,7 +109,7 @@ async def _find_task_outcomes(
 
 async def _find_unsent_outcome(context: WatcherContext, watch: OpenWatch) -> Outcome | None:
     try:
-        return unsent_outcome((await context.chains.task(watch.uid)).state)
+        return unsent_outcome((await context.chains.get_task(watch.uid)).state)
     except ServiceError as error:
         log.warning("task.unknown", task=str(watch.uid), reason=error.detail)
         return None
@@ -151,12 +151,12 @@ async def _report(context: WatcherContext, watch: OpenWatch) -> None:
     )
     with log_ids(task=watch.uid):
         try:
-            release = (await context.chains.task_ended(ended)).datasets
+            release = (await context.chains.report_task_end(ended)).datasets
         except NotFound as error:
-            log.error("watch.nobody_to_tell", reason=error.detail)
+            log.error("watch.chain_missing", reason=error.detail)
             release = []
         except ServiceError as error:
-            log.warning("watch.report_waits", reason=error.detail)
+            log.warning("report.postponed", reason=error.detail)
             return
         async with context.database.transaction() as transaction:
             await watches.mark_reported(transaction.connection, watch.uid)

@@ -1,4 +1,4 @@
-"""Ask the DMS to delete data sets that nothing needs any more."""
+"""Ask the DMS to delete data sets that are no longer needed."""
 
 from collections.abc import Sequence
 from uuid import UUID

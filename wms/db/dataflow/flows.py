@@ -8,8 +8,8 @@ from uuid import UUID
 
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.jobs.splitting import SplitClaim, dump_files
-from wms.db.statement import statement
 from wms.db.tasks.tasks import IS_HUMAN_TASK, UpstreamRead
 from wms.domain.splitting.grouping import JobDraft
 

@@ -11,9 +11,9 @@ from uuid import UUID
 
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.dataflow.flows import add_jobs
 from wms.db.jobs.splitting import SplitClaim, dump_files
-from wms.db.statement import statement
 from wms.domain.splitting.flow import GroupedJobs
 from wms.domain.splitting.grouping import JobDraft
 
@@ -77,7 +77,7 @@ UPDATE flows SET taken_seq = greatest(taken_seq, $3), made = made + $2 WHERE dow
 """
 
 _LOCK_GROUPING = statement("""
--- Either all entries that will come are in jobs ($4), or the holder of the claim goes on creating
+-- Either all entries that will come are in jobs ($4), or the holder of the claim continues creating
 -- jobs.
 UPDATE tasks SET
     state = CASE WHEN $4 THEN '{task.ACTIVE}' ELSE state END,

@@ -10,8 +10,8 @@ from uuid import UUID
 
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.dataflow.flows import add_jobs
-from wms.db.statement import statement
 from wms.domain.splitting.grouping import JobDraft
 
 _KEEP_PARTS = """

@@ -13,7 +13,7 @@ from uuid import UUID
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, JobState
 from sluice.contracts.data.datasets import NewFile
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 from wms.domain.retry_rules import RetryDecision
 
 _SELECT_IN_FLIGHT = statement("""
@@ -268,7 +268,7 @@ class EndedAttempt:
 
     @property
     def is_beside(self) -> bool:
-        """True if another attempt at the job goes on, so that the job is still in flight."""
+        """True if another attempt at the job continues, so that the job is still in flight."""
         return self.verdict.state in {JobState.LEASED, JobState.RUNNING}
 
 
@@ -318,7 +318,7 @@ async def end_attempts(
     """Record the ends of attempts, move their jobs, and return how many jobs moved.
 
     The caller must hold the locks of the tasks. ``pilot`` is the one that reported, if any.
-    ``beside``: attempts in its report whose jobs go on in another attempt.
+    ``beside``: attempts in its report whose jobs continue in another attempt.
     """
     outcomes = Counter(attempt.outcome for attempt in (*attempts, *beside))
     moved: int = await connection.fetchval(

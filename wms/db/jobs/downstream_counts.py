@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sluice.contracts.messages import DownstreamCounts
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 from wms.domain.releasing import Inputs
 
 _INSERT_DOWNSTREAM_COUNTS = """

@@ -3,8 +3,8 @@
 The job's row has one of the two attempts and ``duplicate_attempts`` has the other. All statements
 follow the lock rule of ``wms/db/tasks/tasks.py``.
 
-If the attempt in the job's row ends while the other goes on, the two change places. So the attempt
-in the job's row is always the one that ends the job or continues it.
+If the attempt in the job's row ends while the other continues, the two change places. So the
+attempt in the job's row is always the one that ends the job or continues it.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from uuid import UUID
 
 from sluice.contracts.pilots.pilots import JobToken
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.jobs.attempts import END_TIME, ENDED_CTE, INSERTION_CTE, EndedAttempt, attempt_row
 from wms.db.jobs.leases import ClaimedJob, ExtendedLease
-from wms.db.statement import statement
 
 _CLAIM = statement("""
 -- Lease job $2 of task $1 to pilot $4, which never had it, for $5. Attempt $3 must still run, with
@@ -67,7 +67,7 @@ FROM first AS f WHERE s.job_id = f.id
 """
 
 _END_BESIDE = f"""
--- End duplicate attempts ($1), and return their number. The other attempts of the jobs go on.
+-- End duplicate attempts ($1), and return their number. The other attempts of the jobs continue.
 WITH {ENDED_CTE}, {INSERTION_CTE}, marked AS (
     UPDATE duplicate_attempts AS s SET lease_until = NULL FROM ended AS e
     WHERE s.job_id = e.id AND s.attempt = e.attempt AND s.lease_until IS NOT NULL
@@ -136,7 +136,7 @@ async def exchange(connection: Connection, jobs: Sequence[int]) -> None:
 
 
 async def end_beside(connection: Connection, attempts: Sequence[EndedAttempt]) -> int:
-    """Record the ends of duplicate attempts whose jobs go on, and return how many ended."""
+    """Record the ends of duplicate attempts whose jobs continue, and return how many ended."""
     if not attempts:
         return 0
     ended: int = await connection.fetchval(_END_BESIDE, [attempt_row(one) for one in attempts])
@@ -144,7 +144,7 @@ async def end_beside(connection: Connection, attempts: Sequence[EndedAttempt]) -
 
 
 async def end_duplicates(connection: Connection, jobs: Sequence[int], *, message: str) -> None:
-    """Delete the other attempts of jobs that have ended or start anew, and cancel the live ones."""
+    """Delete the other attempts of jobs that ended or start again, and cancel the live ones."""
     if jobs:
         await connection.execute(_END_DUPLICATES, jobs, message)
 

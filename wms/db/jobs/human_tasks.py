@@ -2,8 +2,8 @@
 
 State changes follow the lock rule of ``wms/db/tasks/tasks.py``.
 
-The ids of one task's jobs become visible in rising order: whoever draws them holds the lock of the
-task's row until its transaction ends. A reader that pages by id therefore misses no job.
+The ids of one task's jobs become visible in rising order: the transaction that draws them holds the
+lock of the task's row until it ends. A reader that pages by id therefore misses no job.
 """
 
 from collections.abc import Sequence
@@ -12,15 +12,15 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.common.states import JobState
-from sluice.contracts.human_tasks.asking import HumanJob
+from sluice.contracts.human_tasks.annotation import HumanJob
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import PEOPLE
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.jobs.attempts import JobInFlight
-from wms.db.statement import statement
 
 SELECT_HUMAN_TASKS = """
--- Uses the index tasks_asking.
+-- Uses the index tasks_human.
 SELECT uid, owner, owner_group, shared_inputs, asked FROM tasks
 WHERE needs ? 'ask' AND ended_at IS NULL ORDER BY created_at, uid
 """

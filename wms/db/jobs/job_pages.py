@@ -14,7 +14,7 @@ from sluice.contracts.common.problems import Unprocessable, WrongCursor
 from sluice.contracts.common.states import JobState
 from sluice.contracts.jobs.tasks import JobOrder, JobPage
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 from wms.db.tasks.status import JOB, build_job
 
 _ENDED = tuple(state for state in JobState if state.final)

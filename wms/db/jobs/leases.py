@@ -11,7 +11,7 @@ from uuid import UUID
 from sluice.contracts.common.states import JobState
 from sluice.contracts.pilots.pilots import JobToken
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 
 #: Seconds for which a job that is due after a failure goes only to pilots where it did not fail.
 _ELSEWHERE_SECONDS = 10
@@ -90,7 +90,7 @@ _EXTEND_LEASES = statement("""
 -- running, and are counted so. Return the seconds since their start, or since their lease.
 WITH named AS (
     SELECT * FROM unnest($1::bigint[], $2::int[], $3::boolean[]) AS n(id, attempt, started)
-), held AS (
+), named_attempts AS (
     SELECT DISTINCT ON (j.id) j.id, j.attempt, j.task_uid,
         n.started AND j.state = '{job.LEASED}' AS starts, j.state = '{job.RUNNING}' AS runs,
         n.started AND j.started_at IS NULL AS begins, coalesce(j.started_at, j.leased_at) AS since
@@ -103,15 +103,15 @@ WITH named AS (
         lease_until = now() + $5,
         state = CASE WHEN h.starts THEN '{job.RUNNING}' ELSE j.state END,
         started_at = CASE WHEN h.begins THEN now() ELSE j.started_at END
-    FROM held AS h WHERE j.id = h.id
+    FROM named_attempts AS h WHERE j.id = h.id
 ), counted AS (
     UPDATE tasks AS t SET leased = t.leased - c.jobs, running = t.running + c.jobs
-    FROM (SELECT task_uid, count(*) AS jobs FROM held WHERE starts GROUP BY task_uid) AS c
+    FROM (SELECT task_uid, count(*) AS jobs FROM named_attempts WHERE starts GROUP BY task_uid) AS c
     WHERE t.uid = c.task_uid
 )
 SELECT id, attempt, task_uid, runs OR starts AS started,
     CASE WHEN begins THEN 0 ELSE extract(epoch FROM now() - since)::float END AS seconds
-FROM held
+FROM named_attempts
 """)
 
 _SELECT_BYTES = """
@@ -124,7 +124,7 @@ WHERE j.id = ANY($1::bigint[]) GROUP BY j.id
 """
 
 _STOP_RENEWING = """
--- Do not renew these attempts any more, because they take too long.
+-- Stop renewing these attempts, because they take too long.
 WITH stopped AS (
     SELECT * FROM unnest($1::bigint[], $2::int[], $3::text[]) AS s(id, attempt, reason)
 ), first AS (
@@ -246,7 +246,7 @@ async def claim_jobs(
 ) -> list[ClaimedJob]:
     """Lease jobs of the task to the pilot and return them in order of seq.
 
-    This is one statement, so it is a transaction of its own if none is open.
+    This is one statement, so it runs in its own transaction if none is open.
     """
     rows = await connection.fetch(CLAIM_JOBS, task, jobs, pilot, most.ram, lease, most.gpu)
     return [ClaimedJob(task_uid=task, **row) for row in rows]
@@ -311,7 +311,7 @@ async def stop_renewing(connection: Connection, reasons: Mapping[tuple[int, int]
 
 
 async def find_leased_task(connection: Connection, job: JobToken, *, pilot: UUID) -> UUID | None:
-    """Return the task of the job, or None if the pilot does not have this attempt any more."""
+    """Return the task of the job, or None if the pilot no longer has this attempt."""
     task_uid: UUID | None = await connection.fetchval(_SELECT_LEASED, job.id, job.attempt, pilot)
     return task_uid
 

@@ -8,7 +8,7 @@ from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import JobState
 from sluice.contracts.jobs.tasks import PEOPLE
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 from wms.db.tasks.tasks import IS_HUMAN_TASK
 
 _RESET_JOBS = statement(f"""

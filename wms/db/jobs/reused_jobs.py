@@ -7,8 +7,8 @@ from uuid import UUID
 
 from sluice.contracts.common.states import JobState
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.jobs.splitting import dump_files
-from wms.db.statement import statement
 from wms.db.tasks.tasks import IS_HUMAN_TASK
 from wms.domain.splitting.grouping import JobDraft
 

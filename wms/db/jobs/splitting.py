@@ -1,6 +1,7 @@
 """Statements for creating a task's jobs (splitting).
 
-Whoever splits a task claims it by a token for some time. Each page of files is one transaction.
+The process that splits a task claims it by a token for some time. Each page of files is one
+transaction.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +15,7 @@ from sluice.contracts.common.states import JobState, TaskState
 from sluice.contracts.jobs.job_inputs import InputFile, JobInput
 from sluice.contracts.jobs.tasks import ReusedTask
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 from wms.db.tasks.tasks import IS_HUMAN_TASK, UpstreamRead
 from wms.domain.splitting.grouping import JobDraft
 
@@ -70,7 +71,7 @@ _LOCK_CLAIMED = "SELECT uid FROM tasks WHERE uid = $1 AND split_token = $2 FOR N
 
 @dataclass(frozen=True, slots=True)
 class SplitPlace:
-    """Where splitting goes on, also after a crash.
+    """Where splitting continues, also after a crash.
 
     Attributes:
         cursor: The page to read next.
@@ -164,7 +165,7 @@ async def count_page(
 ) -> bool:
     """Lock the task and count the jobs that this transaction adds.
 
-    Splitting goes on at ``place``. After the ``last`` page the task is active.
+    Splitting continues at ``place``. After the ``last`` page the task is active.
 
     Returns:
         False if the claim has expired or the task has ended.

@@ -4,7 +4,7 @@ A live attempt uses what its job needs. The used amount follows from the counts 
 always equal the states of their jobs (``wms/db/tasks/tasks.py``). So nothing is released twice or
 never.
 
-Whoever leases jobs that need a named resource, or sets a limit, first takes the lock of its name,
+A transaction that leases jobs that need a named resource, or sets a limit, first locks its name,
 before any lock of a task. Only committed amounts are counted under this lock.
 """
 
@@ -43,11 +43,11 @@ _PERIOD = "date_trunc(l.period, clock_timestamp(), 'UTC')"
 SELECT_LIMITS = f"""
 -- The limits of $1, or all, as they are now.
 WITH needed AS (
-    SELECT n.name, sum(n.amount::float * (t.leased + t.running)) AS held, sum(t.ready) AS waiting
+    SELECT n.name, sum(n.amount::float * (t.leased + t.running)) AS in_use, sum(t.ready) AS waiting
     FROM {_NEEDING} AND ($1::text[] IS NULL OR n.name = ANY($1)) GROUP BY n.name
 )
 SELECT l.name, l.amount, l.period, coalesce(needed.waiting, 0)::bigint AS waiting,
-    CASE WHEN l.period IS NULL THEN coalesce(needed.held, 0)
+    CASE WHEN l.period IS NULL THEN coalesce(needed.in_use, 0)
         WHEN l.begun < {_PERIOD} THEN 0 ELSE l.spent END AS used,
     {_PERIOD} + CASE l.period WHEN 'minute' THEN interval '1 minute'
         WHEN 'hour' THEN interval '1 hour' WHEN 'day' THEN interval '24 hours' END AS refills
@@ -63,7 +63,7 @@ GROUP BY t.step ORDER BY sum(n.amount::float * (t.leased + t.running)) DESC, t.s
 """
 
 _SPEND = f"""
--- Spend from a quota. Amounts of an earlier period do not count any more.
+-- Spend from a quota. Amounts of an earlier period no longer count.
 UPDATE limits AS l SET
     spent = CASE WHEN l.begun < {_PERIOD} THEN 0 ELSE l.spent END + $2,
     begun = greatest(l.begun, {_PERIOD})
@@ -140,8 +140,8 @@ async def add_limits(connection: Connection, demands: Sequence[Demand]) -> list[
 async def lock_named(connection: Connection, demand: Demand) -> Demand:
     """Lock the resources that the demand names, until the transaction ends.
 
-    Nobody else leases jobs that need one of these resources meanwhile. Call it within a transaction
-    and before any lock of a task.
+    No other transaction leases jobs that need one of these resources meanwhile. Call it within a
+    transaction and before any lock of a task.
 
     Returns:
         The demand with the limits as they are under the lock.

@@ -10,7 +10,7 @@ from datetime import datetime
 from uuid import UUID
 
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 
 #: Seconds before the next trial. The pause doubles with each trial that finds no space, up to the
 #: longest. After the longest there is a trial even if the job seems not to fit, because a pilot may
@@ -144,7 +144,7 @@ async def put_storage_waits(
 
     Args:
         connection: A connection whose transaction has locked the tasks.
-        full_reports: What each task has no space for.
+        full_reports: The reports of missing space, by task.
     """
     if not full_reports:
         return

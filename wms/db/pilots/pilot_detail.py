@@ -13,10 +13,10 @@ from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.pilots.pilot_detail import KnownWork, PilotDetail, PilotJob, PilotStep
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.jobs.in_flight import ALLOCATION, ATTEMPTS_IN_FLIGHT, IN_FLIGHT
 from wms.db.pilots.pilot_pages import PRESENT, build_pilot
 from wms.db.pilots.worker_times import Worker, WorkKind, list_times_of_worker
-from wms.db.statement import statement
 from wms.domain.scheduling.worker_times import WorkerTimes
 
 #: Most attempts that are shown one by one, and most that are read for the summary by step.

@@ -12,8 +12,8 @@ from sluice.contracts.chains.attention import Acknowledgement
 from sluice.contracts.common.problems import WrongCursor
 from sluice.contracts.pilots.pilot_list import Pilot, PilotList
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.jobs.in_flight import ALLOCATION, IN_FLIGHT
-from wms.db.statement import statement
 
 #: Most pilots on a page.
 MOST = 10_000

@@ -16,8 +16,8 @@ from sluice.contracts.common.states import ContainerEngine, PilotState, SandboxK
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
 from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.pilots.worker_times import Worker, build_worker
-from wms.db.statement import statement
 from wms.db.tasks.steps import TASKS_WITH_PRIORITY
 from wms.db.tasks.tasks import DEMAND, IN_DEMAND, build_demand
 from wms.domain.scheduling.matching import Demand, PilotNode
@@ -121,8 +121,8 @@ RETURNING uid, name, host
 def _mark_started_again(which: str) -> str:
     """Return a statement that marks lost pilots whose successor has registered.
 
-    The pilots are found by the index pilots_by_place. Locked rows are skipped: whoever holds a
-    row's lock is seeing that pilot right now.
+    The pilots are found by the index pilots_by_place. Locked rows are skipped: the holder of
+    a row's lock is seeing that pilot right now.
     """
     return statement(f"""
 UPDATE pilots SET started_again = true WHERE uid = ANY(ARRAY(

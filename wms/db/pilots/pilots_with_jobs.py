@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.jobs.in_flight import ATTEMPTS_IN_FLIGHT
 from wms.db.pilots.pilots import build_node
 from wms.db.pilots.worker_times import Worker, WorkKind
-from wms.db.statement import statement
 from wms.domain.scheduling.matching import PilotNode
 
 _SELECT_PILOTS_WITH_JOBS = statement(f"""

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.pilots.pilots import build_node
-from wms.db.statement import statement
 from wms.domain.scheduling.matching import PilotNode
 
 #: Advisory lock of the instance that decides in this round.
@@ -47,7 +47,7 @@ class PlacedPilot:
     """A pilot that the placement policy may give a kind of warm worker.
 
     Attributes:
-        placed_kind: What it was told to load and has not loaded yet.
+        placed_kind: The kind that it was told to load and has not loaded yet.
         now: Seconds since 1970 by the database's clock.
     """
 

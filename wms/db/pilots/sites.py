@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sluice.contracts.pilots.sites import NewSite, Site
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 
 _COUNT = """
 (SELECT count(*) FROM pilots WHERE site = sites.uid
@@ -49,7 +49,7 @@ _SELECT_REVOKED = "SELECT uid FROM sites WHERE revoked_at IS NOT NULL"
 
 _SELECT_STARTS = statement("""
 -- Pilots of this site with this key: pilot $1, and earlier starts. A pilot that was not seen for $4
--- has no jobs any more.
+-- no longer has jobs.
 SELECT count(*) > 0 AS any, coalesce(bool_or(uid = $1), false) AS itself,
     coalesce(bool_or(uid = $1 AND is_there), false) AS is_there,
     coalesce(bool_or(uid <> $1 AND is_there AND seen_at > now() - $4::interval), false)
@@ -82,7 +82,7 @@ class LockedSite:
 
 @dataclass(frozen=True, slots=True)
 class PilotStarts:
-    """What is known of the starts of a pilot with one key.
+    """The known starts of a pilot with one key.
 
     Attributes:
         any: The key is known.

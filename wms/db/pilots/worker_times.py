@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 from wms.db.tasks.steps import PRIORITY, TASKS_WITH_PRIORITY
 from wms.domain.scheduling.worker_times import FEW_FAILURES, SUSPECT, WorkerTimes
 

@@ -3,8 +3,8 @@
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.chains.attention import WorkCounts
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.jobs.in_flight import IN_FLIGHT
-from wms.db.statement import statement
 
 COUNTS = statement(f"""
 -- Uses the index tasks_live.

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.limits.limits import add_limits, list_largest_users
 from wms.db.limits.storage_waits import TaskStorageWait, list_task_storage_waits
 from wms.db.pilots.pilots import build_node, list_active_nodes
-from wms.db.statement import statement
 from wms.db.tasks.steps import find_task_priority
 from wms.db.tasks.tasks import list_demands
 from wms.db.times.timelines import list_pilot_names

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sluice.contracts.jobs.tasks import Boost, Boosted
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 
 _SET_RANK = statement("""
 -- A person's rank becomes the base rank, without a boost.

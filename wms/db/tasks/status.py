@@ -9,8 +9,8 @@ from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import ErrorClass, JobState, TaskState
 from sluice.contracts.jobs.tasks import Attempt, Job, TaskStatus
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.jobs.in_flight import ATTEMPTS_IN_FLIGHT
-from wms.db.statement import statement
 from wms.domain.failure_text import format_failure
 
 _STATUS = """
@@ -130,7 +130,7 @@ async def list_troubled_tasks(
     limit: int,
     visibility: Visibility,
 ) -> list[TaskStatus]:
-    """Return live tasks with jobs that failed for good or are quarantined.
+    """Return live tasks with jobs that failed permanently or are quarantined.
 
     Tasks with quarantined jobs come first, and the newest within each kind. ``reason`` names the
     first such job and its error. Without ``uids``, all tasks are searched.

@@ -13,7 +13,7 @@ from sluice.contracts.jobs.steps import (
     find_priority,
 )
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 
 #: SQL: tasks ``t`` with the priority of their step: of its template, else of all templates.
 TASKS_WITH_PRIORITY = """tasks AS t

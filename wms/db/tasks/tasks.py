@@ -1,9 +1,9 @@
 """Statements on tasks.
 
 The lock rule: **every state change of a job is made under the lock of its task's row; several tasks
-are locked in order of uid; nobody waits for a job's row without that lock; pilots' rows come
-last.** So there are no deadlocks, and the counters always equal the jobs' states. Locks are NO KEY
-UPDATE, which does not block the foreign key of new jobs.
+are locked in order of uid; no transaction waits for a job's row without that lock; pilots' rows
+come last.** So there are no deadlocks, and the counters always equal the jobs' states. Locks are NO
+KEY UPDATE, which does not block the foreign key of new jobs.
 """
 
 from collections import Counter
@@ -20,8 +20,8 @@ from sluice.contracts.common.states import JobState, TaskState
 from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.jobs.tasks import Task
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.limits.storage_waits import CLOSED_FOR_SPACE, WAITS_FOR_SPACE
-from wms.db.statement import statement
 from wms.db.tasks.steps import PRIORITY, TASKS_WITH_PRIORITY
 from wms.domain.scheduling.matching import Demand
 from wms.domain.task_completion import JobCounts, TaskEnding
@@ -129,7 +129,7 @@ class LockedTask:
     registered: dict[str, int]
     #: The only job of its tree level, if all jobs of that level are made.
     only_seq: int | None = None
-    #: What it streams, if the query asked for it.
+    #: The data set that it streams, if the query asked for it.
     reading: UpstreamRead | None = None
     #: If the query asked for it: number of tasks that read its inputs, by data set
     #: (``DownstreamCounts``).

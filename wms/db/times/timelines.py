@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 
 #: Timeout in seconds for counting the jobs of a chain.
 _COUNT_TIMEOUT = 120.0
@@ -79,7 +79,7 @@ class ChainRange:
     """The time range of a chain.
 
     Attributes:
-        ended: None if the chain goes on.
+        ended: None if the chain continues.
         steps: Steps of ``tasks``, in the order in which they were created.
     """
 

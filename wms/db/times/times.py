@@ -12,7 +12,7 @@ from uuid import UUID
 
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 from wms.domain.times import (
     BINS_PER_OCTAVE,
     SHORTEST,

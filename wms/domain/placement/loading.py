@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from wms.domain.placement.policy import Kind, Place, Policy
 from wms.domain.scheduling.matching import SWITCH, Demand
 
-#: Seconds to load a tool that nobody has loaded yet.
+#: Seconds to load a tool that no worker has loaded yet.
 UNKNOWN_LOADING = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class KindFacts:
-    """What is known of a kind of warm worker, in seconds; 0 if unknown.
+    """The known times of a kind of warm worker, in seconds; 0 if unknown.
 
     Attributes:
         mean: Mean time of its jobs.
@@ -35,7 +35,7 @@ def choose_preferred_kinds(
 ) -> frozenset[str]:
     """Return the kinds whose jobs the pilot gets before those of others.
 
-    The policy is asked for each kind that the pilot has loaded. If it goes on with one of them,
+    The policy is asked for each kind that the pilot has loaded. If it continues with one of them,
     nothing else is loaded.
 
     Args:
@@ -43,7 +43,7 @@ def choose_preferred_kinds(
         demands: Tasks whose jobs the pilot can run. Only those count that no other outranks by more
             than ``SWITCH``.
         loaded: Kinds that the pilot has loaded.
-        facts: What is known of the kinds.
+        facts: The known times of the kinds.
     """
     waiting = group_waiting_kinds(demands)
     names = [*waiting, *(kind for kind in dict.fromkeys(loaded) if kind not in waiting)]

@@ -16,7 +16,7 @@ As with economic lot sizes, R grows with the root of both.
   R.
 - A place whose kind has none goes at once where it earns most. A job for which a place is on its
   way is not counted again.
-- A kind that nobody serves goes first when its oldest job has waited three times as long as all
+- A kind that no worker serves goes first when its oldest job has waited three times as long as all
   waiting work takes.
 
 The rate of reward over a run with its set-ups is the idea of Duenyas and Van Oyen (Heuristic

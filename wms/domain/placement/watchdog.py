@@ -7,7 +7,7 @@ The priority of kind q is
 - L: number of its waiting jobs.
 - AMT: mean time of its jobs.
 - NW: number of places that serve it.
-- WT: waiting time of its oldest job while nobody serves it.
+- WT: waiting time of its oldest job while no worker serves it.
 - AP: the administrator's priority; -1 disables the kind.
 
 Idle places go, one by one, to the kind with the highest value. If all places are busy, one place a

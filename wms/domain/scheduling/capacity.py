@@ -142,7 +142,7 @@ class PilotCapacity:
 def find_scarce_resources(demand: Demand) -> set[str]:
     """Return the limited resources of which too little is left for a job of the task.
 
-    Quotas are left out, because they refill by themselves.
+    Quotas are left out, because they refill automatically.
     """
     return {
         name

@@ -5,14 +5,14 @@ It should if the job takes longer than it should and the other worker is expecte
 
 from wms.domain.scheduling.worker_times import SUSPECT, WorkerTimes
 
-#: Another worker must gain at least so many seconds, plus this share of its own time for the job.
+#: Another worker must gain at least these seconds, plus this share of its time for the job.
 _MIN_GAIN, _GAIN_SHARE = 0.5, 0.25
 
 
 def estimate_remaining_seconds(
     ran: float, own: WorkerTimes | None, anywhere: WorkerTimes | None
 ) -> float | None:
-    """Return the seconds that a job which ran so long is still expected to take.
+    """Return the seconds that a job which ran for ``ran`` seconds is still expected to take.
 
     A job that exceeds its likely time is expected to take as long again, as with heavy-tailed
     times. ``own`` are the times of the worker that has the job.
@@ -53,7 +53,7 @@ def estimate_gain(
 
 
 def is_worth_while(gain: float, job_seconds: float) -> bool:
-    """Return whether the gain suffices for another worker that takes so long for the job.
+    """Return whether the gain suffices for another worker that takes ``job_seconds`` for the job.
 
     The margin exists because the known times are rough.
     """

@@ -42,11 +42,11 @@ class Limit:
         return max(0.0, self.amount - self.used)
 
     def jobs(self, need: float) -> int:
-        """Return how many jobs that need so much may start now."""
+        """Return how many jobs that need this amount may start now."""
         return int((self.remaining + _TOLERANCE) // need)
 
     def explain_shortage(self, need: float, holders: Sequence["UsingStep"] = ()) -> str | None:
-        """Return why a job that needs so much cannot start now, or None if it can.
+        """Return why a job that needs this amount cannot start now, or None if it can.
 
         ``holders`` are the steps that use most.
         """
@@ -65,7 +65,7 @@ class Limit:
         return f"{used_text} of this {self.period.value} are spent{refill_text}"
 
     def explain_excess(self, need: float) -> str | None:
-        """Return why a job that needs so much can never start, or None if it can."""
+        """Return why a job that needs this amount can never start, or None if it can."""
         if need <= self.amount + _TOLERANCE:
             return None
         span = "at a time" if self.period is None else f"a {self.period.value}"

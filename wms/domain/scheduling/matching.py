@@ -116,8 +116,8 @@ ENGINES = (
     f" {list(ContainerEngine)[-1].label}"
 )
 
-#: What a node may have instead of a sandbox, for people.
-USERS = "only a user for each slot, which is none"
+#: The replacement of a sandbox that a node may have, for people.
+USERS = "only a user for each slot, which is not a sandbox"
 
 
 def describe_sandbox(needs: Needs) -> str:

@@ -11,7 +11,7 @@ from enum import Enum, auto
 
 #: The weight of the newest job, once there are some.
 NEWEST = 0.1
-#: A job that exceeds the mean by so many spreads is unlikely.
+#: A job that exceeds the mean by this number of spreads is unlikely.
 UNLIKELY = 4.0
 #: Shares of failed attempts above which a worker is suspect, and is not trusted; and the number of
 #: failures below which it is neither.
@@ -49,15 +49,15 @@ class WorkerTimes:
         return self.jobs + self.rescued
 
     def finished(self, seconds: float) -> "WorkerTimes":
-        """Return the statistics with a job that took so long."""
+        """Return the statistics with a job that took ``seconds``."""
         log_seconds, spread = self._update_mean(seconds)
         failing = self.failing * (1 - self._newest_end)
         return WorkerTimes(self.jobs + 1, self.failures, log_seconds, spread, failing, self.rescued)
 
     def at_least(self, seconds: float) -> "WorkerTimes":
-        """Return the statistics with an attempt that ran so long before another one ended the job.
+        """Return the statistics with an attempt that ran until another one ended the job.
 
-        Nobody knows whether it would have succeeded.
+        It is unknown whether it would have succeeded.
         """
         if self.timed and seconds <= self.typical:
             return self
@@ -122,7 +122,7 @@ class WorkerLimit(Enum):
 
     FULL = auto()
     SUSPECT = auto()  #: one job at a time
-    NONE = auto()  #: one job now and then, to see whether it still fails
+    NONE = auto()  #: one job occasionally, to see whether it still fails
 
 
 def decide_worker_limit(own: WorkerTimes | None, others: WorkerTimes | None) -> WorkerLimit:

@@ -1,6 +1,6 @@
 """Merges in levels: make a job of the next level when the files that it reads exist.
 
-Whoever ends jobs, or has made all jobs of the first level, calls it in the same transaction. A
+Code that ends jobs, or has made all jobs of the first level, calls it in the same transaction. A
 group becomes a job only when a file after it, or the end of the level before, is known. So a job
 that is alone in its level is known to be the last of all.
 """

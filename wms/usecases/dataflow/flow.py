@@ -133,7 +133,7 @@ async def continue_flow(
         await park(context, claim, f"the step before it {upstream.state}")
         return
     uids = [task_input.dat_in_uid for task_input in list_streamed_inputs(cached_task.task)]
-    datasets = {uid: await dms.dataset(uid) for uid in uids}
+    datasets = {uid: await dms.get_dataset(uid) for uid in uids}
     complete = upstream.state is TaskState.FINISHED and all(
         dataset.state is not DatasetState.OPEN for dataset in datasets.values()
     )
@@ -153,7 +153,7 @@ async def continue_flow(
 async def _find_open_upstream(
     context: WmsContext, claim: SplitClaim, cached_task: CachedTask
 ) -> LockedTask | None:
-    """Return the upstream task, or None if there is nothing to do now or any more.
+    """Return the upstream task, or None if there is nothing to do now or later.
 
     None means that each of its files has a job.
 

@@ -1,6 +1,6 @@
 """Tasks that stream files of an upstream task and put them into groups or batches.
 
-An entry is kept until no entry before it can come any more. Then it goes into the job that would
+An entry is kept until no further entry can come before it. Then it goes into the job that would
 contain it if the task had waited for all files.
 """
 
@@ -112,7 +112,7 @@ async def _make_jobs(
 
 
 def _fills_job(task: Task, files: int, size: int) -> bool:
-    """Return whether so many entries of so many bytes make a job even if more may come."""
+    """Return whether entries of this number and size make a job even if more may come."""
     if task.mode is TaskMode.MAP:
         return files >= task.batch
     if task.groups.bytes is not None:
@@ -140,7 +140,7 @@ async def continue_grouping(
         await park(context, claim, f"the step before it {upstream.state}")
         return
     uids = [task_input.dat_in_uid for task_input in list_streamed_inputs(cached_task.task)]
-    datasets = {uid: await dms.dataset(uid) for uid in uids}
+    datasets = {uid: await dms.get_dataset(uid) for uid in uids}
     closed = upstream.state is TaskState.FINISHED and all(
         dataset.state is not DatasetState.OPEN for dataset in datasets.values()
     )
@@ -163,7 +163,7 @@ async def _advance(
     ``closed``: all its files were read.
 
     Returns:
-        None if there is nothing to do now or any more.
+        None if there is nothing to do now or later.
 
     Raises:
         SplitClaimLost: The claim or the task has ended.
@@ -188,7 +188,7 @@ async def _advance(
                 if closed:
                     raise NotSplittable(
                         f"of the {registered_files} files of its input data set {state.entries}"
-                        " have a number of their own"
+                        " have their own number"
                     )
                 return upstream
             last = upstream.state is TaskState.FINISHED

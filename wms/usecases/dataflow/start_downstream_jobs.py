@@ -68,7 +68,7 @@ async def _add_drafts(connection: Connection, downstream: UUID, drafts: Sequence
 
 
 def _wrote_nothing(attempt: EndedAttempt, reading: UpstreamRead) -> bool:
-    """Return whether its job has ended for good without a file for the data set."""
+    """Return whether its job has ended permanently without a file for the data set."""
     return attempt.verdict.state.final and all(
         dataset != reading.dataset for dataset, _ in attempt.files
     )

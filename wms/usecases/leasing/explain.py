@@ -15,8 +15,8 @@ from wms.domain.explanations import ReservedJobs, WaitingFacts
 from wms.domain.scheduling.matching import Demand, find_misfit
 from wms.domain.scheduling.worker_times import WorkerLimit
 from wms.usecases.context import WmsContext
+from wms.usecases.leasing.quarantine_workers import find_failing_workers
 from wms.usecases.leasing.reserve_jobs import get_other_workers
-from wms.usecases.leasing.trust_workers import find_failing_workers
 
 
 async def explain_task(context: WmsContext, uid: UUID) -> Explanation:

@@ -36,13 +36,13 @@ from wms.domain.scheduling.matching import Demand, PilotNode, filter_runnable, s
 from wms.domain.scheduling.worker_times import WorkerLimit
 from wms.usecases.context import WmsContext
 from wms.usecases.leasing.choose_kinds import choose_kinds
-from wms.usecases.leasing.reserve_jobs import ReservationCheck
-from wms.usecases.leasing.start_duplicate_attempts import start_duplicate_attempts
-from wms.usecases.leasing.trust_workers import (
+from wms.usecases.leasing.quarantine_workers import (
     WorkerTrouble,
     find_failing_workers,
     limit_jobs_of_worker,
 )
+from wms.usecases.leasing.reserve_jobs import ReservationCheck
+from wms.usecases.leasing.start_duplicate_attempts import start_duplicate_attempts
 
 log = structlog.get_logger(__name__)
 
@@ -79,9 +79,9 @@ async def lease_jobs(
 
     The pilot may be reserved for a task whose jobs have waited long for capacity. An idle pilot
     without a reservation may get duplicate attempts (``start_duplicate_attempts``). A pilot that
-    fails where others succeed gets fewer jobs (``trust_workers``). Jobs that busy pilots will end
-    earlier are reserved for them (``reserve_jobs``). Limited resources are held, and quotas spent,
-    from the commit on.
+    fails where others succeed gets fewer jobs (``quarantine_workers``). Jobs that busy pilots will
+    end earlier are reserved for them (``reserve_jobs``). Limited resources are held, and quotas
+    spent, from the commit on.
 
     Raises:
         NotFound: The pilot has not registered.
@@ -258,7 +258,7 @@ class _LeaseRound:
                 self.connection, demand.uid, pilot=self.pilot, duration=RESERVATION_DURATION
             )
             log.info(
-                "pilot.kept_free", pilot=str(self.pilot), task=str(demand.uid), kept=is_reserved
+                "pilot.reserved", pilot=str(self.pilot), task=str(demand.uid), reserved=is_reserved
             )
         return is_reserved
 

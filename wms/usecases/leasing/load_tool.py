@@ -17,7 +17,7 @@ class PilotTakesNoJobs(Conflict):
 
     def __init__(self, uid: UUID) -> None:
         super().__init__(
-            f"pilot {uid} takes no jobs any more: it drains, was lost or has signed off", pilot=uid
+            f"pilot {uid} no longer takes jobs: it drains, was lost or has signed off", pilot=uid
         )
 
 
@@ -33,9 +33,8 @@ async def load_tool(context: WmsContext, pilot: UUID, request: LoadTool) -> None
     """
     async with context.database.transaction() as transaction:
         if not await set_to_load(transaction.connection, pilot, request.step):
-            await get_pilot_loss(
-                transaction.connection, pilot
-            )  # raises NotFound for an unknown pilot
+            # Raises NotFound for an unknown pilot.
+            await get_pilot_loss(transaction.connection, pilot)
             raise PilotTakesNoJobs(pilot)
     context.signal.ready()
     log.info("pilot.told_to_load", pilot=str(pilot), step=request.step)

@@ -40,7 +40,7 @@ async def watch_space(context: WmsContext, dms: DmsClient) -> None:
     names: dict[str, str] = {}
     if waits or cached_tasks or context.space_needed:
         try:
-            listed = await dms.storages(everything=True)
+            listed = await dms.list_storages(include_disabled=True)
         except ServiceError as error:
             log.warning("space.not_known", reason=error.detail)
             return
@@ -101,7 +101,7 @@ async def _record_spaces(
 async def _report_freed(
     context: WmsContext, dms: DmsClient, waiting: Mapping[str, str | None]
 ) -> None:
-    """Tell the DMS about storages that no task waits for any more."""
+    """Tell the DMS about storages that no more tasks wait for."""
     for url in context.space_needed.keys() - waiting.keys():
         await _request_space(dms, context.space_needed.pop(url), None)
     context.space_needed.update({url: name for url, name in waiting.items() if name is not None})
@@ -114,7 +114,7 @@ async def _request_space(
     if name is None:
         return StorageSpace(free=None)
     try:
-        return await dms.need_space(name, needed)
+        return await dms.report_needed_space(name, needed)
     except NotFound:  # the storage is gone
         return StorageSpace(free=None)
     except ServiceError as error:

@@ -4,7 +4,7 @@ from sluice.contracts.pilots.pilot_list import PilotList
 from wms.db.pilots.pilot_pages import PilotQuery, read_pilot_page
 from wms.db.pilots.worker_times import Worker
 from wms.usecases.context import WmsContext
-from wms.usecases.leasing.trust_workers import find_failing_workers, list_untrusted_steps
+from wms.usecases.leasing.quarantine_workers import find_failing_workers, list_quarantined_steps
 
 
 async def list_pilots(context: WmsContext, query: PilotQuery | None = None) -> PilotList:
@@ -27,7 +27,9 @@ async def list_pilots(context: WmsContext, query: PilotQuery | None = None) -> P
     pilots = [
         pilot.model_copy(
             update={
-                "distrusted": list_untrusted_steps(worker_trouble, Worker(pilot.name, pilot.host))
+                "quarantined_steps": list_quarantined_steps(
+                    worker_trouble, Worker(pilot.name, pilot.host)
+                )
             }
         )
         for pilot in page.pilots

@@ -18,8 +18,8 @@ class ForeignPilot(Forbidden):
 
     def __init__(self, uid: UUID) -> None:
         super().__init__(
-            f"the pilot {uid} has registered with a key, and whoever asks has not shown that he has"
-            " it: another pilot takes another uid",
+            f"the pilot {uid} has registered with a key, and the request was not signed with it:"
+            " another pilot needs another uid",
             uid=uid,
         )
 
@@ -29,8 +29,8 @@ class SiteExpired(Unauthenticated):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"no new pilot of the site {name} may come any more: an administrator adds it anew"
-            " (`sluice site revoke`, `sluice site add`); those that have come stay"
+            f"no new pilots of the site {name} are accepted: an administrator can add it again"
+            " (`sluice site revoke`, `sluice site add`); its registered pilots stay"
         )
 
 

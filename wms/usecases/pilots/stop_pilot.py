@@ -31,9 +31,8 @@ async def stop_pilot(context: WmsContext, pilot: UUID) -> None:
     """
     async with context.database.transaction() as transaction:
         if not await set_stopping(transaction.connection, pilot):
-            await get_pilot_loss(
-                transaction.connection, pilot
-            )  # raises NotFound for an unknown pilot
+            # Raises NotFound for an unknown pilot.
+            await get_pilot_loss(transaction.connection, pilot)
             raise PilotSignedOff(pilot)
     context.signal.ready()
     log.info("pilot.told_to_stop", pilot=str(pilot))

@@ -53,22 +53,22 @@ def decide_verdict(
     """Apply the retry rules to the end of an attempt at a job.
 
     ``losses`` is the number of nodes lost in a row that quarantines a job. If another attempt at
-    the job goes on, an attempt without success changes nothing.
+    the job continues, an attempt without success changes nothing.
     """
     duplicate = job.live_duplicate
     if duplicate is not None and end.outcome is not AttemptOutcome.FINISHED:
-        note = f"attempt {duplicate.attempt} goes on"
+        note = f"attempt {duplicate.attempt} continues"
         return RetryDecision(job.state, job.failures, job.losses, note=note)
     task = cached_task.task
     ram = task.needs.resources.counted_ram if job.ram is None else job.ram
     gpus = task.needs.gpus
+    # If the task itself waits for space on its storage, its jobs need no pause.
     history = History(
         job.failures,
         job.losses,
         ram,
         end.full_gpu if gpus and end.error is ErrorClass.OUT_OF_MEMORY else None,
         shared=gpus is not None and gpus.share < 1,
-        # The task itself waits for space on its storage, so its jobs need no pause.
         attempts=1 if end.waits_for_storage else job.attempt,
         used_ram=math.ceil(end.peak_memory or 0),
     )

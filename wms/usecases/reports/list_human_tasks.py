@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sluice.contracts.human_tasks.asking import HumanJobList, HumanTask, HumanTaskList
+from sluice.contracts.human_tasks.annotation import HumanJobList, HumanTask, HumanTaskList
 from wms.db.jobs.human_tasks import list_jobs_to_answer, list_live_human_tasks
 from wms.db.tasks.status import require_task
 from wms.usecases.context import WmsContext

@@ -124,7 +124,7 @@ async def _apply_reports(
 
 @dataclass(frozen=True, slots=True)
 class _ReportContext:
-    """What the verdicts on all attempts of a report depend on.
+    """The common facts for the verdicts on all attempts of a report.
 
     Attributes:
         losses: Number of nodes lost in a row that quarantines a job.

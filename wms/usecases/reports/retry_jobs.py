@@ -53,7 +53,7 @@ async def retry_job(context: WmsContext, job_id: int) -> Job:
             and any(attempt.by_people for attempt in job.attempts)
         ):
             raise Conflict(
-                f"job {job_id} cannot be tried again: nobody can be asked about its file:"
+                f"job {job_id} cannot be tried again: its file cannot be shown to annotators:"
                 f" {job.message}",
                 job=job_id,
                 state=job.state,

@@ -52,7 +52,7 @@ class RowLockLost(Exception):
 
 @dataclass(slots=True)
 class Settled:
-    """What to do after the commit.
+    """The work after the commit.
 
     Attributes:
         delays: Seconds until jobs are ready again.
@@ -184,8 +184,8 @@ async def _end_in_database(
 ) -> None:
     """End the attempts in the database.
 
-    ``beside`` are attempts whose jobs go on in another attempt. ``last`` are attempts that end
-    their jobs or let them start anew.
+    ``beside`` are attempts whose jobs continue in another attempt. ``last`` are attempts that end
+    their jobs or let them start again.
 
     Raises:
         RowLockLost: A job changed although it was locked.
@@ -240,7 +240,7 @@ async def _conclude_task(
 
 @dataclass(slots=True)
 class _Change:
-    """What the ends of attempts change in one task's row."""
+    """The changes of one task's row by the ends of attempts."""
 
     task: LockedTask
     deltas: Counter[JobState]

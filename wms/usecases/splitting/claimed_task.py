@@ -20,7 +20,7 @@ CLAIM_DURATION = timedelta(seconds=60)
 
 
 class SplitClaimLost(Exception):
-    """The task was canceled, or the claim expired and another process goes on: stop here."""
+    """The task was canceled, or the claim expired and another process continues: stop here."""
 
 
 async def release(context: WmsContext, claim: SplitClaim, reason: str) -> None:

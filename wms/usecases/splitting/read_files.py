@@ -30,7 +30,7 @@ async def read_page(
         NotAvailable: The DMS does not answer.
     """
     try:
-        return await dms.files(dataset.uid, after=cursor, limit=limit, released=released)
+        return await dms.list_files(dataset.uid, after=cursor, limit=limit, released=released)
     except NotFound as error:
         raise NotSplittable(
             f"its input data set {dataset.name} was deleted while its jobs were being made"

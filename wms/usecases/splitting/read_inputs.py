@@ -47,7 +47,7 @@ async def find_usable_datasets(
 
 async def _get_usable_dataset(dms: DmsClient, uid: UUID) -> Dataset | str:
     try:
-        dataset = await dms.dataset(uid)
+        dataset = await dms.get_dataset(uid)
     except NotFound as error:
         raise NotSplittable(f"its input data set {uid} is unknown to the DMS") from error
     match dataset.state:

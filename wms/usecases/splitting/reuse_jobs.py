@@ -209,7 +209,7 @@ class _LookaheadFiles:
 
 async def _read_pages(dms: DmsClient, uid: UUID, *, released: bool) -> AsyncIterator[list[File]]:
     try:
-        dataset = await dms.dataset(uid)
+        dataset = await dms.get_dataset(uid)
         if dataset.state is DatasetState.OPEN:
             raise NotAvailable(
                 f"data set {dataset.name}, whose files are to be taken over, is still open"
@@ -220,7 +220,7 @@ async def _read_pages(dms: DmsClient, uid: UUID, *, released: bool) -> AsyncIter
             )
         after: str | None = None
         while True:
-            page = await dms.files(uid, after=after, limit=2000, released=released)
+            page = await dms.list_files(uid, after=after, limit=2000, released=released)
             yield page.files
             if page.after is None:
                 return

@@ -2,7 +2,7 @@
 
 Jobs of one page run while the next page is read. The DMS is asked outside of transactions. The jobs
 of a page and the place to read on are committed together, guarded by the claim's token. If a
-process dies, another one goes on after the claim has expired, and no job is made twice (invariant
+process dies, another one continues after the claim has expired, and no job is made twice (invariant
 7).
 """
 
@@ -242,7 +242,7 @@ def _require_order(drafts: Sequence[JobDraft], last: int, dataset: Dataset) -> i
         if draft.seq <= last:
             raise NotSplittable(
                 f"its input data set {dataset.name} has two files with sequence number {draft.seq},"
-                f" one of them {draft.inputs[0].name}: each file needs a number of its own"
+                f" one of them {draft.inputs[0].name}: each file needs its own number"
             )
         last = draft.last_seq
     return last

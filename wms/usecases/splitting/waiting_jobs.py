@@ -22,7 +22,7 @@ async def count_allowed_jobs(
 ) -> int:
     """Return how many jobs may be made, from 1 to ``most``.
 
-    Nobody else makes jobs of these owners until the transaction ends.
+    No other transaction makes jobs of these owners until this one ends.
 
     Raises:
         TooManyReadyJobs: A quota permits no more ready jobs.
@@ -40,7 +40,7 @@ async def count_allowed_jobs(
 async def require_capacity(
     connection: Connection, holders: Iterable[QuotaHolder], *, jobs: int
 ) -> None:
-    """Check that so many jobs of one page may be made.
+    """Check that this number of jobs of one page may be made.
 
     A page that exceeds the quota is accepted if no other jobs of the owner are ready.
 

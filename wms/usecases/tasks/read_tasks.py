@@ -52,7 +52,7 @@ async def read_troubled(
     limit: int,
     visibility: Visibility = ALL,
 ) -> list[TaskStatus]:
-    """Return live tasks with jobs that failed for good or are quarantined.
+    """Return live tasks with jobs that failed permanently or are quarantined.
 
     Tasks with quarantined jobs come first, and the newest within each kind. The arguments are those
     of ``read_task_statuses``.

@@ -11,7 +11,7 @@ _BATCH = 50
 async def count_ended_tasks(context: WmsContext) -> bool:
     """Count and store the times of ended tasks; return whether there may be more.
 
-    Each task is counted by itself, so that no transaction is long. Several instances get the same
+    Each task is counted separately, so that no transaction is long. Several instances get the same
     result.
     """
     async with context.database.connection() as connection:

@@ -61,7 +61,7 @@ def list_entries(  # noqa: PLR0913 - a command's options, each by its name
 ) -> None:
     """List audit events, the newest first, with their outcomes."""
     page = system.ask(
-        lambda c: c.operator.audit(
+        lambda c: c.operator.list_audit_entries(
             who=who, what=what, object=object, since=_since(since, days), after=after, limit=limit
         )
     )
@@ -101,7 +101,7 @@ def export(
 async def _pages(connection: Connection, filters: AuditFilters) -> AsyncIterator[AuditPage]:
     after: str | None = None
     while True:
-        page = await connection.operator.audit(**filters, after=after, limit=_PAGE)
+        page = await connection.operator.list_audit_entries(**filters, after=after, limit=_PAGE)
         yield page
         if page.after is None:
             return
@@ -118,7 +118,7 @@ def verify(system: System) -> None:
     Anyone who can write to a database can rewrite all of it. Compare the heads with those in the
     logs of the services (`audit.chained`).
     """
-    verdicts = system.ask(lambda c: c.operator.audit_verdicts())
+    verdicts = system.ask(lambda c: c.operator.get_audit_verdicts())
     if system.as_json:
         print_json(verdicts)
     else:

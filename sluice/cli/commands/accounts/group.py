@@ -19,7 +19,7 @@ app = typer.Typer(
 @with_system
 def list_groups(system: System) -> None:
     """List the groups that you are in, with their usage and their quotas."""
-    groups = system.ask(lambda c: c.operator.groups()).groups
+    groups = system.ask(lambda c: c.operator.list_groups()).groups
     if system.as_json:
         print_json(groups)
         return
@@ -51,7 +51,7 @@ def set_group(
     quotas = parse_quotas(chains=chains, data=data, files=files, waiting=waiting)
     new = plain_errors(lambda: SetGroup.model_validate({"weight": weight, **quotas}))
     group = system.ask(lambda c: c.operator.set_group(name, new))
-    empty = "" if group.members else "; nobody is in it (`sluice user groups`)"
+    empty = "" if group.members else "; it has no members (`sluice user groups`)"
     system.answer(group, f"{group.name}: weight {group.weight:g}; has {quotas_text(group)}{empty}")
 
 

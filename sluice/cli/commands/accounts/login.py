@@ -57,7 +57,7 @@ def login(
     else:
         secret = _sign_in_by_password(system, name)
     token = secret.get_secret_value().strip()
-    me = system.ask(lambda c: c.operator.me(), token=token)
+    me = system.ask(lambda c: c.operator.get_own_account(), token=token)
     plain_errors(lambda: keep_login(url, token))
     system.answer(me, f"you are {me.name}, role {me.role}, at {url}")
     effective_token = plain_errors(lambda: token_for(url))
@@ -90,7 +90,7 @@ def _sign_in_by_browser(system: System, url: str) -> SecretStr:
         )
         question = DeviceQuestion(device_code=device_login.device_code)
         while True:  # until somebody has decided, or the request has ended
-            answer = await connection.operator.device_login(question)
+            answer = await connection.operator.get_device_login(question)
             if answer.given is not None:
                 return answer.given.secret
             await asyncio.sleep(device_login.interval)
@@ -125,12 +125,12 @@ def logout(
     question = TokenQuestion(token=SecretStr(token))
     forget_login(url)
     system.ask(lambda c: c.operator.revoke_found_token(question), token="")
-    system.answer({"url": url, "signed_in": False}, f"you are not signed in at {url} any more")
+    system.answer({"url": url, "signed_in": False}, f"you are no longer signed in at {url}")
 
 
 @with_system
 def whoami(system: System) -> None:
     """Show your name, role and groups at a system."""
-    me = system.ask(lambda c: c.operator.me())
+    me = system.ask(lambda c: c.operator.get_own_account())
     groups = f", in {', '.join(me.groups)}" if me.groups else ""
     system.answer(me, f"{me.name}, role {me.role}{groups}")

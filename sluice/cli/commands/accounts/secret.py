@@ -72,7 +72,7 @@ def set_secret(
 @with_system
 def list_secrets(system: System) -> None:
     """List secrets with their versions and who may use them, but never their values."""
-    secrets = system.ask(lambda c: c.operator.secrets()).secrets
+    secrets = system.ask(lambda c: c.operator.list_secrets()).secrets
     if system.as_json:
         print_json(secrets)
         return
@@ -97,11 +97,11 @@ def remove(
     *,
     version: Annotated[int | None, typer.Option(min=1, help="Remove only this version.")] = None,
 ) -> None:
-    """Remove a secret, or one version of it, for good. Jobs that still need it fail."""
+    """Permanently remove a secret, or one version of it. Jobs that still need it fail."""
     what = name if version is None else f"{name}, version {version}"
 
     async def check_exists(connection: Connection) -> None:
-        secrets = (await connection.operator.secrets()).secrets
+        secrets = (await connection.operator.list_secrets()).secrets
         require_existing_name("secret", name, (secret.name for secret in secrets))
         versions = [entry.version for s in secrets if s.name == name for entry in s.versions]
         if version is not None and version not in versions:

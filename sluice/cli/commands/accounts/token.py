@@ -46,7 +46,7 @@ def print_token(system: System, ctx: typer.Context) -> None:
 @with_system
 def create(
     system: System,
-    label: Annotated[str, typer.Argument(metavar="LABEL", help="What the token is for.")],
+    label: Annotated[str, typer.Argument(metavar="LABEL", help="The purpose of the token.")],
     *,
     role: Annotated[
         Role | None, typer.Option(help="The highest role of the token. The default is your role.")
@@ -72,13 +72,13 @@ def list_tokens(
         bool, typer.Option("--all", help="List the tokens of all people (administrators only).")
     ] = False,
     ended: Annotated[
-        bool, typer.Option("--ended", help="List tokens that are not valid any more, too.")
+        bool, typer.Option("--ended", help="List tokens that are no longer valid, too.")
     ] = False,
     person: PersonOption = None,
 ) -> None:
     """List tokens: whose they are, what for, until when, and when they were used."""
     tokens = system.ask(
-        lambda c: c.operator.tokens(person=person, everybodys=everybodys, ended=ended)
+        lambda c: c.operator.list_tokens(person=person, everybodys=everybodys, ended=ended)
     ).tokens
     if system.as_json:
         print_json(tokens)
@@ -105,12 +105,12 @@ def revoke(
     *,
     person: PersonOption = None,
 ) -> None:
-    """Revoke a token, so that it is not valid any more."""
-    tokens = system.ask(lambda c: c.operator.tokens(person=person)).tokens
+    """Revoke a token, so that it is no longer valid."""
+    tokens = system.ask(lambda c: c.operator.list_tokens(person=person)).tokens
     match = plain_errors(lambda: _get_token(tokens, token))
-    consent.require(f"take back token {match.label} of {match.person}: it opens nothing any more")
+    consent.require(f"revoke token {match.label} of {match.person}")
     revoked = system.ask(lambda c: c.operator.revoke_token(match.id))
-    system.answer(revoked, f"{revoked.label} of {revoked.person} opens nothing any more")
+    system.answer(revoked, f"{revoked.label} of {revoked.person} is revoked")
 
 
 def print_new_token(system: System, new_token: NewTokenSecret) -> None:

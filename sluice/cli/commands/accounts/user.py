@@ -36,7 +36,7 @@ def add(
         typer.Option(
             "--group",
             metavar="GROUP",
-            help="A group of the person. What the person creates belongs to the first one.",
+            help="A group of the person. Objects that the person creates belong to the first.",
         ),
     ] = None,
     no_password: Annotated[
@@ -60,14 +60,14 @@ def add(
 @with_system
 def list_users(system: System) -> None:
     """List accounts, with their roles and groups."""
-    accounts = system.ask(lambda c: c.operator.accounts()).accounts
+    accounts = system.ask(lambda c: c.operator.list_accounts()).accounts
     if system.as_json:
         print_json(accounts)
         return
     print_table(
         ["name", "role", "groups", "password", "since", "disabled"],
         [_row(account) for account in accounts],
-        empty="nobody has an account",
+        empty="no accounts",
     )
 
 
@@ -103,8 +103,8 @@ def set_groups(
 @app.command("disable")
 @with_system
 def disable(system: System, name: NameArgument) -> None:
-    """Disable an account: its sessions end, and its tokens are not valid any more."""
-    _change(system, name, AccountChange(disabled=True), f"{name} may do nothing any more")
+    """Disable an account: its sessions end, and its tokens are no longer valid."""
+    _change(system, name, AccountChange(disabled=True), f"{name} is disabled")
 
 
 @app.command("enable")
@@ -167,7 +167,7 @@ def quota(
         lambda c: (
             c.operator.set_person_quotas(name, new)
             if quotas and name is not None
-            else c.operator.person_quotas(name)
+            else c.operator.get_person_quotas(name)
         )
     )
     system.answer(person, f"{person.name} has {quotas_text(person)}")

@@ -40,7 +40,7 @@ def list_notices(
 
     A notice with an id stays until it is acknowledged, and any other until its cause is gone.
     """
-    page = system.ask(lambda c: c.operator.attention(limit=limit))
+    page = system.ask(lambda c: c.operator.list_notices(limit=limit))
     if system.as_json:
         print_json(page)
         return
@@ -70,7 +70,7 @@ def acknowledge(
         str | None, typer.Option(help="Who has seen the notices. The default is your user name.")
     ] = None,
 ) -> None:
-    """Acknowledge notices: they need no attention any more, and show your name and the time.
+    """Acknowledge notices: they no longer need attention, and show your name and the time.
 
     After the failed jobs of a finished chain are acknowledged, the files that only they kept are
     deleted.
@@ -116,7 +116,10 @@ async def _acknowledge(
     ]:
         findings = [
             Finding(
-                message=f"{quoted(notice)} is no id of a notice: `sluice attention list` shows them"
+                message=(
+                    f"{quoted(notice)} is not the id of a notice: `sluice attention list` shows"
+                    " them"
+                )
             )
             for notice in invalid_ids
         ]
@@ -144,13 +147,13 @@ async def _acknowledge_subjects(
 async def _acknowledge_all(connection: Connection, acknowledgement: Acknowledge) -> list[str]:
     """Acknowledge page after page, until there is no new notice.
 
-    Notices that need nobody any more are skipped, and so are those whose acknowledgement deletes
-    data.
+    Notices that no longer need attention are skipped, and so are those whose acknowledgement
+    deletes data.
     """
     tried: set[str] = set()
     done: list[str] = []
     while True:
-        notices = (await connection.operator.attention(limit=_MAX_NOTICES)).notices
+        notices = (await connection.operator.list_notices(limit=_MAX_NOTICES)).notices
         subjects = {
             notice.id: Notice.subject_of(notice.id)
             for notice in notices

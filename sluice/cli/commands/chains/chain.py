@@ -89,7 +89,9 @@ def list_chains(  # noqa: PLR0913 - a command's options, each by its name
     """
     key_values(meta or [], option="--meta")  # wrong filters are refused before any request
     filters = ChainFilters(state=state, template=template, owner=owner, meta=meta)
-    page = system.ask(lambda c: c.operator.chains(name=name, after=after, limit=limit, **filters))
+    page = system.ask(
+        lambda c: c.operator.list_chains(name=name, after=after, limit=limit, **filters)
+    )
     if system.as_json:
         print_json(page.chains)
     else:
@@ -108,13 +110,12 @@ def list_chains(  # noqa: PLR0913 - a command's options, each by its name
 def show(system: System, chain: ChainArgument) -> None:
     """Show a chain with its steps and data sets."""
     uid = resolve_chain_uid(system, chain)
-    details = system.ask(lambda c: c.operator.chain(uid))
+    details = system.ask(lambda c: c.operator.get_chain(uid))
     if system.as_json:
         print_json(details)
         return
     uids = [dataset.uid for dataset in details.datasets]
-    existing = system.ask(lambda c: c.operator.list_datasets_by_uid(uids))
-    datasets = {dataset.uid: dataset for dataset in existing}
+    datasets = {one.uid: one for one in system.ask(lambda c: c.operator.list_datasets_by_uid(uids))}
     out.print(f"{details.dataset_name} through {_template_version(details)}: {details.outcome}")
     out.print(f"chain {details.uid}, since {local_time(details.created_at)}")
     if details.rank:
@@ -190,7 +191,7 @@ def start(
         require_dataset(
             plan, template, has_dataset=uid is not None, how="name the data set before the template"
         )
-        dataset = None if uid is None else await connection.operator.dataset(uid)
+        dataset = None if uid is None else await connection.operator.get_dataset(uid)
         files = local_files(plan, parameter_input.values)
         subject = NO_DATASET if dataset is None else DatasetFacts.of(dataset)
         values = parameter_input.fit_to_plan(plan, subject, files=files)
@@ -252,7 +253,7 @@ def rerun(
     A step also runs again if its result is an output of the workflow and is not on the output
     storage yet. A map then reuses its finished jobs. A merge, a batch or a single job starts again.
 
-    The command first shows which steps run. If something is not available any more, it starts
+    The command first shows which steps run. If something is no longer available, it starts
     nothing, and the exit status is 1.
     """
     uid = resolve_chain_uid(system, chain)

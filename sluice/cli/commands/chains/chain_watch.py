@@ -20,9 +20,10 @@ from sluice.contracts.common.problems import Conflict, ServiceError
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.common.wording import in_parentheses
 from sluice.contracts.jobs.tasks import Job
+from sluice.cwl_values import BundleError
 from sluice.embedded.home import DEFAULT_HOME
 from sluice.process.termination import Terminated
-from sluice.storage import BundleError, StorageError
+from sluice.storage import StorageError
 from sluice.text.os_errors import os_error_sentence
 
 #: The number of failed jobs whose logs are named.
@@ -48,7 +49,7 @@ def watch(
         raise
     except Terminated as ended:
         again = shlex.join(["sluice", "chain", "watch", str(uid), *where])
-        ended.consequence = f"the chain goes on; `{again}` follows it again"
+        ended.consequence = f"the chain continues; `{again}` follows it again"
         raise
     if state is not ChainState.FINISHED:
         raise typer.Exit(1)
@@ -58,7 +59,7 @@ async def _watch(
     connection: Connection, uid: UUID, where: Sequence[str], *, as_json: bool
 ) -> ChainState:
     chain, tasks = await follow_with_bars(
-        connection, await connection.operator.chain(uid), quiet=as_json
+        connection, await connection.operator.get_chain(uid), quiet=as_json
     )
     failed = await failed_jobs(connection, tasks)
     if as_json:
@@ -135,12 +136,12 @@ def print_next_commands(
     ]
     if ends_with_us:
         err.print(
-            "The system was started for this run and stops with it. The chain goes on when it runs"
-            " again:"
+            "The system was started for this run and stops with it. The chain continues when it"
+            " runs again:"
         )
         commands.insert(0, ["up"])
     else:
-        err.print("The chain goes on. Follow it, and get its results:")
+        err.print("The chain continues. Follow it, and get its results:")
     for command in commands:
         err.print(f"  {shlex.join(['sluice', *command, *where])}")
 

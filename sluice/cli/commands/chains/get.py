@@ -56,7 +56,7 @@ def get_chain(
         require_folder(folder)
         if partial:
             return await _get_partial(connection, uid, folder, force=force)
-        chain_outputs = await connection.operator.outputs(uid)
+        chain_outputs = await connection.operator.list_outputs(uid)
         _require_outputs(chain_outputs.chain, chain_outputs.outputs)
         await asyncio.to_thread(
             results.require_own_manifest, folder, "chain", str(uid), force=force
@@ -91,7 +91,7 @@ def get_dataset(
 
     async def get(connection: Connection) -> list[Output]:
         require_folder(folder)
-        details = await connection.operator.dataset(uid)
+        details = await connection.operator.get_dataset(uid)
         if not details.usable:
             raise Conflict(
                 f"data set {quoted(details.name)} is {details.state}: only one that is complete and"
@@ -121,10 +121,10 @@ def _ask(
 async def _get_partial(
     connection: Connection, uid: UUID, folder: Path, *, force: bool
 ) -> list[Output]:
-    partial = await connection.operator.partial(uid)
+    partial = await connection.operator.list_partial_outputs(uid)
     if not partial.chain.state.final:
         raise Conflict(
-            f"the chain is {partial.chain.state}: what there is of it can be had when it is over"
+            f"the chain is {partial.chain.state}: its outputs can be read when it has ended"
             f" (sluice chain watch {uid}, sluice chain cancel {uid})"
         )
     await asyncio.to_thread(results.require_own_manifest, folder, "chain", str(uid), force=force)
@@ -138,7 +138,7 @@ async def _get_partial(
 
 
 async def _list_failed_jobs(connection: Connection, chain: UUID) -> list[tuple[str, Job]]:
-    return await failed_jobs(connection, (await connection.operator.tasks(chain=chain)).tasks)
+    return await failed_jobs(connection, (await connection.operator.list_tasks(chain=chain)).tasks)
 
 
 def _require_outputs(chain: Chain, outputs: list[ChainOutput]) -> None:

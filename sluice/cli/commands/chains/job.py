@@ -21,7 +21,7 @@ from sluice.cli.watch.job_log import follow
 from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.contracts.common.states import JobState
 from sluice.contracts.jobs.tasks import Job, JobOrder
-from sluice.storage.entries import temporary_name
+from sluice.storage.entries import make_temporary_name
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import escaped
 
@@ -54,7 +54,9 @@ def list_jobs(
     """List the jobs of a task: state, pilot, time, memory and exit code of each."""
     uid = resolve_task_uid(system, task)
     page = system.ask(
-        lambda c: c.operator.jobs(uid, state=state, sort=sort, after=after, limit=limit, full=True),
+        lambda c: c.operator.list_jobs(
+            uid, state=state, sort=sort, after=after, limit=limit, full=True
+        ),
     )
     if system.as_json:
         print_json(page.jobs)
@@ -86,7 +88,7 @@ def show_job(
     number: NumberArgument,
 ) -> None:
     """Show a job with all its attempts, and why it does not run or how it ended."""
-    job = system.ask(lambda c: c.operator.job(number))
+    job = system.ask(lambda c: c.operator.get_job(number))
     if system.as_json:
         print_json(job)
         return
@@ -153,7 +155,7 @@ def logs(
                 f"{path}: {format_bytes(size)}",
             )
         return
-    text = system.ask(lambda c: c.operator.job_log(number, attempt=attempt))
+    text = system.ask(lambda c: c.operator.get_job_log(number, attempt=attempt))
     if system.as_json:
         print_json({"job_id": number, "log": text})
     else:
@@ -177,7 +179,7 @@ async def _download(
         return await _receive(connection, number, sys.stdout.buffer, attempt=attempt)
     if not force and await asyncio.to_thread(path.exists):
         raise Conflict(f"{path} is there already: --force overwrites it")
-    temporary = path.with_name(temporary_name())
+    temporary = path.with_name(make_temporary_name())
     try:
         with temporary.open("xb") as target:
             size = await _receive(connection, number, target, attempt=attempt)
@@ -193,7 +195,7 @@ async def _receive(
 ) -> int:
     size = 0
     try:
-        async with connection.operator.log_content(number, attempt=attempt) as content:
+        async with connection.operator.stream_log(number, attempt=attempt) as content:
             async for piece in content.aiter_bytes():
                 size += target.write(piece)
     except httpx.TransportError as error:

@@ -208,7 +208,7 @@ def _describe_consequence(
             f" (`{shlex.join(['sluice', 'up', *where])}`), it cancels the chain; {show}"
         )
     if leased.lease.seconds is None:
-        return f"chain {leased.chain} goes on; {show}"
+        return f"chain {leased.chain} continues; {show}"
     limit = format_count(ceil(leased.lease.seconds / 60), "minute")
     return f"chain {leased.chain} is canceled within {limit}, as no command waits for it; {show}"
 

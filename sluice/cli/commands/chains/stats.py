@@ -65,10 +65,10 @@ def stats(
         _show(system, uids, template=template, since=begin)
         if svg is not None:
             _write(svg, system.ask(
-                lambda c: c.operator.times_picture(uids, template=template, since=begin)
+                lambda c: c.operator.get_times_picture(uids, template=template, since=begin)
             ))  # fmt: skip
         if timeline is not None:
-            _write(timeline, system.ask(lambda c: c.operator.timeline_picture(uids[0])))
+            _write(timeline, system.ask(lambda c: c.operator.get_timeline_picture(uids[0])))
         if not watch:
             return
         time.sleep(2)
@@ -78,7 +78,7 @@ def stats(
 def _show(
     system: System, chains: list[UUID], *, template: str | None, since: datetime | None
 ) -> None:
-    times = system.ask(lambda c: c.operator.times(chains, template=template, since=since))
+    times = system.ask(lambda c: c.operator.get_times(chains, template=template, since=since))
     if system.as_json:
         print_json(times)
     else:

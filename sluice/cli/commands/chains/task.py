@@ -52,7 +52,7 @@ def list_tasks(
     """List tasks with the counts of their jobs."""
     uid = None if chain is None else resolve_chain_uid(system, chain)
     page = system.ask(
-        lambda c: c.operator.tasks(state=state, chain=uid, after=after, limit=limit),
+        lambda c: c.operator.list_tasks(state=state, chain=uid, after=after, limit=limit),
     )
     if system.as_json:
         print_json(page.tasks)
@@ -69,7 +69,7 @@ def show(
 ) -> None:
     """Show a task, and why it does not run or how it ended."""
     uid = resolve_task_uid(system, task)
-    details = system.ask(lambda c: c.operator.task(uid))
+    details = system.ask(lambda c: c.operator.get_task(uid))
     if system.as_json:
         print_json(details)
         return
@@ -93,7 +93,7 @@ def cancel(
 ) -> None:
     """Cancel a task and its chain."""
     uid = resolve_task_uid(system, task)
-    target = system.ask(lambda c: c.operator.task(uid))
+    target = system.ask(lambda c: c.operator.get_task(uid))
     consent.require(
         f"cancel task {target.dataset_name}.{target.step} ({uid}) and its chain: what its running"
         " jobs have done is lost"

@@ -79,7 +79,7 @@ def list_datasets(
 
     async def list_page(connection: Connection) -> tuple[list[Dataset], str | None]:
         read = partial(
-            connection.operator.datasets, type=kind, state=states, name=name, newest=True
+            connection.operator.list_datasets, type=kind, state=states, name=name, newest=True
         )
         page = await read(after=after, limit=limit)
         more = len(page.datasets) == limit and (await read(after=page.after, limit=1)).datasets
@@ -110,9 +110,9 @@ def show(
         connection: Connection,
     ) -> tuple[Dataset, DatasetStatus, list[AppendOnlyDataset]]:
         operator = connection.operator
-        details, status = await operator.dataset(uid), await operator.dataset_status(uid)
+        details, status = await operator.get_dataset(uid), await operator.get_dataset_status(uid)
         grows = details.append_only is not None
-        return details, status, await operator.append_only_datasets(uid=uid) if grows else []
+        return details, status, await operator.list_append_only_datasets(uid=uid) if grows else []
 
     details, status, append_only = system.ask(read)
     if system.as_json:
@@ -156,7 +156,7 @@ def files(
 ) -> None:
     """List the files of a data set, in order."""
     uid = resolve_dataset_uid(system, dataset)
-    page = system.ask(lambda c: c.operator.files(uid, after=after, limit=limit))
+    page = system.ask(lambda c: c.operator.list_files(uid, after=after, limit=limit))
     if system.as_json:
         print_json(page)
         return
@@ -235,7 +235,7 @@ def share(
     *,
     group: NewGroupOption = None,
 ) -> None:
-    """Set which groups see a data set besides its own. No other group sees it any more."""
+    """Set which groups see a data set besides its own. Other groups no longer see it."""
     uid = resolve_dataset_uid(system, dataset)
     request = plain_errors(lambda: Share(shared_with=groups or [], group=group))
     shared = system.ask(lambda c: c.operator.share_dataset(uid, request))
@@ -263,7 +263,7 @@ def close(
 
     async def close_and_read_status(connection: Connection) -> tuple[Dataset, DatasetStatus]:
         closed = await connection.operator.close_dataset(uid, files=files)
-        return closed, await connection.operator.dataset_status(uid)
+        return closed, await connection.operator.get_dataset_status(uid)
 
     reply, status = system.ask(close_and_read_status)
     waits = "" if status.waits_for is None else f"; it waits for {status.waits_for}"

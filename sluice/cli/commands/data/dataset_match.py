@@ -28,8 +28,8 @@ def unmatched(
     """List data sets that match no template, the newest first, with the reason of each template."""
 
     async def list_unmatched(connection: Connection) -> tuple[UnmatchedList, list[Tie]]:
-        page = await connection.operator.unmatched(template=template, limit=limit)
-        return page, (await connection.operator.ties()).ties
+        page = await connection.operator.list_unmatched(template=template, limit=limit)
+        return page, (await connection.operator.list_ties()).ties
 
     page, ties = system.ask(list_unmatched)
     if system.as_json:
@@ -117,7 +117,7 @@ def dismiss(
     system.ask(lambda c: c.operator.dismiss_unmatched(uid))
     system.answer(
         {"dataset_uid": str(uid), "dismissed": True},
-        f"{uid} is not listed as unmatched any more",
+        f"{uid} is no longer listed as unmatched",
     )
 
 
@@ -138,13 +138,13 @@ def tie_text(tie: Tie) -> str:
 
 
 def _reasons(dataset: Unmatched) -> list[str]:
-    if dataset.objections is None:
+    if dataset.rejection_reasons is None:
         return [dataset.reason, *(finding.message for finding in dataset.findings)]
     lines = [
-        f"{objection.template}: {objection.reason or 'would take it now'}"
-        for objection in dataset.objections
+        f"{rejection.template}: {rejection.reason or 'would take it now'}"
+        for rejection in dataset.rejection_reasons
     ]
-    # A refusal by the chain service is not an objection of a template.
+    # A refusal by the chain service is not the reason of a template.
     refusal = (
         [dataset.reason, *(finding.message for finding in dataset.findings)]
         if dataset.findings

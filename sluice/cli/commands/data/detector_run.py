@@ -26,7 +26,7 @@ def list_runs(
     period: Annotated[str | None, typer.Option(help="Only runs of this period.")] = None,
 ) -> None:
     """List runs, with their conditions and the number of their frames."""
-    runs = system.ask(lambda c: c.dms.runs(period=period))
+    runs = system.ask(lambda c: c.dms.list_runs(period=period))
     if system.as_json:
         print_json(runs)
         return
@@ -99,7 +99,7 @@ def list_frames(
     ] = 100,
 ) -> None:
     """List the frames of a run, in the order of their numbers."""
-    frames = system.ask(lambda c: c.dms.frames(number, after=after, limit=limit))
+    frames = system.ask(lambda c: c.dms.list_frames(number, after=after, limit=limit))
     if system.as_json:
         print_json(frames)
         return

@@ -20,7 +20,7 @@ NameArgument = Annotated[str, typer.Argument(metavar="PERIOD", help="The name of
 @with_system
 def list_periods(system: System) -> None:
     """List all periods of data taking."""
-    periods = system.ask(lambda c: c.dms.periods())
+    periods = system.ask(lambda c: c.dms.list_periods())
     if system.as_json:
         print_json(periods)
         return

@@ -12,7 +12,7 @@ from sluice.cli.output import err, format_bytes, out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import NewStorage, Storage, Watermarks
-from sluice.storage import local_url
+from sluice.storage import build_local_url
 from sluice.text.visible_text import quoted
 
 app = typer.Typer(no_args_is_help=True, help="Storages: the places of files.")
@@ -38,7 +38,7 @@ def list_storages(
     ] = None,
 ) -> None:
     """List storages. Those that get new data sets come first, by their free space."""
-    storages = system.ask(lambda c: c.dms.storages(kind, everything=True, measured=True))
+    storages = system.ask(lambda c: c.dms.list_storages(kind, include_disabled=True, measured=True))
     if system.as_json:
         print_json(storages)
         return
@@ -158,13 +158,13 @@ def disable(
 ) -> None:
     """Disable a storage, so that it gets no new data sets.
 
-    What lies on it can still be read and deleted. The command says so if the storage was the last
+    What is on it can still be read and deleted. The command says so if the storage was the last
     of its type.
     """
 
     async def disable_and_check_others(connection: Connection) -> tuple[Storage, bool]:
         stored = await connection.dms.disable_storage(name)
-        others = await connection.dms.storages(stored.type)
+        others = await connection.dms.list_storages(stored.type)
         return stored, not stored.read_only and all(other.read_only for other in others)
 
     stored, last = system.ask(disable_and_check_others)
@@ -260,6 +260,6 @@ def _make_folders(folder: Path) -> list[NewStorage]:
     for place in places.values():
         place.mkdir(parents=True, exist_ok=True)
     return [
-        NewStorage(name=kind.value, type=kind, url=local_url(place))
+        NewStorage(name=kind.value, type=kind, url=build_local_url(place))
         for kind, place in places.items()
     ]

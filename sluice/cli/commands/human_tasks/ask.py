@@ -16,7 +16,7 @@ from sluice.cli.output import out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.common.states import DeviceState
 from sluice.contracts.human_tasks.ask import MAX_LINK_DAYS
-from sluice.contracts.human_tasks.asking_watch import (
+from sluice.contracts.human_tasks.supervision import (
     AskDevice,
     AskLink,
     HumanStep,
@@ -55,7 +55,7 @@ def list_steps(system: System) -> None:
     It counts the items that wait, are decided or were given to their chains. It also shows the
     answers, the median time of an answer in seconds, and the browsers.
     """
-    page = system.ask(lambda c: c.operator.asking_steps())
+    page = system.ask(lambda c: c.operator.list_human_steps())
     if system.as_json:
         print_json(page)
         return
@@ -119,7 +119,7 @@ def list_links(
 
     async def read(connection: Connection) -> list[AskLink]:
         step_key = await get_step_key(connection, template, step, group=group)
-        return (await connection.operator.ask_links(step_key)).links
+        return (await connection.operator.list_ask_links(step_key)).links
 
     links = system.ask(read)
     if system.as_json:
@@ -148,14 +148,14 @@ def end_link(
         str, typer.Argument(metavar="LINK", help="The uid of the link, or its beginning.")
     ],
 ) -> None:
-    """End a link, so that browsers that came by it are not let in any more.
+    """End a link, so that browsers that came by it are no longer admitted.
 
-    The answers that they gave still count.
+    Their answers still count.
     """
     uid = system.ask(lambda c: find_link(c, link))
-    consent.require(f"end link {uid}: nobody is let in by it any more")
+    consent.require(f"end link {uid}: it will admit nobody")
     system.ask(lambda c: c.operator.end_ask_link(uid))
-    system.answer({"ended": str(uid)}, f"link {str(uid)[:8]} opens nothing any more")
+    system.answer({"ended": str(uid)}, f"link {str(uid)[:8]} is closed")
 
 
 @app.command("devices")
@@ -175,7 +175,7 @@ def list_devices(
 
     async def read(connection: Connection) -> list[AskDevice]:
         step_key = await get_step_key(connection, template, step, group=group)
-        return (await connection.operator.ask_devices(step_key)).devices
+        return (await connection.operator.list_ask_devices(step_key)).devices
 
     devices = system.ask(read)
     if system.as_json:
@@ -208,7 +208,7 @@ def exclude(
     Items on which too few others agree are asked again. What a chain has been given stays.
     """
     uid = system.ask(lambda c: find_device(c, browser))
-    consent.require(f"take back all that browser {uid} answered")
+    consent.require(f"revoke all answers of browser {uid}")
     _set(system, str(uid), DeviceState.EXCLUDED, reason)
 
 
@@ -227,10 +227,8 @@ def _set(system: System, browser: str, state: DeviceState, reason: str) -> None:
         return await connection.operator.set_device_state(uid, new)
 
     device = system.ask(change)
-    counts = "counts" if state is DeviceState.COUNTED else "counts no more"
-    system.answer(
-        device, f"browser {str(device.uid)[:8]}: what it answered ({device.given}) {counts}"
-    )
+    count = "count" if state is DeviceState.COUNTED else "no longer count"
+    system.answer(device, f"answers of browser {str(device.uid)[:8]} ({device.given}) {count}")
 
 
 @app.command("export")
@@ -246,7 +244,7 @@ def export(
 
     async def write(connection: Connection) -> None:
         step_key = await get_step_key(connection, template, step, group=group)
-        async with connection.operator.all_answers(step_key) as answer:
+        async with connection.operator.stream_answers(step_key) as answer:
             async for piece in answer.aiter_bytes():
                 sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()

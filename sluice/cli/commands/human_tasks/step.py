@@ -40,7 +40,7 @@ def list_steps(system: System) -> None:
     It shows how many jobs of a step wait and since when, and how many are with how many pilots. It
     also shows how long a job takes (mean of the last day), and the priority of the step.
     """
-    page = system.ask(lambda c: c.operator.steps())
+    page = system.ask(lambda c: c.operator.list_steps())
     if system.as_json:
         print_json(page)
         return

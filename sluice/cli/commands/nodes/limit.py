@@ -33,7 +33,7 @@ def list_limits(system: System) -> None:
     For each limit, it shows how much jobs hold, or have spent of a quota, and how many jobs wait
     for some.
     """
-    page = system.ask(lambda c: c.operator.limits())
+    page = system.ask(lambda c: c.operator.list_limits())
     if system.as_json:
         print_json(page)
         return
@@ -77,13 +77,13 @@ def remove(system: System, consent: Consent, name: NameArgument) -> None:
     """Remove a limit. Jobs that need the resource then wait for a node that offers it."""
 
     async def check_exists(connection: Connection) -> None:
-        limits = (await connection.operator.limits()).limits
+        limits = (await connection.operator.list_limits()).limits
         require_existing_name("limit", name, (limit.name for limit in limits))
 
     system.ask(check_exists)
     consent.require(f"take the limit of {name} away: jobs that need it wait for a node that has it")
     page = system.ask(lambda c: c.operator.remove_limit(name))
-    system.answer(page, f"{name}: there is no limit any more")
+    system.answer(page, f"{name}: the limit was removed")
 
 
 def parse_limit(name: str, text: str) -> SetLimit:
@@ -98,7 +98,7 @@ def parse_limit(name: str, text: str) -> SetLimit:
     except ValueError as error:
         periods = ", ".join(f"{amount_text or 100}/{period.value}" for period in LimitPeriod)
         raise typer.BadParameter(
-            f"{quoted(text)} is no limit: give a number, such as 100, or {periods}"
+            f"{quoted(text)} is not a limit: give a number, such as 100, or {periods}"
         ) from error
     return plain_errors(lambda: SetLimit(name=name, amount=amount, period=span))
 

@@ -38,7 +38,7 @@ def list_pilots(
     The list has the pilots that are there, lost pilots that nobody has acknowledged, and others
     that ended within a day.
     """
-    page = system.ask(lambda c: c.operator.pilots(after=after, limit=limit))
+    page = system.ask(lambda c: c.operator.list_pilots(after=after, limit=limit))
     pilots = page.pilots
     if page.after is not None:
         err.print(f"there are more: --after {page.after}")
@@ -59,7 +59,7 @@ def list_pilots(
 def show(system: System, pilot: PilotArgument) -> None:
     """Show a pilot: what its node has, what it runs, what it did last, and what failed there."""
     uid = resolve_pilot_uid(system, pilot)
-    details = system.ask(lambda c: c.operator.pilot(uid))
+    details = system.ask(lambda c: c.operator.get_pilot(uid))
     if system.as_json:
         print_json(details)
         return
@@ -168,7 +168,7 @@ def remove(system: System, consent: Consent, pilot: PilotArgument) -> None:
     target = system.ask(lambda c: resolve_pilot(c, pilot))
     consent.require(f"take pilot {target.name} ({target.uid}, {target.state}) off the lists")
     system.ask(lambda c: c.operator.remove_pilot(target.uid))
-    system.answer({"pilot_uid": str(target.uid), "removed": True}, "it is on no list any more")
+    system.answer({"pilot_uid": str(target.uid), "removed": True}, "it is no longer listed")
 
 
 @app.command("drain")

@@ -31,7 +31,7 @@ def list_queues(
     system: System,
 ) -> None:
     """List queues, with the numbers of waiting messages and of dead letters."""
-    queues = system.ask(lambda c: c.operator.queues()).queues
+    queues = system.ask(lambda c: c.operator.list_queues()).queues
     if system.as_json:
         print_json(queues)
         return
@@ -56,7 +56,7 @@ def show(
     ] = False,
 ) -> None:
     """Show the oldest dead letters of a queue, and why each of them failed."""
-    dead_letters = system.ask(lambda c: c.operator.dead_messages(queue, limit=limit))
+    dead_letters = system.ask(lambda c: c.operator.list_dead_messages(queue, limit=limit))
     if system.as_json:
         print_json(dead_letters)
         return
@@ -100,7 +100,7 @@ def body(
 ) -> None:
     """Print the whole body of a dead letter, as it was sent, to standard output."""
     system = System(url, home)
-    sys.stdout.buffer.write(system.ask(lambda c: c.operator.dead_body(queue, message)))
+    sys.stdout.buffer.write(system.ask(lambda c: c.operator.get_dead_body(queue, message)))
 
 
 @app.command("requeue")
@@ -129,11 +129,11 @@ def drop(
     *,
     every: AllOption = False,
 ) -> None:
-    """Delete dead letters for good. What they asked for is never done."""
+    """Delete dead letters permanently. Their requests are never carried out."""
     choice = _choice(ids, every)
-    dead = system.ask(lambda c: c.operator.dead_messages(queue, limit=1)).dead
+    dead = system.ask(lambda c: c.operator.list_dead_messages(queue, limit=1)).dead
     what = f"all {dead}" if every else f"{len(ids or [])} of {dead}"
-    consent.require(f"drop {what} dead messages of {queue}: what they asked for is never done")
+    consent.require(f"drop {what} dead messages of {queue}: their requests are never carried out")
     moved = system.ask(lambda c: c.operator.drop(queue, choice))
     system.answer(moved, f"{moved.moved} dropped from {queue}, {moved.dead} dead now")
 

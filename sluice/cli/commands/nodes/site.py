@@ -79,7 +79,7 @@ def list_sites(system: System) -> None:
     For each site, it shows how many pilots it has, what they may have, and until when new ones may
     enrol.
     """
-    page = system.ask(lambda c: c.operator.sites())
+    page = system.ask(lambda c: c.operator.list_sites())
     if system.as_json:
         print_json(page)
         return
@@ -94,18 +94,18 @@ def list_sites(system: System) -> None:
 @with_system
 @with_consent
 def revoke(system: System, consent: Consent, name: NameArgument) -> None:
-    """Revoke a site and its pilots for good.
+    """Permanently revoke a site and its pilots.
 
-    Their jobs run elsewhere when their leases have expired. What the pilots report no longer
-    counts.
+    Their jobs run elsewhere when their leases have expired. Reports of the pilots no
+    longer count.
     """
 
     async def check_exists(connection: Connection) -> None:
-        sites = (await connection.operator.sites()).sites
+        sites = (await connection.operator.list_sites()).sites
         require_existing_name("site", name, (site.name for site in sites))
 
     system.ask(check_exists)
-    consent.require(f"send the pilots of site {name} away for good: what they run counts no more")
+    consent.require(f"revoke site {name} permanently: results of its pilots no longer count")
     revoked = system.ask(lambda c: c.operator.revoke_site(name))
     system.answer(revoked, f"{name} was revoked, with the {revoked.pilots} pilots that it has")
 

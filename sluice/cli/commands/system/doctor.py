@@ -131,7 +131,7 @@ def _port(home: Path) -> MachineFinding:
     port_text = os.environ.get("SLUICE_PORT", "")
     port = int(port_text) if port_text.isdecimal() else _PORT
     if port != 0 and _answers(find_loopback() or LOOPBACK, port):
-        other = "if it is no system of yours, choose another with `sluice up --port`"
+        other = "if it is not a system of yours, choose another with `sluice up --port`"
         return MachineFinding("port", Severity.NOTE, f"{port} is in use", other)
     return MachineFinding("port", Severity.OK, f"{port} is free")
 
@@ -185,7 +185,7 @@ def _locale() -> MachineFinding:
     try:
         locale.setlocale(locale.LC_ALL, "")
     except locale.Error:
-        follows = "it is not used by Sluice; tools get a locale of their own"
+        follows = "it is not used by Sluice; tools get their own locale"
         return MachineFinding("locale", Severity.NOTE, f"{locale_name} is not installed", follows)
     finally:
         locale.setlocale(locale.LC_ALL, before)

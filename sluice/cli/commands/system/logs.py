@@ -43,7 +43,7 @@ def logs(
     with `--json` in UTC.
     """
     if what.isdecimal():
-        text = system.ask(lambda c: c.operator.job_log(int(what)))
+        text = system.ask(lambda c: c.operator.get_job_log(int(what)))
         if system.as_json:
             print_json({"job_id": int(what), "log": text})
         else:
@@ -71,11 +71,11 @@ async def _read(
     entries: list[tuple[str, Job, str]] = []
     for task in tasks:
         state = JobState.FAILED if only_failed else None
-        async for job in connection.operator.all_jobs(task.task_uid, state=state):
+        async for job in connection.operator.iterate_jobs(task.task_uid, state=state):
             if len(entries) == limit:
                 return entries, True
             try:
-                entries.append((task.step, job, await connection.operator.job_log(job.id)))
+                entries.append((task.step, job, await connection.operator.get_job_log(job.id)))
             except NotFound:
                 continue  # it has no log yet
     return entries, False
@@ -91,7 +91,7 @@ async def _tasks(connection: Connection, what: str) -> list[ChainTask]:
         chain = await resolve_chain(connection, what)
     except NotFound as no_chain:
         try:
-            return [await connection.operator.task(await resolve_task(connection, what))]
+            return [await connection.operator.get_task(await resolve_task(connection, what))]
         except NotFound:
             if _is_task(what):
                 raise
@@ -99,7 +99,7 @@ async def _tasks(connection: Connection, what: str) -> list[ChainTask]:
             raise NotFound(
                 f"{reason}: give a chain, a task (CHAIN.STEP) or the number of a job"
             ) from None
-    return (await connection.operator.tasks(chain=chain.uid)).tasks
+    return (await connection.operator.list_tasks(chain=chain.uid)).tasks
 
 
 def _is_task(what: str) -> bool:

@@ -52,9 +52,8 @@ def databases(
     SLUICE_<SERVICE>_DATABASE_URL names them. If SLUICE_SETUP_BACKUP_URL is set, a login for backups
     is created as well.
     """
-    from sluice.setup.databases import (  # noqa: PLC0415 - a client alone has no database driver
-        set_up_databases,
-    )
+    # A client alone has no database driver.
+    from sluice.setup.databases import set_up_databases  # noqa: PLC0415
 
     url, logins, backup = _read_settings(
         lambda: (
@@ -84,9 +83,8 @@ def broker(
 
     SLUICE_<SERVICE>_BROKER_URL names the login and the virtual host.
     """
-    from sluice.setup.broker import (  # noqa: PLC0415 - a client alone has no broker's driver
-        set_up_broker,
-    )
+    # A client alone has no driver for the broker.
+    from sluice.setup.broker import set_up_broker  # noqa: PLC0415
 
     url, logins = _read_settings(
         lambda: (management_url or load_settings(SetupSettings).management_url, broker_logins())
@@ -101,9 +99,8 @@ def resend(*, wait: WaitOption = 60.0, as_json: JsonOption = False) -> None:
 
     Receivers drop the messages that they have already applied.
     """
-    from sluice.setup.resend import (  # noqa: PLC0415 - a client alone has no database driver
-        send_again,
-    )
+    # A client alone has no database driver.
+    from sluice.setup.resend import send_again  # noqa: PLC0415
 
     urls = _read_settings(database_urls)
     _run_setup(
@@ -134,12 +131,9 @@ def service_keys(
 
     Each service gets NAME.key, and all services get NAME.pub (SLUICE_<SERVICE>_SERVICE_KEYS).
     """
-    from sluice.servicekit.access.service_keys import BadKeys  # noqa: PLC0415 - as below
-    from sluice.setup.service_keys import (  # noqa: PLC0415 - a client alone signs nothing
-        forget_old_keys,
-        make_keys,
-        rotate_keys,
-    )
+    # A client alone signs nothing.
+    from sluice.servicekit.access.service_keys import BadKeys  # noqa: PLC0415
+    from sluice.setup.service_keys import forget_old_keys, make_keys, rotate_keys  # noqa: PLC0415
 
     if rotate and forget_old:
         err.print(

@@ -47,7 +47,7 @@ RootsOption = Annotated[
     list[str] | None,
     typer.Option(
         "--storage-root",
-        help="Folder (or URL) in which storages may lie besides the home folder. The"
+        help="Folder (or URL) in which storages may be besides the home folder. The"
         " option may be repeated.",
     ),
 ]
@@ -180,8 +180,8 @@ def _say_ready(url: str, *, no_auth: bool) -> None:
 
 def _warn_of_no_auth(url: str) -> None:
     err.print(
-        f"warning: {url} asks nobody who he is: all users of this machine, and every program that"
-        " they run, may do everything with this system, and run programs as you by it"
+        f"warning: {url} requires no authentication: all users of this machine, and every program"
+        " that they run, may do everything with this system, and run programs as you by it"
     )
 
 

@@ -93,7 +93,7 @@ def put(
 async def _find_stored_check(connection: Connection, *, name: str) -> AssetCheck | None:
     """Return the check that was stored with the newest version."""
     try:
-        newest = (await connection.operator.asset(name)).newest
+        newest = (await connection.operator.get_asset(name)).newest
     except NotFound:
         return None
     return None if newest is None else newest.check
@@ -103,7 +103,7 @@ async def _find_stored_check(connection: Connection, *, name: str) -> AssetCheck
 @with_system
 def list_assets(system: System) -> None:
     """List assets, with the version that new chains get."""
-    assets = system.ask(lambda c: c.operator.assets()).assets
+    assets = system.ask(lambda c: c.operator.list_assets()).assets
     if system.as_json:
         print_json(assets)
         return
@@ -124,7 +124,7 @@ def show(system: System, asset: VersionArgument) -> None:
     ref = _parse_ref(asset)
 
     async def read(connection: Connection) -> AssetUses:
-        uses = await connection.operator.asset_uses(ref.name)
+        uses = await connection.operator.list_asset_uses(ref.name)
         if ref.version is None:
             return uses
         matching_uses = [use for use in uses.versions if use.version.version == ref.version]
@@ -175,10 +175,10 @@ def get(
     ref = _parse_ref(asset)
 
     async def fetch(connection: Connection) -> list[Path]:
-        version = _get_version(await connection.operator.asset(ref.name), ref)
+        version = _get_version(await connection.operator.get_asset(ref.name), ref)
         targets: list[tuple[File, Path]] = [
             (file, folder / path_of(file.name))
-            async for file in connection.operator.all_files(version.dataset_uid)
+            async for file in connection.operator.iterate_files(version.dataset_uid)
         ]
         await fetch_files(connection, targets)
         return [path for _, path in targets]
@@ -201,7 +201,7 @@ def remove(system: System, consent: Consent, asset: VersionArgument) -> None:
     """
     ref = _parse_ref(asset)
     versions = "all versions" if ref.version is None else f"version {ref.version}"
-    current_asset = system.ask(lambda c: c.operator.asset(ref.name))
+    current_asset = system.ask(lambda c: c.operator.get_asset(ref.name))
     plain_errors(lambda: _require_version(current_asset, ref))
     consent.require(
         f"take back {versions} of asset {ref.name}: the files are deleted when no chain needs them"

@@ -162,10 +162,12 @@ def list_templates(
 
     async def read_page(connection: Connection) -> tuple[list[Template], UUID | None]:
         published = (
-            await connection.operator.templates(disabled=True) if after is None else no_templates
+            await connection.operator.list_templates(disabled=True)
+            if after is None
+            else no_templates
         )
         of_runs = (
-            await connection.operator.run_templates(limit=limit, after=after)
+            await connection.operator.list_run_templates(limit=limit, after=after)
             if every
             else no_templates
         )
@@ -202,7 +204,7 @@ def versions(
     name: TemplateArgument,
 ) -> None:
     """List all versions of a template, the newest first."""
-    templates = system.ask(lambda c: c.operator.templates(every_version=True)).templates
+    templates = system.ask(lambda c: c.operator.list_templates(every_version=True)).templates
     matches = [template for template in templates if template.name == name]
     if not matches:
         plain_errors(lambda: _raise_unknown(name))
@@ -256,7 +258,7 @@ def show(
     run = _run_id(name)
     template = system.ask(
         lambda c: (
-            c.operator.run_template(run) if run else resolve_template(c, name, version=version)
+            c.operator.get_run_template(run) if run else resolve_template(c, name, version=version)
         ),
     )
     files = template.files or {"workflow.cwl": template.cwl or ""}
@@ -293,7 +295,7 @@ def _write(folder: Path, files: dict[str, str]) -> None:
     for path, text in files.items():
         place = folder / path
         if not Path(os.path.abspath(place)).is_relative_to(os.path.abspath(folder)):
-            raise Unprocessable(f"the template's file {quoted(path)} lies outside of its folder")
+            raise Unprocessable(f"the template's file {quoted(path)} is outside of its folder")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(text.encode())
 
@@ -326,9 +328,9 @@ def disable(
     system: System,
     name: TemplateArgument,
 ) -> None:
-    """Disable a template: no data set is matched with it, and nobody can request it.
+    """Disable a template: it matches no data sets, and its chains cannot be requested.
 
-    Running chains go on.
+    Running chains continue.
     """
     template = system.ask(lambda c: c.operator.disable_template(name))
     system.answer(
@@ -364,11 +366,11 @@ def delete(
     force: Annotated[
         bool,
         typer.Option(
-            "--force", help="Delete the template even while chains of it run. The chains go on."
+            "--force", help="Delete the template even while chains of it run. The chains continue."
         ),
     ] = False,
 ) -> None:
-    """Delete a template, so that it matches nothing any more.
+    """Delete a template, so that it no longer matches data sets.
 
     NAME may be the id of a template that came with a run.
     """
@@ -376,8 +378,8 @@ def delete(
     if run is None:
         newest = system.ask(lambda c: resolve_template(c, name))
         consent.require(
-            f"delete template {name} with all its versions ({newest.version} is the newest): no"
-            " data set is matched with it any more"
+            f"delete template {name} with all its versions ({newest.version} is the newest): it"
+            " no longer matches data sets"
         )
     else:
         consent.require(f"delete the template {name}, which came with a run")

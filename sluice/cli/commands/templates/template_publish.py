@@ -151,7 +151,7 @@ def _require_consent(changes: TemplateChanges) -> None:
         err.print("nothing was published")
     except typer.Abort:
         err.print(
-            "\nnothing was published: nobody answered; --yes publishes without a question,"
+            "\nnothing was published: there was no answer; --yes publishes without a question,"
             " --dry-run only shows"
         )
     raise typer.Exit(1)
@@ -179,7 +179,7 @@ async def count_unmatched(connection: Connection, stored: Template) -> int:
     """Return how many unmatched data sets a template would take, or 0 if this is unknown."""
     try:
         return (
-            (await connection.operator.unmatched(template=stored.name)).total or 0
+            (await connection.operator.list_unmatched(template=stored.name)).total or 0
             if stored.plan.match
             else 0
         )

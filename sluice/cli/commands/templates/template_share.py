@@ -17,7 +17,7 @@ def share(
 ) -> None:
     """Set which groups see a template, in all its versions, besides its own.
 
-    No other group sees it any more.
+    Other groups no longer see it.
     """
     request = plain_errors(lambda: Share(shared_with=groups or [], group=group))
     shared = system.ask(lambda c: c.operator.share_template(name, request))

@@ -16,12 +16,12 @@ def accepted_dataset_lines(plan: Plan) -> Iterator[str]:
     """Yield which data sets a template takes, with a line for each condition."""
     conditions = [f"{key} {condition_text(condition)}" for key, condition in plan.match.items()]
     if plan.trigger is not None:
-        yield f"runs by itself {describe_trigger(plan.trigger)}"
+        yield f"runs automatically {describe_trigger(plan.trigger)}"
         if conditions:
             yield "takes what is new in append-only data sets where:"
     else:
         yield f"takes data sets where (priority {plan.priority}):"
-        conditions = conditions or ["(none by itself: on request only)"]
+        conditions = conditions or ["(none: on request only)"]
     yield from (f"  {condition}" for condition in conditions)
 
 
@@ -30,14 +30,14 @@ def trigger_lines(system: System, template: Template) -> Iterator[str]:
     if template.plan.trigger is None or template.version == RUN_VERSION:
         return
     try:
-        trigger = system.ask(lambda c: c.operator.template_trigger(template.name))
+        trigger = system.ask(lambda c: c.operator.get_template_trigger(template.name))
     except NotFound:  # it was published again
         return
     yield from _time_lines(trigger)
     for dataset in trigger.sets:
         yield _dataset_line(dataset)
-        if dataset.held is not None:
-            yield f"  {dataset.held}"
+        if dataset.blocked_reason is not None:
+            yield f"  {dataset.blocked_reason}"
 
 
 def _time_lines(trigger: TemplateTrigger) -> Iterator[str]:

@@ -46,7 +46,7 @@ def put(
 @with_system
 def list_tools(system: System) -> None:
     """List tools with their inputs and outputs."""
-    tools = system.ask(lambda c: c.operator.tools()).tools
+    tools = system.ask(lambda c: c.operator.list_tools()).tools
     if system.as_json:
         print_json(tools)
         return
@@ -70,7 +70,7 @@ def list_tools(system: System) -> None:
 @with_system
 def show(system: System, name: NameArgument, *, version: VersionOption = None) -> None:
     """Show the text of a tool."""
-    tool = system.ask(lambda c: c.operator.tool(name, version=version))
+    tool = system.ask(lambda c: c.operator.get_tool(name, version=version))
     if system.as_json:
         print_json(tool)
     else:
@@ -85,7 +85,7 @@ def remove(
 ) -> None:
     """Remove a tool, or one version of it. Templates composed of it stay as they are."""
     what = name if version is None else f"{name}, version {version}"
-    system.ask(lambda c: c.operator.tool(name, version=version))
+    system.ask(lambda c: c.operator.get_tool(name, version=version))
     consent.require(f"remove tool {what} from the library")
     system.ask(lambda c: c.operator.remove_tool(name, version=version))
     system.answer({"tool": name, "version": version}, f"{what} removed")

@@ -119,12 +119,12 @@ def load(path: Path) -> Network:
     """
     content = read_weights(path)
     if content is None or content.get("kind") != _KIND:
-        raise BadData(path, "this is no model of mt-train")
+        raise BadData(path, "this is not a model of mt-train")
     if content.get("version") != VERSION:
         raise BadData(
             path,
             f"this is a model of version {content.get('version')}, and version {VERSION} is read: "
-            "train it anew",
+            "train it again",
         )
     try:
         vocabulary = [str(word) for word in content["vocabulary"]]

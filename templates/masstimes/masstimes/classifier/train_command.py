@@ -73,7 +73,7 @@ def _check(examples: Sequence[Example]) -> None:
         only = "yes" if yes else "no"
         raise TooFewAnswers(
             f"all {len(examples)} answers to learn from are {only}: both are needed"
-            " (--others gives such as are no masses, --orders such as are)"
+            " (--others gives such as are not masses, --orders such as are)"
         )
 
 

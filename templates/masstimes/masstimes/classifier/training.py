@@ -68,7 +68,7 @@ def train(
     checkpoint = _Checkpoint(state, examples, settings) if state else None
     done = checkpoint.restore(network, optimizer) if checkpoint else 0
     if done:
-        tell(f"goes on after round {done} of {settings.rounds}")
+        tell(f"continues after round {done} of {settings.rounds}")
     rows = [network.rows(each.marked) for each in examples]
     answers = torch.tensor([int(each.is_mass) for each in examples])
     for number in range(done, settings.rounds):

@@ -27,7 +27,7 @@ from masstimes.crawl.known_pages import KnownPage, find_known_files, read_known_
 from masstimes.crawl.limits import Limits
 from masstimes.crawl.parishes import ParishSite, read_parishes
 from masstimes.crawl.site import SiteCrawl, write_results
-from masstimes.manners import is_contact
+from masstimes.request_policy import is_contact
 
 _PROGRAM = "mt-crawl"
 _DEFAULT = Limits()
@@ -144,7 +144,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
     try:
         if not running.run(main):
-            raise CrawlInterrupted("ended by a signal; with --state the next start goes on")
+            raise CrawlInterrupted("ended by a signal; with --state the next start continues it")
     finally:
         if arguments.state is not None:
             crawl_run.flush()

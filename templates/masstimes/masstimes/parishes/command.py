@@ -19,11 +19,16 @@ from pack_command import (
     write_complete,
 )
 
-from masstimes.manners import add_manners, is_web_address, parse_manners, web_address
 from masstimes.parishes.columns import COLUMNS
 from masstimes.parishes.identity import assign_ids
 from masstimes.parishes.walk import read_diocese
 from masstimes.polite import PoliteClient
+from masstimes.request_policy import (
+    add_request_options,
+    is_web_address,
+    parse_request_policy,
+    web_address,
+)
 from sluice.text.visible_text import quoted
 
 _PROGRAM = "mt-parishes"
@@ -49,7 +54,7 @@ def _read_addresses(path: Path) -> list[str]:
     for number, line in enumerate(map(str.strip, lines), 1):
         if line and not line.startswith("#"):
             if not is_web_address(line):
-                raise BadData(path, f"{quoted(line)} is no address (http://…)", line=number)
+                raise BadData(path, f"{quoted(line)} is not an address (http://…)", line=number)
             addresses.append(line)
     return addresses
 
@@ -67,7 +72,7 @@ def _work(arguments: argparse.Namespace) -> None:
     urls = [*arguments.urls, *(_read_addresses(address_file) if address_file else ())]
     if not urls:
         raise UsageError("give addresses of pages, or a file of them (--addresses)")
-    with PoliteClient(_PROGRAM, parse_manners(arguments)) as polite:
+    with PoliteClient(_PROGRAM, parse_request_policy(arguments)) as polite:
         listed = [
             parish
             for url in dict.fromkeys(urls)
@@ -114,5 +119,5 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="N",
         help="Follow the list of a diocese over at most N pages (default: %(default)s)",
     )
-    add_manners(parser, pause=1.0)
+    add_request_options(parser, pause=1.0)
     return run_command(parser, _work, argv)

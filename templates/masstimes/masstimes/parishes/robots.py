@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from masstimes.manners import RequestRefused
 from masstimes.polite import PoliteClient
+from masstimes.request_policy import RequestRefused
 
 if TYPE_CHECKING:
     from masstimes.crawl.robots import FirstRules

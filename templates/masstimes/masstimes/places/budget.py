@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from masstimes.manners import ServerUnavailable
 from masstimes.places.provider import RequestKind
+from masstimes.request_policy import ServerUnavailable
 
 #: The units of the quota for a request of each kind.
 UNITS = {RequestKind.SEARCH: 10, RequestKind.DETAIL: 1}
@@ -36,7 +36,7 @@ class Budget:
         if limit is not None and self.sent_requests[kind] >= limit:
             raise OverBudget(
                 f"the budget of {limit} {kind} requests is spent: run again with the same --cache"
-                f" to go on, or raise --most-{kind}"
+                f" to continue, or raise --most-{kind}"
             )
         self.sent_requests[kind] += 1
 

@@ -27,7 +27,7 @@ class Cache:
                 entry = json.loads(line)
                 self._answers[tuple(map(str, entry["request"]))] = entry["answer"]
             except (ValueError, TypeError, KeyError) as error:
-                raise BadData(path, f"line {number} is no answer of a places API") from error
+                raise BadData(path, f"line {number} is not an answer of a places API") from error
         if complete != content:
             os.truncate(path, len(complete))
 

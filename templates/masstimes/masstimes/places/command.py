@@ -21,13 +21,13 @@ from pack_command import (
     write_complete,
 )
 
-from masstimes.manners import add_manners, parse_manners, web_address
 from masstimes.pages import write_lines
 from masstimes.places.budget import Budget
 from masstimes.places.cache import Cache
 from masstimes.places.finder import PROVIDERS, Finder
 from masstimes.places.provider import Access, RequestKind
 from masstimes.polite import PoliteClient
+from masstimes.request_policy import add_request_options, parse_request_policy, web_address
 from sluice.text.visible_text import quoted
 
 _PROGRAM = "mt-places"
@@ -100,10 +100,10 @@ def _work(arguments: argparse.Namespace) -> None:
         arguments.region,
     )
     arguments.out.mkdir(parents=True, exist_ok=True)
-    manners, budget = parse_manners(arguments), _make_budget(arguments)
-    manners = dataclasses.replace(manners, pause=max(manners.pause, kind.PAUSE))
+    policy, budget = parse_request_policy(arguments), _make_budget(arguments)
+    policy = dataclasses.replace(policy, pause=max(policy.pause, kind.PAUSE))
     without: list[dict[str, Any]] = []
-    with PoliteClient(_PROGRAM, manners) as polite:
+    with PoliteClient(_PROGRAM, policy) as polite:
         finder = Finder(
             arguments.provider,
             kind(access, polite),
@@ -178,7 +178,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         help=f"JSON file to write the spent units of the limit {quoted(LIMIT)} to"
         " (default: do not write it)",
     )
-    add_manners(parser, pause=0.0)
+    add_request_options(parser, pause=0.0)
     return run_command(parser, _work, argv)
 
 

@@ -55,7 +55,7 @@ class GooglePlaces(GoogleProvider):
         self._require(status, content, "OK", "NOT_FOUND", "ZERO_RESULTS")
         result = content.get("result", {})
         if not isinstance(result, dict):
-            raise BadAnswer(f"{self._url}: 'result' of the answer is no object")
+            raise BadAnswer(f"{self._url}: 'result' of the answer is not an object")
         return parse_site(result.get("website"))
 
     def _get(self, endpoint: str, query: Mapping[str, str]) -> tuple[str, dict[str, Any]]:

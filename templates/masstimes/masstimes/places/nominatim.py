@@ -56,7 +56,9 @@ class Nominatim:
         url = self._access.url
         hits = read_json(url, answer)
         if not isinstance(hits, list) or not all(isinstance(hit, dict) for hit in hits):
-            raise BadAnswer(f"{url}: the answer is no list of places: {quoted(answer.body[:80])}")
+            raise BadAnswer(
+                f"{url}: the answer is not a list of places: {quoted(answer.body[:80])}"
+            )
         return tuple(_place(hit) for hit in hits)
 
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Protocol
 
 from pack_command import CommandError
 
-from masstimes.manners import ServerUnavailable, is_web_address
 from masstimes.polite import Answer, PoliteClient
+from masstimes.request_policy import ServerUnavailable, is_web_address
 from sluice.text.visible_text import quoted
 
 #: An address that has no scheme, such as ``www.parish.example/times``.
@@ -113,7 +113,7 @@ def read_json(url: str, answer: Answer) -> Any:
     try:
         return json.loads(answer.body)
     except (ValueError, RecursionError) as error:
-        raise BadAnswer(f"{url}: the answer is no JSON: {quoted(answer.body[:80])}") from error
+        raise BadAnswer(f"{url}: the answer is not JSON: {quoted(answer.body[:80])}") from error
 
 
 def get_objects(url: str, answer: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
@@ -124,7 +124,7 @@ def get_objects(url: str, answer: Mapping[str, Any], name: str) -> list[dict[str
     """
     objects = answer.get(name, [])
     if not isinstance(objects, list) or not all(isinstance(each, dict) for each in objects):
-        raise BadAnswer(f"{url}: {quoted(name)} of the answer is no list of objects")
+        raise BadAnswer(f"{url}: {quoted(name)} of the answer is not a list of objects")
     return objects
 
 

@@ -1,7 +1,7 @@
 """Ways in which parishes write their mass schedules.
 
 A third of them are reserved for measurements, so that the quality is measured on layouts that
-nobody has learned from.
+no model has learned from.
 """
 
 from collections.abc import Callable, Iterable

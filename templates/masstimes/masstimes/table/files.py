@@ -74,7 +74,7 @@ def read_table(path: Path) -> list[dict[str, Any]]:
         else:
             rows = list(csv.DictReader(io.StringIO(content.decode())))
     except (pa.ArrowException, OSError, csv.Error, UnicodeDecodeError) as error:
-        raise BadData(path, f"this is no table of mt-table ({reason_in(error)})") from error
+        raise BadData(path, f"this is not a table of mt-table ({reason_in(error)})") from error
     required = set(SCHEMA.names)
     if rows and not required <= set(rows[0]):
         missing = ", ".join(sorted(required - set(rows[0])))

@@ -39,7 +39,7 @@ def read_truth(path: Path) -> set[Mass]:
         }
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise BadData(
-            path, "this is no truth: JSON with sites, each with domain, sundays and weekdays"
+            path, "this is not the truth: JSON with sites, each with domain, sundays and weekdays"
         ) from error
 
 

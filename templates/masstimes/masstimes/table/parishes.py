@@ -51,5 +51,5 @@ def _read_parish(path: Path) -> ParishSite:
         or not isinstance(fields.get("site"), str)
         or "id" not in fields
     ):
-        raise BadData(path, "this is no parish: JSON with an id and a site")
+        raise BadData(path, "this is not a parish: JSON with an id and a site")
     return ParishSite(str(fields["id"]), "", fields["site"])

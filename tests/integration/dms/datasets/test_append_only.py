@@ -40,7 +40,7 @@ async def collect(dms: Dms, *names: str, files: int = 2) -> list[UUID]:
 
 
 async def find_corpus(dms: Dms) -> AppendOnlyDataset:
-    (corpus,) = await dms.client.append_only_datasets()
+    (corpus,) = await dms.client.list_append_only_datasets()
     return corpus
 
 
@@ -51,7 +51,7 @@ async def cut_and_close(dms: Dms, request: CutSlice) -> UUID | None:
 
 
 async def file_names(dms: Dms, uid: UUID) -> list[str]:
-    return [file.name for file in (await dms.client.files(uid)).files]
+    return [file.name for file in (await dms.client.list_files(uid)).files]
 
 
 async def test_collected_files_are_in_order_of_arrival_under_their_tool_names(dms: Dms) -> None:
@@ -62,10 +62,10 @@ async def test_collected_files_are_in_order_of_arrival_under_their_tool_names(dm
         4,
         [],
     )
-    files = (await dms.client.files(corpus.dataset.uid)).files
+    files = (await dms.client.list_files(corpus.dataset.uid)).files
     assert [file.name for file in files] == [f"0000000{seq}.0-data.bin" for seq in range(4)]
     assert [file.url.split("/")[-2] for file in files] == ["b", "b", "a", "a"]
-    grown = await dms.client.dataset(corpus.dataset.uid)
+    grown = await dms.client.get_dataset(corpus.dataset.uid)
     assert (grown.append_only, grown.state) == ("corpus", DatasetState.OPEN)
     assert grown.bytes == sum(file.size for file in files)
 
@@ -88,7 +88,7 @@ async def test_concurrent_collection_numbers_files_consecutively(dms: Dms) -> No
     )
     corpus = await find_corpus(dms)
     assert corpus.dataset.count_files == 18
-    assert [file.seq for file in (await dms.client.files(corpus.dataset.uid)).files] == list(
+    assert [file.seq for file in (await dms.client.list_files(corpus.dataset.uid)).files] == list(
         range(18)
     )
 
@@ -121,7 +121,7 @@ async def test_open_or_deleted_data_set_is_not_collected(dms: Dms) -> None:
     opened, _ = await dms.filled("b", 2, close=False)
     with pytest.raises(Conflict, match="is open"):
         await dms.client.collect(opened, collect_request())
-    assert await dms.client.append_only_datasets() == []
+    assert await dms.client.list_append_only_datasets() == []
 
 
 async def test_repeated_collection_of_deleted_data_sets_gets_the_first_answer(dms: Dms) -> None:
@@ -132,7 +132,7 @@ async def test_repeated_collection_of_deleted_data_sets_gets_the_first_answer(dm
     await dms.client.delete_dataset(first.dataset.uid, force=True)
     again = await dms.client.collect(source, collect_request())
     assert (again.append_only, again.files) == (first.dataset.uid, 2)
-    assert await dms.client.append_only_datasets() == []
+    assert await dms.client.list_append_only_datasets() == []
 
 
 async def test_each_group_has_its_own_append_only_data_set_of_a_name(dms: Dms) -> None:
@@ -142,10 +142,10 @@ async def test_each_group_has_its_own_append_only_data_set_of_a_name(dms: Dms) -
     answers = [
         await dms.client.collect(source, collect_request(group=group)) for group in ("ocr", "spd")
     ]
-    corpora = await dms.client.append_only_datasets()
+    corpora = await dms.client.list_append_only_datasets()
     assert [one.dataset.uid for one in corpora] == [answer.append_only for answer in answers]
     assert [one.dataset.append_only for one in corpora] == ["corpus", "corpus"]
-    rows = [await dms.client.dataset(one.dataset.uid) for one in corpora]
+    rows = [await dms.client.get_dataset(one.dataset.uid) for one in corpora]
     assert [(row.name, row.group) for row in rows] == [("corpus-2", "ocr"), ("corpus-3", "spd")]
     other, _ = await dms.filled("b", 2)
     with pytest.raises(Conflict, match="of type 'pages', and not 'words'"):
@@ -169,7 +169,7 @@ async def test_slice_is_a_closed_data_set_of_the_new_files(dms: Dms) -> None:
     assert await file_names(dms, second) == ["00000004.0-data.bin", "00000005.0-data.bin"]
     (reader,) = (await find_corpus(dms)).readers
     assert (reader.name, reader.used, reader.slices, reader.last) == ("train", 6, 2, second)
-    closed = (await dms.client.closed_datasets(type=DatasetType.INPUT)).datasets
+    closed = (await dms.client.list_closed_datasets(type=DatasetType.INPUT)).datasets
     assert [one.uid for one in closed] == [first, second]
 
 
@@ -209,7 +209,7 @@ async def test_slice_of_all_files_contains_used_files_and_uses_up_new_files(dms:
     await collect(dms, "b")
     again = await cut_and_close(dms, cut_request(after=2, all=True))
     assert again is not None
-    assert (await dms.client.dataset(again)).count_files == 4
+    assert (await dms.client.get_dataset(again)).count_files == 4
     assert (await find_corpus(dms)).new_to("train") == 0
 
 
@@ -221,7 +221,7 @@ async def test_deletion_of_a_slice_keeps_the_collected_files(dms: Dms) -> None:
     await dms.apply(DeleteDataset(uid=slice_uid))
     assert await delete_once(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == before
-    assert (await dms.client.files((await find_corpus(dms)).dataset.uid)).files != []
+    assert (await dms.client.list_files((await find_corpus(dms)).dataset.uid)).files != []
 
 
 async def test_append_only_data_set_refuses_files_and_never_closes(dms: Dms) -> None:
@@ -242,9 +242,9 @@ async def test_append_only_data_set_refuses_files_and_never_closes(dms: Dms) -> 
 async def test_files_in_slices_count_once_in_quotas(dms: Dms) -> None:
     source, _ = await dms.filled("a", 2)
     await dms.client.collect(source, collect_request(group="ocr"))
-    before = await dms.client.holdings(HolderKind.GROUP, "ocr")
+    before = await dms.client.list_holdings(HolderKind.GROUP, "ocr")
     await cut_and_close(dms, cut_request())
-    assert await dms.client.holdings(HolderKind.GROUP, "ocr") == before
+    assert await dms.client.list_holdings(HolderKind.GROUP, "ocr") == before
 
 
 async def test_collected_files_have_the_generation_of_their_slice(dms: Dms) -> None:
@@ -256,18 +256,18 @@ async def test_collected_files_have_the_generation_of_their_slice(dms: Dms) -> N
         *(dms.client.collect(source, collect_request(), made_of=slice_uid) for _ in range(3))
     )
     await collect(dms, "more")
-    (corpus,) = await dms.client.append_only_datasets(generations=True)
+    (corpus,) = await dms.client.list_append_only_datasets(generations=True)
     assert (corpus.generation, corpus.readers[0].generation) == (1, 1)
     assert (
         (await find_corpus(dms)).generation,
         (await find_corpus(dms)).readers[0].generation,
     ) == (0, 0)
     second = await cut_and_close(dms, cut_request(after=2))
-    (corpus,) = await dms.client.append_only_datasets(generations=True)
+    (corpus,) = await dms.client.list_append_only_datasets(generations=True)
     assert (corpus.generation, corpus.readers[0].generation) == (1, 0)
     other, _ = await dms.filled("second")
     await dms.client.collect(other, collect_request(), made_of=second)
-    (corpus,) = await dms.client.append_only_datasets(generations=True)
+    (corpus,) = await dms.client.list_append_only_datasets(generations=True)
     assert (corpus.generation, corpus.readers[0].generation) == (2, 2)
 
 
@@ -278,12 +278,14 @@ async def test_slice_of_all_files_has_a_generation_above_its_files(dms: Dms) -> 
     await dms.client.collect(empty, collect_request(), made_of=slice_uid)
     source, _ = await dms.filled("first")
     await dms.client.collect(source, collect_request(name="other"), made_of=slice_uid)
-    assert [one.generation for one in await dms.client.append_only_datasets(generations=True)] == [
+    assert [
+        one.generation for one in await dms.client.list_append_only_datasets(generations=True)
+    ] == [
         0,
         1,
     ]
     await dms.client.collect((await dms.filled("next"))[0], collect_request(), made_of=slice_uid)
-    uid = (await dms.client.append_only_datasets())[0].dataset.uid
+    uid = (await dms.client.list_append_only_datasets())[0].dataset.uid
     await dms.client.cut_slice(uid, cut_request(after=2))
     await collect(dms, "more")
     assert (await _slice_of_all(dms)) == 2
@@ -291,7 +293,7 @@ async def test_slice_of_all_files_has_a_generation_above_its_files(dms: Dms) -> 
 
 async def _slice_of_all(dms: Dms) -> int:
     """Cut a slice of all files and return its generation."""
-    corpus = (await dms.client.append_only_datasets())[0]
+    corpus = (await dms.client.list_append_only_datasets())[0]
     used = corpus.used_by("train")
     slice_uid = await dms.client.cut_slice(corpus.dataset.uid, cut_request(after=used, all=True))
     (row,) = await dms.fetch("SELECT generation FROM slices WHERE dataset_uid = $1", slice_uid)

@@ -29,9 +29,9 @@ async def test_data_set_closes_when_its_files_are_registered_in_any_order_of_mes
         RegisterFiles(dataset_uid=uid, files=[dms.write("set", 3)]),
     ]
     for message in messages if first == "files" else [messages[1], messages[0], messages[2]]:
-        assert (await dms.client.dataset(uid)).state is DatasetState.OPEN
+        assert (await dms.client.get_dataset(uid)).state is DatasetState.OPEN
         await dms.apply(message)
-    assert (await dms.client.dataset(uid)).state is DatasetState.CLOSED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.CLOSED
     sent = await dms.fetch("SELECT destination FROM outbox")
     assert [row["destination"] for row in sent] == ["dms.dataset-closed"]
 
@@ -39,7 +39,7 @@ async def test_data_set_closes_when_its_files_are_registered_in_any_order_of_mes
 async def test_data_set_of_zero_files_closes(dms: Dms) -> None:
     uid = await dms.dataset("set")
     await dms.apply(RegisterFiles(dataset_uid=uid, close_at=0))
-    assert (await dms.client.dataset(uid)).state is DatasetState.CLOSED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.CLOSED
 
 
 async def test_person_closes_a_data_set_with_fewer_files_than_announced(dms: Dms) -> None:
@@ -58,7 +58,7 @@ async def test_files_delivered_twice_are_registered_once(dms: Dms) -> None:
     message = RegisterFiles(dataset_uid=uid, files=[dms.write("set", 1)], close_at=1)
     for _ in range(2):
         await dms.apply(message)
-    dataset = await dms.client.dataset(uid)
+    dataset = await dms.client.get_dataset(uid)
     assert (dataset.count_files, dataset.bytes, dataset.state) == (
         1,
         message.files[0].size,
@@ -137,9 +137,9 @@ async def test_late_commit_of_a_closing_is_not_hidden_behind_the_cursor(dms: Dms
             )
 
         await eventually(waits, what="the second closing waits for the first")
-        assert (await dms.client.closed_datasets()).datasets == []
+        assert (await dms.client.list_closed_datasets()).datasets == []
     await other
-    assert [dataset.uid for dataset in (await dms.client.closed_datasets()).datasets] == [
+    assert [dataset.uid for dataset in (await dms.client.list_closed_datasets()).datasets] == [
         slow,
         quick,
     ]
@@ -158,31 +158,31 @@ async def test_data_set_that_closes_later_has_a_later_timestamp(
             "SELECT now()"
         )  # now() keeps this time until the end of the transaction
         await close_dataset(dms.database, late, files=None)
-        [first] = (await dms.client.closed_datasets()).datasets
+        [first] = (await dms.client.list_closed_datasets()).datasets
         await take_closing_lock(transaction.connection)
         await mark_closed(transaction.connection, [early, *batch])
-    page = await dms.client.closed_datasets(timestamp=first.timestamp)
+    page = await dms.client.list_closed_datasets(timestamp=first.timestamp)
     assert [dataset.uid for dataset in page.datasets] == [early, *batch]
     times = [dataset.timestamp for dataset in page.datasets]
     assert times == sorted(set(times))
     assert times == [dataset.closed_at for dataset in page.datasets]
-    assert (await dms.client.closed_datasets(timestamp=times[-1])).datasets == []
+    assert (await dms.client.list_closed_datasets(timestamp=times[-1])).datasets == []
 
 
 async def test_clock_that_goes_back_does_not_set_back_closing_times(dms: Dms) -> None:
     first, second = await dms.dataset("first"), await dms.dataset("second")
     await dms.client.close_dataset(first)
     await dms.fetch("UPDATE datasets SET closed_at = now() + interval '1 h' WHERE uid = $1", first)
-    ahead = (await dms.client.dataset(first)).timestamp
+    ahead = (await dms.client.get_dataset(first)).timestamp
     await dms.client.close_dataset(second)
-    assert [one.uid for one in (await dms.client.closed_datasets(timestamp=ahead)).datasets] == [
-        second
-    ]
+    assert [
+        one.uid for one in (await dms.client.list_closed_datasets(timestamp=ahead)).datasets
+    ] == [second]
 
 
 async def test_list_with_states_is_filtered_by_the_same_timestamp(dms: Dms) -> None:
     uids = [await dms.dataset(name) for name in ("closed", "open")]
-    timestamp = (await dms.client.dataset(uids[1])).timestamp
+    timestamp = (await dms.client.get_dataset(uids[1])).timestamp
     await dms.client.close_dataset(uids[0])
     page = await list_datasets(
         dms.database, DatasetQuery(state=list(DatasetState), timestamp=timestamp)

@@ -22,18 +22,18 @@ async def test_counts_of_each_file_are_added_once_despite_repeated_registration(
     await dms.client.register_files(
         uid, [*files, counting(dms.write("out", 3), events=5), dms.write("out", 4)]
     )
-    assert "produced" not in (await dms.client.dataset(uid)).meta, (
+    assert "produced" not in (await dms.client.get_dataset(uid)).meta, (
         "counts were shown before the data set closed"
     )
     await dms.apply(RegisterFiles(dataset_uid=uid, close_at=5))
-    dataset = await dms.client.dataset(uid)
+    dataset = await dms.client.get_dataset(uid)
     assert dataset.meta == {
         "run": 7,
         "produced": {"files": 5, "bytes": dataset.bytes, "events": 116, "tracks": 6},
     }
     assert facts_of(dataset)["produced.events"] == 116
     await dms.client.register_files(uid, files)
-    assert (await dms.client.dataset(uid)).meta == dataset.meta
+    assert (await dms.client.get_dataset(uid)).meta == dataset.meta
 
 
 async def test_invalid_counts_are_ignored_and_inputs_and_logs_get_no_counts(
@@ -43,13 +43,13 @@ async def test_invalid_counts_are_ignored_and_inputs_and_logs_get_no_counts(
     files = [counting(dms.write("odd", 0), events="many"), counting(dms.write("odd", 1), events=-1)]
     await dms.client.register_files(uid, [*files, counting(dms.write("odd", 2), events=4)])
     await dms.client.close_dataset(uid)
-    assert (await dms.client.dataset(uid)).meta["produced"]["events"] == 4
+    assert (await dms.client.get_dataset(uid)).meta["produced"]["events"] == 4
     for kind in (DatasetType.INPUT, DatasetType.LOGS):
         other, _ = await dms.filled(f"plain-{kind}", 1, kind, meta={"run": 7})
-        assert (await dms.client.dataset(other)).meta == {"run": 7}
+        assert (await dms.client.get_dataset(other)).meta == {"run": 7}
     empty = await dms.dataset("empty")
     await dms.client.close_dataset(empty)
-    assert (await dms.client.dataset(empty)).meta == {"produced": {"files": 0, "bytes": 0}}
+    assert (await dms.client.get_dataset(empty)).meta == {"produced": {"files": 0, "bytes": 0}}
 
 
 async def test_sum_of_counts_that_overflows_loses_no_file(dms: Dms) -> None:
@@ -62,7 +62,7 @@ async def test_sum_of_counts_that_overflows_loses_no_file(dms: Dms) -> None:
     ]
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files[:1000]))
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files[1000:], close_at=len(files)))
-    dataset = await dms.client.dataset(uid)
+    dataset = await dms.client.get_dataset(uid)
     assert dataset.count_files == 2050
     assert dataset.meta["produced"] == {
         "files": 2050,
@@ -84,10 +84,10 @@ async def test_sum_of_sizes_that_overflows_loses_no_file_and_hides_no_storage(dm
     ]
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files[:3]))
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files[3:], close_at=len(files)))
-    dataset = await dms.client.dataset(uid)
+    dataset = await dms.client.get_dataset(uid)
     assert (dataset.count_files, dataset.bytes) == (5, MAX_SUM)
     assert dataset.meta["produced"] == {"files": 5, "bytes": MAX_SUM}
-    assert MAX_SUM in [storage.used for storage in await dms.client.storages()]
+    assert MAX_SUM in [storage.used for storage in await dms.client.list_storages()]
     async with dms.database.connection() as connection:
         await fold_usage(connection, more_than=0)
-    assert MAX_SUM in [storage.used for storage in await dms.client.storages()]
+    assert MAX_SUM in [storage.used for storage in await dms.client.list_storages()]

@@ -14,14 +14,14 @@ from tests.integration.dms.conftest import Dms
 
 async def test_data_set_is_found_by_uid_and_by_name_in_any_state(dms: Dms) -> None:
     uid = await dms.dataset("mine")
-    assert (await dms.client.dataset(uid)).state is DatasetState.OPEN
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.OPEN
     dataset = await dms.client.find_dataset_by_name("mine")
     assert dataset is not None
     assert dataset.uid == uid
     assert await dms.client.find_dataset_by_name("other") is None
     unknown = uuid4()
     with pytest.raises(NotFound, match=f"no data set has the uid {unknown}"):
-        await dms.client.dataset(unknown)
+        await dms.client.get_dataset(unknown)
 
 
 async def test_outputs_of_chains_are_found_by_output_name_unless_the_name_is_registered(
@@ -35,7 +35,7 @@ async def test_outputs_of_chains_are_found_by_output_name_unless_the_name_is_reg
         ).uid
 
     async def called(name: str, **others: Any) -> list[UUID]:
-        return [one.uid for one in (await dms.client.datasets(name=name, **others)).datasets]
+        return [one.uid for one in (await dms.client.list_datasets(name=name, **others)).datasets]
 
     first = await output("a.sum.report", chain="a", output_name="week.1.report")
     second = await output("b.sum.report", chain="b", output_name="week.1.report")
@@ -84,14 +84,14 @@ async def test_list_without_states_has_usable_data_sets_in_order_of_closing(
     for uid in (uids[2], uids[0], uids[3]):
         await dms.client.close_dataset(uid)
     await dms.client.delete_dataset(uids[0])
-    page = await dms.client.closed_datasets(type=DatasetType.INTERMEDIATE)
+    page = await dms.client.list_closed_datasets(type=DatasetType.INTERMEDIATE)
     assert [dataset.uid for dataset in page.datasets] == [uids[2], uids[3]]
-    later = await dms.client.closed_datasets(after=page.after)
+    later = await dms.client.list_closed_datasets(after=page.after)
     assert (later.datasets, later.after) == ([], page.after)
     assert page.datasets[0].closed_at is not None
-    since = await dms.client.closed_datasets(timestamp=page.datasets[0].closed_at)
+    since = await dms.client.list_closed_datasets(timestamp=page.datasets[0].closed_at)
     assert [dataset.uid for dataset in since.datasets] == [uids[3]]
-    assert (await dms.client.closed_datasets(type=DatasetType.INPUT)).datasets == []
+    assert (await dms.client.list_closed_datasets(type=DatasetType.INPUT)).datasets == []
 
 
 async def test_list_with_states_is_in_order_of_registration_with_its_own_cursor(
@@ -99,28 +99,28 @@ async def test_list_with_states_is_in_order_of_registration_with_its_own_cursor(
 ) -> None:
     uids = [await dms.dataset(f"d{number}") for number in range(3)]
     await dms.client.close_dataset(uids[1])
-    everything = await dms.client.datasets(limit=2)
+    everything = await dms.client.list_datasets(limit=2)
     assert [dataset.uid for dataset in everything.datasets] == uids[:2]
-    rest = await dms.client.datasets(after=everything.after)
+    rest = await dms.client.list_datasets(after=everything.after)
     assert [dataset.uid for dataset in rest.datasets] == uids[2:]
-    opened = await dms.client.datasets([DatasetState.OPEN])
+    opened = await dms.client.list_datasets([DatasetState.OPEN])
     assert [dataset.uid for dataset in opened.datasets] == [uids[0], uids[2]]
     for cursor in (everything.after, "c", "c-1", "cx", "9"):
-        with pytest.raises(Unprocessable, match="is no cursor of this list"):
-            await dms.client.closed_datasets(after=cursor)
-    with pytest.raises(Unprocessable, match="is no cursor of this list"):
-        await dms.client.files(uids[0], after="no place")
+        with pytest.raises(Unprocessable, match="is not a cursor of this list"):
+            await dms.client.list_closed_datasets(after=cursor)
+    with pytest.raises(Unprocessable, match="is not a cursor of this list"):
+        await dms.client.list_files(uids[0], after="no place")
 
 
 async def test_newest_data_sets_come_first_on_request(dms: Dms) -> None:
     uids = [await dms.dataset(f"d{number}") for number in range(5)]
     await dms.client.close_dataset(uids[3])
     listed, cursor = [], None
-    while (page := await dms.client.datasets(limit=2, newest=True, after=cursor)).datasets:
+    while (page := await dms.client.list_datasets(limit=2, newest=True, after=cursor)).datasets:
         listed += [dataset.uid for dataset in page.datasets]
         cursor = page.after
     assert listed == uids[::-1]
-    opened = await dms.client.datasets([DatasetState.OPEN], newest=True)
+    opened = await dms.client.list_datasets([DatasetState.OPEN], newest=True)
     assert [dataset.uid for dataset in opened.datasets] == [uids[4], uids[2], uids[1], uids[0]]
-    with pytest.raises(Unprocessable, match="is no cursor of this list"):
-        await dms.client.datasets(after=cursor)
+    with pytest.raises(Unprocessable, match="is not a cursor of this list"):
+        await dms.client.list_datasets(after=cursor)

@@ -14,10 +14,10 @@ async def test_quota_of_a_group_needs_a_valid_group_name(dms: Dms, name: str) ->
     """With an invalid name, nobody could list the groups any more."""
     with pytest.raises(Unprocessable, match="the name of a group has small letters"):
         await dms.client.set_quota_limits(QuotaHolder(HolderKind.GROUP, name), MOST)
-    assert (await dms.client.holdings(HolderKind.GROUP)).holdings == []
+    assert (await dms.client.list_holdings(HolderKind.GROUP)).holdings == []
 
 
 async def test_quota_of_a_person_takes_the_name_of_the_identity_provider(dms: Dms) -> None:
     await dms.client.set_quota_limits(QuotaHolder(HolderKind.PERSON, "Ada L."), MOST)
-    [holding] = (await dms.client.holdings(HolderKind.PERSON)).holdings
+    [holding] = (await dms.client.list_holdings(HolderKind.PERSON)).holdings
     assert holding.name == "Ada L."

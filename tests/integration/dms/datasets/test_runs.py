@@ -49,11 +49,11 @@ async def test_periods_runs_and_frames_are_registered_once(dms: Dms) -> None:
         await dms.client.register_frames(7, frames),
     )
     assert (first.new, again.new, again.known) == (5, 0, 5)
-    assert [entry.runs for entry in await dms.client.periods()] == [1]
-    assert [(entry.number, entry.frames) for entry in await dms.client.runs(period="2026")] == [
-        (7, 5)
-    ]
-    assert [frame.number for frame in await dms.client.frames(7, after=1, limit=2)] == [2, 3]
+    assert [entry.runs for entry in await dms.client.list_periods()] == [1]
+    assert [
+        (entry.number, entry.frames) for entry in await dms.client.list_runs(period="2026")
+    ] == [(7, 5)]
+    assert [frame.number for frame in await dms.client.list_frames(7, after=1, limit=2)] == [2, 3]
 
 
 async def test_contradicting_or_dangling_periods_runs_and_frames_are_refused(dms: Dms) -> None:
@@ -66,15 +66,15 @@ async def test_contradicting_or_dangling_periods_runs_and_frames_are_refused(dms
         await dms.client.register_run(NewRun(number=7, period="2026", conditions={"field": 2}))
     with pytest.raises(Conflict, match="frame 1 of run 7 is registered already, differently: meta"):
         await dms.client.register_frames(7, [NewFrame(number=2), NewFrame(number=1, meta={"n": 1})])
-    assert len(await dms.client.frames(7)) == 1, "a part of the frames was registered"
+    assert len(await dms.client.list_frames(7)) == 1, "a part of the frames was registered"
     with pytest.raises(Unprocessable, match="period '2027' is not registered"):
         await dms.client.register_run(NewRun(number=8, period="2027"))
     with pytest.raises(Unprocessable, match="frames of run 7"):
         await dms.client.register_frames(7, [NewFrame(number=3, file_id=12345)])
     for answer in (
         dms.client.register_frames(9, []),
-        dms.client.frames(9),
-        dms.client.runs(period="2027"),
+        dms.client.list_frames(9),
+        dms.client.list_runs(period="2027"),
     ):
         with pytest.raises(NotFound):
             await answer
@@ -135,7 +135,7 @@ async def test_frames_may_be_added_by_the_owner_of_the_run_and_the_shift(dms: Dm
         await register_frames(dms.database, 7, [NewFrame(number=2)])
     with asking("cy", Role.SHIFT):
         await register_frames(dms.database, 7, [NewFrame(number=3)])
-    assert [frame.number for frame in await dms.client.frames(7)] == [1, 3]
+    assert [frame.number for frame in await dms.client.list_frames(7)] == [1, 3]
 
 
 def asking(name: str, role: Role = Role.SUBMITTER) -> AbstractContextManager[None]:
@@ -148,7 +148,7 @@ async def test_run_conditions_are_facts_of_its_data_sets(dms: Dms) -> None:
     await dms.client.register_run(NewRun(number=7, period="2026", conditions={"energy": 27}))
     dataset = await dms.client.register_dataset(NewDataset(name="a", run=7, meta={"type": "raw"}))
     assert dataset.conditions == {"energy": 27}
-    assert (await dms.client.dataset(dataset.uid)).conditions == {"energy": 27}
+    assert (await dms.client.get_dataset(dataset.uid)).conditions == {"energy": 27}
     assert facts_of(dataset)["conditions.energy"] == 27
     named = {"conditions.energy": 9}
     other = await dms.client.register_dataset(NewDataset(name="b", run=7, meta=named))

@@ -50,7 +50,7 @@ async def register_file(
     uid = await dms.dataset(name)
     await dms.client.register_files(uid, [dms.write(name, 0, content)])
     await dms.client.close_dataset(uid)
-    [file] = (await dms.client.files(uid)).files
+    [file] = (await dms.client.list_files(uid)).files
     return f"/api/v1/datasets/{uid}/files/{file.id}/content", file, dms.path(name, file.name)
 
 
@@ -124,7 +124,7 @@ async def test_deleted_unknown_and_foreign_files_are_not_served(dms: Dms, tmp_pa
     place.unlink()
     place.symlink_to(secret)
     outside = await dms.http.get(path)
-    assert (outside.status_code, "lies outside its storage" in outside.json()["detail"]) == (
+    assert (outside.status_code, "is outside its storage" in outside.json()["detail"]) == (
         503,
         True,
     )
@@ -159,7 +159,7 @@ async def test_logs_are_served_only_from_storages_for_logs(dms: Dms) -> None:
         ("x/" * 2100 + "x", "has a path of more than 4095 bytes"),
         ("x\0y", "does not stay inside storage"),
         ("circle", "names no log: no file can be there"),
-        ("logs-of-a-step", "names no log: this is no regular file"),
+        ("logs-of-a-step", "names no log: this is not a regular file"),
     ):
         refused = await dms.http.get("/api/v1/logs", params={"url": f"{root}/{name}"})
         assert (refused.status_code, why in refused.json()["detail"]) == (422, True), refused.text

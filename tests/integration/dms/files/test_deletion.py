@@ -19,7 +19,7 @@ from tests.integration.dms.conftest import Dms
 
 
 async def used(dms: Dms, type_: StorageType) -> int:
-    return (await dms.client.storages(type_))[0].used
+    return (await dms.client.list_storages(type_))[0].used
 
 
 async def test_deletion_removes_files_and_folder_and_frees_the_storage(dms: Dms) -> None:
@@ -27,7 +27,7 @@ async def test_deletion_removes_files_and_folder_and_frees_the_storage(dms: Dms)
     _, remaining_uid = await dms.filled("kept", 2)
     await dms.apply(DeleteDataset(uid=uid))
     assert await delete_once(dms.context)
-    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert dms.files_on(StorageType.INTERMEDIATE) == [f"kept/{file.name}" for file in remaining_uid]
     assert not dms.path("gone", "").exists()
     assert await used(dms, StorageType.INTERMEDIATE) == sum(file.size for file in remaining_uid)
@@ -43,7 +43,7 @@ async def test_repeated_deletion_and_deletion_of_an_unknown_data_set_succeed(
     assert await delete_once(dms.context)
     await dms.apply(DeleteDataset(uid=uid))
     await dms.apply(DeleteDataset(uid=uuid4()))
-    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert not await delete_once(dms.context)
 
 
@@ -51,7 +51,7 @@ async def test_invariant_4_message_does_not_delete_the_last_replica_of_an_output
     uid, _ = await dms.filled("result", type_=DatasetType.OUTPUT)
     with pytest.raises(Unprocessable, match="force=true"):
         await dms.apply(DeleteDataset(uid=uid))
-    assert (await dms.client.dataset(uid)).state is DatasetState.CLOSED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.CLOSED
     await dms.client.delete_dataset(uid, force=True)
     assert await delete_once(dms.context)
     assert dms.files_on(StorageType.OUTPUT) == []
@@ -63,7 +63,7 @@ async def test_missing_files_count_as_removed(dms: Dms) -> None:
     dms.path("half", files[3].name).unlink()
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
-    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
 
 
 async def test_invariant_4_file_of_another_live_data_set_is_kept_until_its_deletion(
@@ -75,7 +75,7 @@ async def test_invariant_4_file_of_another_live_data_set_is_kept_until_its_delet
     await dms.client.delete_dataset(one)
     assert await delete_once(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == [f"one/{files[1].name}"]
-    assert (await dms.client.files(two)).files[0].url == files[1].url
+    assert (await dms.client.list_files(two)).files[0].url == files[1].url
     await dms.client.delete_dataset(two)
     assert await delete_once(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
@@ -88,7 +88,7 @@ async def test_data_sets_with_shared_files_are_deleted_together_without_remains(
     await asyncio.gather(dms.client.delete_dataset(one), dms.client.delete_dataset(two))
     await asyncio.gather(delete_once(dms.context), delete_once(dms.other_context))
     assert dms.files_on(StorageType.INTERMEDIATE) == []
-    assert [(await dms.client.dataset(uid)).state for uid in (one, two)] == [
+    assert [(await dms.client.get_dataset(uid)).state for uid in (one, two)] == [
         DatasetState.DELETED
     ] * 2
     assert await used(dms, StorageType.INTERMEDIATE) == 0, "a file was counted twice"
@@ -110,10 +110,10 @@ async def test_files_on_read_only_storages_are_only_deregistered(
         dataset.uid, [file.model_copy(update={"url": f"{url}/{file.name}"})]
     )
     if not looked:
-        dms.context.watch.read_only = ()  # as for a storage that is no local folder
+        dms.context.storage_monitor.read_only = ()  # as for a storage that is no local folder
     await dms.client.delete_dataset(dataset.uid)
     assert await delete_once(dms.context)
-    assert (await dms.client.dataset(dataset.uid)).state is DatasetState.DELETED
+    assert (await dms.client.get_dataset(dataset.uid)).state is DatasetState.DELETED
     assert (tmp_path / "tape" / file.name).exists()
 
 
@@ -135,9 +135,9 @@ async def test_two_instances_delete_each_data_set_once(dms: Dms) -> None:
         )
     )
     assert sum(done) == len(uids), "a data set was claimed twice"
-    assert [(await dms.client.dataset(uid)).state for uid in uids] == [DatasetState.DELETED] * len(
-        uids
-    )
+    assert [(await dms.client.get_dataset(uid)).state for uid in uids] == [
+        DatasetState.DELETED
+    ] * len(uids)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
     assert await used(dms, StorageType.INTERMEDIATE) == 0
 
@@ -164,7 +164,7 @@ async def test_invariant_7_deletion_resumes_after_a_kill_before_its_record(
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
     assert await delete_once(dms.other_context)
-    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert await used(dms, StorageType.INTERMEDIATE) == 0
 
 
@@ -181,7 +181,7 @@ async def test_invariant_7_expired_claim_of_a_dead_instance_is_taken_over(
     assert not await delete_once(dms.context)
     await dms.fetch(claim, uid, -1)
     assert await delete_once(dms.context)
-    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
 
 
 async def test_files_registered_after_the_deletion_began_are_removed_too(dms: Dms) -> None:
@@ -197,7 +197,7 @@ async def test_files_registered_after_the_deletion_began_are_removed_too(dms: Dm
     assert dms.files_on(StorageType.INTERMEDIATE) == ["late/00000002.1-data.bin"]
     assert await sweep_once(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
-    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert await used(dms, StorageType.INTERMEDIATE) == 0
 
 
@@ -217,7 +217,7 @@ async def test_file_registered_during_the_last_page_of_a_deletion_is_removed(
 
     monkeypatch.setattr(removing, "_forget", and_one_more)
     assert await delete_once(dms.context)
-    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert dms.files_on(StorageType.INTERMEDIATE) == []
 
 
@@ -258,11 +258,11 @@ async def test_invariant_4_link_out_of_the_storage_halts_the_deletion(
     assert row["state"] == DatasetState.DELETING
     assert row["halted_at"] is not None
     assert "is reached through a link" in row["reason"]
-    assert not await delete_once(dms.context), "the halted deletion went on by itself"
+    assert not await delete_once(dms.context), "the halted deletion continued by itself"
     folder.unlink()
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context), "a repeated request did not resume the deletion"
-    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert len(list(victim.iterdir())) == len(files)
 
 

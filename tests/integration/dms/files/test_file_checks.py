@@ -28,8 +28,8 @@ def a_pipe(path: Path) -> None:
     [
         (Path.unlink, "is not there: write it before it is registered"),
         (lambda path: path.write_text("shorter"), "has 7 bytes, not 8"),
-        (a_folder, "is no plain file"),
-        (a_pipe, "is no plain file"),
+        (a_folder, "is not a plain file"),
+        (a_pipe, "is not a plain file"),
     ],
 )
 async def test_file_that_differs_from_its_registration_is_refused_by_name(
@@ -40,7 +40,9 @@ async def test_file_that_differs_from_its_registration_is_refused_by_name(
     spoil(dms.path("frames", file.name))  # type: ignore[operator]
     with pytest.raises(Unprocessable, match=f"file '{file.name}': file://.* {sentence}"):
         await dms.client.register_files(uid, [good, file])
-    assert (await dms.client.dataset(uid)).count_files == 0, "a part of the files was registered"
+    assert (await dms.client.get_dataset(uid)).count_files == 0, (
+        "a part of the files was registered"
+    )
 
 
 async def test_known_file_may_be_missing(dms: Dms) -> None:

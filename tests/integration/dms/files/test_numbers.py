@@ -32,9 +32,11 @@ async def test_taken_sequence_number_is_refused_with_both_file_names(dms: Dms) -
         ),
     ):
         await dms.client.register_files(uid, [dms.write("frames", 2), second])
-    assert (await dms.client.dataset(uid)).count_files == 1, "a part of the files was registered"
+    assert (await dms.client.get_dataset(uid)).count_files == 1, (
+        "a part of the files was registered"
+    )
     await dms.client.register_files(uid, [second.model_copy(update={"seq": 2}), first])
-    assert [file.seq for file in (await dms.client.files(uid)).files] == [
+    assert [file.seq for file in (await dms.client.list_files(uid)).files] == [
         1,
         2,
     ], "the corrected files were not registered"
@@ -51,7 +53,7 @@ async def test_equal_sequence_numbers_in_a_request_are_refused_with_both_file_na
         match=f"files '{first.name}' and '{second.name}' of the request have the same seq 1",
     ):
         await dms.client.register_files(uid, [first, second])
-    assert (await dms.client.dataset(uid)).count_files == 0
+    assert (await dms.client.get_dataset(uid)).count_files == 0
 
 
 async def test_concurrent_registrations_of_a_sequence_number_register_one_file(dms: Dms) -> None:
@@ -64,7 +66,7 @@ async def test_concurrent_registrations_of_a_sequence_number_register_one_file(d
         return_exceptions=True,
     )
     assert [isinstance(outcome, Conflict) for outcome in outcomes].count(True) == 1, outcomes
-    assert (await dms.client.dataset(uid)).count_files == 1
+    assert (await dms.client.get_dataset(uid)).count_files == 1
 
 
 async def test_file_shared_with_another_data_set_needs_a_free_sequence_number(dms: Dms) -> None:
@@ -99,7 +101,7 @@ async def test_logs_of_several_attempts_have_the_sequence_number_of_their_job(dm
             dataset_uid=uid, files=[file_with_same_number(dms, "logs", first, DatasetType.LOGS)]
         )
     )
-    assert [file.seq for file in (await dms.client.files(uid)).files] == [1, 1]
+    assert [file.seq for file in (await dms.client.list_files(uid)).files] == [1, 1]
 
 
 async def test_file_with_a_taken_number_is_accepted_by_a_data_set_under_deletion(

@@ -26,12 +26,12 @@ def make_release(uid: UUID, *seqs: int, task: UUID = TASK, count: int = 1) -> Re
 
 
 async def listed(dms: Dms, uid: UUID) -> list[int]:
-    return [file.seq for file in (await dms.client.files(uid)).files]
+    return [file.seq for file in (await dms.client.list_files(uid)).files]
 
 
 async def released(dms: Dms, uid: UUID) -> list[int]:
     """Return the numbers of the files that the list of files marks as released."""
-    files = (await dms.client.files(uid, released=True)).files
+    files = (await dms.client.list_files(uid, released=True)).files
     return [file.seq for file in files if file.released]
 
 
@@ -55,15 +55,15 @@ async def test_released_file_is_removed_and_its_data_set_stays(dms: Dms) -> None
     assert await released(dms, uid) == [1, 3]
     await remove_released(dms.context)
     assert stored_numbers(dms) == [0, 2, 4]
-    dataset = await dms.client.dataset(uid)
+    dataset = await dms.client.get_dataset(uid)
     assert (dataset.count_files, dataset.released) == (5, 2)
     assert dataset.bytes == sum(file.size for file in files)
-    [storage] = await dms.client.storages(StorageType.INTERMEDIATE)
+    [storage] = await dms.client.list_storages(StorageType.INTERMEDIATE)
     assert storage.used == sum(files[seq].size for seq in (0, 2, 4))
     assert await waiting(dms) == 0
-    deleted_file = (await dms.client.files(uid, released=True)).files[1]
+    deleted_file = (await dms.client.list_files(uid, released=True)).files[1]
     with pytest.raises(NotFound, match="has been deleted"):
-        await dms.client.file(uid, deleted_file.id)
+        await dms.client.get_file(uid, deleted_file.id)
 
 
 async def test_release_time_is_after_the_wait_for_the_data_set(dms: Dms) -> None:
@@ -93,7 +93,7 @@ async def test_release_delivered_twice_counts_once(dms: Dms) -> None:
     for _ in range(2):
         await dms.apply(make_release(uid, 0))
         await remove_released(dms.context)
-    assert (await dms.client.dataset(uid)).released == 1
+    assert (await dms.client.get_dataset(uid)).released == 1
     assert await dms.fetch("SELECT * FROM file_reads") == []
 
 
@@ -123,7 +123,7 @@ async def test_file_registered_after_its_release_does_not_come_back(dms: Dms, co
     assert await listed(dms, uid) == [1]
     await remove_released(dms.context)
     assert stored_numbers(dms) == [1]
-    dataset = await dms.client.dataset(uid)
+    dataset = await dms.client.get_dataset(uid)
     assert (dataset.state, dataset.count_files, dataset.released) == (DatasetState.CLOSED, 3, 2)
 
 
@@ -133,7 +133,7 @@ async def test_repeated_registration_does_not_restore_a_released_file(dms: Dms) 
     await remove_released(dms.context)
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files, close_at=3))
     assert await listed(dms, uid) == [2]
-    dataset = await dms.client.dataset(uid)
+    dataset = await dms.client.get_dataset(uid)
     assert (dataset.state, dataset.count_files, dataset.released) == (DatasetState.CLOSED, 3, 2)
     assert await remove_released(dms.context) is False
     assert stored_numbers(dms) == [2]
@@ -164,11 +164,11 @@ async def test_release_for_a_deleted_data_set_changes_nothing(dms: Dms) -> None:
     assert await delete_once(dms.context)
     await dms.apply(make_release(uid, 1))
     await remove_released(dms.context)
-    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert dms.files_on(StorageType.INTERMEDIATE) == []
     assert await dms.fetch("SELECT * FROM file_reads") == []
     assert await waiting(dms) == 0
-    [storage] = await dms.client.storages(StorageType.INTERMEDIATE)
+    [storage] = await dms.client.list_storages(StorageType.INTERMEDIATE)
     assert storage.used == 0
 
 
@@ -203,7 +203,7 @@ async def test_released_files_are_taken_over_as_released(dms: Dms) -> None:
     await dms.apply(make_release(one, 0, 2))
     await remove_released(dms.context)
     two = await dms.dataset("two")
-    files = (await dms.client.files(one, released=True)).files
+    files = (await dms.client.list_files(one, released=True)).files
     new = [NewFile.model_validate(file.model_dump(exclude={"id", "dataset_uid"})) for file in files]
     for _ in range(2):
         await dms.client.register_files(two, new)
@@ -211,9 +211,9 @@ async def test_released_files_are_taken_over_as_released(dms: Dms) -> None:
     assert await released(dms, two) == [0, 2]
     dataset = await dms.client.close_dataset(two, files=3)
     assert (dataset.state, dataset.count_files) == (DatasetState.CLOSED, 3)
-    urls = [file.url for file in (await dms.client.files(two, released=True)).files]
+    urls = [file.url for file in (await dms.client.list_files(two, released=True)).files]
     assert urls == [file.url for file in files]
-    [storage] = await dms.client.storages(StorageType.INTERMEDIATE)
+    [storage] = await dms.client.list_storages(StorageType.INTERMEDIATE)
     assert storage.used == files[1].size
     for uid in (one, two):
         await dms.apply(DeleteDataset(uid=uid))
@@ -255,7 +255,7 @@ async def test_invariant_7_removal_goes_on_in_another_instance_after_a_kill(
     await remove_released(dms.other_context)
     assert stored_numbers(dms) == [3]
     assert await waiting(dms) == 0
-    [storage] = await dms.client.storages(StorageType.INTERMEDIATE)
+    [storage] = await dms.client.list_storages(StorageType.INTERMEDIATE)
     assert storage.used == files[3].size
 
 
@@ -319,7 +319,7 @@ async def test_any_order_of_messages_has_the_same_result(dms: Dms, data: st.Data
     await remove_released(dms.context)
     both = set(read[TASK]) & set(read[OTHER])
     left = [seq for seq in range(4) if seq not in both]
-    dataset = await dms.client.dataset(uid)
+    dataset = await dms.client.get_dataset(uid)
     assert (dataset.state, dataset.count_files, dataset.released) == (
         DatasetState.CLOSED,
         4,

@@ -31,7 +31,7 @@ async def test_pieces_are_joined_to_a_file_that_is_registered_once(dms: Dms) -> 
         await client.join_pieces(uid, join_request())
     await client.send_piece(uid, DATA[:6000], file="model.pt", offset=0)
     key = file_key("model.pt")
-    assert await client.pieces(uid) == [
+    assert await client.list_pieces(uid) == [
         PieceAt(file=key, offset=0, size=6000),
         PieceAt(file=key, offset=6000, size=len(DATA) - 6000),
     ]
@@ -42,7 +42,7 @@ async def test_pieces_are_joined_to_a_file_that_is_registered_once(dms: Dms) -> 
     )
     assert dms.path("set", "model.pt", INPUT).read_bytes() == DATA
     assert [path.name for path in dms.path("set", "x", INPUT).parent.iterdir()] == ["model.pt"]
-    [file] = (await client.files(uid)).files
+    [file] = (await client.list_files(uid)).files
     assert (file.name, file.seq, file.checksum) == ("model.pt", 0, SUM)
     assert file.meta == {"a": 1}
 
@@ -52,9 +52,9 @@ async def test_pieces_with_a_wrong_checksum_are_discarded(dms: Dms) -> None:
     await client.send_piece(uid, b"x" * len(DATA), file="model.pt", offset=0)
     with pytest.raises(Unprocessable, match="has not arrived as it was announced"):
         await client.join_pieces(uid, join_request())
-    assert await client.pieces(uid) == []
+    assert await client.list_pieces(uid) == []
     assert not dms.path("set", "model.pt", INPUT).exists()
-    assert (await client.dataset(uid)).count_files == 0
+    assert (await client.get_dataset(uid)).count_files == 0
     await client.send_piece(uid, DATA, file="model.pt", offset=0)
     assert (await client.join_pieces(uid, join_request(checksum=None))).checksum == SUM
 
@@ -67,7 +67,7 @@ async def test_concurrent_senders_of_the_same_file_succeed(dms: Dms) -> None:
         return (await client.join_pieces(uid, join_request())).checksum
 
     assert set(await asyncio.gather(send(), send(), send())) == {SUM}
-    assert (await client.dataset(uid)).count_files == 1
+    assert (await client.get_dataset(uid)).count_files == 1
 
 
 async def test_overlapping_joins_of_a_file_return_the_same_file(
@@ -85,7 +85,7 @@ async def test_overlapping_joins_of_a_file_return_the_same_file(
 
     monkeypatch.setattr(FileWork, "files_in", after_another)
     assert (await client.join_pieces(uid, join_request())).checksum == SUM
-    assert (await client.dataset(uid)).count_files == 1
+    assert (await client.get_dataset(uid)).count_files == 1
 
 
 async def test_pieces_for_unsuitable_data_sets_and_names_are_refused(dms: Dms) -> None:

@@ -12,7 +12,7 @@ from dms.usecases.files import check_links, file_reads
 from dms.usecases.files.file_reads import FileReads, OpenFile
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.common.states import DatasetType, StorageType
-from sluice.storage import Reader, StorageUnavailable, open_reader, through_link
+from sluice.storage import Reader, StorageUnavailable, leads_through_link, open_reader
 from tests.integration.dms.conftest import Dms
 from tests.waiting import eventually
 
@@ -32,9 +32,9 @@ class Mount:
         self.opened.append(reader)
         return reader
 
-    def through_link(self, storage_url: str, url: str, *, plain: set[str]) -> bool:
+    def leads_through_link(self, storage_url: str, url: str, *, plain: set[str]) -> bool:
         self._wait(url)
-        return through_link(storage_url, url, plain=plain)
+        return leads_through_link(storage_url, url, plain=plain)
 
     def _wait(self, url: str) -> None:
         if url.startswith(self.url):
@@ -58,7 +58,7 @@ async def log_answers(dms: Dms) -> bool:
 
 async def test_hanging_reads_do_not_block_other_storages(dms: Dms, mount: Mount) -> None:
     uid, _ = await dms.filled("data")
-    path = f"/api/v1/datasets/{uid}/files/{(await dms.client.files(uid)).files[0].id}/content"
+    path = f"/api/v1/datasets/{uid}/files/{(await dms.client.list_files(uid)).files[0].id}/content"
     most = dms.settings.parallel_reads
     hanging = [asyncio.create_task(dms.http.get(path)) for _ in range(2 * most)]
 
@@ -88,7 +88,7 @@ async def test_hanging_read_times_out(
 ) -> None:
     monkeypatch.setattr(file_reads, "READ_LIMIT", 0.05)
     uid, _ = await dms.filled("data", 1)
-    [file] = (await dms.client.files(uid)).files
+    [file] = (await dms.client.list_files(uid)).files
     answer = await dms.http.get(f"/api/v1/datasets/{uid}/files/{file.id}/content")
     assert (answer.status_code, "has not answered within" in answer.json()["detail"]) == (503, True)
 
@@ -97,7 +97,7 @@ async def test_checks_of_files_and_folders_on_a_hanging_storage_time_out(
     dms: Dms, mount: Mount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     uid = await dms.dataset("frames")
-    monkeypatch.setattr(check_links, "through_link", mount.through_link)
+    monkeypatch.setattr(check_links, "leads_through_link", mount.leads_through_link)
     monkeypatch.setattr(file_reads, "READ_LIMIT", 0.05)
     with pytest.raises(
         NotAvailable,

@@ -33,7 +33,7 @@ async def test_path_through_a_link_is_not_registered(dms: Dms, link: str) -> Non
         ),
     ):
         await dms.client.register_files(uid, [file_at(files[0], through)])
-    assert (await dms.client.dataset(uid)).count_files == 0
+    assert (await dms.client.get_dataset(uid)).count_files == 0
     with pytest.raises(
         Unprocessable, match=r"data set 'other': .* is reached through a link in storage 'input-1'"
     ):
@@ -41,7 +41,7 @@ async def test_path_through_a_link_is_not_registered(dms: Dms, link: str) -> Non
     assert (await dms.client.register_files(uid, files)).new == 1, (
         "the file was refused at its own path"
     )
-    assert (await dms.client.files(dataset_uid)).files[0].url == files[0].url
+    assert (await dms.client.list_files(dataset_uid)).files[0].url == files[0].url
 
 
 @pytest.mark.parametrize("link", ["other", "other/d"])
@@ -56,13 +56,13 @@ async def test_deletion_removes_nothing_behind_a_link(dms: Dms, link: str) -> No
     await dms.apply(
         RegisterFiles(dataset_uid=uid, files=[file_at(files[0], place / files[0].name), own])
     )
-    [read, _] = (await dms.client.files(uid)).files
+    [read, _] = (await dms.client.list_files(uid)).files
     answer = await dms.http.get(f"/api/v1/datasets/{uid}/files/{read.id}/content")
     assert answer.status_code == 200, "a registered file behind a link is not readable"
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
     assert all(dms.path("kept", file.name, INPUT).exists() for file in files)
-    assert (await dms.client.dataset(dataset_uid)).state is DatasetState.CLOSED
+    assert (await dms.client.get_dataset(dataset_uid)).state is DatasetState.CLOSED
     assert not dms.path("beside", own.name, INPUT).exists(), (
         "a link blocked the removal of another file"
     )
@@ -72,7 +72,7 @@ async def test_deletion_removes_nothing_behind_a_link(dms: Dms, link: str) -> No
     place.unlink()
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
-    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert all(dms.path("kept", file.name, INPUT).exists() for file in files)
 
 
@@ -86,12 +86,12 @@ async def test_folder_replaced_by_a_link_is_neither_swept_nor_removed(dms: Dms) 
     assert await sweep_once(dms.context)
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
-    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert dms.path("other", "").is_symlink()
     assert sorted(path.name for path in dms.path("kept", "").iterdir()) == sorted(
         [files[0].name, left.name]
     )
-    assert (await dms.client.dataset(dataset_uid)).state is DatasetState.CLOSED
+    assert (await dms.client.get_dataset(dataset_uid)).state is DatasetState.CLOSED
 
 
 async def test_upload_reads_nothing_outside_the_storage(dms: Dms, tmp_path: Path) -> None:

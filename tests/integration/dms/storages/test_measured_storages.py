@@ -19,7 +19,8 @@ async def test_data_sets_are_counted_per_storage(dms: Dms) -> None:
     await dms.client.delete_dataset(deleted_uid)
     assert await delete_once(dms.context)
     counts = {
-        one.type: one.datasets for one in await dms.client.storages(everything=True, measured=True)
+        one.type: one.datasets
+        for one in await dms.client.list_storages(include_disabled=True, measured=True)
     }
     assert counts == {
         StorageType.INPUT: 1,
@@ -43,7 +44,8 @@ async def test_free_space_of_a_storage_is_bounded_by_its_capacity(
     )
     await dms.fetch(sql)
     free_space = {
-        one.name: one.free for one in await dms.client.storages(everything=True, measured=True)
+        one.name: one.free
+        for one in await dms.client.list_storages(include_disabled=True, measured=True)
     }
     assert (free_space["small"], free_space["bucket"]) == (1000, None)
-    assert free_space["input-1"] == dms.watch.free[dms.storages[StorageType.INPUT].url]
+    assert free_space["input-1"] == dms.storage_monitor.free[dms.storages[StorageType.INPUT].url]

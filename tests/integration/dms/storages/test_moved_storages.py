@@ -51,7 +51,7 @@ def move_folder(root: Path) -> None:
 
 
 async def read_content(dms: Dms, uid: UUID) -> tuple[int, str]:
-    [file, *_] = (await dms.client.files(uid)).files
+    [file, *_] = (await dms.client.list_files(uid)).files
     answer = await dms.http.get(
         f"/api/v1/datasets/{uid}/files/{file.id}/content", headers={"range": "bytes=0-1"}
     )
@@ -82,7 +82,7 @@ async def test_nothing_in_a_replaced_storage_folder_is_read_deleted_swept_or_upl
     put_back(root)
     await dms.fetch("UPDATE datasets SET retry_at = now()")
     assert await delete_once(dms.context)
-    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
 
 
 async def test_empty_data_set_folder_in_a_replaced_storage_is_kept(dms: Dms, reason: str) -> None:
@@ -111,10 +111,10 @@ async def test_replaced_storage_gets_no_new_data_and_shows_the_reason(
         await dms.client.register_files(uid, [astray])
     with pytest.raises(Unprocessable, match=reason):
         await dms.client.register_dataset(NewDataset(name="new", url=f"file://{root}/new"))
-    await dms.watch.check_all()
-    [storage] = await dms.client.storages(StorageType.INTERMEDIATE, everything=True)
+    await dms.storage_monitor.check_all()
+    [storage] = await dms.client.list_storages(StorageType.INTERMEDIATE, include_disabled=True)
     assert reason in (storage.warning or "")
-    assert await dms.client.storages(StorageType.INTERMEDIATE) == []
+    assert await dms.client.list_storages(StorageType.INTERMEDIATE) == []
 
 
 async def test_moved_storage_is_used_again_after_it_is_enabled(dms: Dms, root: Path) -> None:
@@ -136,9 +136,9 @@ async def test_storage_of_an_earlier_release_is_compared_with_its_first_seen_fol
     uid, files = await dms.filled("set", 1)
     await dms.fetch("DELETE FROM storage_folders")
     for _ in range(2):
-        await dms.watch.check_all()
+        await dms.storage_monitor.check_all()
     assert (await read_content(dms, uid))[0] == 206
     replace_folder(root, files)
-    await dms.watch.check_all()
+    await dms.storage_monitor.check_all()
     status, text = await read_content(dms, uid)
     assert (status, reason in text) == (503, True)

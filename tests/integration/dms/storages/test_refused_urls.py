@@ -34,7 +34,7 @@ async def test_file_outside_the_storages_is_refused_by_name(dms: Dms, url: str) 
         await dms.client.register_files(uid, [file, astray])
     with pytest.raises(Unprocessable, match=r"file 'astray': "):
         await dms.apply(RegisterFiles(dataset_uid=uid, files=[file, astray]))
-    assert (await dms.client.dataset(uid)).count_files == 0
+    assert (await dms.client.get_dataset(uid)).count_files == 0
 
 
 async def test_url_with_dot_segments_is_invalid(dms: Dms) -> None:
@@ -64,13 +64,13 @@ async def test_disabled_storage_takes_no_new_data_sets_and_files(dms: Dms) -> No
     uid = await dms.dataset("frames")
     file = dms.write("frames", 1)
     await dms.fetch("UPDATE storages SET enabled = false WHERE type = 'intermediate'")
-    with pytest.raises(Unprocessable, match="lies in no registered, enabled storage"):
+    with pytest.raises(Unprocessable, match="is not in a registered, enabled storage"):
         await dms.client.register_files(uid, [file])
-    with pytest.raises(Unprocessable, match="lies in no registered, enabled storage"):
+    with pytest.raises(Unprocessable, match="is not in a registered, enabled storage"):
         await dms.dataset("more")
     # Files that pilots wrote before must not be lost.
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[file]))
-    assert (await dms.client.dataset(uid)).count_files == 1
+    assert (await dms.client.get_dataset(uid)).count_files == 1
 
 
 async def test_only_an_input_data_set_may_be_a_whole_storage(dms: Dms) -> None:

@@ -15,7 +15,9 @@ from tests.integration.dms.conftest import Dms
 
 
 async def measured(dms: Dms, name: str) -> dict[tuple[object, ...], float]:
-    [measurement] = [one for one in declare_gauges(dms.watch.free_now) if one.name == name]
+    [measurement] = [
+        one for one in declare_gauges(dms.storage_monitor.free_now) if one.name == name
+    ]
     return {tuple(row[:-1]): float(row[-1]) for row in await measurement.read(dms.database)}
 
 

@@ -19,7 +19,7 @@ async def fail_upload(dms: Dms, uid: UUID, *, times: int) -> None:
 
 
 async def waits_for(dms: Dms, uid: UUID) -> str | None:
-    return (await dms.client.dataset_status(uid)).waits_for
+    return (await dms.client.get_dataset_status(uid)).waits_for
 
 
 async def test_upload_to_a_disabled_storage_shows_the_remedy_and_then_goes_on(
@@ -32,12 +32,14 @@ async def test_upload_to_a_disabled_storage_shows_the_remedy_and_then_goes_on(
     assert await waits_for(dms, uid) is None, "an upload without an attempt shows a reason"
     await fail_upload(dms, uid, times=4)
     assert await waits_for(dms, uid) == f"its upload, which fails and is tried again: {DISABLED}"
-    assert (await dms.client.stalled()).stalled == [], "a transient failure is shown as stalled"
+    assert (await dms.client.list_stalled_transfers()).stalled == [], (
+        "a transient failure is shown as stalled"
+    )
     await fail_upload(dms, uid, times=1)
     other, _ = await dms.filled("another")
     await dms.apply(UploadDataset(uid=other))
     await fail_upload(dms, other, times=5)
-    [one] = (await dms.client.stalled()).stalled
+    [one] = (await dms.client.list_stalled_transfers()).stalled
     row = await dms.row(uid)
     assert (one.state, one.reason, one.halted, one.first.uid, one.number) == (
         DatasetState.UPLOADING,
@@ -50,11 +52,11 @@ async def test_upload_to_a_disabled_storage_shows_the_remedy_and_then_goes_on(
     await dms.client.enable_storage(name)
     assert await upload_once(dms.context), "the upload still pauses"
     assert await upload_once(dms.context)
-    assert [(await dms.client.dataset(dataset_uid)).state for dataset_uid in (uid, other)] == [
+    assert [(await dms.client.get_dataset(dataset_uid)).state for dataset_uid in (uid, other)] == [
         DatasetState.UPLOADED
     ] * 2
     assert await waits_for(dms, uid) is None
-    assert (await dms.client.stalled()).stalled == []
+    assert (await dms.client.list_stalled_transfers()).stalled == []
 
 
 async def test_halted_deletion_is_shown_as_waiting_for_a_person(dms: Dms) -> None:
@@ -66,7 +68,7 @@ async def test_halted_deletion_is_shown_as_waiting_for_a_person(dms: Dms) -> Non
     folder.symlink_to(dms.folder / "elsewhere")
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
-    [one] = (await dms.client.stalled()).stalled
+    [one] = (await dms.client.list_stalled_transfers()).stalled
     assert (one.state, one.halted, one.number, one.since) == (DatasetState.DELETING, True, 1, None)
     waits = await waits_for(dms, uid)
     assert (
@@ -83,7 +85,7 @@ async def test_reasons_beyond_the_limit_are_counted(dms: Dms) -> None:
             uid,
             f"reason {number // 2}",
         )
-    stalled = await dms.client.stalled(limit=1)
+    stalled = await dms.client.list_stalled_transfers(limit=1)
     assert [(one.reason, one.number) for one in stalled.stalled] == [("reason 0", 2)]
     assert stalled.more == 1
     await dms.fetch(
@@ -91,4 +93,6 @@ async def test_reasons_beyond_the_limit_are_counted(dms: Dms) -> None:
         " = $1",
         uids[2],
     )
-    assert (await dms.client.stalled(limit=1)).more == 0, "a claimed upload is shown as stalled"
+    assert (await dms.client.list_stalled_transfers(limit=1)).more == 0, (
+        "a claimed upload is shown as stalled"
+    )

@@ -10,7 +10,7 @@ import pytest
 from dms.usecases.files.file_work import FileWork
 from dms.usecases.storages.watch_storages import StorageMonitor
 from sluice.contracts.common.states import StorageType
-from sluice.storage import folder_at
+from sluice.storage import resolve_folder
 from tests.integration.dms.conftest import Dms
 
 #: The time limit of a check. Tests shorten it for storages that certainly hang.
@@ -57,25 +57,25 @@ async def test_hanging_storage_keeps_its_last_check_or_gets_no_new_data(
     def hangs(path: str) -> object:
         if f"file://{path}" == url:
             assert answers.wait(20)
-        return folder_at(path)
+        return resolve_folder(path)
 
     def free(path: str) -> object:
         hangs(path)
         return usage(path)
 
-    await dms.watch.check_all()
+    await dms.storage_monitor.check_all()
     usage = shutil.disk_usage
     monkeypatch.setattr(LIMIT, 2)
     monkeypatch.setattr("shutil.disk_usage", free)
-    monkeypatch.setattr("dms.usecases.files.file_work.folder_at", hangs)
-    await dms.watch.check_all()
-    assert dms.watch.objections == {}, "the last check of the storage was dropped"
+    monkeypatch.setattr("dms.usecases.files.file_work.resolve_folder", hangs)
+    await dms.storage_monitor.check_all()
+    assert dms.storage_monitor.rejection_reasons == {}, "the last check of the storage was dropped"
     fresh = StorageMonitor(dms.database, dms.context.files, dms.settings.roots)
     await fresh.check_all()
-    assert list(fresh.objections.values()) == ["its file system does not answer"]
+    assert list(fresh.rejection_reasons.values()) == ["its file system does not answer"]
     for everything in (True, False):
         async with asyncio.timeout(10):
-            storages = await dms.client.storages(StorageType.LOGS, everything=everything)
+            storages = await dms.client.list_storages(StorageType.LOGS, include_disabled=everything)
         assert [one.url for one in storages] == [url], "the storage is missing from the list"
     assert fresh.free_now[url] == 0.0
     async with asyncio.timeout(10):
@@ -83,9 +83,15 @@ async def test_hanging_storage_keeps_its_last_check_or_gets_no_new_data(
         assert not (await dms.client.disable_storage("logs-1")).enabled, (
             "the storage is still enabled"
         )
-    assert (await dms.client.storages(StorageType.LOGS), dms.watch.objections) == ([], {})
+    assert (
+        await dms.client.list_storages(StorageType.LOGS),
+        dms.storage_monitor.rejection_reasons,
+    ) == (
+        [],
+        {},
+    )
     answers.set()
     await dms.context.files.inspect_folder(url.removeprefix("file://"))
     await dms.client.enable_storage("logs-1")
     await fresh.check_all()
-    assert (fresh.objections, fresh.free_now[url] > 0) == ({}, True)
+    assert (fresh.rejection_reasons, fresh.free_now[url] > 0) == ({}, True)

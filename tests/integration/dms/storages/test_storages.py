@@ -45,19 +45,19 @@ def new_storage(name: str, url: str | Path, **more: Any) -> NewStorage:
     [
         (
             "file://{outside}",
-            "lies in no place where storages may be .*SLUICE_DMS_STORAGE_ROOTS .*--storage-root",
+            "is not in a place where storages may be .*SLUICE_DMS_STORAGE_ROOTS .*--storage-root",
         ),
-        ("file://{inside}-2", "lies in no place where storages may be"),
-        ("file://{inside}/way-out", "lies in no place where storages may be"),
-        ("file://{outside}/a b#c", "lies in no place where storages may be"),
-        ("s3://bucket", "lies in no place where storages may be"),
-        ("s3://bucket/a", "lies in no place where storages may be"),
-        ("root://host:1094/a", "lies in no place where storages may be"),
-        ("file:///", "is no absolute URL|is no plain folder|is not an absolute URL"),
+        ("file://{inside}-2", "is not in a place where storages may be"),
+        ("file://{inside}/way-out", "is not in a place where storages may be"),
+        ("file://{outside}/a b#c", "is not in a place where storages may be"),
+        ("s3://bucket", "is not in a place where storages may be"),
+        ("s3://bucket/a", "is not in a place where storages may be"),
+        ("root://host:1094/a", "is not in a place where storages may be"),
+        ("file:///", "is not an absolute URL|is not a plain folder"),
         ("file://localhost{inside}/new", "write it as file:///"),
         ("FILE://{inside}/new", "write it as file:///"),
-        ("file://{inside}//new", "is no plain folder"),
-        ("file://{inside}/new/%2e", "is no plain folder"),
+        ("file://{inside}//new", "is not a plain folder"),
+        ("file://{inside}/new/%2e", "is not a plain folder"),
         ("memory://a", "keeps nothing"),
         (
             "file://{inside}/missing",
@@ -75,7 +75,7 @@ async def test_storage_url_outside_the_allowed_places_is_refused(
     assert answer.status_code == 422
     with pytest.raises(Unprocessable, match=sentence):
         raise Unprocessable(answer.json()["detail"])
-    assert len(await dms.client.storages(everything=True)) == 4
+    assert len(await dms.client.list_storages(include_disabled=True)) == 4
 
 
 @pytest.mark.parametrize("enabled", [True, False])
@@ -102,14 +102,14 @@ async def test_storage_that_overlaps_another_storage_is_refused(
     with pytest.raises(
         Conflict,
         match=(
-            rf"'x'.*'{other}'.* are one folder, or one lies in the other|name is '{other}', not 'x'"
+            rf"'x'.*'{other}'.* are one folder, or one is in the other|name is '{other}', not 'x'"
         ),
     ):
         await dms.client.register_storage(new_storage("x", dms.folder / path, read_only=read_only))
 
 
 async def test_storage_around_other_storages_is_refused(dms: Dms, tmp_path: Path) -> None:
-    with pytest.raises(Conflict, match="one lies in the other"):
+    with pytest.raises(Conflict, match="one is in the other"):
         await dms.client.register_storage(new_storage("all", tmp_path))
 
 
@@ -125,7 +125,7 @@ async def test_only_one_of_two_concurrent_overlapping_storages_is_registered(dms
         return_exceptions=True,
     )
     assert [isinstance(answer, Conflict) for answer in answers].count(True) == 1, answers
-    assert len(await dms.client.storages(LOGS)) == 2
+    assert len(await dms.client.list_storages(LOGS)) == 2
 
 
 @asynccontextmanager
@@ -147,7 +147,7 @@ async def meanwhile(dms: Dms, work: Awaitable[object]) -> AsyncIterator[Connecti
         task = asyncio.ensure_future(work)
         await eventually(waits, what="the storages are waited for")
         yield transaction.connection
-    with pytest.raises(Conflict, match="one lies in the other"):
+    with pytest.raises(Conflict, match="one is in the other"):
         await task
 
 
@@ -159,7 +159,7 @@ async def test_storage_registered_meanwhile_by_another_instance_is_compared(dms:
     )
     async with meanwhile(dms, register_storage(dms.context, outer)) as connection:
         assert await insert_storage(connection, uuid4(), inner)
-    assert {one.name for one in await dms.client.storages(LOGS)} == {"logs-1", "inner"}
+    assert {one.name for one in await dms.client.list_storages(LOGS)} == {"logs-1", "inner"}
 
 
 async def test_storage_enabled_meanwhile_by_another_instance_is_compared(dms: Dms) -> None:
@@ -169,7 +169,7 @@ async def test_storage_enabled_meanwhile_by_another_instance_is_compared(dms: Dm
     (dms.folder / "logs").symlink_to("output")
     async with meanwhile(dms, enable_storage(dms.context, "logs-1")) as connection:
         await set_enabled(connection, "output-1", enabled=True)
-    assert await dms.client.storages(LOGS) == []
+    assert await dms.client.list_storages(LOGS) == []
 
 
 async def test_concurrent_equal_registrations_make_only_one_storage(dms: Dms) -> None:
@@ -200,7 +200,7 @@ async def test_storage_is_probed_without_leaving_files(dms: Dms, tmp_path: Path)
 
 
 async def test_unwritable_storage_is_refused_unless_it_is_read_only(dms: Dms) -> None:
-    dms.context.watch.roots = ("file:///proc",)
+    dms.context.storage_monitor.roots = ("file:///proc",)
     with pytest.raises(Unprocessable, match="the DMS has to write, read and delete a file there: "):
         await register_storage(dms.context, new_storage("proc", "/proc/self"))
     _, is_new = await register_storage(
@@ -214,20 +214,20 @@ async def test_disabled_storage_gets_no_new_data_sets_and_its_data_stays_usable(
     stored_uid, _ = await dms.filled("kept", 1)
     for _ in range(2):
         assert not (await dms.client.disable_storage("intermediate-1")).enabled
-    assert await dms.client.storages(StorageType.INTERMEDIATE) == []
-    [storage] = await dms.client.storages(StorageType.INTERMEDIATE, everything=True)
+    assert await dms.client.list_storages(StorageType.INTERMEDIATE) == []
+    [storage] = await dms.client.list_storages(StorageType.INTERMEDIATE, include_disabled=True)
     assert (storage.name, storage.enabled, storage.warning) == ("intermediate-1", False, None)
     for name, expected in ((storage.name, [storage.name]), ("intermediate", [])):
         named = await dms.http.get("/api/v1/storages", params={"name": name})
         assert [one["name"] for one in named.json()] == expected
-    with pytest.raises(Unprocessable, match="lies in no registered, enabled storage"):
+    with pytest.raises(Unprocessable, match="is not in a registered, enabled storage"):
         await dms.dataset("more")
     await dms.client.delete_dataset(going)
     assert await delete_once(dms.context)
     assert not dms.path("going", files[0].name).exists()
     await dms.apply(UploadDataset(uid=stored_uid))
     assert await upload_once(dms.context)
-    assert (await dms.client.dataset(stored_uid)).state is DatasetState.UPLOADED
+    assert (await dms.client.get_dataset(stored_uid)).state is DatasetState.UPLOADED
     for _ in range(2):
         assert (await dms.client.enable_storage("intermediate-1")).enabled
     await dms.dataset("more")
@@ -281,10 +281,10 @@ class Legacy:
 
     async def warnings(self) -> dict[str, str]:
         """Return the warnings of the storages after a check."""
-        await self._dms.watch.check_all()
+        await self._dms.storage_monitor.check_all()
         return {
             one.name: one.warning
-            for one in await self._dms.client.storages(everything=True)
+            for one in await self._dms.client.list_storages(include_disabled=True)
             if one.warning
         }
 
@@ -302,10 +302,12 @@ async def test_disallowed_storage_of_an_earlier_release_gets_no_new_data(
     uid = await dms.dataset("old", DatasetType.LOGS)
     warnings = await legacy.warnings()
     assert set(warnings) == {"away", "ram"}
-    assert "it lies in no place where storages may be" in warnings["away"]
+    assert "it is not in a place where storages may be" in warnings["away"]
     assert "SLUICE_DMS_STORAGE_ROOTS" in warnings["ram"]
-    assert {one.name for one in await dms.client.storages(LOGS)} == {"logs-1"}
-    with pytest.raises(Unprocessable, match="storage 'away' gets no new data: it lies in no place"):
+    assert {one.name for one in await dms.client.list_storages(LOGS)} == {"logs-1"}
+    with pytest.raises(
+        Unprocessable, match="storage 'away' gets no new data: it is not in a place"
+    ):
         await register(dms, f"file://{legacy.outside}/set")
     file = dms.write("old", 1, type_=DatasetType.LOGS)
     astray = file.model_copy(update={"url": f"file://{legacy.outside}/precious", "size": 6})
@@ -319,13 +321,13 @@ async def test_storage_in_a_path_that_tools_may_read_is_refused(dms: Dms) -> Non
         (dms.folder / folder).mkdir(parents=True)
     (dms.folder / "way-in").symlink_to(dms.folder / "opt" / "shared")
     opt, roots = f"file://{dms.folder}/opt", (*dms.settings.roots, f"file://{dms.folder}/opt/store")
-    watch = StorageMonitor(dms.database, dms.context.files, roots, [opt])
+    monitor = StorageMonitor(dms.database, dms.context.files, roots, [opt])
     for name in ("opt", "opt/shared", "way-in"):
-        with pytest.raises(StorageRefused, match=f"lies in {dms.folder}/opt, which tools may read"):
-            await watch.require_free("new", f"file://{dms.folder}/{name}", [])
+        with pytest.raises(StorageRefused, match=f"is in {dms.folder}/opt, which tools may read"):
+            await monitor.require_free("new", f"file://{dms.folder}/{name}", [])
     for name in ("opt/store", "opt/store/one", "other"):
         real = str(dms.folder / name)
-        assert await watch.require_free("new", f"file://{real}", []) == real
+        assert await monitor.require_free("new", f"file://{real}", []) == real
 
 
 async def register(dms: Dms, url: str) -> None:
@@ -339,9 +341,9 @@ async def register(dms: Dms, url: str) -> None:
 
 async def test_data_on_a_disallowed_storage_can_be_deleted(dms: Dms, legacy: Legacy) -> None:
     uid, files = await dms.filled("old", 2, DatasetType.LOGS)
-    dms.watch.roots = ("file:///nowhere",)
+    dms.storage_monitor.roots = ("file:///nowhere",)
     assert set(await legacy.warnings()) == {f"{type_}-1" for type_ in StorageType}
-    assert (await dms.client.files(uid)).files
+    assert (await dms.client.list_files(uid)).files
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
     assert not dms.path("old", files[0].name, DatasetType.LOGS).exists()
@@ -376,15 +378,15 @@ async def test_nothing_on_a_read_only_storage_is_deleted_through_another(
         await dms.client.register_dataset(NewDataset(name="empty", type=DatasetType.LOGS, url=url))
     ).uid
     await legacy.add("archive", dms.folder / "by-link", type_="input", read_only=True)
-    await dms.context.watch.check_all()
+    await dms.context.storage_monitor.check_all()
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
-    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert dms.path("archive", file.name, DatasetType.LOGS).exists(), (
         "a file of a read-only storage was removed"
     )
     assert not dms.path("beside", beside.name, DatasetType.LOGS).exists()
     await dms.client.delete_dataset(empty)
     assert await delete_once(dms.context)
-    assert (await dms.client.dataset(empty)).state is DatasetState.DELETED
+    assert (await dms.client.get_dataset(empty)).state is DatasetState.DELETED
     assert (dms.folder / "logs" / "archive" / "empty").is_dir()

@@ -33,9 +33,11 @@ async def test_upload_moves_files_to_a_readable_folder_on_the_output_storage(dms
     uid, files = await dms.filled("chain.merge.out", 5, meta={"output_name": "run 7"})
     contents = {file.name: dms.path("chain.merge.out", file.name).read_bytes() for file in files}
     await dms.apply(UploadDataset(uid=uid))
-    assert (await dms.client.dataset(uid)).usable, "the data set is not usable during the upload"
+    assert (await dms.client.get_dataset(uid)).usable, (
+        "the data set is not usable during the upload"
+    )
     assert await upload_once(dms.context)
-    dataset = await dms.client.dataset(uid)
+    dataset = await dms.client.get_dataset(uid)
     folder = dms.folder / "output" / "run_7.chain.merge.out"
     assert (dataset.state, dataset.type, dataset.url) == (
         DatasetState.UPLOADED,
@@ -45,10 +47,10 @@ async def test_upload_moves_files_to_a_readable_folder_on_the_output_storage(dms
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == contents
     assert dms.files_on(StorageType.INTERMEDIATE) == []
     assert not dms.path("chain.merge.out", "").exists()
-    stored_files = (await dms.client.files(uid)).files
+    stored_files = (await dms.client.list_files(uid)).files
     assert [file.url for file in stored_files] == [f"file://{folder}/{file.name}" for file in files]
     assert await events(dms, uid) == ["closed", "uploaded"]
-    storages = {storage.type: storage.used for storage in await dms.client.storages()}
+    storages = {storage.type: storage.used for storage in await dms.client.list_storages()}
     assert (storages[StorageType.INTERMEDIATE], storages[StorageType.OUTPUT]) == (0, dataset.bytes)
     assert (await dms.client.register_files(uid, files)).known == 5, (
         "a repeated registration was refused after the upload"
@@ -73,7 +75,7 @@ async def test_upload_waits_for_the_last_file(dms: Dms) -> None:
     assert not await upload_once(dms.context)
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[dms.write("result", 2)]))
     assert await upload_once(dms.context)
-    assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.UPLOADED
     assert len(dms.files_on(StorageType.OUTPUT)) == 3
 
 
@@ -81,7 +83,7 @@ async def test_data_set_without_files_is_uploaded_too(dms: Dms) -> None:
     uid, _ = await dms.filled("empty", 0)
     await dms.apply(UploadDataset(uid=uid))
     assert await upload_once(dms.context)
-    assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.UPLOADED
 
 
 async def test_upload_of_an_input_or_unknown_data_set_is_refused(dms: Dms) -> None:
@@ -96,10 +98,10 @@ async def test_upload_after_a_deletion_has_no_effect(dms: Dms) -> None:
     uid, _ = await dms.filled("gone")
     await dms.client.delete_dataset(uid)
     await dms.apply(UploadDataset(uid=uid))
-    assert (await dms.client.dataset(uid)).state is DatasetState.DELETING
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETING
     assert await delete_once(dms.context)
     await dms.apply(UploadDataset(uid=uid))
-    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert not await upload_once(dms.context)
 
 
@@ -118,7 +120,7 @@ async def test_damaged_file_is_not_uploaded_and_no_file_is_removed(dms: Dms) -> 
     dms.write("result", 1)
     await dms.fetch("UPDATE datasets SET retry_at = now() WHERE uid = $1", uid)
     assert await upload_once(dms.context)
-    assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.UPLOADED
 
 
 def with_another_content(path: Path) -> None:
@@ -144,7 +146,7 @@ async def test_upload_that_cannot_succeed_is_given_up_with_its_reason(
     assert upload.lost is not None
     assert f"file {files[1].name!r} {reason}" in upload.lost
     assert not await upload_once(dms.context), "the upload was tried again"
-    assert (await dms.client.stalled()).stalled == [], (
+    assert (await dms.client.list_stalled_transfers()).stalled == [], (
         "an upload that was given up is shown as stalled"
     )
     [plain] = await dms.client.list_datasets_by_uid([uid])
@@ -174,7 +176,7 @@ async def test_upload_without_space_on_output_storages_waits_with_its_reason(
     uid, _ = await dms.filled("result", 3)
     await dms.apply(UploadDataset(uid=uid))
     assert await upload_once(dms.context)
-    row, needed = await dms.row(uid), (await dms.client.dataset(uid)).bytes
+    row, needed = await dms.row(uid), (await dms.client.get_dataset(uid)).bytes
     assert (
         row["reason"]
         == f"no storage of type output can take it: output-1 has space for 1 of {needed} bytes"
@@ -201,8 +203,8 @@ async def test_upload_keeps_a_file_that_another_data_set_shares(dms: Dms) -> Non
         "the file was kept after the other data set was deleted"
     )
     assert len(dms.files_on(StorageType.OUTPUT)) == 2
-    [listed, _] = (await dms.client.files(uid)).files
-    assert listed.url.startswith(f"{(await dms.client.dataset(uid)).url}/")
+    [listed, _] = (await dms.client.list_files(uid)).files
+    assert listed.url.startswith(f"{(await dms.client.get_dataset(uid)).url}/")
 
 
 async def test_two_instances_upload_each_data_set_once(dms: Dms) -> None:
@@ -252,7 +254,7 @@ async def test_invariant_7_upload_resumes_after_a_kill_with_the_remaining_files(
     copied = await _copied(dms, monkeypatch)
     assert await upload_once(dms.other_context)
     assert copied == [file.name for file in files[2:]], "recorded files were copied again"
-    assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.UPLOADED
     assert len(dms.files_on(StorageType.OUTPUT)) == 6
     assert dms.files_on(StorageType.INTERMEDIATE) == []
 
@@ -288,7 +290,7 @@ async def test_deletion_ends_an_upload_and_removes_copied_files(
     for dataset in (uid, other):
         await dms.apply(UploadDataset(uid=dataset))
         assert await upload_once(dms.context)
-        assert (await dms.client.dataset(dataset)).state is DatasetState.DELETING
+        assert (await dms.client.get_dataset(dataset)).state is DatasetState.DELETING
     assert len(dms.files_on(StorageType.OUTPUT)) == 5, "the files were not copied"
     while await delete_once(dms.context):
         pass
@@ -312,7 +314,7 @@ async def test_invariant_4_link_out_of_the_storage_halts_the_upload(
     dms.write("astray", 0)
     await dms.apply(UploadDataset(uid=uid))
     assert await upload_once(dms.context)
-    assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.UPLOADED
 
 
 async def test_files_left_in_the_old_folder_after_the_upload_are_swept(dms: Dms) -> None:

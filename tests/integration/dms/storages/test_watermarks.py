@@ -17,10 +17,12 @@ NAME = "input-1"
 
 async def storage(dms: Dms) -> Storage:
     """Return the input storage after two instances have updated its level at once."""
-    await asyncio.gather(*(watch_watermarks(dms.database, dms.watch.free) for _ in range(2)))
+    await asyncio.gather(
+        *(watch_watermarks(dms.database, dms.storage_monitor.free) for _ in range(2))
+    )
     return next(
         one
-        for one in await dms.client.storages(StorageType.INPUT, everything=True)
+        for one in await dms.client.list_storages(StorageType.INPUT, include_disabled=True)
         if one.name == NAME
     )
 
@@ -68,7 +70,7 @@ async def test_watermarks_take_effect_at_once_and_can_be_removed(dms: Dms) -> No
 
 async def test_relative_watermarks_without_a_capacity_refer_to_the_file_system(dms: Dms) -> None:
     """Storages of an embedded system have no capacity."""
-    free = dms.watch.free[dms.storages[StorageType.INPUT].url]
+    free = dms.storage_monitor.free[dms.storages[StorageType.INPUT].url]
     marks = Watermarks(low=20 / free, high=50 / free)
     assert (await dms.client.mark_storage(NAME, marks)).filling_since is None
     first = await filled(dms, "first", 60)
@@ -88,7 +90,9 @@ async def test_storage_gets_watermarks_before_an_instance_has_checked_it(dms: Dm
 
 
 async def test_answer_to_watermarks_has_the_reason_why_the_storage_gets_no_data(dms: Dms) -> None:
-    dms.watch.objections = {dms.storages[StorageType.INPUT].id: "its folder is a link"}
+    dms.storage_monitor.rejection_reasons = {
+        dms.storages[StorageType.INPUT].id: "its folder is a link"
+    }
     marked = await dms.client.mark_storage(NAME, Watermarks(low=50, high=100))
     assert marked.warning == "its folder is a link"
 

@@ -21,7 +21,7 @@ from tests.integration.operator.test_pages import scene, token_of
 __all__ = ["scene", "sluice"]
 
 FAILED = (
-    "spd over run-0308-frames failed: step decode: 9 of 60 jobs failed for good, the boundary"
+    "spd over run-0308-frames failed: step decode: 9 of 60 jobs failed permanently, the boundary"
     " allows 6 (9 × tool refused)"
 )
 LOST_PILOT_TEXT = (
@@ -183,7 +183,7 @@ async def test_lost_pilots_are_reported_although_many_pilots_are_active(
             active.model_copy(update=new),
             lost.model_copy(update=new | {"uid": uuid4()}),
         ]
-    attention = await operator.client.attention(limit=20)
+    attention = await operator.client.list_notices(limit=20)
     assert len([notice for notice in attention.notices if "stopped answering" in notice.text]) == 18
     assert (len(attention.notices), attention.more) == (20, 53)
 
@@ -200,7 +200,7 @@ async def test_request_without_the_form_token_acknowledges_nothing(
 
 
 async def test_rest_lists_and_acknowledges_notices(operator: Operator, scene: Scene) -> None:
-    attention = await operator.client.attention()
+    attention = await operator.client.list_notices()
     task = attention.notices[0].task_uid
     assert [(notice.text, notice.id is not None) for notice in attention.notices] == [
         (
@@ -211,7 +211,7 @@ async def test_rest_lists_and_acknowledges_notices(operator: Operator, scene: Sc
         (FAILED, True),
         (LOST_PILOT_TEXT, True),
     ]
-    few = await operator.client.attention(limit=1)
+    few = await operator.client.list_notices(limit=1)
     assert (len(few.notices), few.more) == (1, 2)
     [lost] = [
         pilot for pilot in operator.neighbours.pilots if pilot.state is PilotState.LOST_PILOT_TEXT
@@ -219,7 +219,7 @@ async def test_rest_lists_and_acknowledges_notices(operator: Operator, scene: Sc
     answer = await operator.http.post(f"/api/v1/pilots/{lost.uid}/acknowledge", json={"by": "Ann"})
     assert answer.status_code == 204
     assert LOST_PILOT_TEXT not in [
-        notice.text for notice in (await operator.client.attention()).notices
+        notice.text for notice in (await operator.client.list_notices()).notices
     ]
     assert "seen by Ann" in (await operator.http.get("/")).text
 
@@ -314,7 +314,7 @@ async def test_open_problems_and_past_failures_are_both_shown(
     assert FAILED in page
     assert f'value="chain:{failed(operator)}"' in page
     assert "took several pilots down" in page
-    attention = await operator.client.attention(limit=20)
+    attention = await operator.client.list_notices(limit=20)
     assert len(attention.notices) == 20
     assert (
         attention.more

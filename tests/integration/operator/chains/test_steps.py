@@ -33,13 +33,13 @@ async def test_steps_of_published_templates_are_listed_beside_steps_with_tasks(
 ) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     operator.neighbours.steps = [BUSY]
-    steps = (await operator.client.steps()).steps
+    steps = (await operator.client.list_steps()).steps
     assert BUSY in steps
     idle = [load for load in steps if load.template == "spd"]
     assert [load.step for load in idle] == sorted(load.step for load in idle)
     assert {(load.waiting, load.mean) for load in idle} == {(0, None)}
     await operator.client.prioritise_step(idle[0].step, SetStepPriority(priority=3))
-    assert [load.priority.priority for load in (await operator.client.steps()).steps
+    assert [load.priority.priority for load in (await operator.client.list_steps()).steps
             if load.priority] == [3], "an idle step may have a priority, too"  # fmt: skip
 
 
@@ -59,7 +59,7 @@ async def test_steps_of_one_off_runs_are_listed_only_while_they_have_work(
         for n in range(30)
     ]
     operator.neighbours.steps = [*ended, BUSY]
-    assert (await operator.client.steps()).steps == [BUSY]
+    assert (await operator.client.list_steps()).steps == [BUSY]
     page = (await operator.http.get("/steps")).text
     assert "volume" in page
     assert "run-" not in page
@@ -88,7 +88,7 @@ async def test_page_disables_and_enables_a_step(operator: Operator) -> None:
     answer = await operator.http.post("/steps", data={**form, "switch": "-1"})
     assert answer.status_code == 303
     assert operator.neighbours.priorities["ocr-layout"].priority == DISABLED
-    assert "nothing more is started" in (await operator.http.get("/steps")).text
+    assert "no more are started" in (await operator.http.get("/steps")).text
     for priority in ("-3", "much", ""):
         await operator.http.post("/steps", data={**form, "priority": priority})
         assert "Nothing was changed: a priority is" in (await operator.http.get("/steps")).text
@@ -135,7 +135,7 @@ async def test_disabled_step_with_waiting_jobs_needs_attention(
     page = (await operator.http.get("/")).text
     assert sentence in page
     assert 'href="/steps"' in page
-    [notice] = [n for n in (await operator.client.attention()).notices if n.page == "steps"]
+    [notice] = [n for n in (await operator.client.list_notices()).notices if n.page == "steps"]
     assert notice.text.startswith(sentence)
     assert sentence in " ".join((await sluice("attention", "list")).split())
     operator.neighbours.steps = [BUSY]

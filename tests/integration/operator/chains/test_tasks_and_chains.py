@@ -109,22 +109,22 @@ async def test_chain_without_a_template_or_data_set_is_refused(
 async def test_chains_and_tasks_are_listed_filtered_and_canceled(
     operator: Operator, scene: Scene
 ) -> None:
-    assert len((await operator.client.chains()).chains) == 6
-    [failed] = (await operator.client.chains(state=ChainState.FAILED)).chains
+    assert len((await operator.client.list_chains()).chains) == 6
+    [failed] = (await operator.client.list_chains(state=ChainState.FAILED)).chains
     with pytest.raises(Conflict):
         await operator.client.cancel_chain(failed.uid)
-    tasks = (await operator.client.tasks(state=StepState.IN_PROGRESS)).tasks
+    tasks = (await operator.client.list_tasks(state=StepState.IN_PROGRESS)).tasks
     assert len(tasks) == 2
     assert all(task.jobs is not None for task in tasks)
     assert (await operator.client.prioritise(tasks[0].task_uid, 7.5)).rank == 7.5
     why = Cancel(reason="there is no node for it")
     assert (await operator.client.cancel_task(tasks[0].task_uid, why)).state is TaskState.CANCELED
-    canceled = await operator.client.chain(tasks[0].chain_uid)
+    canceled = await operator.client.get_chain(tasks[0].chain_uid)
     assert (canceled.state, canceled.reason) == (ChainState.CANCELED, why.reason)
     assert (await operator.client.cancel_chain(tasks[1].chain_uid)).reason == BY_REQUEST.reason
     again = Cancel(reason="it is too late")
     assert (await operator.client.cancel_chain(tasks[1].chain_uid, again)).reason == again.reason
-    assert (await operator.client.task(tasks[0].task_uid)).state is StepState.CANCELED
+    assert (await operator.client.get_task(tasks[0].task_uid)).state is StepState.CANCELED
 
 
 async def test_body_limit_applies_to_forwarded_requests(database_url: str) -> None:
@@ -157,12 +157,12 @@ async def test_task_is_found_by_a_name_with_dots(operator: Operator, scene: Scen
 
 async def test_tasks_are_filtered_by_their_chain(operator: Operator, scene: Scene) -> None:
     chain = scene.chain("run-7", 1, [Counts(finished=1, total=1)], ChainState.FINISHED)
-    tasks = await operator.client.tasks(chain=chain.uid)
+    tasks = await operator.client.list_tasks(chain=chain.uid)
     assert {task.chain_uid for task in tasks.tasks} == {chain.uid}
 
 
 async def test_chain_is_discarded(operator: Operator, scene: Scene) -> None:
-    [failed] = (await operator.client.chains(state=ChainState.FAILED)).chains
+    [failed] = (await operator.client.list_chains(state=ChainState.FAILED)).chains
     assert (await operator.client.discard_chain(failed.uid)).uid == failed.uid
     assert operator.neighbours.discarded == [failed.uid]
     with pytest.raises(NotFound):
@@ -196,19 +196,19 @@ async def test_unknown_query_parameter_is_refused_with_the_known_ones(
 
 
 async def test_requests_are_forwarded_to_other_services(operator: Operator, scene: Scene) -> None:
-    assert [pilot.name for pilot in (await operator.client.pilots()).pilots] == [
+    assert [pilot.name for pilot in (await operator.client.list_pilots()).pilots] == [
         "farm-07",
         "farm-08",
         "farm-03",
     ]
     task = next(status.uid for status in operator.neighbours.tasks.values() if status.quarantined)
-    [job] = (await operator.client.jobs(task, state=JobState.QUARANTINED)).jobs
-    assert (await operator.client.job(job.id)).attempts
+    [job] = (await operator.client.list_jobs(task, state=JobState.QUARANTINED)).jobs
+    assert (await operator.client.get_job(job.id)).attempts
     assert "wait for a free slot" in (await operator.client.explain_task(task)).text
     assert (await operator.client.retry_task(task)).failed == 0
-    assert len((await operator.client.datasets()).datasets) > 6
+    assert len((await operator.client.list_datasets()).datasets) > 6
     with pytest.raises(NotFound, match="no job 9999"):
-        await operator.client.job(9999)
+        await operator.client.get_job(9999)
     refused = await operator.http.post("/api/v1/datasets", json={"name": "../etc"})
     assert refused.status_code == 422
     assert refused.headers["content-type"] == "application/problem+json"
@@ -267,7 +267,7 @@ async def test_killed_jobs_are_counted(operator: Operator, scene: Scene, sluice:
     assert "9 canceled (2 killed)" in (await operator.http.get(f"/tasks/{row.task_uid}")).text
     assert "9 canceled (2 killed)" in (await operator.http.get("/tasks")).text
     assert "killed: 2 of its canceled jobs" in await sluice("task", "show", str(row.task_uid))
-    listed = await operator.client.tasks()
+    listed = await operator.client.list_tasks()
     assert [
         task.jobs.killed for task in listed.tasks if task.task_uid == row.task_uid and task.jobs
     ] == [2]

@@ -86,7 +86,7 @@ async def test_chain_without_a_task_has_no_times(operator: Operator, running: Ch
     assert "No task yet" in page
     assert "0.0 s" not in page
     with pytest.raises(NotFound):
-        await operator.client.timeline(running.uid)
+        await operator.client.get_timeline(running.uid)
     assert (await operator.http.get("/api/v1/times?chain_uid=x")).status_code == 422
     many = ",".join(str(uuid4()) for _ in range(101))
     assert (await operator.http.get(f"/api/v1/times?chain_uid={many}")).status_code == 422

@@ -76,10 +76,10 @@ def closed(name: str, meta: dict[str, str]) -> Dataset:
 async def test_rest_tells_why_each_template_does_not_take_a_data_set(
     operator: Operator, waiting: dict[str, UUID]
 ) -> None:
-    listed = await operator.client.unmatched()
+    listed = await operator.client.list_unmatched()
     assert listed.total == 3
     reasons = {
-        dataset.dataset_name: {o.template: o.reason for o in dataset.objections or []}
+        dataset.dataset_name: {o.template: o.reason for o in dataset.rejection_reasons or []}
         for dataset in listed.datasets
     }
     assert reasons == {
@@ -97,9 +97,9 @@ async def test_rest_tells_why_each_template_does_not_take_a_data_set(
     }
     assert [
         dataset.dataset_name
-        for dataset in (await operator.client.unmatched(template="linear")).datasets
+        for dataset in (await operator.client.list_unmatched(template="linear")).datasets
     ] == ["fits"]
-    assert (await operator.client.unmatched(template="other")).total == 0
+    assert (await operator.client.list_unmatched(template="other")).total == 0
 
 
 async def test_rest_matches_and_dismisses_unmatched_data_sets(
@@ -113,7 +113,7 @@ async def test_rest_matches_and_dismisses_unmatched_data_sets(
         with pytest.raises(NotFound):
             await call(waiting["odd"])
     await operator.client.request_chain(waiting["lacks"], "linear")
-    assert (await operator.client.unmatched()).total == 0, (
+    assert (await operator.client.list_unmatched()).total == 0, (
         "a data set with a chain is no longer unmatched"
     )
 
@@ -164,7 +164,7 @@ async def test_page_matches_and_dismisses_unmatched_data_sets(
             "/datasets/unmatched/dismiss", data={"csrf_token": token, "dataset": dataset}
         )
     unmatched_page = (await operator.http.get("/datasets/unmatched")).text
-    assert "not listed any more" in unmatched_page
+    assert "no longer listed" in unmatched_page
     assert "is not among the unmatched ones." in unmatched_page
     assert "Nothing was chosen." in unmatched_page
     assert set(operator.neighbours.unmatched) == {waiting["lacks"]}
@@ -209,7 +209,10 @@ async def test_absent_intake_affects_only_the_pages_of_unmatched_data_sets(
 async def test_competing_templates_are_reported_until_one_changes(
     operator: Operator, waiting: dict[str, UUID]
 ) -> None:
-    ids = {template.name: template.id for template in (await operator.client.templates()).templates}
+    ids = {
+        template.name: template.id
+        for template in (await operator.client.list_templates()).templates
+    }
     tie = Tie(
         template_id=ids["linear"],
         template="linear",
@@ -222,14 +225,14 @@ async def test_competing_templates_are_reported_until_one_changes(
         at=NOW,
     )
     operator.neighbours.ties += [tie, tie.model_copy(update={"other_id": uuid4(), "other": "gone"})]
-    assert [competing.other for competing in (await operator.client.ties()).ties] == ["other"]
+    assert [competing.other for competing in (await operator.client.list_ties()).ties] == ["other"]
     assert (
         "both matched 4 data sets with priority 0"
         in (await operator.http.get("/datasets/unmatched")).text
     )
     assert "linear and other have the same priority" in (await operator.http.get("/")).text
     await operator.client.store_template(NewTemplate(name="other", cwl=OTHER + "# 2\n"))
-    assert (await operator.client.ties()).ties == []
+    assert (await operator.client.list_ties()).ties == []
     assert "same priority" not in (await operator.http.get("/datasets/unmatched")).text
 
 
@@ -392,6 +395,6 @@ async def test_commands_list_match_and_dismiss_unmatched_data_sets(
     again = await sluice("dataset", "match", "--all")
     assert "1 taken by a template, 2 still unmatched" in again
     await sluice("dataset", "match", code=2)
-    assert "not listed as unmatched any more" in await sluice(
+    assert "no longer listed as unmatched" in await sluice(
         "dataset", "dismiss", str(waiting["odd"])
     )

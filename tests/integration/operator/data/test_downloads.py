@@ -68,7 +68,9 @@ def connection_of(
 async def remote(results: Results, name: str) -> File:
     """Return a file with an address that this machine cannot read."""
     uid, number = results.files[name]
-    return (await results.dms.file(uid, number)).model_copy(update={"url": "s3://elsewhere/file"})
+    return (await results.dms.get_file(uid, number)).model_copy(
+        update={"url": "s3://elsewhere/file"}
+    )
 
 
 async def test_interrupted_download_is_resumed(
@@ -148,7 +150,7 @@ async def test_file_called_like_the_manifest_is_not_overwritten(
     results: Results, tmp_path: Path
 ) -> None:
     contents = {"manifest.json": b"mine", "000000-manifest.json": b"mine, too", "other": b"other"}
-    dataset = await results.dms.dataset(await filled(results.dms, results.folder, contents))
+    dataset = await results.dms.get_dataset(await filled(results.dms, results.folder, contents))
     connection, _ = connection_of(results)
     for _ in range(2):
         outputs = await fetch_dataset(connection, dataset, tmp_path / "got", force=False)
@@ -166,7 +168,7 @@ async def test_local_file_with_the_same_path_but_other_content_is_not_used(
 ) -> None:
     """A storage of this machine may have the same folder as the system's."""
     uid, number = results.files["table.csv"]
-    file = await results.dms.file(uid, number)
+    file = await results.dms.get_file(uid, number)
     other = tmp_path / "other.csv"
     other.write_bytes(b"run,hits\n312,<i>78</i>\n")
     connection, transport = connection_of(results)

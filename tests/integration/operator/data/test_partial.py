@@ -33,7 +33,7 @@ async def fails(results: Results, state: ChainState = ChainState.FAILED) -> None
     await results.dms.delete_dataset(first.uid, force=True)
 
     async def is_deleted() -> bool:
-        return (await results.dms.dataset(first.uid)).state is DatasetState.DELETED
+        return (await results.dms.get_dataset(first.uid)).state is DatasetState.DELETED
 
     await eventually(is_deleted, what="the first output is deleted")
     changed = {"state": state, "steps": steps, "datasets": [first, second, log],
@@ -52,7 +52,7 @@ async def test_command_downloads_partial_results_and_names_what_is_missing(
     assert "what its steps gave: --partial" in refused
     for _ in range(2):  # The second call keeps the existing files.
         message = await sluice("chain", "get", uid, "--partial", "--out", str(folder))
-        assert "it has been deleted: nothing needs it any more" in message
+        assert "it has been deleted: it is no longer needed" in message
         assert "the step never began" in message
     output, logs = folder / f"{second.step}.{second.port}", folder / f"{second.step}.logs"
     assert (output / "table.csv").read_bytes() == b"run,hits\n312,<i>77</i>\n"
@@ -61,7 +61,7 @@ async def test_command_downloads_partial_results_and_names_what_is_missing(
     assert (manifest["chain"], manifest["partial"], manifest["state"]) == (uid, True, "failed")
     assert [step["state"] for step in manifest["steps"]] == ["finished", "failed", "pending"]
     assert [missing["why"] for missing in manifest["missing"]] == [
-        "it has been deleted: nothing needs it any more",
+        "it has been deleted: it is no longer needed",
         "only what its finished jobs gave: the step failed (1 of 6 jobs failed)",
         "the step never began",
     ]
@@ -94,7 +94,7 @@ async def test_partial_results_of_a_running_chain_are_refused(
     uid = str(results.chain.uid)
     refused = await results.get(f"/api/v1/chains/{uid}/archive?partial=true")
     assert refused.status_code == 409
-    assert "when it is over" in refused.json()["detail"]
+    assert "when it has ended" in refused.json()["detail"]
     output = await sluice("chain", "get", uid, "--partial", "--out", str(tmp_path / "x"), code=1)
     assert f"sluice chain cancel {uid}" in output
     assert not (tmp_path / "x").exists()

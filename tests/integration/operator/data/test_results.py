@@ -123,7 +123,7 @@ async def results(
         files = {
             file.name[11:]: (uid, file.id)
             for uid in outputs
-            for file in (await dms.files(uid)).files
+            for file in (await dms.list_files(uid)).files
         }
         yield Results(operator, dms, chain, outputs, files, tmp_path / "out")
 
@@ -225,7 +225,7 @@ async def test_archive_of_an_unfinished_or_deleted_chain_is_refused(results: Res
     await results.dms.delete_dataset(results.outputs[1], force=True)
 
     async def is_deleted() -> bool:
-        return (await results.dms.dataset(results.outputs[1])).state is DatasetState.DELETED
+        return (await results.dms.get_dataset(results.outputs[1])).state is DatasetState.DELETED
 
     await eventually(is_deleted, what="the output is deleted")
     assert (await results.get(f"/api/v1/chains/{results.chain.uid}/archive")).status_code == 409

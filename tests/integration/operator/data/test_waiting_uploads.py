@@ -41,11 +41,11 @@ async def test_chain_tells_why_its_output_is_not_uploaded(
         "output run-0311-frames.result waits for its upload, which fails and is tried again:"
         f" {DISABLED}"
     )
-    assert (await operator.client.chain(chain.uid)).reason == sentence
+    assert (await operator.client.get_chain(chain.uid)).reason == sentence
     assert f"O{sentence[1:]}" in (await operator.http.get(f"/chains/{chain.uid}")).text
     assert sentence in " ".join((await sluice("chain", "show", str(chain.uid))).split())
     operator.neighbours.waits_for.clear()
-    assert (await operator.client.chain(chain.uid)).reason == "", "the upload continues"
+    assert (await operator.client.get_chain(chain.uid)).reason == "", "the upload continues"
 
 
 async def test_stalled_upload_needs_attention(
@@ -60,18 +60,18 @@ async def test_stalled_upload_needs_attention(
         since=output.timestamp,
     )
     operator.neighbours.stalled = [stalled]
-    text = f"The upload of data set run-0311-frames.result does not go on: {DISABLED}"
+    text = f"The upload of data set run-0311-frames.result does not continue: {DISABLED}"
     page = (await operator.http.get("/")).text
     assert text in page
     assert f'href="/chains/{chain.uid}">Show' in page.partition(text)[2]
     assert text in " ".join((await sluice("attention", "list")).split())
     operator.neighbours.stalled = [stalled.model_copy(update={"number": 57})]
     assert (
-        f"The upload of 57 data sets does not go on: {DISABLED}"
+        f"The upload of 57 data sets does not continue: {DISABLED}"
         in (await operator.http.get("/")).text
     )
     operator.neighbours.stalled = []
-    assert "does not go on" not in (await operator.http.get("/")).text
+    assert "does not continue" not in (await operator.http.get("/")).text
 
 
 async def test_deleted_data_sets_of_a_chain_are_shown_as_deleted(

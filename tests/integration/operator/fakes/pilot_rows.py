@@ -36,7 +36,7 @@ def detail_of(pilot: Pilot) -> PilotDetail:
         "error_class": ErrorClass.TOOL_REFUSED,
         "ended_at": now,
         "seconds": 0.4,
-        "message": "the page is no image",
+        "message": "the page is not an image",
     }
     ended = [
         attempt(number, outcome=AttemptOutcome.FINISHED, ended_at=now, seconds=1.5 + number)

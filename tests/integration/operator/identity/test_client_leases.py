@@ -80,7 +80,7 @@ async def test_chain_of_a_dead_client_is_canceled_and_its_data_deleted(operator:
     assert ended.reason.startswith("its client was not heard of for 0.4 s")
 
     async def unlisted() -> bool:
-        return not (await operator.client.run_templates()).templates
+        return not (await operator.client.list_run_templates()).templates
 
     await eventually(unlisted)
 
@@ -95,7 +95,7 @@ async def test_finished_results_are_kept_unless_the_lease_says_discard(
     assert await lease(operator, owned(template, chain, discard=discard)) == 200
 
     async def unlisted() -> bool:
-        return not (await operator.client.run_templates()).templates
+        return not (await operator.client.list_run_templates()).templates
 
     await eventually(unlisted)
     assert operator.neighbours.discarded == [chain.uid] * discard

@@ -55,7 +55,7 @@ async def begin_login(operator: Operator, label: str = "sluice login, ws7") -> D
 
 async def answer(operator: Operator, login: DeviceLogin) -> tuple[Token, str] | None:
     question = DeviceQuestion(device_code=login.device_code)
-    grant = (await operator.client.device_login(question)).given
+    grant = (await operator.client.get_device_login(question)).given
     return None if grant is None else (grant.token, grant.secret.get_secret_value())
 
 
@@ -84,13 +84,13 @@ async def test_refused_login_gets_no_token_and_cannot_be_allowed_later(
 ) -> None:
     login = await begin_login(operator)
     await browser(operator, ANNA).decides(login.user_code, "refuse")
-    with pytest.raises(Forbidden, match="has refused it"):
+    with pytest.raises(Forbidden, match="was refused in the browser"):
         await answer(operator, login)
     form = {"code": login.user_code, "does": "allow", "role": Role.SHIFT}
     bert = browser(operator, Person("bert", Role.SHIFT))
     form["csrf_token"] = token_of(await bert.http.get("/account"))
     assert (await bert.http.post("/device", data=form)).status_code == NotFound.status
-    with pytest.raises(Forbidden, match="has refused it"):
+    with pytest.raises(Forbidden, match="was refused in the browser"):
         await answer(operator, login)
 
 
@@ -132,7 +132,7 @@ async def test_unknown_role_is_refused_and_the_command_keeps_waiting(
     one = browser(operator, ANNA)
     form["csrf_token"] = token_of(await one.http.get(login.verification_uri_complete))
     refused = await one.http.post("/device", data=form)
-    assert (refused.status_code, "&#39;owner&#39; is no role: choose" in refused.text) == (
+    assert (refused.status_code, "&#39;owner&#39; is not a role: choose" in refused.text) == (
         422,
         True,
     )
@@ -233,7 +233,7 @@ async def test_refused_command_says_that_it_was_refused(
 ) -> None:
     waits = asyncio.create_task(anna("login", code=1))
     await _somebody_decides(admin, database_url, "refuse")
-    assert "has refused it" in await waits
+    assert "was refused in the browser" in await waits
     assert not anna.config_folder.exists()
 
 

@@ -97,14 +97,14 @@ async def test_accounts_are_created_changed_and_listed(operator: Operator) -> No
     again = await admin.change_account("anna", AccountChange(disabled=True))
     assert again.disabled_at == changed.disabled_at, "a repeated request changes nothing"
     assert (await admin.change_account("anna", AccountChange(disabled=False))).disabled_at is None
-    with pytest.raises(NotFound, match="nobody has an account of the name 'carla'"):
+    with pytest.raises(NotFound, match="no account is named 'carla'"):
         await admin.change_account("carla", AccountChange(role=Role.ADMIN))
 
-    with pytest.raises(Conflict, match="nobody takes his own role away"):
+    with pytest.raises(Conflict, match="you cannot remove your own role"):
         await as_person(operator, Person("anna", Role.ADMIN)).change_account(
             "anna", AccountChange(role=Role.VIEWER)
         )
-    listed = (await admin.accounts()).accounts
+    listed = (await admin.list_accounts()).accounts
     assert [(each.name, each.role, each.has_password) for each in listed] == [
         ("anna", Role.SHIFT, True),
         ("bert", Role.SUBMITTER, False),
@@ -115,11 +115,11 @@ async def test_accounts_are_created_changed_and_listed(operator: Operator) -> No
 async def test_only_an_administrator_manages_accounts(operator: Operator, role: Role) -> None:
     anna = as_person(operator, Person("anna", role))
     for ask in (
-        anna.accounts(),
+        anna.list_accounts(),
         anna.add_account(NewAccount(name="x", role=Role.VIEWER)),
         anna.change_account("anna", AccountChange(role=Role.ADMIN)),
-        anna.tokens(everybodys=True),
-        anna.tokens(person="bert"),
+        anna.list_tokens(everybodys=True),
+        anna.list_tokens(person="bert"),
         anna.give_token(NewToken(label="x", person="bert")),
     ):
         with pytest.raises(Forbidden):

@@ -65,10 +65,10 @@ async def test_tokens_are_listed_revoked_and_expire(operator: Operator) -> None:
     second, another = await create_token(operator, anna, label="second")
     third, _ = await create_token(operator, bert, label="third")
     mine = as_person(operator, anna)
-    assert [token.label for token in (await mine.tokens()).tokens] == ["second", "first"]
-    everybodys = (await as_person(operator, ROOT).tokens(everybodys=True)).tokens
+    assert [token.label for token in (await mine.list_tokens()).tokens] == ["second", "first"]
+    everybodys = (await as_person(operator, ROOT).list_tokens(everybodys=True)).tokens
     assert [token.id for token in everybodys] == [third, second, first]
-    of_bert = (await as_person(operator, ROOT).tokens(person="bert")).tokens
+    of_bert = (await as_person(operator, ROOT).list_tokens(person="bert")).tokens
     assert [token.id for token in of_bert] == [third]
 
     for foreign in (third, uuid4()):
@@ -79,8 +79,8 @@ async def test_tokens_are_listed_revoked_and_expire(operator: Operator) -> None:
     assert await holder(operator, secret) is None
     await execute(operator, "UPDATE person_tokens SET expires_at = now()")
     assert await holder(operator, another) is None
-    assert (await mine.tokens()).tokens == []
-    assert [token.id for token in (await mine.tokens(ended=True)).tokens] == [second, first]
+    assert (await mine.list_tokens()).tokens == []
+    assert [token.id for token in (await mine.list_tokens(ended=True)).tokens] == [second, first]
 
 
 async def test_anybody_who_has_a_token_may_revoke_it(operator: Operator) -> None:
@@ -95,7 +95,7 @@ async def test_token_shows_the_minute_of_its_last_use(operator: Operator) -> Non
     _, token = await create_token(operator, anna)
 
     async def used() -> object:
-        return (await as_person(operator, anna).tokens()).tokens[0].used_at
+        return (await as_person(operator, anna).list_tokens()).tokens[0].used_at
 
     assert await used() is None
     await holder(operator, token)
@@ -111,12 +111,12 @@ async def test_token_shows_the_minute_of_its_last_use(operator: Operator) -> Non
 async def test_admin_token_of_the_system_creates_the_first_account(operator: Operator) -> None:
     own = await holder(operator, OWN_TOKEN)
     assert own == Person(ADMINISTRATOR, Role.ADMIN)
-    me = await as_person(operator, own).me()
+    me = await as_person(operator, own).get_own_account()
     assert (me.name, me.role, me.account) == (ADMINISTRATOR, Role.ADMIN, None)
     assert await holder(operator, OWN_TOKEN + "0") is None
     assert await holder(operator, OWN_TOKEN.removeprefix("sluice_")) is None
     await account(operator, "anna")
-    me = await as_person(operator, Person("anna", Role.VIEWER)).me()
+    me = await as_person(operator, Person("anna", Role.VIEWER)).get_own_account()
     assert me.account is not None
     assert (me.role, me.account.role) == (Role.VIEWER, Role.SUBMITTER)
 
@@ -162,7 +162,7 @@ async def test_number_of_tokens_of_a_person_is_bounded(operator: Operator) -> No
     )
     assert MAX_TOKENS == 100
     last, _ = await create_token(operator, anna)
-    with pytest.raises(Conflict, match="anna has 100 tokens that hold"):
+    with pytest.raises(Conflict, match="anna has 100 valid tokens"):
         await create_token(operator, anna)
     await as_person(operator, anna).revoke_token(last)
     tried = await asyncio.gather(

@@ -124,7 +124,7 @@ async def test_sign_in_gives_the_role_of_the_groups(place: Place, provider: Prov
 
     assert await place.sign_in(provider, "anna", "/chains?state=failed") == "/chains?state=failed"
     assert await place.me() == ("anna", "shift")
-    [account] = (await as_person(place.operator, ROOT).accounts()).accounts
+    [account] = (await as_person(place.operator, ROOT).list_accounts()).accounts
     assert (account.name, account.role, account.has_password) == ("anna", Role.SHIFT, False)
 
     await provider.knows("anna", groups="experts")
@@ -171,7 +171,7 @@ async def test_person_without_a_known_group_or_a_valid_name_is_refused(
     await provider.knows("anna", **claims)
     assert await place.sign_in(provider, "anna") == "/chains?signed-in=refused"
     assert await place.me() is None
-    assert (await as_person(place.operator, ROOT).accounts()).accounts == []
+    assert (await as_person(place.operator, ROOT).list_accounts()).accounts == []
 
 
 async def test_provider_cannot_take_over_the_account_of_another_person(

@@ -63,15 +63,15 @@ async def test_versions_of_a_secret_are_kept_until_removed(database_url: str) ->
             (1, ["places*", "cities"]),
         ], "the templates stay unless a request changes them"
         await operator.client.remove_secret("places-api", version=3)
-        assert (await operator.client.secret("places-api")).newest.version == 2
+        assert (await operator.client.get_secret("places-api")).newest.version == 2
         fourth = await operator.client.set_secret(new("places-api", "four"))
         assert fourth.newest.version == 4, "a version number is not used again"
         for version, value in ((1, "one"), (2, "two"), (4, "four")):
             ref = SecretRef(name="places-api", version=version)
             assert await open_secret(operator, OLD, ref, "places-1") == value
         await operator.client.remove_secret("places-api")
-        assert (await operator.client.secrets()).secrets == []
-        for call in (operator.client.secret, operator.client.remove_secret):
+        assert (await operator.client.list_secrets()).secrets == []
+        for call in (operator.client.get_secret, operator.client.remove_secret):
             with pytest.raises(NotFound, match="sluice secret list"):
                 await call("places-api")
         assert [row["sealed"] for row in await rows(operator)] == [None] * 4
@@ -111,7 +111,7 @@ async def test_value_is_opened_only_with_the_key_and_for_named_templates(
         assert await open_secret(operator, OLD, ref, "places-eu") == VALUE
         with pytest.raises(Conflict, match="is not for template 'cities', but for places"):
             await open_secret(operator, OLD, ref, "cities")
-        with pytest.raises(Conflict, match=r"\(version 2\) is not there any more"):
+        with pytest.raises(Conflict, match=r"\(version 2\) is no longer there"):
             await open_secret(operator, OLD, SecretRef(name="places-api", version=2), "places-eu")
         with pytest.raises(Conflict, match="cannot be decrypted"):
             await open_secret(operator, NEW, ref, "places-eu")
@@ -147,7 +147,7 @@ async def test_service_without_a_key_works_but_refuses_secrets(database_url: str
     async with operating(database_url) as operator:
         with pytest.raises(Conflict, match="set SLUICE_ENCRYPTION_KEYS"):
             await operator.client.set_secret(new("other", VALUE, "*"))
-        assert [secret.name for secret in (await operator.client.secrets()).secrets] == [
+        assert [secret.name for secret in (await operator.client.list_secrets()).secrets] == [
             "places-api"
         ]
         assert (await operator.http.get("/readyz")).status_code == 200

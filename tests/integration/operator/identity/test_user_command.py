@@ -61,12 +61,12 @@ def anna(admin: User, tmp_path: Path) -> User:
 
 async def test_administrator_adds_changes_and_lists_accounts(admin: User) -> None:
     assert await admin("whoami") == "the administrator, role admin\n"
-    assert await admin("user", "list") == "nobody has an account\n"
+    assert await admin("user", "list") == "no accounts\n"
     output = await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
     assert output == "anna is shift\n"
     assert await admin("user", "add", "robot", "--no-password") == "robot is viewer\n"
     assert "anna is submitter" in await admin("user", "role", "anna", "submitter")
-    assert "may do nothing any more" in await admin("user", "disable", "robot")
+    assert "robot is disabled" in await admin("user", "disable", "robot")
     lines = (await admin("user", "list")).splitlines()
     assert [line.split()[:3] for line in lines[1:]] == [
         ["anna", "submitter", "yes"],
@@ -103,12 +103,12 @@ async def test_person_logs_in_and_out(admin: User, anna: User) -> None:
     assert "you were not signed in" in await anna("logout")
     stolen = replace(anna, token=token)
     (anna.config_folder / "sluice/logins" / file.name).write_text(token)
-    assert "is none that this service knows" in await anna("whoami", code=1)
+    assert "is not one that this service knows" in await anna("whoami", code=1)
     assert "you are anna" in await anna("login", "anna", answered=f"{PASSWORD}\n")
     (anna.config_folder / "sluice/logins" / file.name).write_text(token)
     assert "not signed in" in await anna("logout"), "the revoked token is removed, too"
     assert not file.exists()
-    assert "is none that this service knows" in await stolen("whoami", code=1)
+    assert "is not one that this service knows" in await stolen("whoami", code=1)
 
 
 async def test_logout_keeps_the_token_of_a_local_system(
@@ -135,7 +135,7 @@ async def test_login_accepts_a_token_made_elsewhere(admin: User, anna: User) -> 
     assert output == f"you are robot, role viewer, at {anna.url}\n"
     assert "may not do this" in await anna("user", "list", code=1)
     refused = await anna("login", "--with-token", answered="sluice_made-up\n", code=1)
-    assert "is none that this service knows" in refused
+    assert "is not one that this service knows" in refused
     assert await anna("whoami") == "robot, role viewer\n", "the previous token is kept"
 
 
@@ -151,7 +151,7 @@ async def test_tokens_are_created_listed_and_revoked(admin: User, anna: User) ->
     ]
     assert "you are shift" in await anna("token", "create", "x", "--role", "admin", code=1)
     assert "no token is 'three'" in await anna("token", "revoke", "three", code=1)
-    assert await anna("token", "revoke", "one", "--yes") == "one of anna opens nothing any more\n"
+    assert await anna("token", "revoke", "one", "--yes") == "one of anna is revoked\n"
     assert "two of anna" in await anna("token", "revoke", str(UUID(two["id"])), "--yes")
     await anna("token", "create", "twice")
     await anna("token", "create", "twice")
@@ -160,7 +160,7 @@ async def test_tokens_are_created_listed_and_revoked(admin: User, anna: User) ->
     assert (await anna("token", "list", "--ended")).count("revoked") == 2
     [first, *_] = json.loads(await admin("token", "list", "--for", "anna", "--json"))
     output = await admin("token", "revoke", first["id"], "--for", "anna", "--yes")
-    assert output == "twice of anna opens nothing any more\n"
+    assert output == "twice of anna is revoked\n"
 
 
 async def test_person_and_administrator_change_a_password(admin: User, anna: User) -> None:

@@ -19,7 +19,8 @@ __all__ = ["sluice", "waiting"]
 
 async def names(operator: Operator, *, disabled: bool = False) -> list[str]:
     return [
-        template.name for template in (await operator.client.templates(disabled=disabled)).templates
+        template.name
+        for template in (await operator.client.list_templates(disabled=disabled)).templates
     ]
 
 
@@ -62,12 +63,12 @@ async def test_unmatched_data_sets_tell_that_their_template_is_disabled(
 ) -> None:
     await operator.client.disable_template("linear")
     listed = {
-        dataset.dataset_name: dataset.objections or []
-        for dataset in (await operator.client.unmatched()).datasets
+        dataset.dataset_name: dataset.rejection_reasons or []
+        for dataset in (await operator.client.list_unmatched()).datasets
     }
     [reason] = [judged.reason for judged in listed["fits"] if judged.template == "linear"]
     assert reason.startswith("matches, and is disabled since")
-    assert (await operator.client.unmatched(template="linear")).total == 0
+    assert (await operator.client.list_unmatched(template="linear")).total == 0
     assert "would be taken by it now" not in (await operator.http.get("/templates/linear")).text
     assert "matches, and is disabled since" in (await operator.http.get("/datasets/unmatched")).text
 

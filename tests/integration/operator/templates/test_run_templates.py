@@ -25,11 +25,13 @@ async def test_run_template_does_not_affect_published_templates(
     trial = NewTemplate(name="spd", cwl=spd_text + "# trial\n")
     run = await operator.client.store_run_template(trial)
     assert (run.name, run.version, run.cwl) == ("spd", RUN_VERSION, trial.cwl)
-    assert [template.id for template in (await operator.client.templates()).templates] == [live.id]
-    assert (await operator.client.template("spd")).cwl == spd_text, (
+    assert [template.id for template in (await operator.client.list_templates()).templates] == [
+        live.id
+    ]
+    assert (await operator.client.get_template("spd")).cwl == spd_text, (
         "the intake and requests get the published template"
     )
-    assert len((await operator.client.templates(every_version=True)).templates) == 1
+    assert len((await operator.client.list_templates(every_version=True)).templates) == 1
     following = await operator.client.store_template(
         NewTemplate(name="spd", cwl=spd_text + "# next\n")
     )
@@ -59,7 +61,7 @@ async def test_equal_files_of_runs_are_one_template(operator: Operator, spd_text
         NewTemplate(name="spd", cwl=spd_text + "# 2\n")
     )
     called = await operator.client.store_run_template(NewTemplate(name="else", cwl=spd_text))
-    listed = (await operator.client.run_templates()).templates
+    listed = (await operator.client.list_run_templates()).templates
     assert [str(template.id) for template in listed] == [
         str(called.id),
         str(other.id),
@@ -74,12 +76,12 @@ async def test_run_templates_are_listed_in_pages(operator: Operator, sluice: Com
         for number in range(5)
     ]
     newest = [template.id for template in reversed(templates)]
-    first = await operator.client.run_templates(limit=2)
+    first = await operator.client.list_run_templates(limit=2)
     assert ([template.id for template in first.templates], first.after) == (newest[:2], newest[1])
-    last = await operator.client.run_templates(limit=3, after=first.after)
+    last = await operator.client.list_run_templates(limit=3, after=first.after)
     assert ([template.id for template in last.templates], last.after) == (newest[2:], None)
     with pytest.raises(NotFound, match="no run has brought"):
-        await operator.client.run_templates(after=uuid4())
+        await operator.client.list_run_templates(after=uuid4())
     await operator.client.store_template(NewTemplate(name="published", cwl=LINEAR))
     output = await sluice("template", "list", "--all", "--limit", "2")
     assert "published" in output
@@ -104,16 +106,16 @@ async def test_run_template_removed_from_the_list_stays_with_its_chains(
     dataset = await operator.client.register_dataset(NewDataset(name="some-files"))
     chain = await operator.client.request_chain(dataset.uid, "spd", run_template=run.id)
     await operator.client.delete_run_template(run.id)
-    assert (await operator.client.run_templates()).templates == []
+    assert (await operator.client.list_run_templates()).templates == []
     with pytest.raises(NotFound):
         await operator.client.delete_run_template(run.id)
     page = (await operator.http.get(f"/chains/{chain.uid}")).text
     assert f'href="/run-templates/{run.id}">spd</a> <span class="version">(run)</span>' in page
     assert "Flow" in page
-    assert (await operator.client.run_template(run.id)).cwl == spd_text
+    assert (await operator.client.get_run_template(run.id)).cwl == spd_text
     back = await operator.client.store_run_template(NewTemplate(name="spd", cwl=spd_text))
     assert back.id == run.id
-    assert [template.id for template in (await operator.client.run_templates()).templates] == [
+    assert [template.id for template in (await operator.client.list_run_templates()).templates] == [
         run.id
     ]
 
@@ -123,7 +125,7 @@ async def test_invalid_run_template_is_not_stored(operator: Operator, spd_text: 
     with pytest.raises(Unprocessable) as refusal:
         await operator.client.store_run_template(NewTemplate(name="spd", cwl=bad))
     assert any("hitz" in finding.message for finding in refusal.value.findings)
-    assert (await operator.client.run_templates()).templates == []
+    assert (await operator.client.list_run_templates()).templates == []
 
 
 async def test_pages_list_run_templates_separately(operator: Operator, spd_text: str) -> None:
@@ -137,7 +139,7 @@ async def test_pages_list_run_templates_separately(operator: Operator, spd_text:
         in (await operator.http.get("/run-templates")).text
     )
     page = await operator.http.get(f"/run-templates/{run.id}")
-    assert "no data set is matched with it" in page.text
+    assert "it matches no data set" in page.text
     files = await operator.http.get(f"/run-templates/{run.id}/files")
     assert files.headers["content-disposition"].endswith("trial-run.zip")
     response = await operator.http.post(

@@ -116,12 +116,12 @@ async def test_publish_shows_the_changes_and_asks(
             "-sluice:match: {sluice:type: raw, detector: spd}\n+sluice:match: {sluice:type: hot, "
             "detector: spd}\n" in output
         )
-        assert (await operator.client.template("flow")).version == 1
+        assert (await operator.client.get_template("flow")).version == 1
     assert "--yes" in output, "the message tells what to do without a terminal"
     changes = json.loads(await sluice("template", "publish", str(workflow), "--dry-run", "--json"))
     assert (changes["before"], changes["version"], changes["plan"][0]["name"]) == (1, 2, "type")
     assert "flow, version 2\n" in await sluice("template", "publish", str(workflow), "--yes")
-    assert (await operator.client.template("flow")).files == {
+    assert (await operator.client.get_template("flow")).files == {
         "workflow.cwl": workflow.read_text(),
         "tools/join.cwl": JOIN,
     }

@@ -57,7 +57,7 @@ steps:
 async def test_folder_is_uploaded_with_the_form_and_shown_file_by_file(operator: Operator) -> None:
     stored = await published(operator, await send(operator, PARTS))
     assert (stored.status_code, stored.headers["location"]) == (303, "/templates/flow"), stored.text
-    assert (await operator.client.template("flow")).files == PARTS
+    assert (await operator.client.get_template("flow")).files == PARTS
     page = (await operator.http.get("/templates/flow")).text
     assert "Published as version 1." in page
     assert page.index("flow/workflow.cwl</code>") < page.index("flow/tools/join.cwl</code>"), (
@@ -86,7 +86,7 @@ async def test_findings_are_shown_in_the_file_that_they_belong_to(operator: Oper
     several = await send(operator, {"a.cwl": "<script>alert(1)</script>", "b.cwl": "x"}, name="x")
     assert several.status_code == 422
     assert "<script>alert" not in several.text
-    assert (await operator.client.templates()).templates == []
+    assert (await operator.client.list_templates()).templates == []
 
 
 async def test_warnings_are_shown_after_a_successful_upload(operator: Operator) -> None:
@@ -111,7 +111,7 @@ async def test_old_version_is_shown_and_restored(operator: Operator, spd_text: s
     assert "Published as version 3." in (await operator.http.get("/templates/spd")).text
     await operator.http.post("/templates/spd/restore", data=form)
     assert "nothing was changed" in (await operator.http.get("/templates/spd")).text
-    assert (await operator.client.template("spd")).cwl == spd_text
+    assert (await operator.client.get_template("spd")).cwl == spd_text
     assert (
         await operator.http.post("/templates/spd/restore", data=form | {"version": "9"})
     ).status_code == 404
@@ -130,8 +130,8 @@ async def test_changes_are_shown_before_publication(operator: Operator) -> None:
     assert "resources.time_limit: 10 → 20" in review
     assert re.search(r'class="line removed"><code>-.*type: raw', review)
     assert re.search(r'class="line added"><code>\+.*&lt;hot&gt;', review)
-    assert (await operator.client.template("flow")).version == 1, "the review publishes nothing"
-    assert (await operator.client.run_templates()).templates == [], (
+    assert (await operator.client.get_template("flow")).version == 1, "the review publishes nothing"
+    assert (await operator.client.list_run_templates()).templates == [], (
         "the review stores no run template"
     )
     await operator.client.store_template(
@@ -142,9 +142,9 @@ async def test_changes_are_shown_before_publication(operator: Operator) -> None:
     assert overtaken.status_code == 409
     assert "v2 → v3" in overtaken.text
     assert "the latest version is 2 now" in overtaken.text
-    assert (await operator.client.template("flow")).version == 2
+    assert (await operator.client.get_template("flow")).version == 2
     assert (await published(operator, sent)).headers["location"] == "/templates/flow"
-    assert (await operator.client.template("flow")).files == changed
+    assert (await operator.client.get_template("flow")).files == changed
     assert (await operator.http.get(sent.headers["location"])).status_code == 404, (
         "the draft is deleted after its publication"
     )
@@ -170,8 +170,8 @@ async def test_run_template_is_published_from_its_page(operator: Operator, spd_t
     review = await operator.http.get(f"/templates/review/{run.id}")
     form = {"csrf_token": token_of(review), "replaces": "1"}
     assert (await operator.http.post(f"/templates/review/{run.id}", data=form)).status_code == 303
-    assert (await operator.client.template("spd")).cwl == run.cwl
-    assert [template.id for template in (await operator.client.run_templates()).templates] == [
+    assert (await operator.client.get_template("spd")).cwl == run.cwl
+    assert [template.id for template in (await operator.client.list_run_templates()).templates] == [
         run.id
     ], "the run template is kept"
     assert (

@@ -121,8 +121,8 @@ async def test_equal_files_are_the_same_template_however_they_are_uploaded(
     ]
     assert [answer.status_code for answer in ways] == [200] * 4, [answer.text for answer in ways]
     assert {answer.json()["id"] for answer in ways} == {str(first.id)}
-    assert (await operator.client.template("parts")).files == PARTS
-    assert (await operator.client.templates()).templates[0].files is None
+    assert (await operator.client.get_template("parts")).files == PARTS
+    assert (await operator.client.list_templates()).templates[0].files is None
     zipped = await http.get("/templates/parts/files?version=1")
     with zipfile.ZipFile(io.BytesIO(zipped.content)) as archive:
         assert {name: archive.read(name).decode() for name in archive.namelist()} == PARTS
@@ -130,7 +130,7 @@ async def test_equal_files_are_the_same_template_however_they_are_uploaded(
         NewTemplate(name="parts", files=PARTS | {"flow/notes.txt": "2"})
     )
     assert other.version == 2, "an unused file belongs to the template, too"
-    assert (await operator.client.template("parts", version=1)).files == PARTS
+    assert (await operator.client.get_template("parts", version=1)).files == PARTS
 
 
 async def test_findings_in_several_files_name_their_file(operator: Operator) -> None:

@@ -61,16 +61,16 @@ async def test_equal_text_is_stored_once_and_other_text_as_a_new_version(
         NewTemplate(name="spd", cwl=spd_text + "\n# other\n")
     )
     assert other.version == 2
-    listed = (await operator.client.templates()).templates
+    listed = (await operator.client.list_templates()).templates
     assert [(template.name, template.version, template.cwl) for template in listed] == [
         ("spd", 2, other.cwl)
     ]
     assert [step.name for step in listed[0].plan.steps][:2] == ["decode", "build_events"]
     assert [
         template.version
-        for template in (await operator.client.templates(every_version=True)).templates
+        for template in (await operator.client.list_templates(every_version=True)).templates
     ] == [2, 1]
-    old = await operator.client.template("spd", version=1)
+    old = await operator.client.get_template("spd", version=1)
     assert old.cwl == spd_text
     assert old.template is not None
     assert old.template["class"] == "Workflow"
@@ -241,7 +241,7 @@ async def test_rows_of_an_old_release_are_templates_of_one_file(
         await connection.execute("UPDATE templates SET main = NULL, files = NULL")
     finally:
         await connection.close()
-    assert (await operator.client.template("spd")).files == {"workflow.cwl": spd_text}
+    assert (await operator.client.get_template("spd")).files == {"workflow.cwl": spd_text}
     assert (
         await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     ).id == stored.id
@@ -252,10 +252,10 @@ async def test_deleted_template_is_gone_and_its_version_numbers_continue(
 ) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     await operator.client.delete_template("spd")
-    assert (await operator.client.templates()).templates == []
+    assert (await operator.client.list_templates()).templates == []
     for version in (None, 1):
         with pytest.raises(NotFound):
-            await operator.client.template("spd", version=version)
+            await operator.client.get_template("spd", version=version)
     with pytest.raises(NotFound):
         await operator.client.delete_template("spd")
     assert (
@@ -274,9 +274,9 @@ async def test_template_in_use_is_deleted_only_with_force(
     assert [finding.message for finding in refusal.value.findings] == [
         f"chain {chain.uid} of data set run-1, version 1: in_progress"
     ]
-    assert len((await operator.client.templates()).templates) == 1
+    assert len((await operator.client.list_templates()).templates) == 1
     await operator.client.delete_template("spd", force=True)
-    assert (await operator.client.chain(chain.uid)).state is ChainState.IN_PROGRESS, (
+    assert (await operator.client.get_chain(chain.uid)).state is ChainState.IN_PROGRESS, (
         "the running chain continues"
     )
     with pytest.raises(NotFound):
@@ -288,11 +288,11 @@ async def test_list_of_templates_has_the_text_of_the_latest_versions(
 ) -> None:
     """Services such as the intake get no text."""
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
-    [listed] = (await operator.client.templates()).templates
+    [listed] = (await operator.client.list_templates()).templates
     assert (listed.cwl, listed.template, listed.files) == (spd_text, None, None)
-    [version] = (await operator.client.templates(every_version=True)).templates
+    [version] = (await operator.client.list_templates(every_version=True)).templates
     assert version.cwl is None
     operator.links.apps["wfms.operator"] = operator.service.app
     intake = operator.links.http_of(ServiceCaller(CallingService.INTAKE), "wfms.operator")
-    [read] = (await OperatorClient(intake).templates()).templates
+    [read] = (await OperatorClient(intake).list_templates()).templates
     assert read.cwl is None

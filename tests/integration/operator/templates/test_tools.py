@@ -46,16 +46,16 @@ async def test_versions_of_a_tool_are_kept_until_removed(operator: Operator) -> 
     again = await client.store_tool(NewTool(name="layout", cwl=LAYOUT))
     assert (again.tool.version, again.new) == (1, False)
     await client.store_tool(NewTool(name="layout", cwl=LAYOUT.replace("0.5", "0.7")))
-    assert [tool.version for tool in (await client.tool_versions("layout")).tools] == [2, 1]
-    assert (await client.tool("layout", version=1)).cwl == LAYOUT
-    [listed] = (await client.tools()).tools
+    assert [tool.version for tool in (await client.list_tool_versions("layout")).tools] == [2, 1]
+    assert (await client.get_tool("layout", version=1)).cwl == LAYOUT
+    [listed] = (await client.list_tools()).tools
     assert (listed.version, listed.cwl, listed.doc) == (2, None, "Finds the regions of a page.")
     await client.remove_tool("layout", version=2)
-    assert (await client.tool("layout")).version == 1
+    assert (await client.get_tool("layout")).version == 1
     third = await client.store_tool(NewTool(name="layout", cwl=LAYOUT.replace("0.5", "0.7")))
     assert third.tool.version == 3, "a version number is not used again"
     await client.remove_tool("layout")
-    for call in (client.tool, client.tool_versions, client.remove_tool):
+    for call in (client.get_tool, client.list_tool_versions, client.remove_tool):
         with pytest.raises(NotFound, match="there is no tool 'layout'"):
             await call("layout")
 
@@ -69,7 +69,7 @@ async def test_invalid_tool_is_not_stored(operator: Operator) -> None:
         with pytest.raises(Unprocessable) as refused:
             await operator.client.store_tool(NewTool(name="layout", cwl=text))
         assert any(message in finding.message for finding in refused.value.findings)
-    assert (await operator.client.tools()).tools == []
+    assert (await operator.client.list_tools()).tools == []
 
 
 async def test_workflow_is_composed_of_tools_and_published(operator: Operator) -> None:
@@ -78,12 +78,12 @@ async def test_workflow_is_composed_of_tools_and_published(operator: Operator) -
     only = await client.compose(ComposeTools(name="ocr", tools=["layout", "join"]))
     assert only.template is None
     assert "# Composed of the tools layout 1, join 1." in only.cwl
-    assert (await client.templates()).templates == []
+    assert (await client.list_templates()).templates == []
     await put(operator, layout=LAYOUT.replace("0.5", "0.7"))
     stored = await client.compose(ComposeTools(name="ocr", tools=["layout@1", "join"], store=True))
     assert stored.template is not None
     assert stored.cwl == only.cwl, "the named version is used"
-    template = await client.template("ocr")
+    template = await client.get_template("ocr")
     assert template.cwl == stored.cwl
     assert [step.name for step in template.plan.steps] == ["layout", "join"]
     assert template.plan.parameters["scale"].default == 0.5
@@ -100,7 +100,7 @@ async def test_impossible_composition_is_explained(operator: Operator) -> None:
     await put(operator, folder=folder)
     with pytest.raises(Unprocessable, match="its input 'parts' takes Directory, and nothing"):
         await client.compose(ComposeTools(name="ocr", tools=["layout", "folder"], store=True))
-    assert (await client.templates()).templates == []
+    assert (await client.list_templates()).templates == []
 
 
 async def test_pages_store_tools_and_compose_a_template(operator: Operator) -> None:
@@ -126,7 +126,7 @@ async def test_pages_store_tools_and_compose_a_template(operator: Operator) -> N
     compose_form = {**form, "name": "ocr", "tools": "layout join"}
     for bind, message in (
         ("scale", "each parameter stands once"),
-        ("x=y", "&#39;x&#39; is no param"),
+        ("x=y", "&#39;x&#39; is not a param"),
     ):
         unfit = await http.post("/tools/compose", data={**compose_form, "bind": bind})
         assert (unfit.status_code, message in unfit.text) == (422, True), unfit.text
@@ -135,9 +135,9 @@ async def test_pages_store_tools_and_compose_a_template(operator: Operator) -> N
     review = (await http.get(response.headers["location"])).text
     assert "enlargement" in review
     assert "Composed of the tools layout 1, join 1." in review
-    assert (await operator.client.templates()).templates == [], (
+    assert (await operator.client.list_templates()).templates == [], (
         "the template is reviewed before publication"
     )
     removed = await http.post("/tools/join/remove", data={**form, "version": "1"})
     assert removed.status_code == 303
-    assert [tool.name for tool in (await operator.client.tools()).tools] == ["layout"]
+    assert [tool.name for tool in (await operator.client.list_tools()).tools] == ["layout"]

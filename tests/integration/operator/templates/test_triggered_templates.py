@@ -64,7 +64,7 @@ async def test_growth_trigger_shows_the_number_of_new_files(
     operator: Operator, sluice: Command
 ) -> None:
     await publish(operator, "train", GROWN)
-    trigger = await operator.client.template_trigger("train")
+    trigger = await operator.client.get_template_trigger("train")
     (one,) = trigger.sets
     assert (trigger.kind, one.name, one.new, one.files, one.last) == (
         "growth",
@@ -79,7 +79,7 @@ async def test_growth_trigger_shows_the_number_of_new_files(
     assert "new files</text>" in page, "the drawing shows it"
     assert "into done" in page
     output = await sluice("template", "show", "train")
-    assert "runs by itself when 1000 files are new, or 24 hours have gone" in output
+    assert "runs automatically when 1000 files are new, or 24 hours have gone" in output
     assert f"corpus: 2 new files of 12; 1 slice, the last {local_time(TIME)}" in output
     assert "when 1000 files" in (await operator.http.get("/templates")).text
 
@@ -91,7 +91,7 @@ async def test_schedule_shows_its_next_and_its_last_time(
     operator.neighbours.schedules.append(
         ScheduleState(template="nightly", last_at=TIME, outcome="a chain of nightly-1-x")
     )
-    trigger = await operator.client.template_trigger("nightly")
+    trigger = await operator.client.get_template_trigger("nightly")
     assert (trigger.kind, trigger.last_at, trigger.sets) == ("schedule", TIME, [])
     assert trigger.next_at is not None
     assert trigger.next_at.minute == 0
@@ -103,13 +103,13 @@ async def test_schedule_shows_its_next_and_its_last_time(
     assert f"next time: {local_time(trigger.next_at)}" in output
     assert f"last time: {local_time(TIME)}: a chain of nightly-1-x" in output
     await operator.client.disable_template("nightly")
-    assert (await operator.client.template_trigger("nightly")).next_at is None
+    assert (await operator.client.get_template_trigger("nightly")).next_at is None
 
 
 async def test_template_without_a_trigger_has_no_times(operator: Operator) -> None:
     await publish(operator, "plain", data("{kind: raw}"))
     with pytest.raises(NotFound, match="takes data sets as they close"):
-        await operator.client.template_trigger("plain")
+        await operator.client.get_template_trigger("plain")
     assert (await operator.http.get("/templates/plain")).status_code == 200
 
 
@@ -148,14 +148,14 @@ async def test_template_of_a_trigger_cycle_tells_why_it_starts_no_more(
     operator.neighbours.append_only = [
         AppendOnlyDataset(dataset=grows, since=TIME, readers=[], generation=5)
     ]
-    (one,) = (await operator.client.template_trigger("la")).sets
-    assert one.held is not None
-    assert "la → lb → la" in one.held
+    (one,) = (await operator.client.get_template_trigger("la")).sets
+    assert one.blocked_reason is not None
+    assert "la → lb → la" in one.blocked_reason
     assert "la → lb → la" in await sluice("template", "show", "la")
     assert "la → lb → la" in (await operator.http.get("/templates/la")).text
     await operator.client.disable_template("lb")
-    (one,) = (await operator.client.template_trigger("la")).sets
-    assert one.held is None
+    (one,) = (await operator.client.get_template_trigger("la")).sets
+    assert one.blocked_reason is None
 
 
 async def test_template_that_closes_a_trigger_cycle_gets_a_warning(
@@ -175,7 +175,7 @@ async def test_template_that_closes_a_trigger_cycle_gets_a_warning(
     review = await operator.http.post("/templates", data=sent, follow_redirects=True)
     assert "la → lb → la" in review.text
     assert cycles_of((await operator.client.store_template(new)).warnings) == [finding]
-    assert cycles_of((await operator.client.template(la)).warnings) == [], (
+    assert cycles_of((await operator.client.get_template(la)).warnings) == [], (
         "the stored template has no warnings"
     )
     itself = NewTemplate(name="itself", cwl=cycle_template("c", "c"))

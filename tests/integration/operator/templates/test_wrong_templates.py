@@ -23,7 +23,7 @@ async def test_invalid_template_is_refused_with_all_findings(operator: Operator)
             (finding.file, finding.line, finding.column, finding.severity)
             for finding in template.findings
         ], name
-    assert (await operator.client.templates(every_version=True)).templates == []
+    assert (await operator.client.list_templates(every_version=True)).templates == []
 
 
 @pytest.mark.parametrize(
@@ -37,4 +37,4 @@ async def test_invalid_template_sent_as_text_is_refused(operator: Operator, name
         headers={"content-type": "text/plain"},
     )
     assert answer.status_code == 422, answer.text
-    assert (await operator.client.templates(every_version=True)).templates == []
+    assert (await operator.client.list_templates(every_version=True)).templates == []

@@ -26,7 +26,7 @@ async def test_instance_is_notified_of_jobs_made_ready_by_another_instance(
     async with running(ReadyListener(wms.database.url, patient.signal)):
         await patient.signal.wait(0, seconds=10.0)  # it listens now
         lease = asyncio.create_task(deaf.lease(waiter, wait=60.0))
-        async with asyncio.timeout(20):  # its request would look again by itself after 60 s
+        async with asyncio.timeout(20):  # its request would look again after 60 s
             while await _waiting(lease):
                 await wms.backdate_leases(job)
                 await wms.expire_leases()

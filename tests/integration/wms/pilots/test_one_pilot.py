@@ -211,7 +211,7 @@ async def test_only_a_pilot_that_takes_jobs_can_be_told_what_to_load(wms: WmsFix
         "the restarted pilot kept the order"
     )
     await signs_off(wms, pilot)
-    with pytest.raises(Conflict, match="takes no jobs any more"):
+    with pytest.raises(Conflict, match="no longer takes jobs"):
         await load_tool(wms.context, pilot, LoadTool(step="layout"))
     with pytest.raises(NotFound):
         await load_tool(wms.context, make_task().uid, LoadTool(step="layout"))

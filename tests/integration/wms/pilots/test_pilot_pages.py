@@ -122,7 +122,7 @@ async def test_pilot_that_comes_or_goes_between_pages_moves_no_other_pilot(wms: 
     ["x", "9/2026-01-01/x", "0/2026-01-01", "-1/infinity/00000000-0000-0000-0000-000000000000"],
 )
 async def test_invalid_cursor_is_refused(wms: WmsFixture, after: str) -> None:
-    with pytest.raises(Unprocessable, match="is no cursor of this list"):
+    with pytest.raises(Unprocessable, match="is not a cursor of this list"):
         await list_pilots(wms.context, PilotQuery(after=after, limit=5))
 
 

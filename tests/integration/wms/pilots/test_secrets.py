@@ -126,7 +126,7 @@ async def test_answer_with_secrets_is_neither_cached_nor_stored(
         answer = await http.post(f"/api/v1/pilots/{pilot}/secrets", json=job.model_dump())
         assert answer.json() == {"values": {"key": VALUE}}
         assert answer.headers["cache-control"] == "no-store"
-        values = (await WmsClient(http).secrets(pilot, job)).values
+        values = (await WmsClient(http).get_secrets(pilot, job)).values
         assert values["key"].get_secret_value() == VALUE
     async with wms.database.connection() as connection:
         for table in ("tasks", "jobs", "attempts", "pilots", "outbox"):

@@ -133,7 +133,7 @@ async def test_site_is_added_listed_and_revoked(wms: Wms) -> None:
         await wms.add()
     await wms.add("jinr")
     assert await Pilot(wms).register(secret) == 200
-    [cern, jinr] = (await wms.operator.sites()).sites
+    [cern, jinr] = (await wms.operator.list_sites()).sites
     assert (cern.name, cern.pilots, cern.most_pilots) == ("cern", 1, 3)
     assert (cern.labels, cern.resources) == (["zone"], ["licence"])
     assert (cern.expires_at - cern.created_at).days == 2
@@ -144,7 +144,7 @@ async def test_site_is_added_listed_and_revoked(wms: Wms) -> None:
         await wms.operator.revoke_site("cern")
     again = await wms.add()
     assert again != secret
-    assert [(s.name, s.revoked_at is None) for s in (await wms.operator.sites()).sites] == [
+    assert [(s.name, s.revoked_at is None) for s in (await wms.operator.list_sites()).sites] == [
         ("cern", True),
         ("jinr", True),
         ("cern", False),
@@ -191,7 +191,7 @@ async def test_enrolled_pilot_stays_after_the_enrolment_has_expired(wms: Wms) ->
     assert await mine.register(secret) == 200
     late = Pilot(wms)
     assert await late.register(secret) == 401
-    assert "no new pilot of the site cern may come any more" in late.last_answer
+    assert "no new pilots of the site cern are accepted" in late.last_answer
     assert await mine.register(secret, key=PilotKey.new()) == 401, (
         "a pilot with another key registered in its place"
     )
@@ -239,7 +239,7 @@ async def test_concurrent_registrations_do_not_exceed_the_limit_of_a_site(wms: W
     secret = await wms.add(most_pilots=2)
     answers = await asyncio.gather(*(Pilot(wms).register(secret) for _ in range(16)))
     assert sorted(answers) == [200] * 2 + [403] * 14
-    [cern] = (await wms.operator.sites()).sites
+    [cern] = (await wms.operator.list_sites()).sites
     assert cern.pilots == 2
 
 

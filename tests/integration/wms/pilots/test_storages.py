@@ -8,7 +8,7 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import NewStorage
-from sluice.storage import local_url
+from sluice.storage import build_local_url
 from tests.integration.wms.wms_fixture import WmsFixture
 from wms.usecases.limits.list_storage_urls import list_storage_urls
 
@@ -18,7 +18,7 @@ async def test_pilot_gets_the_storages_that_jobs_may_have_written_to(
 ) -> None:
     pilot = await wms.add_pilot()
     kinds = (StorageType.INTERMEDIATE, StorageType.OUTPUT, StorageType.LOGS)
-    urls = {name: local_url(tmp_path_factory.mktemp(name)) for name in (*kinds, "kept")}
+    urls = {name: build_local_url(tmp_path_factory.mktemp(name)) for name in (*kinds, "kept")}
     for kind in kinds:
         await dms.register_storage(NewStorage(name=kind, type=kind, url=urls[kind]))
     await dms.register_storage(

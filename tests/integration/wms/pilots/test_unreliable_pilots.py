@@ -39,7 +39,10 @@ async def test_pilot_that_fails_where_others_succeed_gets_a_job_now_and_then(
     assert len(await wms.lease(good, 5)) == 5
     assert (await wms.status(task)).ready == 3
     listed = (await list_pilots(wms.context, PilotQuery(limit=10))).pilots
-    assert {pilot.name: pilot.distrusted for pilot in listed} == {"slow": ["decode"], "quick": []}
+    assert {pilot.name: pilot.quarantined_steps for pilot in listed} == {
+        "slow": ["decode"],
+        "quick": [],
+    }
 
 
 async def test_pilot_with_some_failures_gets_one_job_at_a_time(wms: WmsFixture) -> None:

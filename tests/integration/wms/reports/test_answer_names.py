@@ -4,7 +4,7 @@ import pytest
 
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import JobState, ReportAnswer
-from tests.integration.wms.asking import Asking, answered
+from tests.integration.wms.human_tasks import HumanTasks, answered
 
 
 @pytest.mark.parametrize(
@@ -18,18 +18,18 @@ from tests.integration.wms.asking import Asking, answered
     ],
 )
 async def test_answer_file_with_another_name_than_its_job_is_refused(
-    asking: Asking, name: str, place: str
+    human_tasks: HumanTasks, name: str, place: str
 ) -> None:
     """A file of another job is also refused, before the catalogue would refuse it."""
-    task = await asking.task(files=2)
-    first, second = await asking.jobs(task)
+    task = await human_tasks.task(files=2)
+    first, second = await human_tasks.jobs(task)
     good, own = answered(task, first), answered(task, second)
     url = f"{task.main_output.dat_out_url}/{place}"
     misnamed_answer = own.model_copy(
         update={"output": own.output.model_copy(update={"name": name, "url": url})}
     )
     with pytest.raises(Unprocessable, match="is not called as the attempt's") as refused:
-        await asking.answer(task, good, misnamed_answer)
+        await human_tasks.answer(task, good, misnamed_answer)
     assert refused.value.fields["jobs"] == str(second.id)
-    assert await asking.check(task) == {JobState.ASKED: 2}
-    assert await asking.answer(task, good, own) == [ReportAnswer.ACCEPTED] * 2
+    assert await human_tasks.check(task) == {JobState.ASKED: 2}
+    assert await human_tasks.answer(task, good, own) == [ReportAnswer.ACCEPTED] * 2

@@ -4,43 +4,47 @@ import pytest
 
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.states import ErrorClass, JobState, ReportAnswer, TaskState
-from sluice.contracts.human_tasks.asking import RefusedJob
+from sluice.contracts.human_tasks.annotation import RefusedJob
 from sluice.contracts.templates.plan import Boundary
-from tests.integration.wms.asking import Asking, answered
+from tests.integration.wms.human_tasks import HumanTasks, answered
 from tests.integration.wms.wms_fixture import NOW
+from wms.usecases.reports.accept_answers import accept_answers
 from wms.usecases.reports.retry_jobs import retry_job, retry_task
-from wms.usecases.reports.take_answers import take_answers
 from wms.usecases.tasks.read_tasks import read_job
 
 
 async def test_job_that_people_cannot_be_asked_about_fails_permanently(
-    asking: Asking,
+    human_tasks: HumanTasks,
 ) -> None:
-    task = await asking.task(files=3, boundary=Boundary(minimum=0.5))
-    first, second, third = await asking.jobs(task)
+    task = await human_tasks.task(files=3, boundary=Boundary(minimum=0.5))
+    first, second, third = await human_tasks.jobs(task)
     no = RefusedJob(id=first.id, reason="it is not valid UTF-8", asked_at=NOW)
-    taken = await take_answers(asking.wms.context, task.uid, [answered(task, second)], [no, no])
-    assert [(one.id, one.answer) for one in taken] == [
+    accepted = await accept_answers(
+        human_tasks.wms.context, task.uid, [answered(task, second)], [no, no]
+    )
+    assert [(one.id, one.answer) for one in accepted] == [
         (second.id, ReportAnswer.ACCEPTED),
         *[(first.id, ReportAnswer.ACCEPTED)] * 2,
     ]
     counts = {JobState.ASKED: 1, JobState.FINISHED: 1, JobState.FAILED: 1}
-    assert await asking.check(task) == counts
-    details = await read_job(asking.wms.context, first.id)
+    assert await human_tasks.check(task) == counts
+    details = await read_job(human_tasks.wms.context, first.id)
     assert (details.error_class, details.message) == (
         ErrorClass.TOOL_REFUSED,
         "it is not valid UTF-8",
     )
     assert [attempt.who for attempt in details.attempts] == ["people"]
-    await retry_task(asking.wms.context, task.uid)
-    with pytest.raises(Conflict, match="nobody can be asked about its file: it is not valid UTF-8"):
-        await retry_job(asking.wms.context, first.id)
-    assert await asking.check(task) == counts
-    [again] = await take_answers(asking.wms.context, task.uid, [], [no])
+    await retry_task(human_tasks.wms.context, task.uid)
+    with pytest.raises(
+        Conflict, match="its file cannot be shown to annotators: it is not valid UTF-8"
+    ):
+        await retry_job(human_tasks.wms.context, first.id)
+    assert await human_tasks.check(task) == counts
+    [again] = await accept_answers(human_tasks.wms.context, task.uid, [], [no])
     assert again.answer is ReportAnswer.STALE
-    await asking.answer(task, answered(task, third))
-    status = await asking.wms.status(task)
+    await human_tasks.answer(task, answered(task, third))
+    status = await human_tasks.wms.status(task)
     assert (status.state, status.failed) == (TaskState.FINISHED, 1)
-    sent = await asking.wms.sent_messages()
+    sent = await human_tasks.wms.sent_messages()
     dataset = task.main_output.dat_out_uid
     assert sorted(sent.files[dataset]) == [(n, f"0000000{n}.1-answer.json") for n in (1, 2)]

@@ -315,7 +315,7 @@ async def test_rerun_of_failed_jobs_does_without_released_files(
     await deliver(chain.wms, dms)
     await deliver_releases(chain.wms, catalogue)
     for step, left in (("a", [1, 4]), ("b", [])):
-        files_page = await dms.files(chain.steps[step].main_output.dat_out_uid)
+        files_page = await dms.list_files(chain.steps[step].main_output.dat_out_uid)
         assert [file.seq for file in files_page.files] == left
     chain.uid = uuid4()
     second = await add_rerun(chain, "b", read=chain.steps["a"].main_output.dat_out_uid)
@@ -334,9 +334,9 @@ async def test_rerun_of_failed_jobs_does_without_released_files(
     for task in (second, third):
         assert (await chain.wms.status(task)).state is TaskState.FINISHED
         assert await chain.wms.states(task) == {JobState.FINISHED: 6}
-    written = [await dms.files(task.main_output.dat_out_uid) for task in (second, third)]
+    written = [await dms.list_files(task.main_output.dat_out_uid) for task in (second, third)]
     assert [[file.seq for file in page.files] for page in written] == [[1, 4], list(range(6))]
-    between = await dms.dataset(second.main_output.dat_out_uid)
+    between = await dms.get_dataset(second.main_output.dat_out_uid)
     assert (between.count_files, between.released, between.state.readable) == (6, 4, True)
 
 

@@ -69,7 +69,8 @@ class TaskWithRerun:
 
     async def files(self, uid: UUID) -> list[tuple[int, str]]:
         return [
-            (file.seq, file.url.rsplit("/", 2)[1]) for file in (await self.dms.files(uid)).files
+            (file.seq, file.url.rsplit("/", 2)[1])
+            for file in (await self.dms.list_files(uid)).files
         ]
 
 
@@ -89,7 +90,7 @@ async def test_jobs_whose_outputs_are_lost_run_again(twice: TaskWithRerun) -> No
     first = await twice.first(fail={2}, dat_in_uid=uid)
     (intact_file,) = [
         file
-        for file in (await twice.dms.files(first.main_output.dat_out_uid)).files
+        for file in (await twice.dms.list_files(first.main_output.dat_out_uid)).files
         if file.seq == 3
     ]
     path = Path(intact_file.url.removeprefix("file://"))
@@ -140,7 +141,7 @@ async def test_rerun_runs_only_failed_jobs_and_its_output_is_complete_and_ordere
         6,
     ]
     for out in second.outputs:
-        assert (await twice.dms.dataset(out.dat_out_uid)).state.readable, (
+        assert (await twice.dms.get_dataset(out.dat_out_uid)).state.readable, (
             "the output is not closed at its number of files"
         )
 
@@ -165,7 +166,7 @@ async def test_counts_in_outputs_that_are_taken_over_are_added_once(
     await twice.wms.report(pilot, counted(twice.wms.make_report(left), events=1000))
     await twice.deliver()
     produced = [
-        (await twice.dms.dataset(task.main_output.dat_out_uid)).meta["produced"]["events"]
+        (await twice.dms.get_dataset(task.main_output.dat_out_uid)).meta["produced"]["events"]
         for task in (first, second)
     ]
     assert produced == [111, 1111]

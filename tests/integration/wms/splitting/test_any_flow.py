@@ -88,7 +88,7 @@ async def test_maps_process_every_file_once_under_any_order_of_events(
         assert await chain.wms.states(chain.steps[step]) == {JobState.FINISHED: 12}
     await deliver(chain.wms, chain.dms)
     for task in chain.steps.values():
-        files = (await chain.dms.files(task.main_output.dat_out_uid)).files
+        files = (await chain.dms.list_files(task.main_output.dat_out_uid)).files
         assert [file.seq for file in files] == list(range(12))
 
 
@@ -167,7 +167,7 @@ class RandomReleases(RandomEvents):
         """Check that a finished job has read each released file."""
         for step, before in (("b", "a"), ("c", "b")):
             written = self.chain.steps[before].main_output.dat_out_uid
-            page = await self.chain.dms.files(written, released=True)
+            page = await self.chain.dms.list_files(written, released=True)
             released_seqs = {file.seq for file in page.files if file.released}
             assert released_seqs <= await read_by_finished(self.chain, step)
 
@@ -204,7 +204,7 @@ async def test_no_needed_file_is_released_under_any_order_of_events(
     await deliver(chain.wms, chain.dms)
     await deliver_releases(chain.wms, catalogue)
     for step, before in (("b", "a"), ("c", "b")):
-        dataset = await chain.dms.dataset(chain.steps[before].main_output.dat_out_uid)
+        dataset = await chain.dms.get_dataset(chain.steps[before].main_output.dat_out_uid)
         jobs = len(await chain.job_seqs(before))
         assert (dataset.count_files, dataset.state.readable) == (jobs, True)
         assert await read_by_finished(chain, step) == set(range(jobs))

@@ -84,7 +84,7 @@ async def test_downstream_task_ends_after_its_upstream_task_without_the_catalogu
         assert await connection.fetchval("SELECT count(*) FROM flows") == 0
     await deliver(chain.wms, dms)
     for task in chain.steps.values():
-        dataset = await dms.dataset(task.main_output.dat_out_uid)
+        dataset = await dms.get_dataset(task.main_output.dat_out_uid)
         assert (dataset.state.readable, dataset.count_files) == (True, 5)
 
 

@@ -334,7 +334,7 @@ async def test_tree_grows_while_its_files_come(chain: ChainOfSteps, tmp_path: Pa
     assert await chain.job_seqs("b", JobState.FINISHED) == [0, 1, 2, 3, SPAN, SPAN + 1, 2 * SPAN]
     assert await chain.state("b") is TaskState.FINISHED
     await deliver(chain.wms, chain.dms)
-    [file] = (await chain.dms.files(chain.steps["b"].main_output.dat_out_uid)).files
+    [file] = (await chain.dms.list_files(chain.steps["b"].main_output.dat_out_uid)).files
     assert (file.seq, file.meta) == (0, {"first_seq": 0, "last_seq": 9, "files": 10})
 
 
@@ -358,5 +358,5 @@ async def test_tree_waits_for_a_failed_job_that_can_be_retried(
     await chain.run_all(pilot)
     assert await chain.state("b") is TaskState.FINISHED
     await deliver(chain.wms, chain.dms)
-    [file] = (await chain.dms.files(chain.steps["b"].main_output.dat_out_uid)).files
+    [file] = (await chain.dms.list_files(chain.steps["b"].main_output.dat_out_uid)).files
     assert file.meta["files"] == 15

@@ -208,8 +208,8 @@ async def test_task_canceled_during_splitting_gets_no_more_jobs(
     task = await accept(wms, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=10)))
 
     class CancelingDmsClient(DmsClient):
-        async def files(self, uid: UUID, **changes: Any) -> Any:
-            page = await dms.files(uid, **changes)
+        async def list_files(self, uid: UUID, **changes: Any) -> Any:
+            page = await dms.list_files(uid, **changes)
             if changes["after"] is not None:
                 await cancel_task(wms.context, task.uid)
             return page
@@ -252,8 +252,8 @@ class DyingDmsClient(DmsClient):
         super().__init__(dms._http)
         self._left = pages
 
-    async def files(self, uid: UUID, **changes: Any) -> Any:
+    async def list_files(self, uid: UUID, **changes: Any) -> Any:
         if self._left == 0:
             raise ProcessKilled
         self._left -= 1
-        return await super().files(uid, **changes)
+        return await super().list_files(uid, **changes)

@@ -94,9 +94,9 @@ async def test_task_that_needs_a_sandbox_is_explained(wms: WmsFixture) -> None:
     )
     assert "a job needs a sandbox (bubblewrap) for its secrets, and none" in await why(wms, secret)
     bare.append(await wms.add_pilot(sandbox=SandboxKind.USERS))
-    assert "none of the 3 pilots has one (some have only a user for each slot, which is none)" in (
-        await why(wms, task)
-    )
+    assert (
+        "none of the 3 pilots has one (some have only a user for each slot, which is not a sandbox)"
+    ) in await why(wms, task)
     assert [await wms.lease(pilot, 3) for pilot in bare] == [[], [], []]
     able = await wms.request_lease(await wms.add_pilot(sandbox=SandboxKind.NAMESPACES), 2)
     assert len(able.jobs) == 2

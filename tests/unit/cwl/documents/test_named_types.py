@@ -129,11 +129,11 @@ def test_named_type_that_contains_files_is_refused() -> None:
                 f"{{name: T{n + 1}, type: record, fields: {{a: T{n}, b: T{n}, c: T{n}}}}}"
                 for n in range(12)
             ],
-            "more than 10 types lie in each other",
+            "more than 10 types are nested",
         ),
         (
             [f"{{name: T{n + 1}, type: record, fields: {{a: T{n}}}}}" for n in range(900)],
-            "more than 10 types lie in each other",
+            "more than 10 types are nested",
         ),
         (
             [

@@ -58,7 +58,7 @@ REFUSED: dict[str, tuple[list[tuple[str, str]], str]] = {
     "a way up": ([(BOUNDARY, "sluice:checkpoint: {¦files: [state/../../*]}")], "leaves the folder"),
     "an expression": ([(BOUNDARY, "sluice:checkpoint: {¦files: [$(inputs.frame.nameroot).state]}")], "is an expression"),
     "all levels": ([(BOUNDARY, "sluice:checkpoint: {¦files: ['**/*.pt']}")], "has '**'"),
-    "a slash too many": ([(BOUNDARY, "sluice:checkpoint: {¦files: [state/]}")], "is no path"),
+    "a slash too many": ([(BOUNDARY, "sluice:checkpoint: {¦files: [state/]}")], "is not a path"),
     "all the time": ([(BOUNDARY, "sluice:checkpoint: {files: [a], ¦every: 0.1}")], "greater than or equal to 1, not 0.1"),
     "an unknown word": ([(BOUNDARY, "sluice:checkpoint: {files: [a], ¦evry: 5}")], "knows no 'evry'; did you mean 'every'?"),
     "a workflow's": ([("doc: Counts", "¦sluice:checkpoint: {files: [a]}\ndoc: Counts")], "belongs to a step or its tool"),
@@ -69,7 +69,7 @@ REFUSED: dict[str, tuple[list[tuple[str, str]], str]] = {
             ("      limit: limit\n", "      limit: {source: limit, valueFrom: $(inputs.limit)}\n"),
             ("requirements:\n", "requirements:\n  StepInputExpressionRequirement: {}\n"),
         ],
-        "it has an expression ('when', 'valueFrom'), so that each job is a workflow of its own",
+        "it has an expression ('when', 'valueFrom'), so that each job is a separate workflow",
     ),
     "a process of another class": (
         [

@@ -83,14 +83,14 @@ ONE_LIST = ("{source: [inside/cut, inside/same], linkMerge: merge_flattened}", "
     [
         (
             [WITH_FIELDS, ("  inside:\n", "  ¦inside:\n    sluice:merge: {files: 2}\n")],
-            "as steps of their own: it has 'sluice:merge', which is for one task",
+            "as separate steps: it has 'sluice:merge', which is for one task",
         ),
         (
             [
                 ("  inside:\n", "  ¦inside:\n"),
                 ("        count: int\n", "        count: {type: int, loadContents: true}\n"),
             ],
-            "as steps of their own: an input of its workflow has 'loadContents'",
+            "as separate steps: an input of its workflow has 'loadContents'",
         ),
     ],
 )

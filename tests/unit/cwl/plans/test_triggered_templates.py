@@ -137,7 +137,7 @@ def test_template_without_data_set_may_have_a_schedule() -> None:
         (data(f"{{{PAGES}, schedule: daily}}"), "4:37: error: 'sluice:match' schedule: has five"),
         (data(f"{{{PAGES}, schedule: 7}}"), "schedule: is a text, not 7"),
         (data(f"{{{PAGES}, schedule: 0 25 * * *}}"), "schedule: is wrong: bad hour"),
-        (data(f"{{{PAGES}, schedule: 0 3 * * *, zone: Mars}}"), "'Mars' is no time zone"),
+        (data(f"{{{PAGES}, schedule: 0 3 * * *, zone: Mars}}"), "'Mars' is not a time zone"),
         (
             data(f"{{{PAGES}, schedule: 0 3 * * *, every: {{files: 3}}}}"),
             "takes 'every' or 'schedule', not both",

@@ -85,7 +85,7 @@ def test_work_folder_in_a_shared_folder_without_a_sticky_bit_is_refused(shared: 
 
 def test_work_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "work").touch()
-    with pytest.raises(UnsafeFolderError, match=r"is no folder"):
+    with pytest.raises(UnsafeFolderError, match=r"is not a folder"):
         make_own_folder(tmp_path / "work")
     with pytest.raises(UnsafeFolderError, match=r"cannot be used: Not a directory"):
         make_own_folder(tmp_path / "work" / "inner")

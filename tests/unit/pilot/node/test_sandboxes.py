@@ -156,7 +156,7 @@ def test_entries_that_cannot_be_visible_are_dropped_with_a_reason(
         sandbox = sandbox_with(own, *entries)
         assert set(sandbox.dropped) == {entry or "''" for entry in entries}
         assert "absolute path" in sandbox.dropped["."]
-        assert "folder of their own" in sandbox.dropped["/"]
+        assert "separate folder" in sandbox.dropped["/"]
         assert say(sandbox, own, f"test -e {folder}/private || echo none") == "none"
     assert absolute_entries(":.:a/bin:/usr/bin:/:") == "/usr/bin:/"
 

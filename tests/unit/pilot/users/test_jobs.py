@@ -90,7 +90,7 @@ def test_tool_runs_as_the_slot_user_without_capabilities(
     assert status["NoNewPrivs"].strip() == "1"
     assert status["Seccomp"].strip() == "2"
     assert (
-        "contained by a user of its own only: there is none in this test; it had the rights of"
+        "contained only by a separate user: there is none in this test; it had the rights of"
         f" user {USERS[0].name}, and the node's network"
     ) in log_of(report)
 

@@ -181,16 +181,15 @@ def test_missing_data_are_made_again_from_the_nearest_existing_data() -> None:
     chain = ended_chain(three_steps(), FINISHED, FINISHED, FAILED)
     assert rerun(chain, lacking=(10,)).runs == {"merge": "it failed"}
     assert rerun(chain, lacking=(10, 11)).runs == {
-        "decode": "what it wrote for step filter is not there any more",
-        "filter": "what it wrote for step merge is not there any more",
+        "decode": "its output for step filter is no longer there",
+        "filter": "its output for step merge is no longer there",
         "merge": "it failed",
     }
     finished = ended_chain(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
     assert rerun(finished, from_step="merge", lacking=(12,)).runs == {"merge": "asked for"}
     parted = ended_chain(with_parameters(), FINISHED, FAILED, FINISHED, uploaded=True)
     assert (
-        rerun(parted, before=BEFORE, lacking=(12,)).runs["last"]
-        == "its output is not there any more"
+        rerun(parted, before=BEFORE, lacking=(12,)).runs["last"] == "its output is no longer there"
     )
 
 

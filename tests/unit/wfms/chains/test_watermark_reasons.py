@@ -38,7 +38,7 @@ def test_reason_shows_the_watermark_as_it_was_set(
         update={"capacity": capacity, "marks": marks, "filling_since": since}
     )
     reason = (
-        "storage buffer, on which the chain's input lies, reached its high watermark"
+        "storage buffer, which has the chain's input, reached its high watermark"
         f" ({watermark}) at 2026-01-02 03:04:05 UTC"
     )
     assert describe_reason(storage) == reason

@@ -11,7 +11,7 @@ from sluice.contracts.data.append_only import GrowthTrigger, SliceConsumer, Slic
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.conditions import Equals
-from sluice.contracts.templates.matching import describe_trigger, objection_to
+from sluice.contracts.templates.matching import describe_trigger, find_rejection_reason
 from sluice.contracts.templates.templates import Template
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.intake.domain.matching import Matched, NotMatched, decide
@@ -130,11 +130,11 @@ def test_slice_goes_only_to_the_template_it_was_cut_for() -> None:
 
 def test_slice_matches_as_its_append_only_data_set_does() -> None:
     of = SliceOf(append_only=UUID(int=1), name="corpus", reader="t", number=3)
-    assert objection_to(dataset(of=of, name="x"), template().plan, template="t") is None
+    assert find_rejection_reason(dataset(of=of, name="x"), template().plan, template="t") is None
     by_name = template(match={"name": Equals(value="corpus")})
-    assert objection_to(dataset(of=of, name="x"), by_name.plan, template="t") is None
+    assert find_rejection_reason(dataset(of=of, name="x"), by_name.plan, template="t") is None
     other = template(match={"type": Equals(value="words")})
-    assert "wants type" in (objection_to(dataset(of=of), other.plan, template="t") or "")
+    assert "wants type" in (find_rejection_reason(dataset(of=of), other.plan, template="t") or "")
 
 
 @pytest.mark.parametrize(

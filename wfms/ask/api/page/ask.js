@@ -18,7 +18,7 @@ const MIN_VIEW_MS = 200; // An earlier answer is the second of two taps: nobody 
 const ADDRESS = new URLSearchParams(window.location.search);
 const base = window.location.pathname.replace(/\/+$/, "");
 
-class AskingPage {
+class AnnotationPage {
   constructor() {
     this.store = new Store(base);
     // The page uses its last language, or one of the browser, until it knows that of the template.
@@ -133,7 +133,7 @@ class AskingPage {
     const { display } = this.view;
     const item = this.items.current;
     if (!this.tab.asks) return this.lost();
-    if (this.stage.screen !== "asking" || !item || display?.item !== item || !display.done) return;
+    if (this.stage.screen !== "annotation" || !item || display?.item !== item || !display.done) return;
     if (performance.now() - display.at < MIN_VIEW_MS) return;
     const { seconds } = this.looked;
     this.answers.give(item, this.about.answers[index], this.about.labels[index], seconds);
@@ -228,7 +228,7 @@ class AskingPage {
 
   pressed(event) {
     if (this.help.isOpen || !this.about || event.defaultPrevented) return;
-    const asks = this.stage.screen === "asking";
+    const asks = this.stage.screen === "annotation";
     if (asks && event.target === document.body && this.view.scroll(event.key)) return event.preventDefault();
     const command = this.help.keysOn && commandOf(event, this.keys);
     if (!command || event.target.matches?.("input, textarea, select")) return;
@@ -243,10 +243,10 @@ class AskingPage {
     const unsent = this.about ? this.answers.unsent().length : 0;
     const answerCount = Math.max(0, this.answerCount + unsent);
     const screen = this.stage.choose({ page: this, answerCount, unsent });
-    if (screen === "asking") this.view.show(this.items.current);
+    if (screen === "annotation") this.view.show(this.items.current);
     else if (!this.items.current) this.view.clear();
     this.dock.update({ last: this.answers.last(), isEnabled: Boolean(this.view.display?.done) });
   }
 }
 
-new AskingPage().open();
+new AnnotationPage().open();

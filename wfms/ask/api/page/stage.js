@@ -46,12 +46,12 @@ export class Stage {
     else if (!page.tab.asks) this.state(elsewhereScreen());
     else if (page.over) this.state(overScreen(answerCount, unsent), about.undo && page.answers.last());
     else if (page.unread) screen = "instructions";
-    else if (items.current) screen = "asking";
+    else if (items.current) screen = "annotation";
     else if (trouble) this.state(awayScreen(trouble, unsent), about.undo && page.answers.last());
     else if (page.empty) this.state(waitingScreen(answerCount), about.undo && page.answers.last());
     else screen = "loading";
     this.show(screen);
-    this.trouble(screen === "asking" && (trouble || (navigator.onLine ? null : {})), unsent);
+    this.trouble(screen === "annotation" && (trouble || (navigator.onLine ? null : {})), unsent);
     return screen;
   }
 
@@ -70,12 +70,12 @@ export class Stage {
     if (screen === this.screen) return;
     const active = document.activeElement;
     const losesFocus = active !== document.body && element(this.screen).contains(active);
-    for (const id of ["loading", "instructions", "asking", "state"]) element(id).hidden = id !== screen;
+    for (const id of ["loading", "instructions", "annotation", "state"]) element(id).hidden = id !== screen;
     document.body.dataset.screen = this.screen = screen;
     if (screen === "instructions") this.reading.look();
     // The focus never stays on a hidden element. A state gets it always, so that it is read out.
     if (screen === "state") element("state-title").focus({ preventScroll: true });
-    else if (losesFocus) element(screen === "asking" ? "pane" : `${screen}-title`)?.focus({ preventScroll: true });
+    else if (losesFocus) element(screen === "annotation" ? "pane" : `${screen}-title`)?.focus({ preventScroll: true });
   }
 
   // ``how``: a "temporary" notice disappears by itself. Other notices stay until the next notice.

@@ -57,7 +57,7 @@ export default {
   "another tab text": "One tab asks at a time. Answer there, or go on here.",
   "go on here": "Go on here",
   "that was all": "That was all",
-  "that was all text": "Nothing is asked here any more. {thanks}",
+  "that was all text": "There are no more questions here. {thanks}",
   "should something come": "Should something new come while this page is open, it is shown.",
   "look again": "Look again",
   "look now": "Look now",

@@ -62,7 +62,7 @@ class PieceQuery(Contract):
     offset: Annotated[int, Field(ge=0, lt=10**15)] = 0
 
 
-def _piece() -> bytes:
+def _read_piece() -> bytes:
     return read_body(PIECE)
 
 
@@ -99,7 +99,7 @@ class AssetRoutes:
                   errors=(NotFound, Conflict, Unprocessable)),
             Route("PUT", file, self.receive, SUBMITTERS,
                   "Store a piece of a file, at most 8 MiB.",
-                  status=204, query=PieceQuery, read=_piece, sends_bytes=True,
+                  status=204, query=PieceQuery, read=_read_piece, sends_bytes=True,
                   errors=(NotFound, Conflict, Unprocessable, TooLarge)),
             Route("POST", file, self.complete_file, SUBMITTERS,
                   "Finish a file: join its pieces and verify its checksum.",

@@ -110,12 +110,12 @@ async def lock_asset(connection: Connection, name: str) -> None:
 
 async def list_all_versions(connection: Connection) -> list[AssetVersion]:
     """Return all versions, by name, the newest version of each asset first."""
-    return [_version(row) for row in await connection.fetch(SELECT_ALL)]
+    return [_to_version(row) for row in await connection.fetch(SELECT_ALL)]
 
 
 async def list_versions(connection: Connection, name: str) -> list[AssetVersion]:
     """Return the versions of an asset, the newest first."""
-    return [_version(row) for row in await connection.fetch(SELECT_NAMED, name)]
+    return [_to_version(row) for row in await connection.fetch(SELECT_NAMED, name)]
 
 
 async def find_version_by_digest(
@@ -151,19 +151,19 @@ async def insert_version(
         draft.note,
         draft.check and draft.check.model_dump(mode="json"),
     )
-    return _version(row)
+    return _to_version(row)
 
 
 async def mark_removed(
     connection: Connection, name: str, *, version: int | None
 ) -> list[AssetVersion]:
     """Mark one version, or with None all versions, as removed; return those just marked."""
-    return [_version(row) for row in await connection.fetch(REMOVE, name, version)]
+    return [_to_version(row) for row in await connection.fetch(REMOVE, name, version)]
 
 
 async def list_versions_to_delete(connection: Connection, *, limit: int) -> list[AssetVersion]:
     """Return removed versions whose files still exist, the earliest removed first."""
-    return [_version(row) for row in await connection.fetch(SELECT_TO_DELETE, limit)]
+    return [_to_version(row) for row in await connection.fetch(SELECT_TO_DELETE, limit)]
 
 
 async def mark_deleted(connection: Connection, dataset: UUID) -> None:
@@ -189,7 +189,7 @@ async def find_draft(
     if row is None:
         return None
     files = [NewAssetFile.model_validate(file) for file in row["files"]]
-    return Draft(row["dataset_uid"], row["name"], files, row["note"], _check(row))
+    return Draft(row["dataset_uid"], row["name"], files, row["note"], _to_check(row))
 
 
 async def touch_draft(connection: Connection, uid: UUID) -> None:
@@ -214,15 +214,15 @@ async def delete_draft(connection: Connection, uid: UUID) -> None:
     await connection.execute(DELETE_DRAFT, uid)
 
 
-def _check(row: asyncpg.Record) -> AssetCheck | None:
+def _to_check(row: asyncpg.Record) -> AssetCheck | None:
     return row["check_tool"] and AssetCheck.model_validate(row["check_tool"])
 
 
 def _version_or_none(row: asyncpg.Record | None) -> AssetVersion | None:
-    return None if row is None else _version(row)
+    return None if row is None else _to_version(row)
 
 
-def _version(row: Any) -> AssetVersion:
+def _to_version(row: Any) -> AssetVersion:
     return AssetVersion(
         name=row["name"],
         version=row["version"],
@@ -230,7 +230,7 @@ def _version(row: Any) -> AssetVersion:
         dataset_uid=row["dataset_uid"],
         files=row["files"],
         note=row["note"],
-        check=_check(row),
+        check=_to_check(row),
         created_at=row["created_at"],
         removed_at=row["removed_at"],
         deleted_at=row["deleted_at"],

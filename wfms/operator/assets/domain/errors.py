@@ -32,8 +32,8 @@ class AssetDraftUnknown(NotFound):
 
     def __init__(self, name: str, draft: UUID) -> None:
         super().__init__(
-            f"nobody sends a version of asset {quoted(name)} as {draft}, with such a file: begin"
-            " anew",
+            f"no upload of a version of asset {quoted(name)} has the id {draft} and such a file:"
+            " start again",
             name=name,
         )
 
@@ -69,7 +69,7 @@ class NoStorageForAssets(NotAvailable):
             f"input storage {quoted(configured)}, which SLUICE_OPERATOR_ASSET_STORAGE names, takes"
             " no data"
             if configured
-            else "there is no input storage that takes data, where assets could lie: register one"
+            else "there is no input storage for assets that takes data: register one"
             " with `sluice storage add`"
         )
 

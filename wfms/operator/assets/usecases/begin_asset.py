@@ -50,7 +50,7 @@ async def begin_asset(context: OperatorContext, name: str, new: NewAsset) -> Ass
         NameOwnedByOthers: The name belongs to somebody else.
     """
     files = sorted(new.files, key=lambda file: file.path)
-    digest = _digest(files)
+    digest = _compute_digest(files)
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         await assets.lock_asset(connection, name)
@@ -82,8 +82,8 @@ async def missing_files(dms: DmsClient, draft: Draft) -> list[FileToSend]:
     Raises:
         NotAvailable: The DMS does not answer.
     """
-    complete_names = {file.name for file in (await dms.files(draft.uid)).files}
-    pieces = await dms.pieces(draft.uid) if len(complete_names) < len(draft.files) else []
+    complete_names = {file.name for file in (await dms.list_files(draft.uid)).files}
+    pieces = await dms.list_pieces(draft.uid) if len(complete_names) < len(draft.files) else []
     return [
         FileToSend(number=number, path=file.path, received=_count_received_bytes(pieces, file.path))
         for number, file in enumerate(draft.files)
@@ -99,7 +99,7 @@ def _count_received_bytes(pieces: Sequence[PieceAt], path: str) -> int:
     return end
 
 
-def _digest(files: Sequence[NewAssetFile]) -> str:
+def _compute_digest(files: Sequence[NewAssetFile]) -> str:
     """Return the digest of the files, or an empty string if a checksum is not known yet."""
     files_with_checksum = [
         AssetFile(path=file.path, size=file.size, checksum=file.checksum)
@@ -136,7 +136,7 @@ async def _open_dataset(
         except Conflict as conflict:  # the data set exists on another storage
             if "dataset" not in conflict.fields:
                 raise
-            dataset = await context.dms.dataset(UUID(str(conflict.fields["dataset"])))
+            dataset = await context.dms.get_dataset(UUID(str(conflict.fields["dataset"])))
         if dataset.state is DatasetState.OPEN:
             return dataset
     raise AssetMoved(name)
@@ -150,7 +150,7 @@ async def _choose_storage(context: OperatorContext, size: int) -> Storage:
     configured = context.asset_storage
     storages = [
         storage
-        for storage in await context.dms.storages(StorageType.INPUT)
+        for storage in await context.dms.list_storages(StorageType.INPUT)
         if not storage.read_only and (not configured or storage.name == configured)
     ]
     if not storages:
@@ -173,7 +173,7 @@ async def _register_known_files(
     for version in versions:
         if not any(file.checksum in numbers for file in version.files):
             continue
-        for file in (await dms.files(version.dataset_uid)).files:
+        for file in (await dms.list_files(version.dataset_uid)).files:
             number = numbers.pop(file.checksum, None)
             if number is None:
                 continue

@@ -97,7 +97,7 @@ async def complete_asset(context: OperatorContext, name: str, uid: UUID) -> Stor
         return await _stored_asset(context, stored, new=False)
     if missing := await missing_files(context.dms, draft):
         raise AssetFilesMissing(name, [file.path for file in missing])
-    files = await _files(context, draft)
+    files = await _list_asset_files(context, draft)
     await context.dms.close_dataset(uid, files=len(files))
     version, new = await _store_version(context, draft, files)
     if not new and version.dataset_uid != uid:
@@ -125,8 +125,8 @@ async def _find_draft_or_version(
     return draft, version
 
 
-async def _files(context: OperatorContext, draft: Draft) -> list[AssetFile]:
-    files_by_name = {file.name: file for file in (await context.dms.files(draft.uid)).files}
+async def _list_asset_files(context: OperatorContext, draft: Draft) -> list[AssetFile]:
+    files_by_name = {file.name: file for file in (await context.dms.list_files(draft.uid)).files}
     complete_files = [
         (draft_file.path, files_by_name[file_name_of(draft_file.path)])
         for draft_file in draft.files
@@ -190,7 +190,7 @@ async def _find_complete_file(
 ) -> AssetFile | None:
     """Return the file if it is complete in the DMS."""
     name = file_name_of(draft_file.path)
-    for file in (await context.dms.files(uid)).files:
+    for file in (await context.dms.list_files(uid)).files:
         if file.name == name and draft_file.checksum in {None, file.checksum}:
             return AssetFile(path=draft_file.path, size=file.size, checksum=file.checksum)
     return None

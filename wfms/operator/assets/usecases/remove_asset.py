@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 
 #: Versions and drafts that one call of the loop processes.
 BATCH = 50
-#: The time after which a draft that nobody continues is abandoned.
+#: The time after which a draft that is not continued is abandoned.
 PATIENCE = timedelta(hours=24)
 
 
@@ -58,7 +58,7 @@ async def remove_asset(
 
 
 async def delete_removed(context: OperatorContext) -> bool:
-    """Delete the files of removed versions that no chain needs any more, and of abandoned drafts.
+    """Delete the files of removed versions that chains no longer need, and of abandoned drafts.
 
     Returns:
         Whether there may be more.

@@ -113,7 +113,7 @@ class ChainRoutes:
             if input_dataset is None:
                 return ChainPage(chains=[], after=None)
             dataset = input_dataset.uid
-        return await self._chains.chains(
+        return await self._chains.list_chains(
             state=query.state,
             dataset_uid=dataset,
             template=query.template,
@@ -130,7 +130,7 @@ class ChainRoutes:
 
     async def read(self, uid: UUID) -> Chain:
         """Return a chain, with the reasons why its upload waits."""
-        chain = await self._chains.chain(uid)
+        chain = await self._chains.get_chain(uid)
         return await with_upload_waits(self._dms, chain)
 
     async def outputs(self, uid: UUID) -> ChainOutputs:

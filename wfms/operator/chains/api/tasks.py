@@ -87,7 +87,7 @@ class TaskRoutes:
                 limit=query.limit,
             )
             return await find_tasks(self._context, search)
-        return await self._chains.tasks(
+        return await self._chains.list_tasks(
             chain=query.chain_uid,
             state=query.state,
             after=query.after,
@@ -96,7 +96,7 @@ class TaskRoutes:
 
     async def read(self, uid: UUID) -> ChainTask:
         """Return a task."""
-        return await self._chains.task(uid)
+        return await self._chains.get_task(uid)
 
     async def cancel(self, uid: UUID, body: Cancel) -> TaskStatus:
         """Cancel a task."""

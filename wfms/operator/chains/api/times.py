@@ -77,24 +77,24 @@ class TimesRoutes:
     async def times(self, query: TimesQuery) -> WorkTimes:
         """Return how long jobs waited and ran."""
         if query.chain_uid:
-            return await self._context.wms.times(query.chain_uid)
+            return await self._context.wms.get_times(query.chain_uid)
         return await read_template_times(self._context, query.template, since=query.since)
 
     async def picture(self, query: TimesQuery) -> RouteResponse:
         """Return the times as an SVG image."""
         title = query.template or ("Times" if query.chain_uid else "All templates")
         svg = draw_times(await self.times(query), title=title)
-        return _picture(svg)
+        return _respond_with_picture(svg)
 
     async def timeline(self, uid: UUID) -> Timeline:
         """Return the timeline of a chain."""
-        return await self._context.wms.timeline(uid)
+        return await self._context.wms.get_timeline(uid)
 
     async def timeline_picture(self, uid: UUID) -> RouteResponse:
         """Return the timeline of a chain as an SVG image."""
         svg = await draw_chain(self._context, uid)
-        return _picture(svg)
+        return _respond_with_picture(svg)
 
 
-def _picture(svg: str) -> RouteResponse:
+def _respond_with_picture(svg: str) -> RouteResponse:
     return RouteResponse(svg.encode(), content_type="image/svg+xml", headers=_POLICY)

@@ -65,15 +65,15 @@ class StillRuns(Conflict):
 
     def __init__(self, chain: Chain) -> None:
         super().__init__(
-            f"the chain over {chain.dataset_name} is {chain.state}: what there is of it can be had"
-            " when it is over",
+            f"the chain over {chain.dataset_name} is {chain.state}: its outputs can be read"
+            " when it has ended",
             chain=chain.uid,
             state=chain.state,
         )
 
 
 class NoPartialOutputs(Conflict):
-    """No output of the chain can be read any more."""
+    """The outputs of the chain can no longer be read."""
 
     def __init__(self, chain: Chain) -> None:
         super().__init__(

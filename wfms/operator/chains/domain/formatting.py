@@ -1,8 +1,8 @@
-"""Sizes, durations, counts and other numbers as text for people."""
+"""Sizes, durations and other numbers as text for people."""
 
 from datetime import datetime, timedelta
 
-from sluice.contracts.common.numbers import in_full
+from sluice.contracts.common.numbers import in_full, number_text
 from sluice.contracts.jobs.needs import Needs
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
@@ -55,13 +55,3 @@ def ago_text(moment: datetime, now: datetime) -> str:
         if seconds >= unit:
             return f"{seconds // unit} {name} ago"
     return "just now" if seconds < 10 else f"{seconds} s ago"
-
-
-def count_text(number: int, singular: str, plural: str | None = None) -> str:
-    """Return a count with its noun: ``1 job``, ``1 204 jobs`` (narrow spaces between thousands)."""
-    return f"{number_text(number)} {singular if number == 1 else plural or singular + 's'}"
-
-
-def number_text(number: int) -> str:
-    """Return a number with narrow spaces between thousands."""
-    return f"{number:,}".replace(",", "\u202f")

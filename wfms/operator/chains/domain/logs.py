@@ -1,11 +1,11 @@
 """The text of a log: whole, or its beginning and end with a line that says how much is left out."""
 
-from wfms.operator.chains.domain.formatting import count_text
+from sluice.contracts.common.numbers import format_count
 
 
 def omission_line(count: int) -> str:
     """Return the line that says how many bytes are left out."""
-    return f"… {count_text(count, 'byte')} left out …"
+    return f"… {format_count(count, 'byte', grouped=True)} left out …"
 
 
 def log_text(head: bytes, tail: bytes, size: int) -> str:

@@ -1,4 +1,4 @@
-"""The outputs of the steps of a chain, and what of them is missing, in words."""
+"""The outputs of the steps of a chain, and their missing parts, in words."""
 
 from collections.abc import Iterable, Mapping
 from uuid import UUID
@@ -44,10 +44,16 @@ def _step_outputs(
     ]
     if not own:
         reason = _never_began(step)
-        return [_part(step, port, None, reason) for port in _planned_ports(plan, step.name)]
+        return [
+            _build_partial_output(step, port, None, reason)
+            for port in _planned_ports(plan, step.name)
+        ]
     own.sort(key=lambda entry: entry.port is None)
     datasets = [(entry.port, datasets_by_uid.get(entry.uid)) for entry in own]
-    return [_part(step, port, dataset, _missing(step, port, dataset)) for port, dataset in datasets]
+    return [
+        _build_partial_output(step, port, dataset, _describe_missing(step, port, dataset))
+        for port, dataset in datasets
+    ]
 
 
 def _planned_ports(plan: Plan | None, name: str) -> list[str | None]:
@@ -56,7 +62,7 @@ def _planned_ports(plan: Plan | None, name: str) -> list[str | None]:
     return [output.port for step in steps for output in step.outputs] or [None]
 
 
-def _part(
+def _build_partial_output(
     step: ChainStep, port: str | None, dataset: Dataset | None, missing: str
 ) -> PartialOutput:
     folder = f"{step.name}.{'logs' if port is None else port}"
@@ -64,23 +70,22 @@ def _part(
 
 
 def _never_began(step: ChainStep) -> str:
-    return f"the step never began{_because(step)}"
+    return f"the step never began{_describe_reason(step)}"
 
 
-def _missing(step: ChainStep, port: str | None, dataset: Dataset | None) -> str:
+def _describe_missing(step: ChainStep, port: str | None, dataset: Dataset | None) -> str:
     if dataset is None:
-        return "nobody knows the data set any more"
+        return "its data set no longer exists"
     match dataset.state:
         case DatasetState.DELETING | DatasetState.DELETED:
-            return "it has been deleted: nothing needs it any more"
+            return "it has been deleted: it is no longer needed"
         case DatasetState.OPEN:
             return "it is not complete: look again in a moment"
         case DatasetState.CLOSED | DatasetState.UPLOADING | DatasetState.UPLOADED:
             if port is None or step.state is StepState.FINISHED:
                 return ""
-            return (
-                f"only what its finished jobs gave: the step {_describe_end(step)}{_because(step)}"
-            )
+            end = f"{_describe_end(step)}{_describe_reason(step)}"
+            return f"only what its finished jobs gave: the step {end}"
 
 
 def _describe_end(step: ChainStep) -> str:
@@ -89,12 +94,12 @@ def _describe_end(step: ChainStep) -> str:
     )
 
 
-def _because(step: ChainStep) -> str:
+def _describe_reason(step: ChainStep) -> str:
     return f" ({step.reason})" if step.reason else ""
 
 
 def _separate_folders(parts: list[PartialOutput]) -> list[PartialOutput]:
-    """Give each output a folder of its own, because names with dots may lead to equal folders."""
+    """Give each output its own folder, because names with dots may lead to equal folders."""
     used_folders: set[str] = set()
     distinct_parts = []
     for part in parts:

@@ -8,7 +8,6 @@ from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.states import ChainState, StepState, TaskState
 from sluice.contracts.jobs.tasks import TaskStatus
 from sluice.scheduling.stalled_steps import is_stalled
-from wfms.operator.chains.domain.formatting import count_text
 
 
 class BarPart(StrEnum):
@@ -112,7 +111,7 @@ class Shortfall:
     @property
     def sentence(self) -> str:
         """The shortfall in words."""
-        jobs = count_text(self.failed, "job")
+        jobs = format_count(self.failed, "job", grouped=True)
         return f"{jobs} failed, none finished" if self.nothing else f"{jobs} failed"
 
     @property

@@ -36,28 +36,28 @@ def draw_timeline(timeline: Timeline, *, title: str) -> str:
     parts = [
         text(16, 22, cut(title, 90)),
         text(WIDTH - _RIGHT, 22, period, kind="muted", anchor="end"),
-        *_names(timeline.steps),
-        *_axis(timeline, queues_top + _QUEUE),
+        *_draw_names(timeline.steps),
+        *_draw_axis(timeline, queues_top + _QUEUE),
     ]
-    most = max((_highest(lane.busy) for lane in lanes), default=0.0) or 1.0
+    most = max((_compute_highest(lane.busy) for lane in lanes), default=0.0) or 1.0
     for number, lane in enumerate(lanes):
         y = _TOP + 18 + number * (_LANE + _GAP)
         parts += [
             text(16, y + _LANE / 2 + 4, cut(lane.name, 19)),
             box(_LEFT, y, WIDTH - _LEFT - _RIGHT, _LANE, kind="lane"),
-            *_work(lane.busy, y, scale=scale, most=most),
+            *_draw_work(lane.busy, y, scale=scale, most=most),
         ]
     if not lanes:
         parts.append(text(16, _TOP + 36, "No pilot has had a job yet.", kind="muted"))
-    parts += _queues(timeline.queues, queues_top, scale=scale)
+    parts += _draw_queues(timeline.queues, queues_top, scale=scale)
     return picture(WIDTH, height, parts, title=title)
 
 
-def _highest(rows: Sequence[Sequence[float]]) -> float:
+def _compute_highest(rows: Sequence[Sequence[float]]) -> float:
     return max((sum(cells) for cells in zip(*rows, strict=True)), default=0.0)
 
 
-def _names(steps: Sequence[str]) -> list[str]:
+def _draw_names(steps: Sequence[str]) -> list[str]:
     parts, x = [], float(_LEFT)
     for number, step in enumerate(steps[:_MAX_NAMED_STEPS]):
         name = cut(step, 18)
@@ -68,7 +68,9 @@ def _names(steps: Sequence[str]) -> list[str]:
     return parts
 
 
-def _work(busy: Sequence[Sequence[float]], y: float, *, scale: float, most: float) -> list[str]:
+def _draw_work(
+    busy: Sequence[Sequence[float]], y: float, *, scale: float, most: float
+) -> list[str]:
     """Return the boxes of a lane; adjacent bins of the same height become one box."""
     parts: list[str] = []
     below = [0.0] * (len(busy[0]) if busy else 0)
@@ -88,7 +90,7 @@ def _work(busy: Sequence[Sequence[float]], y: float, *, scale: float, most: floa
     return parts
 
 
-def _queues(queues: Sequence[Sequence[int]], top: float, *, scale: float) -> list[str]:
+def _draw_queues(queues: Sequence[Sequence[int]], top: float, *, scale: float) -> list[str]:
     most = max((max(row, default=0) for row in queues), default=0) or 1
     parts = [
         text(16, top + 12, "Jobs that wait"),
@@ -110,7 +112,7 @@ def _queues(queues: Sequence[Sequence[int]], top: float, *, scale: float) -> lis
     return parts
 
 
-def _axis(timeline: Timeline, bottom: float) -> list[str]:
+def _draw_axis(timeline: Timeline, bottom: float) -> list[str]:
     total_seconds = timeline.seconds * timeline.bins
     parts = []
     for tick in time_ticks(total_seconds, about=6):

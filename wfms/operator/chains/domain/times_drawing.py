@@ -24,7 +24,9 @@ def draw_times(times: WorkTimes, *, title: str) -> str:
     steps = [step for step in times.steps if step.working is not None]
     height = _TOP + _ROW * max(len(steps), 1) + 40
     bottom = height - 34
-    most = max((_reach(spread) for step in steps for spread in _spreads(step)), default=0.0)
+    most = max(
+        (_compute_reach(spread) for step in steps for spread in _list_spreads(step)), default=0.0
+    )
     scale = (WIDTH - _LEFT - _RIGHT) / (most or 1.0)
     parts = [
         text(16, 26, title),
@@ -43,19 +45,19 @@ def draw_times(times: WorkTimes, *, title: str) -> str:
     if not steps:
         parts.append(text(16, _TOP + 24, "No job has finished yet.", kind="muted"))
     for number, step in enumerate(steps):
-        parts += _step(step, _TOP + number * _ROW, scale)
+        parts += _draw_step(step, _TOP + number * _ROW, scale)
     return picture(WIDTH, height, parts, title=title)
 
 
-def _spreads(step: StepTimes) -> list[Spread]:
+def _list_spreads(step: StepTimes) -> list[Spread]:
     return [spread for spread in (step.waiting, step.working) if spread is not None]
 
 
-def _reach(spread: Spread) -> float:
+def _compute_reach(spread: Spread) -> float:
     return max(spread.mean, spread.p90)
 
 
-def _step(step: StepTimes, y: float, scale: float) -> list[str]:
+def _draw_step(step: StepTimes, y: float, scale: float) -> list[str]:
     parts = [
         text(16, y + 18, cut(step.step, 24)),
         text(16, y + 34, f"{step.finished:,} finished".replace(",", "\u202f"), kind="muted"),
@@ -69,6 +71,6 @@ def _step(step: StepTimes, y: float, scale: float) -> list[str]:
             box(_LEFT, top, max(spread.mean * scale, 1), _BAR, kind=f"c{colour(kind)}"),
             line(_LEFT + spread.mean * scale, middle, end, middle, kind="whisker"),
             line(end, middle - 4, end, middle + 4, kind="whisker"),
-            text(_LEFT + _reach(spread) * scale + 8, middle + 4, seconds_text(spread.mean)),
+            text(_LEFT + _compute_reach(spread) * scale + 8, middle + 4, seconds_text(spread.mean)),
         ]
     return parts

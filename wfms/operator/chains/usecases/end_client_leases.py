@@ -49,7 +49,7 @@ async def _end(context: OperatorContext, lease: ClientLeaseRow) -> None:
     )
     for uid in lease.chains:
         try:
-            chain = await context.chains.chain(uid)
+            chain = await context.chains.get_chain(uid)
             if chain.state in _DONE and not lease.discard:
                 continue
             if not chain.state.final:

@@ -25,21 +25,21 @@ async def find_owner(context: OperatorContext, rule: str, path: Mapping[str, Any
 
 
 async def _find_chain_owner(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
-    return (await context.chains.chain(path["uid"])).owner
+    return (await context.chains.get_chain(path["uid"])).owner
 
 
 async def _find_task_owner(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
-    task = await context.chains.task(path["uid"])
-    return (await context.chains.chain(task.chain_uid)).owner
+    task = await context.chains.get_task(path["uid"])
+    return (await context.chains.get_chain(task.chain_uid)).owner
 
 
 async def _find_job_owner(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
-    job = await context.wms.job(path["job"])
-    return (await context.wms.task(job.task_uid)).owner
+    job = await context.wms.get_job(path["job"])
+    return (await context.wms.get_task(job.task_uid)).owner
 
 
 async def _find_dataset_owner(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
-    return (await context.dms.dataset(path["uid"])).owner
+    return (await context.dms.get_dataset(path["uid"])).owner
 
 
 async def _find_template_owner(context: OperatorContext, path: Mapping[str, Any]) -> str | None:

@@ -23,7 +23,7 @@ _NAME: TypeAdapter[str] = TypeAdapter(Name)
 
 @dataclass(frozen=True, slots=True)
 class TaskSearch:
-    """What to search for.
+    """The conditions of a search.
 
     Attributes:
         limit: The maximum number of tasks.
@@ -81,7 +81,7 @@ def _is_name(text: str) -> bool:
 async def _find_tasks_of_step(
     chains: ChainsClient, dataset: UUID, step: str, search: TaskSearch
 ) -> list[ChainTask]:
-    chain_page = (await chains.chains(dataset_uid=dataset, limit=_CHAINS)).chains
+    chain_page = (await chains.list_chains(dataset_uid=dataset, limit=_CHAINS)).chains
     uids = [
         planned.task_uid
         for chain in chain_page
@@ -91,4 +91,4 @@ async def _find_tasks_of_step(
         and planned.task_uid is not None
         and search.state in {None, planned.state}
     ]
-    return list(await asyncio.gather(*(chains.task(uid) for uid in uids)))
+    return list(await asyncio.gather(*(chains.get_task(uid) for uid in uids)))

@@ -24,14 +24,14 @@ async def follow_log(context: OperatorContext, job_id: int) -> FollowedLog:
         NotFound: There is no such job.
         NotAvailable: Another service does not answer.
     """
-    job = await context.wms.job(job_id)
+    job = await context.wms.get_job(job_id)
     if job.state not in _IN_FLIGHT:
         return FollowedLog(state=job.state, attempt=job.attempt)
     folder = await _log_folder(context, job)
     if folder is None:
         return FollowedLog(state=job.state, attempt=job.attempt)
     try:
-        data, _ = await context.dms.log_part(
+        data, _ = await context.dms.read_log_part(
             f"{folder}/{live_name(job.seq, job.attempt)}", span=f"0-{_MOST - 1}"
         )
         live = LiveLog.model_validate_json(data)
@@ -43,8 +43,8 @@ async def follow_log(context: OperatorContext, job_id: int) -> FollowedLog:
 
 async def _log_folder(context: OperatorContext, job: Job) -> str | None:
     """Return the URL of the folder for the logs of the step, if it has one."""
-    task = await context.chains.task(job.task_uid)
-    chain = await context.chains.chain(task.chain_uid)
+    task = await context.chains.get_task(job.task_uid)
+    chain = await context.chains.get_chain(task.chain_uid)
     logs = next(
         (
             dataset.uid
@@ -53,4 +53,4 @@ async def _log_folder(context: OperatorContext, job: Job) -> str | None:
         ),
         None,
     )
-    return None if logs is None else (await context.dms.dataset(logs)).url
+    return None if logs is None else (await context.dms.get_dataset(logs)).url

@@ -33,7 +33,9 @@ async def list_newest_running(chains: ChainsClient, *, limit: int) -> list[Chain
     Raises:
         NotAvailable: The chain service does not answer.
     """
-    pages = await asyncio.gather(*(chains.chains(state=state, limit=limit) for state in _RUNNING))
+    pages = await asyncio.gather(
+        *(chains.list_chains(state=state, limit=limit) for state in _RUNNING)
+    )
     running_chains = [chain for page in pages for chain in page.chains]
     return sorted(running_chains, key=lambda chain: chain.created_at, reverse=True)[:limit]
 
@@ -64,7 +66,7 @@ async def read_chain_list(
     Raises:
         NotAvailable: The chain service does not answer.
     """
-    page = await context.chains.chains(state=state, template=template, after=after, limit=PAGE)
+    page = await context.chains.list_chains(state=state, template=template, after=after, limit=PAGE)
     return ChainList(await read_progress(context.wms, page.chains), page.after)
 
 
@@ -77,14 +79,14 @@ async def read_progress(wms: WmsClient, chains: Iterable[Chain]) -> list[ChainPr
         for step in chain.steps
         if step.task_uid is not None and step.started_at is not None
     ]
-    statuses = await _statuses(wms, tasks)
+    statuses = await _read_statuses(wms, tasks)
     return [chain_progress(chain, statuses) for chain in chain_list]
 
 
-async def _statuses(wms: WmsClient, uids: list[UUID]) -> dict[str, TaskStatus]:
+async def _read_statuses(wms: WmsClient, uids: list[UUID]) -> dict[str, TaskStatus]:
     parts = [uids[first : first + _AT_ONCE] for first in range(0, len(uids), _AT_ONCE)]
     try:
-        answers = await asyncio.gather(*(wms.tasks(part) for part in parts))
+        answers = await asyncio.gather(*(wms.list_tasks(part) for part in parts))
     except ServiceError as error:
         log.warning("wms.no_counts", reason=error.detail)
         return {}

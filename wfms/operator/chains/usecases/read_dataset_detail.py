@@ -25,7 +25,7 @@ _MOST = 1000
 
 @dataclass(frozen=True, slots=True)
 class DatasetDetail:
-    """What the page of a data set shows.
+    """The content of the page of a data set.
 
     Attributes:
         next: The start of the next page of files; None on the last page.
@@ -51,7 +51,7 @@ class DatasetDetail:
 async def read_dataset_detail(
     context: OperatorContext, uid: UUID, *, after: str | None = None
 ) -> DatasetDetail:
-    """Return a data set with a page of its files; what other services do not answer is left out.
+    """Return a data set with a page of its files; missing answers of other services are left out.
 
     Args:
         context: The context of the operator service.
@@ -64,14 +64,14 @@ async def read_dataset_detail(
     """
     dms = context.dms
     dataset, files, chains, waiting, status = await asyncio.gather(
-        dms.dataset(uid),
-        dms.files(uid, after=after, limit=_FILES),
-        _chains(context, uid),
-        _unmatched(context, uid),
-        _status(context, uid),
+        dms.get_dataset(uid),
+        dms.list_files(uid, after=after, limit=_FILES),
+        _read_chains(context, uid),
+        _find_unmatched(context, uid),
+        _read_status(context, uid),
     )
     namesakes, append_only, producer = await asyncio.gather(
-        _namesakes(dms, dataset),
+        _list_namesakes(dms, dataset),
         get_append_only_dataset(context, dataset),
         _find_producer(context, dataset),
     )
@@ -85,20 +85,20 @@ async def _find_producer(context: OperatorContext, dataset: Dataset) -> Chain | 
     if uid is None:
         return None
     try:
-        return await context.chains.chain(uid)
+        return await context.chains.get_chain(uid)
     except ServiceError:
         return None
 
 
-async def _chains(context: OperatorContext, uid: UUID) -> list[ChainProgress] | None:
+async def _read_chains(context: OperatorContext, uid: UUID) -> list[ChainProgress] | None:
     try:
-        page = await context.chains.chains(dataset_uid=uid)
+        page = await context.chains.list_chains(dataset_uid=uid)
         return await read_progress(context.wms, page.chains)
     except ServiceError:
         return None
 
 
-async def _namesakes(dms: DmsClient, dataset: Dataset) -> list[Dataset]:
+async def _list_namesakes(dms: DmsClient, dataset: Dataset) -> list[Dataset]:
     """Return other data sets with the same name; registered names are unique."""
     if label(dataset) == dataset.name:
         return []
@@ -121,22 +121,22 @@ async def read_dataset_status(context: OperatorContext, uid: UUID) -> DatasetSta
         NotFound: There is no such data set.
         NotAvailable: The DMS does not answer.
     """
-    status = await context.dms.dataset_status(uid)
+    status = await context.dms.get_dataset_status(uid)
     try:
-        waits = await context.intake.why_chain_waits(uid)
+        waits = await context.intake.explain_waiting_chain(uid)
     except ServiceError:
         return status
     return status.model_copy(update={"chain_waits": waits})
 
 
-async def _status(context: OperatorContext, uid: UUID) -> DatasetStatus | None:
+async def _read_status(context: OperatorContext, uid: UUID) -> DatasetStatus | None:
     try:
         return await read_dataset_status(context, uid)
     except ServiceError:
         return None
 
 
-async def _unmatched(context: OperatorContext, uid: UUID) -> Unmatched | None:
+async def _find_unmatched(context: OperatorContext, uid: UUID) -> Unmatched | None:
     try:
         unmatched_list = await review_unmatched(context, limit=_MOST)
     except ServiceError:

@@ -44,7 +44,7 @@ async def find_log(wms: WmsClient, job_id: int, *, attempt: int | None = None) -
         LogUnknown: There is no log.
         NotAvailable: The WMS does not answer.
     """
-    return _place(await wms.job(job_id), attempt)
+    return _find_place(await wms.get_job(job_id), attempt)
 
 
 async def read_log(context: OperatorContext, job_id: int, *, attempt: int | None = None) -> LogText:
@@ -60,22 +60,22 @@ async def read_log(context: OperatorContext, job_id: int, *, attempt: int | None
     place = await find_log(context.wms, job_id, attempt=attempt)
     half = most // 2
     try:
-        head, size = await dms.log_part(place.url, span=f"0-{half - 1}")
+        head, size = await dms.read_log_part(place.url, span=f"0-{half - 1}")
         tail = b""
         if size > half:
-            tail, size = await dms.log_part(
+            tail, size = await dms.read_log_part(
                 place.url, span=f"{half}-" if size <= most else f"-{half}"
             )
     except Unprocessable as error:
         raise LogUnknown(
-            job_id, f"it lies outside the storages that are configured ({error.detail})"
+            job_id, f"it is outside the storages that are configured ({error.detail})"
         ) from error
     except (NotFound, NotAvailable) as error:
         raise LogUnknown(job_id, error.detail) from error
     return LogText(log_text(head, tail, size), size, size > len(head) + len(tail), place.attempt)
 
 
-def _place(job: Job, attempt: int | None) -> LogPlace:
+def _find_place(job: Job, attempt: int | None) -> LogPlace:
     for candidate in sorted(job.attempts, key=lambda candidate: candidate.attempt, reverse=True):
         if candidate.log_url is not None and attempt in {None, candidate.attempt}:
             return LogPlace(candidate.attempt, candidate.log_url)

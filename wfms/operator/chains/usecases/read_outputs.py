@@ -22,7 +22,7 @@ async def read_outputs(context: OperatorContext, uid: UUID) -> tuple[Chain, list
         NotFound: There is no such chain.
         NotAvailable: The chain service or the DMS does not answer.
     """
-    chain = await context.chains.chain(uid)
+    chain = await context.chains.get_chain(uid)
     template = await read_template_by_id(context.database, chain.template_id)
     return chain, await list_outputs(context.dms, chain, template)
 
@@ -47,7 +47,7 @@ async def list_outputs(
         *(_find_dataset(dms, dataset_uids[output.step, output.port]) for output in planned)
     )
     return [
-        _output(output, dataset)
+        _build_output(output, dataset)
         for output, dataset in zip(planned, datasets, strict=True)
         if dataset is not None
     ]
@@ -67,10 +67,10 @@ async def finished_outputs(context: OperatorContext, uid: UUID) -> tuple[Chain, 
 
 async def _find_dataset(dms: DmsClient, uid: UUID) -> Dataset | None:
     try:
-        return await dms.dataset(uid)
+        return await dms.get_dataset(uid)
     except NotFound:
         return None
 
 
-def _output(planned: PlanOutput, dataset: Dataset) -> ChainOutput:
+def _build_output(planned: PlanOutput, dataset: Dataset) -> ChainOutput:
     return ChainOutput(name=planned.name, kind=planned.kind, single=planned.single, dataset=dataset)

@@ -16,7 +16,7 @@ async def read_partial(context: OperatorContext, uid: UUID) -> PartialOutputs:
         NotFound: There is no such chain.
         NotAvailable: The chain service or the DMS does not answer.
     """
-    chain = await context.chains.chain(uid)
+    chain = await context.chains.get_chain(uid)
     template = await read_template_by_id(context.database, chain.template_id)
     uids = [entry.uid for entry in chain.datasets if entry.step is not None]
     datasets_by_uid = {
@@ -31,7 +31,7 @@ async def read_remaining_outputs(context: OperatorContext, uid: UUID) -> Partial
 
     Raises:
         StillRuns: The chain has not ended.
-        NoPartialOutputs: Nothing can be read any more.
+        NoPartialOutputs: The outputs can no longer be read.
         NotFound: There is no such chain.
         NotAvailable: The chain service or the DMS does not answer.
     """

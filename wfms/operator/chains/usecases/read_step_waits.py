@@ -23,7 +23,7 @@ async def with_step_waits(wms: WmsClient, chains: Sequence[ChainProgress]) -> li
         if progress.stalled and progress.step.task_uid is not None
     )
     uids = list(islice(waiting, _MOST))
-    reasons = await asyncio.gather(*(_wait(wms, uid) for uid in uids))
+    reasons = await asyncio.gather(*(_read_wait(wms, uid) for uid in uids))
     waits = dict(zip(uids, reasons, strict=True))
     return [
         replace(
@@ -39,7 +39,7 @@ async def with_step_waits(wms: WmsClient, chains: Sequence[ChainProgress]) -> li
     ]
 
 
-async def _wait(wms: WmsClient, uid: UUID) -> str:
+async def _read_wait(wms: WmsClient, uid: UUID) -> str:
     try:
         return (await wms.explain_task(uid)).text
     except ServiceError:

@@ -18,7 +18,7 @@ async def read_steps(context: OperatorContext, *, idle_runs: bool = False) -> St
     Raises:
         NotAvailable: The WMS does not answer.
     """
-    steps_with_tasks = await context.wms.steps()
+    steps_with_tasks = await context.wms.list_steps()
     templates = await read_templates(context.database, disabled=True)
     published = {template.name for template in templates}
     loads_to_list = [

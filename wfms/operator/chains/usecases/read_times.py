@@ -20,7 +20,7 @@ async def read_template_times(
         NotAvailable: The WMS does not answer.
     """
     begin = since or datetime.now(UTC) - timedelta(seconds=DEFAULT_PERIOD)
-    return await context.wms.times(template=template, since=begin)
+    return await context.wms.get_times(template=template, since=begin)
 
 
 async def draw_chain(context: OperatorContext, uid: UUID) -> str:
@@ -30,6 +30,6 @@ async def draw_chain(context: OperatorContext, uid: UUID) -> str:
         NotFound: There is no such chain.
         NotAvailable: The chain service or the WMS does not answer.
     """
-    chain = await context.chains.chain(uid)
-    timeline = await context.wms.timeline(uid)
+    chain = await context.chains.get_chain(uid)
+    timeline = await context.wms.get_timeline(uid)
     return draw_timeline(timeline, title=f"{chain.dataset_name} through {chain.template}")

@@ -31,17 +31,17 @@ async def with_upload_waits(dms: DmsClient, chain: Chain) -> Chain:
             if dataset.state in {DatasetState.OPEN, DatasetState.UPLOADING}
         ]
         statuses = await asyncio.gather(
-            *(dms.dataset_status(dataset.uid) for dataset in incomplete)
+            *(dms.get_dataset_status(dataset.uid) for dataset in incomplete)
         )
     except ServiceError as error:
         log.warning("dms.no_answer", chain=str(chain.uid), reason=error.detail)
         return chain
     return chain.model_copy(
-        update={"reason": _sentence(list(zip(incomplete, statuses, strict=True)))}
+        update={"reason": _describe_waits(list(zip(incomplete, statuses, strict=True)))}
     )
 
 
-def _sentence(outputs: list[tuple[Dataset, DatasetStatus]]) -> str:
+def _describe_waits(outputs: list[tuple[Dataset, DatasetStatus]]) -> str:
     waits = [
         f"output {label(output)} waits for {status.waits_for}"
         for output, status in outputs

@@ -19,7 +19,7 @@ class LeaseEnded(Conflict):
 
     def __init__(self, uid: UUID) -> None:
         super().__init__(
-            f"client lease {uid} has expired: nobody renewed it in time, so what the client owned"
+            f"client lease {uid} has expired: it was not renewed in time, so the work of the client"
             " is being ended"
         )
 
@@ -75,8 +75,8 @@ async def _require_own(
         await read_run_template(context.database, template)
     chains = set(owned.chains) - set(lease.chains if lease else ())
     datasets = set(owned.datasets) - set(lease.datasets if lease else ())
-    objects: list[Chain | Dataset] = [await context.chains.chain(chain) for chain in chains]
-    objects += [await context.dms.dataset(dataset) for dataset in datasets]
+    objects: list[Chain | Dataset] = [await context.chains.get_chain(chain) for chain in chains]
+    objects += [await context.dms.get_dataset(dataset) for dataset in datasets]
     for item in objects:
         may_end = by.role.includes(Role.SHIFT) or item.owner == by.name
         if not may_end or not by.visibility.is_member(item.group):

@@ -45,7 +45,7 @@ async def request_chain(context: OperatorContext, request: RequestChain) -> tupl
         NotAvailable: Another service does not answer.
     """
     template = await _read_enabled_template(context.database, request)
-    dataset = await _dataset(context, request, template)
+    dataset = await _find_dataset(context, request, template)
     if dataset.state in _DELETED_STATES:
         raise DatasetUnusable(dataset.name, dataset.state.value)
     person = current_person()
@@ -59,30 +59,29 @@ async def request_chain(context: OperatorContext, request: RequestChain) -> tupl
         params={**matched_parameters, **request.params},
         rank=request.rank,
         owner=None if person is None else person.name,
-        group=_group(template, dataset, person),
+        group=_choose_group(template, dataset, person),
     )
-    chain_and_is_new = await context.chains.new_chain(chain)
+    chain_and_is_new = await context.chains.create_new_chain(chain)
     await _dismiss_unmatched(context.intake, dataset.uid)
     return chain_and_is_new
 
 
-def _group(template: StoredTemplate, dataset: Dataset, person: Person | None) -> str:
+def _choose_group(template: StoredTemplate, dataset: Dataset, person: Person | None) -> str:
     """Return the group as for a triggered chain, or the person's own if they are not in it."""
     group = group_of_chain(template.group, dataset.group)
     return group if person is None or person.visibility.is_member(group) else person.own_group
 
 
-async def _dataset(
+async def _find_dataset(
     context: OperatorContext, request: RequestChain, template: StoredTemplate
 ) -> Dataset:
     if request.dataset_uid is not None:
-        return await context.dms.dataset(request.dataset_uid)
+        return await context.dms.get_dataset(request.dataset_uid)
     plan = template.plan
     if plan.takes_dataset:
         raise DatasetRequired(template.name, plan.data_input)
-    if problems := find_problems(
-        plan, request.params
-    ):  # checked before the placeholder is registered
+    # Checked before the placeholder is registered.
+    if problems := find_problems(plan, request.params):
         raise RequestRefused(problems)
     person = current_person()
     group = EVERYONE if person is None else person.own_group

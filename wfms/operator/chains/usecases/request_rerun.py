@@ -20,7 +20,7 @@ async def request_rerun_plan(context: OperatorContext, uid: UUID, request: Rerun
         NotAvailable: The chain service does not answer.
     """
     plan = await context.chains.plan_rerun(uid, request)
-    disabled = await _find_disabled_error(context.database, await context.chains.chain(uid))
+    disabled = await _find_disabled_error(context.database, await context.chains.get_chain(uid))
     return (
         plan
         if disabled is None
@@ -40,7 +40,7 @@ async def request_rerun(
         Unprocessable: The chain service rejects the request.
         NotAvailable: The chain service does not answer.
     """
-    disabled = await _find_disabled_error(context.database, await context.chains.chain(uid))
+    disabled = await _find_disabled_error(context.database, await context.chains.get_chain(uid))
     if disabled is not None:
         raise disabled
     return await context.chains.rerun_chain(uid, request)

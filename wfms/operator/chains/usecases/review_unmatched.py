@@ -1,19 +1,19 @@
-"""Unmatched data sets with the objections of the current templates, and competing templates."""
+"""Unmatched data sets with the reasons of the current templates, and competing templates."""
 
 import asyncio
 from collections.abc import Iterable
 
 import structlog
 
-from sluice.contracts.chains.intake import Objection, Tie, Unmatched, UnmatchedList
+from sluice.contracts.chains.intake import RejectionReason, Tie, Unmatched, UnmatchedList
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.templates.matching import (
     bind,
     facts_of,
+    find_rejection_reason,
     missing_parameters_text,
-    objection_to,
 )
 from wfms.operator.context import OperatorContext
 from wfms.operator.templates.domain.errors import disabled_text
@@ -35,10 +35,12 @@ async def review_unmatched(
         NotAvailable: The intake does not answer.
     """
     unmatched_list, templates = await asyncio.gather(
-        context.intake.unmatched(limit=limit if template is None else _MOST),
+        context.intake.list_unmatched(limit=limit if template is None else _MOST),
         read_templates(context.database, disabled=True),
     )
-    datasets = [_with_objections(unmatched, templates) for unmatched in unmatched_list.datasets]
+    datasets = [
+        _with_rejection_reasons(unmatched, templates) for unmatched in unmatched_list.datasets
+    ]
     if template is None:
         return UnmatchedList(datasets=datasets, total=unmatched_list.total)
     matching = [unmatched for unmatched in datasets if template in takers(unmatched)]
@@ -47,7 +49,7 @@ async def review_unmatched(
 
 def takers(unmatched: Unmatched) -> list[str]:
     """Return the templates that would take the data set now; the first one would get it."""
-    return [judged.template for judged in unmatched.objections or [] if not judged.reason]
+    return [judged.template for judged in unmatched.rejection_reasons or [] if not judged.reason]
 
 
 async def count_waiting(context: OperatorContext, template: StoredTemplate) -> int:
@@ -58,7 +60,7 @@ async def count_waiting(context: OperatorContext, template: StoredTemplate) -> i
         waiting = await review_unmatched(context, limit=_MOST, template=template.name)
         return waiting.total or 0
     except ServiceError as error:
-        log.warning("intake.no_unmatched", reason=error.detail)
+        log.warning("intake.unmatched_unavailable", reason=error.detail)
         return 0
 
 
@@ -69,31 +71,37 @@ async def current_ties(context: OperatorContext) -> list[Tie]:
         NotAvailable: The intake does not answer.
     """
     ties_of_all_versions, templates = await asyncio.gather(
-        context.intake.ties(), read_templates(context.database)
+        context.intake.list_ties(), read_templates(context.database)
     )
     latest = {template.id for template in templates}
     return [tie for tie in ties_of_all_versions.ties if {tie.template_id, tie.other_id} <= latest]
 
 
-def _with_objections(unmatched: Unmatched, templates: Iterable[StoredTemplate]) -> Unmatched:
+def _with_rejection_reasons(unmatched: Unmatched, templates: Iterable[StoredTemplate]) -> Unmatched:
     if unmatched.dataset is None:
         return unmatched
     dataset = unmatched.dataset
     ordered = sorted(templates, key=lambda template: (-template.plan.priority, template.name))
-    objections = [
-        Objection(
-            template=template.name, version=template.version, reason=_reason(template, dataset)
+    rejection_reasons = [
+        RejectionReason(
+            template=template.name,
+            version=template.version,
+            reason=_explain_match(template, dataset),
         )
         for template in ordered
     ]
     return unmatched.model_copy(
-        update={"objections": sorted(objections, key=lambda judgement: bool(judgement.reason))}
+        update={
+            "rejection_reasons": sorted(
+                rejection_reasons, key=lambda judgement: bool(judgement.reason)
+            )
+        }
     )
 
 
-def _reason(template: StoredTemplate, dataset: Dataset) -> str:
+def _explain_match(template: StoredTemplate, dataset: Dataset) -> str:
     facts = facts_of(dataset)
-    reason = objection_to(dataset, template.plan, template=template.name)
+    reason = find_rejection_reason(dataset, template.plan, template=template.name)
     if reason is not None:
         return reason
     if template.disabled_at is not None:

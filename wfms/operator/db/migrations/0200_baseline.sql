@@ -84,7 +84,7 @@ CREATE TABLE assets (
     files jsonb NOT NULL CHECK (jsonb_typeof(files) = 'array'),
     note text NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
-    -- New chains do not get it any more. The version is not used again.
+    -- New chains no longer get it. The version is not used again.
     removed_at timestamptz,
     -- When the DMS had accepted the deletion of its files.
     deleted_at timestamptz,

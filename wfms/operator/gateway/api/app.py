@@ -104,9 +104,8 @@ def _finish(response: Response) -> Response:
         response.headers.setdefault("Cache-Control", "no-store")
     scope = request.environ.get("asgi.scope")
     if scope is not None and request.url_rule is not None:
-        scope["route"] = SimpleNamespace(
-            path=request.url_rule.rule
-        )  # servicekit's metrics read the route from the scope
+        # The metrics of servicekit read the route from the scope.
+        scope["route"] = SimpleNamespace(path=request.url_rule.rule)
     return response
 
 

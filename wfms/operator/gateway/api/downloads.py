@@ -148,7 +148,7 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
 
         The archive is created while it is sent. It breaks off at a damaged file.
         """
-        dataset = await context.dms.dataset(uid)
+        dataset = await context.dms.get_dataset(uid)
         query = {"dataset_uid": str(uid), "format": format.value, "name": dataset.name}
         return _stream_response(await stream_content(files, "/api/v1/archive", query=query))
 

@@ -50,8 +50,8 @@ def forwarded_routes(others: Mapping[str, httpx.AsyncClient], *, largest: int) -
     return [
         Route(
             method.upper(),
-            _rule(path, operation),
-            _view(others, operation[GATEWAY]["service"]),
+            _build_rule(path, operation),
+            _create_view(others, operation[GATEWAY]["service"]),
             RoutePolicy(Role(operation[GATEWAY]["role"]), own=operation[GATEWAY]["own"]),
             operation["summary"],
             operation=operation,
@@ -62,7 +62,7 @@ def forwarded_routes(others: Mapping[str, httpx.AsyncClient], *, largest: int) -
     ]
 
 
-def _rule(path: str, operation: dict[str, Any]) -> str:
+def _build_rule(path: str, operation: dict[str, Any]) -> str:
     """Return the path with Flask's converters."""
     rule = path.removeprefix(ROOT)
     for parameter in operation.get("parameters", ()):
@@ -74,7 +74,7 @@ def _rule(path: str, operation: dict[str, Any]) -> str:
     return rule
 
 
-def _view(others: Mapping[str, httpx.AsyncClient], service: str) -> View:
+def _create_view(others: Mapping[str, httpx.AsyncClient], service: str) -> View:
     async def view(body: ForwardedRequest, **_path: Any) -> RouteResponse:
         response = await forward_request(others[service], service, body)
         return RouteResponse(response.content, response.status, response.content_type)

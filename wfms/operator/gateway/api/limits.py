@@ -31,7 +31,7 @@ class LimitRoutes:
 
     async def list(self) -> LimitList:
         """List all limits."""
-        return await self._wms.limits()
+        return await self._wms.list_limits()
 
     async def set(self, body: SetLimit) -> LimitList:
         """Create or change a limit."""

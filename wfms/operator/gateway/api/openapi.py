@@ -46,7 +46,7 @@ def document(routes: list[Route], *, other_document: dict[str, Any]) -> dict[str
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         path = ROOT + _PART.sub(r"{\2}", route.rule)
-        paths.setdefault(path, {})[route.method.lower()] = _operation(route)
+        paths.setdefault(path, {})[route.method.lower()] = _describe_operation(route)
     result: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {"title": "Sluice wfms.operator", "version": "1"},
@@ -63,14 +63,15 @@ def document(routes: list[Route], *, other_document: dict[str, Any]) -> dict[str
     return result
 
 
-def _operation(route: Route) -> dict[str, Any]:
+def _describe_operation(route: Route) -> dict[str, Any]:
     if route.operation is not None:
         return _forwarded_operation(route.operation)
     answers: dict[str, Any] = {
-        str(status): {"description": description} | _answer(route)
+        str(status): {"description": description} | _describe_answer(route)
         for status, description in ((route.status, "Done"), (route.again, "Already done"))
         if status is not None
     }
+    # Any request can meet the first four errors, any request with a body the fifth.
     errors: tuple[type[ServiceError], ...] = (
         Unauthenticated,
         Forbidden,
@@ -79,15 +80,15 @@ def _operation(route: Route) -> dict[str, Any]:
         *([TooLarge] if route.body is not None or route.sends_bytes else []),
         *([UnknownMedia] if route.uploads else []),
         *route.errors,
-    )  # any request can meet the first four, any request with a body the fifth
-    answers |= dict(map(_error, errors))
+    )
+    answers |= dict(map(_describe_error, errors))
     operation: dict[str, Any] = {
         "summary": route.summary,
-        "parameters": _parameters(route),
+        "parameters": _describe_parameters(route),
         "responses": answers,
     }
     if route.body is not None:
-        body = _content(route.body)
+        body = _describe_content(route.body)
         if route.uploads:
             body["content"]["text/plain"] = {"schema": _TEXT}
             body["content"]["application/zip"] = {"schema": _BINARY}
@@ -109,25 +110,25 @@ def _forwarded_operation(operation: Mapping[str, Any]) -> dict[str, Any]:
     The gateway refuses bodies that are too large before it forwards them.
     """
     gateway_errors = [TooLarge] if "requestBody" in operation else []
-    answers = operation["responses"] | dict(map(_error, gateway_errors))
+    answers = operation["responses"] | dict(map(_describe_error, gateway_errors))
     return {key: value for key, value in operation.items() if key != GATEWAY} | {
         "responses": answers
     }
 
 
-def _error(error: type[ServiceError]) -> tuple[str, dict[str, Any]]:
+def _describe_error(error: type[ServiceError]) -> tuple[str, dict[str, Any]]:
     """Return the status and the declaration of an error response."""
-    content = _content(Problem, media="application/problem+json")
+    content = _describe_content(Problem, media="application/problem+json")
     return str(error.status), {"description": error.title} | content
 
 
-def _answer(route: Route) -> dict[str, Any]:
+def _describe_answer(route: Route) -> dict[str, Any]:
     if route.media is not None:
         return {"content": {route.media: {"schema": _TEXT}}}
-    return _content(route.answer, many=route.many)
+    return _describe_content(route.answer, many=route.many)
 
 
-def _parameters(route: Route) -> list[dict[str, Any]]:
+def _describe_parameters(route: Route) -> list[dict[str, Any]]:
     parameters = [
         {
             "name": name,
@@ -167,7 +168,7 @@ def _query_schemas(routes: list[Route]) -> dict[str, Any]:
     return {name: schema for query in queries for name, schema in query.get("$defs", {}).items()}
 
 
-def _content(
+def _describe_content(
     model: type[BaseModel] | None, *, many: bool = False, media: str = "application/json"
 ) -> dict[str, Any]:
     if model is None:

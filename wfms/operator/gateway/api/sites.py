@@ -22,14 +22,14 @@ class SiteRoutes:
                   "Add a site, and return the token with which its pilots enrol, only this once.",
                   answer=NewSiteSecret, status=201, body=NewSite, errors=(Conflict, NotAvailable)),
             Route("DELETE", "/sites/<string:name>", self.revoke, ADMINS,
-                  "Revoke a site: its pilots are not accepted any more. Their jobs run elsewhere"
+                  "Revoke a site: its pilots are no longer accepted. Their jobs run elsewhere"
                   " after their leases have expired.",
                   answer=Site, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 
     async def list(self) -> SiteList:
         """List all sites."""
-        return await self._wms.sites()
+        return await self._wms.list_sites()
 
     async def add(self, body: NewSite) -> NewSiteSecret:
         """Create a site."""

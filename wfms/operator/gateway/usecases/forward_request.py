@@ -50,7 +50,7 @@ async def forward_request(
     headers = {"content-type": request.content_type} if request.content else {}
     try:
         answer = await http.request(
-            request.method, _url(request), content=request.content, headers=headers
+            request.method, _build_url(request), content=request.content, headers=headers
         )
     except httpx.TransportError as error:
         raise NotAvailable(
@@ -62,7 +62,7 @@ async def forward_request(
     )
 
 
-def _url(request: ForwardedRequest) -> httpx.URL:
+def _build_url(request: ForwardedRequest) -> httpx.URL:
     """Return the escaped URL; names in the path may contain control characters and escapes."""
     for part in request.path.split("/"):
         if part in {".", ".."}:

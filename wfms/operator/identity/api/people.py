@@ -62,7 +62,7 @@ class TokenQuery(Contract):
 
     Attributes:
         all: Tokens of all people; for administrators only.
-        ended: Tokens that are not valid any more, too.
+        ended: Tokens that are no longer valid, too.
         person: Tokens of this person; those of others for administrators only.
     """
 
@@ -124,7 +124,7 @@ class PeopleRoutes:
                   answer=NewTokenSecret, status=201, body=SignInWithPassword,
                   errors=(Unauthenticated, Conflict, TooManyTries)),
             Route("POST", "/token-revocations", self.revoke_received_token, policy(Other.EVERYBODY),
-                  "Revoke the token in the request. Whoever has it may do so (RFC 7009).",
+                  "Revoke the token in the request. Anyone who has it may do so (RFC 7009).",
                   status=204, body=TokenQuestion),
             Route("POST", "/token-holders", self.holder, EVERY_SERVICE,
                   "Return the owner of a token to a service that received it.",

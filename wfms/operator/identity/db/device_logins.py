@@ -75,7 +75,7 @@ async def insert_login(
 
 async def find_undecided_login(connection: Connection, user_code: str) -> DeviceLoginRow | None:
     """Return the login that waits with this code; None if there is none."""
-    return _login(await connection.fetchrow(SELECT_UNDECIDED, user_code))
+    return _to_login(await connection.fetchrow(SELECT_UNDECIDED, user_code))
 
 
 async def decide_login(
@@ -86,12 +86,12 @@ async def decide_login(
     Returns:
         The login; None if none waits with this code.
     """
-    return _login(await connection.fetchrow(DECIDE, user_code, person, role))
+    return _to_login(await connection.fetchrow(DECIDE, user_code, person, role))
 
 
 async def lock_login(connection: Connection, device_code: str) -> DeviceLoginRow | None:
     """Lock a login and return it; None if there is none or it has expired."""
-    return _login(await connection.fetchrow(LOCK, digest(device_code)))
+    return _to_login(await connection.fetchrow(LOCK, digest(device_code)))
 
 
 async def delete_login(connection: Connection, device_code: str) -> None:
@@ -99,7 +99,7 @@ async def delete_login(connection: Connection, device_code: str) -> None:
     await connection.execute(DELETE, digest(device_code))
 
 
-def _login(row: Any) -> DeviceLoginRow | None:
+def _to_login(row: Any) -> DeviceLoginRow | None:
     if row is None:
         return None
     return DeviceLoginRow(**{**row, "role": None if row["role"] is None else Role(row["role"])})

@@ -55,18 +55,18 @@ async def insert_person(
 ) -> Account | None:
     """Insert an account with a hashed password. Return None if the name is taken."""
     row = await connection.fetchrow(INSERT, new.name, new.role, password, new.groups)
-    return None if row is None else _account(row)
+    return None if row is None else _to_account(row)
 
 
 async def list_people(connection: Connection) -> list[Account]:
     """Return all accounts in the order of their names."""
-    return [_account(row) for row in await connection.fetch(SELECT_ALL)]
+    return [_to_account(row) for row in await connection.fetch(SELECT_ALL)]
 
 
 async def find_person(connection: Connection, name: str) -> Account | None:
     """Return the account of this name, or None."""
     row = await connection.fetchrow(SELECT_ONE, name)
-    return None if row is None else _account(row)
+    return None if row is None else _to_account(row)
 
 
 async def find_password_hash(connection: Connection, name: str) -> str | None:
@@ -78,7 +78,7 @@ async def find_password_hash(connection: Connection, name: str) -> str | None:
 async def lock_person(connection: Connection, name: str, *, password: str) -> Account | None:
     """Lock the enabled account that has this name and hashed password, or return None."""
     row = await connection.fetchrow(LOCK, name, password)
-    return None if row is None else _account(row)
+    return None if row is None else _to_account(row)
 
 
 async def update_person(
@@ -88,7 +88,7 @@ async def update_person(
     row = await connection.fetchrow(
         UPDATE, name, change.role, password, change.disabled, change.groups
     )
-    return None if row is None else _account(row)
+    return None if row is None else _to_account(row)
 
 
 async def enter_person(
@@ -111,7 +111,7 @@ async def enter_person(
     row = await connection.fetchrow(SET_ROLE, subject, role, groups) or await connection.fetchrow(
         ENTER, subject, name, role, groups
     )
-    return None if row is None else _account(row)
+    return None if row is None else _to_account(row)
 
 
 def to_person(account: Account) -> Person:
@@ -119,7 +119,7 @@ def to_person(account: Account) -> Person:
     return Person(account.name, account.role, tuple(account.groups))
 
 
-def _account(row: Any) -> Account:
+def _to_account(row: Any) -> Account:
     return Account(
         name=row["name"],
         role=Role(row["role"]),

@@ -109,12 +109,12 @@ async def insert_token(
     row = await connection.fetchrow(
         INSERT_TOKEN, person.name, label, person.role, digest(secret), life
     )
-    return _token(row)
+    return _to_token(row)
 
 
 async def list_tokens(connection: Connection, person: str | None) -> list[Token]:
     """Return the tokens of a person, or of everybody for None, newest first."""
-    return [_token(row) for row in await connection.fetch(SELECT_TOKENS, person)]
+    return [_to_token(row) for row in await connection.fetch(SELECT_TOKENS, person)]
 
 
 async def count_valid_tokens(connection: Connection, person: str) -> int:
@@ -126,7 +126,7 @@ async def count_valid_tokens(connection: Connection, person: str) -> int:
 async def mark_revoked(connection: Connection, token: UUID, *, person: str | None) -> Token | None:
     """Revoke a token of a person, or of anybody for None. Return None if it does not exist."""
     row = await connection.fetchrow(REVOKE_TOKEN, token, person)
-    return None if row is None else _token(row)
+    return None if row is None else _to_token(row)
 
 
 async def revoke_itself(connection: Connection, secret: str) -> str | None:
@@ -142,7 +142,7 @@ async def find_token_holder(connection: Connection, secret: str) -> Person | Non
         return None
     if row["unseen"]:
         await connection.execute(MARK_USED, row["id"])
-    return _person(row)
+    return _to_person(row)
 
 
 async def begin_session(
@@ -158,10 +158,10 @@ async def begin_session(
     )
 
 
-async def person_in_session(connection: Connection, secret: str) -> Person | None:
+async def find_person_by_session(connection: Connection, secret: str) -> Person | None:
     """Return the person of the session with this secret, or None."""
     row = await connection.fetchrow(SELECT_SESSION_PERSON, digest(secret))
-    return None if row is None else _person(row)
+    return None if row is None else _to_person(row)
 
 
 async def end_session(connection: Connection, secret: str) -> str | None:
@@ -181,12 +181,12 @@ async def forget_ended_sessions(connection: Connection) -> None:
     await connection.execute(DELETE_ENDED_SESSIONS)
 
 
-def _person(row: Any) -> Person:
+def _to_person(row: Any) -> Person:
     """Return the person with the lesser role of the account and of the token or session."""
     token_role, account_role = Role(row["role"]), row["most"]
     role = token_role if account_role is None else token_role.least(Role(account_role))
     return Person(row["person"], role, tuple(row["groups"] or ()))
 
 
-def _token(row: Any) -> Token:
+def _to_token(row: Any) -> Token:
     return Token.model_construct(**{**row, "role": Role(row["role"])})

@@ -17,7 +17,7 @@ class PersonUnknown(NotFound):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"nobody has an account of the name {quoted(name)} (`sluice user list` shows them)",
+            f"no account is named {quoted(name)} (`sluice user list` shows them)",
             name=name,
         )
 
@@ -74,7 +74,7 @@ class TooManySignIns(ServiceError):
 
     def __init__(self, seconds: int) -> None:
         super().__init__(
-            f"you have signed in too often: wait {seconds} s, or go on with a session that has"
+            f"you have signed in too often: wait {seconds} s, or continue with a session that has"
             " begun. Programs send their token with each request",
             seconds=seconds,
         )
@@ -92,7 +92,7 @@ class TooManyTokens(Conflict):
 
     def __init__(self, name: str, most: int) -> None:
         super().__init__(
-            f"{name} has {most} tokens that hold, and nobody may have more: take some back"
+            f"{name} has {most} valid tokens, the maximum: revoke some"
             " (`sluice token list`, `sluice token revoke`)",
             name=name,
         )
@@ -112,7 +112,7 @@ class DeviceLoginRefused(Forbidden):
     """The device login was refused."""
 
     def __init__(self) -> None:
-        super().__init__("whoever was asked in the browser has refused it")
+        super().__init__("the sign-in was refused in the browser")
 
 
 class TooManyCodes(ServiceError):
@@ -132,4 +132,4 @@ class OwnAccountChange(Conflict):
     """Administrators may not take away their own role, so that one of them always remains."""
 
     def __init__(self) -> None:
-        super().__init__("nobody takes his own role away: another administrator does that")
+        super().__init__("you cannot remove your own role: ask another administrator")

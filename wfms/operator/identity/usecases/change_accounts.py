@@ -37,7 +37,7 @@ async def create_account(context: OperatorContext, new: NewAccount, *, by: Perso
         account = await people.insert_person(transaction.connection, new, password=password)
     if account is None:
         raise PersonExists(new.name)
-    add_audit_facts(person=new.name, role=new.role, groups=_names(new.groups))
+    add_audit_facts(person=new.name, role=new.role, groups=_join_names(new.groups))
     log.info("person.added", person=new.name, role=new.role, by=by.name)
     return account
 
@@ -68,7 +68,7 @@ async def change_account(
         raise PersonUnknown(name)
     password_change = "new" if password else None
     add_audit_facts(role=change.role, disabled=change.disabled, password=password_change)
-    add_audit_facts(groups=None if change.groups is None else _names(change.groups))
+    add_audit_facts(groups=None if change.groups is None else _join_names(change.groups))
     log.info(
         "person.changed",
         person=name,
@@ -130,7 +130,7 @@ async def _hash_password(context: OperatorContext, password: SecretStr | None) -
     return await context.passwords.hash_password(password.get_secret_value())
 
 
-def _names(groups: list[str]) -> str:
+def _join_names(groups: list[str]) -> str:
     return ", ".join(groups) or EVERYONE
 
 

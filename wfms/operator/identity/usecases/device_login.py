@@ -92,7 +92,7 @@ async def get_pending_device_login(
         DeviceLoginUnknown: No pending login has this code.
         TooManyCodes: The person typed too many wrong codes.
     """
-    # Before the code is looked up: otherwise a person could go on guessing until a code is found.
+    # Before the code is looked up: otherwise a person could guess until a code is found.
     if not await context.device_login_tries.test(WRONG_CODE_LIMIT, by.name):
         raise await _too_many_codes(context, WRONG_CODE_LIMIT, by.name)
     async with context.database.connection() as connection:

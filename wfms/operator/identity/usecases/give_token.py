@@ -48,7 +48,7 @@ async def create_token_in_transaction(
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     holder = by
     if new.person not in {None, by.name}:
-        holder = await _other(connection, str(new.person), by=by)
+        holder = await _find_holder(connection, str(new.person), by=by)
     highest_role = by.role.least(holder.role)
     role = new.role or highest_role
     if not highest_role.includes(role):
@@ -87,17 +87,17 @@ async def revoke_token(database: Database, token: UUID, *, by: Person) -> Token:
 
 
 async def revoke_token_by_secret(database: Database, secret: str) -> None:
-    """Revoke the token that has this secret, whoever holds it."""
+    """Revoke the token that has this secret, no matter who holds it."""
     async with database.transaction() as transaction:
         person = await person_tokens.revoke_itself(transaction.connection, secret)
         if person is not None:
-            action = "whoever has the token takes it back"
+            action = "revoked by its holder"
             await record_unauthenticated_request(
                 transaction.connection, person, action, outcome=204
             )
 
 
-async def _other(connection: Connection, name: str, *, by: Person) -> Person:
+async def _find_holder(connection: Connection, name: str, *, by: Person) -> Person:
     """Return the holder of a token that an administrator creates for somebody else.
 
     Raises:

@@ -27,9 +27,9 @@ async def read_groups(context: OperatorContext) -> GroupList:
     async with context.database.connection() as connection:
         people = await list_people(connection)
     shares, holdings = await asyncio.gather(
-        context.wms.shares(), read_holdings(context, HolderKind.GROUP)
+        context.wms.list_shares(), read_holdings(context, HolderKind.GROUP)
     )
-    members, visibility = _members(people), current_visibility()
+    members, visibility = _list_members(people), current_visibility()
     shares_by_group = {share.group: share for share in shares.shares}
     names = {*members, *shares_by_group, *holdings}
     groups = []
@@ -60,15 +60,15 @@ async def set_group(context: OperatorContext, name: str, new: SetGroup) -> Group
         await context.wms.set_share(name, SetShare(weight=new.weight))
     await set_quotas(context, QuotaHolder(HolderKind.GROUP, name), new)
     log.info("group.set", group=name, **changes)
-    return await _group(context, name)
+    return await _read_group(context, name)
 
 
-async def _group(context: OperatorContext, name: str) -> Group:
+async def _read_group(context: OperatorContext, name: str) -> Group:
     groups = {group.name: group for group in (await read_groups(context)).groups}
     return groups.get(name, Group(name=name))
 
 
-def _members(people: Iterable[Account]) -> dict[str, list[str]]:
+def _list_members(people: Iterable[Account]) -> dict[str, list[str]]:
     members: dict[str, list[str]] = {}
     for person in people:
         for group in person.groups if person.disabled_at is None else ():

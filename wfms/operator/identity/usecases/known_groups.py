@@ -10,12 +10,12 @@ from wfms.operator.identity.db.people import list_people
 
 
 class UnknownGroup(Unprocessable):
-    """A group that has no members, so nobody could see the object."""
+    """A group that has no members, so no user could see the object."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"nobody is in a group {quoted(name)}: nothing was changed (an administrator says who"
-            " is in a group, by `sluice user groups`)",
+            f"no account is in a group {quoted(name)}: nothing was changed (an administrator says"
+            " who is in a group, by `sluice user groups`)",
             group=name,
         )
 

@@ -40,7 +40,7 @@ class AccountAuthenticator:
         """Return the principal that holds the token, or None."""
         if not token.startswith(TOKEN_PREFIX):
             return None
-        return await self._fixed.principal(token) or await self._holder(token)
+        return await self._fixed.principal(token) or await self._find_holder(token)
 
     async def session_with_password(self, name: str, password: str) -> str:
         """Begin a session of the person who has the password, and return its secret.
@@ -65,7 +65,7 @@ class AccountAuthenticator:
     async def in_session(self, secret: str) -> Person | None:
         """Return the person of the session, or None."""
         async with self._database.connection() as connection:
-            return await person_tokens.person_in_session(connection, secret)
+            return await person_tokens.find_person_by_session(connection, secret)
 
     async def end_session(self, secret: str) -> None:
         """End the session."""
@@ -89,7 +89,7 @@ class AccountAuthenticator:
                 window = await self._counts.get_window_stats(limit, person.name)
                 raise TooManySignIns(max(1, math.ceil(window.reset_time - time.time())))
 
-    async def _holder(self, token: str) -> Person | None:
+    async def _find_holder(self, token: str) -> Person | None:
         async with self._database.connection() as connection:
             return await person_tokens.find_token_holder(connection, token)
 

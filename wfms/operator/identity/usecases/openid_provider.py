@@ -43,8 +43,8 @@ class OpenIdProvider:
         Raises:
             NotAvailable: The provider does not answer.
         """
-        async with self._client(redirect) as client:
-            metadata = await self._metadata(client)
+        async with self._create_client(redirect) as client:
+            metadata = await self._fetch_metadata(client)
             address, _ = client.create_authorization_url(
                 metadata["authorization_endpoint"],
                 state=state,
@@ -65,20 +65,20 @@ class OpenIdProvider:
         code = answer.get("code")
         if not code:
             raise ProviderRefused("it gave no code")
-        async with self._client(pending.redirect) as client:
-            metadata = await self._metadata(client)
+        async with self._create_client(pending.redirect) as client:
+            metadata = await self._fetch_metadata(client)
             try:
                 token = await client.fetch_token(
                     metadata["token_endpoint"], code=code, code_verifier=pending.verifier
                 )
                 id_token = str(token.get("id_token", ""))
-                key_document = await _json(client, metadata["jwks_uri"])
+                key_document = await _fetch_json(client, metadata["jwks_uri"])
                 keys = KeySet.import_key_set({"keys": key_document["keys"]})
             except OAuthError as error:
                 description = quoted(str(error))
                 raise ProviderRefused(f"it did not take its code again: {description}") from error
             except (httpx.HTTPError, JoseError, *_ODD) as error:
-                raise _unavailable(error) from error
+                raise _build_unavailable_error(error) from error
         return self._verify_id_token(id_token, keys, metadata, nonce=pending.nonce)
 
     def _verify_id_token(
@@ -107,7 +107,7 @@ class OpenIdProvider:
             raise ProviderRefused(f"its ID token does not hold: {reason_of(error)}") from error
         return claims
 
-    def _client(self, redirect: str) -> AsyncOAuth2Client:
+    def _create_client(self, redirect: str) -> AsyncOAuth2Client:
         """Return an HTTP client for the provider.
 
         Raises:
@@ -117,11 +117,11 @@ class OpenIdProvider:
         try:
             connection = connection_options(self._settings.issuer)
         except UnusableProxy as error:
-            raise _unavailable(error) from error
+            raise _build_unavailable_error(error) from error
+        # A public client proves its identity by PKCE alone.
         return AsyncOAuth2Client(
             client_id=self._settings.client_id,
             client_secret=None if secret is None else secret.get_secret_value(),
-            # A public client proves its identity by PKCE alone.
             token_endpoint_auth_method="none" if secret is None else "client_secret_basic",
             scope=self._settings.scope,
             redirect_uri=redirect,
@@ -130,7 +130,7 @@ class OpenIdProvider:
             **connection,
         )
 
-    async def _metadata(self, client: AsyncOAuth2Client) -> Mapping[str, Any]:
+    async def _fetch_metadata(self, client: AsyncOAuth2Client) -> Mapping[str, Any]:
         """Fetch the discovery document of the provider.
 
         Raises:
@@ -138,18 +138,18 @@ class OpenIdProvider:
         """
         issuer = self._settings.issuer.rstrip("/")
         try:
-            metadata = await _json(client, f"{issuer}{_DISCOVERY}")
+            metadata = await _fetch_json(client, f"{issuer}{_DISCOVERY}")
             required = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
             if any(not isinstance(metadata.get(name), str) for name in required):
                 raise ValueError(f"it does not tell all of {', '.join(required)}")
             if metadata["issuer"].rstrip("/") != issuer:
                 raise ValueError(f"it calls itself {metadata['issuer']}, not {issuer}")
         except (httpx.HTTPError, ValueError, TypeError) as error:
-            raise _unavailable(error) from error
+            raise _build_unavailable_error(error) from error
         return metadata
 
 
-async def _json(client: AsyncOAuth2Client, address: str) -> dict[str, Any]:
+async def _fetch_json(client: AsyncOAuth2Client, address: str) -> dict[str, Any]:
     """Fetch a JSON object.
 
     Raises:
@@ -163,5 +163,5 @@ async def _json(client: AsyncOAuth2Client, address: str) -> dict[str, Any]:
     return document
 
 
-def _unavailable(error: Exception) -> NotAvailable:
+def _build_unavailable_error(error: Exception) -> NotAvailable:
     return NotAvailable(f"the OpenID provider does not answer as it should: {reason_of(error)}")

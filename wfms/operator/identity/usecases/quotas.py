@@ -57,7 +57,7 @@ async def read_holdings(
         NotAvailable: A service does not answer.
     """
     services = dict.fromkeys(_services_by_quantity(context).values())
-    answers = await asyncio.gather(*(service.holdings(kind, name) for service in services))
+    answers = await asyncio.gather(*(service.list_holdings(kind, name) for service in services))
     usage_by_holder: dict[str, dict[Quantity, Quota]] = {}
     for answer in answers:
         for holding in answer.holdings:
@@ -121,4 +121,4 @@ async def _read_quotas(context: OperatorContext, name: str) -> PersonQuotas:
 async def _require_account(context: OperatorContext, name: str) -> None:
     async with context.database.connection() as connection:
         if await find_person(connection, name) is None:
-            raise NotFound(f"nobody has an account named {quoted(name)}: see `sluice user list`")
+            raise NotFound(f"no account is named {quoted(name)}: see `sluice user list`")

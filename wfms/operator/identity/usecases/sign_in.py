@@ -73,7 +73,7 @@ class PasswordSignIn:
         Args:
             name: The name of the account.
             password: The password.
-            begin: What to do for the person, in the transaction that locks the account.
+            begin: The action for the person, in the transaction that locks the account.
             action: The action in the audit log.
 
         Raises:
@@ -127,7 +127,7 @@ class PasswordSignIn:
     async def _count(self, name: str, place: str) -> None:
         """Count an attempt; a rejected attempt counts towards no limit and needs no memory.
 
-        The limit of a name from an address starts anew after each sign-in: its key contains their
+        The limit of a name from an address starts again after each sign-in: its key contains their
         number. The library cannot clear a key while its own clean-up runs.
         """
         limits: list[tuple[RateLimitItem, tuple[str, ...]]] = [

@@ -41,7 +41,7 @@ class QueueRoutes:
             Route("POST", queue + "/requeue", self.requeue, ADMINS,
                   "Requeue dead letters, as if they were sent again.",
                   answer=MessagesMoved, body=ChooseMessages, errors=errors),
-            Route("POST", queue + "/drop", self.drop, ADMINS, "Delete dead letters for good.",
+            Route("POST", queue + "/drop", self.drop, ADMINS, "Delete dead letters permanently.",
                   answer=MessagesMoved, body=ChooseMessages, errors=errors),
         ]  # fmt: skip
 

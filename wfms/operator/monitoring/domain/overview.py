@@ -13,7 +13,7 @@ _PRESENT = frozenset({PilotState.ACTIVE, PilotState.DRAINING})
 MAX_PILOTS = 50
 
 
-def _place(pilot: Pilot) -> tuple[bool, bool, float]:
+def _rank_pilot(pilot: Pilot) -> tuple[bool, bool, float]:
     """Return the sort key: present, lost and unacknowledged, others; each last seen first."""
     unseen = pilot.state is PilotState.LOST and pilot.acknowledged is None
     return pilot.state not in _PRESENT, not unseen, -pilot.seen_at.timestamp()
@@ -43,7 +43,9 @@ class Overview:
 
         Present pilots come first by their registration, then lost and gone ones, last seen first.
         """
-        chosen = sorted([] if self.pilots is None else self.pilots.pilots, key=_place)[:MAX_PILOTS]
+        chosen = sorted([] if self.pilots is None else self.pilots.pilots, key=_rank_pilot)[
+            :MAX_PILOTS
+        ]
         present = [pilot for pilot in chosen if pilot.state in _PRESENT]
         return sorted(present, key=lambda pilot: pilot.registered_at) + chosen[len(present) :]
 

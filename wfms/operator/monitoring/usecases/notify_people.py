@@ -19,7 +19,7 @@ from wfms.operator.monitoring.db.notifications import (
     mark_sent,
     release_notifications,
 )
-from wfms.operator.monitoring.domain.notices import UNMATCHED
+from wfms.operator.monitoring.domain.data_notices import UNMATCHED
 from wfms.operator.monitoring.usecases.read_attention import read_attention
 
 log = structlog.get_logger(__name__)
@@ -84,7 +84,7 @@ async def _current_news(context: OperatorContext) -> list[Notification]:
         if (news := to_notification(notice)) is not None
     ]
     try:
-        unmatched = (await context.intake.unmatched(limit=MAX_CONSIDERED)).datasets
+        unmatched = (await context.intake.list_unmatched(limit=MAX_CONSIDERED)).datasets
     except ServiceError:  # a notice of read_attention reports it
         unmatched = []
     return [*(to_unmatched_notification(each) for each in unmatched), *news_of_notices]

@@ -27,7 +27,7 @@ from sluice.contracts.jobs.tasks import TaskStatus, UnschedulableTask
 from sluice.contracts.pilots.pilot_list import PilotList
 from wfms.operator.chains.usecases.review_unmatched import current_ties
 from wfms.operator.context import OperatorContext
-from wfms.operator.monitoring.domain import notices
+from wfms.operator.monitoring.domain import chain_notices, data_notices, notices, pilot_notices
 from wfms.operator.monitoring.domain.overview import MAX_PILOTS
 
 AnswerT = TypeVar("AnswerT")
@@ -38,7 +38,7 @@ _MAX_LOOKUPS = 100
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """What needs a person; a count is None if its service does not answer."""
+    """Objects that need a person; a count is None if its service does not answer."""
 
     notices: NoticeList
     chains: ChainCounts | None
@@ -65,12 +65,12 @@ async def read_attention(context: OperatorContext, *, limit: int) -> Attention:
         storage_notices,
         broker_notices,
     ) = await asyncio.gather(
-        _chains(context, limit),
-        _wms(context, limit),
-        _dms(context.dms, limit),
-        _intake(context),
-        _full_storages(context),
-        _broker(context),
+        _read_chain_notices(context, limit),
+        _read_wms_notices(context, limit),
+        _read_dms_notices(context.dms, limit),
+        _read_intake_notices(context),
+        _read_storage_notices(context),
+        _read_broker_notices(context),
     )
     candidates = [
         *broker_notices,
@@ -94,13 +94,13 @@ async def acknowledge_notices(
     """Record on the subjects of the notices that somebody has seen them.
 
     Returns:
-        For each notice None, or the error because its subject needs nobody any more.
+        For each notice None, or the error because its subject no longer needs attention.
 
     Raises:
         NoSuchNotice: An id is not valid; nothing is acknowledged then.
         NotAvailable: A service does not answer.
     """
-    subjects = [_subject(notice_id) for notice_id in ids]
+    subjects = [_parse_subject(notice_id) for notice_id in ids]
     return await acknowledge_each(
         subjects,
         request,
@@ -109,14 +109,16 @@ async def acknowledge_notices(
     )
 
 
-def _subject(notice: str) -> tuple[Subject, UUID]:
+def _parse_subject(notice: str) -> tuple[Subject, UUID]:
     subject = Notice.subject_of(notice)
     if subject is None:
         raise notices.NoSuchNotice(notice)
     return subject
 
 
-async def _chains(context: OperatorContext, limit: int) -> tuple[_Part, ChainCounts | None]:
+async def _read_chain_notices(
+    context: OperatorContext, limit: int
+) -> tuple[_Part, ChainCounts | None]:
     """Return the notices of chains.
 
     Chains that failed, that finished with failed jobs and that are stuck are requested separately,
@@ -125,18 +127,20 @@ async def _chains(context: OperatorContext, limit: int) -> tuple[_Part, ChainCou
     chains = context.chains
     try:
         failed, finished, stuck, counts = await asyncio.gather(
-            chains.chains(attention=True, state=ChainState.FAILED, limit=limit),
-            chains.chains(attention=True, state=ChainState.FINISHED, limit=limit),
-            chains.chains(attention=True, state=ChainState.IN_PROGRESS, limit=limit),
-            chains.counts(),
+            chains.list_chains(attention=True, state=ChainState.FAILED, limit=limit),
+            chains.list_chains(attention=True, state=ChainState.FINISHED, limit=limit),
+            chains.list_chains(attention=True, state=ChainState.IN_PROGRESS, limit=limit),
+            chains.get_counts(),
         )
     except ServiceError as error:
         text = f"The chain service does not answer, so chains are missing here: {error.detail}"
-        return _Part([notices.report_trouble(text)]), None
+        return _Part([notices.error_notice(text)]), None
     listed_chains = [*failed.chains, *stuck.chains]
     unshown = max(0, counts.attention - len(listed_chains) - len(finished.chains))
-    chain_notices = [notice for chain in listed_chains for notice in notices.report_chain(chain)]
-    chain_notices += notices.report_failures(
+    chain_notices = [
+        notice for chain in listed_chains for notice in chain_notices.report_chain(chain)
+    ]
+    chain_notices += chain_notices.report_failures(
         finished.chains, await _read_retained_datasets(context.dms, finished.chains)
     )
     return _Part(chain_notices, unshown), counts
@@ -156,83 +160,87 @@ async def _read_retained_datasets(dms: DmsClient, chains: Sequence[Chain]) -> di
         return {}
 
 
-async def _wms(
+async def _read_wms_notices(
     context: OperatorContext, limit: int
 ) -> tuple[_Part, WorkCounts | None, PilotList | None]:
     wms = context.wms
     try:
         pilots, lost, troubled, work, steps, never = await asyncio.gather(
-            wms.pilots(limit=MAX_PILOTS),
-            wms.pilots(attention=True, limit=limit),
-            wms.tasks(troubled=True, limit=limit),
-            wms.counts(troubled=True),
-            wms.steps(),
-            wms.unschedulable(limit=limit),
+            wms.list_pilots(limit=MAX_PILOTS),
+            wms.list_pilots(attention=True, limit=limit),
+            wms.list_tasks(troubled=True, limit=limit),
+            wms.get_counts(troubled=True),
+            wms.list_steps(),
+            wms.list_unschedulable_tasks(limit=limit),
         )
     except ServiceError as error:
         text = (
             "The WMS does not answer, so pilots and counts of jobs are missing here:"
             f" {error.detail}"
         )
-        return _Part([notices.report_trouble(text)]), None, None
+        return _Part([notices.error_notice(text)]), None, None
     tasks, unfit = troubled.tasks, never.tasks
-    datasets = await _datasets(context.chains, [*tasks, *unfit])
-    wms_notices = notices.report_missing_pilots(pilots.pilots, waiting=work.waiting)
-    wms_notices += notices.report_lost_pilots(lost.pilots)
-    wms_notices += notices.report_quarantined_pilots(pilots.pilots)
-    wms_notices += notices.report_troubled_pilots(pilots.pilots)
-    wms_notices += notices.report_disabled_steps(steps.steps)
-    wms_notices += notices.report_unschedulable_tasks(unfit, datasets)
-    wms_notices += [notice for task in tasks for notice in notices.report_task(task, datasets)]
+    datasets = await _read_dataset_names(context.chains, [*tasks, *unfit])
+    wms_notices = pilot_notices.report_missing_pilots(pilots.pilots, waiting=work.waiting)
+    wms_notices += pilot_notices.report_lost_pilots(lost.pilots)
+    wms_notices += pilot_notices.report_quarantined_pilots(pilots.pilots)
+    wms_notices += pilot_notices.report_troubled_pilots(pilots.pilots)
+    wms_notices += pilot_notices.report_disabled_steps(steps.steps)
+    wms_notices += chain_notices.report_unschedulable_tasks(unfit, datasets)
+    wms_notices += [
+        notice for task in tasks for notice in chain_notices.report_task(task, datasets)
+    ]
     unshown = max(0, (work.troubled or 0) - len(tasks))
     unshown += never.number - len(unfit)
     return _Part(wms_notices, unshown + lost.total - len(lost.pilots)), work, pilots
 
 
-async def _dms(dms: DmsClient, limit: int) -> _Part:
+async def _read_dms_notices(dms: DmsClient, limit: int) -> _Part:
     try:
-        stalled = await dms.stalled(limit=limit)
+        stalled = await dms.list_stalled_transfers(limit=limit)
     except ServiceError as error:
         text = (
-            "The DMS does not answer, so uploads and deletions that do not go on are missing here:"
+            "The DMS does not answer, so stalled uploads and deletions are missing here:"
             f" {error.detail}"
         )
-        return _Part([notices.report_trouble(text)])
+        return _Part([notices.error_notice(text)])
     return (
         _Part([])
         if stalled is None
-        else _Part(notices.report_stalled_transfers(stalled.stalled), stalled.more)
+        else _Part(data_notices.report_stalled_transfers(stalled.stalled), stalled.more)
     )
 
 
-async def _full_storages(context: OperatorContext) -> list[Notice]:
+async def _read_storage_notices(context: OperatorContext) -> list[Notice]:
     """Return notices of full storages; other notices report services that do not answer."""
     storages, waits = await asyncio.gather(
-        context.dms.storages(everything=True), context.wms.storage_waits(), return_exceptions=True
+        context.dms.list_storages(include_disabled=True),
+        context.wms.list_storage_waits(),
+        return_exceptions=True,
     )
     for answer in (storages, waits):
         if isinstance(answer, BaseException) and not isinstance(answer, ServiceError):
             raise answer
-    return notices.report_full_storages(
+    return data_notices.report_full_storages(
         [] if isinstance(storages, BaseException) else storages,
         [] if isinstance(waits, BaseException) else waits.waits,
     )
 
 
-async def _broker(context: OperatorContext) -> list[Notice]:
+async def _read_broker_notices(context: OperatorContext) -> list[Notice]:
     """Return a notice if the message broker takes no messages from a service."""
-    reports = await asyncio.gather(*(_readiness(http) for http in context.others.values()))
+    reports = await asyncio.gather(*(_read_readiness(http) for http in context.others.values()))
     answers = (report.get("transport", "ok") for report in reports)
     return [
-        notices.report_trouble(
-            f"Chains do not go on, because services cannot send messages: {answer}"
+        notices.error_notice(
+            f"Chains do not continue, because services cannot send messages: {answer}"
         )
         for answer in answers
         if answer != "ok"
     ][:1]
 
 
-async def _readiness(http: httpx.AsyncClient) -> dict[str, str]:
+async def _read_readiness(http: httpx.AsyncClient) -> dict[str, str]:
     """Return the readiness report of a service. Other notices tell of one that does not answer."""
     try:
         report = (await http.get("/readyz")).json()
@@ -241,26 +249,26 @@ async def _readiness(http: httpx.AsyncClient) -> dict[str, str]:
     return report if isinstance(report, dict) else {}
 
 
-async def _datasets(
+async def _read_dataset_names(
     chains: ChainsClient, tasks: Sequence[TaskStatus | UnschedulableTask]
 ) -> dict[UUID, str]:
     """Return the names of the input data sets by chain, as far as they are known."""
     uids = list(dict.fromkeys(task.chain_uid for task in tasks))[:_MAX_LOOKUPS]
     try:
-        return {chain.uid: chain.dataset_name for chain in await chains.known_chains(uids)}
+        return {chain.uid: chain.dataset_name for chain in await chains.list_chains_by_uid(uids)}
     except ServiceError:
         return {}
 
 
-async def _intake(context: OperatorContext) -> list[Notice]:
+async def _read_intake_notices(context: OperatorContext) -> list[Notice]:
     try:
         unmatched, ties = await asyncio.gather(
-            context.intake.unmatched(limit=1), current_ties(context)
+            context.intake.list_unmatched(limit=1), current_ties(context)
         )
     except ServiceError as error:
         return [
-            notices.report_trouble(
+            notices.error_notice(
                 f"The intake does not answer: new data sets get no chain now ({error.detail})"
             )
         ]
-    return notices.report_intake(unmatched.total or len(unmatched.datasets), ties)
+    return data_notices.report_intake(unmatched.total or len(unmatched.datasets), ties)

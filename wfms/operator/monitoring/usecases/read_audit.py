@@ -36,11 +36,11 @@ async def read_audit(context: OperatorContext, query: AuditFilter) -> AuditPage:
     async with context.database.connection() as connection:
         own = await list_first_rows(connection, search)
     # People call the DMS directly, too. Other services are asked only for rows of these requests.
-    dms_page = await context.audits["dms"].first_rows(search)
-    firsts = sorted([*own, *dms_page.rows], key=_order, reverse=True)
+    dms_page = await context.audits["dms"].list_first_rows(search)
+    firsts = sorted([*own, *dms_page.rows], key=_build_sort_key, reverse=True)
     page_firsts = firsts[: query.limit]
     rows = await _read_rows(context, [row.request for row in page_firsts])
-    entries = [_entry(first, rows) for first in page_firsts]
+    entries = [_build_entry(first, rows) for first in page_firsts]
     more = len(firsts) > query.limit or len(own) == query.limit or len(dms_page.rows) == query.limit
     last = (
         f"{page_firsts[-1].at.isoformat()}/{page_firsts[-1].request}"
@@ -69,7 +69,7 @@ async def check_audit(context: OperatorContext) -> AuditVerdicts:
         NotAvailable: A service does not answer.
     """
     own = await verdict(context.database, _OWN)
-    others = await asyncio.gather(*(client.verdict() for client in context.audits.values()))
+    others = await asyncio.gather(*(client.get_verdict() for client in context.audits.values()))
     return AuditVerdicts(services=[own, *others])
 
 
@@ -89,7 +89,7 @@ async def _read_rows(
     return rows_by_service
 
 
-def _entry(first: AuditRow, rows: Mapping[str, Sequence[AuditRow]]) -> AuditEntry:
+def _build_entry(first: AuditRow, rows: Mapping[str, Sequence[AuditRow]]) -> AuditEntry:
     request_rows = {
         service: [row for row in service_rows if row.request == first.request]
         for service, service_rows in rows.items()
@@ -102,7 +102,7 @@ def _entry(first: AuditRow, rows: Mapping[str, Sequence[AuditRow]]) -> AuditEntr
         role=first.role,
         action=first.action,
         remote=first.remote,
-        outcome=_outcome(first, every),
+        outcome=_find_outcome(first, every),
         changed=[
             service
             for service, service_rows in request_rows.items()
@@ -112,10 +112,10 @@ def _entry(first: AuditRow, rows: Mapping[str, Sequence[AuditRow]]) -> AuditEntr
     )
 
 
-def _outcome(first: AuditRow, rows: Iterable[AuditRow]) -> int | None:
+def _find_outcome(first: AuditRow, rows: Iterable[AuditRow]) -> int | None:
     ended = [row.outcome for row in rows if row.kind is AuditKind.ENDED]
     return ended[-1] if ended else first.outcome
 
 
-def _order(row: AuditRow) -> tuple[datetime, UUID]:
+def _build_sort_key(row: AuditRow) -> tuple[datetime, UUID]:
     return row.at, row.request

@@ -34,7 +34,7 @@ class RemovalQuery(Contract):
 
 
 class SecretQuery(Contract):
-    """What a secret is read for.
+    """The purpose of reading a secret.
 
     Attributes:
         template_id: A template, published or one-off, that is to use the newest version.
@@ -65,7 +65,7 @@ class SecretRoutes:
                   answer=Secret, status=201, body=NewSecret,
                   errors=(Conflict, Unprocessable, TooLarge)),
             Route("DELETE", name, self.remove, ADMINS,
-                  "Remove a secret, or one version of it, for good.",
+                  "Permanently remove a secret, or one version of it.",
                   status=204, query=RemovalQuery, errors=(NotFound,)),
             Route("POST", "/sealed-secrets", self.open, policy(CallingService.WMS),
                   "Return secrets of a job to the WMS. Request and answer are encrypted with the"

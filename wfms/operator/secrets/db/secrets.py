@@ -67,7 +67,7 @@ async def lock_secret(connection: Connection, name: str) -> None:
     await connection.execute(LOCK_NAME, name)
 
 
-async def last_version(connection: Connection, name: str) -> int:
+async def get_last_version(connection: Connection, name: str) -> int:
     """Return the last version number, removed versions included; 0 if there was none."""
     return int(await connection.fetchval(LAST_VERSION, name) or 0)
 

@@ -30,7 +30,7 @@ async def open_secrets(context: OperatorContext, sealed: Sealed) -> Sealed:
     )
     async with context.database.connection() as connection:
         values = {
-            port: await _value(context, connection, ref, template=request.template)
+            port: await _open_value(context, connection, ref, template=request.template)
             for port, ref in request.secrets.items()
         }
     log.info(
@@ -40,12 +40,12 @@ async def open_secrets(context: OperatorContext, sealed: Sealed) -> Sealed:
     return Sealed(text=context.sealer.seal(answer, what=ANSWER).decode())
 
 
-async def _value(
+async def _open_value(
     context: OperatorContext, connection: Connection, ref: SecretRef, *, template: str
 ) -> SecretStr:
     stored = await secrets.find_version(connection, ref.name, ref.version or 0)
     if stored is None:
-        raise SecretRefused(ref, "is not there any more: it was removed")
+        raise SecretRefused(ref, "is no longer there: it was removed")
     if not may_use(template, stored.templates):
         raise SecretRefused(
             ref, f"is not for template {quoted(template)}, but for {', '.join(stored.templates)}"

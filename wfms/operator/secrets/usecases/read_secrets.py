@@ -17,7 +17,8 @@ async def read_secrets(database: Database) -> list[Secret]:
     async with database.connection() as connection:
         all_versions = await secrets.list_all_versions(connection)
     return [
-        _secret(list(versions)) for _, versions in groupby(all_versions, lambda each: each.name)
+        _build_secret(list(versions))
+        for _, versions in groupby(all_versions, lambda each: each.name)
     ]
 
 
@@ -32,10 +33,10 @@ async def read_secret(database: Database, name: str, *, template_id: UUID | None
         if not versions:
             raise SecretUnknown(name)
         refusal = template_id and await explain_refusal(connection, versions[0], template_id)
-    return _secret(versions).model_copy(update={"refused": refusal})
+    return _build_secret(versions).model_copy(update={"refused": refusal})
 
 
-def _secret(versions: Sequence[StoredSecret]) -> Secret:
+def _build_secret(versions: Sequence[StoredSecret]) -> Secret:
     return Secret(
         name=versions[0].name,
         versions=[

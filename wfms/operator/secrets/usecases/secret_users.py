@@ -65,7 +65,7 @@ async def explain_refusal(
     )
     users = f"templates called {', '.join(secret.templates)} of the group {secret.owner_group}"
     if template is None:
-        return f"is for {users}, and nobody has published or run the template {template_id}"
+        return f"is for {users}, and there is no template {template_id}"
     if template.group != secret.owner_group or not may_use(template.name, secret.templates):
         return f"is for {users}, and this is {quoted(template.name)} of the group {template.group}"
     if (

@@ -25,7 +25,7 @@ async def set_secret(context: OperatorContext, new: NewSecret) -> Secret:
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         await secrets.lock_secret(connection, name)
-        version = await secrets.last_version(connection, name) + 1
+        version = await secrets.get_last_version(connection, name) + 1
         before = await secrets.list_versions(connection, name)
         users = await choose_users(connection, new, before[0] if before else None)
         sealed = context.sealer.seal(new.value.get_secret_value(), what=sealed_as(name, version))

@@ -59,7 +59,7 @@ class RunTemplateRoutes:
                   "Return a template that came with a run, with its files.",
                   answer=Template, errors=(NotFound,)),
             Route("DELETE", path, self.delete, SUBMITTERS,
-                  "Remove a template that came with a run from the list. Its chains go on.",
+                  "Remove a template that came with a run from the list. Its chains continue.",
                   status=204, errors=(NotFound,)),
         ]  # fmt: skip
 

@@ -58,7 +58,7 @@ class DeleteQuery(Contract):
     """How a template is deleted.
 
     Attributes:
-        force: Delete it also while its chains run. The chains go on.
+        force: Delete it also while its chains run. The chains continue.
     """
 
     force: bool = False
@@ -101,18 +101,19 @@ class TemplateRoutes:
                   answer=Template, status=201, again=200, body=RestoreTemplate,
                   errors=(NotFound, Unprocessable)),
             Route("POST", name + "/disable", self.disable, SHIFT_OR_OWNER,
-                  "Disable a template, so that no data set goes through it. Running chains go on.",
+                  "Disable a template, so that no data set goes through it. Running chains"
+                  " continue.",
                   answer=Template, errors=(NotFound,)),
             Route("POST", name + "/enable", self.enable, SHIFT_OR_OWNER,
                   "Enable a template, so that new data sets are matched with it again.",
                   answer=Template, errors=(NotFound,)),
             Route("PUT", name + "/share", self.share, SHIFT_OR_OWNER,
-                  "Set the owner group of a template, and the other groups that see it. No other"
-                  " group sees it any more.",
+                  "Set the owner group of a template, and the other groups that see it. Others no"
+                  " longer see it.",
                   answer=Template, body=Share, errors=(NotFound,)),
             Route("DELETE", name, self.delete, SHIFT_OR_OWNER,
                   "Delete all versions of a template, so that they match nothing. Running chains"
-                  " go on.",
+                  " continue.",
                   status=204, query=DeleteQuery, errors=(NotFound, Conflict, NotAvailable)),
         ]  # fmt: skip
 

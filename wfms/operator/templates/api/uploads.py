@@ -91,7 +91,7 @@ def read_form() -> SentTemplate:
         return _build_template(
             name, {UNNAMED: request.form.get("cwl", "").replace("\r\n", "\n").encode()}
         )
-    paths = [_path(file) for file in uploaded]
+    paths = [_read_path(file) for file in uploaded]
     twice = {path for path in paths if paths.count(path) > 1}
     if twice:
         raise RequestRefused(
@@ -101,7 +101,7 @@ def read_form() -> SentTemplate:
     return _build_template(name or _derive_name(paths, main), files, main)
 
 
-def _path(file: FileStorage) -> str:
+def _read_path(file: FileStorage) -> str:
     """Return the path of a file. Browsers send paths for files of a folder, else names."""
     return (file.filename or UNNAMED).replace("\\", "/")
 
@@ -133,10 +133,10 @@ def _build_template(name: str, files: dict[str, bytes], main: str = "") -> SentT
         _NAME.validate_python(name)
     except ValidationError as error:
         raise to_request_refused("name", error) from error
-    return SentTemplate(name, SubmittedFiles(files, main or None), group=_group())
+    return SentTemplate(name, SubmittedFiles(files, main or None), group=_read_group())
 
 
-def _group() -> str | None:
+def _read_group() -> str | None:
     """Return the group in the form or the query."""
     group = request.values.get("group", "").strip()
     if not group:

@@ -89,7 +89,7 @@ async def insert_run_template(
     connection: Connection, template: StoredTemplate, *, digest: bytes, by_publisher: bool
 ) -> StoredTemplate:
     """Insert a template that runs, or return the stored template with the same files."""
-    row = await connection.fetchrow(INSERT_RUN, *_values(template, digest), by_publisher)
+    row = await connection.fetchrow(INSERT_RUN, *_list_values(template, digest), by_publisher)
     assert row is not None  # noqa: S101 - INSERT … DO UPDATE … RETURNING gives one row
     return to_template(row)
 
@@ -98,7 +98,7 @@ async def insert_draft_template(
     connection: Connection, template: StoredTemplate, *, digest: bytes
 ) -> StoredTemplate:
     """Insert a draft, or return the stored template with the same files."""
-    row = await connection.fetchrow(INSERT_DRAFT, *_values(template, digest))
+    row = await connection.fetchrow(INSERT_DRAFT, *_list_values(template, digest))
     assert row is not None  # noqa: S101 - INSERT … DO UPDATE … RETURNING gives one row
     return to_template(row)
 
@@ -140,5 +140,5 @@ async def mark_unlisted(connection: Connection, template_id: UUID, visibility: V
     return await connection.fetchval(DELETE, template_id, visibility.names()) is not None
 
 
-def _values(template: StoredTemplate, digest: bytes) -> tuple[Any, ...]:
+def _list_values(template: StoredTemplate, digest: bytes) -> tuple[Any, ...]:
     return (*stored_values(template), digest, template.owner, template.group)

@@ -119,7 +119,7 @@ def stored_values(template: StoredTemplate) -> tuple[Any, ...]:
     )
 
 
-async def next_version(connection: Connection, name: str) -> int:
+async def get_next_version(connection: Connection, name: str) -> int:
     """Return the version number that the next template of this name gets."""
     return int(await connection.fetchval(NEXT_VERSION, name) or 1)
 
@@ -156,7 +156,7 @@ async def list_latest(
 
     Args:
         connection: A connection to the database.
-        visibility: What the principal sees.
+        visibility: The visibility of the principal.
         disabled: Whether to return disabled templates, too.
         text: Whether to read the texts of the workflows; otherwise they are empty.
     """

@@ -45,12 +45,12 @@ async def lock_tool(connection: Connection, name: str) -> None:
 
 async def list_newest_tools(connection: Connection) -> list[Tool]:
     """Return the newest version of each tool, by name, with its text."""
-    return [_tool(row) for row in await connection.fetch(SELECT_NEWEST)]
+    return [_to_tool(row) for row in await connection.fetch(SELECT_NEWEST)]
 
 
 async def list_versions(connection: Connection, name: str) -> list[Tool]:
     """Return the versions of a tool, the newest first, with their texts."""
-    return [_tool(row) for row in await connection.fetch(SELECT_NAMED, name)]
+    return [_to_tool(row) for row in await connection.fetch(SELECT_NAMED, name)]
 
 
 async def insert_tool(
@@ -60,7 +60,7 @@ async def insert_tool(
 
     The caller holds the lock of the tool.
     """
-    return _tool(await connection.fetchrow(INSERT_TOOL, name, text, ports, doc))
+    return _to_tool(await connection.fetchrow(INSERT_TOOL, name, text, ports, doc))
 
 
 async def was_stored(connection: Connection, name: str) -> bool:
@@ -73,7 +73,7 @@ async def mark_removed(connection: Connection, name: str, *, version: int | None
     return [row["version"] for row in await connection.fetch(REMOVE, name, version)]
 
 
-def _tool(row: Any) -> Tool:
+def _to_tool(row: Any) -> Tool:
     return Tool(
         name=row["name"],
         version=row["version"],

@@ -43,7 +43,7 @@ class TemplateInUse(NeedsForce):
         super().__init__(
             f"{count if len(chains) != 1 else f'1 chain of template {quoted(name)} still runs'}:"
             " wait or cancel",
-            forced="deletes it all the same (chains that run go on)",
+            forced="deletes it anyway (running chains continue)",
             findings=[
                 Finding(
                     message=(
@@ -90,9 +90,7 @@ class OvertakenVersion(Conflict):
 
     def __init__(self, name: str, version: int) -> None:
         now = (
-            f"the latest version is {version} now"
-            if version
-            else "there is no version of it any more"
+            f"the latest version is {version} now" if version else "all of its versions are deleted"
         )
         super().__init__(
             f"template {quoted(name)} was changed meanwhile ({now}): look again at what would"

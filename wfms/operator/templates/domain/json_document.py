@@ -34,21 +34,22 @@ class _Copy:
         match value:
             case dict():
                 return {
-                    self._text(str(key)): self.copy(item, depth + 1) for key, item in value.items()
+                    self._convert_text(str(key)): self.copy(item, depth + 1)
+                    for key, item in value.items()
                 }
             case list() | tuple():
                 return [self.copy(item, depth + 1) for item in value]
             case str():
-                return self._text(value)
+                return self._convert_text(value)
             case bool() | None | float():
                 return value
             case int():
                 return value if -(2**63) <= value < 2**63 else str(value)
             case _:
-                return self._text(str(value))
+                return self._convert_text(str(value))
 
     @staticmethod
-    def _text(text: str) -> str:
+    def _convert_text(text: str) -> str:
         if "\x00" in text:
             raise NotStorable("a text in it holds a NUL character (\\0)")
         try:

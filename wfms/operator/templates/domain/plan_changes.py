@@ -27,7 +27,7 @@ _ALL_DIGITS = 1e15
 
 PlanPart = Literal["template", "match", "parameter", "secret", "step", "output"]
 PartT = TypeVar("PartT")
-#: What is compared as a whole: texts, or values by name.
+#: Values that are compared as a whole: texts, or values by name.
 Facts = list[str] | dict[str, Any]
 
 
@@ -36,7 +36,7 @@ def compare_plans(before: Plan | None, after: Plan) -> list[PlanChange]:
     old = before or _without_parts(after)
     return [
         *_compare_fields(old, after),
-        *_deletion(before, after),
+        *_compare_deletion(before, after),
         *_compare_parts(
             "match", old.match, after.match, lambda condition: [condition_text(condition)]
         ),
@@ -48,11 +48,13 @@ def compare_plans(before: Plan | None, after: Plan) -> list[PlanChange]:
         ),
         *_compare_parts(
             "template",
-            _required(old),
-            _required(after),
+            _list_required(old),
+            _list_required(after),
             lambda condition: [condition_text(condition)],
         ),
-        *_compare_parts("parameter", _parameters(old), _parameters(after), _parameter_facts),
+        *_compare_parts(
+            "parameter", _list_parameters(old), _list_parameters(after), _parameter_facts
+        ),
         *_compare_parts("secret", old.secrets, after.secrets, lambda ref: [str(ref)]),
         *_compare_parts(
             "step",
@@ -88,15 +90,16 @@ def _trigger_by_name(plan: Plan) -> dict[str, Trigger]:
 
 def _compare_fields(before: Plan, after: Plan) -> Iterator[PlanChange]:
     old, new = (
-        _flat(plan.model_dump(mode="json", include=set(_PLAN_FIELDS))) for plan in (before, after)
+        _flatten(plan.model_dump(mode="json", include=set(_PLAN_FIELDS)))
+        for plan in (before, after)
     )
     for name in sorted(old.keys() | new.keys()):
         if old.get(name) != new.get(name):
-            detail = _difference(old.get(name), new.get(name))
+            detail = _describe_difference(old.get(name), new.get(name))
             yield PlanChange(part="template", name=name, change=Change.CHANGED, details=[detail])
 
 
-def _deletion(before: Plan | None, after: Plan) -> Iterator[PlanChange]:
+def _compare_deletion(before: Plan | None, after: Plan) -> Iterator[PlanChange]:
     """Yield what a new template deletes, or the change of the retention."""
     if before is None or before.retention != after.retention:
         change = Change.ADDED if before is None else Change.CHANGED
@@ -123,7 +126,7 @@ def _compare_parts(
     """
     for name in [*before, *(name for name in after if name not in before)]:
         if name in before and name in after:
-            if details := _differences(facts(before[name]), facts(after[name])):
+            if details := _list_differences(facts(before[name]), facts(after[name])):
                 yield PlanChange(part=part, name=name, change=Change.CHANGED, details=details)
             continue
         change, subject = (
@@ -141,24 +144,24 @@ def _list_facts(facts: Facts) -> list[str]:
     return (
         facts
         if isinstance(facts, list)
-        else [f"{name} {_cut(_text(value))}" for name, value in facts.items()]
+        else [f"{name} {_cut(_format_value(value))}" for name, value in facts.items()]
     )
 
 
-def _differences(before: Facts, after: Facts) -> list[str]:
+def _list_differences(before: Facts, after: Facts) -> list[str]:
     if isinstance(before, dict) and isinstance(after, dict):
         names = [*before, *(name for name in after if name not in before)]
         return [
-            f"{name}: {_difference(before.get(name), after.get(name))}"
+            f"{name}: {_describe_difference(before.get(name), after.get(name))}"
             for name in names
             if before.get(name) != after.get(name)
         ]
     return [] if before == after else [f"{', '.join(before)} → {', '.join(after)}"]
 
 
-def _difference(before: object, after: object) -> str:
+def _describe_difference(before: object, after: object) -> str:
     """Return two different values as text, shortened so that the difference is visible."""
-    old, new = _text(before), _text(after)
+    old, new = _format_value(before), _format_value(after)
     if old == new:
         old, new = (json.dumps(value, ensure_ascii=False) for value in (before, after))
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
@@ -171,11 +174,11 @@ def _cut(text: str, start: int = 0) -> str:
     return f"{'… ' if start else ''}{text[start:end]}{' …' if len(text) > end else ''}"
 
 
-def _required(plan: Plan) -> dict[str, Condition]:
+def _list_required(plan: Plan) -> dict[str, Condition]:
     return {f"require {name}": condition for name, condition in required(plan).items()}
 
 
-def _parameters(plan: Plan) -> dict[str, tuple[Parameter, str | AssetRef | None]]:
+def _list_parameters(plan: Plan) -> dict[str, tuple[Parameter, str | AssetRef | None]]:
     """Return the parameters with the metadata key or asset that each is bound to."""
     return {
         name: (parameter, plan.assets.get(name) or plan.bind.get(name))
@@ -199,8 +202,8 @@ def _parameter_facts(
 
 
 def _step_facts(step: PlanStep) -> dict[str, Any]:
-    facts = _flat(step.model_dump(mode="json", exclude={"tool", "name", "doc"}))
-    return facts | {f"its tool's {name}": value for name, value in _flat(step.tool).items()}
+    facts = _flatten(step.model_dump(mode="json", exclude={"tool", "name", "doc"}))
+    return facts | {f"its tool's {name}": value for name, value in _flatten(step.tool).items()}
 
 
 def _output_facts(output: PlanOutput) -> list[str]:
@@ -212,18 +215,18 @@ def _by_name(parts: Iterable[Any]) -> dict[str, Any]:
     return {part.name: part for part in parts}
 
 
-def _flat(value: Any, path: str = "") -> dict[str, Any]:
+def _flatten(value: Any, path: str = "") -> dict[str, Any]:
     """Return nested values that are not empty by path (``retry.attempts``); lists stay whole."""
     if isinstance(value, dict):
         return {
             key: leaf
             for name, inner in value.items()
-            for key, leaf in _flat(inner, f"{path}.{name}" if path else name).items()
+            for key, leaf in _flatten(inner, f"{path}.{name}" if path else name).items()
         }
     return {} if value in (None, [], "") else {path: value}
 
 
-def _text(value: object) -> str:
+def _format_value(value: object) -> str:
     """Return a value as text, with sorted keys because PostgreSQL keeps no key order."""
     if value is None:
         return "none"

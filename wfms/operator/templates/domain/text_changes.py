@@ -35,9 +35,9 @@ def compare_files(
     changes: list[FileChange] = []
     remaining_lines = MAX_LINES
     for path in sorted(before.keys() | after.keys(), key=lambda path: (path not in mains, path)):
-        change = _change(before.get(path), after.get(path))
+        change = _classify_change(before.get(path), after.get(path))
         if change is not None:
-            middle = _Middle(_lines(before.get(path, "")), _lines(after.get(path, "")))
+            middle = _Middle(_split_lines(before.get(path, "")), _split_lines(after.get(path, "")))
             remaining_lines -= middle.size
             diff = (
                 middle.diff(f"{labels[0]}: {path}", f"{labels[1]}: {path}")
@@ -48,7 +48,7 @@ def compare_files(
     return changes
 
 
-def _change(before: str | None, after: str | None) -> Change | None:
+def _classify_change(before: str | None, after: str | None) -> Change | None:
     if before == after:
         return None
     if before is None:
@@ -56,7 +56,7 @@ def _change(before: str | None, after: str | None) -> Change | None:
     return Change.REMOVED if after is None else Change.CHANGED
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
@@ -65,8 +65,8 @@ class _Middle:
 
     def __init__(self, before: list[str], after: list[str]) -> None:
         self._counts = len(before), len(after)
-        first = _common(before, after)
-        last = _common(before[first:][::-1], after[first:][::-1])
+        first = _count_common(before, after)
+        last = _count_common(before[first:][::-1], after[first:][::-1])
         self.size = max(self._counts) - first - last
         self._offset = max(first - _CONTEXT, 0)
         self._before, self._after = (
@@ -100,7 +100,7 @@ class _Middle:
                 )
 
 
-def _common(before: Sequence[str], after: Sequence[str]) -> int:
+def _count_common(before: Sequence[str], after: Sequence[str]) -> int:
     """Return the number of equal lines at the beginning."""
     same = next(
         (

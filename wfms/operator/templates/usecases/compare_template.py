@@ -50,7 +50,7 @@ async def compare_with_latest(database: Database, candidate: StoredTemplate) -> 
     """Compare a template that would be published with the latest version of its name."""
     async with database.connection() as connection:
         before = await templates.find_latest(connection, candidate.name, current_visibility())
-        version = await templates.next_version(connection, candidate.name)
+        version = await templates.get_next_version(connection, candidate.name)
         cycle_warnings = await list_trigger_cycle_warnings(connection, candidate)
     changes = await asyncio.to_thread(_compare, before, candidate, version)
     return changes.model_copy(update={"warnings": [*candidate.warnings, *cycle_warnings]})

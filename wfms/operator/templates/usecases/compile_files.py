@@ -38,10 +38,10 @@ MAX_COMPILATIONS = 2
 
 
 class Compiler:
-    """A component of the service that compiles templates in processes of their own.
+    """A component of the service that compiles templates in separate processes.
 
-    Each person compiles one template at a time, so that nobody blocks others. The first call takes
-    two seconds longer because it loads cwltool.
+    Each person compiles one template at a time, so that one person does not block others. The first
+    call takes two seconds longer because it loads cwltool.
     """
 
     def __init__(self) -> None:

@@ -66,8 +66,8 @@ async def describe_tool(name: str, text: str) -> ToolDescription:
     tool = await asyncio.to_thread(_read, name, text)
     return ToolDescription(
         {
-            "inputs": [_port(port, tool) for port in tool.inputs.values()],
-            "outputs": [_port(port, tool) for port in tool.outputs.values()],
+            "inputs": [_describe_port(port, tool) for port in tool.inputs.values()],
+            "outputs": [_describe_port(port, tool) for port in tool.outputs.values()],
         },
         tool.doc,
     )
@@ -114,7 +114,9 @@ async def _find_tools(context: OperatorContext, request: ComposeTools) -> list[T
                 library = await tools.list_newest_tools(connection)
                 version_numbers = [tool.version for tool in versions]
                 fitting = (
-                    [] if version_numbers else await asyncio.to_thread(_fitting, chosen, library)
+                    []
+                    if version_numbers
+                    else await asyncio.to_thread(_list_fitting_tools, chosen, library)
                 )
                 version = int(number) if number else None
                 raise ToolUnknown(name, version, versions=version_numbers, fitting=fitting)
@@ -145,7 +147,7 @@ def _write_workflow(
     return workflow_text(joined, labels=labels_by_step), []
 
 
-def _fitting(before: Sequence[Tool], library: Sequence[Tool]) -> list[str]:
+def _list_fitting_tools(before: Sequence[Tool], library: Sequence[Tool]) -> list[str]:
     from sluice.cwl.composing.compose import fitting_tools  # noqa: PLC0415 - as above
 
     library_tools = {tool.name: _read(tool.name, tool.cwl or "") for tool in library}
@@ -163,7 +165,7 @@ def _read(name: str, text: str) -> "LibraryTool":
     return tool
 
 
-def _port(port: Any, tool: "LibraryTool") -> dict[str, Any]:
+def _describe_port(port: Any, tool: "LibraryTool") -> dict[str, Any]:
     from sluice.cwl.documents.types import short_form  # noqa: PLC0415 - as above
 
     return PortOfTool(

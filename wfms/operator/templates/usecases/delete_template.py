@@ -53,7 +53,7 @@ async def _list_running_chains(chains: ChainsClient, template: str) -> list[Chai
     for state in (state for state in ChainState if not state.final):
         after = None
         while True:
-            page = await chains.chains(state=state, after=after, limit=_PAGE)
+            page = await chains.list_chains(state=state, after=after, limit=_PAGE)
             chains_of_name = [chain for chain in page.chains if chain.template == template]
             running_chains += [
                 chain for chain in chains_of_name if chain.template_version != RUN_VERSION

@@ -25,7 +25,7 @@ class SecretForAllGroups(Forbidden):
 def is_publisher() -> bool:
     """Return whether the role of the present request is high enough.
 
-    A token can have a lower role than the account of its person. Where nobody signs in, all may
+    A token can have a lower role than the account of its person. If sign-in is off, all may
     publish.
     """
     person = current_person()

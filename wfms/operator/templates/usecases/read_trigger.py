@@ -9,7 +9,7 @@ from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.data.append_only import ScheduleState, TemplateTrigger, TriggerDataset
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.data.datasets import Dataset
-from sluice.contracts.templates.matching import describe_trigger, facts_of, objection
+from sluice.contracts.templates.matching import describe_trigger, facts_of, find_unmet_condition
 from sluice.contracts.templates.trigger_cycles import why_cycle
 from sluice.scheduling.schedules import next_time
 from sluice.servicekit.access.delegation import current_visibility
@@ -28,7 +28,9 @@ async def read_trigger(
     plan = template.plan
     if plan.trigger is None:
         return None
-    state, sets = await asyncio.gather(_state(context, template), _sets(context, template))
+    state, sets = await asyncio.gather(
+        _read_state(context, template), _read_datasets(context, template)
+    )
     schedule = plan.trigger.schedule
     runs = schedule is not None and template.disabled_at is None
     now = context.database.clock.now()
@@ -52,35 +54,37 @@ async def get_append_only_dataset(
     if dataset.append_only is None:
         return None
     try:
-        datasets = await context.dms.append_only_datasets(uid=dataset.uid)
+        datasets = await context.dms.list_append_only_datasets(uid=dataset.uid)
     except ServiceError:
         return None
     return datasets[0] if datasets else None
 
 
-async def _state(context: OperatorContext, template: StoredTemplate) -> ScheduleState | None:
+async def _read_state(context: OperatorContext, template: StoredTemplate) -> ScheduleState | None:
     try:
-        return await context.intake.schedule(template.name)
+        return await context.intake.get_schedule(template.name)
     except ServiceError:
         return None
 
 
-async def _sets(context: OperatorContext, template: StoredTemplate) -> list[TriggerDataset]:
+async def _read_datasets(
+    context: OperatorContext, template: StoredTemplate
+) -> list[TriggerDataset]:
     plan = template.plan
     if not plan.takes_dataset or not plan.match:
         return []
     try:
-        datasets = await context.dms.append_only_datasets(generations=True)
+        datasets = await context.dms.list_append_only_datasets(generations=True)
     except ServiceError:
         return []
     sets = [
         one
         for one in datasets
         if may_take(template.group, one.dataset.group, one.dataset.shared_with)
-        and objection(plan, facts_of(one.dataset)) is None
+        and find_unmet_condition(plan, facts_of(one.dataset)) is None
     ]
     reasons = await _find_cycle_reasons(context, template, sets)
-    return [_set(one, template.name, reasons.get(one.dataset.uid)) for one in sets]
+    return [_build_dataset(one, template.name, reasons.get(one.dataset.uid)) for one in sets]
 
 
 async def _find_cycle_reasons(
@@ -91,7 +95,7 @@ async def _find_cycle_reasons(
     All templates count, but those that the principal may not see are not named.
     """
     try:
-        most = await context.intake.generations() if sets else 0
+        most = await context.intake.get_max_generations() if sets else 0
     except ServiceError:
         return {}
     async with context.database.connection() as connection:
@@ -105,7 +109,9 @@ async def _find_cycle_reasons(
     }
 
 
-def _set(append_only: AppendOnlyDataset, template: str, reason: str | None) -> TriggerDataset:
+def _build_dataset(
+    append_only: AppendOnlyDataset, template: str, reason: str | None
+) -> TriggerDataset:
     reader = append_only.reader(template)
     return TriggerDataset(
         uid=append_only.dataset.uid,
@@ -115,5 +121,5 @@ def _set(append_only: AppendOnlyDataset, template: str, reason: str | None) -> T
         slices=0 if reader is None else reader.slices,
         last_at=None if reader is None else reader.last_at,
         last=None if reader is None else reader.last,
-        held=reason,
+        blocked_reason=reason,
     )

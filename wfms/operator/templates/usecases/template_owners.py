@@ -37,7 +37,7 @@ class MatchesForeignData(Forbidden):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"template {quoted(name)} is to be everyone's and takes data sets by itself"
+            f"template {quoted(name)} is to be everyone's and takes data sets automatically"
             f" (sluice:match), those of all groups: that needs the role {PUBLISHER}; publish it"
             " for a group of yours (--group GROUP)",
             name=name,
@@ -97,7 +97,7 @@ async def take_for_principal(
         SecretForAllGroups: The template uses secrets and the role of the principal is too low.
     """
     await require_free(connection, name, group=group)
-    if await templates.next_version(connection, name) == 1:
+    if await templates.get_next_version(connection, name) == 1:
         owner = ownership(current_person(), owner=None, group=group)
         await take_name(connection, name, owner)
     owned = await find_owned_name(connection, name)

@@ -84,7 +84,7 @@ class _Tree:
         self._next_row = 0
         self._branches: list[_Branch] = []
         self._lines: list[tuple[_Branch, _Branch, str]] = []
-        self._columns = _columns(plan)
+        self._columns = _compute_columns(plan)
         self._last = 0
 
     def draw(self) -> Drawing:
@@ -100,8 +100,8 @@ class _Tree:
         return Drawing(
             width=2 * MARGIN + (self._last + 1) * WIDTH + self._last * GAP_X,
             height=2 * MARGIN + max(self._next_row, 1) * (HEIGHT + GAP_Y) - GAP_Y,
-            nodes=[_node(branch) for branch in self._branches],
-            edges=[_edge(parent, child, port) for parent, child, port in self._lines],
+            nodes=[_build_node(branch) for branch in self._branches],
+            edges=[_draw_edge(parent, child, port) for parent, child, port in self._lines],
         )
 
     def _grow(self, root: _Branch) -> None:
@@ -170,7 +170,7 @@ class _Tree:
                 ]
 
 
-def _columns(plan: Plan) -> dict[str, int]:
+def _compute_columns(plan: Plan) -> dict[str, int]:
     """Return the column of each step: one to the right of its last input."""
     reads = {
         step.name: {source.step for source in step.sources if source.step is not None}
@@ -182,13 +182,13 @@ def _columns(plan: Plan) -> dict[str, int]:
     return columns
 
 
-def _node(branch: _Branch) -> FlowNode:
+def _build_node(branch: _Branch) -> FlowNode:
     name = branch.name
     return FlowNode(
         kind=branch.kind,
         name=name,
         label=_cut(name),
-        detail=_detail(branch),
+        detail=_describe_branch(branch),
         mode=None if branch.step is None else branch.step.mode,
         x=MARGIN + branch.column * (WIDTH + GAP_X),
         y=MARGIN + branch.row * (HEIGHT + GAP_Y),
@@ -200,7 +200,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"
 
 
-def _detail(branch: _Branch) -> str:
+def _describe_branch(branch: _Branch) -> str:
     if branch.detail:
         return branch.detail
     if branch.step is None:
@@ -226,7 +226,7 @@ def describe_groups(groups: MergeGroups) -> str:
     return "all files in one job"
 
 
-def _edge(parent: _Branch, child: _Branch, port: str) -> Edge:
+def _draw_edge(parent: _Branch, child: _Branch, port: str) -> Edge:
     x1 = MARGIN + parent.column * (WIDTH + GAP_X) + WIDTH
     y1 = MARGIN + parent.row * (HEIGHT + GAP_Y) + HEIGHT / 2
     y2 = MARGIN + child.row * (HEIGHT + GAP_Y) + HEIGHT / 2

@@ -69,7 +69,7 @@ def list_lines(
             general.append(finding)
     long = len(source) > lines_left
     blocks = []
-    for numbers, is_visible in _spans(findings_by_line if fold or long else None, len(source)):
+    for numbers, is_visible in _list_spans(findings_by_line if fold or long else None, len(source)):
         lines = (
             [
                 Line(number, _cut(source[number - 1]), findings_by_line.get(number, []))
@@ -145,7 +145,7 @@ def list_sources(
     )
 
 
-def _spans(line_numbers: Iterable[int] | None, count: int) -> Iterator[tuple[range, bool]]:
+def _list_spans(line_numbers: Iterable[int] | None, count: int) -> Iterator[tuple[range, bool]]:
     """Yield ranges of lines and whether each is shown.
 
     The beginning and the surroundings of ``line_numbers`` are shown, or all lines for None.

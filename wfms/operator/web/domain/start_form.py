@@ -49,7 +49,7 @@ class Field:
     Attributes:
         otherwise: The value if nothing is typed, in words.
         typed: The text that was sent.
-        problem: What is wrong with the text.
+        problem: The fault of the text.
     """
 
     name: str
@@ -80,7 +80,7 @@ def list_fields(
     """
     return [
         _asset_field(
-            _field(
+            _build_field(
                 name,
                 parameter,
                 metadata_values=metadata_values,
@@ -100,7 +100,7 @@ def _asset_field(field: Field, ref: AssetRef | None) -> Field:
     return replace(field, kind=FieldKind.TEXT, required=False, otherwise=str(ref))
 
 
-def _field(
+def _build_field(
     name: str,
     parameter: Parameter,
     *,
@@ -120,7 +120,7 @@ def _field(
         doc=parameter.doc,
         required=parameter.required and parameter.default is None and name not in metadata_values,
         otherwise=_describe_default(name, parameter, metadata_values),
-        choices=_choices(parameter),
+        choices=_list_choices(parameter),
         typed=typed.get(name, ""),
         problem="; ".join(
             message.removeprefix(f"parameter {quoted(name)} ") for message in messages
@@ -145,10 +145,10 @@ def choose_field_kind(parameter: Parameter) -> FieldKind:
         return FieldKind.FILES
     if isinstance(parameter.type, str):
         return _KINDS.get(parameter.type, FieldKind.JSON)
-    return FieldKind.CHOICE if _choices(parameter) else FieldKind.JSON
+    return FieldKind.CHOICE if _list_choices(parameter) else FieldKind.JSON
 
 
-def _choices(parameter: Parameter) -> list[str]:
+def _list_choices(parameter: Parameter) -> list[str]:
     match parameter.type:
         case {"type": "enum", "symbols": [*symbols]}:
             return [str(symbol).rsplit("#", 1)[-1].rsplit("/", 1)[-1] for symbol in symbols]
@@ -176,27 +176,27 @@ def read_values(plan: Plan, typed: Mapping[str, str]) -> tuple[dict[str, Any], l
 
 
 def _parse_value(text: str, parameter: Parameter) -> Any:
-    value = _value(text, choose_field_kind(parameter))
+    value = _parse_text(text, choose_field_kind(parameter))
     return {**value, "class": "Directory"} if parameter.type == "Directory" else value
 
 
-def _value(text: str, kind: FieldKind) -> Any:
+def _parse_text(text: str, kind: FieldKind) -> Any:
     match kind:
         case FieldKind.TEXT | FieldKind.CHOICE:
             return text
         case FieldKind.TRUTH:
-            return _truth(text)
+            return _parse_truth(text)
         case FieldKind.INTEGER | FieldKind.NUMBER:
-            return _number(text, kind)
+            return _parse_number(text, kind)
         case FieldKind.FILE | FieldKind.FILES:
-            return _file(text)
+            return _parse_file(text)
         case FieldKind.JSON:
-            return _json(text)
+            return _parse_json(text)
         case _:
             assert_never(kind)
 
 
-def _json(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         value = json.loads(text)
     except ValueError as error:
@@ -208,13 +208,13 @@ def _json(text: str) -> Any:
     return value
 
 
-def _truth(text: str) -> bool:
+def _parse_truth(text: str) -> bool:
     if text not in {"true", "false"}:
         raise NotReadable("must be true or false")
     return text == "true"
 
 
-def _number(text: str, kind: FieldKind) -> float:
+def _parse_number(text: str, kind: FieldKind) -> float:
     try:
         number = int(text) if kind is FieldKind.INTEGER else float(text)
     except ValueError as error:
@@ -226,7 +226,7 @@ def _number(text: str, kind: FieldKind) -> float:
     return number
 
 
-def _file(text: str) -> dict[str, str]:
+def _parse_file(text: str) -> dict[str, str]:
     try:
         return {"class": "File", "dataset": str(UUID(text.strip()))}
     except ValueError as error:

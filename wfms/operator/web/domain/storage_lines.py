@@ -41,11 +41,12 @@ class StorageLine:
             []
             if watermarks is None
             else [
-                (_mark_text(mark), self._place(mark)) for mark in (watermarks.low, watermarks.high)
+                (_mark_text(mark), self._compute_place(mark))
+                for mark in (watermarks.low, watermarks.high)
             ]
         )
 
-    def _place(self, mark: float) -> float | None:
+    def _compute_place(self, mark: float) -> float | None:
         if mark <= 1:
             return 100 * mark
         return None if not self.most else min(100.0, 100 * mark / self.most)

@@ -1,1 +1,1 @@
-"""What all pages share: routes, forms, navigation and rendering."""
+"""The common parts of all pages: routes, forms, navigation and rendering."""

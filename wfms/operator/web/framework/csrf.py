@@ -22,7 +22,7 @@ def token() -> str:
     """Return a token for the forms of the browser session, and begin a session if needed."""
     if "id" not in session:
         session["id"] = secrets.token_urlsafe(24)
-    return _signer().dumps([session["id"], _person()])
+    return _create_signer().dumps([session["id"], _find_person_name()])
 
 
 def check_token() -> None:
@@ -32,24 +32,24 @@ def check_token() -> None:
         ForeignRequest: The token is missing, too old, or of another session.
     """
     try:
-        owner, person = _signer().loads(request.form.get(FIELD, ""), max_age=_LIFE)
+        owner, person = _create_signer().loads(request.form.get(FIELD, ""), max_age=_LIFE)
     except (BadSignature, ValueError) as error:
         raise ForeignRequest(
             "this form was opened too long ago or is not ours: go back, reload the page and send it"
             " again"
         ) from error
     same = secrets.compare_digest(str(owner), str(session.get("id", "")))
-    if not same or person != _person():
+    if not same or person != _find_person_name():
         raise ForeignRequest(
             "this form belongs to another session: go back, reload the page and send it again"
         )
 
 
-def _person() -> str:
+def _find_person_name() -> str:
     person = find_requesting_person()
     return "" if person is None else person.name
 
 
-def _signer() -> URLSafeTimedSerializer:
+def _create_signer() -> URLSafeTimedSerializer:
     key = current_app.config["SECRET_KEY"]
     return URLSafeTimedSerializer(key, salt="form")

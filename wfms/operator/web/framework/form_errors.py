@@ -14,7 +14,7 @@ def to_form_error(error: ValidationError) -> Unprocessable:
         Finding(message=f"{'.'.join(map(str, detail['loc']))}: {validation_sentence(detail)}")
         for detail in error.errors()
     ]
-    return Unprocessable("What was sent does not have the right form", findings=findings)
+    return Unprocessable("The form has invalid fields", findings=findings)
 
 
 def parse_role(name: str) -> Role:
@@ -24,5 +24,5 @@ def parse_role(name: str) -> Role:
         Unprocessable: There is no such role.
     """
     if name not in set(Role):
-        raise Unprocessable(f"{quoted(name)} is no role: choose one of {', '.join(Role)}")
+        raise Unprocessable(f"{quoted(name)} is not a role: choose one of {', '.join(Role)}")
     return Role(name)

@@ -24,44 +24,44 @@ class NavigationEntry:
         return page == self.endpoint or page in self.parts
 
 
-def _entry(endpoint: str, label: str, *parts: str) -> NavigationEntry:
+def _create_entry(endpoint: str, label: str, *parts: str) -> NavigationEntry:
     return NavigationEntry(endpoint, label, parts)
 
 
 #: Entries by subject: work, data, workflows, system and people.
 NAVIGATION: Sequence[Sequence[NavigationEntry]] = (
     (
-        _entry("overview", "Overview"),
-        _entry(
+        _create_entry("overview", "Overview"),
+        _create_entry(
             "chains", "Chains",
             "chain", "chain_times", "new_chain", "start_chain", "rerun", "start_rerun",
         ),
-        _entry("tasks", "Tasks", "task", "job"),
-        _entry("steps", "Steps"),
-        _entry("asking", "Asking", "asking_step", "make_ask_link"),
-        _entry("times", "Times"),
+        _create_entry("tasks", "Tasks", "task", "job"),
+        _create_entry("steps", "Steps"),
+        _create_entry("human_tasks", "Human tasks", "human_task", "make_ask_link"),
+        _create_entry("times", "Times"),
     ),
     (
-        _entry("datasets", "Data sets", "dataset", "file"),
-        _entry("unmatched", "Unmatched"),
-        _entry("periods", "Periods", "run"),
-        _entry("storages", "Storages"),
-        _entry("assets", "Assets", "asset", "put_asset"),
+        _create_entry("datasets", "Data sets", "dataset", "file"),
+        _create_entry("unmatched", "Unmatched"),
+        _create_entry("periods", "Periods", "run"),
+        _create_entry("storages", "Storages"),
+        _create_entry("assets", "Assets", "asset", "put_asset"),
     ),
     (
-        _entry(
+        _create_entry(
             "templates", "Templates",
             "template", "review_template", "publish_template", "upload", "restore_template",
             "delete_template", "run_templates", "run_template",
         ),
-        _entry("tools", "Tools", "tool", "store_tool", "compose"),
+        _create_entry("tools", "Tools", "tool", "store_tool", "compose"),
     ),
     (
-        _entry("pilots", "Pilots", "pilot"),
-        _entry("queues", "Queues", "queue"),
-        _entry("groups", "Groups"),
-        _entry("people", "People"),
-        _entry("audit", "Audit"),
+        _create_entry("pilots", "Pilots", "pilot"),
+        _create_entry("queues", "Queues", "queue"),
+        _create_entry("groups", "Groups"),
+        _create_entry("people", "People"),
+        _create_entry("audit", "Audit"),
     ),
 )  # fmt: skip
 

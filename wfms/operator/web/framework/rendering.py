@@ -2,6 +2,7 @@
 
 import hashlib
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from importlib import resources
 from typing import Any
 
@@ -9,7 +10,7 @@ from flask import Flask, Response, jsonify, render_template, url_for
 
 from sluice.contracts.common.labels import entry_label, role, short_label
 from sluice.contracts.common.naming import own_name
-from sluice.contracts.common.numbers import size_text
+from sluice.contracts.common.numbers import format_count, number_text, size_text
 from sluice.contracts.common.problems import Problem, Unauthenticated
 from sluice.contracts.data.counts import produced_texts
 from sluice.contracts.templates.chain_requirements import required
@@ -42,8 +43,8 @@ def prepare_rendering(flask: Flask) -> None:
         duration=lambda start, end: formatting.duration_text((end or datetime.now(UTC)) - start),
         seconds=lambda number: formatting.duration_text(timedelta(seconds=number)),
         size=size_text,
-        number=formatting.number_text,
-        count=formatting.count_text,
+        number=number_text,
+        count=partial(format_count, grouped=True),
         needs=formatting.needs_text,
         memory=formatting.memory_text,
         condition=condition_text,

@@ -39,9 +39,9 @@ class AssetPages:
 
     def list(self) -> str:
         """Show the list of assets."""
-        return self._page()
+        return self._render_page()
 
-    def _page(self, refusal: ServiceError | None = None) -> str:
+    def _render_page(self, refusal: ServiceError | None = None) -> str:
         """Render the list, with the reason if a form was refused."""
         assets = self._bridge.run(read_assets(self._database))
         name = request.form.get("name", request.args.get("name", ""))
@@ -60,9 +60,9 @@ class AssetPages:
         except ValidationError as error:
             findings = [Finding(message=validation_sentence(detail)) for detail in error.errors()]
             refusal = Unprocessable("These files cannot be put", findings=findings)
-            return Response(self._page(refusal), status=422, mimetype="text/html")
+            return Response(self._render_page(refusal), status=422, mimetype="text/html")
         except ServiceError as refusal:
-            return Response(self._page(refusal), status=refusal.status, mimetype="text/html")
+            return Response(self._render_page(refusal), status=refusal.status, mimetype="text/html")
         version = f"version {stored.version.version}"
         flash(f"Stored as {version}." if stored.new else f"It is {version} already.")
         return redirect(url_for("pages.asset", name=name), 303)
@@ -118,13 +118,15 @@ def _read_files() -> dict[str, bytes]:
     """
     files = [file for file in request.files.getlist("file") if file.filename]
     folder = [file for file in request.files.getlist("folder") if file.filename]
-    contents = {_name(file): file.read() for file in files}
-    contents |= {_name(file).partition("/")[2] or _name(file): file.read() for file in folder}
+    contents = {_read_name(file): file.read() for file in files}
+    contents |= {
+        _read_name(file).partition("/")[2] or _read_name(file): file.read() for file in folder
+    }
     if not contents:
         raise Unprocessable("no file was chosen")
     return contents
 
 
-def _name(file: FileStorage) -> str:
+def _read_name(file: FileStorage) -> str:
     """Return the path of an uploaded file; browsers put the folder first."""
     return (file.filename or "").replace("\\", "/")

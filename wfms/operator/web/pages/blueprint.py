@@ -11,13 +11,13 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.web.framework import csrf
 from wfms.operator.web.framework.page_routes import PageRoutes
-from wfms.operator.web.pages.asking import AskingPages
 from wfms.operator.web.pages.assets import AssetPages
 from wfms.operator.web.pages.audit import AuditPages
 from wfms.operator.web.pages.chains import ChainPages
 from wfms.operator.web.pages.datasets import DatasetPages
 from wfms.operator.web.pages.device_logins import DeviceLoginPages
 from wfms.operator.web.pages.groups import GroupPages
+from wfms.operator.web.pages.human_tasks import HumanTaskPages
 from wfms.operator.web.pages.overview import OverviewPages
 from wfms.operator.web.pages.people import PeoplePages
 from wfms.operator.web.pages.periods import PeriodPages
@@ -51,7 +51,7 @@ def pages_blueprint(context: OperatorContext, bridge: Bridge) -> Blueprint:
         *chains,
         TaskPages,
         StepPages,
-        AskingPages,
+        HumanTaskPages,
         PilotPages,
         TimesPages,
         QueuePages,

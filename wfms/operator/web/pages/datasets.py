@@ -7,9 +7,9 @@ from flask import flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.access.access import Role
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.common.states import DatasetState, DatasetType
-from wfms.operator.chains.domain.formatting import count_text
 from wfms.operator.chains.usecases.read_dataset_detail import read_dataset_detail
 from wfms.operator.chains.usecases.review_unmatched import current_ties, review_unmatched, takers
 from wfms.operator.chains.usecases.share_dataset import share_dataset
@@ -51,7 +51,7 @@ class DatasetPages:
         states = list(DatasetState) if state is None else [state]
         after, name = request.args.get("after"), request.args.get("name") or None
         page = self._bridge.run(
-            self._context.dms.datasets(
+            self._context.dms.list_datasets(
                 states, name=name, after=after, type=kind, limit=_PAGE, newest=True
             )
         )
@@ -103,15 +103,15 @@ class DatasetPages:
         if request.form.get("all") == "yes":
             outcome = self._bridge.run(self._context.intake.rematch_all())
             deleted_text = (
-                f" {count_text(outcome.gone, 'was', 'were')} deleted meanwhile."
+                f" {format_count(outcome.gone, 'was', 'were', grouped=True)} deleted meanwhile."
                 if outcome.gone
                 else ""
             )
             flash(
-                f"{count_text(outcome.matched, 'data set')} taken by a template,"
+                f"{format_count(outcome.matched, 'data set', grouped=True)} taken by a template,"
                 f" {outcome.left} still unmatched.{deleted_text}"
             )
-        elif (uid := _uid()) is not None:
+        elif (uid := _read_uid()) is not None:
             try:
                 rematched = self._bridge.run(self._context.intake.rematch(uid))
                 flash(
@@ -130,19 +130,20 @@ class DatasetPages:
                 dismissed = self._bridge.run(
                     self._context.intake.dismiss_all_unmatched(until=datetime.fromisoformat(until))
                 ).dismissed
-                flash(f"{count_text(dismissed, 'data set')} dismissed: nothing was deleted.")
+                sets = format_count(dismissed, "data set", grouped=True)
+                flash(f"{sets} dismissed: nothing was deleted.")
             except ValueError:
                 flash("Nothing was dismissed: load the page again.")
-        elif (uid := _uid()) is not None:
+        elif (uid := _read_uid()) is not None:
             try:
                 self._bridge.run(self._context.intake.dismiss_unmatched(uid))
-                flash("The data set is not listed any more. It stays where it is.")
+                flash("The data set is no longer listed. It stays where it is.")
             except NotFound as refusal:
                 flash(f"{refusal.detail[0].upper()}{refusal.detail[1:]}.")
         return redirect(url_for("pages.unmatched"), 303)
 
 
-def _uid() -> UUID | None:
+def _read_uid() -> UUID | None:
     try:
         return UUID(request.form.get("dataset", ""))
     except ValueError:

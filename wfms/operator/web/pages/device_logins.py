@@ -35,13 +35,13 @@ class DeviceLoginPages:
         """Show a form for the code or, if the address has a code, the sign-in of the code."""
         code = request.args.get("code", "")
         if not code:
-            return _page()
+            return _render_page()
         try:
-            return _page(
+            return _render_page(
                 self._bridge.run(get_pending_device_login(self._context, code, by=caller()))
             )
         except ServiceError as error:
-            return _page(refusal=error)
+            return _render_page(refusal=error)
 
     def decide(self) -> AnyResponse:
         """Approve or refuse a sign-in."""
@@ -53,13 +53,15 @@ class DeviceLoginPages:
                 decide_device_login(self._context, code, by=caller(), role=role)
             )
         except ServiceError as error:
-            return _page(refusal=error)
-        does = f"goes on as you, as {role}" if lets_in else "was refused"
+            return _render_page(refusal=error)
+        does = f"is signed in as you, as {role}" if lets_in else "was refused"
         flash(f"{decided.label} {does}. You may close this page.")
         return redirect(url_for("pages.account"), 303)
 
 
-def _page(login: DeviceLoginRow | None = None, refusal: ServiceError | None = None) -> AnyResponse:
+def _render_page(
+    login: DeviceLoginRow | None = None, refusal: ServiceError | None = None
+) -> AnyResponse:
     page = render_template(
         "device.html",
         login=login,

@@ -6,8 +6,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.access.access import Role
 from sluice.contracts.chains.attention import Acknowledge
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import ServiceError
-from wfms.operator.chains.domain.formatting import count_text
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.monitoring.domain.overview import Overview
@@ -59,7 +59,7 @@ class OverviewPages:
             for refusal_of_notice in refusals:
                 flash(f"{refusal_of_notice.detail}.")
             if len(refusals) < len(answers) or everything:
-                flash(f"{count_text(answers.count(None), 'notice')} acknowledged.")
+                flash(f"{format_count(answers.count(None), 'notice', grouped=True)} acknowledged.")
         except ValidationError:
             flash("Nothing was acknowledged: say who you are, with up to 100 characters.")
         except ServiceError as refusal:

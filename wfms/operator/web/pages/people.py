@@ -59,9 +59,9 @@ class PeoplePages:
 
     def account(self) -> str:
         """Show the account of the caller."""
-        return self._account()
+        return self._render_account()
 
-    def _account(
+    def _render_account(
         self, refusal: ServiceError | None = None, new_token: NewTokenSecret | None = None
     ) -> str:
         """Render the account page. ``new_token``: a new token, which is shown only this time."""
@@ -70,7 +70,7 @@ class PeoplePages:
         return render_template(
             "account.html",
             me=self._bridge.run(read_me(self._database, person)),
-            has=self._quotas(person),
+            has=self._read_quotas(person),
             tokens=[token for token in tokens if token.holds(now)],
             roles=[role for role in Role if person.role.includes(role)],
             refusal=refusal,
@@ -81,7 +81,7 @@ class PeoplePages:
             most_days=MAX_DAYS,
         )
 
-    def _quotas(self, person: Person) -> PersonQuotas | None:
+    def _read_quotas(self, person: Person) -> PersonQuotas | None:
         """Return the quotas of a person, or None if they are not available.
 
         The rest of the page works without them.
@@ -95,10 +95,10 @@ class PeoplePages:
         """Change the password of the caller."""
 
         def change() -> None:
-            new = NewPassword(old=_secret("old"), new=_secret("new"))
+            new = NewPassword(old=_read_secret("old"), new=_read_secret("new"))
             self._bridge.run(change_own_password(self._context, caller(), new))
 
-        if response := _show_refusal(change, self._account):
+        if response := _show_refusal(change, self._render_account):
             return response
         flash("Your password is another one now: sign in with it.")
         return redirect(url_for("pages.account"), 303)
@@ -120,21 +120,23 @@ class PeoplePages:
             )
             new_tokens.append(self._bridge.run(give_token(self._database, new, by=caller())))
 
-        if response := _show_refusal(give, self._account):
+        if response := _show_refusal(give, self._render_account):
             return response
-        return Response(self._account(new_token=new_tokens[0]), status=201, mimetype="text/html")
+        return Response(
+            self._render_account(new_token=new_tokens[0]), status=201, mimetype="text/html"
+        )
 
     def revoke(self, token: UUID) -> AnyResponse:
         """Revoke a token of the caller."""
         revoked = self._bridge.run(revoke_token(self._database, token, by=caller()))
-        flash(f"{revoked.label} opens nothing any more.")
+        flash(f"{revoked.label} is revoked.")
         return redirect(url_for("pages.account"), 303)
 
     def people(self) -> str:
         """Show all accounts."""
-        return self._people()
+        return self._render_people()
 
-    def _people(self, refusal: ServiceError | None = None) -> str:
+    def _render_people(self, refusal: ServiceError | None = None) -> str:
         return render_template(
             "people.html",
             accounts=self._bridge.run(read_accounts(self._database)),
@@ -153,12 +155,12 @@ class PeoplePages:
                 name=request.form.get("name", "").strip().lower(),
                 role=parse_role(request.form.get("role", Role.VIEWER)),
                 password=SecretStr(password) if password else None,
-                groups=_groups() or [],
+                groups=_read_groups() or [],
             )
             account = self._bridge.run(create_account(self._context, new, by=caller()))
             flash(f"{account.name} is {account.role}.")
 
-        return _show_refusal(add, self._people) or redirect(url_for("pages.people"), 303)
+        return _show_refusal(add, self._render_people) or redirect(url_for("pages.people"), 303)
 
     def change(self, name: str) -> AnyResponse:
         """Change the account in the fields that the form has."""
@@ -171,22 +173,22 @@ class PeoplePages:
                 role=parse_role(role) if role else None,
                 disabled=disabled == "yes" if disabled else None,
                 password=SecretStr(password) if password else None,
-                groups=_groups(),
+                groups=_read_groups(),
             )
             changed = self._bridge.run(change_account(self._context, name, new, by=caller()))
-            may = f"is {changed.role}" if changed.disabled_at is None else "may do nothing any more"
+            may = f"is {changed.role}" if changed.disabled_at is None else "is disabled"
             flash(f"{changed.name} {may}{', with another password' if password else ''}.")
 
-        return _show_refusal(change, self._people) or redirect(url_for("pages.people"), 303)
+        return _show_refusal(change, self._render_people) or redirect(url_for("pages.people"), 303)
 
 
-def _groups() -> list[str] | None:
+def _read_groups() -> list[str] | None:
     """Return the groups in the form, in their order, or None if the form has no such field."""
     text = request.form.get("groups")
     return None if text is None else text.replace(",", " ").split()
 
 
-def _secret(field: str) -> SecretStr:
+def _read_secret(field: str) -> SecretStr:
     return SecretStr(request.form.get(field, ""))
 
 

@@ -43,7 +43,7 @@ class PilotPages:
         pages.post(f"{one}/remove", "remove_pilot", self.remove, Role.SHIFT)
 
     def _list(self) -> dict[str, object]:
-        pilot_list = self._bridge.run(self._wms.pilots(limit=_MAX_PILOTS))
+        pilot_list = self._bridge.run(self._wms.list_pilots(limit=_MAX_PILOTS))
         return {"pilots": pilot_list.pilots, "number": pilot_list.total}
 
     def list(self) -> str:
@@ -55,7 +55,7 @@ class PilotPages:
         return live({"pilots": "parts/pilots.html"}, again=True, **self._list())
 
     def _read(self, uid: UUID) -> dict[str, PilotDetail]:
-        return {"detail": self._bridge.run(self._wms.pilot(uid))}
+        return {"detail": self._bridge.run(self._wms.get_pilot(uid))}
 
     def show(self, uid: UUID) -> str:
         """Show one pilot."""
@@ -94,7 +94,7 @@ class PilotPages:
 
     def remove(self, uid: UUID) -> AnyResponse:
         """Remove a pilot from the lists."""
-        message = "It is on no list any more; what it did stays known."
+        message = "It is no longer listed. The record of its jobs is kept."
         return self._ask(uid, self._wms.remove_pilot, message, to=url_for("pages.pilots"))
 
     def _ask(

@@ -4,9 +4,9 @@ from flask import Response, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.access.access import Role
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.queues import MAX_BODY_PREVIEW, ChooseMessages, DeadMessages
-from wfms.operator.chains.domain.formatting import count_text
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.web.framework.page_routes import PageRoutes
@@ -50,26 +50,26 @@ class QueuePages:
 
     def requeue(self, queue: str) -> AnyResponse:
         """Put dead letters back into the queue."""
-        if (choice := _choice()) is not None:
+        if (choice := _read_choice()) is not None:
             try:
                 moved = self._bridge.run(self._queues.requeue(queue, choice)).moved
-                flash(f"{count_text(moved, 'message')} put back into the queue.")
+                flash(f"{format_count(moved, 'message', grouped=True)} put back into the queue.")
             except NotFound as refusal:
                 flash(f"Nothing was put back: {refusal.detail}.")
         return redirect(url_for("pages.queue", queue=queue), 303)
 
     def drop(self, queue: str) -> AnyResponse:
         """Delete dead letters."""
-        if (choice := _choice()) is not None:
+        if (choice := _read_choice()) is not None:
             try:
                 moved = self._bridge.run(self._queues.drop(queue, choice)).moved
-                flash(f"{count_text(moved, 'message')} dropped for good.")
+                flash(f"{format_count(moved, 'message', grouped=True)} dropped permanently.")
             except NotFound as refusal:
                 flash(f"Nothing was dropped: {refusal.detail}.")
         return redirect(url_for("pages.queue", queue=queue), 303)
 
 
-def _choice() -> ChooseMessages | None:
+def _read_choice() -> ChooseMessages | None:
     """Return the messages that the form chooses, or None if it chooses none."""
     ids = request.form.getlist("id")
     if request.form.get("all") == "yes":

@@ -45,8 +45,8 @@ class RerunPages:
                 request_rerun_plan(self._context, uid, _read_form(detail, request.args))
             )
         except (Conflict, Unprocessable) as refusal:
-            return _page(detail, request.args, None, refusal=refusal)
-        return _page(detail, request.args, plan)
+            return _render_page(detail, request.args, None, refusal=refusal)
+        return _render_page(detail, request.args, plan)
 
     def start(self, uid: UUID) -> AnyResponse:
         """Start a rerun."""
@@ -55,7 +55,7 @@ class RerunPages:
             rerun = _read_form(detail, request.form)
             chain, is_new = self._bridge.run(request_rerun(self._context, uid, rerun))
         except (Conflict, Unprocessable) as refusal:
-            return _page(detail, request.form, None, refusal=refusal)
+            return _render_page(detail, request.form, None, refusal=refusal)
         flash(
             "The chain runs again, as this one."
             if is_new
@@ -75,12 +75,14 @@ def _read_form(detail: ChainDetail, form: Mapping[str, str]) -> RerunChain:
     """
     choice = form.get("what", "")
     values, problems = (
-        ({}, []) if detail.template is None else read_values(detail.template.plan, _typed(form))
+        ({}, [])
+        if detail.template is None
+        else read_values(detail.template.plan, _list_typed_values(form))
     )
     try:
         key = UUID(form["key"]) if "key" in form else None
     except ValueError:
-        problems = [*problems, Finding(message="the form's key is none: reload the page")]
+        problems = [*problems, Finding(message="the form's key is not valid: reload the page")]
         key = None
     if problems:
         raise RequestRefused(problems)
@@ -88,18 +90,22 @@ def _read_form(detail: ChainDetail, form: Mapping[str, str]) -> RerunChain:
     return RerunChain(from_step=step, failed_only=choice == _FAILED, params=values, key=key)
 
 
-def _typed(form: Mapping[str, str]) -> dict[str, str]:
+def _list_typed_values(form: Mapping[str, str]) -> dict[str, str]:
     return {
         name.removeprefix(_PREFIX): text for name, text in form.items() if name.startswith(_PREFIX)
     }
 
 
-def _fields(detail: ChainDetail, form: Mapping[str, str], findings: list[Finding]) -> list[Field]:
+def _build_fields(
+    detail: ChainDetail, form: Mapping[str, str], findings: list[Finding]
+) -> list[Field]:
     """Return the fields of the parameters. An empty field keeps the value of the chain."""
     if detail.template is None:
         return []
     before = detail.progress.chain.params
-    fields = list_fields(detail.template.plan, {}, typed=_typed(form), findings=findings)
+    fields = list_fields(
+        detail.template.plan, {}, typed=_list_typed_values(form), findings=findings
+    )
     return [
         replace(
             field,
@@ -110,14 +116,14 @@ def _fields(detail: ChainDetail, form: Mapping[str, str], findings: list[Finding
     ]
 
 
-def _page(
+def _render_page(
     detail: ChainDetail,
     form: Mapping[str, str],
     plan: RerunPlan | None,
     *,
     refusal: ServiceError | None = None,
 ) -> Response:
-    fields = _fields(detail, form, [] if refusal is None else list(refusal.findings))
+    fields = _build_fields(detail, form, [] if refusal is None else list(refusal.findings))
     page = render_template(
         "rerun.html",
         detail=detail,

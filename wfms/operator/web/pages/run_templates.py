@@ -48,9 +48,8 @@ class RunTemplatePages:
             after = UUID(request.args["after"]) if "after" in request.args else None
             page = self._bridge.run(list_run_templates(self._database, limit=_PAGE, after=after))
         except (ValueError, RunTemplateUnknown):
-            page = self._bridge.run(
-                list_run_templates(self._database, limit=_PAGE)
-            )  # an invalid cursor: show the first page
+            # The cursor is not valid: show the first page.
+            page = self._bridge.run(list_run_templates(self._database, limit=_PAGE))
         return render_template("run_templates.html", templates=page.templates, next=page.after)
 
     def show(self, template_id: UUID) -> str:

@@ -49,7 +49,7 @@ class StartPages:
             if prepared.template is not None
             else []
         )
-        return _page(prepared, fields=fields, typed_dataset=request.args.get("dataset", ""))
+        return _render_page(prepared, fields=fields, typed_dataset=request.args.get("dataset", ""))
 
     def start(self) -> AnyResponse:
         """Start a chain. If it is refused, show the form with the values and the errors."""
@@ -57,7 +57,9 @@ class StartPages:
         prepared = self._prepare(dataset, template)
         if prepared.template is None or not prepared.ready:
             return Response(
-                _page(prepared, fields=[], typed_dataset=dataset), status=422, mimetype="text/html"
+                _render_page(prepared, fields=[], typed_dataset=dataset),
+                status=422,
+                mimetype="text/html",
             )
         typed = {
             key.removeprefix(_PREFIX): text
@@ -81,13 +83,13 @@ class StartPages:
                 typed=typed,
                 findings=refusal.findings,
             )
-            page = _page(prepared, fields=fields, typed_dataset=dataset, refusal=refusal)
+            page = _render_page(prepared, fields=fields, typed_dataset=dataset, refusal=refusal)
             return Response(page, status=refusal.status, mimetype="text/html")
         flash("The chain is started." if is_new else _REPEATED)
         return redirect(url_for("pages.chain", uid=chain.uid), 303)
 
 
-def _page(
+def _render_page(
     prepared: StartPage,
     *,
     fields: list[Field],

@@ -34,9 +34,9 @@ class StepPages:
         ``published`` has the names of templates that have a page. One-off templates have none: the
         WMS knows only their names.
         """
-        return self._bridge.run(self._steps())
+        return self._bridge.run(self._read_steps())
 
-    async def _steps(self) -> dict[str, object]:
+    async def _read_steps(self) -> dict[str, object]:
         loads = (await read_steps(self._context)).steps
         stored = await read_templates(self._context.database, disabled=True)
         return {"steps": loads, "published": {template.name for template in stored}}
@@ -76,7 +76,7 @@ class StepPages:
 
 def _describe_priority(step: str, priority: float) -> str:
     if priority == DISABLED:
-        return f"Step {step} is disabled: what runs of it is finished, nothing more is started."
+        return f"Step {step} is disabled: its running jobs are finished, and no more are started."
     if priority == 0:
         return f"Step {step} runs by the rank of its tasks alone."
     return f"{in_full(priority)} is added to the rank of the tasks of step {step}."

@@ -52,11 +52,10 @@ class TaskPages:
     def _list(self) -> dict[str, object]:
         state, after = query_choice(StepState), request.args.get("after")
         try:
-            page = self._bridge.run(self._chains.tasks(state=state, after=after, limit=_PAGE))
+            page = self._bridge.run(self._chains.list_tasks(state=state, after=after, limit=_PAGE))
         except Unprocessable:
-            page = self._bridge.run(
-                self._chains.tasks(state=state, limit=_PAGE)
-            )  # an invalid cursor: show the first page
+            # The cursor is not valid: show the first page.
+            page = self._bridge.run(self._chains.list_tasks(state=state, limit=_PAGE))
         functions = {"count_jobs_by_part": count_jobs_by_part, "find_shortfall": find_shortfall}
         return {"tasks": page.tasks, "next": page.after, "state": state, **functions}
 
@@ -168,5 +167,5 @@ class TaskPages:
         }
 
     async def _job_now(self, job: int) -> tuple[Job, FollowedLog]:
-        current_job = await self._wms.job(job)
+        current_job = await self._wms.get_job(job)
         return current_job, await follow_log(self._context, job)

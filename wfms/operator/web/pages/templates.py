@@ -198,7 +198,7 @@ class TemplatePages:
         self._bridge.run(disable_template(self._database, name))
         flash(
             f"{name} is disabled: nothing goes through it until it is enabled. Chains that run"
-            " go on."
+            " continue."
         )
         return redirect(url_for("pages.template", name=name), 303)
 
@@ -227,5 +227,5 @@ class TemplatePages:
                 "confirm_delete.html", name=name, refusal=refusal, most=MAX_NAMED
             )
             return Response(page, status=refusal.status, mimetype="text/html")
-        flash(f"Template {name} is deleted: it matches no data set any more.")
+        flash(f"Template {name} is deleted: it no longer matches data sets.")
         return redirect(url_for("pages.templates"), 303)

@@ -29,8 +29,8 @@ class TimesPages:
         pages.get("/times", "times", self.period, Role.VIEWER)
 
     def _read(self, uid: UUID) -> dict[str, object]:
-        chain = self._bridge.run(self._context.chains.chain(uid))
-        times = self._bridge.run(self._context.wms.times([uid]))
+        chain = self._bridge.run(self._context.chains.get_chain(uid))
+        times = self._bridge.run(self._context.wms.get_times([uid]))
         stamp = "" if chain.state.final else f"{datetime.now(UTC).timestamp():.0f}"
         return {"chain": chain, "times": times, "stamp": stamp}
 
@@ -49,6 +49,6 @@ class TimesPages:
         typed_days = request.args.get("days", "")
         days = next((number for number in _DAYS if str(number) == typed_days), _DAYS[0])
         since = datetime.now(UTC) - timedelta(days=days)
-        times = self._bridge.run(self._context.wms.times(template=template, since=since))
+        times = self._bridge.run(self._context.wms.get_times(template=template, since=since))
         selection = {"template": template, "days": days, "choices": _DAYS, "since": since}
         return render_template("times.html", times=times, **selection)

@@ -40,15 +40,15 @@ class ToolPages:
 
     def list(self) -> str:
         """Show the list of tools."""
-        return self._page()
+        return self._render_page()
 
-    def _page(self, refusal: ServiceError | None = None) -> str:
+    def _render_page(self, refusal: ServiceError | None = None) -> str:
         """Render the list. After a refusal, the form keeps what was sent."""
         tools = self._bridge.run(read_tools(self._database))
         return render_template("tools.html", tools=tools, refusal=refusal, form=request.form)
 
     def _show_refusal(self, refusal: ServiceError) -> Response:
-        return Response(self._page(refusal), status=refusal.status, mimetype="text/html")
+        return Response(self._render_page(refusal), status=refusal.status, mimetype="text/html")
 
     def store(self) -> AnyResponse:
         """Store a tool as its next version."""
@@ -76,7 +76,7 @@ class ToolPages:
             request_body = ComposeTools(
                 name=request.form.get("name", "").strip(),
                 tools=request.form.get("tools", "").replace(",", " ").split(),
-                bind=_bindings(request.form.get("bind", "")),
+                bind=_parse_bindings(request.form.get("bind", "")),
             )
             composition = self._bridge.run(compose_tools(self._context, request_body))
             submitted = SubmittedFiles({UNNAMED: composition.cwl})
@@ -107,7 +107,7 @@ class ToolPages:
         return redirect(url_for("pages.tools"), 303)
 
 
-def _bindings(text: str) -> dict[str, str]:
+def _parse_bindings(text: str) -> dict[str, str]:
     """Parse text like ``one=asset:a two=asset:b``.
 
     Raises:

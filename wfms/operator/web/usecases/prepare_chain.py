@@ -13,7 +13,7 @@ from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.chain_requirements import DatasetFacts, requires_text, unmet_dataset
-from sluice.contracts.templates.matching import bind, facts_of, objection_to
+from sluice.contracts.templates.matching import bind, facts_of, find_rejection_reason
 from sluice.text.visible_text import quoted
 from wfms.operator.context import OperatorContext
 from wfms.operator.templates.domain.errors import TemplateDisabled
@@ -36,7 +36,7 @@ class StartPage:
         trouble: Why the selection is not usable.
         called: The data sets that share the name, if there are several.
         present: The newest chain of this data set and template version.
-        objection: Why the template would not take the data set by itself.
+        rejection_reason: Why the template would not take the data set automatically.
     """
 
     datasets: list[Dataset]
@@ -46,7 +46,7 @@ class StartPage:
     trouble: str
     metadata_values: Mapping[str, Any]
     present: Chain | None
-    objection: str
+    rejection_reason: str
     #: The requirement of the template that the data set does not meet, in words.
     unmet: str
     called: Sequence[Dataset] = ()
@@ -74,9 +74,9 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
         NotAvailable: Another service does not answer.
     """
     dataset_page, templates, candidates = await asyncio.gather(
-        context.dms.datasets(_WORKABLE, limit=OFFERED, newest=True),
+        context.dms.list_datasets(_WORKABLE, limit=OFFERED, newest=True),
         read_templates(context.database, disabled=True),
-        _datasets(context.dms, dataset),
+        _find_datasets(context.dms, dataset),
     )
     selected_template = next(
         (candidate for candidate in templates if candidate.name == template), None
@@ -96,16 +96,16 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
     elif template and selected_template is None:
         trouble = f"there is no template {quoted(template)}"
     metadata_values: Mapping[str, Any] = {}
-    present, objection = None, None
+    present, rejection_reason = None, None
     unmet = ""
     if selected_dataset is not None and selected_template is not None:
         metadata_values, _ = bind(selected_template.plan, facts_of(selected_dataset))
-        objection = objection_to(
+        rejection_reason = find_rejection_reason(
             selected_dataset, selected_template.plan, template=selected_template.name
         )
         broken = unmet_dataset(selected_template.plan, DatasetFacts.of(selected_dataset))
         unmet = requires_text(broken) if broken else ""
-        chain_page = await context.chains.chains(dataset_uid=selected_dataset.uid)
+        chain_page = await context.chains.list_chains(dataset_uid=selected_dataset.uid)
         present = next(
             (chain for chain in chain_page.chains if _same_version(chain, selected_template)), None
         )
@@ -118,7 +118,7 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
         trouble=trouble,
         metadata_values=metadata_values,
         present=present,
-        objection=objection or "",
+        rejection_reason=rejection_reason or "",
         unmet=unmet,
         called=several,
     )
@@ -128,12 +128,12 @@ def _same_version(chain: Chain, template: StoredTemplate) -> bool:
     return (chain.template_id, chain.template_version) == (template.id, template.version)
 
 
-async def _datasets(dms: DmsClient, name_or_uid: str) -> list[Dataset]:
+async def _find_datasets(dms: DmsClient, name_or_uid: str) -> list[Dataset]:
     """Return the data sets with this name or uid."""
     if not name_or_uid:
         return []
     try:
-        return [await dms.dataset(UUID(name_or_uid))]
+        return [await dms.get_dataset(UUID(name_or_uid))]
     except NotFound:
         return []
     except ValueError:

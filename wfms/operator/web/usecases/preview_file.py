@@ -88,10 +88,13 @@ def make_preview(name: str, head: bytes, size: int) -> Preview:
     if (
         not cut
         and (text.lstrip()[:1] in {"{", "["} or ending == "json")
-        and (pretty := _pretty(text)) is not None
+        and (pretty := _format_json(text)) is not None
     ):
         return Preview(PreviewKind.JSON, len(head), cut, pretty)
-    if ending in _DELIMITERS and (rows := _table(text, _DELIMITERS[ending], cut=cut)) is not None:
+    if (
+        ending in _DELIMITERS
+        and (rows := _parse_table(text, _DELIMITERS[ending], cut=cut)) is not None
+    ):
         return Preview(
             PreviewKind.TABLE, len(head), cut or len(rows) > MAX_ROWS, rows=rows[: MAX_ROWS + 1]
         )
@@ -110,7 +113,7 @@ def _decode(head: bytes, *, cut: bool) -> str | None:
     return None
 
 
-def _pretty(text: str) -> str | None:
+def _format_json(text: str) -> str | None:
     """Return indented JSON, or None if the text is no JSON, too deep or too large.
 
     Only white space changes: digits of numbers, duplicate keys and escapes stay as they are.
@@ -149,7 +152,7 @@ def _indent_parts(text: str) -> Iterator[str]:
         previous = part
 
 
-def _table(text: str, delimiters: str, *, cut: bool) -> list[list[str]] | None:
+def _parse_table(text: str, delimiters: str, *, cut: bool) -> list[list[str]] | None:
     """Return the rows of a table, or None if the text has fewer than two columns."""
     if cut:
         text = text.rpartition("\n")[0]

@@ -54,12 +54,12 @@ class OutputPreview:
 
 @dataclass(frozen=True, slots=True)
 class ChainDetail:
-    """What the page of a chain shows.
+    """The content of the page of a chain.
 
     Attributes:
         template: None if the template was never stored here.
         results: The outputs of a chain that has finished.
-        partial: What is left of a chain that ended without finishing.
+        partial: The remaining outputs of a chain that ended without finishing.
     """
 
     progress: ChainProgress
@@ -88,19 +88,21 @@ async def read_chain_detail(context: OperatorContext, uid: UUID) -> ChainDetail:
         NotAvailable: The chain service does not answer.
     """
     dms = context.dms
-    chain = await with_upload_waits(dms, await context.chains.chain(uid))
+    chain = await with_upload_waits(dms, await context.chains.get_chain(uid))
     progress, template, datasets = await asyncio.gather(
         read_progress(context.wms, [chain]),
         read_template_by_id(context.database, chain.template_id),
         asyncio.gather(*(_find_dataset(dms, entry) for entry in chain.datasets)),
     )
     [explained], results = await asyncio.gather(
-        with_step_waits(context.wms, progress), _results(dms, chain, template)
+        with_step_waits(context.wms, progress), _read_results(dms, chain, template)
     )
-    return ChainDetail(explained, template, datasets, results, _partial(chain, template, datasets))
+    return ChainDetail(
+        explained, template, datasets, results, _list_partial_outputs(chain, template, datasets)
+    )
 
 
-def _partial(
+def _list_partial_outputs(
     chain: Chain, template: StoredTemplate | None, datasets: list[KnownDataset]
 ) -> list[PartialOutput]:
     if not chain.state.final or chain.state is ChainState.FINISHED:
@@ -111,21 +113,21 @@ def _partial(
     return partial_outputs(chain, datasets_by_uid, None if template is None else template.plan)
 
 
-async def _results(
+async def _read_results(
     dms: DmsClient, chain: Chain, template: StoredTemplate | None
 ) -> list[OutputPreview]:
     if chain.state is not ChainState.FINISHED:
         return []
     try:
         outputs = await list_outputs(dms, chain, template)
-        return list(await asyncio.gather(*(_result(dms, output) for output in outputs)))
+        return list(await asyncio.gather(*(_read_result(dms, output) for output in outputs)))
     except ServiceError:
         return []
 
 
-async def _result(dms: DmsClient, output: ChainOutput) -> OutputPreview:
+async def _read_result(dms: DmsClient, output: ChainOutput) -> OutputPreview:
     files = (
-        (await dms.files(output.dataset.uid, limit=FIRST_FILES)).files
+        (await dms.list_files(output.dataset.uid, limit=FIRST_FILES)).files
         if output.dataset.usable
         else []
     )
@@ -134,6 +136,6 @@ async def _result(dms: DmsClient, output: ChainOutput) -> OutputPreview:
 
 async def _find_dataset(dms: DmsClient, entry: ChainDataset) -> KnownDataset:
     try:
-        return KnownDataset(entry, await dms.dataset(entry.uid))
+        return KnownDataset(entry, await dms.get_dataset(entry.uid))
     except ServiceError:
         return KnownDataset(entry, None)

@@ -40,9 +40,9 @@ async def read_file_detail(context: OperatorContext, uid: UUID, file_id: int) ->
         NotAvailable: The DMS does not answer.
     """
     dms = context.dms
-    dataset, file = await asyncio.gather(dms.dataset(uid), dms.file(uid, file_id))
+    dataset, file = await asyncio.gather(dms.get_dataset(uid), dms.get_file(uid, file_id))
     try:
-        head = await dms.part(uid, file_id, length=context.file_preview) if file.size else b""
+        head = await dms.read_part(uid, file_id, length=context.file_preview) if file.size else b""
     except (NotFound, NotAvailable) as error:
         return FileDetail(dataset, file, None, error.detail)
     return FileDetail(dataset, file, make_preview(own_name(file.name), head, file.size))

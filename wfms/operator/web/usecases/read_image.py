@@ -38,5 +38,5 @@ async def read_image(files: httpx.AsyncClient, dataset: UUID, file: int) -> Imag
     media = image_type(head)
     if media is None:
         await content.body.aclose()
-        raise NotFound(f"file {file} of data set {dataset} is no picture that can be shown")
+        raise NotFound(f"file {file} of data set {dataset} is not a picture that can be shown")
     return Image(media, replace(content.body, begin=head))

@@ -24,10 +24,10 @@ async def read_overview(context: OperatorContext) -> Overview:
     databases of the services and not from the lists.
     """
     (running, ended), attention, templates, limits = await asyncio.gather(
-        _chains(context.chains),
+        _read_chains(context.chains),
         read_attention(context, limit=_MAX_NOTICES),
         read_templates(context.database, disabled=True),
-        _limits(context.wms),
+        _read_limits(context.wms),
     )
     progress = await read_progress(context.wms, [*running, *ended])
     return Overview(
@@ -42,19 +42,20 @@ async def read_overview(context: OperatorContext) -> Overview:
     )
 
 
-async def _limits(wms: WmsClient) -> list[ResourceLimit]:
+async def _read_limits(wms: WmsClient) -> list[ResourceLimit]:
     """Return the limits, or none if the WMS does not answer."""
     try:
-        return (await wms.limits()).limits
+        return (await wms.list_limits()).limits
     except ServiceError:
         return []
 
 
-async def _chains(chains: ChainsClient) -> tuple[list[Chain], list[Chain]]:
+async def _read_chains(chains: ChainsClient) -> tuple[list[Chain], list[Chain]]:
     """Return the running chains and those that ended last; none if the service is unavailable."""
     try:
         return await asyncio.gather(
-            list_newest_running(chains, limit=_MAX_RUNNING), chains.last_ended(limit=_MAX_ENDED)
+            list_newest_running(chains, limit=_MAX_RUNNING),
+            chains.list_last_ended_chains(limit=_MAX_ENDED),
         )
     except ServiceError:
         return [], []

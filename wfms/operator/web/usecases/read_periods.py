@@ -31,7 +31,7 @@ class RunWithFrames:
 
 async def read_periods(context: OperatorContext) -> list[PeriodWithRuns]:
     """Return all periods with their runs, the one that started last first."""
-    periods, runs = await asyncio.gather(context.dms.periods(), context.dms.runs())
+    periods, runs = await asyncio.gather(context.dms.list_periods(), context.dms.list_runs())
     by_period: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         by_period[run.period].append(run)
@@ -51,7 +51,7 @@ async def read_run(
         NotFound: The run is not registered.
     """
     run, frames = await asyncio.gather(
-        context.dms.run(number), context.dms.frames(number, after=after, limit=limit + 1)
+        context.dms.get_run(number), context.dms.list_frames(number, after=after, limit=limit + 1)
     )
     more = len(frames) > limit
     frames = frames[:limit]

@@ -35,7 +35,7 @@ class JobFilter:
 
 @dataclass(frozen=True, slots=True)
 class TaskDetail:
-    """What the page of a task shows.
+    """The content of the page of a task.
 
     Attributes:
         job_filter: The filter of the jobs.
@@ -97,9 +97,9 @@ async def read_task_detail(
         NotAvailable: The chain service does not answer.
     """
     row, explanation, (jobs, after) = await asyncio.gather(
-        context.chains.task(uid),
+        context.chains.get_task(uid),
         _explain(context.wms, uid),
-        _jobs(context.wms, uid, job_filter),
+        _read_jobs(context.wms, uid, job_filter),
     )
     if explanation is None:
         explanation = "The WMS does not know the task." if row.state.final else STARTING_TEXT
@@ -116,11 +116,11 @@ async def _explain(wms: WmsClient, uid: UUID) -> str | None:
         return error.detail
 
 
-async def _jobs(
+async def _read_jobs(
     wms: WmsClient, uid: UUID, job_filter: JobFilter
 ) -> tuple[list[Job] | None, str | None]:
     try:
-        page = await wms.jobs(
+        page = await wms.list_jobs(
             uid,
             state=job_filter.state,
             sort=job_filter.order,
@@ -129,9 +129,8 @@ async def _jobs(
             full=True,
         )
     except Unprocessable:
-        page = await wms.jobs(
-            uid, state=job_filter.state, limit=PAGE, full=True
-        )  # the user typed a value for ``after`` that is not valid
+        # The user typed a value for ``after`` that is not valid.
+        page = await wms.list_jobs(uid, state=job_filter.state, limit=PAGE, full=True)
     except ServiceError:
         return None, None
     return page.jobs, page.after

@@ -145,7 +145,7 @@ def test_message_says_how_to_make_a_program_visible_in_the_sandbox(root: Path) -
         runner.close()
     assert failed(report) == (
         ErrorClass.TOOL_FAILED,
-        f"program '{program}', or its interpreter, lies where tools see nothing in this pilot's"
+        f"program '{program}', or its interpreter, is where tools see nothing in this pilot's"
         " sandbox: add its folder to SLUICE_PILOT_SANDBOX_PATHS, or to the PATH that the pilot is"
         " started with",
     )
@@ -163,7 +163,7 @@ def test_message_names_the_dropped_search_path_entry_of_a_program(root: Path) ->
         runner.close()
     assert failed(report) == (
         ErrorClass.TOOL_FAILED,
-        f"program 'program' lies in {root.parent}, which tools do not see in this pilot's sandbox:"
+        f"program 'program' is in {root.parent}, which tools do not see in this pilot's sandbox:"
         " it holds files of others",
     )
 

@@ -13,7 +13,7 @@ from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.contracts.pilots.pilots import AttemptReport, BundlePort
-from sluice.storage import pack, unpack
+from sluice.cwl_values import pack, unpack
 from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.slot_runner import Runner
@@ -231,7 +231,7 @@ def test_file_that_is_not_a_bundle_fails_the_job(runner: Runner, root: Path) -> 
     error, message = failed(run(runner, trees, [input_file(root / "in" / "a.txt", data=b"text")]))
     assert error is ErrorClass.STAGE_IN_FAILED
     assert "'a.txt'" in message
-    assert "is no bundle" in message
+    assert "is not a bundle" in message
 
 
 @pytest.mark.parametrize(("length", "kept_length"), [(200, 200), (230, 216)])

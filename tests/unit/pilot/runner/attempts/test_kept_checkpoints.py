@@ -292,7 +292,7 @@ def test_links_and_pipes_are_not_kept(root: Path) -> None:
     assert StandaloneAttempt(root, 2).go_on() == {"state/n": "1"}
     notes = "\n".join(first.notes)
     assert "'state/link' is not kept in checkpoints: it is a link" in notes
-    assert "'state/pipe' is not kept in checkpoints: it is no regular file" in notes
+    assert "'state/pipe' is not kept in checkpoints: it is not a regular file" in notes
 
 
 def test_link_in_the_path_of_a_pattern_is_not_followed(root: Path) -> None:

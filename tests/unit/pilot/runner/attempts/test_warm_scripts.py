@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from sluice.contracts.jobs.needs import Resources, Warm
-from sluice.storage import local_path
+from sluice.storage import find_local_path
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner
@@ -33,6 +33,6 @@ def test_input_script_runs_as_a_warm_worker_of_its_interpreter(runner: Runner, r
     invocations = [(warm, script), (warm, script), (warm, other), (cold, other), (warm, script)]
     reports = [run(runner, of, [file], seq=n) for n, (of, file) in enumerate(invocations)]
     outputs = [
-        Path(local_path(report.outputs[0].url) or "").read_text().strip() for report in reports
+        Path(find_local_path(report.outputs[0].url) or "").read_text().strip() for report in reports
     ]
     assert outputs == ["1 word", "2 word", "1 word", "1 word", "1 word"]

@@ -259,7 +259,7 @@ def test_file_of_the_node_cannot_be_staged_into_a_container(runner: Runner, root
         run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
     )
     assert error_class is ErrorClass.TOOL_REFUSED
-    assert message == f"the job could not be set up: '{secret}' is no file of the job"
+    assert message == f"the job could not be set up: '{secret}' is not a file of the job"
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])

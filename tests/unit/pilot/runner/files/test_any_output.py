@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.contracts.pilots.pilots import AttemptReport
-from sluice.storage import unpack
+from sluice.cwl_values import unpack
 from tests.draws import examples
 from tests.unit.pilot.attempts import failed, python, run
 from tests.unit.pilot.builders import input_file, output, task, tool
@@ -43,7 +43,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _refuse(constant: str) -> None:
-    raise AssertionError(f"{constant} is no JSON")
+    raise AssertionError(f"{constant} is not JSON")
 
 
 def require_kept_or_told(report: AttemptReport) -> None:
@@ -66,7 +66,7 @@ def deep(opening: str, closing: str, levels: int) -> bytes:
 WRONG_OUTPUTS = {
     "deep lists": (
         deep("[", "]", 256),
-        "output 'o' cannot be taken: o[0][0][0]… lies more than 256 lists and objects deep",
+        "output 'o' cannot be taken: o[0][0][0]… is nested more than 256 lists and objects deep",
     ),
     "deep objects": (
         deep('{"a":', "}", 5000),
@@ -125,23 +125,23 @@ WRONG_OUTPUTS = {
     ),
     "a place": (
         b'{"o": {"class": "File", "location": 3}}',
-        "output 'o' cannot be taken: o is a File whose location is no text",
+        "output 'o' cannot be taken: o is a File whose location is not text",
     ),
     "a URL": (
         b'{"o": {"class": "File", "location": "file://[::1/x"}}',
-        "o is a File whose location is no URL",
+        "o is a File whose location is not a URL",
     ),
     "a name": (
         b'{"o": {"class": "File", "path": "f", "basename": 5}}',
-        "o is a File whose basename is no text",
+        "o is a File whose basename is not text",
     ),
     "beside": (
         b'{"o": {"class": "File", "path": "f", "secondaryFiles": [5]}}',
-        "whose secondaryFiles is no list of Files",
+        "whose secondaryFiles is not a list of Files",
     ),
     "a class": (
         b'{"o": {"class": ["File"]}}',
-        "output 'o' cannot be taken: o has a class that is no text",
+        "output 'o' cannot be taken: o has a class that is not text",
     ),
 }
 

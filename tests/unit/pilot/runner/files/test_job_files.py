@@ -172,7 +172,7 @@ def test_paths_outside_the_job_are_refused_whether_they_exist_or_not(
         f"{out}/{target}" if target.startswith("..") else target,
     ):
         for use in (own.status, own.open, own.list_names, own.is_file, own.is_folder, own.require):
-            with pytest.raises(ForeignFileError, match="no file of the job"):
+            with pytest.raises(ForeignFileError, match="not a file of the job"):
                 use(path)
         with pytest.raises(ForeignFileError), own.open_output(path):
             raise AssertionError

@@ -16,7 +16,7 @@ from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.output_allowance import OutputAllowance
 from pilot.runner.files.output_globs import matching_paths
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
-from sluice.storage import pack
+from sluice.cwl_values import pack
 from tests.unit.pilot.attempts import failed, python, run
 from tests.unit.pilot.builders import SHA, input_file, task
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around

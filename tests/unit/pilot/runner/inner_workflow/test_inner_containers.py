@@ -94,4 +94,4 @@ def test_inner_workflow_cannot_stage_a_file_of_the_node(runner: Runner, root: Pa
         '${ return {"class": "File", "location": "file://' + f"{root}/secret" + '"}; }'
     )
     report = run(runner, contained(root, thief), [input_file(root / "in" / "a.dat")])
-    assert f"'{root}/secret' is no file of the job" in failed(report)[1]
+    assert f"'{root}/secret' is not a file of the job" in failed(report)[1]

@@ -14,7 +14,8 @@ from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.pilots.pilots import AttemptReport
-from sluice.storage import compute_checksum, pack, unpack
+from sluice.cwl_values import pack, unpack
+from sluice.storage import compute_checksum
 from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner
@@ -245,7 +246,7 @@ def test_bundle_of_a_directory_cannot_move_files_outside(runner: Runner, root: P
     order = {"d": {**archive, "class": "Directory", "basename": "tree", "checksum": checksum}}
     show = tool(["ls"], inputs={"d": {"type": "Directory", "inputBinding": {}}})
     error, message = failed(run(runner, task(root, OPERATION), [invocation(root, show, order)]))
-    assert (error, "is no name of a file" in message) == (ErrorClass.TOOL_REFUSED, True)
+    assert (error, "is not a file name" in message) == (ErrorClass.TOOL_REFUSED, True)
     assert outside.read_text() == "secret"
 
 
@@ -272,7 +273,7 @@ def test_failed_invocation_is_refused_unless_the_exit_code_is_temporary(
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        (b"no json", "is no invocation"),
+        (b"no json", "is not an invocation"),
         (b'{"order": {}}', "process: Field required"),
         (b'{"process": {"class": "Workflow"}}', "runs a CommandLineTool, not 'Workflow'"),
         (b'{"process": {"class": "CommandLineTool", "cwlVersion": "v1.2"}}', "cannot be used"),

@@ -1,0 +1,74 @@
+"""Comments, docstrings, messages and pages use no phrases that plain English has a word for."""
+
+import re
+from collections.abc import Iterator
+
+from scripts.generate_docs import makers
+from tests.architecture.sources import PRODUCT, ROOT
+
+#: The phrases, and the words to write instead.
+REFUSED = {
+    r"\bso (?:many|much|few|long)\b(?! (?:as|that)\b)": "this number, this amount, this time",
+    r"\b(?:lie|lies|lay|lying)\b(?![ -]out\b)": "is in, is at, is on",
+    r"\bof (?:its|their) own\b": "its own, separate",
+    r"\bfor good\b": "permanently",
+    r"\bnow and then\b": "occasionally",
+    r"\banew\b": "again",
+    r"\bwhoever\b": "the user who, the caller",
+}
+PHRASE = re.compile("|".join(REFUSED), re.IGNORECASE)
+FOLDERS = (*PRODUCT, "stack", "templates", "docs")
+SUFFIXES = frozenset([".py", ".md", ".html", ".js", ".css", ".sql", ".cwl"])
+#: The end of a line of a text or comment, and the beginning of the next one.
+LINE_BREAK = re.compile(r"[\"']?[ \t]*\n[ \t]*(?:f?[\"']|#:|#|--|//|\*|>)?[ \t]*")
+
+#: Places where a phrase is right, or a name. The glossary lists the phrases.
+ALLOWED = frozenset(
+    [
+        "dms/db/storages.py: lying",
+        "docs/adr/0020-pause-tasks-while-their-storage-is-full.md: lie",
+        "docs/glossary.md: anew",
+        "docs/glossary.md: for good",
+        "docs/glossary.md: lies",
+        "docs/glossary.md: now and then",
+        "docs/glossary.md: of its own",
+        "docs/glossary.md: of their own",
+        "docs/glossary.md: so few",
+        "docs/glossary.md: so long",
+        "docs/glossary.md: so many",
+        "docs/glossary.md: so much",
+        "docs/glossary.md: whoever",
+        "sluice/cli/commands/human_tasks/ask.py: whoever",
+        "sluice/cli/commands/human_tasks/step.py: of its own",
+        "templates/collage/collage/demo.py: lie",
+        "wfms/ask/api/page/texts_en.js: of its own",
+        "wfms/ask/usecases/admit_browser.py: whoever",
+        "wfms/ask/usecases/make_link.py: whoever",
+        "wfms/operator/web/pages/html/human_task.html: whoever",
+    ]
+)
+
+
+def find_phrases(text: str) -> Iterator[str]:
+    """Yield the refused phrases of a text, also of those that a line break divides."""
+    yield from (found[0].lower() for found in PHRASE.finditer(LINE_BREAK.sub(" ", text)))
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Yield the path and the text of each file that a person writes."""
+    generated = set(makers())
+    files = (path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")))
+    for path in (ROOT / "README.md", *files):
+        relative = path.relative_to(ROOT)
+        if path.suffix in SUFFIXES and relative not in generated:
+            yield str(relative), path.read_text(encoding="utf-8")
+
+
+def test_texts_use_no_refused_phrases() -> None:
+    found = {f"{path}: {phrase}" for path, text in texts() for phrase in find_phrases(text)}
+    assert found - ALLOWED == set()
+
+
+def test_refused_phrases_are_found_across_line_breaks() -> None:
+    text = '#: Wait so\n#: long.\n"It has a folder of"\n" its own."\n-- Whoever asks, so long as\n'
+    assert list(find_phrases(text)) == ["so long", "of its own", "whoever"]
