@@ -35,6 +35,6 @@ def declare_loops(
         LoopDeclaration("pilots", unseen, partial(lose_pilots, context)),
         LoopDeclaration("space", settings.space_period, partial(watch_space, context, dms)),
         LoopDeclaration("rank", settings.rank_period, rank),
-        LoopDeclaration("workers", settings.learn_period, partial(learn_times, context)),
+        LoopDeclaration("pilot_times", settings.learn_period, partial(learn_times, context)),
         LoopDeclaration("times", settings.times_period, partial(count_ended_tasks, context)),
     ]

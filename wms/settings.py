@@ -89,7 +89,7 @@ class WmsSettings(SealingSettings):
     #: reported size), `content` (each is read; for small files, and for pilots and nodes that are
     #: not trusted), or `no`.
     look_at_outputs: Literal["no", "size", "content"] = "size"
-    #: Seconds between two updates of the statistics of workers.
+    #: Seconds between two updates of the statistics of pilots.
     learn_period: float = Field(default=1.0, gt=0)
     #: Keys that sign the tokens of pilots, separated by commas, the newest last. Without any,
     #: pilots get no tokens.

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sluice.contracts.jobs.times import Timeline
 from sluice.servicekit.database import Database
-from wms.db.pilots.worker_times import Stragglers
+from wms.db.pilots.pilot_times import Stragglers
 from wms.db.tasks.task_cache import TaskCache
 from wms.domain.placement.loading import KindFacts
 from wms.domain.placement.policy import Policy
@@ -16,8 +16,8 @@ from wms.domain.scheduling.matching import PilotNode
 from wms.domain.scheduling.rank import RankWeights
 from wms.domain.times import Samples
 from wms.metrics import WmsMetrics
-from wms.usecases.leasing.other_workers import OtherWorkers
-from wms.usecases.leasing.trust_workers import WorkerTrouble
+from wms.usecases.leasing.limit_failing_pilots import PilotLimitsByWork
+from wms.usecases.leasing.other_pilots import OtherPilots
 from wms.usecases.reports.attempt_end_buffer import AttemptEndBuffer
 from wms.usecases.reports.check_outputs import OutputCheck
 from wms.usecases.ttl_cache import TtlCache
@@ -65,9 +65,9 @@ class WmsContext:
     live_times: TtlCache[Samples] = field(default_factory=TtlCache)
     timelines: TtlCache[Timeline] = field(default_factory=TtlCache)
     stragglers: TtlCache[Stragglers] = field(default_factory=TtlCache)
-    other_workers: TtlCache[OtherWorkers] = field(default_factory=TtlCache)
+    other_pilots: TtlCache[OtherPilots] = field(default_factory=TtlCache)
     kinds: TtlCache[dict[str, KindFacts]] = field(default_factory=TtlCache)
-    worker_trouble: TtlCache[WorkerTrouble] = field(default_factory=TtlCache)
+    pilot_limits: TtlCache[PilotLimitsByWork] = field(default_factory=TtlCache)
     ends: AttemptEndBuffer = field(default_factory=AttemptEndBuffer)
     #: Tasks whose jobs wait for space on a storage, as far as this instance knows.
     waiting_for_space: set[UUID] = field(default_factory=set)

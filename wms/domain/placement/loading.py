@@ -1,4 +1,4 @@
-"""Input of a placement policy in production: which warm workers a pilot that asks should use."""
+"""Input of a placement policy in production: which warm workers the requesting pilot should use."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

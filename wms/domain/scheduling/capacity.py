@@ -20,7 +20,7 @@ _UNLIMITED = 2**40
 
 
 class PilotCapacity:
-    """The free capacity of a pilot that asks for jobs.
+    """The free capacity of a pilot that requests jobs.
 
     It is what the pilot reports, but never more than its node has. A pilot that reports nothing
     gets as many jobs as it asks for.

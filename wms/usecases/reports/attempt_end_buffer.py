@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from wms.db.pilots.worker_times import WorkKind
-from wms.domain.scheduling.worker_times import WorkerTimes
+from wms.db.pilots.pilot_times import WorkKind
+from wms.domain.scheduling.pilot_times import PilotTimes
 
 #: Most ends that are kept. Ends that were taken are lost if the database fails.
 _MOST = 100_000
@@ -25,7 +25,7 @@ class AttemptEnd:
     seconds: float | None
     is_least: bool = False
 
-    def learnt(self, times: WorkerTimes) -> WorkerTimes:
+    def learnt(self, times: PilotTimes) -> PilotTimes:
         """Return the statistics with this end."""
         if self.seconds is None:
             return times.failed()

@@ -15,7 +15,7 @@ from sluice.servicekit.database import Connection, Transaction
 from wms.db.dataflow.tree_parts import TreePart, keep_parts
 from wms.db.jobs.attempts import EndedAttempt, TaskChange, end_attempts
 from wms.db.jobs.duplicate_attempts import end_beside, end_duplicates, exchange
-from wms.db.pilots.worker_times import WorkKind
+from wms.db.pilots.pilot_times import WorkKind
 from wms.db.ready_channel import notify_ready
 from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import LockedTask
@@ -148,9 +148,9 @@ async def settle_attempts(
 def _list_attempt_ends(
     attempts: Iterable[EndedAttempt], cached_tasks: Mapping[UUID, CachedTask]
 ) -> Iterator[AttemptEnd]:
-    """Yield what the statistics of workers learn from the ends.
+    """Yield what the statistics of pilots learn from the ends.
 
-    A failure caused by the input or a full disk says nothing about the worker. A lost worker has
+    A failure caused by the input or a full disk says nothing about the pilot. A lost pilot has
     failed once for each kind of work, however many of its jobs ran.
     """
     vanished = set[tuple[WorkKind, UUID]]()
@@ -161,7 +161,7 @@ def _list_attempt_ends(
     for attempt in attempts:
         job, work = attempt.job, works[attempt.job.task_uid]
         if attempt.outcome is AttemptOutcome.FAILED:
-            if get_rule(attempt.error).blames_worker:
+            if get_rule(attempt.error).blames_pilot:
                 yield AttemptEnd(work, job.pilot, None)
         elif attempt.outcome is AttemptOutcome.LOST:
             if job.started_at is not None and (work, job.pilot) not in vanished:
