@@ -59,10 +59,10 @@ class SlotFilling:
             )
             yield from self.start_slots(startable - self.slots.starting)
         if self.pace.mean is not None and self.pace.mean < self.policy.short:
-            yield from self._hand_second(free.minus(self.slots.warm_worker_allocation), now)
+            yield from self._queue_next_jobs(free.minus(self.slots.warm_worker_allocation), now)
 
-    def _hand_second(self, free: Allocation, now: CurrentTime) -> Iterator[Instruction]:
-        """Hand second jobs to busy slots. ``free`` is the free capacity of the node."""
+    def _queue_next_jobs(self, free: Allocation, now: CurrentTime) -> Iterator[Instruction]:
+        """Give busy slots their next job. ``free`` is the free capacity of the node."""
         for slot in self.slots.busy:
             if not self.jobs.waiting:
                 return

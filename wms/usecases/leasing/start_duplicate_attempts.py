@@ -74,11 +74,11 @@ async def start_duplicate_attempts(
         claimed_jobs.append(claimed)
         context.metrics.duplicate_attempts.inc()
         log.info(
-            "attempt.second",
+            "attempt.duplicated",
             job=job.id,
             attempt=claimed.attempt,
             pilot=str(pilot),
-            beside=str(job.pilot),
+            original_pilot=str(job.pilot),
             ran=round(job.ran, 3),
             gain=round(seconds, 3),
         )

@@ -55,9 +55,9 @@ def decide_verdict(
     ``losses`` is the number of nodes lost in a row that quarantines a job. If another attempt at
     the job goes on, an attempt without success changes nothing.
     """
-    duplicate = job.live_duplicate
-    if duplicate is not None and end.outcome is not AttemptOutcome.FINISHED:
-        note = f"attempt {duplicate.attempt} goes on"
+    sibling = job.live_sibling
+    if sibling is not None and end.outcome is not AttemptOutcome.FINISHED:
+        note = f"attempt {sibling.attempt} goes on"
         return RetryDecision(job.state, job.failures, job.losses, note=note)
     task = cached_task.task
     ram = task.needs.resources.counted_ram if job.ram is None else job.ram

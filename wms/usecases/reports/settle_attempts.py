@@ -14,7 +14,7 @@ from sluice.contracts.data.datasets import NewFile
 from sluice.servicekit.database import Connection, Transaction
 from wms.db.dataflow.tree_parts import TreePart, keep_parts
 from wms.db.jobs.attempts import EndedAttempt, TaskChange, end_attempts
-from wms.db.jobs.duplicate_attempts import end_beside, end_duplicates, exchange
+from wms.db.jobs.duplicate_attempts import delete_duplicates, end_duplicates_only, swap_attempts
 from wms.db.pilots.pilot_times import WorkKind
 from wms.db.ready_channel import notify_ready
 from wms.db.tasks.task_cache import CachedTask
@@ -109,9 +109,9 @@ async def settle_attempts(
     settled = Settled(attempts=attempts, ends=list(_list_attempt_ends(attempts, cached_tasks)))
     if not attempts:
         return settled
-    beside = [attempt for attempt in attempts if attempt.is_beside]
-    last = [attempt for attempt in attempts if not attempt.is_beside]
-    for attempt in last:
+    duplicates = [attempt for attempt in attempts if attempt.leaves_job_in_flight]
+    final_attempts = [attempt for attempt in attempts if not attempt.leaves_job_in_flight]
+    for attempt in final_attempts:
         require_move(
             JOB_MOVES, attempt.job.state, attempt.verdict.state, what=f"job {attempt.job.id}"
         )
@@ -120,15 +120,17 @@ async def settle_attempts(
     }
     await _end_in_database(
         transaction.connection,
-        beside=beside,
-        last=last,
+        duplicates=duplicates,
+        final_attempts=final_attempts,
         changes=[change.task_change for change in changes.values()],
         pilot=pilot,
     )
     settled.delays = {
-        attempt.verdict.delay for attempt in last if attempt.verdict.state is JobState.READY
+        attempt.verdict.delay
+        for attempt in final_attempts
+        if attempt.verdict.state is JobState.READY
     }
-    ended = _group_by_task(last)
+    ended = _group_by_task(final_attempts)
     new_jobs = await start_downstream_jobs(
         transaction.connection,
         ended,
@@ -170,39 +172,41 @@ def _list_attempt_ends(
         elif attempt.outcome is AttemptOutcome.FINISHED:
             if attempt.duration is not None:
                 yield AttemptEnd(work, job.pilot, attempt.duration)
-            if (duplicate := job.live_duplicate) is not None and duplicate.ran is not None:
-                yield AttemptEnd(work, duplicate.pilot, duplicate.ran, is_least=True)
+            if (sibling := job.live_sibling) is not None and sibling.ran is not None:
+                yield AttemptEnd(work, sibling.pilot, sibling.ran, is_least=True)
 
 
 async def _end_in_database(
     connection: Connection,
     *,
-    beside: Sequence[EndedAttempt],
-    last: Sequence[EndedAttempt],
+    duplicates: Sequence[EndedAttempt],
+    final_attempts: Sequence[EndedAttempt],
     changes: Sequence[TaskChange],
     pilot: UUID | None,
 ) -> None:
     """End the attempts in the database.
 
-    ``beside`` are attempts whose jobs go on in another attempt. ``last`` are attempts that end
-    their jobs or let them start anew.
+    ``duplicates`` are attempts whose jobs go on in the sibling attempt. ``final_attempts`` are
+    attempts that end their jobs or let them start anew.
 
     Raises:
         RowLockLost: A job changed although it was locked.
     """
-    await exchange(
+    await swap_attempts(
         connection,
-        [attempt.job.id for attempt in beside if not attempt.job.is_second]
-        + [attempt.job.id for attempt in last if attempt.job.is_second],
+        [attempt.job.id for attempt in duplicates if not attempt.job.is_duplicate]
+        + [attempt.job.id for attempt in final_attempts if attempt.job.is_duplicate],
     )
-    moved = await end_beside(connection, beside)
-    moved += await end_attempts(connection, last, changes, pilot=pilot, beside=beside)
-    if moved != len(beside) + len(last):
-        raise RowLockLost(len(beside) + len(last), moved)
-    for attempt in last:
-        if attempt.job.duplicate is not None:
+    moved = await end_duplicates_only(connection, duplicates)
+    moved += await end_attempts(
+        connection, final_attempts, changes, pilot=pilot, duplicates=duplicates
+    )
+    if moved != len(duplicates) + len(final_attempts):
+        raise RowLockLost(len(duplicates) + len(final_attempts), moved)
+    for attempt in final_attempts:
+        if attempt.job.sibling is not None:
             message = f"attempt {attempt.job.attempt} ended the job first"
-            await end_duplicates(connection, [attempt.job.id], message=message)
+            await delete_duplicates(connection, [attempt.job.id], message=message)
 
 
 def _group_by_task(attempts: Iterable[EndedAttempt]) -> dict[UUID, list[EndedAttempt]]:
@@ -269,7 +273,7 @@ class _Change:
             change.deltas[attempt.verdict.state] += 1
             change.failed_attempts += (
                 attempt.outcome in _UNSUCCESSFUL
-                and not attempt.is_beside
+                and not attempt.leaves_job_in_flight
                 and get_rule(attempt.error).counts_as_failed_attempt
             )
             if attempt.verdict.state is JobState.FAILED:
