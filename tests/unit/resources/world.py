@@ -348,7 +348,7 @@ class World:
     def _keep(self, work: Work, demand: Demand, node: Node) -> bool:
         is_reserved = is_reserved_for(demand, node.uid)
         if is_reserved is None:
-            work.reserved_pilot, work.kept_until = (
+            work.reserved_pilot, work.reserved_until = (
                 node.uid,
                 self.tick + RESERVATION_DURATION.total_seconds(),
             )

@@ -56,8 +56,8 @@ CREATE TABLE tasks (
     -- What an earlier task did, if the task reuses results.
     taken_over jsonb,
     -- The reservation: a pilot that gets no job of lower rank until a job of this task fits.
-    kept_by uuid,
-    kept_until timestamptz,
+    reserved_by uuid,
+    reserved_until timestamptz,
     -- Canceled jobs that a pilot had when the task ended.
     killed bigint NOT NULL DEFAULT 0,
     -- What is added to base_rank at present, and why. A rank set by a person is not boosted.

@@ -258,7 +258,7 @@ class _LeaseRound:
                 self.connection, demand.uid, pilot=self.pilot, duration=RESERVATION_DURATION
             )
             log.info(
-                "pilot.kept_free", pilot=str(self.pilot), task=str(demand.uid), kept=is_reserved
+                "pilot.reserved", pilot=str(self.pilot), task=str(demand.uid), reserved=is_reserved
             )
         return is_reserved
 
