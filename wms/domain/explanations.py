@@ -10,7 +10,7 @@ from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.jobs.resources import named_in_words
 from sluice.contracts.jobs.steps import StepPriority, describe_disabled_step
 from sluice.contracts.jobs.tasks import Job, TaskStatus
-from sluice.scheduling.fit import gpus_in_words, why_unsuited
+from sluice.scheduling.fit import describe_gpus, explain_unsuitable_gpus
 from wms.domain.scheduling.limits import UsingStep
 from wms.domain.scheduling.matching import (
     ENGINES,
@@ -288,7 +288,7 @@ def _describe_need(demand: Demand) -> str:
         amounts.append(f"{needs.resources.disk} MiB of disk")
     if needs.named:
         amounts.append(named_in_words(needs.named))
-    gpus = "" if needs.gpus is None else f" and {gpus_in_words(needs.gpus)}"
+    gpus = "" if needs.gpus is None else f" and {describe_gpus(needs.gpus)}"
     return f"needs {', '.join(amounts)}{gpus}"
 
 
@@ -336,7 +336,7 @@ def _extract_need(reason: str) -> str:
 def _get_node_sort_key(node: PilotNode, needs: Needs) -> tuple[bool, int, float, int]:
     """Return a sort key of a node; nodes with suitable GPUs come last."""
     gpus, has = needs.gpus, node.resources
-    suited = gpus is None or why_unsuited(has.known_gpus, gpus) is None
+    suited = gpus is None or explain_unsuitable_gpus(has.known_gpus, gpus) is None
     return suited, len(has.gpus), has.cores, has.ram
 
 

@@ -64,7 +64,7 @@ class Node:
         total = Allocation()
         for queue in self.queues.values():
             if queue:
-                total = total.plus(queue[0][1])
+                total += queue[0][1]
         return total
 
 

@@ -358,8 +358,8 @@ class World:
     # --- invariants ---
 
     def check(self, node: Node) -> None:
-        assert node.offer.amounts.holds(node.running()), node.running()
-        assert node.offer.amounts.minus(node.core.free).holds(node.running())
+        assert node.offer.amounts.contains(node.running()), node.running()
+        assert (node.offer.amounts - node.core.free).contains(node.running())
 
     def check_released(self) -> None:
         """Check after the last job that everything is released."""

@@ -12,7 +12,7 @@ from sluice.contracts.common.states import ContainerEngine, SandboxKind
 from sluice.contracts.jobs.gpus import GpuNeeds
 from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.pilots.pilots import NodeResources
-from sluice.scheduling.fit import ResourceRequest, is_suitable, why_unsuited
+from sluice.scheduling.fit import ResourceRequest, explain_unsuitable_gpus, is_suitable
 from wms.domain.scheduling.limits import Limit, count_startable_jobs
 
 #: Difference in rank above which a pilot gives up a tool that it has loaded.
@@ -133,7 +133,7 @@ def find_misfit(demand: Demand, pilot_node: PilotNode) -> str | None:
     node, needs = pilot_node.resources, demand.needs
     reason = _find_missing_amount(demand, node) or _find_missing_label(demand, node)
     if reason is None and demand.gpus is not None:
-        reason = why_unsuited(node.known_gpus, demand.gpus)
+        reason = explain_unsuitable_gpus(node.known_gpus, demand.gpus)
     if reason is not None:
         return reason
     if needs.needs_engine and not pilot_node.engines:

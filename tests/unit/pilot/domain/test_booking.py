@@ -225,7 +225,7 @@ class Node:
                 needs = KINDS[queue[0].job.task_uid].needs
                 parts = {uuid: part_of(uuid, needs.gpu) for uuid in queue[0].gpus}
                 assert needs.gpu is None or len(parts) == needs.gpu.least
-                total = total.plus(Allocation(needs.resources.cores, needs.resources.ram, parts))
+                total += Allocation(needs.resources.cores, needs.resources.ram, parts)
         return total
 
     def move(self, kind: str, value: object) -> None:
@@ -300,13 +300,13 @@ def test_capacity_is_never_overbooked_and_all_of_it_is_released(
     node = Node(short)
     for kind, value in moves:
         node.move(kind, value)
-        assert NODE.amounts.holds(node.running())
-        assert node.core.free.holds(Allocation())
-        assert NODE.amounts.minus(node.core.free).holds(node.running())
+        assert NODE.amounts.contains(node.running())
+        assert node.core.free.contains(Allocation())
+        assert (NODE.amounts - node.core.free).contains(node.running())
     node.settle()
     while any(node.queues.values()):
         node.end(next(slot for slot, queue in node.queues.items() if queue))
-        assert NODE.amounts.holds(node.running())
+        assert NODE.amounts.contains(node.running())
         node.settle()
     assert node.core.free.amounts() == NODE.amounts.amounts()
     assert node.core.idle
