@@ -27,7 +27,7 @@ from sluice.contracts.data.datasets import (
     NewDataset,
     NewFile,
     NewFiles,
-    Registered,
+    RegistrationCounts,
     StalledList,
 )
 from sluice.contracts.data.stated_files import CheckFiles, FileFaults, StatedFile
@@ -153,7 +153,7 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
         }  # fmt: skip
         return await self.call("GET", f"{API}/datasets", answer=DatasetPage, params=params)
 
-    async def register_files(self, uid: UUID, files: Sequence[NewFile]) -> Registered:
+    async def register_files(self, uid: UUID, files: Sequence[NewFile]) -> RegistrationCounts:
         """Register any number of files, in requests of 10 000.
 
         After an error, all files can be sent again.
@@ -162,10 +162,10 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
         for start in range(0, len(files), MOST):
             request = NewFiles(files=list(files[start : start + MOST]))
             answer = await self.call(
-                "POST", f"{API}/datasets/{uid}/files", body=request, answer=Registered
+                "POST", f"{API}/datasets/{uid}/files", body=request, answer=RegistrationCounts
             )
             new_count, known_count = new_count + answer.new, known_count + answer.known
-        return Registered(new=new_count, known=known_count)
+        return RegistrationCounts(new=new_count, known=known_count)
 
     async def files(
         self, uid: UUID, *, after: str | None = None, limit: int = MOST, released: bool = False

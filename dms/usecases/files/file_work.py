@@ -97,7 +97,7 @@ class FileWork:
 
     async def join(
         self, root: Root, pieces: Sequence[str], url: str, content: Content
-    ) -> storage.Stored:
+    ) -> storage.StoredFile:
         """Join pieces into one file, and keep the pieces. A target behind a link is refused.
 
         Raises:
@@ -220,7 +220,7 @@ def _put_piece(root: Root, url: str, data: bytes) -> None:
     storage.put_bytes(data, url)
 
 
-def _join(root: Root, pieces: Sequence[str], url: str, content: Content) -> storage.Stored:
+def _join(root: Root, pieces: Sequence[str], url: str, content: Content) -> storage.StoredFile:
     _require_plain(root, url)
     return storage.join(pieces, url, checksum=content.checksum, size=content.size)
 

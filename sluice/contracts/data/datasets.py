@@ -162,7 +162,7 @@ class DatasetPage(Contract):
     after: str | None
 
 
-class Stalled(Contract):
+class StalledGroup(Contract):
     """Data sets whose upload or deletion fails repeatedly for the same reason.
 
     Attributes:
@@ -186,7 +186,7 @@ class Stalled(Contract):
 class StalledList(Contract):
     """Stalled data sets, largest number first. ``more`` counts data sets with other reasons."""
 
-    stalled: list[Stalled]
+    stalled: list[StalledGroup]
     more: int = 0
 
 
@@ -244,7 +244,7 @@ class FilePage(Contract):
     after: str | None
 
 
-class Registered(Contract):
+class RegistrationCounts(Contract):
     """How many files of a request were new, and how many were registered before, identical."""
 
     new: int

@@ -234,7 +234,7 @@ class Boosts(Contract):
     boosts: Annotated[list[Boost], Field(max_length=10_000)]
 
 
-class Boosted(Contract):
+class BoostResult(Contract):
     """How many tasks have a raised rank or another reason for it now, and how many lost it."""
 
     raised: int

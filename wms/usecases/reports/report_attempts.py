@@ -98,11 +98,11 @@ async def _apply_reports(
         ]
         if not ended:
             await see_pilot(connection, pilot)
-        settled = await settle_attempts(
+        effects = await settle_attempts(
             transaction, locked, cached_tasks=cached_tasks, attempts=ended, pilot=pilot
         )
         if await record_storage_waits(context, connection, ended, first, cached_tasks=cached_tasks):
-            settled.delays.add(0.0)
+            effects.delays.add(0.0)
         earlier_outcomes = await list_reported_outcomes(
             connection, list(first.keys() - own_jobs.keys()), pilot=pilot
         )
@@ -110,8 +110,8 @@ async def _apply_reports(
             connection, [key[0] for key in first if first[key].checkpoint]
         )
         if await give_back_quota(connection, ended, cached_tasks):
-            settled.delays.add(0.0)
-    settled.announce(context)
+            effects.delays.add(0.0)
+    effects.announce(context)
     answers = [
         _build_answer(
             report, own_jobs=own_jobs, earlier_outcomes=earlier_outcomes, ended_jobs=ended_jobs

@@ -51,8 +51,8 @@ class RowLockLost(Exception):
 
 
 @dataclass(slots=True)
-class Settled:
-    """What to do after the commit.
+class SettlementEffects:
+    """The effects of ended attempts outside of the database, applied after the commit.
 
     Attributes:
         delays: Seconds until jobs are ready again.
@@ -91,7 +91,7 @@ async def settle_attempts(
     cached_tasks: Mapping[UUID, CachedTask],
     attempts: Sequence[EndedAttempt],
     pilot: UUID | None = None,
-) -> Settled:
+) -> SettlementEffects:
     """Apply the ends of attempts.
 
     The transaction must have locked the rows of the tasks, and after a report those of their
@@ -106,9 +106,11 @@ async def settle_attempts(
         RowLockLost: A job changed although it was locked.
         IllegalMove: A job cannot move from its state to that of the verdict.
     """
-    settled = Settled(attempts=attempts, ends=list(_list_attempt_ends(attempts, cached_tasks)))
+    effects = SettlementEffects(
+        attempts=attempts, ends=list(_list_attempt_ends(attempts, cached_tasks))
+    )
     if not attempts:
-        return settled
+        return effects
     duplicates = [attempt for attempt in attempts if attempt.leaves_job_in_flight]
     final_attempts = [attempt for attempt in attempts if not attempt.leaves_job_in_flight]
     for attempt in final_attempts:
@@ -125,7 +127,7 @@ async def settle_attempts(
         changes=[change.task_change for change in changes.values()],
         pilot=pilot,
     )
-    settled.delays = {
+    effects.delays = {
         attempt.verdict.delay
         for attempt in final_attempts
         if attempt.verdict.state is JobState.READY
@@ -138,13 +140,13 @@ async def settle_attempts(
         locked=locked.values(),
         cached_tasks=cached_tasks,
     )
-    settled.jobs, settled.has_more_entries = new_jobs.jobs, new_jobs.more
+    effects.jobs, effects.has_more_entries = new_jobs.jobs, new_jobs.more
     release_files(transaction, ended, locked=locked, cached_tasks=cached_tasks)
     for uid, change in changes.items():
-        await _conclude_task(transaction, change, cached_tasks[uid], settled)
-    if settled.jobs or 0.0 in settled.delays:
+        await _conclude_task(transaction, change, cached_tasks[uid], effects)
+    if effects.jobs or 0.0 in effects.delays:
         await notify_ready(transaction.connection)
-    return settled
+    return effects
 
 
 def _list_attempt_ends(
@@ -217,7 +219,7 @@ def _group_by_task(attempts: Iterable[EndedAttempt]) -> dict[UUID, list[EndedAtt
 
 
 async def _conclude_task(
-    transaction: Transaction, change: "_Change", cached_task: CachedTask, settled: Settled
+    transaction: Transaction, change: "_Change", cached_task: CachedTask, effects: SettlementEffects
 ) -> None:
     grown = 0
     if cached_task.task.parts_uid is not None:
@@ -231,12 +233,12 @@ async def _conclude_task(
         grown = await extend_tree(
             transaction.connection, cached_task.task, change.task, levels=above
         )
-    settled.jobs += grown
+    effects.jobs += grown
     decided = change.decide_ending(cached_task, grown=grown)
     if decided is not None and await end_task(
         transaction, cached_task, decided, files=change.files
     ):
-        settled.ended.append(decided)
+        effects.ended.append(decided)
         return
     for dataset, files in change.files.items():
         send_file_registrations(transaction, cached_task, dataset=dataset, files=files)

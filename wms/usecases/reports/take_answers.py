@@ -78,11 +78,11 @@ async def _apply_answers(
         ended = _build_ended_attempts(
             cached_tasks[uid], [(job, reports[job.id]) for job in jobs.values()], faults
         )
-        settled = await settle_attempts(
+        effects = await settle_attempts(
             transaction, locked, cached_tasks=cached_tasks, attempts=ended
         )
         before = await list_answered_jobs(connection, [job for job in own if job not in jobs])
-    settled.announce(context)
+    effects.announce(context)
     return dict.fromkeys(jobs, ReportAnswer.ACCEPTED) | dict.fromkeys(before, ReportAnswer.ALREADY)
 
 

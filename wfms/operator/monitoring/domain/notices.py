@@ -17,7 +17,7 @@ from sluice.contracts.common.states import (
     JobState,
     PilotState,
 )
-from sluice.contracts.data.datasets import Dataset, Stalled, Storage
+from sluice.contracts.data.datasets import Dataset, StalledGroup, Storage
 from sluice.contracts.data.storage_space import StorageWait
 from sluice.contracts.jobs.steps import StepLoad, StepPriority, describe_disabled_step
 from sluice.contracts.jobs.tasks import TaskStatus, UnschedulableTask
@@ -298,7 +298,7 @@ def report_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
     return notices
 
 
-def report_stalled_transfers(stalled_groups: Iterable[Stalled]) -> list[Notice]:
+def report_stalled_transfers(stalled_groups: Iterable[StalledGroup]) -> list[Notice]:
     """Return a notice for each reason why uploads and deletions do not continue."""
     notices = []
     for stalled in stalled_groups:
