@@ -39,7 +39,7 @@ from tests.faults.work import MARKER, Arrival, Plan, jobs_in, make_work
 #: here without being quarantined.
 ENVIRONMENT = {
     **QUICK_LEASES,
-    "SLUICE_WMS_LOSSES": "50",
+    "SLUICE_WMS_MAX_NODE_LOSSES": "50",
     "SLUICE_DMS_SWEEP_AGAIN_SECONDS": "20",
     "SLUICE_DMS_MAX_BACKOFF_SECONDS": "10",
     **QUICK_ANSWERS,

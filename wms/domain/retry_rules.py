@@ -100,7 +100,7 @@ class RetryLimits:
     Attributes:
         retry: Most attempts that count.
         backoff: Seconds before the second attempt, doubled for each further one.
-        losses: Number of nodes lost in a row that quarantines a job.
+        max_node_losses: Number of nodes lost in a row that quarantines a job.
         also: What is retried although a retry does not help.
         temporary: Exit codes of the tool after which another attempt may help.
         most_ram: MiB of the largest suitable node; None if unknown.
@@ -109,7 +109,7 @@ class RetryLimits:
 
     retry: int
     backoff: float
-    losses: int = 5
+    max_node_losses: int = 5
     also: Collection[Hopeless] = ()
     temporary: Collection[int] = ()
     most_ram: int | None = None
@@ -172,7 +172,7 @@ def decide_after_error(
     gives_up = (rule.retry_is_useless or bool(note)) and rule.override not in limits.also
     if gives_up or (rule.counts and failures >= limits.retry):
         return RetryDecision(JobState.FAILED, failures, losses, note=note if gives_up else "")
-    if losses >= limits.losses:
+    if losses >= limits.max_node_losses:
         return RetryDecision(JobState.QUARANTINED, failures, losses)
     delay = (
         pause_after(failures, first=limits.backoff, longest=MAX_DELAY)

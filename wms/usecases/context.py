@@ -32,9 +32,9 @@ class WmsRules:
         heartbeat: Interval of the heartbeats of pilots.
         lease: Silence after which a pilot loses its jobs.
         grace: Time after the lease before its jobs are leased again (invariant 6).
-        unseen: Silence after which a pilot counts as lost.
-        poll: Interval between two checks for work while a request waits.
-        losses: Number of nodes lost in a row that quarantines a job.
+        pilot_timeout: Silence after which a pilot counts as lost.
+        poll_period: Interval between two checks for work while a request waits.
+        max_node_losses: Number of nodes lost in a row that quarantines a job.
         deadline_grace: Time that a job may exceed its own limits.
         fit_grace: Time before jobs that fit no pilot are said to fit none forever.
     """
@@ -42,9 +42,9 @@ class WmsRules:
     heartbeat: float
     lease: float
     grace: float
-    unseen: float
-    poll: float
-    losses: int
+    pilot_timeout: float
+    poll_period: float
+    max_node_losses: int
     deadline_grace: float
     fit_grace: float
 

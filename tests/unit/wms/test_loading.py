@@ -11,7 +11,7 @@ from wms.db.pilots.pilot_times import PilotIdentity, WorkKind
 from wms.domain.placement.loading import KindFacts, choose_preferred_kinds, group_waiting_kinds
 from wms.domain.placement.policy import Kind, Move, Place
 from wms.domain.placement.reward_rate import RewardRate
-from wms.domain.scheduling.matching import SWITCH, Demand
+from wms.domain.scheduling.matching import WARM_RANK_BONUS, Demand
 from wms.domain.scheduling.pilot_times import PilotTimes
 from wms.usecases.leasing.choose_kinds import build_kind_facts
 
@@ -61,7 +61,7 @@ def test_neglected_kind_goes_first() -> None:
 
 def test_outranked_kind_is_ignored() -> None:
     low = demand("layout", 500, rank=1.0)
-    high = demand("read", 1, rank=1.0 + SWITCH + 0.01)
+    high = demand("read", 1, rank=1.0 + WARM_RANK_BONUS + 0.01)
     assert preferred(low, high, loaded=["layout"]) == {"read"}
     assert list(group_waiting_kinds([low, high, demand(None, 9, rank=50)])) == ["read"]
 

@@ -10,7 +10,7 @@ from sluice.contracts.jobs.needs import Container, ContainerImage, Needs, Resour
 from sluice.contracts.pilots.pilots import NodeResources
 from wms.domain.scheduling.limits import Limit
 from wms.domain.scheduling.matching import (
-    SWITCH,
+    WARM_RANK_BONUS,
     Demand,
     PilotNode,
     filter_runnable,
@@ -156,7 +156,7 @@ def test_job_with_container_and_sandbox_goes_to_a_node_with_both() -> None:
 
 def test_preferred_kind_goes_first_unless_another_kind_has_a_higher_rank() -> None:
     a, b, c = (Warm(kind=kind) for kind in "abc")
-    ranked = demand(4, rank=1.0 + SWITCH + 0.01)
+    ranked = demand(4, rank=1.0 + WARM_RANK_BONUS + 0.01)
     demands = [with_needs(demand(1), warm=a), with_needs(demand(2), warm=b), demand(3)]
     demands.append(with_needs(ranked, warm=c))
     assert [runnable.uid.int for runnable in sort_demands(filter_runnable(demands, NODE))] == [

@@ -330,9 +330,9 @@ async def set_gone(connection: Connection, uid: UUID) -> None:
     _require_row(uid, await connection.fetchval(_SET_GONE, uid))
 
 
-async def set_lost(connection: Connection, *, unseen: timedelta) -> list[LostPilot]:
-    """Mark the pilots that have not been seen for ``unseen`` as lost, and return them."""
-    return [LostPilot(**row) for row in await connection.fetch(_SET_LOST, unseen)]
+async def set_lost(connection: Connection, *, silence: timedelta) -> list[LostPilot]:
+    """Mark the pilots that have been silent for ``silence`` as lost, and return them."""
+    return [LostPilot(**row) for row in await connection.fetch(_SET_LOST, silence)]
 
 
 async def mark_started_again(connection: Connection) -> None:

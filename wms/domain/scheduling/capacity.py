@@ -19,8 +19,9 @@ from sluice.scheduling.fit import (
 )
 from wms.domain.scheduling.matching import Demand, sort_demands
 
-#: Seconds without a lease of a task after which a pilot is reserved for it, and how long at most.
-PATIENCE = 30.0
+#: Seconds without a lease of a task after which a pilot is reserved for it, and how long the
+#: reservation lasts at most.
+RESERVATION_DELAY_SECONDS = 30.0
 RESERVATION_DURATION = timedelta(seconds=300)
 #: MiB: more than any node has.
 _UNLIMITED = 2**40
@@ -191,4 +192,4 @@ def is_reserved_for(demand: Demand, pilot: UUID) -> bool | None:
     """
     if demand.reserved_pilot is not None:
         return demand.reserved_pilot == pilot
-    return None if demand.waited > PATIENCE else False
+    return None if demand.waited > RESERVATION_DELAY_SECONDS else False

@@ -15,8 +15,9 @@ from sluice.contracts.pilots.pilots import NodeResources
 from sluice.scheduling.fit import ResourceRequest, explain_unsuitable_gpus, is_suitable
 from wms.domain.scheduling.limits import Limit, count_startable_jobs
 
-#: Difference in rank above which a pilot gives up a tool that it has loaded.
-SWITCH = 0.5
+#: What is added to the rank of tasks whose warm worker the placement policy has chosen: a pilot
+#: gives up a loaded tool only for a task that is ranked higher by more.
+WARM_RANK_BONUS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,14 +221,14 @@ def sort_demands(
     Args:
         demands: The tasks.
         kinds: Kinds of warm workers that go first, unless others are ranked higher by more than
-            ``SWITCH``.
+            ``WARM_RANK_BONUS``.
         first: The step that a person wants on this pilot, before all others.
     """
 
     def place(demand: Demand) -> tuple[bool, float, datetime, float, UUID]:
         warm = demand.needs.warm
         is_chosen = warm is not None and warm.kind in kinds
-        rank = demand.rank + (SWITCH if is_chosen else 0.0)
+        rank = demand.rank + (WARM_RANK_BONUS if is_chosen else 0.0)
         return (
             first is None or demand.step != first,
             -rank,

@@ -57,7 +57,10 @@ def _build_lost_attempt(
         job=job,
         outcome=AttemptOutcome.LOST,
         verdict=decide_verdict(
-            cached_task, job, AttemptFacts(AttemptOutcome.LOST, error), losses=context.rules.losses
+            cached_task,
+            job,
+            AttemptFacts(AttemptOutcome.LOST, error),
+            max_node_losses=context.rules.max_node_losses,
         ),
         error=error,
         message=job.stopping

@@ -119,7 +119,7 @@ async def lease_jobs(
             context.metrics.leased.inc(len(result.jobs))
             context.metrics.lease_seconds.observe(loop.time() - started)
             return result
-        await context.signal.wait(version, seconds=min(remaining, context.rules.poll))
+        await context.signal.wait(version, seconds=min(remaining, context.rules.poll_period))
         if connected is not None and not await connected():
             return result
 

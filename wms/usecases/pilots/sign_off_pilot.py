@@ -40,7 +40,7 @@ async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[Jo
                     cached_tasks[job.task_uid],
                     job,
                     AttemptFacts(outcome),
-                    losses=context.rules.losses,
+                    max_node_losses=context.rules.max_node_losses,
                 ),
                 reported=outcome,
                 message="handed back by its pilot",

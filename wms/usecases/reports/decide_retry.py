@@ -47,13 +47,13 @@ def decide_verdict(
     job: JobInFlight,
     end: AttemptFacts,
     *,
-    losses: int,
+    max_node_losses: int,
     largest: LargestNode = LargestNode(),
 ) -> RetryDecision:
     """Apply the retry rules to the end of an attempt at a job.
 
-    ``losses`` is the number of nodes lost in a row that quarantines a job. If another attempt at
-    the job goes on, an attempt without success changes nothing.
+    ``max_node_losses`` is the number of nodes lost in a row that quarantines a job. If another
+    attempt at the job goes on, an attempt without success changes nothing.
     """
     sibling = job.live_sibling
     if sibling is not None and end.outcome is not AttemptOutcome.FINISHED:
@@ -81,7 +81,7 @@ def decide_verdict(
             limits = RetryLimits(
                 task.retry,
                 task.backoff,
-                losses,
+                max_node_losses,
                 task.retry_also,
                 cached_task.temporary_codes,
                 largest.ram,

@@ -153,7 +153,7 @@ def _build_ended_attempt(
     return EndedAttempt(
         job=replace(job, leased_at=report.started_at or job.leased_at),
         outcome=report.outcome,
-        verdict=decide_verdict(cached_task, job, end, losses=0),
+        verdict=decide_verdict(cached_task, job, end, max_node_losses=0),
         reported=report.outcome,
         error=report.error_class,
         message=report.message.replace("\0", ""),

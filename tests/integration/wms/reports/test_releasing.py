@@ -168,7 +168,7 @@ async def test_held_job_keeps_its_inputs(chain: ChainOfSteps, tmp_path: Path) ->
     await chain.send("a", "b")
     pilot = await chain.wms.add_pilot()
     await chain.wms.finish(pilot, *(await chain.wms.lease(pilot)))
-    for _ in range(chain.wms.context.rules.losses):
+    for _ in range(chain.wms.context.rules.max_node_losses):
         [job] = await chain.wms.lease(pilot)
         await chain.wms.fail(pilot, job, error=ErrorClass.PILOT_LOST)
     assert await chain.job_seqs("b", JobState.QUARANTINED) == [0]

@@ -19,8 +19,8 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.templates.usecases.read_trigger import get_append_only_dataset
 
 #: Files on one page.
-_FILES = 50
-_MOST = 1000
+_FILES_PER_PAGE = 50
+_MAX_UNMATCHED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ async def read_dataset_detail(
     dms = context.dms
     dataset, files, chains, waiting, status = await asyncio.gather(
         dms.dataset(uid),
-        dms.files(uid, after=after, limit=_FILES),
+        dms.files(uid, after=after, limit=_FILES_PER_PAGE),
         _chains(context, uid),
         _unmatched(context, uid),
         _status(context, uid),
@@ -138,7 +138,7 @@ async def _status(context: OperatorContext, uid: UUID) -> DatasetStatus | None:
 
 async def _unmatched(context: OperatorContext, uid: UUID) -> Unmatched | None:
     try:
-        unmatched_list = await review_unmatched(context, limit=_MOST)
+        unmatched_list = await review_unmatched(context, limit=_MAX_UNMATCHED)
     except ServiceError:
         return None
     return next(

@@ -29,7 +29,7 @@ from wfms.operator.web.framework.rendering import live
 
 _STEP = "/asking/<group>/<template>/<step>"
 #: Maximum number of browsers on a page; the highest scores come first.
-_MOST = 200
+_MAX_BROWSERS = 200
 
 
 class AskingPages:
@@ -110,8 +110,8 @@ class AskingPages:
         return {
             "key": key,
             "asking": human_step,
-            "devices": devices[:_MOST],
-            "more": devices[_MOST:],
+            "devices": devices[:_MAX_BROWSERS],
+            "more": devices[_MAX_BROWSERS:],
         }
 
     async def _now(self, key: HumanStepKey) -> tuple[HumanStep, Sequence[AskDevice]]:
