@@ -18,7 +18,6 @@ from wms.domain.scheduling.matching import (
     Demand,
     PilotNode,
     describe_sandbox,
-    find_misfit,
     sort_demands,
 )
 
@@ -234,7 +233,7 @@ def _explain_not_leased(task: TaskStatus, facts: WaitingFacts) -> str:
         return "No pilot: none has registered that is alive and takes jobs"
     if own is None:
         return "Its jobs are being looked at"
-    reasons = [find_misfit(own, node) for node in facts.nodes]
+    reasons = [own.find_misfit(node) for node in facts.nodes]
     if all(reason is not None for reason in reasons):
         return f"No pilot fits: a job {explain_no_fit(own, facts.nodes)}"
     scarce = _explain_scarce_resource(own, facts)
@@ -309,9 +308,9 @@ def explain_no_fit(demand: Demand, nodes: Sequence[PilotNode]) -> str:
         instead = f" ({who} {USERS})" if any(node.has_users for node in nodes) else ""
         return f"needs {describe_sandbox(needs)}, and {none}{instead}"
     largest = max(suitable_nodes, key=lambda node: _get_node_sort_key(node, needs))
-    why = find_misfit(demand, largest)
+    why = demand.find_misfit(largest)
     others = Counter(
-        _extract_need(reason) for node in suitable_nodes if (reason := find_misfit(demand, node))
+        _extract_need(reason) for node in suitable_nodes if (reason := demand.find_misfit(node))
     )
     del others[_extract_need(why or "")]
     other_reasons = "".join(
@@ -324,7 +323,7 @@ def explain_no_fit(demand: Demand, nodes: Sequence[PilotNode]) -> str:
 
 def _list_misfits(demand: Demand, nodes: Sequence[PilotNode], need: str) -> Iterator[str]:
     """Yield the reasons of the nodes that lack this need."""
-    reasons = (find_misfit(demand, node) for node in nodes)
+    reasons = (demand.find_misfit(node) for node in nodes)
     return (reason for reason in reasons if reason is not None and _extract_need(reason) == need)
 
 

@@ -11,7 +11,7 @@ from tests.unit.gpus import gpu
 from tests.unit.resources.world import World
 from wms.domain.explanations import explain_no_fit
 from wms.domain.scheduling.capacity import RESERVATION_DELAY_SECONDS
-from wms.domain.scheduling.matching import PilotNode, find_misfit
+from wms.domain.scheduling.matching import PilotNode
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_mig_instances_are_devices(world: World) -> None:
     assert Counter(world.started("w")) == {0: 7, 10: 1}
     assert len({start.gpus for start in world.starts if start.tick == 0}) == 7
     assert world.started("large") == []
-    assert find_misfit(large.demand(60, {}), PilotNode(node.resources)) == (
+    assert large.demand(60, {}).find_misfit(PilotNode(node.resources)) == (
         "needs a GPU with 20000 MiB of memory, the node has 9856"
     )
 

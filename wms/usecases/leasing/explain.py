@@ -12,7 +12,7 @@ from wms.db.tasks.ranking import find_boost
 from wms.db.tasks.status import get_job_with_attempts, get_task_status
 from wms.domain import explanations
 from wms.domain.explanations import ReservedJobs, WaitingFacts
-from wms.domain.scheduling.matching import Demand, find_misfit
+from wms.domain.scheduling.matching import Demand
 from wms.domain.scheduling.pilot_times import PilotLimit
 from wms.usecases.context import WmsContext
 from wms.usecases.leasing.limit_failing_pilots import find_failing_pilots
@@ -85,7 +85,7 @@ async def _find_reserved_jobs(
     candidates = [
         (len(reservations), reservations[0], pilot.identity)
         for pilot in idle
-        if find_misfit(own, pilot.node) is None
+        if own.find_misfit(pilot.node) is None
         and (reservations := others.list_reservations(pilot.identity, own))
     ]
     if not candidates:
@@ -103,7 +103,7 @@ async def _list_untrusted_pilots(
     identities = [identity for identity, limit in failing.items() if limit is PilotLimit.NONE]
     pilots = await list_pilots_with_jobs(connection, identities) if identities else []
     return sorted(
-        pilot.identity.in_words for pilot in pilots if find_misfit(own, pilot.node) is None
+        pilot.identity.in_words for pilot in pilots if own.find_misfit(pilot.node) is None
     )
 
 

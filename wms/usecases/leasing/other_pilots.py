@@ -7,7 +7,7 @@ from sluice.servicekit.database import Connection
 from wms.db.pilots.pilot_times import PilotIdentity, TimesByWork, WorkKind, list_times
 from wms.db.pilots.pilots_with_jobs import AssignedJobRow, PilotWithJobs, list_pilots_with_jobs
 from wms.domain.scheduling.duplicate_attempts import estimate_remaining_seconds, is_worth_while
-from wms.domain.scheduling.matching import Demand, find_misfit
+from wms.domain.scheduling.matching import Demand
 from wms.domain.scheduling.pilot_times import SUSPECT, PilotTimes, combine_times
 from wms.domain.scheduling.reservations import BusyPilot, JobReservation, find_reservations
 
@@ -40,7 +40,7 @@ class OtherPilots:
         others = (
             self._describe_busy_pilot(pilot)
             for pilot in self.quick
-            if pilot.identity != identity and find_misfit(demand, pilot.node) is None
+            if pilot.identity != identity and demand.find_misfit(pilot.node) is None
         )
         return find_reservations(
             own_times.typical, others, ready=demand.ready, waited=demand.waited

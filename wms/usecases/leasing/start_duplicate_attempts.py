@@ -20,7 +20,7 @@ from wms.db.pilots.pilot_times import (
 from wms.db.pilots.pilots import PilotRow
 from wms.domain.scheduling.capacity import PilotCapacity
 from wms.domain.scheduling.duplicate_attempts import estimate_gain
-from wms.domain.scheduling.matching import Demand, find_misfit
+from wms.domain.scheduling.matching import Demand
 from wms.domain.scheduling.pilot_times import combine_times
 from wms.usecases.context import WmsContext
 
@@ -56,7 +56,7 @@ async def start_duplicate_attempts(
         demand = None if job.tried >= task.retry else _build_demand(task, job)
         if (
             demand is None
-            or find_misfit(demand, pilot_row.node) is not None
+            or demand.find_misfit(pilot_row.node) is not None
             or not capacity.can_start_job(demand)
         ):
             continue
