@@ -215,7 +215,7 @@ def test_simulation_uses_the_policies_of_the_product(
 
 
 def test_simulation_uses_the_matching_of_the_product(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "_find_missing_amount", lambda demand, node: "nothing fits today")
+    monkeypatch.setattr(matching, "_find_missing_amount", lambda *_, **__: "nothing fits today")
     with pytest.raises(InvalidScenario, match="no node can run it: n: nothing fits today"):
         simulate(scenario())
 

@@ -126,7 +126,7 @@ class PilotLimit(Enum):
 
 
 def decide_pilot_limit(own: PilotTimes | None, others: PilotTimes | None) -> PilotLimit:
-    """Return the trust in a pilot whose attempts fail while those of ``others`` succeed.
+    """Return the limit of a pilot whose attempts fail while those of ``others`` succeed.
 
     If attempts fail everywhere, the work is at fault, not the pilot.
     """

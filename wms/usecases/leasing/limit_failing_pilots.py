@@ -17,7 +17,7 @@ from wms.db.pilots.pilot_times import (
 from wms.db.pilots.pilots_with_jobs import list_pilots_with_jobs
 from wms.domain.scheduling.pilot_times import PilotLimit, combine_times, decide_pilot_limit
 
-#: Seconds between two jobs that show whether a pilot without trust still fails.
+#: Seconds between two jobs that show whether an untrusted pilot still fails.
 PROBE_EVERY = 30.0
 
 #: Limits of the pilots that are not fully trusted, by kind of work.
