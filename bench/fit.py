@@ -6,7 +6,13 @@ from statistics import median
 
 from bench.result import BenchResult
 from sluice.contracts.jobs.gpus import Gpu, GpuNeeds
-from sluice.scheduling.fit import Allocation, NodeCapacity, ResourceRequest, fit, fitting
+from sluice.scheduling.fit import (
+    Allocation,
+    NodeCapacity,
+    ResourceRequest,
+    find_allocation,
+    list_fitting,
+)
 
 #: The number of measurements of which the median counts.
 ROUNDS = 15
@@ -34,15 +40,15 @@ def bench_fit() -> BenchResult:
     capacity = NodeCapacity.of(64, 512_000, devices, disk=1e6, named={"licence": 4, "x": 8})
     kinds = _list_kinds()
     idle = _measure_milliseconds(capacity.amounts, kinds, capacity)
-    allocation = fit(
+    allocation = find_allocation(
         capacity.amounts, ResourceRequest(60, 500_000, GpuNeeds(least=7, most=7)), capacity.devices
     )
     if allocation is None:
         raise AssertionError("the allocation of the busy node does not fit")
-    busy = _measure_milliseconds(capacity.amounts.minus(allocation), kinds, capacity)
+    busy = _measure_milliseconds(capacity.amounts - allocation, kinds, capacity)
     started = time.perf_counter()
     for kind in kinds:
-        fit(capacity.amounts, kind, capacity.devices)
+        find_allocation(capacity.amounts, kind, capacity.devices)
     each = 1000 * (time.perf_counter() - started)
     return BenchResult(
         name="fit",
@@ -76,6 +82,6 @@ def _measure_milliseconds(
     counts = []
     for _ in range(ROUNDS):
         started = time.perf_counter()
-        fitting(free, kinds, capacity.devices)
+        list_fitting(free, kinds, capacity.devices)
         counts.append(1000 * (time.perf_counter() - started))
     return median(counts)

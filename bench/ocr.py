@@ -1,4 +1,4 @@
-"""Benchmark of document OCR with warm workers: pages per second of two workers.
+"""Benchmark of document OCR with warm workers: pages per second of two pilots.
 
 The peers are a plain loop of two processes that writes the same files, and the same tools started
 for each page.
@@ -26,7 +26,7 @@ from sluice.cli.transfer.results import fetch_results
 from sluice.contracts.common.problems import NotAvailable
 
 #: One for each of two cores.
-WORKERS = 2
+PILOTS = 2
 #: By the asset that the workflow takes them from.
 CONFIGURATIONS = {"ocr-layout": "layout", "ocr-model": "ocr"}
 #: As in the tools: libraries would start a thread for each core.
@@ -47,10 +47,10 @@ def bench_ocr(pages: int = 40, rounds: int = 5, started_anew: int = 6) -> BenchR
     with tempfile.TemporaryDirectory(prefix="sluice-bench-ocr-") as folder:
         bench = _Bench(Path(folder))
         scans = bench.draw(pages)
-        options = ("--pilots", str(WORKERS), "--slots", "1")
+        options = ("--pilots", str(PILOTS), "--slots", "1")
         with fresh_system(*options) as (url, _):
             asyncio.run(bench.put_configurations(url))
-            bench.run_chain(url, scans[: 4 * WORKERS])  # loads the tools on both pilots
+            bench.run_chain(url, scans[: 4 * PILOTS])  # loads the tools on both pilots
             both = [(bench.run_chain(url, scans), bench.run_loop(scans)) for _ in range(rounds)]
             bench.compare(url, both[-1][0])
             cold_run = bench.run_chain(url, scans[:started_anew], warm=False)
@@ -63,7 +63,7 @@ def bench_ocr(pages: int = 40, rounds: int = 5, started_anew: int = 6) -> BenchR
         unit="pages/s",
         target="0.90 x the plain loop",
         peers={
-            f"plain loop of {WORKERS} processes": loop_rate,
+            f"plain loop of {PILOTS} processes": loop_rate,
             "tools started for each page": cold_rate,
         },
         ratio=warm_rate / loop_rate,
@@ -117,7 +117,7 @@ class _Bench:
             "--ocr-config",
             str(config / "ocr"),
             "--processes",
-            str(WORKERS),
+            str(PILOTS),
             "--warm-up",
             "--out",
             str(out),

@@ -1,6 +1,6 @@
 """Benchmark of the policy of Sluice beside the watchdog, in simulated time.
 
-It covers several loads and numbers of workers, with the same pages for both.
+It covers several loads and numbers of pilots, with the same pages for both.
 """
 
 import importlib
@@ -19,7 +19,7 @@ from sluice.cli.output import err, out
 from sluice.contracts.jobs.simulation import PolicyName
 
 SIMULATOR = "wms.simulation.entry"
-LOADS, WORKERS = (0.5, 0.8, 0.95, 1.02, 1.13), (2, 4, 16, 64)
+LOADS, PILOTS = (0.5, 0.8, 0.95, 1.02, 1.13), (2, 4, 16, 64)
 #: Means over this number of seeds are assumed to be normally distributed.
 NORMAL_QUANTILE = 1.96
 
@@ -32,7 +32,7 @@ class Case:
     """
 
     scenario: str
-    workers: int
+    pilots: int
     load: float
     watchdog: list[float]
     ours: list[float]
@@ -55,7 +55,7 @@ class Case:
 
 
 def bench_simulate(files: Sequence[Path], seeds: int) -> BenchResult:
-    """Simulate all loads and numbers of workers with each scenario."""
+    """Simulate all loads and numbers of pilots with each scenario."""
     cases = list(_simulate_cases(files, seeds))
     _show(cases)
     loaded = [case for case in cases if case.load >= 0.8]
@@ -80,21 +80,21 @@ def _simulate_cases(files: Sequence[Path], seeds: int) -> Iterator[Case]:
     simulator = importlib.import_module(SIMULATOR)
     for file in files:
         scenario = simulator.read_scenario(file)
-        for workers in WORKERS:
+        for pilots in PILOTS:
             for load in LOADS:
-                case = Case(scenario.name, workers, load, [], [], [], [])
+                case = Case(scenario.name, pilots, load, [], [], [], [])
                 for seed in range(1, seeds + 1):
                     _simulate_policies(
                         simulator,
-                        _change_scenario(scenario, workers=workers, load=load, seed=seed),
+                        _change_scenario(scenario, pilots=pilots, load=load, seed=seed),
                         case,
                     )
                 yield case
 
 
-def _change_scenario(scenario: Any, *, workers: int, load: float, seed: int) -> Any:
+def _change_scenario(scenario: Any, *, pilots: int, load: float, seed: int) -> Any:
     changes = {
-        "nodes": [scenario.nodes[0].model_copy(update={"count": workers})],
+        "nodes": [scenario.nodes[0].model_copy(update={"count": pilots})],
         "arrivals": [scenario.arrivals[0].model_copy(update={"load": load})],
         "seed": seed,
     }
@@ -110,21 +110,21 @@ def _simulate_policies(simulator: Any, scenario: Any, case: Case) -> None:
     case.watchdog.append(passage(policy=PolicyName.WATCHDOG))
     case.ours.append(passage(policy=PolicyName.SLUICE))
     case.unloaded.append(passage(policy=PolicyName.SLUICE, kinds=free))
-    case.bound.append(compute_lower_bound(simulator.list_page_work(scenario), case.workers))
+    case.bound.append(compute_lower_bound(simulator.list_page_work(scenario), case.pilots))
 
 
-def compute_lower_bound(pages: Sequence[tuple[float, float]], workers: int) -> float:
+def compute_lower_bound(pages: Sequence[tuple[float, float]], pilots: int) -> float:
     """Return a lower bound of the mean passage time of any policy.
 
     ``pages`` has the arrival and the work of each page. The bound is the mean work of a page, or
-    the mean passage time on one ideal worker if that is larger. The ideal worker is as fast as all
-    workers together and loads nothing. It always works on the page with the least work left, which
-    is optimal for one worker.
+    the mean passage time on one ideal pilot if that is larger. The ideal pilot is as fast as all
+    pilots together and loads nothing. It always works on the page with the least work left, which
+    is optimal for one pilot.
     """
     now, total, waiting = 0.0, 0.0, list[tuple[float, float]]()
     for arrival, work in sorted(pages):
         now, total = _work_until(arrival, now, total, waiting)
-        heappush(waiting, (work / workers, arrival))
+        heappush(waiting, (work / pilots, arrival))
     _, total = _work_until(math.inf, now, total, waiting)
     return max(total / len(pages), fmean(work for _, work in pages))
 
@@ -146,7 +146,7 @@ def _work_until(
 def _show(cases: Sequence[Case]) -> None:
     table = Table(box=None, pad_edge=False)
     for heading in (
-        "scenario", "workers", "load", "watchdog, s", "ours, s", "change", "95 % within",
+        "scenario", "pilots", "load", "watchdog, s", "ours, s", "change", "95 % within",
         "bound, s", "no loads, s",
     ):  # fmt: skip
         table.add_column(heading, justify="left" if heading == "scenario" else "right")
@@ -154,7 +154,7 @@ def _show(cases: Sequence[Case]) -> None:
         mean, half = case.change
         figures = (fmean(each) for each in (case.bound, case.unloaded))
         table.add_row(
-            case.scenario, str(case.workers), f"{case.load:g}", f"{fmean(case.watchdog):.0f}",
+            case.scenario, str(case.pilots), f"{case.load:g}", f"{fmean(case.watchdog):.0f}",
             f"{fmean(case.ours):.0f}", f"{mean:+.0%}", f"± {half:.1%}",
             *(f"{figure:.0f}" for figure in figures),
         )  # fmt: skip

@@ -26,15 +26,15 @@ def declare_loops(
     split = partial(split_waiting_tasks, context, dms, page=settings.split_page)
     place = partial(place_pilots, context, period=settings.placement_period)
     rank = partial(update_ranks, context, period=settings.rank_period)
-    unseen = max(settings.expiry_period, settings.pilot_unseen / 4)
+    lose_period = max(settings.expiry_period, settings.pilot_timeout / 4)
     placement = LoopDeclaration("placement", settings.placement_period, place)
     return [
         LoopDeclaration(SPLIT, settings.split_period, split, count=settings.split_parallel),
         *([] if context.policy.every is None else [placement]),
         LoopDeclaration("expiry", settings.expiry_period, partial(expire_leases, context)),
-        LoopDeclaration("pilots", unseen, partial(lose_pilots, context)),
+        LoopDeclaration("pilots", lose_period, partial(lose_pilots, context)),
         LoopDeclaration("space", settings.space_period, partial(watch_space, context, dms)),
         LoopDeclaration("rank", settings.rank_period, rank),
-        LoopDeclaration("workers", settings.learn_period, partial(learn_times, context)),
+        LoopDeclaration("pilot_times", settings.learn_period, partial(learn_times, context)),
         LoopDeclaration("times", settings.times_period, partial(count_ended_tasks, context)),
     ]

@@ -42,7 +42,7 @@ class WmsSettings(SealingSettings):
     #: Seconds after the expiry of a lease until the job is leased again.
     lease_grace: float = Field(default=1.0, ge=0)
     #: Seconds of silence after which a pilot is shown as lost.
-    pilot_unseen: float = Field(default=120.0, gt=0)
+    pilot_timeout: float = Field(default=120.0, gt=0)
     #: Seconds that a job may take beyond its time limit and the time for its files, though its
     #: pilot renews the lease. A pilot may also have a job for this time without starting it. Then
     #: the pilot is told to stop it, and another one gets it.
@@ -56,9 +56,9 @@ class WmsSettings(SealingSettings):
     #: pilot may be on its way.
     fit_grace: float = Field(default=30.0, ge=0)
     #: Pilots lost in a row with a job before the job is quarantined.
-    losses: int = Field(default=5, ge=1)
+    max_node_losses: int = Field(default=5, ge=1)
     #: Seconds between two checks for work while a request waits; events make it faster.
-    poll: float = Field(default=2.0, gt=0)
+    poll_period: float = Field(default=2.0, gt=0)
     #: Seconds between two checks of tasks whose input is not complete; events make it faster.
     split_period: float = Field(default=2.0, gt=0)
     #: Files read from the DMS, and jobs made, in one page.
@@ -89,7 +89,7 @@ class WmsSettings(SealingSettings):
     #: reported size), `content` (each is read; for small files, and for pilots and nodes that are
     #: not trusted), or `no`.
     look_at_outputs: Literal["no", "size", "content"] = "size"
-    #: Seconds between two updates of the statistics of workers.
+    #: Seconds between two updates of the statistics of pilots.
     learn_period: float = Field(default=1.0, gt=0)
     #: Keys that sign the tokens of pilots, separated by commas, the newest last. Without any,
     #: pilots get no tokens.

@@ -160,9 +160,9 @@ def _read_rules(settings: WmsSettings) -> WmsRules:
         heartbeat=settings.heartbeat,
         lease=settings.lease,
         grace=settings.lease_grace,
-        unseen=settings.pilot_unseen,
-        poll=settings.poll,
-        losses=settings.losses,
+        pilot_timeout=settings.pilot_timeout,
+        poll_period=settings.poll_period,
+        max_node_losses=settings.max_node_losses,
         deadline_grace=settings.deadline_grace,
         fit_grace=settings.fit_grace,
     )

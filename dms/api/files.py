@@ -13,7 +13,7 @@ from dms.usecases.files.register_files import register_files
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.contracts.data.datasets import File, FilePage, NewFiles, Registered
+from sluice.contracts.data.datasets import File, FilePage, NewFiles, RegistrationCounts
 from sluice.contracts.data.stated_files import CheckFiles, FileFaults
 from sluice.servicekit.access.policy import SUBMITTERS, VIEWERS, allow
 from sluice.servicekit.access.principal_dependencies import CallerPerson
@@ -29,7 +29,7 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
 
     @router.post("", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
     @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.WMS, gateway=SUBMITTERS)
-    async def add_files(uid: UUID, request: NewFiles, by: CallerPerson) -> Registered:
+    async def add_files(uid: UUID, request: NewFiles, by: CallerPerson) -> RegistrationCounts:
         """Register files of a data set, all of them or none.
 
         Registered files that are equal count as known. On a file system, each file must exist with

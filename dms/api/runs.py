@@ -11,7 +11,7 @@ from dms.usecases.runs.register_run import register_frames, register_period, reg
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.contracts.data.datasets import Registered
+from sluice.contracts.data.datasets import RegistrationCounts
 from sluice.contracts.data.runs import EndTime, Frame, NewFrames, NewPeriod, NewRun, Period, Run
 from sluice.servicekit.access.policy import SUBMITTERS, VIEWERS, allow
 from sluice.servicekit.database import Database
@@ -92,7 +92,7 @@ def _add_frames(router: APIRouter, database: Database) -> None:
         "/runs/{number}/frames", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable)
     )
     @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
-    async def add_frames(number: int, request: NewFrames) -> Registered:
+    async def add_frames(number: int, request: NewFrames) -> RegistrationCounts:
         """Add frames to a run, all of them or none.
 
         Registered frames that are equal count as known.

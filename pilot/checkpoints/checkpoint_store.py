@@ -16,7 +16,7 @@ from sluice.contracts.jobs.checkpoints import MAX_LIST, KeptCheckpoint, KeptFile
 from sluice.storage import (
     FileMissing,
     StorageError,
-    Stored,
+    StoredFile,
     fetch,
     open_reader,
     put_bytes,
@@ -50,7 +50,7 @@ class CheckpointStore:
         """Return the URL of a checkpoint list."""
         return f"{self.folder}/{checkpoint_list_name(self.seq, self.attempt, turn)}"
 
-    def put(self, file: int, number: int, *, check: Callable[[], None]) -> Stored:
+    def put(self, file: int, number: int, *, check: Callable[[], None]) -> StoredFile:
         """Store an open file as the checkpoint file ``number``.
 
         ``check`` is called repeatedly during the copy. An exception that it raises ends the copy.

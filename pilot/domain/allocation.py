@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from sluice.contracts.jobs.gpus import Gpu
 from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob, PilotTask
-from sluice.scheduling.fit import Allocation, NodeCapacity, ResourceRequest, fit
+from sluice.scheduling.fit import Allocation, NodeCapacity, ResourceRequest, find_allocation
 
 
 def compute_resource_request(
@@ -45,8 +45,8 @@ def count_startable(
     """
     count = 0
     for request in jobs:
-        allocation = fit(free, request, devices)
+        allocation = find_allocation(free, request, devices)
         if allocation is None:
             break
-        free, count = free.minus(allocation), count + 1
+        free, count = free - allocation, count + 1
     return count

@@ -52,17 +52,17 @@ class SlotFilling:
                 break
             idle.remove(slot)
             yield from self._hand(self.jobs.waiting.popleft(), slot, allocation, now)
-            free = free.minus(allocation)
+            free -= allocation
         else:
             startable = count_startable(
                 free, (assigned.request for assigned in self.jobs.waiting), self.node.devices
             )
             yield from self.start_slots(startable - self.slots.starting)
         if self.pace.mean is not None and self.pace.mean < self.policy.short:
-            yield from self._hand_second(free.minus(self.slots.warm_worker_allocation), now)
+            yield from self._queue_next_jobs(free - self.slots.warm_worker_allocation, now)
 
-    def _hand_second(self, free: Allocation, now: CurrentTime) -> Iterator[Instruction]:
-        """Hand second jobs to busy slots. ``free`` is the free capacity of the node."""
+    def _queue_next_jobs(self, free: Allocation, now: CurrentTime) -> Iterator[Instruction]:
+        """Give busy slots their next job. ``free`` is the free capacity of the node."""
         for slot in self.slots.busy:
             if not self.jobs.waiting:
                 return
@@ -76,7 +76,7 @@ class SlotFilling:
             allocation = slot.fit_job(self.jobs.waiting[0], free, self.node.devices)
             if allocation is not None:
                 yield from self._hand(self.jobs.waiting.popleft(), slot, allocation, now)
-                free = free.plus(before).minus(slot.allocation)
+                free = free + before - slot.allocation
 
     def _hand(
         self, assigned: AssignedJob, slot: Slot, allocation: Allocation, now: CurrentTime

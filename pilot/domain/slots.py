@@ -13,7 +13,7 @@ from uuid import UUID
 from pilot.domain.assigned_jobs import AssignedJob
 from sluice.contracts.jobs.gpus import Gpu
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
-from sluice.scheduling.fit import Allocation, fit
+from sluice.scheduling.fit import Allocation, find_allocation
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class Slot:
         It is enough for each queued job, as the second job starts right after the first without
         asking the pilot.
         """
-        return reduce(Allocation.most, [job.allocation for job in self.queue] or [Allocation()])
+        return reduce(Allocation.maximum, [job.allocation for job in self.queue] or [Allocation()])
 
     def stop_deadline(self, limit: float) -> float | None:
         """Return the boot time by which a stopped job or an unloading warm worker must have ended.
@@ -96,8 +96,8 @@ class Slot:
         ``free`` is the free capacity of the node without the allocation of this slot.
         """
         if not self.queue:
-            return fit(free, assigned.request, devices)
-        return fit(free.plus(self.allocation), assigned.request, devices)
+            return find_allocation(free, assigned.request, devices)
+        return find_allocation(free + self.allocation, assigned.request, devices)
 
 
 class Slots:
@@ -134,11 +134,7 @@ class Slots:
     @property
     def warm_worker_allocation(self) -> Allocation:
         """Return the allocation of all idle warm workers."""
-        return reduce(
-            Allocation.plus,
-            (slot.warm_worker_allocation for slot in self if not slot.queue),
-            Allocation(),
-        )
+        return sum((slot.warm_worker_allocation for slot in self if not slot.queue), Allocation())
 
     @property
     def starting(self) -> int:

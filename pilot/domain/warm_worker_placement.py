@@ -4,6 +4,7 @@ A slot has at most one warm worker. The functions choose the slot of a job and t
 have to end to free capacity.
 """
 
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 
@@ -11,7 +12,7 @@ from pilot.domain.assigned_jobs import AssignedJob
 from pilot.domain.slots import Slot, Slots
 from sluice.contracts.jobs.gpus import Gpu
 from sluice.contracts.jobs.warm_workers import LoadState, WarmWorkerState
-from sluice.scheduling.fit import Allocation, fit
+from sluice.scheduling.fit import Allocation, find_allocation
 
 
 def find_best_slot(idle: Sequence[Slot], assigned: AssignedJob, slots: Slots) -> Slot | None:
@@ -51,21 +52,25 @@ def plan_placement(
     others = [
         one for one in slots if one is not slot and one.warm_worker is not None and not one.queue
     ]
-    allocation = fit(_subtract_idle_workers(free, others), assigned.request, devices)
+    allocation = find_allocation(
+        _subtract_idle_warm_workers(free, others), assigned.request, devices
+    )
     if allocation is not None:
         return allocation, []
     staying = sorted((one for one in others if one.idle), key=lambda one: one.since)
     for number in range(len(staying) + 1):
         if (
-            fit(_subtract_idle_workers(free, staying[number:]), assigned.request, devices)
+            find_allocation(
+                _subtract_idle_warm_workers(free, staying[number:]), assigned.request, devices
+            )
             is not None
         ):
             return None, staying[:number]
     return None, []
 
 
-def _subtract_idle_workers(free: Allocation, slots: Iterable[Slot]) -> Allocation:
-    return reduce(Allocation.minus, (slot.warm_worker_allocation for slot in slots), free)
+def _subtract_idle_warm_workers(free: Allocation, slots: Iterable[Slot]) -> Allocation:
+    return reduce(operator.sub, (slot.warm_worker_allocation for slot in slots), free)
 
 
 def list_warm_workers(slots: Slots, steps: Mapping[str, str]) -> Iterator[WarmWorkerState]:

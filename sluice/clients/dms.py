@@ -27,13 +27,10 @@ from sluice.contracts.data.datasets import (
     NewDataset,
     NewFile,
     NewFiles,
-    Registered,
+    RegistrationCounts,
     StalledList,
 )
 from sluice.contracts.data.stated_files import CheckFiles, FileFaults, StatedFile
-
-#: The maximum number of files in one request and on one page.
-MOST = MAX_FILES
 
 
 class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
@@ -153,22 +150,22 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
         }  # fmt: skip
         return await self.call("GET", f"{API}/datasets", answer=DatasetPage, params=params)
 
-    async def register_files(self, uid: UUID, files: Sequence[NewFile]) -> Registered:
+    async def register_files(self, uid: UUID, files: Sequence[NewFile]) -> RegistrationCounts:
         """Register any number of files, in requests of 10 000.
 
         After an error, all files can be sent again.
         """
         new_count = known_count = 0
-        for start in range(0, len(files), MOST):
-            request = NewFiles(files=list(files[start : start + MOST]))
+        for start in range(0, len(files), MAX_FILES):
+            request = NewFiles(files=list(files[start : start + MAX_FILES]))
             answer = await self.call(
-                "POST", f"{API}/datasets/{uid}/files", body=request, answer=Registered
+                "POST", f"{API}/datasets/{uid}/files", body=request, answer=RegistrationCounts
             )
             new_count, known_count = new_count + answer.new, known_count + answer.known
-        return Registered(new=new_count, known=known_count)
+        return RegistrationCounts(new=new_count, known=known_count)
 
     async def list_files(
-        self, uid: UUID, *, after: str | None = None, limit: int = MOST, released: bool = False
+        self, uid: UUID, *, after: str | None = None, limit: int = MAX_FILES, released: bool = False
     ) -> FilePage:
         """Return a page of files by seq, then name; with ``released``, also released ones."""
         return await self.call(
@@ -178,7 +175,7 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
             params={"after": after, "limit": limit, "released": released or None},
         )
 
-    async def iterate_files(self, uid: UUID, *, page: int = MOST) -> AsyncIterator[File]:
+    async def iterate_files(self, uid: UUID, *, page: int = MAX_FILES) -> AsyncIterator[File]:
         """Yield all files in order."""
         async for file in iterate_files(
             lambda after: self.list_files(uid, after=after, limit=page)

@@ -7,7 +7,7 @@ from pydantic import RootModel
 
 from sluice.clients.base import API, ServiceClient, build_path
 from sluice.clients.paging import MAX_FILES
-from sluice.contracts.data.datasets import Registered
+from sluice.contracts.data.datasets import RegistrationCounts
 from sluice.contracts.data.runs import (
     EndTime,
     Frame,
@@ -62,13 +62,13 @@ class RunCalls(ServiceClient):
         """Return a run."""
         return await self.call("GET", f"{API}/runs/{number}", answer=Run)
 
-    async def register_frames(self, run: int, frames: Sequence[NewFrame]) -> Registered:
+    async def register_frames(self, run: int, frames: Sequence[NewFrame]) -> RegistrationCounts:
         """Register frames of a run."""
         return await self.call(
             "POST",
             f"{API}/runs/{run}/frames",
             body=NewFrames(frames=list(frames)),
-            answer=Registered,
+            answer=RegistrationCounts,
         )
 
     async def list_frames(

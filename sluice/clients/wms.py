@@ -16,7 +16,7 @@ from sluice.contracts.common.states import TaskState
 from sluice.contracts.data.storage_space import StorageWaitList
 from sluice.contracts.jobs.steps import RankStep, StepList
 from sluice.contracts.jobs.tasks import (
-    Boosted,
+    BoostResult,
     Boosts,
     Job,
     TaskStatus,
@@ -100,9 +100,9 @@ class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
         """Return the storages whose free space jobs wait for."""
         return await self.call("GET", f"{API}/storage-waits", answer=StorageWaitList)
 
-    async def boost(self, boosts: Boosts) -> Boosted:
+    async def boost(self, boosts: Boosts) -> BoostResult:
         """Set all tasks whose ranks are raised for now."""
-        return await self.call("PUT", f"{API}/boosts", body=boosts, answer=Boosted)
+        return await self.call("PUT", f"{API}/boosts", body=boosts, answer=BoostResult)
 
     async def retry_job(self, job_id: int) -> Job:
         """Retry a job.

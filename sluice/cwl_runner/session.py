@@ -25,7 +25,15 @@ from sluice.cwl_runner.values import (
 from sluice.cwl_runner.wait_reasons import RunWaits
 from sluice.cwl_values import BundleError, pack, unpack
 from sluice.scheduling.backoff import pause_after
-from sluice.storage import FileMissing, StorageError, Stored, build_local_url, copy, put, put_bytes
+from sluice.storage import (
+    FileMissing,
+    StorageError,
+    StoredFile,
+    build_local_url,
+    copy,
+    put,
+    put_bytes,
+)
 from sluice.text.visible_text import visible
 
 #: Errors that end a run. Each message is a sentence.
@@ -368,7 +376,7 @@ class RunnerSession:
                 time.sleep(_pause_after(polls))
 
 
-def _file_entry(seq: int, url: str, stored: Stored) -> dict[str, Any]:
+def _file_entry(seq: int, url: str, stored: StoredFile) -> dict[str, Any]:
     """Return the entry that registers a stored file in a data set."""
     return {
         "seq": seq,

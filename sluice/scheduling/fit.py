@@ -40,36 +40,36 @@ class Allocation:
     disk: float = 0
     named: Mapping[str, float] = field(default_factory=dict)
 
-    def most(self, other: "Allocation") -> "Allocation":
+    def maximum(self, other: "Allocation") -> "Allocation":
         """Return what both need one after the other: the maximum of each amount."""
         return self._combine(other, max)
 
-    def least(self, other: "Allocation") -> "Allocation":
+    def minimum(self, other: "Allocation") -> "Allocation":
         """Return the minimum of each amount."""
         return self._combine(other, min)
 
-    def plus(self, other: "Allocation") -> "Allocation":
+    def __add__(self, other: "Allocation") -> "Allocation":
         """Return the sum of each amount."""
         return self._combine(other, operator.add)
 
-    def minus(self, other: "Allocation") -> "Allocation":
+    def __sub__(self, other: "Allocation") -> "Allocation":
         """Return the difference of each amount."""
         return self._combine(other, operator.sub)
 
-    def holds(self, other: "Allocation") -> bool:
+    def contains(self, other: "Allocation") -> bool:
         """Return whether each amount of the other fits into this one."""
         return (
             self.cores + _TOLERANCE >= other.cores
             and self.ram >= other.ram
             and self.disk >= other.disk
-            and self.lacks(other.named) is None
+            and self.find_missing(other.named) is None
             and all(
                 one.share + _TOLERANCE >= two.share and one.memory >= two.memory
                 for _, one, two in self._pair_gpus(other)
             )
         )
 
-    def lacks(self, named: Mapping[str, float]) -> str | None:
+    def find_missing(self, named: Mapping[str, float]) -> str | None:
         """Return the first named resource that does not suffice, or None."""
         return next(
             (
@@ -172,7 +172,7 @@ class ResourceRequest:
     named: Mapping[str, float] = field(default_factory=dict)
 
 
-def fit(
+def find_allocation(
     free: Allocation, request: ResourceRequest, devices: Mapping[str, Gpu]
 ) -> Allocation | None:
     """Return the allocation of a job in the free capacity, or None if it does not fit.
@@ -191,7 +191,7 @@ def fit(
         free.cores + _TOLERANCE < request.cores
         or free.ram < request.ram
         or free.disk < request.disk
-        or (request.named and free.lacks(request.named) is not None)
+        or (request.named and free.find_missing(request.named) is not None)
     ):
         return None
     if request.gpus is None:
@@ -213,10 +213,10 @@ def fit(
     return Allocation(request.cores, request.ram, parts, request.disk, request.named)
 
 
-def fitting(
+def list_fitting(
     free: Allocation, kinds: Sequence[ResourceRequest], devices: Mapping[str, Gpu]
 ) -> list[int]:
-    """Return the indexes of the requests that fit, each on its own, as ``fit`` decides.
+    """Return the indexes of the requests that fit, each on its own, as ``find_allocation`` decides.
 
     It is fast for thousands of requests: numbers are compared first, and requests that share GPU
     needs or named resources are checked once.
@@ -232,26 +232,26 @@ def fitting(
         if named:
             enough = with_named.get(id(named))
             if enough is None:
-                enough = with_named[id(named)] = free.lacks(named) is None
+                enough = with_named[id(named)] = free.find_missing(named) is None
             if not enough:
                 continue
         if gpus is not None:
             enough = on_gpus.get(id(gpus))
             if enough is None:
                 alone = ResourceRequest(0, 0, gpus)
-                enough = on_gpus[id(gpus)] = fit(free, alone, devices) is not None
+                enough = on_gpus[id(gpus)] = find_allocation(free, alone, devices) is not None
             if not enough:
                 continue
         places.append(place)
     return places
 
 
-def how_many(
-    free: Allocation, request: ResourceRequest, devices: Mapping[str, Gpu], *, most: int
+def count_fitting(
+    free: Allocation, request: ResourceRequest, devices: Mapping[str, Gpu], *, maximum: int
 ) -> int:
-    """Return how many jobs of a request fit at the same time, at most ``most``."""
+    """Return how many jobs of a request fit at the same time, at most ``maximum``."""
     if request.gpus is None:
-        times = min(float(most), (free.cores + _TOLERANCE) // request.cores)
+        times = min(float(maximum), (free.cores + _TOLERANCE) // request.cores)
         if request.ram:
             times = min(times, free.ram // request.ram)
         if request.disk:
@@ -259,12 +259,12 @@ def how_many(
         for name, amount in request.named.items():
             times = min(times, (free.named.get(name, 0.0) + _TOLERANCE) // amount)
         return int(max(0, times))
-    for number in range(most):
-        allocation = fit(free, request, devices)
+    for number in range(maximum):
+        allocation = find_allocation(free, request, devices)
         if allocation is None:
             return number
-        free = free.minus(allocation)
-    return most
+        free -= allocation
+    return maximum
 
 
 def is_suitable(gpu: Gpu, needs: GpuNeeds) -> bool:
@@ -272,16 +272,16 @@ def is_suitable(gpu: Gpu, needs: GpuNeeds) -> bool:
     return all(demand.is_met(gpu, needs) for demand in _DEMANDS)
 
 
-def gpus_in_words(needs: GpuNeeds) -> str:
-    """Return the number of GPUs in words."""
+def describe_gpus(needs: GpuNeeds) -> str:
+    """Return the number of GPUs as text."""
     if needs.share < 1:
         return f"{needs.share:g} of a GPU"
     return "a GPU" if needs.least == 1 else f"{needs.least} GPUs"
 
 
-def why_unsuited(devices: Iterable[Gpu], needs: GpuNeeds) -> str | None:
+def explain_unsuitable_gpus(devices: Iterable[Gpu], needs: GpuNeeds) -> str | None:
     """Return why the GPUs do not suit a job ("needs 2 GPUs, the node has 1"), or None."""
-    remaining, needed = list(devices), gpus_in_words(needs)
+    remaining, needed = list(devices), describe_gpus(needs)
     if len(remaining) < needs.least:
         return f"needs {needed}, the node has {len(remaining) or 'none'}"
     for demand in _DEMANDS:  # the first demand that leaves too few GPUs is the reason

@@ -1,7 +1,13 @@
 """Access to files on storages: local ones by system calls, all others through fsspec."""
 
 from sluice.storage.copying import copy_open, open_sparse_writer
-from sluice.storage.entries import Entry, Stored, is_temporary, make_piece_name, parse_piece_name
+from sluice.storage.entries import (
+    Entry,
+    StoredFile,
+    is_temporary,
+    make_piece_name,
+    parse_piece_name,
+)
 from sluice.storage.errors import (
     BehindLink,
     ChecksumMismatch,
@@ -54,7 +60,7 @@ __all__ = [
     "StorageError",
     "StorageFull",
     "StorageUnavailable",
-    "Stored",
+    "StoredFile",
     "build_local_url",
     "build_location",
     "compute_checksum",

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sluice.storage.entries import Stored
+from sluice.storage.entries import StoredFile
 from sluice.storage.errors import ChecksumMismatch
 
 #: The number of bytes read at once.
@@ -23,7 +23,7 @@ class Content:
 ANY = Content()
 
 
-def stream(read: Callable[[int], bytes], write: Callable[[bytes], object] | None) -> Stored:
+def stream(read: Callable[[int], bytes], write: Callable[[bytes], object] | None) -> StoredFile:
     """Read to the end, write what was read, and return its size and checksum."""
     digest = hashlib.sha256()
     size = 0
@@ -32,7 +32,7 @@ def stream(read: Callable[[int], bytes], write: Callable[[bytes], object] | None
         size += len(data)
         if write is not None:
             write(data)
-    return Stored(size, f"sha256:{digest.hexdigest()}")
+    return StoredFile(size, f"sha256:{digest.hexdigest()}")
 
 
 def with_check(
@@ -49,7 +49,7 @@ def with_check(
     return checked
 
 
-def require_same(url: str, *, expected: Content, actual: Stored) -> None:
+def require_same(url: str, *, expected: Content, actual: StoredFile) -> None:
     """Check that the content is as expected.
 
     Raises:

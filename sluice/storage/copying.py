@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from sluice.storage.checksums import CHUNK
-from sluice.storage.entries import Stored
+from sluice.storage.entries import StoredFile
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -21,7 +21,7 @@ _SHORTEST_HOLE = bytes(4096)
 
 def copy_hashed(
     source: int, target: int | None, *, check: Callable[[], None] | None = None
-) -> Stored:
+) -> StoredFile:
     """Copy an open file, and return its size and checksum.
 
     Args:
@@ -37,7 +37,7 @@ def copy_hashed(
     for data in _copied(source, target, check):
         digest.update(data)
         size += len(data)
-    return Stored(size, f"sha256:{digest.hexdigest()}")
+    return StoredFile(size, f"sha256:{digest.hexdigest()}")
 
 
 def compute_file_checksum(

@@ -13,7 +13,7 @@ _PIECE = re.compile(re.escape(_TEMPORARY) + r"([0-9a-f]{32})-(\d{15})")
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredFile:
     """A file as stored. ``size`` is in bytes, ``checksum`` is ``sha256:<hex>``."""
 
     size: int

@@ -21,7 +21,7 @@ from sluice.storage.checksums import (
     stream,
 )
 from sluice.storage.copying import copy_hashed, write_all
-from sluice.storage.entries import Entry, Stored, make_temporary_name
+from sluice.storage.entries import Entry, StoredFile, make_temporary_name
 from sluice.storage.errors import (
     BehindLink,
     FileMissing,
@@ -119,7 +119,7 @@ def verify(
             require_same(url, expected=Content(checksum), actual=actual)
 
 
-def take(file: int, url: str, *, target: str) -> Stored | None:
+def take(file: int, url: str, *, target: str) -> StoredFile | None:
     """Give an open regular file a second name at the target, and return what is stored.
 
     None means that a copy is needed: another file system, a file with several names or of another
@@ -160,7 +160,7 @@ def copy(
     *,
     expected: Content = ANY,
     check: Callable[[], None] | None = None,
-) -> Stored:
+) -> StoredFile:
     """Copy a file: write a temporary file beside the target, read it back, rename it.
 
     ``check`` is as in ``with_check``.
@@ -184,7 +184,7 @@ def copy(
 
 def write(
     read: Callable[[int], bytes], url: str, target: str, *, expected: Content = ANY
-) -> Stored:
+) -> StoredFile:
     """Store all that ``read`` returns: write a temporary file, compare, read back, rename."""
     temporary = os.path.join(os.path.dirname(target), make_temporary_name())
     try:
@@ -200,7 +200,7 @@ def write(
     return actual
 
 
-def put_bytes(data: bytes, url: str, *, target: str) -> Stored:
+def put_bytes(data: bytes, url: str, *, target: str) -> StoredFile:
     """Write a small file under a temporary name, and rename it."""
     temporary = os.path.join(os.path.dirname(target), make_temporary_name())
     with os_errors_at(url):
@@ -211,7 +211,7 @@ def put_bytes(data: bytes, url: str, *, target: str) -> Stored:
         except BaseException:
             _remove_quietly(temporary)
             raise
-    return Stored(len(data), f"sha256:{hashlib.sha256(data).hexdigest()}")
+    return StoredFile(len(data), f"sha256:{hashlib.sha256(data).hexdigest()}")
 
 
 def remove(url: str, path: str) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from sluice.storage import local, remote
 from sluice.storage.checksums import Content
 from sluice.storage.copying import compute_file_checksum
-from sluice.storage.entries import Entry, Stored, make_temporary_name
+from sluice.storage.entries import Entry, StoredFile, make_temporary_name
 from sluice.storage.errors import ChecksumMismatch, FileMissing, os_errors_at
 from sluice.storage.places import build_local_url, find_local_path, require_inside_by_name
 from sluice.storage.reader import open_reader
@@ -65,7 +65,7 @@ def fetch(
     return False
 
 
-def put(path: Path, url: str, *, check: Callable[[], None] | None = None) -> Stored:
+def put(path: Path, url: str, *, check: Callable[[], None] | None = None) -> StoredFile:
     """Write a local file to a storage. An old file is replaced, and folders are created.
 
     Args:
@@ -92,7 +92,7 @@ def put(path: Path, url: str, *, check: Callable[[], None] | None = None) -> Sto
 
 def put_open(
     file: int, url: str, *, may_link: bool = False, check: Callable[[], None] | None = None
-) -> Stored:
+) -> StoredFile:
     """Write an open regular file to a storage, as ``put`` does.
 
     ``may_link`` gives the file away. If it has only one name and is on the file system of the
@@ -103,7 +103,7 @@ def put_open(
     return linked or put(Path(local.open_file_path(file)), url, check=check)
 
 
-def put_bytes(data: bytes, url: str) -> Stored:
+def put_bytes(data: bytes, url: str) -> StoredFile:
     """Write a small file to a storage, as ``put`` does."""
     target = find_local_path(url)
     if target is not None:
@@ -111,7 +111,7 @@ def put_bytes(data: bytes, url: str) -> Stored:
     return remote.put_bytes(data, url)
 
 
-def copy(source_url: str, target_url: str, *, checksum: str | None, size: int | None) -> Stored:
+def copy(source_url: str, target_url: str, *, checksum: str | None, size: int | None) -> StoredFile:
     """Copy a file from storage to storage, and verify it. A correct target stays as it is.
 
     Raises:
@@ -125,7 +125,7 @@ def copy(source_url: str, target_url: str, *, checksum: str | None, size: int | 
         and size is not None
         and _is_there(target_url, checksum=checksum, size=size)
     ):
-        return Stored(size, checksum)
+        return StoredFile(size, checksum)
     source, target = find_local_path(source_url), find_local_path(target_url)
     if source is not None and target is not None:
         return local.copy(source_url, source, target_url, target, expected=Content(checksum, size))
@@ -134,7 +134,7 @@ def copy(source_url: str, target_url: str, *, checksum: str | None, size: int | 
 
 def join(
     parts: Sequence[str], target_url: str, *, checksum: str | None, size: int | None
-) -> Stored:
+) -> StoredFile:
     """Join several files into one, and verify it. A correct target stays as it is.
 
     Raises:
@@ -148,7 +148,7 @@ def join(
         and size is not None
         and _is_there(target_url, checksum=checksum, size=size)
     ):
-        return Stored(size, checksum)
+        return StoredFile(size, checksum)
     read, target = _Parts(parts).read, find_local_path(target_url)
     expected = Content(checksum, size)
     if target is None:

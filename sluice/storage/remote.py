@@ -12,7 +12,7 @@ import fsspec
 
 from sluice.storage.checksums import ANY, Content, require_same, require_size, stream, with_check
 from sluice.storage.copying import open_sparse_writer
-from sluice.storage.entries import Entry, Stored, make_temporary_name
+from sluice.storage.entries import Entry, StoredFile, make_temporary_name
 from sluice.storage.errors import NoFile, StorageError, StorageUnavailable, from_os_error
 from sluice.text.os_errors import reason_of
 
@@ -83,7 +83,7 @@ def open_file(url: str) -> tuple[Any, int]:
         return file.system.open(file.path, "rb"), int(size)
 
 
-def put(path: str, url: str, *, check: Callable[[], None] | None = None) -> Stored:
+def put(path: str, url: str, *, check: Callable[[], None] | None = None) -> StoredFile:
     """Write a local file: write a temporary file on the storage, read it back, rename it.
 
     ``check`` is as in ``with_check``.
@@ -92,12 +92,12 @@ def put(path: str, url: str, *, check: Callable[[], None] | None = None) -> Stor
         return write(with_check(reader.read, check), url, path, ANY)
 
 
-def put_bytes(data: bytes, url: str) -> Stored:
+def put_bytes(data: bytes, url: str) -> StoredFile:
     """Write a small file, as ``put`` does."""
     return write(io.BytesIO(data).read, url, url, ANY)
 
 
-def copy(source_url: str, url: str, *, expected: Content) -> Stored:
+def copy(source_url: str, url: str, *, expected: Content) -> StoredFile:
     """Copy a file from storage to storage. ``expected`` is the content of the source."""
     with errors_at(source_url):
         source = _resolve(source_url)
@@ -105,7 +105,7 @@ def copy(source_url: str, url: str, *, expected: Content) -> Stored:
             return write(reader.read, url, source_url, expected)
 
 
-def write(read: Any, url: str, source: str, expected: Content) -> Stored:
+def write(read: Any, url: str, source: str, expected: Content) -> StoredFile:
     """Store all that ``read`` returns: write a temporary file, read back, compare, rename.
 
     ``source`` names the origin in the error of a mismatch.

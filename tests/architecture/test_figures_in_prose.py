@@ -10,7 +10,7 @@ from pilot.settings import PilotSettings
 from sluice.servicekit.database import SESSION
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from tests.architecture.sources import ROOT
-from wms.domain.scheduling.capacity import PATIENCE, RESERVATION_DURATION
+from wms.domain.scheduling.capacity import RESERVATION_DELAY_SECONDS, RESERVATION_DURATION
 from wms.settings import WmsSettings
 
 EXPLANATION = "docs/explanation/how-it-works.md"
@@ -41,8 +41,8 @@ def _figure_in(page: str, sentence: str) -> float:
             r"grace \((\d+) s, `SLUICE_WMS_DEADLINE_GRACE`\)",
             _default(WmsSettings, "deadline_grace"),
         ),
-        (r"saw this (\w+) times in a row is quarantined", _default(WmsSettings, "losses")),
-        (r"was leased for (\d+) s, a pilot", lambda: PATIENCE),
+        (r"saw this (\w+) times in a row is quarantined", _default(WmsSettings, "max_node_losses")),
+        (r"was leased for (\d+) s, a pilot", lambda: RESERVATION_DELAY_SECONDS),
         (
             r"until the job fits, for at most (\w+) minutes",
             lambda: RESERVATION_DURATION.total_seconds() / 60,

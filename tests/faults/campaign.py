@@ -27,7 +27,7 @@ from tests.faults.feeding import Feeder, feeder
 from tests.faults.injector import Injector, People
 from tests.faults.openid_provider import OpenIdProvider, browser_users, running_provider
 from tests.faults.progress import Progress
-from tests.faults.report import Report, begun_beside, finished_by_sites, recoveries
+from tests.faults.report import Report, count_duplicates, finished_by_sites, recoveries
 from tests.faults.schedule import DESTINATIONS, REPLICAS, SERVICES, SITES, Fault, make_schedule
 from tests.faults.script import ScriptToken, script
 from tests.faults.sites import SitePlace, Sites, token_file
@@ -39,7 +39,7 @@ from tests.faults.work import MARKER, Arrival, Plan, jobs_in, make_work
 #: here without being quarantined.
 ENVIRONMENT = {
     **QUICK_LEASES,
-    "SLUICE_WMS_LOSSES": "50",
+    "SLUICE_WMS_MAX_NODE_LOSSES": "50",
     "SLUICE_DMS_SWEEP_AGAIN_SECONDS": "20",
     "SLUICE_DMS_MAX_BACKOFF_SECONDS": "10",
     **QUICK_ANSWERS,
@@ -145,7 +145,7 @@ class _Campaign:
             feeder_repeats=feed.repeats,
             outcomes=dict(Counter(row["outcome"] for row in state.rows("wms", "attempts"))),
             errors=dict(Counter(_errors(state))),
-            beside=dict(begun_beside(state.rows("wms", "attempts"))),
+            duplicates=dict(count_duplicates(state.rows("wms", "attempts"))),
             of_sites=dict(finished_by_sites(state)),
             restarts=await self._stack.ask(do="restarts"),
             findings=findings,

@@ -19,8 +19,9 @@ class Report:
     """Seconds are those of the work and of coming to rest.
 
     ``recoveries`` are seconds from each fault to the next progress; None means that the work was
-    over. ``outcomes`` and ``errors`` count attempts, ``beside`` the outcomes of duplicate attempts,
-    ``of_sites`` finished attempts by site. ``restarts`` maps processes to starts and exits.
+    over. ``outcomes`` and ``errors`` count attempts, ``duplicates`` the outcomes of duplicate
+    attempts, ``of_sites`` finished attempts by site. ``restarts`` maps processes to starts and
+    exits.
     """
 
     seed: int
@@ -33,7 +34,7 @@ class Report:
     feeder_repeats: int
     outcomes: Mapping[str, int]
     errors: Mapping[str, int]
-    beside: Mapping[str, int]
+    duplicates: Mapping[str, int]
     of_sites: Mapping[str, int]
     restarts: Mapping[str, Any]
     findings: Sequence[Finding]
@@ -69,8 +70,11 @@ class Report:
             + ", ".join(f"{outcome} {count}" for outcome, count in sorted(self.outcomes.items())),
             "errors: "
             + ", ".join(f"{error} {count}" for error, count in sorted(self.errors.items())),
-            "begun beside another attempt: "
-            + (", ".join(f"{end} {count}" for end, count in sorted(self.beside.items())) or "none"),
+            "duplicate attempts: "
+            + (
+                ", ".join(f"{end} {count}" for end, count in sorted(self.duplicates.items()))
+                or "none"
+            ),
             "finished by pilots of sites: "
             + (", ".join(f"{name} {count}" for name, count in self.of_sites.items()) or "none"),
             (
@@ -104,7 +108,7 @@ def recoveries(injected: Sequence[InjectedFault], progress: Progress) -> list[fl
     return [progress.next_move(one.began) for one in injected]
 
 
-def begun_beside(attempts: Sequence[Row]) -> Counter[str]:
+def count_duplicates(attempts: Sequence[Row]) -> Counter[str]:
     """Count the outcomes of duplicate attempts."""
     by_job: dict[int, list[Row]] = defaultdict(list)
     for row in attempts:

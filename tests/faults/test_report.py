@@ -9,7 +9,7 @@ from tests.faults.checker.checks import Finding
 from tests.faults.checker.snapshot import Row
 from tests.faults.injector import InjectedFault
 from tests.faults.progress import Progress
-from tests.faults.report import Report, begun_beside, recoveries
+from tests.faults.report import Report, count_duplicates, recoveries
 from tests.faults.schedule import Fault, Kind
 
 
@@ -35,7 +35,7 @@ def report(progress: Progress, *faults: InjectedFault, findings: list[Finding]) 
         feeder_repeats=0,
         outcomes={"finished": 7, "lost": 1},
         errors={"pilot_lost": 1},
-        beside={},
+        duplicates={},
         of_sites={"guest": 2},
         restarts={},
         findings=findings,
@@ -75,7 +75,7 @@ def test_impossible_fault_makes_the_run_fail(progress: Progress) -> None:
     assert not report(progress, make_fault(2.0, failed="wms/0 did not run"), findings=[]).good
 
 
-def test_duplicate_attempts_are_those_that_began_beside_another() -> None:
+def test_duplicate_attempts_are_those_that_began_while_another_ran() -> None:
     def attempt(job: int, number: int, outcome: str, *times: float) -> Row:
         began, ended = times
         return {
@@ -89,4 +89,4 @@ def test_duplicate_attempts_are_those_that_began_beside_another() -> None:
         attempt(3, 1, "finished", 0, 9), attempt(3, 2, "lost", 5, 6),
         attempt(3, 3, "canceled", 7, 9),
     ]  # fmt: skip
-    assert begun_beside(attempts) == {"finished": 1, "lost": 1, "canceled": 1}
+    assert count_duplicates(attempts) == {"finished": 1, "lost": 1, "canceled": 1}

@@ -55,7 +55,7 @@ def test_run_with_twenty_faults_loses_and_duplicates_nothing(short_folder: Path)
     assert report.findings == []
     assert report.failed == []
     assert {one.fault.kind for one in report.injected} == set(Kind)
-    assert report.beside, "no job had a duplicate attempt"
+    assert report.duplicates, "no job had a duplicate attempt"
     assert report.outcomes[AttemptOutcome.FINISHED] == report.jobs - 1, (
         "all jobs but that of the damaged frame finish"
     )

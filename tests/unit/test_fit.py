@@ -12,11 +12,11 @@ from sluice.scheduling.fit import (
     Allocation,
     GpuPart,
     ResourceRequest,
-    fit,
-    fitting,
-    how_many,
+    count_fitting,
+    explain_unsuitable_gpus,
+    find_allocation,
     is_suitable,
-    why_unsuited,
+    list_fitting,
 )
 from tests.unit.gpus import gpu, node
 
@@ -36,69 +36,74 @@ def request_for(
 
 
 def test_job_takes_what_it_requests() -> None:
-    assert fit(NODE, request_for(cores=8, ram=1000), DEVICES) == Allocation(8, 1000)
-    assert fit(NODE, request_for(cores=8.1), DEVICES) is None
-    assert fit(NODE, request_for(ram=1001), DEVICES) is None
-    assert fit(BOUNDLESS.amounts, request_for(GpuNeeds()), {}) == Allocation(1, 10)
+    assert find_allocation(NODE, request_for(cores=8, ram=1000), DEVICES) == Allocation(8, 1000)
+    assert find_allocation(NODE, request_for(cores=8.1), DEVICES) is None
+    assert find_allocation(NODE, request_for(ram=1001), DEVICES) is None
+    assert find_allocation(BOUNDLESS.amounts, request_for(GpuNeeds()), {}) == Allocation(1, 10)
 
 
 def test_tenths_of_a_core_add_up() -> None:
     free = Allocation(1.0, 100)
     for _ in range(10):
-        taken = fit(free, request_for(cores=0.1, ram=0), {})
+        taken = find_allocation(free, request_for(cores=0.1, ram=0), {})
         assert taken is not None
-        free = free.minus(taken)
-    assert fit(free, request_for(cores=0.1, ram=0), {}) is None
+        free -= taken
+    assert find_allocation(free, request_for(cores=0.1, ram=0), {}) is None
 
 
 def test_disk_and_named_resources_are_allocated_and_released() -> None:
     offer = node(8, 1000, disk=500, named={"licence": 1, "x": 1})
     job = ResourceRequest(1, 10, None, 200, {"licence": 0.4})
-    first = fit(offer.amounts, job, {})
+    first = find_allocation(offer.amounts, job, {})
     assert first == Allocation(1, 10, {}, 200, {"licence": 0.4})
-    left = offer.amounts.minus(first)
-    second = fit(left, job, {})
+    left = offer.amounts - first
+    second = find_allocation(left, job, {})
     assert second is not None
-    assert fit(left.minus(second), job, {}) is None, "disk and licences are used up"
-    assert fit(left, replace(job, disk=301), {}) is None
-    assert fit(left, replace(job, named={"none": 0.1}), {}) is None
-    assert how_many(offer.amounts, job, {}, most=9) == 2
-    assert how_many(offer.amounts, replace(job, disk=0), {}, most=9) == 2
-    assert left.minus(second).plus(first).plus(second).holds(offer.amounts)
+    assert find_allocation(left - second, job, {}) is None, "disk and licences are used up"
+    assert find_allocation(left, replace(job, disk=301), {}) is None
+    assert find_allocation(left, replace(job, named={"none": 0.1}), {}) is None
+    assert count_fitting(offer.amounts, job, {}, maximum=9) == 2
+    assert count_fitting(offer.amounts, replace(job, disk=0), {}, maximum=9) == 2
+    assert (left - second + first + second).contains(offer.amounts)
 
 
 def test_smallest_suitable_gpu_is_chosen() -> None:
-    assert gpus_of(fit(NODE, request_for(GpuNeeds()), DEVICES)) == {"GPU-s": GpuPart(1, 8_000)}
-    assert gpus_of(fit(NODE, request_for(GpuNeeds(capability="9")), DEVICES)) == {
+    assert gpus_of(find_allocation(NODE, request_for(GpuNeeds()), DEVICES)) == {
+        "GPU-s": GpuPart(1, 8_000)
+    }
+    assert gpus_of(find_allocation(NODE, request_for(GpuNeeds(capability="9")), DEVICES)) == {
         "GPU-l": GpuPart(1, 80_000)
     }
 
 
 def test_range_of_gpus_takes_as_many_as_exist() -> None:
     several = GpuNeeds(least=1, most=4)
-    assert set(gpus_of(fit(NODE, request_for(several), DEVICES)) or ()) == {"GPU-s", "GPU-l"}
-    assert fit(NODE, request_for(GpuNeeds(least=3, most=4)), DEVICES) is None
+    assert set(gpus_of(find_allocation(NODE, request_for(several), DEVICES)) or ()) == {
+        "GPU-s",
+        "GPU-l",
+    }
+    assert find_allocation(NODE, request_for(GpuNeeds(least=3, most=4)), DEVICES) is None
 
 
 def test_shares_are_placed_on_the_same_gpu() -> None:
     """The other GPU stays free for a job that needs a whole one."""
     quarter = request_for(GpuNeeds(share=0.25))
-    first = fit(NODE, quarter, DEVICES)
+    first = find_allocation(NODE, quarter, DEVICES)
     assert gpus_of(first) == {"GPU-s": GpuPart(0.25, 2_000)}
     assert first is not None
-    second = fit(NODE.minus(first), quarter, DEVICES)
+    second = find_allocation(NODE - first, quarter, DEVICES)
     assert gpus_of(second) == {"GPU-s": GpuPart(0.25, 2_000)}
-    assert gpus_of(fit(NODE.minus(first), request_for(GpuNeeds()), DEVICES)) == {
+    assert gpus_of(find_allocation(NODE - first, request_for(GpuNeeds()), DEVICES)) == {
         "GPU-l": GpuPart(1, 80_000)
     }
 
 
 def test_share_may_request_gpu_memory() -> None:
     needs = request_for(GpuNeeds(share=0.1, memory=6_000))
-    taken = fit(NODE, needs, DEVICES)
+    taken = find_allocation(NODE, needs, DEVICES)
     assert gpus_of(taken) == {"GPU-s": GpuPart(0.1, 6_000)}
     assert taken is not None
-    assert set(gpus_of(fit(NODE.minus(taken), needs, DEVICES)) or ()) == {"GPU-l"}
+    assert set(gpus_of(find_allocation(NODE - taken, needs, DEVICES)) or ()) == {"GPU-l"}
 
 
 @pytest.mark.parametrize(
@@ -138,7 +143,7 @@ def test_share_may_request_gpu_memory() -> None:
 def test_reason_names_the_unsuitable_devices(
     needs: GpuNeeds, devices: list[Gpu], why: str | None
 ) -> None:
-    assert why_unsuited(devices, needs) == why
+    assert explain_unsuitable_gpus(devices, needs) == why
 
 
 def test_gpu_without_known_properties_suits_all_requests() -> None:
@@ -181,21 +186,21 @@ def test_allocations_never_exceed_capacity_and_are_released_completely(
 ) -> None:
     free, allocations = NODE, list[Allocation]()
     for job in jobs:
-        taken = fit(free, job, DEVICES)
+        taken = find_allocation(free, job, DEVICES)
         if taken is None:
             continue
         allocations.append(taken)
-        free = free.minus(taken)
-        assert NODE.holds(free)
-        assert free.holds(Allocation())
+        free -= taken
+        assert NODE.contains(free)
+        assert free.contains(Allocation())
         if job.gpus is not None:
             assert job.gpus.least <= len(taken.gpus) <= job.gpus.most
             assert all(is_suitable(DEVICES[uuid], job.gpus) for uuid in taken.gpus)
     random.shuffle(allocations)  # type: ignore[attr-defined]
     for taken in allocations:
-        free = free.plus(taken)
+        free += taken
     assert free.cores == pytest.approx(NODE.cores)
-    assert free.holds(replace(NODE, cores=free.cores))
+    assert free.contains(replace(NODE, cores=free.cores))
 
 
 @given(st.lists(_requests, max_size=12), st.lists(_requests, max_size=6))
@@ -204,8 +209,8 @@ def test_fitting_requests_equal_those_that_fit_alone(
 ) -> None:
     free = replace(NODE, named={"licence": 1.5}, disk=500)
     for job in running:
-        taken = fit(free, job, DEVICES)
-        free = free if taken is None else free.minus(taken)
+        taken = find_allocation(free, job, DEVICES)
+        free = free if taken is None else free - taken
     shared: dict[str, float] = {"licence": 1.0}
     requests = [
         *kinds,
@@ -213,17 +218,19 @@ def test_fitting_requests_equal_those_that_fit_alone(
         *(replace(kind, named={"licence": 2}, disk=400) for kind in kinds),
         *(replace(kind, disk=501) for kind in kinds),
     ]
-    assert fitting(free, requests, DEVICES) == [
-        place for place, kind in enumerate(requests) if fit(free, kind, DEVICES) is not None
+    assert list_fitting(free, requests, DEVICES) == [
+        place
+        for place, kind in enumerate(requests)
+        if find_allocation(free, kind, DEVICES) is not None
     ]
 
 
 @given(_requests, st.integers(0, 40))
 def test_number_of_fitting_jobs_equals_repeated_allocation(job: ResourceRequest, most: int) -> None:
     free, number = NODE, 0
-    while number < most and (taken := fit(free, job, DEVICES)) is not None:
-        free, number = free.minus(taken), number + 1
-    assert how_many(NODE, job, DEVICES, most=most) == number
+    while number < most and (taken := find_allocation(free, job, DEVICES)) is not None:
+        free, number = free - taken, number + 1
+    assert count_fitting(NODE, job, DEVICES, maximum=most) == number
 
 
 def test_node_offers_its_devices_with_all_their_memory() -> None:

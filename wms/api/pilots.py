@@ -15,7 +15,7 @@ from sluice.contracts.pilots.pilot_list import PilotList
 from sluice.servicekit.access.policy import SHIFT, VIEWERS, allow
 from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
-from wms.db.pilots.pilot_pages import MOST, PilotQuery
+from wms.db.pilots.pilot_pages import MAX_PILOTS_PER_PAGE, PilotQuery
 from wms.usecases.context import WmsContext
 from wms.usecases.leasing.load_tool import load_tool
 from wms.usecases.pilots.acknowledge_pilot import acknowledge_pilot
@@ -48,7 +48,7 @@ def _add_reading(router: APIRouter, context: WmsContext) -> None:
         name: Annotated[str | None, Query(description="Only pilots with this name.")] = None,
         attention: Attention = False,
         after: str | None = None,
-        limit: Annotated[int, Query(ge=1, le=MOST)] = MOST,
+        limit: Annotated[int, Query(ge=1, le=MAX_PILOTS_PER_PAGE)] = MAX_PILOTS_PER_PAGE,
     ) -> PilotList:
         """List pilots: present ones, then unacknowledged lost ones, then those ended within a day.
 

@@ -13,7 +13,7 @@ from sluice.contracts.common.states import JobState, TaskState
 from sluice.contracts.data.storage_space import StorageWaitList
 from sluice.contracts.jobs.tasks import (
     BY_REQUEST,
-    Boosted,
+    BoostResult,
     Boosts,
     Cancel,
     Explanation,
@@ -218,7 +218,7 @@ def boosts_router(context: WmsContext) -> APIRouter:
 
     @router.put("")
     @allow(CallingService.CHAINS)
-    async def boosts(body: Boosts) -> Boosted:
+    async def boosts(body: Boosts) -> BoostResult:
         """Raise the ranks of the given tasks, and of no others, until the next request.
 
         Ranks that a person has set stay as they are.

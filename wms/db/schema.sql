@@ -66,8 +66,8 @@ CREATE TABLE tasks (
     -- What an earlier task did, if the task reuses results.
     taken_over jsonb,
     -- The reservation: a pilot that gets no job of lower rank until a job of this task fits.
-    kept_by uuid,
-    kept_until timestamptz,
+    reserved_by uuid,
+    reserved_until timestamptz,
     -- Canceled jobs that a pilot had when the task ended.
     killed bigint NOT NULL DEFAULT 0,
     -- What is added to base_rank at present, and why. A rank set by a person is not boosted.
@@ -354,10 +354,10 @@ CREATE TABLE duplicate_attempts (
 
 CREATE INDEX duplicate_attempts_by_task ON duplicate_attempts (task_uid);
 
--- How long jobs take and how many fail, for each kind (step of a template) and each worker. A
--- worker is the name and host of a pilot: its row outlives the pilot. See
--- wms/domain/scheduling/worker_times.py.
-CREATE TABLE worker_times (
+-- How long jobs take and how many fail, for each kind (step of a template) and each pilot identity:
+-- the name and host of a pilot, which stay the same when it restarts. See
+-- wms/domain/scheduling/pilot_times.py.
+CREATE TABLE pilot_times (
     template text NOT NULL,
     step text NOT NULL,
     name text NOT NULL,
@@ -370,16 +370,16 @@ CREATE TABLE worker_times (
     seen_at timestamptz NOT NULL DEFAULT now(),
     -- When it last got a job as a probe, to see whether jobs still fail.
     probed_at timestamptz,
-    -- Attempts whose jobs another worker finished.
+    -- Attempts whose jobs another pilot finished.
     rescued bigint NOT NULL DEFAULT 0 CHECK (rescued >= 0),
     PRIMARY KEY (template, step, name, host)
 );
 
-CREATE INDEX worker_times_by_worker ON worker_times (name, host);
+CREATE INDEX pilot_times_by_identity ON pilot_times (name, host);
 
-CREATE INDEX worker_times_failing ON worker_times (failing) WHERE failing > 0.25;
+CREATE INDEX pilot_times_failing ON pilot_times (failing) WHERE failing > 0.25;
 
-CREATE INDEX worker_times_seen ON worker_times (seen_at);
+CREATE INDEX pilot_times_seen ON pilot_times (seen_at);
 
 -- Input data sets of a task that all their tasks read file by file -> number of these tasks. The
 -- row arrives apart from the task, and perhaps before it.

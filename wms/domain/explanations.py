@@ -10,7 +10,7 @@ from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.jobs.resources import named_in_words
 from sluice.contracts.jobs.steps import StepPriority, describe_disabled_step
 from sluice.contracts.jobs.tasks import Job, TaskStatus
-from sluice.scheduling.fit import gpus_in_words, why_unsuited
+from sluice.scheduling.fit import describe_gpus, explain_unsuitable_gpus
 from wms.domain.scheduling.limits import UsingStep
 from wms.domain.scheduling.matching import (
     ENGINES,
@@ -18,7 +18,6 @@ from wms.domain.scheduling.matching import (
     Demand,
     PilotNode,
     describe_sandbox,
-    find_misfit,
     sort_demands,
 )
 
@@ -235,7 +234,7 @@ def _explain_not_leased(task: TaskStatus, facts: WaitingFacts) -> str:
         return "No pilot: no registered pilot is alive and takes jobs"
     if own is None:
         return "Its jobs have just become ready"
-    reasons = [find_misfit(own, node) for node in facts.nodes]
+    reasons = [own.find_misfit(node) for node in facts.nodes]
     if all(reason is not None for reason in reasons):
         return f"No pilot fits: a job {explain_no_fit(own, facts.nodes)}"
     scarce = _explain_scarce_resource(own, facts)
@@ -289,7 +288,7 @@ def _describe_need(demand: Demand) -> str:
         amounts.append(f"{needs.resources.disk} MiB of disk")
     if needs.named:
         amounts.append(named_in_words(needs.named))
-    gpus = "" if needs.gpus is None else f" and {gpus_in_words(needs.gpus)}"
+    gpus = "" if needs.gpus is None else f" and {describe_gpus(needs.gpus)}"
     return f"needs {', '.join(amounts)}{gpus}"
 
 
@@ -310,9 +309,9 @@ def explain_no_fit(demand: Demand, nodes: Sequence[PilotNode]) -> str:
         instead = f" ({who} {USERS})" if any(node.has_users for node in nodes) else ""
         return f"needs {describe_sandbox(needs)}, and {none}{instead}"
     largest = max(suitable_nodes, key=lambda node: _get_node_sort_key(node, needs))
-    why = find_misfit(demand, largest)
+    why = demand.find_misfit(largest)
     others = Counter(
-        _extract_need(reason) for node in suitable_nodes if (reason := find_misfit(demand, node))
+        _extract_need(reason) for node in suitable_nodes if (reason := demand.find_misfit(node))
     )
     del others[_extract_need(why or "")]
     other_reasons = "".join(
@@ -325,7 +324,7 @@ def explain_no_fit(demand: Demand, nodes: Sequence[PilotNode]) -> str:
 
 def _list_misfits(demand: Demand, nodes: Sequence[PilotNode], need: str) -> Iterator[str]:
     """Yield the reasons of the nodes that lack this need."""
-    reasons = (find_misfit(demand, node) for node in nodes)
+    reasons = (demand.find_misfit(node) for node in nodes)
     return (reason for reason in reasons if reason is not None and _extract_need(reason) == need)
 
 
@@ -337,7 +336,7 @@ def _extract_need(reason: str) -> str:
 def _get_node_sort_key(node: PilotNode, needs: Needs) -> tuple[bool, int, float, int]:
     """Return a sort key of a node; nodes with suitable GPUs come last."""
     gpus, has = needs.gpus, node.resources
-    suited = gpus is None or why_unsuited(has.known_gpus, gpus) is None
+    suited = gpus is None or explain_unsuitable_gpus(has.known_gpus, gpus) is None
     return suited, len(has.gpus), has.cores, has.ram
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.jobs.tasks import Task
-from wms.domain.splitting.flow import list_streamed_inputs
+from wms.domain.splitting.dataflow_rules import list_streamed_inputs
 from wms.domain.splitting.tree_merge import get_level
 
 #: A job's inputs, as they are stored.

@@ -25,7 +25,7 @@ class RetryRule:
         override: The word in the task's ``retry_also`` that asks for a retry all the same, or None
             if there is no such word.
         counts_as_node_loss: The node was lost. Several losses in a row quarantine the job.
-        blames_worker: A failure of this class counts against the worker in its statistics.
+        blames_pilot: A failure of this class counts against the pilot in its statistics.
         counts_as_failed_attempt: The attempt counts among the failed attempts of its task.
     """
 
@@ -37,13 +37,13 @@ class RetryRule:
     retry_is_useless: bool = False
     override: Hopeless | None = None
     counts_as_node_loss: bool = False
-    blames_worker: bool = True
+    blames_pilot: bool = True
     counts_as_failed_attempt: bool = True
 
 
 RULES: dict[ErrorClass, RetryRule] = {
     ErrorClass.TOOL_FAILED: RetryRule(),
-    ErrorClass.TOOL_REFUSED: RetryRule(retry_is_useless=True, blames_worker=False),
+    ErrorClass.TOOL_REFUSED: RetryRule(retry_is_useless=True, blames_pilot=False),
     ErrorClass.TOOL_TIMEOUT: RetryRule(retry_is_useless=True, override="tool_timeout"),
     ErrorClass.OUT_OF_MEMORY: RetryRule(memory=1.5, override="out_of_memory"),
     ErrorClass.STAGE_IN_FAILED: RetryRule(),
@@ -54,7 +54,7 @@ RULES: dict[ErrorClass, RetryRule] = {
         pauses=False,
         delay=5.0,
         longest=600.0,
-        blames_worker=False,
+        blames_pilot=False,
         counts_as_failed_attempt=False,
     ),
     ErrorClass.PILOT_LOST: RetryRule(counts=False, pauses=False, counts_as_node_loss=True),
@@ -100,7 +100,7 @@ class RetryLimits:
     Attributes:
         retry: Most attempts that count.
         backoff: Seconds before the second attempt, doubled for each further one.
-        losses: Number of nodes lost in a row that quarantines a job.
+        max_node_losses: Number of nodes lost in a row that quarantines a job.
         also: Errors that are retried although a retry does not help.
         temporary: Exit codes of the tool after which another attempt may help.
         most_ram: MiB of the largest suitable node; None if unknown.
@@ -109,7 +109,7 @@ class RetryLimits:
 
     retry: int
     backoff: float
-    losses: int = 5
+    max_node_losses: int = 5
     also: Collection[Hopeless] = ()
     temporary: Collection[int] = ()
     most_ram: int | None = None
@@ -172,7 +172,7 @@ def decide_after_error(
     gives_up = (rule.retry_is_useless or bool(note)) and rule.override not in limits.also
     if gives_up or (rule.counts and failures >= limits.retry):
         return RetryDecision(JobState.FAILED, failures, losses, note=note if gives_up else "")
-    if losses >= limits.losses:
+    if losses >= limits.max_node_losses:
         return RetryDecision(JobState.QUARANTINED, failures, losses)
     delay = (
         pause_after(failures, first=limits.backoff, longest=MAX_DELAY)

@@ -1,17 +1,15 @@
 """Builds the objects of a simulation from a scenario."""
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from heapq import merge
 from math import ceil
 from random import Random
-from uuid import UUID
 
 from sluice.contracts.jobs.gpus import LEAST_SHARE, GpuNeeds
 from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.pilots.pilots import NodeResources
 from wms.domain.placement.policy import Kind, Place
-from wms.domain.scheduling.matching import Demand, PilotNode, find_misfit
+from wms.domain.scheduling.matching import PilotNode, find_misfit
 from wms.simulation.draws import draw_from
 from wms.simulation.errors import InvalidScenario
 from wms.simulation.files import Files, Row
@@ -20,7 +18,6 @@ from wms.simulation.world import FreeResources, Node, SimulatedPage, SimulatedSl
 
 #: The cores or memory of a node if a scenario states none.
 _ENOUGH = 1_000_000_000
-_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def build_works(scenario: Scenario) -> list[Work]:
@@ -103,7 +100,7 @@ def _find_misfit(kind: KindOfWork, group: NodeGroup) -> str | None:
     )
     resources = Resources(cores=kind.cores, ram=kind.ram)
     needs = Needs(resources=resources, nodes=kind.nodes, gpu=_build_gpu_needs(kind))
-    return find_misfit(Demand(UUID(int=0), 1.0, _EPOCH, 1, needs), PilotNode(node))
+    return find_misfit(needs, {}, PilotNode(node))
 
 
 def _build_gpu_needs(kind: KindOfWork) -> GpuNeeds | None:

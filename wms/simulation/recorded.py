@@ -13,7 +13,11 @@ from wms.simulation.entry import simulate
 from wms.simulation.files import Row, write_table
 from wms.simulation.recorded_nodes import ReplayNodes, build_node_groups, change_nodes
 from wms.simulation.recorded_pages import TimeOf, build_pipelines
-from wms.simulation.recorded_workers import RecordedWorker, estimate_loading_time, find_workers
+from wms.simulation.recorded_pilots import (
+    RecordedPilot,
+    estimate_loading_time,
+    find_recorded_pilots,
+)
 from wms.simulation.scenario import Arrivals, KindOfWork, Pipeline, Scenario
 
 #: If a node left during the run, the simulation ends after this many times its duration.
@@ -66,10 +70,10 @@ def build_recorded_scenario(runs: Sequence[RecordedRun], *, stem: str = "run") -
     """
     began, ended = min(run.began for run in runs), max(run.ended for run in runs)
     names = _list_kind_names(runs)
-    workers = find_workers(runs, names)
-    kinds = _build_kinds(runs, names, workers)
-    time_of = _create_time_of(workers, {kind.name: kind.loading for kind in kinds})
-    nodes = build_node_groups(workers, kinds, began=began, ended=ended)
+    recorded_pilots = find_recorded_pilots(runs, names)
+    kinds = _build_kinds(runs, names, recorded_pilots)
+    time_of = _create_time_of(recorded_pilots, {kind.name: kind.loading for kind in kinds})
+    nodes = build_node_groups(recorded_pilots, kinds, began=began, ended=ended)
     pipelines: list[Pipeline] = []
     arrivals: list[Arrivals] = []
     tables: dict[str, Sequence[Row]] = {}
@@ -179,7 +183,7 @@ def _build_pipeline_name(steps: Sequence[str], number: int, runs: int) -> str:
 def _build_kinds(
     runs: Sequence[RecordedRun],
     names: Mapping[tuple[str, str], str],
-    workers: Sequence[RecordedWorker],
+    recorded_pilots: Sequence[RecordedPilot],
 ) -> list[KindOfWork]:
     kinds_by_name: dict[str, KindOfWork] = {}
     for run in runs:
@@ -187,7 +191,9 @@ def _build_kinds(
             name = names[run.template, step]
             if recorded.jobs and name not in kinds_by_name:
                 needs = run.plan.step(step).needs
-                loading = estimate_loading_time(workers, name, step=step) if needs.warm else 0.0
+                loading = (
+                    estimate_loading_time(recorded_pilots, name, step=step) if needs.warm else 0.0
+                )
                 kinds_by_name[name] = _build_kind(name, needs, loading)
     return list(kinds_by_name.values())
 
@@ -204,14 +210,16 @@ def _build_kind(name: str, needs: Needs, loading: float) -> KindOfWork:
     )
 
 
-def _create_time_of(workers: Sequence[RecordedWorker], loading: Mapping[str, float]) -> TimeOf:
+def _create_time_of(
+    recorded_pilots: Sequence[RecordedPilot], loading: Mapping[str, float]
+) -> TimeOf:
     """Return a function of the times of jobs on a node of speed 1, without loading."""
     times: dict[int, float] = {}
-    for worker in workers:
-        for each in worker.jobs:
+    for recorded_pilot in recorded_pilots:
+        for each in recorded_pilot.jobs:
             took, load = each.job.seconds, loading[each.kind]
             net_seconds = took - load if each.loads and took >= load else took
-            times[id(each.job)] = net_seconds * worker.speed
+            times[id(each.job)] = net_seconds * recorded_pilot.speed
 
     def time_of(step: str, job: RecordedJob) -> float:
         return times[id(job)]

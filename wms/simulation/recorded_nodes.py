@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sluice.contracts.pilots.pilots import NodeResources
-from wms.simulation.recorded_workers import RecordedWorker
+from wms.simulation.recorded_pilots import RecordedPilot
 from wms.simulation.scenario import MAX_PLACES, Distribution, KindOfWork, NodeGroup
 
 
@@ -26,7 +26,7 @@ class ReplayNodes:
 
 
 def build_node_groups(
-    workers: Sequence[RecordedWorker],
+    recorded_pilots: Sequence[RecordedPilot],
     kinds: Sequence[KindOfWork],
     *,
     began: datetime,
@@ -34,8 +34,8 @@ def build_node_groups(
 ) -> list[NodeGroup]:
     """Return the groups of equal nodes, each with the name of its first node."""
     groups: list[NodeGroup] = []
-    for worker in workers:
-        group = _build_node_group(worker, kinds, began=began, ended=ended)
+    for recorded_pilot in recorded_pilots:
+        group = _build_node_group(recorded_pilot, kinds, began=began, ended=ended)
         alike = next((other for other in groups if _is_alike(other, group)), None)
         if alike is not None:
             groups[groups.index(alike)] = alike.model_copy(update={"count": alike.count + 1})
@@ -43,7 +43,7 @@ def build_node_groups(
             names = {other.name for other in groups}
             number = 2
             while group.name in names:
-                group = group.model_copy(update={"name": f"{worker.name}+{number}"})
+                group = group.model_copy(update={"name": f"{recorded_pilot.name}+{number}"})
                 number += 1
             groups.append(group)
     return groups
@@ -72,25 +72,25 @@ def _is_alike(one: NodeGroup, other: NodeGroup) -> bool:
 
 
 def _build_node_group(
-    worker: RecordedWorker, kinds: Sequence[KindOfWork], *, began: datetime, ended: datetime
+    recorded_pilot: RecordedPilot, kinds: Sequence[KindOfWork], *, began: datetime, ended: datetime
 ) -> NodeGroup:
-    pilot = worker.pilot
+    pilot = recorded_pilot.pilot
     if pilot is None:
         # Only its jobs are known.
         return NodeGroup(
-            name=worker.name,
-            places=min(worker.most, MAX_PLACES),
-            speed=worker.speed,
+            name=recorded_pilot.name,
+            places=min(recorded_pilot.most, MAX_PLACES),
+            speed=recorded_pilot.speed,
             gpus=_count_gpus(kinds),
         )
     node = pilot.resources
     joins = max((pilot.registered_at - began).total_seconds(), 0.0)
-    end = worker.end_before(ended)
+    end = recorded_pilot.end_before(ended)
     lives = None if end is None else max((end - began).total_seconds() - joins, 0.0)
     return NodeGroup(
-        name=worker.name,
+        name=recorded_pilot.name,
         places=max(min(pilot.slots, _count_parallel_jobs(node, kinds), MAX_PLACES), 1),
-        speed=worker.speed,
+        speed=recorded_pilot.speed,
         cores=node.cores,
         ram=node.ram,
         gpus=len(node.known_gpus),

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sluice.contracts.jobs.times import Timeline
 from sluice.servicekit.database import Database
-from wms.db.pilots.worker_times import Stragglers
+from wms.db.pilots.pilot_times import Stragglers
 from wms.db.tasks.task_cache import TaskCache
 from wms.domain.placement.loading import KindFacts
 from wms.domain.placement.policy import Policy
@@ -16,8 +16,8 @@ from wms.domain.scheduling.matching import PilotNode
 from wms.domain.scheduling.rank import RankWeights
 from wms.domain.times import Samples
 from wms.metrics import WmsMetrics
-from wms.usecases.leasing.other_workers import OtherWorkers
-from wms.usecases.leasing.quarantine_workers import WorkerTrouble
+from wms.usecases.leasing.limit_failing_pilots import PilotLimitsByWork
+from wms.usecases.leasing.other_pilots import OtherPilots
 from wms.usecases.reports.attempt_end_buffer import AttemptEndBuffer
 from wms.usecases.reports.check_outputs import OutputCheck
 from wms.usecases.ttl_cache import TtlCache
@@ -32,9 +32,9 @@ class WmsRules:
         heartbeat: Interval of the heartbeats of pilots.
         lease: Silence after which a pilot loses its jobs.
         grace: Time after the lease before its jobs are leased again (invariant 6).
-        unseen: Silence after which a pilot counts as lost.
-        poll: Interval between two checks for work while a request waits.
-        losses: Number of nodes lost in a row that quarantines a job.
+        pilot_timeout: Silence after which a pilot counts as lost.
+        poll_period: Interval between two checks for work while a request waits.
+        max_node_losses: Number of nodes lost in a row that quarantines a job.
         deadline_grace: Time that a job may exceed its own limits.
         fit_grace: Time before jobs that fit no pilot are said to fit none forever.
     """
@@ -42,9 +42,9 @@ class WmsRules:
     heartbeat: float
     lease: float
     grace: float
-    unseen: float
-    poll: float
-    losses: int
+    pilot_timeout: float
+    poll_period: float
+    max_node_losses: int
     deadline_grace: float
     fit_grace: float
 
@@ -65,9 +65,9 @@ class WmsContext:
     live_times: TtlCache[Samples] = field(default_factory=TtlCache)
     timelines: TtlCache[Timeline] = field(default_factory=TtlCache)
     stragglers: TtlCache[Stragglers] = field(default_factory=TtlCache)
-    other_workers: TtlCache[OtherWorkers] = field(default_factory=TtlCache)
+    other_pilots: TtlCache[OtherPilots] = field(default_factory=TtlCache)
     kinds: TtlCache[dict[str, KindFacts]] = field(default_factory=TtlCache)
-    worker_trouble: TtlCache[WorkerTrouble] = field(default_factory=TtlCache)
+    pilot_limits: TtlCache[PilotLimitsByWork] = field(default_factory=TtlCache)
     ends: AttemptEndBuffer = field(default_factory=AttemptEndBuffer)
     #: Tasks whose jobs wait for space on a storage, as far as this instance knows.
     waiting_for_space: set[UUID] = field(default_factory=set)

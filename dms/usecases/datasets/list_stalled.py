@@ -3,7 +3,7 @@
 from dms.db.stalled import list_stalled_by_reason
 from dms.domain.failures import ATTEMPTS_BEFORE_NOTICE
 from sluice.contracts.access.owners import ALL, Visibility
-from sluice.contracts.data.datasets import Stalled, StalledList
+from sluice.contracts.data.datasets import StalledGroup, StalledList
 from sluice.servicekit.database import Database
 
 
@@ -19,7 +19,7 @@ async def list_stalled(
             connection, failures=ATTEMPTS_BEFORE_NOTICE, limit=limit, visibility=visibility
         )
     groups = [
-        Stalled(
+        StalledGroup(
             state=row.first.state, reason=row.reason, halted=row.halted, first=row.first,
             number=row.number, since=row.since
         )

@@ -22,7 +22,7 @@ NO_FAULTS: Faults = MappingProxyType({})
 _StatedFile = tuple[NewFile, StoragePlace]
 
 #: Files that one call in a thread checks.
-CHUNK = 200
+MAX_FILES_PER_CHECK = 200
 
 
 async def check_files(
@@ -40,10 +40,11 @@ async def check_files(
         by_storage.setdefault(place.root.url, []).append((file, place))
     faults: dict[str, str] = {}
     for url, claimed in by_storage.items():
-        for start in range(0, len(claimed), CHUNK):
+        for start in range(0, len(claimed), MAX_FILES_PER_CHECK):
             try:
                 faults |= await reads.run(
-                    url, partial(_check, claimed[start : start + CHUNK], verify=verify)
+                    url,
+                    partial(_check, claimed[start : start + MAX_FILES_PER_CHECK], verify=verify),
                 )
             except StorageUnavailable as error:
                 raise NotAvailable(f"the files cannot be looked at: {error}") from error

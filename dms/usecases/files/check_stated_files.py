@@ -8,7 +8,7 @@ from functools import partial
 from dms.db.storages import list_roots
 from dms.domain.places import OutsideStorages, StoragePlace, storage_place
 from dms.usecases.context import DmsContext
-from dms.usecases.files.check_files import CHUNK, fault_at
+from dms.usecases.files.check_files import MAX_FILES_PER_CHECK, fault_at
 from dms.usecases.files.check_links import require_no_link
 from sluice import storage
 from sluice.contracts.common.problems import NotAvailable
@@ -41,7 +41,7 @@ async def check_stated_files(
             faults[number] = error.detail
         else:
             by_storage[place.root.url].append(_StatedFile(number, file, place))
-    at_once = 1 if content else CHUNK
+    at_once = 1 if content else MAX_FILES_PER_CHECK
     for url, claimed in by_storage.items():
         for start in range(0, len(claimed), at_once):
             check = partial(_check_all, claimed[start : start + at_once], content=content)

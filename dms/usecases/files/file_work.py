@@ -27,11 +27,11 @@ P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
 
 #: Files that one call in a thread removes.
-CHUNK = 64
-#: Storages that are looked at or probed at the same time.
-LOOKS = 8
-#: Seconds after which a storage that is looked at or probed counts as not answering.
-LOOK_LIMIT = 20.0
+MAX_FILES_PER_REMOVAL = 64
+#: Storages that are inspected or probed at the same time.
+MAX_CONCURRENT_PROBES = 8
+#: Seconds after which a storage that is inspected or probed counts as not answering.
+PROBE_TIMEOUT_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,10 @@ class FileWork:
         self._copying = asyncio.Semaphore(copies)
         self._removing = asyncio.Semaphore(removals)
         self._threads = ThreadPoolExecutor(copies + removals + 2, thread_name_prefix="dms-files")
-        self._lookers = ThreadPoolExecutor(LOOKS, thread_name_prefix="dms-looks")
-        self._looks: dict[Hashable, asyncio.Future[Any]] = {}
+        self._probe_threads = ThreadPoolExecutor(
+            MAX_CONCURRENT_PROBES, thread_name_prefix="dms-probes"
+        )
+        self._running_probes: dict[Hashable, asyncio.Future[Any]] = {}
 
     async def start(self) -> None:
         """Do nothing: threads start with their first work."""
@@ -66,7 +68,7 @@ class FileWork:
 
         A running operation is left to itself: each may be interrupted and repeated.
         """
-        for threads in (self._threads, self._lookers):
+        for threads in (self._threads, self._probe_threads):
             threads.shutdown(wait=False, cancel_futures=True)
 
     async def copy(
@@ -97,7 +99,7 @@ class FileWork:
 
     async def join(
         self, root: Root, pieces: Sequence[str], url: str, content: Content
-    ) -> storage.Stored:
+    ) -> storage.StoredFile:
         """Join pieces into one file, and keep the pieces. A target behind a link is refused.
 
         Raises:
@@ -114,7 +116,10 @@ class FileWork:
         Files in the folders ``spared`` are kept and count as removed. Files outside the storage,
         and those behind a link in it, are not touched.
         """
-        chunks = [urls[start : start + CHUNK] for start in range(0, len(urls), CHUNK)]
+        chunks = [
+            urls[start : start + MAX_FILES_PER_REMOVAL]
+            for start in range(0, len(urls), MAX_FILES_PER_REMOVAL)
+        ]
 
         async def remove_chunk(chunk: Sequence[str]) -> list[StorageError | None]:
             async with self._removing:
@@ -148,10 +153,12 @@ class FileWork:
         """Return the real path of a local folder and the free bytes there.
 
         Raises:
-            OSError: The folder cannot be looked at.
+            OSError: The folder cannot be inspected.
             TimeoutError: Its file system does not answer.
         """
-        return await self._look(path, lambda: FolderFacts(resolve_folder(path), _free_at(path)))
+        return await self._run_probe(
+            path, lambda: FolderFacts(resolve_folder(path), _free_at(path))
+        )
 
     async def probe(self, url: str, *, read_only: bool) -> None:
         """Check that a storage can be used.
@@ -160,26 +167,26 @@ class FileWork:
             StorageError: The storage cannot be used.
             TimeoutError: The storage does not answer.
         """
-        await self._look((url, read_only), lambda: storage.probe(url, read_only=read_only))
+        await self._run_probe((url, read_only), lambda: storage.probe(url, read_only=read_only))
 
-    async def _look(self, what: Hashable, work: Callable[[], ResultT]) -> ResultT:
-        """Run a look in a thread, or join the one that still runs.
+    async def _run_probe(self, what: Hashable, work: Callable[[], ResultT]) -> ResultT:
+        """Run a probe in a thread, or join the probe of the same storage that still runs.
 
         Each storage takes one thread at most.
         """
-        looking = self._looks.get(what)
-        if looking is None:
-            looking = asyncio.get_running_loop().run_in_executor(self._lookers, work)
-            self._looks[what] = looking
-            looking.add_done_callback(lambda done: self._end_look(what, done))
-        async with asyncio.timeout(LOOK_LIMIT):
-            result: ResultT = await asyncio.shield(looking)
+        probe = self._running_probes.get(what)
+        if probe is None:
+            probe = asyncio.get_running_loop().run_in_executor(self._probe_threads, work)
+            self._running_probes[what] = probe
+            probe.add_done_callback(lambda done: self._end_probe(what, done))
+        async with asyncio.timeout(PROBE_TIMEOUT_SECONDS):
+            result: ResultT = await asyncio.shield(probe)
         return result
 
-    def _end_look(self, what: Hashable, looking: "asyncio.Future[Any]") -> None:
-        del self._looks[what]
-        if not looking.cancelled():
-            looking.exception()  # the caller may have timed out
+    def _end_probe(self, what: Hashable, probe: "asyncio.Future[Any]") -> None:
+        del self._running_probes[what]
+        if not probe.cancelled():
+            probe.exception()  # the caller may have timed out
 
     async def _in_thread(
         self, work: Callable[P, ResultT], *args: P.args, **kwargs: P.kwargs
@@ -220,7 +227,7 @@ def _put_piece(root: Root, url: str, data: bytes) -> None:
     storage.put_bytes(data, url)
 
 
-def _join(root: Root, pieces: Sequence[str], url: str, content: Content) -> storage.Stored:
+def _join(root: Root, pieces: Sequence[str], url: str, content: Content) -> storage.StoredFile:
     _require_plain(root, url)
     return storage.join(pieces, url, checksum=content.checksum, size=content.size)
 

@@ -45,7 +45,7 @@ from sluice.contracts.access.quotas import quota_holders
 from sluice.contracts.common.problems import Conflict, NotAvailable, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, ReplicaState
 from sluice.contracts.data.counts import add_counts, counts_in
-from sluice.contracts.data.datasets import NewFile, Registered
+from sluice.contracts.data.datasets import NewFile, RegistrationCounts
 from sluice.contracts.messages import RegisterFiles
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection, Database, Transaction
@@ -58,7 +58,7 @@ MAX_TRIES = 3
 
 async def register_files(
     context: DmsContext, uid: UUID, files: Sequence[NewFile], *, by: Person | None = None
-) -> Registered:
+) -> RegistrationCounts:
     """Register files of a data set in one transaction; registered files that are equal are skipped.
 
     The data set must be open unless all files are known. With ``context.verify_files``, new files
@@ -107,7 +107,7 @@ async def _register(
     faults: Faults,
     *,
     by: Person | None,
-) -> Registered:
+) -> RegistrationCounts:
     async with database.transaction() as transaction:
         row = await lock_dataset(transaction.connection, uid)
         if row is None:
@@ -150,7 +150,7 @@ async def _add(
     late: bool = False,
     faults: Faults = NO_FAULTS,
     bounded: bool = False,
-) -> Registered:
+) -> RegistrationCounts:
     """Register files of a data set whose row is locked.
 
     ``late`` also takes files for a data set that is being deleted. ``faults`` are those of files
@@ -195,7 +195,7 @@ async def _add(
         await note_late_files(connection, uid)
     if fresh or (close_at is not None and row.close_at is None):
         await _count(connection, row, fresh, close_at=close_at, bounded=bounded)
-    return Registered(new=len(fresh), known=len(submitted) - len(fresh))
+    return RegistrationCounts(new=len(fresh), known=len(submitted) - len(fresh))
 
 
 async def _add_new(
@@ -205,7 +205,7 @@ async def _add_new(
     *,
     close_at: int | None,
     bounded: bool,
-) -> Registered | None:
+) -> RegistrationCounts | None:
     """Try to register all files as new, which they nearly always are.
 
     Unique indexes detect files that are not new. Returns None if nothing was done.
@@ -226,7 +226,7 @@ async def _add_new(
     if not inserted:
         return None
     await _count(connection, row, fresh, close_at=close_at, bounded=bounded)
-    return Registered(new=len(fresh), known=len(submitted) - len(fresh))
+    return RegistrationCounts(new=len(fresh), known=len(submitted) - len(fresh))
 
 
 async def _count(

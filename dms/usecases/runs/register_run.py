@@ -17,7 +17,7 @@ from dms.domain.differences import require_same_request
 from dms.domain.errors import require_order
 from dms.usecases.runs.require_owner import require_owner
 from sluice.contracts.common.problems import NotFound
-from sluice.contracts.data.datasets import Registered
+from sluice.contracts.data.datasets import RegistrationCounts
 from sluice.contracts.data.runs import NewFrame, NewPeriod, NewRun, Period, Run
 from sluice.servicekit.access.delegation import current_person
 from sluice.servicekit.database import Database
@@ -76,7 +76,9 @@ def _comparable(
     return first.model_dump(exclude=excluded), new.model_dump(exclude=excluded)
 
 
-async def register_frames(database: Database, run: int, frames: Sequence[NewFrame]) -> Registered:
+async def register_frames(
+    database: Database, run: int, frames: Sequence[NewFrame]
+) -> RegistrationCounts:
     """Register the new frames of a run.
 
     The user who registered the run may do so, and people with the role *shift*.
@@ -103,4 +105,4 @@ async def register_frames(database: Database, run: int, frames: Sequence[NewFram
                 registered[frame.number].model_dump(exclude={"run"}),
                 frame.model_dump(),
             )
-    return Registered(new=new, known=len(frames) - new)
+    return RegistrationCounts(new=new, known=len(frames) - new)

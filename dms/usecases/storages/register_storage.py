@@ -9,7 +9,7 @@ from dms.domain.places import Root
 from dms.domain.storage_errors import StorageRefused
 from dms.domain.storage_urls import WrongStorageUrl, require_storage_url
 from dms.usecases.context import DmsContext
-from dms.usecases.files.file_work import LOOK_LIMIT, FileWork
+from dms.usecases.files.file_work import PROBE_TIMEOUT_SECONDS, FileWork
 from sluice.contracts.data.datasets import NewStorage, Storage
 from sluice.servicekit.database import Database
 from sluice.storage import StorageError
@@ -59,7 +59,7 @@ async def probe_storage(files: FileWork, storage: NewStorage) -> None:
         ) from error
     except TimeoutError as error:
         raise StorageRefused(
-            storage.name, storage.url, f"has not answered within {LOOK_LIMIT:g} s"
+            storage.name, storage.url, f"has not answered within {PROBE_TIMEOUT_SECONDS:g} s"
         ) from error
 
 

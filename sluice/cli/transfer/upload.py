@@ -152,7 +152,7 @@ class _Canceled(Exception):
     """The upload was canceled."""
 
 
-async def _upload_entry(entry: InputEntry, url: str) -> storage.Stored:
+async def _upload_entry(entry: InputEntry, url: str) -> storage.StoredFile:
     """Copy an entry to a storage.
 
     If the caller is canceled, the copy ends before anything else happens, and nothing of it stays.
@@ -179,7 +179,7 @@ async def _upload_entry(entry: InputEntry, url: str) -> storage.Stored:
         raise
 
 
-def _new_file(seq: int, entry: InputEntry, url: str, stored: storage.Stored) -> NewFile:
+def _new_file(seq: int, entry: InputEntry, url: str, stored: storage.StoredFile) -> NewFile:
     """Return the request that registers a file, with its time of modification.
 
     Of files with the same name, it has the complete paths.
@@ -203,7 +203,7 @@ def _remove_files(urls: Sequence[str]) -> None:
             storage.remove(url)
 
 
-def store_entry(entry: InputEntry, url: str, check: Callable[[], None]) -> storage.Stored:
+def store_entry(entry: InputEntry, url: str, check: Callable[[], None]) -> storage.StoredFile:
     """Copy a file, or the bundle of an entry, to a storage.
 
     Args:

@@ -24,7 +24,7 @@ from sluice.contracts.data.datasets import (
     NewDataset,
     NewFiles,
     NewStorage,
-    Registered,
+    RegistrationCounts,
     Storage,
 )
 
@@ -82,10 +82,10 @@ class DatasetCalls(SharedUnmatchedCalls):
         path, params = f"{API}/append-only", {"uid": uid}
         return (await self.call("GET", path, params=params, answer=AppendOnlyList)).datasets
 
-    async def register_files(self, dataset: UUID, files: NewFiles) -> Registered:
+    async def register_files(self, dataset: UUID, files: NewFiles) -> RegistrationCounts:
         """Register files of a data set."""
         return await self.call(
-            "POST", f"{API}/datasets/{dataset}/files", body=files, answer=Registered
+            "POST", f"{API}/datasets/{dataset}/files", body=files, answer=RegistrationCounts
         )
 
     async def list_files(

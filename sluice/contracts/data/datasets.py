@@ -179,7 +179,7 @@ class DatasetPage(Contract):
     after: str | None
 
 
-class Stalled(Contract):
+class StalledGroup(Contract):
     """Data sets whose upload or deletion fails repeatedly for the same reason.
 
     Attributes:
@@ -204,7 +204,7 @@ class StalledList(Contract):
         more: Number of data sets with other reasons.
     """
 
-    stalled: list[Stalled]
+    stalled: list[StalledGroup]
     more: int = 0
 
 
@@ -270,7 +270,7 @@ class FilePage(Contract):
     after: str | None
 
 
-class Registered(Contract):
+class RegistrationCounts(Contract):
     """The numbers of files of a request that were registered now and before.
 
     Attributes:

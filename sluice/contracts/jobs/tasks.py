@@ -249,7 +249,7 @@ class Boosts(Contract):
     boosts: Annotated[list[Boost], Field(max_length=10_000)]
 
 
-class Boosted(Contract):
+class BoostResult(Contract):
     """The result of raising ranks.
 
     Attributes:

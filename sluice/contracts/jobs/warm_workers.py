@@ -9,7 +9,7 @@ from sluice.contracts.common.base import Contract, Timestamp
 from sluice.contracts.common.bounds import MAX_WORD
 
 #: The most warm workers of a pilot: one for each slot.
-_MOST = 4096
+_MAX_WARM_WORKERS = 4096
 
 
 class LoadState(StrEnum):
@@ -61,9 +61,9 @@ class LoadTool(Contract):
 
 
 #: The warm workers of a pilot.
-LoadedTools = Annotated[list[WarmWorkerState], Field(max_length=_MOST)]
+LoadedTools = Annotated[list[WarmWorkerState], Field(max_length=_MAX_WARM_WORKERS)]
 #: The kinds of the warm workers of a pilot.
 LoadedKinds = Annotated[
     list[Annotated[str, Field(max_length=MAX_WORD)]],
-    Field(max_length=_MOST),
+    Field(max_length=_MAX_WARM_WORKERS),
 ]

@@ -12,7 +12,7 @@ from sluice.cwl.reading.findings import Findings, TextPlace, suggest_or_list, te
 from sluice.cwl.reading.nodes import plain_json
 from sluice.text.visible_text import quoted
 
-_CUDA, _CAPABILITY, _LEAST, _MOST = _FIELDS = (
+_CUDA_FIELD, _CAPABILITY_FIELD, _MIN_COUNT_FIELD, _MAX_COUNT_FIELD = _FIELDS = (
     "cudaVersionMin",
     "cudaComputeCapability",
     "cudaDeviceCountMin",
@@ -87,26 +87,31 @@ class _CudaReader:
                 self._report_error(
                     key, f"is not a field of a CUDARequirement{suggest_or_list(key, _FIELDS)}"
                 )
-        if body.get(_CUDA) is not None and self._is_version(_CUDA, body[_CUDA]):
-            yield "cuda", str(body[_CUDA])
-        match body.get(_CAPABILITY):
+        if body.get(_CUDA_FIELD) is not None and self._is_version(_CUDA_FIELD, body[_CUDA_FIELD]):
+            yield "cuda", str(body[_CUDA_FIELD])
+        match body.get(_CAPABILITY_FIELD):
             case None:
                 pass
             case list() as versions:
-                if all([self._is_version(_CAPABILITY, version) for version in versions]):
+                if all([self._is_version(_CAPABILITY_FIELD, version) for version in versions]):
                     yield "capabilities", [str(version) for version in versions]
             case version:
-                if self._is_version(_CAPABILITY, version):
+                if self._is_version(_CAPABILITY_FIELD, version):
                     yield "capability", str(version)
         counts = {
             key: body[key]
-            for key in (_LEAST, _MOST)
+            for key in (_MIN_COUNT_FIELD, _MAX_COUNT_FIELD)
             if body.get(key) is not None and self._is_count(key, body[key])
         }
-        if counts.get(_MOST, counts.get(_LEAST, 1)) < counts.get(_LEAST, 1):
-            self._report_error(_MOST, f"is fewer than {quoted(_LEAST)}, {counts[_LEAST]}")
+        if counts.get(_MAX_COUNT_FIELD, counts.get(_MIN_COUNT_FIELD, 1)) < counts.get(
+            _MIN_COUNT_FIELD, 1
+        ):
+            self._report_error(
+                _MAX_COUNT_FIELD,
+                f"is fewer than {quoted(_MIN_COUNT_FIELD)}, {counts[_MIN_COUNT_FIELD]}",
+            )
             return
-        for key, name in ((_LEAST, "least"), (_MOST, "most")):
+        for key, name in ((_MIN_COUNT_FIELD, "least"), (_MAX_COUNT_FIELD, "most")):
             if key in counts:
                 yield name, counts[key]
 

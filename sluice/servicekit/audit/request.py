@@ -10,7 +10,7 @@ from sluice.servicekit.access.principal import Person
 from sluice.text.visible_text import visible_line
 
 #: The maximum number of characters of a fact and of an action.
-_MOST = 200
+_MAX_FACT = 200
 _MAX_ACTION = 1000
 
 
@@ -80,7 +80,9 @@ def add_audit_facts(**facts: object) -> None:
 
 def to_texts(facts: Mapping[str, object]) -> dict[str, str]:
     """Return the facts as text, without those that are None."""
-    return {name: _line(str(value), _MOST) for name, value in facts.items() if value is not None}
+    return {
+        name: _line(str(value), _MAX_FACT) for name, value in facts.items() if value is not None
+    }
 
 
 def action_line(method: str, address: str) -> str:

@@ -24,8 +24,8 @@ _MAX_COUNTED = 2**63 - 1
 #: The columns that name the holder of a row.
 _COLUMNS = {HolderKind.GROUP: "owner_group", HolderKind.PERSON: "owner"}
 
-_MOST = "SELECT quantity, most FROM quotas WHERE kind = $1 AND name = $2"
-_ALL_MOST = """
+_SELECT_LIMITS = "SELECT quantity, most FROM quotas WHERE kind = $1 AND name = $2"
+_SELECT_ALL_LIMITS = """
 SELECT name, quantity, most FROM quotas WHERE kind = $1 AND ($2::text IS NULL OR name = $2)
 """
 _LOCK = f"SELECT pg_advisory_xact_lock({_LOCKS}, hashtext($1 || ' ' || $2))"
@@ -96,7 +96,7 @@ class CountedQuantities:
 
         The holder is locked, so that no other transaction adds to the usage until this one ends.
         """
-        rows = await connection.fetch(_MOST, holder.kind, holder.name)
+        rows = await connection.fetch(_SELECT_LIMITS, holder.kind, holder.name)
         if not rows:
             return {}
         await connection.execute(_LOCK, holder.kind, holder.name)
@@ -131,7 +131,7 @@ class CountedQuantities:
         """Return usage and quotas of all holders, or of one, sorted by name."""
         used = {row["name"]: row for row in await connection.fetch(self.used_by_each(kind), name)}
         most: dict[str, dict[str, int]] = {}
-        for row in await connection.fetch(_ALL_MOST, kind, name):
+        for row in await connection.fetch(_SELECT_ALL_LIMITS, kind, name):
             most.setdefault(row["name"], {})[row["quantity"]] = row["most"]
         return [
             Holding(

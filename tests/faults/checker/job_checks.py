@@ -131,11 +131,13 @@ def check_leases_do_not_overlap(view: View) -> Iterator[str]:
     for run, step in view.steps():
         for attempts in step.attempts.values():
             for number, row in enumerate(attempts):
-                beside = [one for one in attempts[:number] if one["ended_at"] > row["leased_at"]]
+                overlapping = [
+                    one for one in attempts[:number] if one["ended_at"] > row["leased_at"]
+                ]
                 where = f"{run.expected.dataset}: job {row['job_id']} of {step.step.name}"
-                if len(beside) > 1:
+                if len(overlapping) > 1:
                     yield f"{where} had three leases at a time"
-                elif beside and beside[0]["pilot"] == row["pilot"]:
+                elif overlapping and overlapping[0]["pilot"] == row["pilot"]:
                     yield f"{where} had two leases of one pilot at a time"
             for row in attempts:
                 if (

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sluice.contracts.common.problems import NotAvailable
-from sluice.storage.entries import Stored
+from sluice.storage.entries import StoredFile
 from sluice.storage.errors import StorageUnavailable
 from tests.integration.ask.conftest import HumanTasks
 from wfms.ask.db import questions
@@ -130,7 +130,7 @@ async def test_unavailable_storage_is_not_tried_for_every_item_of_a_page(
     await (await human_tasks.browser()).answer_all("yes")
     tried = []
 
-    def put_bytes(data: bytes, url: str) -> Stored:
+    def put_bytes(data: bytes, url: str) -> StoredFile:
         tried.append(url)
         raise StorageUnavailable(url, f"does not answer to {len(data)} bytes")
 

@@ -150,7 +150,7 @@ async def test_waiting_lease_request_is_answered_when_the_process_stops(
         [*MODULE, "wms"],
         database_url=await make_database(),
         broker_url=await make_database(),
-        poll="3600",
+        poll_period="3600",
     )
     await process.answers()
     await process.is_ready()

@@ -10,7 +10,7 @@ from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.common.states import TaskState
 from sluice.contracts.jobs.tasks import (
     BY_REQUEST,
-    Boosted,
+    BoostResult,
     Boosts,
     Cancel,
     Prioritise,
@@ -102,9 +102,9 @@ class FakeWms:
         self._task_routes(router)
 
         @router.put("/boosts")
-        async def boosts(request: Boosts) -> Boosted:
+        async def boosts(request: Boosts) -> BoostResult:
             self.boosts.append(request)
-            return Boosted(raised=0, lowered=0)
+            return BoostResult(raised=0, lowered=0)
 
         return router
 

@@ -21,7 +21,7 @@ from tests.integration.wfms.wfms_fixture import WfmsFixture
 __all__ = ["clock"]
 
 A, B = Collect(name="loop-a", type="a"), Collect(name="loop-b", type="b")
-MOST = 4
+MAX_GENERATIONS = 4
 
 
 def grown(takes: Collect, gives: Collect | None) -> Plan:
@@ -34,7 +34,7 @@ def grown(takes: Collect, gives: Collect | None) -> Plan:
 
 async def go_round(wfms: WfmsFixture, times: int) -> list[str]:
     """Return the templates of the chains that start one after the other."""
-    wfms.generations = MOST
+    wfms.generations = MAX_GENERATIONS
     names: list[str] = []
     for _ in range(times):
         for chain in (await start_triggered_chains(wfms))[len(names) :]:
@@ -53,12 +53,12 @@ async def test_trigger_cycle_of_two_templates_stops(wfms: WfmsFixture) -> None:
     await run_collected_chain(wfms, "people", plan=collecting_plan(into=A))
     wfms.add_template(grown(A, B), name="la")
     lb = wfms.add_template(grown(B, A), name="lb")
-    assert await go_round(wfms, MOST + 3) == ["la", "lb", "la", "lb"]
+    assert await go_round(wfms, MAX_GENERATIONS + 3) == ["la", "lb", "la", "lb"]
     left = await find_append_only(wfms, A.name)
-    assert (left.new_to("la"), left.generation) == (1, MOST)
+    assert (left.new_to("la"), left.generation) == (1, MAX_GENERATIONS)
     # Files that people add wait, too, until a template of the cycle is removed.
     await run_collected_chain(wfms, "more", plan=collecting_plan(into=A))
-    assert len(await start_triggered_chains(wfms)) == MOST
+    assert len(await start_triggered_chains(wfms)) == MAX_GENERATIONS
     wfms.templates.remove(lb)
     chains = await start_triggered_chains(wfms)
     assert [chain.template for chain in chains] == ["la"] * 3
@@ -68,11 +68,11 @@ async def test_trigger_cycle_of_two_templates_stops(wfms: WfmsFixture) -> None:
 async def test_template_that_triggers_itself_stops(wfms: WfmsFixture) -> None:
     await run_collected_chain(wfms, "people", plan=collecting_plan(into=A))
     wfms.add_template(grown(A, A), name="selfy")
-    assert await go_round(wfms, MOST + 3) == ["selfy"] * MOST
+    assert await go_round(wfms, MAX_GENERATIONS + 3) == ["selfy"] * MAX_GENERATIONS
 
 
 async def test_sequence_of_triggers_without_a_cycle_is_not_limited(wfms: WfmsFixture) -> None:
-    sets = [Collect(name=f"s{number}", type=f"t{number}") for number in range(MOST + 3)]
+    sets = [Collect(name=f"s{number}", type=f"t{number}") for number in range(MAX_GENERATIONS + 3)]
     await run_collected_chain(wfms, "people", plan=collecting_plan(into=sets[0]))
     for number, (takes, gives) in enumerate(zip(sets, [*sets[1:], None], strict=True)):
         wfms.add_template(grown(takes, gives), name=f"w{number}")
@@ -96,19 +96,19 @@ async def test_chain_started_by_hand_does_not_change_the_generation(wfms: WfmsFi
 async def test_trigger_cycle_by_schedule_stops_and_its_outcome_says_so(
     wfms: WfmsFixture, clock: FixedClock
 ) -> None:
-    wfms.generations = MOST
+    wfms.generations = MAX_GENERATIONS
     await run_collected_chain(wfms, "people", plan=collecting_plan(into=A))
     nightly = scheduled_plan("0 3 * * *", match={"type": Equals(value="a")})
     outputs = [nightly.outputs[0].model_copy(update={"collect": A})]
     wfms.add_template(nightly.model_copy(update={"outputs": outputs}))
     chains: list[Chain] = []
-    for _ in range(MOST + 2):
+    for _ in range(MAX_GENERATIONS + 2):
         for chain in (await start_triggered_chains(wfms))[len(chains) :]:
             chains.append(chain)
             await run_chain(wfms, chain, files=1)
         await wfms.collect_outputs()
         clock.time += timedelta(days=1)
-    assert len(await start_triggered_chains(wfms)) == MOST
+    assert len(await start_triggered_chains(wfms)) == MAX_GENERATIONS
     assert await schedule(wfms) == (
         clock.time.replace(hour=3),
         "nothing of loop-a, because the templates form a trigger cycle",

@@ -26,9 +26,9 @@ RULES = WmsRules(
     heartbeat=1.0,
     lease=300.0,
     grace=0.0,
-    unseen=300.0,
-    poll=0.05,
-    losses=5,
+    pilot_timeout=300.0,
+    poll_period=0.05,
+    max_node_losses=5,
     deadline_grace=300.0,
     fit_grace=30.0,
 )

@@ -126,7 +126,7 @@ async def system(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterato
         database_url=wms_url,
         broker_url=broker,
         split_period=600,
-        poll=600,
+        poll_period=600,
         look_at_outputs="no",
         heartbeat=600,
         lease=900,

@@ -44,7 +44,7 @@ from tests.task_fields import task_of
 from wms.db.jobs.duplicate_attempts import claim_duplicate
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.jobs.splitting import SplitClaim, SplitPlace, count_page, insert_jobs
-from wms.db.pilots.worker_times import WorkKind
+from wms.db.pilots.pilot_times import WorkKind
 from wms.db.tasks.status import get_task_status
 from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.context import WmsContext

@@ -16,11 +16,14 @@ from sluice.contracts.data.counts import (
     require_counts,
 )
 
-MOST = 2**53 - 1
+MAX_COUNT = 2**53 - 1
 
 
 def test_names_with_whole_numbers_are_counts() -> None:
-    assert require_counts({"events": 0, "tracks_2": MOST}) == {"events": 0, "tracks_2": MOST}
+    assert require_counts({"events": 0, "tracks_2": MAX_COUNT}) == {
+        "events": 0,
+        "tracks_2": MAX_COUNT,
+    }
     assert counts_in({COUNTS: {"events": 3}, "run": 7}) == {"events": 3}
     assert counts_in({"run": 7}) == {}
 
@@ -29,7 +32,7 @@ def test_names_with_whole_numbers_are_counts() -> None:
     ("value", "why"),
     [
         ({"events": -1}, "sluice:counts events: input should be greater than or equal to 0"),
-        ({"events": MOST + 1}, "sluice:counts events: input should be less than"),
+        ({"events": MAX_COUNT + 1}, "sluice:counts events: input should be less than"),
         ({"events": 1.5}, "sluice:counts events: input should be a valid integer"),
         ({"events": True}, "sluice:counts events: input should be a valid integer"),
         ({"events": "7"}, "sluice:counts events: input should be a valid integer"),
@@ -51,12 +54,12 @@ def test_counts_are_added_up_for_a_limited_number_of_names() -> None:
     """A name beyond the limit is not counted, then or later."""
     full = add_counts({}, {f"n{number}": 1 for number in range(MAX_NAMES)})
     assert add_counts(full, {"late": 5, "n0": 2}) == {**full, "n0": 3}
-    assert add_counts({"events": MOST}, {"events": MOST}) == {"events": 2 * MOST}
+    assert add_counts({"events": MAX_COUNT}, {"events": MAX_COUNT}) == {"events": 2 * MAX_COUNT}
 
 
 def test_sum_stops_at_the_largest_number_and_says_so() -> None:
     total = add_counts(
-        {"events": MAX_SUM - 1, "tracks": 2**64 - 1}, {"events": MOST, "tracks": 0, "pages": 1}
+        {"events": MAX_SUM - 1, "tracks": 2**64 - 1}, {"events": MAX_COUNT, "tracks": 0, "pages": 1}
     )
     assert total == {"events": MAX_SUM, "tracks": MAX_SUM, "pages": 1}
     assert produced_texts({"produced": total}) == [

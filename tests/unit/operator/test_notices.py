@@ -22,7 +22,7 @@ from sluice.contracts.common.states import (
     StepState,
     TaskState,
 )
-from sluice.contracts.data.datasets import Dataset, Stalled
+from sluice.contracts.data.datasets import Dataset, StalledGroup
 from sluice.contracts.jobs.steps import DISABLED, StepLoad, StepPriority
 from sluice.contracts.jobs.tasks import UnschedulableTask
 from sluice.contracts.pilots.pilot_list import Pilot, PilotList
@@ -332,14 +332,14 @@ def test_invalid_notice_identifier_has_no_subject(identifier: str) -> None:
 def test_stalled_uploads_and_deletions_have_one_notice_for_each_reason() -> None:
     chain_uid = uuid4()
     first = dataset(meta={"chain": str(chain_uid), "output_name": "d.report"})
-    up = Stalled(
+    up = StalledGroup(
         state=DatasetState.UPLOADING, reason="out is disabled", first=first, number=1, since=NOW
     )
     [single, many, halted] = data_notices.report_stalled_transfers(
         [
             up,
             up.model_copy(update={"number": 57}),
-            Stalled(
+            StalledGroup(
                 state=DatasetState.DELETING, reason="a link", halted=True, first=dataset(), number=1
             ),
         ]

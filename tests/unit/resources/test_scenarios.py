@@ -10,8 +10,8 @@ from sluice.contracts.jobs.limits import LimitPeriod
 from tests.unit.gpus import gpu
 from tests.unit.resources.world import World
 from wms.domain.explanations import explain_no_fit
-from wms.domain.scheduling.capacity import PATIENCE
-from wms.domain.scheduling.matching import PilotNode, find_misfit
+from wms.domain.scheduling.capacity import RESERVATION_DELAY_SECONDS
+from wms.domain.scheduling.matching import PilotNode
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_mig_instances_are_devices(world: World) -> None:
     assert Counter(world.started("w")) == {0: 7, 10: 1}
     assert len({start.gpus for start in world.starts if start.tick == 0}) == 7
     assert world.started("large") == []
-    assert find_misfit(large.demand(60, {}), PilotNode(node.resources)) == (
+    assert large.demand(60, {}).find_misfit(PilotNode(node.resources)) == (
         "needs a GPU with 20000 MiB of memory, the node has 9856"
     )
 
@@ -139,7 +139,7 @@ def test_large_job_starts_in_spite_of_a_stream_of_small_jobs(world: World) -> No
         world.work("small", 1, seconds=7, rank=1.0, **resources(cores=2))
         world.run(1)
     [at] = world.started("big")
-    assert PATIENCE < at <= 1 + PATIENCE + 1 + 7 + 1
+    assert RESERVATION_DELAY_SECONDS < at <= 1 + RESERVATION_DELAY_SECONDS + 1 + 7 + 1
     world.run_dry(600)
 
 
@@ -237,7 +237,7 @@ def test_job_with_a_large_amount_starts_in_spite_of_small_amounts(world: World) 
         world.work("little", 1, seconds=7, named={"licence": 1})
         world.run(1)
     [at] = world.started("much")
-    assert PATIENCE < at <= 1 + PATIENCE + 1 + 7 + 2
+    assert RESERVATION_DELAY_SECONDS < at <= 1 + RESERVATION_DELAY_SECONDS + 1 + 7 + 2
     world.run_dry(1000)
 
 

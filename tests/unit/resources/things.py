@@ -27,7 +27,7 @@ class Work:
     uid: UUID
     gained: float = 0.0
     reserved_pilot: UUID | None = None
-    kept_until: float = 0.0
+    reserved_until: float = 0.0
     served: float | None = None
     done: int = 0
     #: MiB of GPU memory that its jobs really use.
@@ -43,7 +43,7 @@ class Work:
             self.ready,
             self.needs,
             waited=waited,
-            reserved_pilot=self.reserved_pilot if tick < self.kept_until else None,
+            reserved_pilot=self.reserved_pilot if tick < self.reserved_until else None,
             limits={name: limits[name] for name in self.needs.named if name in limits},
         )
 
@@ -64,7 +64,7 @@ class Node:
         total = Allocation()
         for queue in self.queues.values():
             if queue:
-                total = total.plus(queue[0][1])
+                total += queue[0][1]
         return total
 
 

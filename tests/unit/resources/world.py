@@ -348,7 +348,7 @@ class World:
     def _keep(self, work: Work, demand: Demand, node: Node) -> bool:
         is_reserved = is_reserved_for(demand, node.uid)
         if is_reserved is None:
-            work.reserved_pilot, work.kept_until = (
+            work.reserved_pilot, work.reserved_until = (
                 node.uid,
                 self.tick + RESERVATION_DURATION.total_seconds(),
             )
@@ -358,8 +358,8 @@ class World:
     # --- invariants ---
 
     def check(self, node: Node) -> None:
-        assert node.offer.amounts.holds(node.running()), node.running()
-        assert node.offer.amounts.minus(node.core.free).holds(node.running())
+        assert node.offer.amounts.contains(node.running()), node.running()
+        assert (node.offer.amounts - node.core.free).contains(node.running())
 
     def check_released(self) -> None:
         """Check after the last job that everything is released."""

@@ -11,7 +11,7 @@ from wms.simulation.entry import list_page_work, simulate
 
 
 @pytest.mark.parametrize(
-    ("pages", "workers", "least"),
+    ("pages", "pilots", "least"),
     [
         ([(0.0, 10.0)], 1, 10.0),
         ([(0.0, 10.0)], 4, 10.0),
@@ -23,9 +23,9 @@ from wms.simulation.entry import list_page_work, simulate
     ],
 )
 def test_lower_bound_equals_values_computed_by_hand(
-    pages: list[tuple[float, float]], workers: int, least: float
+    pages: list[tuple[float, float]], pilots: int, least: float
 ) -> None:
-    assert compute_lower_bound(pages, workers) == pytest.approx(least)
+    assert compute_lower_bound(pages, pilots) == pytest.approx(least)
 
 
 @settings(max_examples=30, deadline=None)

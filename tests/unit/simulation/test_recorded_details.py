@@ -12,7 +12,7 @@ from sluice.contracts.pilots.pilots import NodeResources
 from tests.unit.simulation.recorded import FOUR_PAGES, START_TIME, Jobs, pilot, run
 from wms.simulation.recorded import build_recorded_scenario, replay
 from wms.simulation.recorded_nodes import ReplayNodes
-from wms.simulation.recorded_workers import find_workers
+from wms.simulation.recorded_pilots import find_recorded_pilots
 
 RECORDED_NODES = ReplayNodes()
 
@@ -113,8 +113,8 @@ def test_job_prefers_the_place_that_ran_the_same_kind_before() -> None:
         {"a": [("one", 0, 10), ("one", 20, 10)], "b": [("one", 0, 10), ("one", 10, 10)]}, took=30
     )
     names = {("joins", step): step for step in ("a", "b")}
-    [worker] = find_workers([recorded_run], names)
-    job_loads = sorted((each.kind, each.job.began, each.loads) for each in worker.jobs)
+    [pilot] = find_recorded_pilots([recorded_run], names)
+    job_loads = sorted((each.kind, each.job.began, each.loads) for each in pilot.jobs)
     assert [(kind, loads) for kind, _, loads in job_loads] == [
         ("a", True), ("a", False), ("b", True), ("b", False)
     ]  # fmt: skip

@@ -88,8 +88,8 @@ def test_loading_time_is_separated_from_working_time() -> None:
     report, _ = replay(recorded, new_nodes=RECORDED_NODES)
     assert (report.same.end, report.same.kinds[0].loads) == (22, 1)
     has_it = WarmWorkerState(kind="k", step="a", since=START_TIME, loading=8)
-    run_with_loaded_worker = replace(warm, pilots=[pilot("one", loaded=[has_it])])
-    assert build_recorded_scenario([run_with_loaded_worker]).scenario.kinds[0].loading == 8
+    run_with_warm_worker = replace(warm, pilots=[pilot("one", loaded=[has_it])])
+    assert build_recorded_scenario([run_with_warm_worker]).scenario.kinds[0].loading == 8
     assert build_recorded_scenario([run(jobs, took=22)]).scenario.kinds[0].loading == 0
 
 

@@ -215,7 +215,7 @@ def test_simulation_uses_the_policies_of_the_product(
 
 
 def test_simulation_uses_the_matching_of_the_product(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "_find_missing_amount", lambda demand, node: "nothing fits today")
+    monkeypatch.setattr(matching, "_find_missing_amount", lambda *_, **__: "nothing fits today")
     with pytest.raises(InvalidScenario, match="no node can run it: n: nothing fits today"):
         simulate(scenario())
 
@@ -288,7 +288,7 @@ def test_simulate_command_prints_a_report_json_and_a_diagram(tmp_path: Path) -> 
         "".join(each.itertext())
         for each in ElementTree.fromstring(picture.read_text()).iter()  # noqa: S314 - our own
     }
-    assert {"stage1", "stage2", "stage3", "loading", "worker-1", "worker-2"} <= texts
+    assert {"stage1", "stage2", "stage3", "loading", "node-1", "node-2"} <= texts
     report = json.loads(command("simulate", file, "--json").stdout)
     assert (report["policy"], report["finished"]) == ("sluice", 500)
 

@@ -56,7 +56,7 @@ def names(root: str) -> list[str]:
 
 def test_fetch_returns_the_content_that_was_put(root: str, source: Path, tmp_path: Path) -> None:
     stored = storage.put(source, f"{root}/deep/er/ü 1.dat")
-    assert stored == storage.Stored(len(CONTENT), checksum(CONTENT))
+    assert stored == storage.StoredFile(len(CONTENT), checksum(CONTENT))
     storage.fetch(
         f"{root}/deep/er/ü 1.dat", tmp_path / "back", checksum=stored.checksum, size=stored.size
     )
@@ -94,7 +94,7 @@ def test_put_open_stores_the_open_file_even_if_its_path_is_replaced(
         source.write_bytes(b"other")
         stored = storage.put_open(file.fileno(), f"{root}/a", may_link=may_link)
         own = os.fstat(file.fileno()).st_nlink == names
-    assert stored == storage.Stored(len(CONTENT), checksum(CONTENT))
+    assert stored == storage.StoredFile(len(CONTENT), checksum(CONTENT))
     assert content(f"{root}/a") == CONTENT
     assert own is not (may_link and names == 1 and not there and root.startswith("file://"))
 
@@ -152,7 +152,9 @@ def test_interrupted_put_leaves_no_files(root: str, source: Path, after: int) ->
 
 
 def test_put_bytes_stores_the_content(root: str) -> None:
-    assert storage.put_bytes(b"log", f"{root}/logs/1.log") == storage.Stored(3, checksum(b"log"))
+    assert storage.put_bytes(b"log", f"{root}/logs/1.log") == storage.StoredFile(
+        3, checksum(b"log")
+    )
     assert names(root) == ["1.log"]
 
 
@@ -190,7 +192,7 @@ def test_copy_verifies_the_content_and_can_be_repeated(root: str) -> None:
         stored = storage.copy(
             f"{root}/a", f"{root}/out/b", checksum=checksum(CONTENT), size=len(CONTENT)
         )
-        assert stored == storage.Stored(len(CONTENT), checksum(CONTENT))
+        assert stored == storage.StoredFile(len(CONTENT), checksum(CONTENT))
     assert names(root) == ["a", "b"]
 
 

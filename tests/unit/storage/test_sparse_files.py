@@ -12,7 +12,7 @@ import pytest
 from pilot.runner.attempts.entries import store_open_file
 from pilot.runner.files.job_files import OpenJobFile
 from sluice import cwl_values, storage
-from sluice.storage import Stored
+from sluice.storage import StoredFile
 
 MB = 1 << 20
 GB = 1 << 30
@@ -106,7 +106,7 @@ def test_large_sparse_file_takes_little_space_on_a_storage(tmp_path: Path) -> No
         digest = sha256()
         while data := file.read(MB):
             digest.update(data)
-    assert stored == Stored(GB // 4, f"sha256:{digest.hexdigest()}")
+    assert stored == StoredFile(GB // 4, f"sha256:{digest.hexdigest()}")
     assert blocks(tmp_path / "target") <= 256
 
 

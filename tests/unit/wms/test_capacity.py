@@ -15,7 +15,7 @@ from sluice.contracts.jobs.resources import Amounts
 from sluice.contracts.pilots import pilots
 from sluice.contracts.pilots.pilots import LeaseRequest, NodeResources
 from tests.unit.gpus import gpu
-from wms.domain.scheduling.capacity import PATIENCE, PilotCapacity, is_reserved_for
+from wms.domain.scheduling.capacity import RESERVATION_DELAY_SECONDS, PilotCapacity, is_reserved_for
 from wms.domain.scheduling.limits import Limit
 from wms.domain.scheduling.matching import Demand
 
@@ -140,7 +140,7 @@ def test_limited_resource_is_offered_up_to_its_limit_and_never_ahead() -> None:
 
 def test_misfit_demand_is_considered_only_if_it_may_reserve_the_pilot() -> None:
     small, big = demand(), demand(cores=8)
-    waiting = replace(big, waited=PATIENCE + 1)
+    waiting = replace(big, waited=RESERVATION_DELAY_SECONDS + 1)
     reserved_demand = replace(big, reserved_pilot=PILOT)
     elsewhere = replace(waiting, reserved_pilot=OTHER)
     busy = Amounts(cores=1, ram=500)
@@ -187,7 +187,7 @@ def test_pilot_of_the_previous_release_gets_as_many_jobs_as_it_asks_for() -> Non
 
 
 def test_pilot_is_reserved_only_for_a_demand_that_has_waited() -> None:
-    fresh, old = demand(cores=8), replace(demand(cores=8), waited=PATIENCE + 1)
+    fresh, old = demand(cores=8), replace(demand(cores=8), waited=RESERVATION_DELAY_SECONDS + 1)
     assert (is_reserved_for(fresh, PILOT), is_reserved_for(old, PILOT)) == (False, None)
     reserved_demand = replace(old, reserved_pilot=PILOT)
     assert (is_reserved_for(reserved_demand, PILOT), is_reserved_for(reserved_demand, OTHER)) == (

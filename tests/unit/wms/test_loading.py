@@ -7,12 +7,12 @@ from uuid import UUID
 
 from sluice.contracts.jobs.needs import Needs, Warm
 from wms.db.pilots.loaded_kinds import ActiveStep, KindUsage
-from wms.db.pilots.worker_times import Worker, WorkKind
+from wms.db.pilots.pilot_times import PilotIdentity, WorkKind
 from wms.domain.placement.loading import KindFacts, choose_preferred_kinds, group_waiting_kinds
 from wms.domain.placement.policy import Kind, Move, Place
 from wms.domain.placement.reward_rate import RewardRate
-from wms.domain.scheduling.matching import SWITCH, Demand
-from wms.domain.scheduling.worker_times import WorkerTimes
+from wms.domain.scheduling.matching import WARM_RANK_BONUS, Demand
+from wms.domain.scheduling.pilot_times import PilotTimes
 from wms.usecases.leasing.choose_kinds import build_kind_facts
 
 OLD = datetime(2026, 1, 1, tzinfo=UTC)
@@ -61,7 +61,7 @@ def test_neglected_kind_goes_first() -> None:
 
 def test_outranked_kind_is_ignored() -> None:
     low = demand("layout", 500, rank=1.0)
-    high = demand("read", 1, rank=1.0 + SWITCH + 0.01)
+    high = demand("read", 1, rank=1.0 + WARM_RANK_BONUS + 0.01)
     assert preferred(low, high, loaded=["layout"]) == {"read"}
     assert list(group_waiting_kinds([low, high, demand(None, 9, rank=50)])) == ["read"]
 
@@ -104,12 +104,12 @@ def test_facts_about_a_kind_combine_its_steps_and_their_downstream_steps() -> No
         ActiveStep(works["export"], None, 2),
         ActiveStep(WorkKind("other", "export"), None, 2),
     ]
-    worker = Worker("p", "h")
+    identity = PilotIdentity("p", "h")
     times = {
-        work: {worker: WorkerTimes().finished(seconds)}
+        work: {identity: PilotTimes().finished(seconds)}
         for work, seconds in zip(works.values(), (2.0, 10.0, 1.0), strict=True)
     }
-    times[WorkKind("other", "export")] = {worker: WorkerTimes().finished(99.0)}
+    times[WorkKind("other", "export")] = {identity: PilotTimes().finished(99.0)}
     facts = build_kind_facts(steps, times, {"a": KindUsage(3, 4.0), "gone": KindUsage(1, 0.0)})
     assert {kind: (round(f.mean, 6), round(f.after, 6)) for kind, f in facts.items()} == {
         "a": (2.0, 11.0),

@@ -10,11 +10,10 @@ from sluice.contracts.jobs.needs import Container, ContainerImage, Needs, Resour
 from sluice.contracts.pilots.pilots import NodeResources
 from wms.domain.scheduling.limits import Limit
 from wms.domain.scheduling.matching import (
-    SWITCH,
+    WARM_RANK_BONUS,
     Demand,
     PilotNode,
     filter_runnable,
-    find_misfit,
     sort_demands,
 )
 
@@ -54,17 +53,16 @@ def test_demands_are_ordered_by_rank_and_then_by_age() -> None:
 def test_demand_that_does_not_fit_the_node_is_skipped() -> None:
     demands = [demand(1, cores=4), demand(2, ram=2000), demand(3, gpu=True), demand(4)]
     assert [runnable.uid.int for runnable in sort_demands(filter_runnable(demands, NODE))] == [4]
-    assert find_misfit(demands[0], NODE) == "needs 4 cores, the node has 2"
-    assert find_misfit(demands[1], NODE) == "needs 2000 MiB of memory, the node has 1000"
+    assert demands[0].find_misfit(NODE) == "needs 4 cores, the node has 2"
+    assert demands[1].find_misfit(NODE) == "needs 2000 MiB of memory, the node has 1000"
     assert (
-        find_misfit(with_needs(demands[3], resources=Resources(disk=90_000_000)), NODE)
+        with_needs(demands[3], resources=Resources(disk=90_000_000)).find_misfit(NODE)
         == "needs 90000000 MiB of disk, the node has 1000"
     )
-    assert find_misfit(demands[2], NODE) == "needs a GPU, the node has none"
+    assert demands[2].find_misfit(NODE) == "needs a GPU, the node has none"
     assert (
-        find_misfit(
-            demands[2],
-            replace(NODE, resources=NODE.resources.model_copy(update={"gpus": ["H200"]})),
+        demands[2].find_misfit(
+            replace(NODE, resources=NODE.resources.model_copy(update={"gpus": ["H200"]}))
         )
         is None
     )
@@ -73,20 +71,20 @@ def test_demand_that_does_not_fit_the_node_is_skipped() -> None:
 def test_named_resource_must_be_available_on_the_node() -> None:
     request = with_needs(demand(1), named={"licence": 2})
     offering = replace(NODE, resources=NODE.resources.model_copy(update={"named": {"licence": 1}}))
-    assert find_misfit(request, NODE) == "needs 2 licence, the node has none"
-    assert find_misfit(request, offering) == "needs 2 licence, the node has 1"
-    assert find_misfit(with_needs(request, named={"licence": 0.5}), offering) is None
+    assert request.find_misfit(NODE) == "needs 2 licence, the node has none"
+    assert request.find_misfit(offering) == "needs 2 licence, the node has 1"
+    assert with_needs(request, named={"licence": 0.5}).find_misfit(offering) is None
 
 
 def test_resource_with_a_global_limit_need_not_be_on_the_node() -> None:
     limit = Limit("licence", 4)
     request = replace(with_needs(demand(1), named={"licence": 2}), limits={"licence": limit})
     offering = replace(NODE, resources=NODE.resources.model_copy(update={"named": {"licence": 1}}))
-    assert find_misfit(request, NODE) is None
-    assert find_misfit(request, offering) == "needs 2 licence, the node has 1", (
+    assert request.find_misfit(NODE) is None
+    assert request.find_misfit(offering) == "needs 2 licence, the node has 1", (
         "the node's own amount applies"
     )
-    assert find_misfit(with_needs(request, named={"licence": 5}), NODE) == (
+    assert with_needs(request, named={"licence": 5}).find_misfit(NODE) == (
         "needs 5 licence, the limit is 4 at a time"
     )
 
@@ -96,33 +94,33 @@ def test_job_goes_to_nodes_with_a_requested_label() -> None:
     labels = {"site": "ostrava"}
     labelled = replace(NODE, resources=NODE.resources.model_copy(update={"labels": labels}))
     assert (
-        find_misfit(request, NODE) == "needs a node with site prague or brno, the node has no site"
+        request.find_misfit(NODE) == "needs a node with site prague or brno, the node has no site"
     )
     assert (
-        find_misfit(request, labelled)
+        request.find_misfit(labelled)
         == "needs a node with site prague or brno, the node has ostrava"
     )
     labels["site"] = "brno"
-    assert find_misfit(request, labelled) is None
+    assert request.find_misfit(labelled) is None
 
 
 def test_default_disk_request_excludes_no_node() -> None:
     small = replace(NODE, resources=NODE.resources.model_copy(update={"disk": 10}))
-    assert find_misfit(with_needs(demand(1), resources=Resources()), small) is None
+    assert with_needs(demand(1), resources=Resources()).find_misfit(small) is None
     request = with_needs(demand(1), resources=Resources(disk=11))
-    assert find_misfit(request, small) == "needs 11 MiB of disk, the node has 10"
+    assert request.find_misfit(small) == "needs 11 MiB of disk, the node has 10"
 
 
 def test_job_with_a_container_goes_to_a_node_with_a_container_engine() -> None:
     image = Container(images=[ContainerImage(name="debian:12")])
     request = with_needs(demand(1), container=image)
     assert (
-        find_misfit(request, NODE)
+        request.find_misfit(NODE)
         == "needs a container, the node has none of Docker, Podman, Apptainer or udocker"
     )
     assert sort_demands(filter_runnable([request, demand(2)], NODE)) == [demand(2)]
     for engine in ContainerEngine:
-        assert find_misfit(request, replace(NODE, engines=[engine])) is None
+        assert request.find_misfit(replace(NODE, engines=[engine])) is None
 
 
 def test_job_with_a_sandbox_goes_to_a_node_with_a_sandbox() -> None:
@@ -130,18 +128,18 @@ def test_job_with_a_sandbox_goes_to_a_node_with_a_sandbox() -> None:
     hint = Container(images=[ContainerImage(name="debian:12")], required=False)
     engine = replace(NODE, engines=[ContainerEngine.PODMAN])
     sandbox = replace(NODE, sandbox=SandboxKind.NAMESPACES)
-    assert find_misfit(request, NODE) == "needs a sandbox (bubblewrap), the node has none"
+    assert request.find_misfit(NODE) == "needs a sandbox (bubblewrap), the node has none"
     secret = with_needs(request, secrets={"key": SecretRef(name="a")})
     assert (
-        find_misfit(secret, NODE)
+        secret.find_misfit(NODE)
         == "needs a sandbox (bubblewrap) for its secrets, the node has none"
     )
-    assert find_misfit(request, replace(NODE, sandbox=SandboxKind.USERS)) == (
+    assert request.find_misfit(replace(NODE, sandbox=SandboxKind.USERS)) == (
         "needs a sandbox (bubblewrap), the node has only a user for each slot, which is not a"
         " sandbox"
     )
-    assert find_misfit(with_needs(request, container=hint), engine) == find_misfit(request, NODE)
-    assert find_misfit(with_needs(request, container=hint), sandbox) is None
+    assert with_needs(request, container=hint).find_misfit(engine) == request.find_misfit(NODE)
+    assert with_needs(request, container=hint).find_misfit(sandbox) is None
     assert sort_demands(filter_runnable([request, demand(2)], NODE)) == [demand(2)]
     assert sort_demands(filter_runnable([request, demand(2)], sandbox)) == [request, demand(2)]
 
@@ -150,14 +148,14 @@ def test_job_with_container_and_sandbox_goes_to_a_node_with_both() -> None:
     image = Container(images=[ContainerImage(name="debian:12")])
     request = with_needs(demand(1), sandbox=True, container=image)
     both = replace(NODE, engines=[ContainerEngine.PODMAN], sandbox=SandboxKind.NAMESPACES)
-    assert find_misfit(request, both) is None
-    assert find_misfit(request, replace(both, engines=[])) is not None
-    assert find_misfit(request, replace(both, sandbox=SandboxKind.NONE)) is not None
+    assert request.find_misfit(both) is None
+    assert request.find_misfit(replace(both, engines=[])) is not None
+    assert request.find_misfit(replace(both, sandbox=SandboxKind.NONE)) is not None
 
 
 def test_preferred_kind_goes_first_unless_another_kind_has_a_higher_rank() -> None:
     a, b, c = (Warm(kind=kind) for kind in "abc")
-    ranked = demand(4, rank=1.0 + SWITCH + 0.01)
+    ranked = demand(4, rank=1.0 + WARM_RANK_BONUS + 0.01)
     demands = [with_needs(demand(1), warm=a), with_needs(demand(2), warm=b), demand(3)]
     demands.append(with_needs(ranked, warm=c))
     assert [runnable.uid.int for runnable in sort_demands(filter_runnable(demands, NODE))] == [

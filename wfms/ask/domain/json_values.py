@@ -7,7 +7,7 @@ from typing import Any
 #: Maximum depth of nested values.
 DEEPEST = 50
 #: Range of integers.
-_LEAST, _MOST = -(2**63), 2**64 - 1
+_MIN_INTEGER, _MAX_INTEGER = -(2**63), 2**64 - 1
 
 
 def trouble_in(value: Any) -> str | None:
@@ -20,7 +20,7 @@ def trouble_in(value: Any) -> str | None:
                 pass
             case float() if not isfinite(part):
                 return "a number is not finite"
-            case int() if not _LEAST <= part <= _MOST:
+            case int() if not _MIN_INTEGER <= part <= _MAX_INTEGER:
                 return "a number has more than 64 bits"
             case dict() | list() if depth > DEEPEST:
                 return f"values are nested in one another more than {DEEPEST} deep"

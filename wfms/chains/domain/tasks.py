@@ -240,8 +240,8 @@ def make_task(
 def _needs(planned: PlanStep, args: Mapping[str, Any], *, group: str) -> Needs:
     """Return the step's resource request, with the kind of its warm worker.
 
-    Pilots and the WMS compare the kind to find a worker that can run a job. A worker that has seen
-    the data of one group serves no other.
+    Pilots and the WMS compare the kind to find a warm worker that can run a job. A warm worker that
+    has seen the data of one group serves no other.
     """
     warm = planned.needs.warm
     if warm is None:

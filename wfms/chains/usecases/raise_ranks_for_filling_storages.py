@@ -14,7 +14,7 @@ from wfms.chains.usecases.context import ChainsContext
 log = structlog.get_logger(__name__)
 
 #: Number of tasks that are ranked higher at the same time: those of the oldest chains.
-MOST = 10_000
+MAX_RAISED_TASKS = 10_000
 #: Sent when raising ranks is switched off, because the WMS does not accept 0.
 _ANY = 1.0
 
@@ -48,7 +48,7 @@ async def _list_filling_storages(context: ChainsContext) -> list[Storage]:
 
 async def _make_boosts(context: ChainsContext, filling: list[Storage]) -> list[Boost]:
     async with context.database.connection() as connection:
-        tasks = await list_space_freeing_tasks(connection, limit=MOST)
+        tasks = await list_space_freeing_tasks(connection, limit=MAX_RAISED_TASKS)
     reasons: dict[UUID, str] = {}
     for storage in filling:
         datasets_on_storage = await context.dms.list_datasets_on(

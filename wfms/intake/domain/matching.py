@@ -21,7 +21,7 @@ MAX_NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class Match:
     """The template that takes a data set.
 
     ``tied`` are other templates of the same priority that match as well.
@@ -33,13 +33,13 @@ class Matched:
 
 
 @dataclass(frozen=True, slots=True)
-class NotMatched:
+class NoMatch:
     """No template takes the data set; ``reason`` says why."""
 
     reason: str
 
 
-def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatched:
+def decide(dataset: Dataset, templates: Iterable[Template]) -> Match | NoMatch:
     """Return which template takes the data set, and with which parameters.
 
     Of the latest versions that match, the template of highest priority takes it; of several, the
@@ -61,7 +61,7 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatc
         reasons_by_name = [
             (each.name, rejection_reasons[each.name] or "") for each in visible_templates
         ]
-        return NotMatched(
+        return NoMatch(
             _explain_no_match(reasons_by_name, others=len(latest) - len(visible_templates))
         )
     template, *others = sorted(
@@ -69,14 +69,10 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatc
     )
     params, missing = bind(template.plan, facts)
     if missing:
-        return NotMatched(
-            f"{_template_label(template, dataset)} {missing_parameters_text(missing)}"
-        )
+        return NoMatch(f"{_template_label(template, dataset)} {missing_parameters_text(missing)}")
     if broken := unmet(template.plan, DatasetFacts.of(dataset), params):
-        return NotMatched(
-            f"{_template_label(template, dataset)} matches, but {requires_text(broken)}"
-        )
-    return Matched(
+        return NoMatch(f"{_template_label(template, dataset)} matches, but {requires_text(broken)}")
+    return Match(
         template,
         params,
         tuple(other for other in others if other.plan.priority == template.plan.priority),

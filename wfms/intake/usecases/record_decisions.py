@@ -12,7 +12,7 @@ from sluice.contracts.templates.templates import Template
 from sluice.servicekit.database import Connection
 from wfms.intake.db import intake
 from wfms.intake.db.ties import store_tie
-from wfms.intake.domain.matching import Matched, NotMatched
+from wfms.intake.domain.matching import Match, NoMatch
 
 #: A data set, the template that takes it, and another template that matches too.
 _Tie = tuple[Dataset, Template, Template]
@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 async def record_decisions(
     connection: Connection,
-    decisions: Iterable[tuple[Dataset, Matched | NotMatched]],
+    decisions: Iterable[tuple[Dataset, Match | NoMatch]],
     *,
     now: datetime,
 ) -> None:
@@ -41,11 +41,11 @@ async def record_decisions(
 
 
 async def _record(
-    connection: Connection, dataset: Dataset, decision: Matched | NotMatched, *, now: datetime
+    connection: Connection, dataset: Dataset, decision: Match | NoMatch, *, now: datetime
 ) -> "list[_Tie]":
     """Record one decision, and return its ties."""
     match decision:
-        case Matched(template, params, tied):
+        case Match(template, params, tied):
             group = group_of_chain(template.group, dataset.group)
             # The person who registered the data set owns the chain if both have the same group.
             chain = NewChain(
@@ -66,7 +66,7 @@ async def _record(
                     "dataset.tied", dataset=str(dataset.uid), template=template.name, tied=names
                 )
             return [(dataset, template, other) for other in tied]
-        case NotMatched(reason):
+        case NoMatch(reason):
             await intake.store_unmatched(connection, dataset, reason=reason, now=now)
             log.warning("dataset.unmatched", dataset=str(dataset.uid), reason=reason)
             return []

@@ -11,7 +11,7 @@ from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.templates import Template
 from wfms.intake.db import intake
-from wfms.intake.domain.matching import Matched, NotMatched, decide
+from wfms.intake.domain.matching import Match, NoMatch, decide
 from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.record_decisions import record_decisions
 
@@ -68,7 +68,7 @@ async def decide_again(
     async with database.transaction() as transaction:
         if not await intake.lock_unmatched(transaction.connection, uid):
             raise NotUnmatched(uid)
-        if not isinstance(decision, NotMatched):  # a data set that stays unmatched keeps its time
+        if not isinstance(decision, NoMatch):  # a data set that stays unmatched keeps its time
             await intake.delete_unmatched(transaction.connection, uid)
         if dataset is not None and decision is not None:
             await record_decisions(
@@ -77,9 +77,9 @@ async def decide_again(
     match decision:
         case None:
             raise UnmatchedDatasetDeleted(uid)
-        case Matched(template):
+        case Match(template):
             return Rematched(template=template.name)
-        case NotMatched(reason):
+        case NoMatch(reason):
             return Rematched(template=None, reason=reason)
     assert_never(decision)
 

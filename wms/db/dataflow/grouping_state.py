@@ -12,9 +12,9 @@ from uuid import UUID
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
-from wms.db.dataflow.flows import add_jobs
+from wms.db.dataflow.dataflow_links import add_jobs
 from wms.db.jobs.splitting import SplitClaim, dump_files
-from wms.domain.splitting.flow import GroupedJobs
+from wms.domain.splitting.dataflow_rules import GroupedJobs
 from wms.domain.splitting.grouping import JobDraft
 
 _SELECT_GROUPING = "SELECT entries, taken_seq, made, below FROM flows WHERE downstream_uid = $1"

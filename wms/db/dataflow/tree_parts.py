@@ -11,7 +11,7 @@ from uuid import UUID
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
-from wms.db.dataflow.flows import add_jobs
+from wms.db.dataflow.dataflow_links import add_jobs
 from wms.domain.splitting.grouping import JobDraft
 
 _KEEP_PARTS = """

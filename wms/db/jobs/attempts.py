@@ -18,7 +18,7 @@ from wms.domain.retry_rules import RetryDecision
 
 _SELECT_IN_FLIGHT = statement("""
 -- The named jobs that a pilot has now, each with its duplicate attempt if there is or was one. The
--- columns follow the fields of JobInFlight and DuplicateAttempt.
+-- columns follow the fields of JobInFlight and SiblingAttempt.
 SELECT j.id, j.task_uid, j.seq, j.state, j.attempt, j.pilot, j.failures, j.losses, j.ram,
     j.gpu_memory, j.leased_at, j.started_at, j.inputs,
     extract(epoch FROM now() - j.leased_at)::float8 AS since_lease,
@@ -114,8 +114,8 @@ SELECT id, attempt, pilot, leased_at, started_at, {END_TIME}, '{{outcome.CANCELE
 FROM stopped
 """)
 
-_CANCEL_SECOND = statement(f"""
--- The same for duplicate attempts of task $1.
+_CANCEL_DUPLICATES = statement(f"""
+-- Cancel the duplicate attempts of task $1, which has ended.
 WITH stopped AS (DELETE FROM duplicate_attempts WHERE task_uid = $1 RETURNING *), counted AS (
     UPDATE jobs AS j SET attempt = s.attempt FROM stopped AS s
     WHERE j.id = s.job_id AND j.attempt < s.attempt
@@ -148,8 +148,8 @@ _CANCEL_TIMEOUT = 900.0
 
 
 @dataclass(frozen=True, slots=True)
-class DuplicateAttempt:
-    """The other one of two attempts at a job.
+class SiblingAttempt:
+    """The other attempt at a job that has a duplicate attempt.
 
     Attributes:
         since_lease: Seconds since its lease, by the database's clock.
@@ -175,9 +175,9 @@ class JobInFlight:
     Attributes:
         since_lease: As in ``DuplicateAttempt``.
         ran: As in ``DuplicateAttempt``.
-        stopping: As in ``DuplicateAttempt``.
-        duplicate: The other attempt, if there is or was one.
-        is_second: Whether this attempt is stored in the table ``duplicate_attempts``.
+        stopping: As in ``SiblingAttempt``.
+        sibling: The other attempt, if there is or was a duplicate.
+        is_duplicate: Whether this one is stored in the table ``duplicate_attempts``.
     """
 
     id: int
@@ -196,22 +196,22 @@ class JobInFlight:
     since_lease: float = 0.0
     ran: float | None = None
     stopping: str | None = None
-    duplicate: DuplicateAttempt | None = None
-    is_second: bool = False
+    sibling: SiblingAttempt | None = None
+    is_duplicate: bool = False
 
     @property
-    def live_duplicate(self) -> DuplicateAttempt | None:
+    def live_sibling(self) -> SiblingAttempt | None:
         """The other attempt, if it still lives."""
-        return self.duplicate if self.duplicate is not None and self.duplicate.lives else None
+        return self.sibling if self.sibling is not None and self.sibling.lives else None
 
     def at(self, attempt: int, pilot: UUID) -> "JobInFlight | None":
         """Return the job as seen from this attempt of the pilot; None if it has no such attempt."""
         if (self.attempt, self.pilot) == (attempt, pilot):
             return self
-        duplicate = self.live_duplicate
-        if duplicate is None or (duplicate.attempt, duplicate.pilot) != (attempt, pilot):
+        sibling = self.live_sibling
+        if sibling is None or (sibling.attempt, sibling.pilot) != (attempt, pilot):
             return None
-        first = DuplicateAttempt(
+        own = SiblingAttempt(
             self.attempt,
             self.pilot,
             self.leased_at,
@@ -223,20 +223,20 @@ class JobInFlight:
         )
         return replace(
             self,
-            attempt=duplicate.attempt,
-            pilot=duplicate.pilot,
-            leased_at=duplicate.leased_at,
-            started_at=duplicate.started_at,
-            since_lease=duplicate.since_lease,
-            ran=duplicate.ran,
-            stopping=duplicate.stopping,
-            duplicate=first,
-            is_second=True,
+            attempt=sibling.attempt,
+            pilot=sibling.pilot,
+            leased_at=sibling.leased_at,
+            started_at=sibling.started_at,
+            since_lease=sibling.since_lease,
+            ran=sibling.ran,
+            stopping=sibling.stopping,
+            sibling=own,
+            is_duplicate=True,
         )
 
 
 #: Positions in a row: the first column of the duplicate attempt, and the column of the state.
-_DUPLICATE_INDEX, _STATE_INDEX = map(JobInFlight.__slots__.index, ("duplicate", "state"))
+_SIBLING_INDEX, _STATE_INDEX = map(JobInFlight.__slots__.index, ("sibling", "state"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,8 +267,8 @@ class EndedAttempt:
     spent_amounts: Mapping[str, float] = field(default_factory=dict)
 
     @property
-    def is_beside(self) -> bool:
-        """True if another attempt at the job continues, so that the job is still in flight."""
+    def leaves_job_in_flight(self) -> bool:
+        """Whether the sibling attempt continues, so that the job is still in flight."""
         return self.verdict.state in {JobState.LEASED, JobState.RUNNING}
 
 
@@ -299,10 +299,8 @@ async def list_jobs_in_flight(
 
 def _in_flight(columns: Sequence[Any]) -> JobInFlight:
     """Return the job of one row; a busy WMS reads thousands of rows a second."""
-    duplicate = (
-        None if columns[_DUPLICATE_INDEX] is None else DuplicateAttempt(*columns[_DUPLICATE_INDEX:])
-    )
-    fields = [*columns[:_DUPLICATE_INDEX], duplicate]
+    sibling = None if columns[_SIBLING_INDEX] is None else SiblingAttempt(*columns[_SIBLING_INDEX:])
+    fields = [*columns[:_SIBLING_INDEX], sibling]
     fields[_STATE_INDEX] = JobState(fields[_STATE_INDEX])
     return JobInFlight(*fields)
 
@@ -313,14 +311,14 @@ async def end_attempts(
     changes: Sequence[TaskChange],
     *,
     pilot: UUID | None,
-    beside: Sequence[EndedAttempt] = (),
+    duplicates: Sequence[EndedAttempt] = (),
 ) -> int:
     """Record the ends of attempts, move their jobs, and return how many jobs moved.
 
     The caller must hold the locks of the tasks. ``pilot`` is the one that reported, if any.
-    ``beside``: attempts in its report whose jobs continue in another attempt.
+    ``duplicates``: attempts in its report whose jobs continue in the sibling attempt.
     """
-    outcomes = Counter(attempt.outcome for attempt in (*attempts, *beside))
+    outcomes = Counter(attempt.outcome for attempt in (*attempts, *duplicates))
     moved: int = await connection.fetchval(
         _END_ATTEMPTS,
         [attempt_row(attempt) for attempt in attempts],
@@ -372,7 +370,7 @@ def _change_row(change: TaskChange) -> dict[str, Any]:
 async def cancel_jobs_in_flight(connection: Connection, task: UUID, *, message: str) -> None:
     """Cancel the leased and running jobs of the task, and their duplicate attempts."""
     await connection.execute(CANCEL_IN_FLIGHT, task, message)
-    await connection.execute(_CANCEL_SECOND, task, message)
+    await connection.execute(_CANCEL_DUPLICATES, task, message)
 
 
 async def cancel_waiting_jobs(connection: Connection, task: UUID, *, message: str) -> None:

@@ -3,7 +3,7 @@
 The job's row has one of the two attempts and ``duplicate_attempts`` has the other. All statements
 follow the lock rule of ``wms/db/tasks/tasks.py``.
 
-If the attempt in the job's row ends while the other continues, the two change places. So the
+If the attempt in the job's row ends while the other continues, the two are swapped. So the
 attempt in the job's row is always the one that ends the job or continues it.
 """
 
@@ -49,24 +49,25 @@ SELECT j.id, c.attempt, j.seq, j.inputs::text AS inputs, j.ram, j.gpu_memory
 FROM claimed AS c JOIN job AS j ON j.id = c.job_id
 """)
 
-_EXCHANGE = """
--- Exchange the two attempts of each job.
-WITH first AS MATERIALIZED (SELECT * FROM jobs WHERE id = ANY($1::bigint[])),
-second AS MATERIALIZED (SELECT * FROM duplicate_attempts WHERE job_id = ANY($1::bigint[])), up AS (
+_SWAP_ATTEMPTS = """
+-- Swap the two attempts of each job.
+WITH original AS MATERIALIZED (SELECT * FROM jobs WHERE id = ANY($1::bigint[])),
+duplicate AS MATERIALIZED (SELECT * FROM duplicate_attempts WHERE job_id = ANY($1::bigint[])),
+swapped AS (
     UPDATE jobs AS j SET
         attempt = s.attempt, pilot = s.pilot, leased_at = s.leased_at, started_at = s.started_at,
         lease_until = s.lease_until, stop_reason = s.stop_reason,
         stop_attempt = CASE WHEN s.stop_reason IS NOT NULL THEN s.attempt END
-    FROM second AS s WHERE j.id = s.job_id
+    FROM duplicate AS s WHERE j.id = s.job_id
 )
 UPDATE duplicate_attempts AS s SET
-    attempt = f.attempt, pilot = f.pilot, leased_at = f.leased_at, started_at = f.started_at,
-    lease_until = f.lease_until,
-    stop_reason = CASE WHEN f.stop_attempt = f.attempt THEN f.stop_reason END
-FROM first AS f WHERE s.job_id = f.id
+    attempt = o.attempt, pilot = o.pilot, leased_at = o.leased_at, started_at = o.started_at,
+    lease_until = o.lease_until,
+    stop_reason = CASE WHEN o.stop_attempt = o.attempt THEN o.stop_reason END
+FROM original AS o WHERE s.job_id = o.id
 """
 
-_END_BESIDE = f"""
+_END_DUPLICATES_ONLY = f"""
 -- End duplicate attempts ($1), and return their number. The other attempts of the jobs continue.
 WITH {ENDED_CTE}, {INSERTION_CTE}, marked AS (
     UPDATE duplicate_attempts AS s SET lease_until = NULL FROM ended AS e
@@ -76,9 +77,9 @@ WITH {ENDED_CTE}, {INSERTION_CTE}, marked AS (
 SELECT count(*) FROM marked
 """
 
-_END_DUPLICATES = statement(f"""
--- The jobs have ended or start again: delete their other attempts, and cancel those that run. The
--- next attempt gets a higher number than both.
+_DELETE_DUPLICATES = statement(f"""
+-- The jobs have ended or start again: delete their duplicate attempts, and cancel those that run.
+-- The next attempt gets a higher number than both.
 WITH gone AS (
     DELETE FROM duplicate_attempts WHERE job_id = ANY($1::bigint[]) RETURNING *
 ), counted AS (
@@ -129,24 +130,26 @@ async def claim_duplicate(
     return None if row is None else ClaimedJob(task_uid=task, **row)
 
 
-async def exchange(connection: Connection, jobs: Sequence[int]) -> None:
-    """Swap the attempts in the rows of these jobs with their duplicate attempts."""
+async def swap_attempts(connection: Connection, jobs: Sequence[int]) -> None:
+    """Swap the attempts in the rows of these jobs with the duplicate attempts."""
     if jobs:
-        await connection.execute(_EXCHANGE, jobs)
+        await connection.execute(_SWAP_ATTEMPTS, jobs)
 
 
-async def end_beside(connection: Connection, attempts: Sequence[EndedAttempt]) -> int:
+async def end_duplicates_only(connection: Connection, attempts: Sequence[EndedAttempt]) -> int:
     """Record the ends of duplicate attempts whose jobs continue, and return how many ended."""
     if not attempts:
         return 0
-    ended: int = await connection.fetchval(_END_BESIDE, [attempt_row(one) for one in attempts])
+    ended: int = await connection.fetchval(
+        _END_DUPLICATES_ONLY, [attempt_row(one) for one in attempts]
+    )
     return ended
 
 
-async def end_duplicates(connection: Connection, jobs: Sequence[int], *, message: str) -> None:
-    """Delete the other attempts of jobs that ended or start again, and cancel the live ones."""
+async def delete_duplicates(connection: Connection, jobs: Sequence[int], *, message: str) -> None:
+    """Delete the duplicates of jobs that ended or start again, and cancel the live ones."""
     if jobs:
-        await connection.execute(_END_DUPLICATES, jobs, message)
+        await connection.execute(_DELETE_DUPLICATES, jobs, message)
 
 
 async def extend_duplicates(
@@ -156,9 +159,10 @@ async def extend_duplicates(
     tokens: Sequence[tuple[JobToken, bool]],
     lease: timedelta,
 ) -> list[ExtendedLease]:
-    """Renew leases of duplicate attempts, as ``extend_leases`` does for first attempts.
+    """Renew leases of duplicate attempts.
 
-    Each attempt is named with whether it has started.
+    ``extend_leases`` does the same for the attempts in the rows of jobs. Each attempt is named with
+    whether it has started.
     """
     if not tokens:
         return []

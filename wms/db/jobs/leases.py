@@ -77,11 +77,11 @@ WHERE task_uid = $1 AND state = '{job.READY}' AND not_before > '-infinity' AND n
     AND ram > $2 AND ram <= $3
 """)
 
-_KEEP_FREE = statement("""
+_RESERVE_PILOT = statement("""
 -- Reserve pilot $2 for a job of the task, unless another pilot is reserved.
-UPDATE tasks SET kept_by = $2, kept_until = now() + $3
+UPDATE tasks SET reserved_by = $2, reserved_until = now() + $3
 WHERE uid = $1 AND ready > 0 AND state IN ('{task.SPLITTING}', '{task.ACTIVE}')
-    AND (kept_until IS NULL OR kept_until <= now())
+    AND (reserved_until IS NULL OR reserved_until <= now())
 RETURNING uid
 """)
 
@@ -272,7 +272,7 @@ async def reserve_pilot(
     Returns:
         False if the task has a reservation already, or no job is ready.
     """
-    return await connection.fetchval(_KEEP_FREE, task, pilot, duration) is not None
+    return await connection.fetchval(_RESERVE_PILOT, task, pilot, duration) is not None
 
 
 async def extend_leases(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
 from wms.db.jobs.in_flight import ATTEMPTS_IN_FLIGHT
-from wms.db.pilots.worker_times import WorkKind
+from wms.db.pilots.pilot_times import WorkKind
 
 _SELECT_LOADED = statement(f"""
 -- For each kind, how often pilots have it loaded (by their last heartbeats, or for jobs leased

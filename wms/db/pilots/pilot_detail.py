@@ -16,8 +16,8 @@ from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
 from wms.db.jobs.in_flight import ALLOCATION, ATTEMPTS_IN_FLIGHT, IN_FLIGHT
 from wms.db.pilots.pilot_pages import PRESENT, build_pilot
-from wms.db.pilots.worker_times import Worker, WorkKind, list_times_of_worker
-from wms.domain.scheduling.worker_times import WorkerTimes
+from wms.db.pilots.pilot_times import PilotIdentity, WorkKind, list_times_of_pilot
+from wms.domain.scheduling.pilot_times import PilotTimes
 
 #: Most attempts that are shown one by one, and most that are read for the summary by step.
 MAX_LISTED, MAX_SUMMARISED = 20, 1000
@@ -83,8 +83,8 @@ async def get_pilot_detail(
         attempts=len(ended),
         known=[
             _build_known_work(work, times)
-            for work, times in await list_times_of_worker(
-                connection, Worker(pilot["name"], pilot["host"]), limit=MAX_LISTED
+            for work, times in await list_times_of_pilot(
+                connection, PilotIdentity(pilot["name"], pilot["host"]), limit=MAX_LISTED
             )
             if visibility.groups is None or (work.step, work.template) in visible_steps
         ],
@@ -94,7 +94,7 @@ async def get_pilot_detail(
 _FAILURES = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
 
 
-def _build_known_work(work: WorkKind, times: WorkerTimes) -> KnownWork:
+def _build_known_work(work: WorkKind, times: PilotTimes) -> KnownWork:
     seconds, likely = (times.typical, times.likely) if times.timed else (None, None)
     return KnownWork(
         step=work.step,

@@ -16,7 +16,7 @@ from sluice.servicekit.statement import statement
 from wms.db.jobs.in_flight import ALLOCATION, IN_FLIGHT
 
 #: Most pilots on a page.
-MOST = 10_000
+MAX_PILOTS_PER_PAGE = 10_000
 
 PRESENT = "state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}')"
 _UNSEEN = """state = '{pilot.LOST}' AND acknowledged_at IS NULL AND NOT started_again
@@ -88,7 +88,7 @@ class PilotQuery:
     name: str | None = None
     attention: bool = False
     after: str | None = None
-    limit: int = MOST
+    limit: int = MAX_PILOTS_PER_PAGE
 
 
 async def read_pilot_page(connection: Connection, query: PilotQuery) -> PilotList:

@@ -17,7 +17,7 @@ from sluice.contracts.jobs.warm_workers import WarmWorkerState
 from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
 from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
-from wms.db.pilots.worker_times import Worker, build_worker
+from wms.db.pilots.pilot_times import PilotIdentity, build_identity
 from wms.db.tasks.steps import TASKS_WITH_PRIORITY
 from wms.db.tasks.tasks import DEMAND, IN_DEMAND, build_demand
 from wms.domain.scheduling.matching import Demand, PilotNode
@@ -166,7 +166,7 @@ class PilotRow:
 
     state: PilotState
     node: PilotNode
-    worker: Worker
+    identity: PilotIdentity
     stopping: bool = False
     has_reported_state: bool = False
     to_load: str | None = None
@@ -249,7 +249,7 @@ async def touch_pilot(connection: Connection, uid: UUID) -> PilotRow:
     return PilotRow(
         PilotState(row["state"]),
         build_node(row),
-        build_worker(row),
+        build_identity(row),
         row["stopping"],
         row["has_reported_state"],
     )
@@ -268,7 +268,7 @@ async def touch_and_list_demands(
     pilot_row = PilotRow(
         PilotState(first["pilot_state"]),
         build_node(first),
-        build_worker(first),
+        build_identity(first),
         to_load=first["to_load"],
         placed_kind=first["placed_kind"],
     )
@@ -330,9 +330,9 @@ async def set_gone(connection: Connection, uid: UUID) -> None:
     _require_row(uid, await connection.fetchval(_SET_GONE, uid))
 
 
-async def set_lost(connection: Connection, *, unseen: timedelta) -> list[LostPilot]:
-    """Mark the pilots that have not been seen for ``unseen`` as lost, and return them."""
-    return [LostPilot(**row) for row in await connection.fetch(_SET_LOST, unseen)]
+async def set_lost(connection: Connection, *, silence: timedelta) -> list[LostPilot]:
+    """Mark the pilots that have been silent for ``silence`` as lost, and return them."""
+    return [LostPilot(**row) for row in await connection.fetch(_SET_LOST, silence)]
 
 
 async def mark_started_again(connection: Connection) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from sluice.contracts.jobs.tasks import Boost, Boosted
+from sluice.contracts.jobs.tasks import Boost, BoostResult
 from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
 
@@ -99,12 +99,12 @@ async def set_ranks(connection: Connection, ranks: Mapping[UUID, float]) -> None
     await connection.execute(_SET_RANKS, list(ranks), list(ranks.values()))
 
 
-async def set_boosts(connection: Connection, boosts: Sequence[Boost], *, by: float) -> Boosted:
+async def set_boosts(connection: Connection, boosts: Sequence[Boost], *, by: float) -> BoostResult:
     """Raise the ranks of the given tasks by ``by``, and end the boosts of all others."""
     tasks, reasons = [boost.task_uid for boost in boosts], [boost.reason for boost in boosts]
     rows = await connection.fetch(_SET_BOOSTS, tasks, reasons, by)
     raised = sum(row["boost"] > 0 for row in rows)
-    return Boosted(raised=raised, lowered=len(rows) - raised)
+    return BoostResult(raised=raised, lowered=len(rows) - raised)
 
 
 async def find_boost(connection: Connection, uid: UUID) -> RankBoost | None:

@@ -49,7 +49,7 @@ DEMAND = f"""t.uid, t.template, t.step, t.owner_group, t.rank + {PRIORITY} AS ra
     coalesce(t.turn_at, t.created_at) AS turn_at, t.ready,
     t.needs::text AS needs,
     extract(epoch FROM now() - coalesce(t.served_at, t.created_at))::float AS waited,
-    CASE WHEN t.kept_until > now() THEN t.kept_by END AS kept_by,
+    CASE WHEN t.reserved_until > now() THEN t.reserved_by END AS reserved_by,
     {WAITS_FOR_SPACE} AS is_trial"""
 
 #: SQL: whether task ``t`` may get pilots. It reads only live tasks and no jobs. A negative priority
@@ -223,7 +223,7 @@ def build_demand(row: Any) -> Demand:
         ready=row["ready"],
         needs=_parse_needs(row["needs"]),
         waited=row["waited"],
-        reserved_pilot=row["kept_by"],
+        reserved_pilot=row["reserved_by"],
         template=row["template"],
         step=row["step"],
         group=row["owner_group"],

@@ -1,10 +1,10 @@
-"""Input of a placement policy in production: which warm workers a pilot that asks should use."""
+"""Input of a placement policy in production: which warm workers the requesting pilot should use."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from wms.domain.placement.policy import Kind, Place, Policy
-from wms.domain.scheduling.matching import SWITCH, Demand
+from wms.domain.scheduling.matching import WARM_RANK_BONUS, Demand
 
 #: Seconds to load a tool that no worker has loaded yet.
 UNKNOWN_LOADING = 1.0
@@ -41,7 +41,7 @@ def choose_preferred_kinds(
     Args:
         policy: The placement policy.
         demands: Tasks whose jobs the pilot can run. Only those count that no other outranks by more
-            than ``SWITCH``.
+            than ``WARM_RANK_BONUS``.
         loaded: Kinds that the pilot has loaded.
         facts: The known times of the kinds.
     """
@@ -78,14 +78,14 @@ def subtract_priorities(demands: Iterable[Demand]) -> list[Demand]:
 def group_waiting_kinds(demands: Iterable[Demand]) -> dict[str, list[Demand]]:
     """Return the kinds of warm workers with ready jobs, without those that others outrank.
 
-    A difference of at most ``SWITCH`` does not count.
+    A difference of at most ``WARM_RANK_BONUS`` does not count.
     """
     warm = [
         (demand.needs.warm.kind, demand)
         for demand in demands
         if demand.needs.warm is not None and demand.needs.warm.kind is not None
     ]
-    least = max((demand.rank for _, demand in warm), default=0.0) - SWITCH
+    least = max((demand.rank for _, demand in warm), default=0.0) - WARM_RANK_BONUS
     demands_by_kind: dict[str, list[Demand]] = {}
     for kind, demand in warm:
         if demand.rank >= least:

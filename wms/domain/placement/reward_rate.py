@@ -35,7 +35,7 @@ from wms.domain.placement.policy import Kind, Move, Place
 #: R over √(L·B), and its factor in the formula of the earnings.
 MIN_RUN, CAUTION = 2.0, 3.0
 #: How many times the duration of all waiting work a job may wait unserved.
-PATIENCE = 3.0
+MAX_NEGLECT_FACTOR = 3.0
 #: Time of a job while none has ended, and the shortest time that is believed.
 UNKNOWN, BRIEFEST = 1.0, 1e-6
 
@@ -102,4 +102,4 @@ def is_neglected(kind: Kind, backlog: float, now: float) -> bool:
     """Return whether other kinds would keep it waiting forever."""
     if kind.serving or kind.since is None:
         return False
-    return now - kind.since > PATIENCE * (backlog + kind.loading)
+    return now - kind.since > MAX_NEGLECT_FACTOR * (backlog + kind.loading)

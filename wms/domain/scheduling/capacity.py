@@ -9,18 +9,26 @@ from datetime import timedelta
 from uuid import UUID
 
 from sluice.contracts.pilots.pilots import LeaseRequest, NodeResources
-from sluice.scheduling.fit import Allocation, NodeCapacity, fit, fitting, how_many, is_suitable
+from sluice.scheduling.fit import (
+    Allocation,
+    NodeCapacity,
+    count_fitting,
+    find_allocation,
+    is_suitable,
+    list_fitting,
+)
 from wms.domain.scheduling.matching import Demand, sort_demands
 
-#: Seconds without a lease of a task after which a pilot is reserved for it, and how long at most.
-PATIENCE = 30.0
+#: Seconds without a lease of a task after which a pilot is reserved for it, and how long the
+#: reservation lasts at most.
+RESERVATION_DELAY_SECONDS = 30.0
 RESERVATION_DURATION = timedelta(seconds=300)
 #: MiB: more than any node has.
 _UNLIMITED = 2**40
 
 
 class PilotCapacity:
-    """The free capacity of a pilot that asks for jobs.
+    """The free capacity of a pilot that requests jobs.
 
     It is what the pilot reports, but never more than its node has. A pilot that reports nothing
     gets as many jobs as it asks for.
@@ -38,8 +46,8 @@ class PilotCapacity:
             capacity = NodeCapacity.of(
                 node.cores, node.ram, self._gpus.values(), disk=node.disk, named=node.named
             ).amounts
-            self._free = capacity.least(Allocation.of(request.free_capacity.free))
-            self._soon = capacity.least(Allocation.of(request.free_capacity.soon))
+            self._free = capacity.minimum(Allocation.of(request.free_capacity.free))
+            self._soon = capacity.minimum(Allocation.of(request.free_capacity.soon))
 
     @property
     def jobs(self) -> int:
@@ -55,14 +63,18 @@ class PilotCapacity:
         over all nodes.
         """
         allowed = demand.allowed
-        most = demand.ready if allowed is None else min(demand.ready, allowed)
+        maximum = demand.ready if allowed is None else min(demand.ready, allowed)
         if self._free is None or self._soon is None:
-            return min(self.jobs, most)
+            return min(self.jobs, maximum)
         request = demand.resource_request(self._node)
-        starts = how_many(self._free, request, self._gpus, most=min(self._starts, most))
-        if not self._ahead or allowed is not None or fit(self._soon, request, self._gpus) is None:
+        starts = count_fitting(self._free, request, self._gpus, maximum=min(self._starts, maximum))
+        if (
+            not self._ahead
+            or allowed is not None
+            or find_allocation(self._soon, request, self._gpus) is None
+        ):
             return starts
-        return min(starts + self._ahead, most)
+        return min(starts + self._ahead, maximum)
 
     def select_demands(self, demands: Sequence[Demand], pilot: UUID) -> list[Demand]:
         """Leave out tasks of which no job fits now or soon and for which the pilot is not reserved.
@@ -72,8 +84,8 @@ class PilotCapacity:
         if self._free is None or self._soon is None:
             return list(demands)
         kinds = [demand.resource_request(self._node) for demand in demands]
-        fits = set(fitting(self._free, kinds, self._gpus) if self._starts else ())
-        fits.update(fitting(self._soon, kinds, self._gpus) if self._ahead else ())
+        fits = set(list_fitting(self._free, kinds, self._gpus) if self._starts else ())
+        fits.update(list_fitting(self._soon, kinds, self._gpus) if self._ahead else ())
         return [
             demand
             for place, demand in enumerate(demands)
@@ -115,7 +127,9 @@ class PilotCapacity:
         """Return whether a job of the task fits into what is free now."""
         if self._free is None or not self.can_start:
             return self.can_start
-        return fit(self._free, demand.resource_request(self._node), self._gpus) is not None
+        return (
+            find_allocation(self._free, demand.resource_request(self._node), self._gpus) is not None
+        )
 
     def take(self, demand: Demand, ram: int | None, gpu_memory: int | None = None) -> None:
         """Count a job of the task that the pilot got.
@@ -126,12 +140,14 @@ class PilotCapacity:
             self._starts -= 1
             return
         allocation = (
-            fit(self._free, demand.resource_request(self._node, ram, gpu_memory), self._gpus)
+            find_allocation(
+                self._free, demand.resource_request(self._node, ram, gpu_memory), self._gpus
+            )
             if self._starts
             else None
         )
         if allocation is not None:
-            self._free = self._free.minus(allocation)
+            self._free -= allocation
             self._starts -= 1
         elif self._ahead:
             self._ahead -= 1
@@ -176,4 +192,4 @@ def is_reserved_for(demand: Demand, pilot: UUID) -> bool | None:
     """
     if demand.reserved_pilot is not None:
         return demand.reserved_pilot == pilot
-    return None if demand.waited > PATIENCE else False
+    return None if demand.waited > RESERVATION_DELAY_SECONDS else False

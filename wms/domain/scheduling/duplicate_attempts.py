@@ -1,21 +1,21 @@
-"""Speculative execution: whether another worker should get a job that one has already.
+"""Speculative execution: whether another pilot should get a job that one has already.
 
-It should if the job takes longer than it should and the other worker is expected to end it first.
+It should if the job takes longer than it should and the other pilot is expected to end it first.
 """
 
-from wms.domain.scheduling.worker_times import SUSPECT, WorkerTimes
+from wms.domain.scheduling.pilot_times import SUSPECT, PilotTimes
 
-#: Another worker must gain at least these seconds, plus this share of its time for the job.
+#: Another pilot must gain at least these seconds, plus this share of its time for the job.
 _MIN_GAIN, _GAIN_SHARE = 0.5, 0.25
 
 
 def estimate_remaining_seconds(
-    ran: float, own: WorkerTimes | None, anywhere: WorkerTimes | None
+    ran: float, own: PilotTimes | None, anywhere: PilotTimes | None
 ) -> float | None:
     """Return the seconds that a job which ran for ``ran`` seconds is still expected to take.
 
     A job that exceeds its likely time is expected to take as long again, as with heavy-tailed
-    times. ``own`` are the times of the worker that has the job.
+    times. ``own`` are the times of the pilot that has the job.
 
     Returns:
         None if nothing is known.
@@ -30,22 +30,22 @@ def estimate_remaining_seconds(
 
 def estimate_gain(
     ran: float,
-    own: WorkerTimes | None,
+    own: PilotTimes | None,
     *,
-    asking: WorkerTimes | None,
-    anywhere: WorkerTimes | None,
+    requesting: PilotTimes | None,
+    anywhere: PilotTimes | None,
 ) -> float | None:
-    """Return by how many seconds the job will end sooner if the worker that asks starts it too.
+    """Return by how many seconds the job will end sooner if the requesting pilot starts it too.
 
     ``ran`` and ``own`` belong to the running attempt.
 
     Returns:
-        None if it is not worth while, or the job is likely to fail on the worker that asks.
+        None if it is not worth while, or the job is likely to fail on the requesting pilot.
     """
-    if asking is not None and asking.failing > SUSPECT:
+    if requesting is not None and requesting.failing > SUSPECT:
         return None
     remaining = estimate_remaining_seconds(ran, own, anywhere)
-    new_times = asking if asking is not None and asking.timed else anywhere
+    new_times = requesting if requesting is not None and requesting.timed else anywhere
     if remaining is None or new_times is None:
         return None
     gain = remaining - new_times.typical
@@ -53,7 +53,7 @@ def estimate_gain(
 
 
 def is_worth_while(gain: float, job_seconds: float) -> bool:
-    """Return whether the gain suffices for another worker that takes ``job_seconds`` for the job.
+    """Return whether the gain suffices for another pilot that takes ``job_seconds`` for the job.
 
     The margin exists because the known times are rough.
     """

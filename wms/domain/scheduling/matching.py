@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from uuid import UUID
 
 from sluice.contracts.access.owners import EVERYONE
@@ -12,11 +12,12 @@ from sluice.contracts.common.states import ContainerEngine, SandboxKind
 from sluice.contracts.jobs.gpus import GpuNeeds
 from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.pilots.pilots import NodeResources
-from sluice.scheduling.fit import ResourceRequest, is_suitable, why_unsuited
+from sluice.scheduling.fit import ResourceRequest, explain_unsuitable_gpus, is_suitable
 from wms.domain.scheduling.limits import Limit, count_startable_jobs
 
-#: Difference in rank above which a pilot gives up a tool that it has loaded.
-SWITCH = 0.5
+#: What is added to the rank of tasks whose warm worker the placement policy has chosen: a pilot
+#: gives up a loaded tool only for a task that is ranked higher by more.
+WARM_RANK_BONUS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,9 @@ class Demand:
         """Return what one job needs of the node; ``ram`` and ``gpu_memory`` override the task's."""
         needs = self.needs
         named_amounts = {
-            name: needs.named[name] for name in needs.named if self.is_counted(name, node)
+            name: needs.named[name]
+            for name in needs.named
+            if _belongs_to_node(name, node, self.limits)
         }
         return ResourceRequest(
             needs.resources.cores,
@@ -78,17 +81,20 @@ class Demand:
             named_amounts,
         )
 
-    def is_counted(self, name: str, node: NodeResources) -> bool:
-        """Return whether the node itself must have the resource.
-
-        A resource with a limit over all nodes counts only if the node offers some itself.
-        """
-        return name in node.named or name not in self.limits
-
     @property
     def allowed(self) -> int | None:
         """Return how many jobs may start within the limits now, or None if no limit applies."""
         return count_startable_jobs(self.needs.named, self.limits.values())
+
+    def find_misfit(self, pilot_node: "PilotNode") -> str | None:
+        """Return why a job of the task cannot run on the node, or None if it can."""
+        return find_misfit(
+            self.needs,
+            self.limits,
+            pilot_node,
+            larger=self.larger,
+            larger_gpu=self.larger_gpu,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +131,30 @@ def describe_sandbox(needs: Needs) -> str:
     return f"a sandbox (bubblewrap){' for its secrets' if needs.secrets else ''}"
 
 
-def find_misfit(demand: Demand, pilot_node: PilotNode) -> str | None:
-    """Return why a job of the task cannot run on the node, or None if it can.
+def find_misfit(
+    needs: Needs,
+    limits: Mapping[str, Limit],
+    pilot_node: PilotNode,
+    *,
+    larger: int | None = None,
+    larger_gpu: int | None = None,
+) -> str | None:
+    """Return why a job with these needs cannot run on the node, or None if it can.
 
     Example: "needs 4 cores, the node has 2".
+
+    Args:
+        needs: The needs of the job.
+        limits: Limits over all nodes of the resources that it needs, by name.
+        pilot_node: The node.
+        larger: MiB of memory, if the job needs another amount than ``needs``.
+        larger_gpu: The same for GPU memory.
     """
-    node, needs = pilot_node.resources, demand.needs
-    reason = _find_missing_amount(demand, node) or _find_missing_label(demand, node)
-    if reason is None and demand.gpus is not None:
-        reason = why_unsuited(node.known_gpus, demand.gpus)
+    node = pilot_node.resources
+    ram = needs.resources.counted_ram if larger is None else larger
+    reason = _find_missing_amount(needs, limits, node, ram=ram) or _find_missing_label(needs, node)
+    if reason is None and needs.gpus is not None:
+        reason = explain_unsuitable_gpus(node.known_gpus, needs.gpus.with_memory(larger_gpu))
     if reason is not None:
         return reason
     if needs.needs_engine and not pilot_node.engines:
@@ -171,8 +192,7 @@ def find_largest_gpu_part(gpus: GpuNeeds, node: PilotNode) -> float:
 def _list_suitable_nodes(needs: Needs, nodes: Iterable[PilotNode]) -> Iterator[PilotNode]:
     # Resources that are limited over all nodes do not belong to a node.
     own = needs.model_copy(update={"named": {}})
-    demand = Demand(UUID(int=0), 0.0, datetime.min.replace(tzinfo=UTC), 1, own)
-    return (node for node in nodes if find_misfit(demand, node) is None)
+    return (node for node in nodes if find_misfit(own, {}, node) is None)
 
 
 def _find_largest_device(gpus: GpuNeeds, node: PilotNode) -> float:
@@ -180,18 +200,28 @@ def _find_largest_device(gpus: GpuNeeds, node: PilotNode) -> float:
     return max((gpu.memory or math.inf for gpu in suitable), default=0.0)
 
 
-def _find_missing_amount(demand: Demand, node: NodeResources) -> str | None:
-    needs, resources = demand.needs, demand.needs.resources
+def _belongs_to_node(name: str, node: NodeResources, limits: Mapping[str, Limit]) -> bool:
+    """Return whether the node itself must have the resource.
+
+    A resource with a limit over all nodes counts only if the node offers some itself.
+    """
+    return name in node.named or name not in limits
+
+
+def _find_missing_amount(
+    needs: Needs, limits: Mapping[str, Limit], node: NodeResources, *, ram: int
+) -> str | None:
+    resources = needs.resources
     amounts: list[tuple[float, float, str]] = [
         (resources.cores, node.cores, "cores"),
-        (demand.ram, node.ram, "MiB of memory"),
+        (ram, node.ram, "MiB of memory"),
         (resources.counted_disk, node.disk, "MiB of disk"),
     ]
     for name, amount in needs.named.items():
-        limit = demand.limits.get(name)
+        limit = limits.get(name)
         if limit is not None and (why := limit.explain_excess(amount)) is not None:
             return why
-        if demand.is_counted(name, node):
+        if _belongs_to_node(name, node, limits):
             amounts.append((amount, node.named.get(name, 0), name))
     for need, has, unit in amounts:
         if need > has:
@@ -199,8 +229,8 @@ def _find_missing_amount(demand: Demand, node: NodeResources) -> str | None:
     return None
 
 
-def _find_missing_label(demand: Demand, node: NodeResources) -> str | None:
-    for name, values in demand.needs.nodes.items():
+def _find_missing_label(needs: Needs, node: NodeResources) -> str | None:
+    for name, values in needs.nodes.items():
         label = node.labels.get(name)
         if label not in values:
             accepted = " or ".join(values)
@@ -220,14 +250,14 @@ def sort_demands(
     Args:
         demands: The tasks.
         kinds: Kinds of warm workers that go first, unless others are ranked higher by more than
-            ``SWITCH``.
+            ``WARM_RANK_BONUS``.
         first: The step that a person wants on this pilot, before all others.
     """
 
     def place(demand: Demand) -> tuple[bool, float, datetime, float, UUID]:
         warm = demand.needs.warm
         is_chosen = warm is not None and warm.kind in kinds
-        rank = demand.rank + (SWITCH if is_chosen else 0.0)
+        rank = demand.rank + (WARM_RANK_BONUS if is_chosen else 0.0)
         return (
             first is None or demand.step != first,
             -rank,
@@ -241,4 +271,4 @@ def sort_demands(
 
 def filter_runnable(demands: Iterable[Demand], node: PilotNode) -> list[Demand]:
     """Return the tasks whose jobs the node can run."""
-    return [demand for demand in demands if find_misfit(demand, node) is None]
+    return [demand for demand in demands if demand.find_misfit(node) is None]

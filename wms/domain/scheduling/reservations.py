@@ -1,6 +1,6 @@
-"""Which jobs are left for busy workers that will finish them before the worker that asks.
+"""Which jobs are left for busy pilots that will finish them before the requesting pilot.
 
-The estimate is list scheduling on machines of unequal speed: the places of each worker do one job
+The estimate is list scheduling on machines of unequal speed: the places of each pilot do one job
 after another, and each job goes where it ends first. It knows only how long earlier jobs took.
 """
 
@@ -11,7 +11,7 @@ from uuid import UUID
 
 from wms.domain.scheduling.duplicate_attempts import is_worth_while
 
-#: Seconds after which an idle worker that has not asked for jobs is no longer expected to.
+#: Seconds after which an idle pilot that has not asked for jobs is no longer expected to.
 _MAX_IDLE_SECONDS = 5.0
 
 
@@ -44,7 +44,7 @@ class BusyPilot:
 
 @dataclass(frozen=True, slots=True)
 class JobReservation:
-    """A job that a busy pilot will end before the pilot that asks.
+    """A job that a busy pilot will end before the requesting pilot.
 
     Attributes:
         pilot: The busy pilot.
@@ -58,13 +58,13 @@ class JobReservation:
 def find_reservations(
     own_seconds: float, others: Iterable[BusyPilot], *, ready: int, waited: float
 ) -> list[JobReservation]:
-    """Return the jobs that others will end before the worker that asks, soonest first.
+    """Return the jobs that others will end before the requesting pilot, soonest first.
 
-    No job is left for others longer than the worker that asks would take, nor for an idle worker
+    No job is left for others longer than the requesting pilot would take, nor for an idle pilot
     that does not ask.
 
     Args:
-        own_seconds: Seconds that the worker that asks takes for one job.
+        own_seconds: Seconds that the requesting pilot takes for one job.
         others: The other pilots.
         ready: Number of ready jobs, the most that are left for others.
         waited: Seconds since a job of the task was leased.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wms.domain.explanations import explain_no_fit
-from wms.domain.scheduling.matching import Demand, PilotNode, find_misfit
+from wms.domain.scheduling.matching import Demand, PilotNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class NodeSupply:
 def explain_unschedulable(demand: Demand, supply: NodeSupply) -> str | None:
     """Return why no node will ever fit, as a sentence, or None if one fits or may come."""
     nodes = [*supply.present, *(supply.launchable or ())]
-    if not nodes or any(find_misfit(demand, node) is None for node in nodes):
+    if not nodes or any(demand.find_misfit(node) is None for node in nodes):
         return None
     if demand.waited < supply.grace or (supply.present and supply.newest < supply.grace):
         return None

@@ -2,7 +2,7 @@
 
 from sluice.contracts.common.states import TaskMode
 from sluice.contracts.jobs.tasks import Task
-from wms.domain.splitting.flow import list_scattered_inputs
+from wms.domain.splitting.dataflow_rules import list_scattered_inputs
 
 
 def explain_no_human_task(task: Task) -> str | None:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sluice.contracts.data.datasets import NewFile
 from sluice.contracts.jobs.tasks import Task
-from wms.domain.splitting.flow import dump_input
+from wms.domain.splitting.dataflow_rules import dump_input
 
 #: More jobs than a level has.
 SPAN = 10**9

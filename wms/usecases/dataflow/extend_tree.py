@@ -20,7 +20,7 @@ from wms.db.dataflow.tree_parts import (
     set_root,
 )
 from wms.db.tasks.tasks import LockedTask
-from wms.domain.splitting.flow import group_entries
+from wms.domain.splitting.dataflow_rules import group_entries
 from wms.domain.splitting.tree_merge import SPAN
 
 

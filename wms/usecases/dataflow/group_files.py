@@ -11,7 +11,7 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import DatasetState, TaskMode, TaskState
 from sluice.contracts.jobs.tasks import Task
 from sluice.servicekit.database import Connection
-from wms.db.dataflow.flows import park_task, set_caught_up
+from wms.db.dataflow.dataflow_links import park_task, set_caught_up
 from wms.db.dataflow.grouping_state import (
     add_grouped_jobs,
     find_complete_below,
@@ -26,7 +26,7 @@ from wms.db.jobs.splitting import SplitClaim, lock_claimed
 from wms.db.ready_channel import notify_ready
 from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import LockedTask, UpstreamRead, lock_tasks
-from wms.domain.splitting.flow import group_entries, list_streamed_inputs
+from wms.domain.splitting.dataflow_rules import group_entries, list_streamed_inputs
 from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.context import WmsContext
 from wms.usecases.splitting.claimed_task import (

@@ -13,7 +13,7 @@ from wms.db.tasks.tasks import LockedTask
 from wms.domain.releasing import Inputs, find_releasable_files
 
 #: Most files per message.
-_MOST = 10_000
+_MAX_FILES_PER_MESSAGE = 10_000
 
 
 def release_files(
@@ -52,14 +52,14 @@ def send_releases(
 ) -> None:
     """Send ``dms.releases`` for jobs that finished, given by numbers and inputs."""
     for files in find_releasable_files(task, finished, downstream_counts=downstream_counts):
-        for start in range(0, len(files.seqs), _MOST):
+        for start in range(0, len(files.seqs), _MAX_FILES_PER_MESSAGE):
             transaction.send(
                 DMS_RELEASES,
                 ReleaseFiles(
                     dataset_uid=files.dataset,
                     task_uid=task.uid,
                     downstream_count=files.downstream_count,
-                    seqs=files.seqs[start : start + _MOST],
+                    seqs=files.seqs[start : start + _MAX_FILES_PER_MESSAGE],
                 ),
                 subject=files.dataset,
                 task=task.uid,

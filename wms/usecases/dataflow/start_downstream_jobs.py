@@ -5,12 +5,12 @@ from uuid import UUID
 
 from sluice.contracts.common.states import TaskState
 from sluice.servicekit.database import Connection
-from wms.db.dataflow.flows import add_jobs
+from wms.db.dataflow.dataflow_links import add_jobs
 from wms.db.dataflow.grouping_state import set_due_behind
 from wms.db.jobs.attempts import EndedAttempt
 from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import LockedTask, UpstreamRead
-from wms.domain.splitting.flow import build_draft, is_grouping
+from wms.domain.splitting.dataflow_rules import build_draft, is_grouping
 from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.dataflow.group_files import NewJobs, take_entries
 

@@ -7,10 +7,10 @@ from statistics import fmean
 
 from sluice.servicekit.database import Connection
 from wms.db.pilots.loaded_kinds import ActiveStep, KindUsage, list_live_steps, list_loaded_kinds
-from wms.db.pilots.worker_times import TimesByWork, WorkKind, list_times
+from wms.db.pilots.pilot_times import TimesByWork, WorkKind, list_times
 from wms.domain.placement.loading import KindFacts, choose_preferred_kinds, group_waiting_kinds
 from wms.domain.scheduling.matching import Demand
-from wms.domain.scheduling.worker_times import combine_times
+from wms.domain.scheduling.pilot_times import combine_times
 from wms.usecases.context import WmsContext
 
 
@@ -78,7 +78,7 @@ def build_kind_facts(
 
 
 def _mean_seconds(times: TimesByWork, step: ActiveStep) -> float:
-    """Return the seconds of a job of the step on any worker; 0 if unknown."""
+    """Return the seconds of a job of the step on any pilot; 0 if unknown."""
     overall = combine_times(times.get(step.work, {}).values())
     return 0.0 if overall is None else overall.typical
 

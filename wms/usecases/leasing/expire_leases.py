@@ -41,10 +41,10 @@ async def expire_leases(context: WmsContext) -> bool:
             if (flight := in_flight.get(attempt.id))
             and (job := flight.at(attempt.attempt, attempt.pilot))
         ]
-        settled = await settle_attempts(
+        effects = await settle_attempts(
             transaction, locked, cached_tasks=cached_tasks, attempts=lost
         )
-    settled.announce(context)
+    effects.announce(context)
     context.metrics.expired.inc(len(lost))
     return len(ids) >= BATCH or 0 < len(lost) < len(expired)
 
@@ -57,7 +57,10 @@ def _build_lost_attempt(
         job=job,
         outcome=AttemptOutcome.LOST,
         verdict=decide_verdict(
-            cached_task, job, AttemptFacts(AttemptOutcome.LOST, error), losses=context.rules.losses
+            cached_task,
+            job,
+            AttemptFacts(AttemptOutcome.LOST, error),
+            max_node_losses=context.rules.max_node_losses,
         ),
         error=error,
         message=job.stopping

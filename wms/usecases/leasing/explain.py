@@ -5,18 +5,18 @@ from uuid import UUID
 
 from sluice.contracts.jobs.tasks import Explanation
 from sluice.servicekit.database import Connection
+from wms.db.pilots.pilot_times import WorkKind
 from wms.db.pilots.pilots_with_jobs import list_pilots_with_jobs
-from wms.db.pilots.worker_times import WorkKind
 from wms.db.tasks.explanations import ReadyJob, find_ready_job, read_waiting_facts
 from wms.db.tasks.ranking import find_boost
 from wms.db.tasks.status import get_job_with_attempts, get_task_status
 from wms.domain import explanations
 from wms.domain.explanations import ReservedJobs, WaitingFacts
-from wms.domain.scheduling.matching import Demand, find_misfit
-from wms.domain.scheduling.worker_times import WorkerLimit
+from wms.domain.scheduling.matching import Demand
+from wms.domain.scheduling.pilot_times import PilotLimit
 from wms.usecases.context import WmsContext
-from wms.usecases.leasing.quarantine_workers import find_failing_workers
-from wms.usecases.leasing.reserve_jobs import get_other_workers
+from wms.usecases.leasing.limit_failing_pilots import find_failing_pilots
+from wms.usecases.leasing.reserve_jobs import get_other_pilots
 
 
 async def explain_task(context: WmsContext, uid: UUID) -> Explanation:
@@ -76,35 +76,35 @@ async def _find_reserved_jobs(
     context: WmsContext, connection: Connection, own: Demand
 ) -> ReservedJobs | None:
     """Return the jobs that the idle pilot which would end one last leaves for others."""
-    others = await get_other_workers(context, connection, own)
+    others = await get_other_pilots(context, connection, own)
     if not others.quick:
         return None
     idle = [
         pilot for pilot in await list_pilots_with_jobs(connection, others.own) if not pilot.jobs
     ]
     candidates = [
-        (len(reservations), reservations[0], pilot.worker)
+        (len(reservations), reservations[0], pilot.identity)
         for pilot in idle
-        if find_misfit(own, pilot.node) is None
-        and (reservations := others.list_reservations(pilot.worker, own))
+        if own.find_misfit(pilot.node) is None
+        and (reservations := others.list_reservations(pilot.identity, own))
     ]
     if not candidates:
         return None
-    jobs, first, idle_worker = max(candidates, key=lambda candidate: candidate[1].seconds_earlier)
-    busy_worker = next(pilot.worker for pilot in others.quick if pilot.pilot == first.pilot)
-    return ReservedJobs(jobs, idle_worker.in_words, busy_worker.in_words, first.seconds_earlier)
+    jobs, first, idle_pilot = max(candidates, key=lambda candidate: candidate[1].seconds_earlier)
+    busy_pilot = next(pilot.identity for pilot in others.quick if pilot.pilot == first.pilot)
+    return ReservedJobs(jobs, idle_pilot.in_words, busy_pilot.in_words, first.seconds_earlier)
 
 
 async def _list_untrusted_pilots(
     context: WmsContext, connection: Connection, own: Demand
 ) -> list[str]:
-    worker_trouble = await context.worker_trouble.get(
-        None, lambda: find_failing_workers(connection)
+    pilot_limits = await context.pilot_limits.get(None, lambda: find_failing_pilots(connection))
+    failing = pilot_limits.get(WorkKind(own.template, own.step), {})
+    identities = [identity for identity, limit in failing.items() if limit is PilotLimit.NONE]
+    pilots = await list_pilots_with_jobs(connection, identities) if identities else []
+    return sorted(
+        pilot.identity.in_words for pilot in pilots if own.find_misfit(pilot.node) is None
     )
-    failing = worker_trouble.get(WorkKind(own.template, own.step), {})
-    workers = [worker for worker, limit in failing.items() if limit is WorkerLimit.NONE]
-    pilots = await list_pilots_with_jobs(connection, workers) if workers else []
-    return sorted(pilot.worker.in_words for pilot in pilots if find_misfit(own, pilot.node) is None)
 
 
 def _adapt_demand(demand: Demand, uid: UUID, job: ReadyJob) -> Demand:

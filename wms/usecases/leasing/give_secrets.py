@@ -40,7 +40,7 @@ async def give_secrets(
         context: The context of the WMS.
         operator: The client of the service that has the secrets.
         sealer: Encrypts the request and decrypts the values.
-        pilot: The pilot that asks.
+        pilot: The requesting pilot.
         job: The attempt that it has leased.
 
     Raises:

@@ -19,8 +19,8 @@ from wms.db.jobs.leases import (
 )
 from wms.db.limits.limits import add_limits, lock_named, spend
 from wms.db.limits.storage_waits import take_trial
+from wms.db.pilots.pilot_times import PilotIdentity, WorkKind
 from wms.db.pilots.pilots import PilotRow, touch_and_list_demands
-from wms.db.pilots.worker_times import Worker, WorkKind
 from wms.db.tasks.shares import add_shares
 from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import read_shared_inputs_json
@@ -33,13 +33,13 @@ from wms.domain.scheduling.capacity import (
     list_eligible_demands,
 )
 from wms.domain.scheduling.matching import Demand, PilotNode, filter_runnable, sort_demands
-from wms.domain.scheduling.worker_times import WorkerLimit
+from wms.domain.scheduling.pilot_times import PilotLimit
 from wms.usecases.context import WmsContext
 from wms.usecases.leasing.choose_kinds import choose_kinds
-from wms.usecases.leasing.quarantine_workers import (
-    WorkerTrouble,
-    find_failing_workers,
-    limit_jobs_of_worker,
+from wms.usecases.leasing.limit_failing_pilots import (
+    PilotLimitsByWork,
+    find_failing_pilots,
+    limit_jobs_of_pilot,
 )
 from wms.usecases.leasing.reserve_jobs import ReservationCheck
 from wms.usecases.leasing.start_duplicate_attempts import start_duplicate_attempts
@@ -79,9 +79,9 @@ async def lease_jobs(
 
     The pilot may be reserved for a task whose jobs have waited long for capacity. An idle pilot
     without a reservation may get duplicate attempts (``start_duplicate_attempts``). A pilot that
-    fails where others succeed gets fewer jobs (``quarantine_workers``). Jobs that busy pilots will
-    end earlier are reserved for them (``reserve_jobs``). Limited resources are held, and quotas
-    spent, from the commit on.
+    fails where others succeed gets fewer jobs (``limit_failing_pilots``). Jobs that busy pilots
+    will end earlier are reserved for them (``reserve_jobs``). Limited resources are held, and
+    quotas spent, from the commit on.
 
     Raises:
         NotFound: The pilot has not registered.
@@ -119,7 +119,7 @@ async def lease_jobs(
             context.metrics.leased.inc(len(result.jobs))
             context.metrics.lease_seconds.observe(loop.time() - started)
             return result
-        await context.signal.wait(version, seconds=min(remaining, context.rules.poll))
+        await context.signal.wait(version, seconds=min(remaining, context.rules.poll_period))
         if connected is not None and not await connected():
             return result
 
@@ -141,8 +141,8 @@ async def _lease_in_order(
         pilot,
         pilot_row.node,
         capacity,
-        await _find_worker_quarantine(connection, context, pilot_row.worker),
-        ReservationCheck(context, connection, pilot_row.worker),
+        await _find_pilot_quarantine(connection, context, pilot_row.identity),
+        ReservationCheck(context, connection, pilot_row.identity),
     )
     ranked = await add_limits(connection, await add_shares(connection, demands))
     runnable = filter_runnable(list_eligible_demands(ranked), pilot_row.node)
@@ -171,7 +171,7 @@ class _LeaseRound:
     pilot: UUID
     node: PilotNode
     capacity: PilotCapacity
-    quarantine: "_WorkerQuarantine | None"
+    quarantine: "_PilotQuarantine | None"
     reservation_check: ReservationCheck
     #: Resources counted over all nodes that are reserved for tasks that come first.
     scarce: set[str] = field(default_factory=set)
@@ -264,31 +264,29 @@ class _LeaseRound:
 
 
 @dataclass(frozen=True, slots=True)
-class _WorkerQuarantine:
-    """The limits of a worker that fails where others succeed, by kind of work."""
+class _PilotQuarantine:
+    """The limits of a pilot that fails where others succeed, by kind of work."""
 
-    worker: Worker
-    worker_trouble: WorkerTrouble
+    identity: PilotIdentity
+    pilot_limits: PilotLimitsByWork
 
     async def limit_jobs(
         self, connection: Connection, demand: Demand, *, requested_jobs: int
     ) -> int:
-        """Return how many jobs of the task the worker may get."""
+        """Return how many jobs of the task the pilot may get."""
         work = WorkKind(demand.template, demand.step)
-        limit = self.worker_trouble.get(work, {}).get(self.worker, WorkerLimit.FULL)
-        return await limit_jobs_of_worker(
-            connection, limit, work, self.worker, requested_jobs=requested_jobs
+        limit = self.pilot_limits.get(work, {}).get(self.identity, PilotLimit.FULL)
+        return await limit_jobs_of_pilot(
+            connection, limit, work, self.identity, requested_jobs=requested_jobs
         )
 
 
-async def _find_worker_quarantine(
-    connection: Connection, context: WmsContext, worker: Worker
-) -> _WorkerQuarantine | None:
-    """Return the limits of the worker, or None if no worker has any."""
-    worker_trouble = await context.worker_trouble.get(
-        None, lambda: find_failing_workers(connection)
-    )
-    return _WorkerQuarantine(worker, worker_trouble) if worker_trouble else None
+async def _find_pilot_quarantine(
+    connection: Connection, context: WmsContext, identity: PilotIdentity
+) -> _PilotQuarantine | None:
+    """Return the limits of the pilot, or None if no pilot has any."""
+    pilot_limits = await context.pilot_limits.get(None, lambda: find_failing_pilots(connection))
+    return _PilotQuarantine(identity, pilot_limits) if pilot_limits else None
 
 
 async def _list_unknown_tasks(

@@ -71,7 +71,7 @@ async def renew_leases(context: WmsContext, pilot: UUID, heartbeat: Heartbeat) -
             )
             renewed = {(lease.id, lease.attempt) for lease in leases}
             if pilot_row.stopping:
-                renewed -= await _stop_all(connection, leases, name=pilot_row.worker.name)
+                renewed -= await _stop_all(connection, leases, name=pilot_row.identity.name)
             else:
                 renewed -= await _stop_overdue(
                     connection, context, leases, heartbeat=heartbeat, pilot=pilot

@@ -1,39 +1,39 @@
-"""Leave jobs for busy workers that will finish them before the worker that asks."""
+"""Leave jobs for busy pilots that will finish them before the requesting pilot."""
 
 from dataclasses import dataclass
 
 from sluice.servicekit.database import Connection
-from wms.db.pilots.worker_times import Worker, WorkKind
+from wms.db.pilots.pilot_times import PilotIdentity, WorkKind
 from wms.domain.scheduling.matching import Demand
 from wms.usecases.context import WmsContext
-from wms.usecases.leasing.other_workers import OtherWorkers, find_other_workers
+from wms.usecases.leasing.other_pilots import OtherPilots, find_other_pilots
 
-#: If more jobs than this are ready, there are enough for all workers.
+#: If more jobs than this are ready, there are enough for all pilots.
 _MANY_JOBS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class ReservationCheck:
-    """Limits the jobs of one pilot that asks by the reservations for other pilots."""
+    """Limits the jobs of the requesting pilot by the reservations for other pilots."""
 
     context: WmsContext
     connection: Connection
-    worker: Worker
+    identity: PilotIdentity
 
     async def limit_jobs(self, demand: Demand, *, requested_jobs: int) -> int:
         """Return how many of the ready jobs that the pilot could start it gets now."""
         if demand.ready > _MANY_JOBS:
             return requested_jobs
-        others = await get_other_workers(self.context, self.connection, demand)
+        others = await get_other_pilots(self.context, self.connection, demand)
         if not others.quick:
             return requested_jobs
-        reservations = others.list_reservations(self.worker, demand)
+        reservations = others.list_reservations(self.identity, demand)
         return min(requested_jobs, demand.ready - len(reservations))
 
 
-async def get_other_workers(
+async def get_other_pilots(
     context: WmsContext, connection: Connection, demand: Demand
-) -> OtherWorkers:
-    """Return the workers of the demand's kind of work, from a cache of recent results."""
+) -> OtherPilots:
+    """Return the pilots of the demand's kind of work, from a cache of recent results."""
     work = WorkKind(demand.template, demand.step)
-    return await context.other_workers.get(work, lambda: find_other_workers(connection, work))
+    return await context.other_pilots.get(work, lambda: find_other_pilots(connection, work))

@@ -10,12 +10,18 @@ from sluice.contracts.pilots.pilots import JobToken
 from sluice.servicekit.database import Connection
 from wms.db.jobs.duplicate_attempts import claim_duplicate
 from wms.db.jobs.leases import ClaimedJob
+from wms.db.pilots.pilot_times import (
+    PilotIdentity,
+    RunningJob,
+    Stragglers,
+    list_running_jobs,
+    list_times,
+)
 from wms.db.pilots.pilots import PilotRow
-from wms.db.pilots.worker_times import RunningJob, Stragglers, Worker, list_running_jobs, list_times
 from wms.domain.scheduling.capacity import PilotCapacity
 from wms.domain.scheduling.duplicate_attempts import estimate_gain
-from wms.domain.scheduling.matching import Demand, find_misfit
-from wms.domain.scheduling.worker_times import combine_times
+from wms.domain.scheduling.matching import Demand
+from wms.domain.scheduling.pilot_times import combine_times
 from wms.usecases.context import WmsContext
 
 log = structlog.get_logger(__name__)
@@ -42,7 +48,7 @@ async def start_duplicate_attempts(
     stragglers = await context.stragglers.get(None, lambda: _read_stragglers(connection))
     if not stragglers.jobs:
         return []
-    candidates = _list_candidates(stragglers, pilot, pilot_row.worker)
+    candidates = _list_candidates(stragglers, pilot, pilot_row.identity)
     cached_tasks = await context.tasks.get(connection, {job.task_uid for _, job in candidates})
     claimed_jobs: list[ClaimedJob] = []
     for seconds, job in candidates:
@@ -50,7 +56,7 @@ async def start_duplicate_attempts(
         demand = None if job.tried >= task.retry else _build_demand(task, job)
         if (
             demand is None
-            or find_misfit(demand, pilot_row.node) is not None
+            or demand.find_misfit(pilot_row.node) is not None
             or not capacity.can_start_job(demand)
         ):
             continue
@@ -68,11 +74,11 @@ async def start_duplicate_attempts(
         claimed_jobs.append(claimed)
         context.metrics.duplicate_attempts.inc()
         log.info(
-            "attempt.second",
+            "attempt.duplicated",
             job=job.id,
             attempt=claimed.attempt,
             pilot=str(pilot),
-            beside=str(job.pilot),
+            original_pilot=str(job.pilot),
             ran=round(job.ran, 3),
             gain=round(seconds, 3),
         )
@@ -90,9 +96,9 @@ async def _read_stragglers(connection: Connection) -> Stragglers:
 
 
 def _list_candidates(
-    stragglers: Stragglers, pilot: UUID, worker: Worker
+    stragglers: Stragglers, pilot: UUID, identity: PilotIdentity
 ) -> list[tuple[float, RunningJob]]:
-    """Return jobs that the worker would end sooner than others, with the gain in seconds.
+    """Return jobs that the pilot would end sooner than others, with the gain in seconds.
 
     The largest gain comes first.
     """
@@ -101,8 +107,8 @@ def _list_candidates(
         times = stragglers.times.get(job.work, {})
         seconds = estimate_gain(
             job.ran,
-            times.get(job.worker),
-            asking=times.get(worker),
+            times.get(job.identity),
+            requesting=times.get(identity),
             anywhere=stragglers.anywhere.get(job.work),
         )
         if seconds is not None and job.pilot != pilot:

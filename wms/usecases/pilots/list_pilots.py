@@ -2,9 +2,9 @@
 
 from sluice.contracts.pilots.pilot_list import PilotList
 from wms.db.pilots.pilot_pages import PilotQuery, read_pilot_page
-from wms.db.pilots.worker_times import Worker
+from wms.db.pilots.pilot_times import PilotIdentity
 from wms.usecases.context import WmsContext
-from wms.usecases.leasing.quarantine_workers import find_failing_workers, list_quarantined_steps
+from wms.usecases.leasing.limit_failing_pilots import find_failing_pilots, list_quarantined_steps
 
 
 async def list_pilots(context: WmsContext, query: PilotQuery | None = None) -> PilotList:
@@ -19,16 +19,14 @@ async def list_pilots(context: WmsContext, query: PilotQuery | None = None) -> P
     query = query or PilotQuery()
     async with context.database.connection() as connection:
         page = await read_pilot_page(connection, query)
-        worker_trouble = await context.worker_trouble.get(
-            None, lambda: find_failing_workers(connection)
-        )
-    if not worker_trouble:
+        pilot_limits = await context.pilot_limits.get(None, lambda: find_failing_pilots(connection))
+    if not pilot_limits:
         return page
     pilots = [
         pilot.model_copy(
             update={
                 "quarantined_steps": list_quarantined_steps(
-                    worker_trouble, Worker(pilot.name, pilot.host)
+                    pilot_limits, PilotIdentity(pilot.name, pilot.host)
                 )
             }
         )

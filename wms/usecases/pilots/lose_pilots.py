@@ -11,13 +11,13 @@ log = structlog.get_logger(__name__)
 
 
 async def lose_pilots(context: WmsContext) -> None:
-    """Mark pilots unseen for ``unseen`` seconds as lost, and lost pilots that have started again.
+    """Mark silent pilots as lost, and lost pilots that have started again.
 
     The leases of their jobs have expired before.
     """
-    unseen = timedelta(seconds=context.rules.unseen)
+    silence = timedelta(seconds=context.rules.pilot_timeout)
     async with context.database.transaction() as transaction:
-        lost = await set_lost(transaction.connection, unseen=unseen)
+        lost = await set_lost(transaction.connection, silence=silence)
         await mark_started_again(transaction.connection)
     for pilot in lost:
         log.warning("pilot.lost", pilot=str(pilot.uid), name=pilot.name, host=pilot.host)

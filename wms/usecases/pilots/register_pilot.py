@@ -63,8 +63,8 @@ async def register_pilot(
             name = await _require_space(
                 transaction.connection, pilot, key=key, site=site, lease=lease
             )
-            # Statistics of workers go by name and host, so no site can affect those of others'
-            # workers.
+            # Statistics of pilots go by name and host, so no site can affect those of other
+            # sites' pilots.
             pilot = pilot.model_copy(update={"host": f"{pilot.host} at {name}"})
         if not await store_pilot(transaction.connection, pilot, key=key, site=site):
             raise ForeignPilot(pilot.uid)

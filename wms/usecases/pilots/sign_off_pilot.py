@@ -40,7 +40,7 @@ async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[Jo
                     cached_tasks[job.task_uid],
                     job,
                     AttemptFacts(outcome),
-                    losses=context.rules.losses,
+                    max_node_losses=context.rules.max_node_losses,
                 ),
                 reported=outcome,
                 message="handed back by its pilot",
@@ -49,10 +49,10 @@ async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[Jo
             for job_id, attempt in tokens
             if (flight := in_flight.get(job_id)) and (job := flight.at(attempt, pilot))
         ]
-        settled = await settle_attempts(
+        effects = await settle_attempts(
             transaction, locked, cached_tasks=cached_tasks, attempts=ended
         )
         await set_gone(transaction.connection, pilot)
         await give_back_quota(transaction.connection, ended, cached_tasks)
-    settled.announce(context)
+    effects.announce(context)
     context.signal.ready()  # ends a request for jobs that the pilot left open

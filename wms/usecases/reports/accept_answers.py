@@ -78,11 +78,11 @@ async def _apply_answers(
         ended = _build_ended_attempts(
             cached_tasks[uid], [(job, reports[job.id]) for job in jobs.values()], faults
         )
-        settled = await settle_attempts(
+        effects = await settle_attempts(
             transaction, locked, cached_tasks=cached_tasks, attempts=ended
         )
         before = await list_answered_jobs(connection, [job for job in own if job not in jobs])
-    settled.announce(context)
+    effects.announce(context)
     return dict.fromkeys(jobs, ReportAnswer.ACCEPTED) | dict.fromkeys(before, ReportAnswer.ALREADY)
 
 
@@ -153,7 +153,7 @@ def _build_ended_attempt(
     return EndedAttempt(
         job=replace(job, leased_at=report.started_at or job.leased_at),
         outcome=report.outcome,
-        verdict=decide_verdict(cached_task, job, end, losses=0),
+        verdict=decide_verdict(cached_task, job, end, max_node_losses=0),
         reported=report.outcome,
         error=report.error_class,
         message=report.message.replace("\0", ""),

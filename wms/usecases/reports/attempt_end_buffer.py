@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from wms.db.pilots.worker_times import WorkKind
-from wms.domain.scheduling.worker_times import WorkerTimes
+from wms.db.pilots.pilot_times import WorkKind
+from wms.domain.scheduling.pilot_times import PilotTimes
 
 #: Most ends that are kept. Ends that were taken are lost if the database fails.
-_MOST = 100_000
+_MAX_BUFFERED_ENDS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class AttemptEnd:
     seconds: float | None
     is_least: bool = False
 
-    def learnt(self, times: WorkerTimes) -> WorkerTimes:
+    def learnt(self, times: PilotTimes) -> PilotTimes:
         """Return the statistics with this end."""
         if self.seconds is None:
             return times.failed()
@@ -41,7 +41,7 @@ class AttemptEndBuffer:
     def add(self, ends: Iterable[AttemptEnd]) -> None:
         """Add ends; the oldest are dropped if there are too many."""
         self._ends += ends
-        del self._ends[:-_MOST]
+        del self._ends[:-_MAX_BUFFERED_ENDS]
 
     def take(self) -> list[AttemptEnd]:
         """Return all ends and empty the buffer."""

@@ -47,17 +47,17 @@ def decide_verdict(
     job: JobInFlight,
     end: AttemptFacts,
     *,
-    losses: int,
+    max_node_losses: int,
     largest: LargestNode = LargestNode(),
 ) -> RetryDecision:
     """Apply the retry rules to the end of an attempt at a job.
 
-    ``losses`` is the number of nodes lost in a row that quarantines a job. If another attempt at
-    the job continues, an attempt without success changes nothing.
+    ``max_node_losses`` is the number of nodes lost in a row that quarantines a job. If another
+    attempt at the job continues, an attempt without success changes nothing.
     """
-    duplicate = job.live_duplicate
-    if duplicate is not None and end.outcome is not AttemptOutcome.FINISHED:
-        note = f"attempt {duplicate.attempt} continues"
+    sibling = job.live_sibling
+    if sibling is not None and end.outcome is not AttemptOutcome.FINISHED:
+        note = f"attempt {sibling.attempt} continues"
         return RetryDecision(job.state, job.failures, job.losses, note=note)
     task = cached_task.task
     ram = task.needs.resources.counted_ram if job.ram is None else job.ram
@@ -81,7 +81,7 @@ def decide_verdict(
             limits = RetryLimits(
                 task.retry,
                 task.backoff,
-                losses,
+                max_node_losses,
                 task.retry_also,
                 cached_task.temporary_codes,
                 largest.ram,

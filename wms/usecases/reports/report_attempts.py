@@ -80,7 +80,7 @@ async def _apply_reports(
             if (flight := in_flight.get(key[0])) and (job := flight.at(key[1], pilot))
         }
         report_context = _ReportContext(
-            context.rules.losses,
+            context.rules.max_node_losses,
             await _read_nodes(connection, pilot, first.values()),
             stopping=any(job.stopping for job in own_jobs.values())
             and await is_stopping(connection, pilot),
@@ -98,11 +98,11 @@ async def _apply_reports(
         ]
         if not ended:
             await see_pilot(connection, pilot)
-        settled = await settle_attempts(
+        effects = await settle_attempts(
             transaction, locked, cached_tasks=cached_tasks, attempts=ended, pilot=pilot
         )
         if await record_storage_waits(context, connection, ended, first, cached_tasks=cached_tasks):
-            settled.delays.add(0.0)
+            effects.delays.add(0.0)
         earlier_outcomes = await list_reported_outcomes(
             connection, list(first.keys() - own_jobs.keys()), pilot=pilot
         )
@@ -110,8 +110,8 @@ async def _apply_reports(
             connection, [key[0] for key in first if first[key].checkpoint]
         )
         if await give_back_quota(connection, ended, cached_tasks):
-            settled.delays.add(0.0)
-    settled.announce(context)
+            effects.delays.add(0.0)
+    effects.announce(context)
     answers = [
         _build_answer(
             report, own_jobs=own_jobs, earlier_outcomes=earlier_outcomes, ended_jobs=ended_jobs
@@ -127,12 +127,12 @@ class _ReportContext:
     """The common facts for the verdicts on all attempts of a report.
 
     Attributes:
-        losses: Number of nodes lost in a row that quarantines a job.
+        max_node_losses: Number of nodes lost in a row that quarantines a job.
         nodes: None unless an attempt ran out of memory.
         stopping: The pilot was told to return its jobs.
     """
 
-    losses: int
+    max_node_losses: int
     nodes: "_Nodes | None"
     stopping: bool = False
 
@@ -283,7 +283,9 @@ def _decide_verdict(
         full_gpu,
         waits_for_storage=find_full_storage(cached_task.task, report) is not None,
     )
-    return decide_verdict(cached_task, job, end, losses=report_context.losses, largest=largest)
+    return decide_verdict(
+        cached_task, job, end, max_node_losses=report_context.max_node_losses, largest=largest
+    )
 
 
 def _clamp_exit_code(exit_code: int | None) -> int | None:

@@ -14,8 +14,8 @@ from sluice.contracts.data.datasets import NewFile
 from sluice.servicekit.database import Connection, Transaction
 from wms.db.dataflow.tree_parts import TreePart, keep_parts
 from wms.db.jobs.attempts import EndedAttempt, TaskChange, end_attempts
-from wms.db.jobs.duplicate_attempts import end_beside, end_duplicates, exchange
-from wms.db.pilots.worker_times import WorkKind
+from wms.db.jobs.duplicate_attempts import delete_duplicates, end_duplicates_only, swap_attempts
+from wms.db.pilots.pilot_times import WorkKind
 from wms.db.ready_channel import notify_ready
 from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import LockedTask
@@ -51,8 +51,8 @@ class RowLockLost(Exception):
 
 
 @dataclass(slots=True)
-class Settled:
-    """The work after the commit.
+class SettlementEffects:
+    """The effects of ended attempts outside of the database, applied after the commit.
 
     Attributes:
         delays: Seconds until jobs are ready again.
@@ -91,7 +91,7 @@ async def settle_attempts(
     cached_tasks: Mapping[UUID, CachedTask],
     attempts: Sequence[EndedAttempt],
     pilot: UUID | None = None,
-) -> Settled:
+) -> SettlementEffects:
     """Apply the ends of attempts.
 
     The transaction must have locked the rows of the tasks, and after a report those of their
@@ -106,12 +106,14 @@ async def settle_attempts(
         RowLockLost: A job changed although it was locked.
         IllegalMove: A job cannot move from its state to that of the verdict.
     """
-    settled = Settled(attempts=attempts, ends=list(_list_attempt_ends(attempts, cached_tasks)))
+    effects = SettlementEffects(
+        attempts=attempts, ends=list(_list_attempt_ends(attempts, cached_tasks))
+    )
     if not attempts:
-        return settled
-    beside = [attempt for attempt in attempts if attempt.is_beside]
-    last = [attempt for attempt in attempts if not attempt.is_beside]
-    for attempt in last:
+        return effects
+    duplicates = [attempt for attempt in attempts if attempt.leaves_job_in_flight]
+    final_attempts = [attempt for attempt in attempts if not attempt.leaves_job_in_flight]
+    for attempt in final_attempts:
         require_move(
             JOB_MOVES, attempt.job.state, attempt.verdict.state, what=f"job {attempt.job.id}"
         )
@@ -120,15 +122,17 @@ async def settle_attempts(
     }
     await _end_in_database(
         transaction.connection,
-        beside=beside,
-        last=last,
+        duplicates=duplicates,
+        final_attempts=final_attempts,
         changes=[change.task_change for change in changes.values()],
         pilot=pilot,
     )
-    settled.delays = {
-        attempt.verdict.delay for attempt in last if attempt.verdict.state is JobState.READY
+    effects.delays = {
+        attempt.verdict.delay
+        for attempt in final_attempts
+        if attempt.verdict.state is JobState.READY
     }
-    ended = _group_by_task(last)
+    ended = _group_by_task(final_attempts)
     new_jobs = await start_downstream_jobs(
         transaction.connection,
         ended,
@@ -136,21 +140,21 @@ async def settle_attempts(
         locked=locked.values(),
         cached_tasks=cached_tasks,
     )
-    settled.jobs, settled.has_more_entries = new_jobs.jobs, new_jobs.more
+    effects.jobs, effects.has_more_entries = new_jobs.jobs, new_jobs.more
     release_files(transaction, ended, locked=locked, cached_tasks=cached_tasks)
     for uid, change in changes.items():
-        await _conclude_task(transaction, change, cached_tasks[uid], settled)
-    if settled.jobs or 0.0 in settled.delays:
+        await _conclude_task(transaction, change, cached_tasks[uid], effects)
+    if effects.jobs or 0.0 in effects.delays:
         await notify_ready(transaction.connection)
-    return settled
+    return effects
 
 
 def _list_attempt_ends(
     attempts: Iterable[EndedAttempt], cached_tasks: Mapping[UUID, CachedTask]
 ) -> Iterator[AttemptEnd]:
-    """Yield what the statistics of workers learn from the ends.
+    """Yield what the statistics of pilots learn from the ends.
 
-    A failure caused by the input or a full disk says nothing about the worker. A lost worker has
+    A failure caused by the input or a full disk says nothing about the pilot. A lost pilot has
     failed once for each kind of work, however many of its jobs ran.
     """
     vanished = set[tuple[WorkKind, UUID]]()
@@ -161,7 +165,7 @@ def _list_attempt_ends(
     for attempt in attempts:
         job, work = attempt.job, works[attempt.job.task_uid]
         if attempt.outcome is AttemptOutcome.FAILED:
-            if get_rule(attempt.error).blames_worker:
+            if get_rule(attempt.error).blames_pilot:
                 yield AttemptEnd(work, job.pilot, None)
         elif attempt.outcome is AttemptOutcome.LOST:
             if job.started_at is not None and (work, job.pilot) not in vanished:
@@ -170,39 +174,41 @@ def _list_attempt_ends(
         elif attempt.outcome is AttemptOutcome.FINISHED:
             if attempt.duration is not None:
                 yield AttemptEnd(work, job.pilot, attempt.duration)
-            if (duplicate := job.live_duplicate) is not None and duplicate.ran is not None:
-                yield AttemptEnd(work, duplicate.pilot, duplicate.ran, is_least=True)
+            if (sibling := job.live_sibling) is not None and sibling.ran is not None:
+                yield AttemptEnd(work, sibling.pilot, sibling.ran, is_least=True)
 
 
 async def _end_in_database(
     connection: Connection,
     *,
-    beside: Sequence[EndedAttempt],
-    last: Sequence[EndedAttempt],
+    duplicates: Sequence[EndedAttempt],
+    final_attempts: Sequence[EndedAttempt],
     changes: Sequence[TaskChange],
     pilot: UUID | None,
 ) -> None:
     """End the attempts in the database.
 
-    ``beside`` are attempts whose jobs continue in another attempt. ``last`` are attempts that end
-    their jobs or let them start again.
+    ``duplicates`` are attempts whose jobs continue in the sibling attempt. ``final_attempts`` are
+    attempts that end their jobs or let them start again.
 
     Raises:
         RowLockLost: A job changed although it was locked.
     """
-    await exchange(
+    await swap_attempts(
         connection,
-        [attempt.job.id for attempt in beside if not attempt.job.is_second]
-        + [attempt.job.id for attempt in last if attempt.job.is_second],
+        [attempt.job.id for attempt in duplicates if not attempt.job.is_duplicate]
+        + [attempt.job.id for attempt in final_attempts if attempt.job.is_duplicate],
     )
-    moved = await end_beside(connection, beside)
-    moved += await end_attempts(connection, last, changes, pilot=pilot, beside=beside)
-    if moved != len(beside) + len(last):
-        raise RowLockLost(len(beside) + len(last), moved)
-    for attempt in last:
-        if attempt.job.duplicate is not None:
+    moved = await end_duplicates_only(connection, duplicates)
+    moved += await end_attempts(
+        connection, final_attempts, changes, pilot=pilot, duplicates=duplicates
+    )
+    if moved != len(duplicates) + len(final_attempts):
+        raise RowLockLost(len(duplicates) + len(final_attempts), moved)
+    for attempt in final_attempts:
+        if attempt.job.sibling is not None:
             message = f"attempt {attempt.job.attempt} ended the job first"
-            await end_duplicates(connection, [attempt.job.id], message=message)
+            await delete_duplicates(connection, [attempt.job.id], message=message)
 
 
 def _group_by_task(attempts: Iterable[EndedAttempt]) -> dict[UUID, list[EndedAttempt]]:
@@ -213,7 +219,7 @@ def _group_by_task(attempts: Iterable[EndedAttempt]) -> dict[UUID, list[EndedAtt
 
 
 async def _conclude_task(
-    transaction: Transaction, change: "_Change", cached_task: CachedTask, settled: Settled
+    transaction: Transaction, change: "_Change", cached_task: CachedTask, effects: SettlementEffects
 ) -> None:
     grown = 0
     if cached_task.task.parts_uid is not None:
@@ -227,12 +233,12 @@ async def _conclude_task(
         grown = await extend_tree(
             transaction.connection, cached_task.task, change.task, levels=above
         )
-    settled.jobs += grown
+    effects.jobs += grown
     decided = change.decide_ending(cached_task, grown=grown)
     if decided is not None and await end_task(
         transaction, cached_task, decided, files=change.files
     ):
-        settled.ended.append(decided)
+        effects.ended.append(decided)
         return
     for dataset, files in change.files.items():
         send_file_registrations(transaction, cached_task, dataset=dataset, files=files)
@@ -269,7 +275,7 @@ class _Change:
             change.deltas[attempt.verdict.state] += 1
             change.failed_attempts += (
                 attempt.outcome in _UNSUCCESSFUL
-                and not attempt.is_beside
+                and not attempt.leaves_job_in_flight
                 and get_rule(attempt.error).counts_as_failed_attempt
             )
             if attempt.verdict.state is JobState.FAILED:

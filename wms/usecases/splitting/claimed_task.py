@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sluice.contracts.common.states import TaskState
 from sluice.servicekit.database import Transaction
-from wms.db.dataflow.flows import park_task
+from wms.db.dataflow.dataflow_links import park_task
 from wms.db.jobs.splitting import SplitClaim, lock_claimed, release_task
 from wms.db.ready_channel import notify_ready
 from wms.db.tasks.task_cache import CachedTask

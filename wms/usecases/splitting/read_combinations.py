@@ -13,7 +13,7 @@ from sluice.contracts.jobs.job_inputs import InputFile, JobInput
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.templates.scatters import unequal_lists
 from wms.domain.splitting.combinations import build_list_item, describe_excess_jobs, renumber
-from wms.domain.splitting.flow import list_scattered_inputs
+from wms.domain.splitting.dataflow_rules import list_scattered_inputs
 from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.splitting.read_files import InputDatasets, NotSplittable
 from wms.usecases.splitting.read_grouped_files import read_grouped_files

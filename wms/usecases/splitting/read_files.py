@@ -13,7 +13,7 @@ from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import TaskInput
 
 #: Most files per request to the DMS.
-_MOST = 10_000
+_MAX_FILES_PER_REQUEST = 10_000
 
 
 class NotSplittable(Exception):
@@ -137,7 +137,7 @@ class InputDatasets:
     async def at_most(self, number: int) -> list[InputFile]:
         """Return the first files."""
         first_files: list[InputFile] = []
-        async for files in self.pages(min(number, _MOST)):
+        async for files in self.pages(min(number, _MAX_FILES_PER_REQUEST)):
             first_files += files
             if len(first_files) >= number:
                 break

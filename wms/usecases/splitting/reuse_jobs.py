@@ -23,7 +23,7 @@ from sluice.servicekit.database import Database
 from wms.db.jobs.reused_jobs import ReusedJob, have_same_shared_inputs, list_finished_jobs
 from wms.db.jobs.splitting import dump_files
 from wms.db.tasks.task_cache import CachedTask
-from wms.domain.splitting.flow import can_stream_inputs, list_streamed_inputs
+from wms.domain.splitting.dataflow_rules import can_stream_inputs, list_streamed_inputs
 from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.splitting.read_files import NotSplittable
 

@@ -33,7 +33,7 @@ from wms.db.tasks.task_cache import CachedTask
 from wms.domain.splitting.grouping import Grouping, JobDraft
 from wms.domain.splitting.human_tasks import explain_no_human_task
 from wms.usecases.context import WmsContext
-from wms.usecases.dataflow.flow import begin_flow, continue_flow
+from wms.usecases.dataflow.run_dataflow import begin_dataflow, continue_dataflow
 from wms.usecases.splitting.claimed_task import (
     CLAIM_DURATION,
     SplitClaimLost,
@@ -97,7 +97,7 @@ async def _split(
 ) -> None:
     try:
         if claim.reading is not None:
-            await continue_flow(context, dms, claim, cached_task=cached_task, page=page)
+            await continue_dataflow(context, dms, claim, cached_task=cached_task, page=page)
             return
         if (
             cached_task.task.needs.ask is not None
@@ -106,7 +106,7 @@ async def _split(
             raise NotSplittable(why)
         datasets = await find_usable_datasets(dms, cached_task.task.inputs)
         if isinstance(datasets, str):
-            if not await begin_flow(context, dms, claim, cached_task=cached_task):
+            if not await begin_dataflow(context, dms, claim, cached_task=cached_task):
                 await release(context, claim, datasets)
             return
         if claim.state is TaskState.WAITING:

@@ -6,7 +6,7 @@ from uuid import UUID
 from sluice.contracts.data.datasets import NewFile
 from sluice.contracts.messages import DMS_FILES, TASK_ENDED, RegisterFiles, TaskEndedEvent
 from sluice.servicekit.database import Transaction
-from wms.db.dataflow.flows import forget_flows
+from wms.db.dataflow.dataflow_links import delete_dataflow_links
 from wms.db.dataflow.tree_parts import forget_tree
 from wms.db.jobs.attempts import cancel_jobs_in_flight, cancel_waiting_jobs
 from wms.db.jobs.downstream_counts import forget_downstream_counts
@@ -38,7 +38,7 @@ async def end_task(
     message = f"canceled: its task ended as {ending.state}"
     await cancel_jobs_in_flight(connection, uid, message=message)
     await cancel_waiting_jobs(connection, uid, message=message)
-    await forget_flows(connection, uid)
+    await delete_dataflow_links(connection, uid)
     await forget_downstream_counts(connection, uid)
     if cached_task.task.parts_uid is not None:
         await forget_tree(connection, uid)

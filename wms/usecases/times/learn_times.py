@@ -1,18 +1,18 @@
-"""Update the statistics of workers: how long jobs take and how many fail."""
+"""Update the statistics of pilots: how long jobs take and how many fail."""
 
 from collections import defaultdict
 from functools import reduce
 from operator import itemgetter
 
-from wms.db.pilots.worker_times import (
-    Worker,
+from wms.db.pilots.pilot_times import (
+    PilotIdentity,
     WorkKind,
     forget_times,
-    list_workers,
+    list_identities,
     lock_times,
     set_times,
 )
-from wms.domain.scheduling.worker_times import WorkerTimes
+from wms.domain.scheduling.pilot_times import PilotTimes
 from wms.usecases.context import WmsContext
 from wms.usecases.reports.attempt_end_buffer import AttemptEnd
 
@@ -21,7 +21,7 @@ _RETENTION_DAYS, _MAX_DELETED = 90, 1000
 
 
 async def learn_times(context: WmsContext) -> None:
-    """Add the ends of attempts that this instance has seen to the statistics of workers.
+    """Add the ends of attempts that this instance has seen to the statistics of pilots.
 
     Ends since the last call are lost if the instance dies.
     """
@@ -31,15 +31,15 @@ async def learn_times(context: WmsContext) -> None:
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         await forget_times(connection, days=_RETENTION_DAYS, limit=_MAX_DELETED)
-        workers = await list_workers(connection, (end.pilot for end in ends))
-        by_key: dict[tuple[WorkKind, Worker], list[AttemptEnd]] = defaultdict(list)
+        identities = await list_identities(connection, (end.pilot for end in ends))
+        by_key: dict[tuple[WorkKind, PilotIdentity], list[AttemptEnd]] = defaultdict(list)
         for end in ends:
-            if end.pilot in workers:
-                by_key[end.work, workers[end.pilot]].append(end)
+            if end.pilot in identities:
+                by_key[end.work, identities[end.pilot]].append(end)
         known_times = await lock_times(connection, list(by_key)) if by_key else {}
         times = {
             key: reduce(
-                lambda times, end: end.learnt(times), own_ends, known_times.get(key, WorkerTimes())
+                lambda times, end: end.learnt(times), own_ends, known_times.get(key, PilotTimes())
             )
             for key, own_ends in sorted(by_key.items(), key=itemgetter(0))
         }

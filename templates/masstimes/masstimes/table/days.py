@@ -6,7 +6,7 @@ from masstimes.reading.days import find_days
 from masstimes.reading.lines import Reading, find_reading
 from masstimes.reading.words import Topic, fold_in_place
 
-_MOST = 300
+_MAX_LINE_LENGTH = 300
 
 
 def read_mass(context: str, start: int) -> Reading:
@@ -32,7 +32,7 @@ def find_sentence(text: str, start: int) -> str:
         above, _, line_above = above.rpartition("\n")
         line = f"{_normalise_spaces(line_above)} {line}".strip()
         above = above.rstrip()
-    return line if len(line) <= _MOST else f"{line[:_MOST]}…"
+    return line if len(line) <= _MAX_LINE_LENGTH else f"{line[:_MAX_LINE_LENGTH]}…"
 
 
 def _normalise_spaces(text: str) -> str:

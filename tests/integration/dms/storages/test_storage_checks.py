@@ -14,7 +14,7 @@ from sluice.storage import resolve_folder
 from tests.integration.dms.conftest import Dms
 
 #: The time limit of a check. Tests shorten it for storages that certainly hang.
-LIMIT = "dms.usecases.files.file_work.LOOK_LIMIT"
+LIMIT = "dms.usecases.files.file_work.PROBE_TIMEOUT_SECONDS"
 
 
 @pytest.fixture
@@ -38,14 +38,14 @@ async def test_hanging_check_takes_only_one_thread_despite_repeated_requests(
 
     for _ in range(20):
         with pytest.raises(TimeoutError):
-            await files._look("storage", hang)
+            await files._run_probe("storage", hang)
     assert started.acquire(blocking=False)
     assert not started.acquire(blocking=False), "more than one thread hangs"
     monkeypatch.setattr(LIMIT, 60)
-    looking = asyncio.create_task(files._look("storage", hang))
+    probe = asyncio.create_task(files._run_probe("storage", hang))
     answers.set()
-    assert await looking == "seen"
-    assert await files._look("storage", lambda: "again") == "again"
+    assert await probe == "seen"
+    assert await files._run_probe("storage", lambda: "again") == "again"
     await files.stop()
 
 

@@ -2,7 +2,7 @@
 
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.states import ChainState, DatasetState
-from sluice.contracts.data.datasets import Dataset, Stalled
+from sluice.contracts.data.datasets import Dataset, StalledGroup
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Scene
 from tests.integration.operator.templates.test_template_command import Command, sluice
@@ -52,7 +52,7 @@ async def test_stalled_upload_needs_attention(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     chain, output = held_up(operator)
-    stalled = Stalled(
+    stalled = StalledGroup(
         state=DatasetState.UPLOADING,
         reason=DISABLED,
         first=output,

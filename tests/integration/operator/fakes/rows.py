@@ -20,7 +20,7 @@ from sluice.contracts.common.states import (
 )
 from sluice.contracts.data.append_only import ScheduleState
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
-from sluice.contracts.data.datasets import Dataset, File, Stalled, Storage
+from sluice.contracts.data.datasets import Dataset, File, StalledGroup, Storage
 from sluice.contracts.data.runs import Frame, Period, Run
 from sluice.contracts.jobs.limits import ResourceLimit
 from sluice.contracts.jobs.steps import StepLoad, StepPriority
@@ -66,7 +66,7 @@ class Rows:
         self.waits_for: dict[UUID, str] = {}
         self.append_only: list[AppendOnlyDataset] = []
         self.schedules: list[ScheduleState] = []
-        self.stalled: list[Stalled] = []
+        self.stalled: list[StalledGroup] = []
         #: Data set and number of files of each request to close a data set.
         self.closings: list[tuple[UUID, int | None]] = []
         self.requested: list[NewChain] = []

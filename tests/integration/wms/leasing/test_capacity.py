@@ -133,7 +133,7 @@ async def test_pilot_is_reserved_for_a_big_job_that_has_waited(wms: WmsFixture) 
     assert jobs_by_task(await ask(wms, first, 8, cores=8)) == {big.uid: 1}
     assert jobs_by_task(await ask(wms, first, 8, cores=0)) == {}
     await wms.execute(
-        "UPDATE tasks SET kept_until = now() - interval '1 second' WHERE uid = $1", big.uid
+        "UPDATE tasks SET reserved_until = now() - interval '1 second' WHERE uid = $1", big.uid
     )
     assert jobs_by_task(await ask(wms, first, 8, cores=4)) == {small.uid: 4}
     await wait_long(wms, big)

@@ -16,7 +16,7 @@ from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.pilots.pilots import FreeCapacity, JobToken, LeaseRequest
 from tests.integration.wms.wms_fixture import NOW, WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
-from wms.db.pilots.worker_times import WorkKind
+from wms.db.pilots.pilot_times import WorkKind
 from wms.usecases.leasing import start_duplicate_attempts
 from wms.usecases.leasing.expire_leases import expire_leases
 from wms.usecases.leasing.lease_jobs import lease_jobs

@@ -18,7 +18,7 @@ async def test_instance_is_notified_of_jobs_made_ready_by_another_instance(
     wms: WmsFixture, other_wms: WmsFixture
 ) -> None:
     """The notification comes by LISTEN. The instance itself looks only once an hour."""
-    patient = WmsContext(other_wms.database, rules=replace(wms.context.rules, poll=3600.0))
+    patient = WmsContext(other_wms.database, rules=replace(wms.context.rules, poll_period=3600.0))
     deaf = WmsFixture(patient, tasks=wms.tasks)
     await wms.add_task(make_task(), jobs=1)
     holder, waiter = await wms.add_pilot(), await wms.add_pilot()
@@ -38,7 +38,7 @@ async def _ask_patiently(
 ) -> tuple[WmsFixture, UUID, "asyncio.Task[list[ClaimedJob]]"]:
     """Let a pilot ask an instance that itself looks for jobs only once an hour."""
     waiter = WmsFixture(
-        WmsContext(wms.database, rules=replace(wms.context.rules, poll=3600.0)),
+        WmsContext(wms.database, rules=replace(wms.context.rules, poll_period=3600.0)),
         tasks=wms.tasks,
     )
     pilot = await wms.add_pilot()

@@ -9,7 +9,7 @@ from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
 from sluice.contracts.pilots.pilots import Heartbeat, LeaseRequest
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
-from wms.db.pilots.worker_times import WorkKind
+from wms.db.pilots.pilot_times import WorkKind
 from wms.domain.placement.policy import Kind, Move, Place
 from wms.usecases.leasing.lease_jobs import lease_jobs
 from wms.usecases.leasing.renew_leases import renew_leases
@@ -43,15 +43,15 @@ async def two_stages(wms: WmsFixture, *, layout: int, read: int) -> tuple[Task, 
     second = make_task(step="read", warm=Warm(kind="read"), depth=1)
     await wms.add_task(first, jobs=layout)
     await wms.add_task(second, jobs=read)
-    worker = await wms.add_pilot(name="worker")
+    pilot = await wms.add_pilot(name="warm")
     times = [("layout", 2.0), ("read", 10.0)]
-    wms.context.ends.add(AttemptEnd(WorkKind("t", step), worker, took) for step, took in times)
+    wms.context.ends.add(AttemptEnd(WorkKind("t", step), pilot, took) for step, took in times)
     await learn_times(wms.context)
     tools = [
         WarmWorkerState(kind=kind, step=kind, since=SINCE, loading=5.0)
         for kind in ("layout", "read")
     ]
-    await renew_leases(wms.context, worker, Heartbeat(loaded=tools))
+    await renew_leases(wms.context, pilot, Heartbeat(loaded=tools))
     return first, second
 
 
@@ -74,7 +74,7 @@ async def test_pilot_keeps_its_warm_worker_until_a_later_step_is_worth_a_load(
     assert await leased_by(wms, "read") == ["read"]
 
 
-async def test_pilot_that_is_to_load_a_worker_counts_for_the_next_decision(wms: WmsFixture) -> None:
+async def test_pilot_that_loads_a_warm_worker_counts_for_the_next_decision(wms: WmsFixture) -> None:
     """From its first job on, it counts for all instances."""
     await two_stages(wms, layout=9, read=92)
     assert [await leased_by(wms, "layout") for _ in range(2)] == [["read"], ["read"]]

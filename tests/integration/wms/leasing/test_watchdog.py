@@ -50,7 +50,7 @@ async def lease_step(wms: WmsFixture, pilot: UUID, *loaded: str) -> Sequence[str
 
 async def clear_warm_workers(wms: WmsFixture) -> None:
     """Remove the warm workers of the pilot that ``two_stages`` has added."""
-    await wms.execute("UPDATE pilots SET loaded = '[]' WHERE name = 'worker'")
+    await wms.execute("UPDATE pilots SET loaded = '[]' WHERE name = 'warm'")
 
 
 async def placed_pilots(wms: WmsFixture) -> list[UUID]:

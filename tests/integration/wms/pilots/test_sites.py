@@ -296,8 +296,8 @@ async def test_pilot_is_recorded_with_its_site_and_others_cannot_use_its_token(w
     assert await stranger.heartbeat() == 403
 
 
-async def test_pilots_of_a_site_are_known_as_workers_of_their_site_only(wms: Wms) -> None:
-    """Workers are known by name and host, which a pilot chooses itself."""
+async def test_identity_of_a_pilot_contains_its_site(wms: Wms) -> None:
+    """Statistics go by name and host, which a pilot chooses itself."""
     mine, foreign, ours = (Pilot(wms) for _ in range(3))
     assert await ours.register(SYSTEM_TOKEN) == 200
     await wms.execute("UPDATE pilots SET state = $1", PilotState.LOST)

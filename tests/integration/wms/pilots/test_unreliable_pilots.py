@@ -8,7 +8,7 @@ import pytest
 from sluice.contracts.common.states import ErrorClass
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.pilots.pilot_pages import PilotQuery
-from wms.db.pilots.worker_times import WorkKind, list_times, list_workers
+from wms.db.pilots.pilot_times import WorkKind, list_identities, list_times
 from wms.usecases.leasing.expire_leases import expire_leases
 from wms.usecases.pilots.list_pilots import list_pilots
 from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
@@ -34,7 +34,7 @@ async def test_pilot_that_fails_where_others_succeed_gets_a_job_now_and_then(
     task = await wms.add_task(make_task(), jobs=10)
     assert len(await wms.lease(bad, 5)) == 1, "the pilot did not get exactly one job as a trial"
     assert await wms.lease(bad, 5) == []
-    await wms.execute("UPDATE worker_times SET probed_at = now() - interval '1 hour'")
+    await wms.execute("UPDATE pilot_times SET probed_at = now() - interval '1 hour'")
     assert len(await wms.lease(bad, 5)) == 1
     assert len(await wms.lease(good, 5)) == 5
     assert (await wms.status(task)).ready == 3
@@ -59,9 +59,9 @@ async def failures(wms: WmsFixture, pilot: UUID) -> int:
     """Return the failures that are known of the pilot."""
     await learn_times(wms.context)
     async with wms.database.connection() as connection:
-        worker = (await list_workers(connection, [pilot]))[pilot]
+        identity = (await list_identities(connection, [pilot]))[pilot]
         times = (await list_times(connection, [WORK])).get(WORK, {})
-    return times[worker].failures if worker in times else 0
+    return times[identity].failures if identity in times else 0
 
 
 async def test_failures_caused_by_the_input_do_not_count_against_a_pilot(wms: WmsFixture) -> None:

@@ -29,7 +29,7 @@ from tests.integration.wms.leasing.test_query_plans import plan, scans
 from tests.integration.wms.splitting.test_splitting import jobs_of, make_dataset
 from tests.integration.wms.wms_fixture import NOW, WmsFixture, make_draft
 from tests.waiting import eventually
-from wms.db.dataflow.flows import add_jobs
+from wms.db.dataflow.dataflow_links import add_jobs
 from wms.db.jobs.human_tasks import SELECT_UNANSWERED_JOBS, list_jobs_to_answer
 from wms.db.jobs.job_pages import UNANSWERED, JobQuery
 from wms.db.tasks.quotas import WAITING

@@ -13,7 +13,7 @@ from sluice.contracts.templates.plan import Boundary
 from sluice.servicekit.database import Database
 from tests.integration.wms.catalogue import deliver, deliver_releases, new_output, releases
 from tests.integration.wms.chain_of_steps import ChainOfSteps
-from tests.integration.wms.splitting.test_flow import join
+from tests.integration.wms.splitting.test_dataflow import join
 from tests.integration.wms.splitting.test_gathering import gather
 from tests.integration.wms.splitting.test_splitting import DyingDmsClient, ProcessKilled, accept
 from tests.integration.wms.wms_fixture import WmsFixture
@@ -168,7 +168,7 @@ async def test_held_job_keeps_its_inputs(chain: ChainOfSteps, tmp_path: Path) ->
     await chain.send("a", "b")
     pilot = await chain.wms.add_pilot()
     await chain.wms.finish(pilot, *(await chain.wms.lease(pilot)))
-    for _ in range(chain.wms.context.rules.losses):
+    for _ in range(chain.wms.context.rules.max_node_losses):
         [job] = await chain.wms.lease(pilot)
         await chain.wms.fail(pilot, job, error=ErrorClass.PILOT_LOST)
     assert await chain.job_seqs("b", JobState.QUARANTINED) == [0]

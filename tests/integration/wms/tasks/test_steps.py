@@ -95,7 +95,8 @@ async def test_pilot_is_not_reserved_for_a_disabled_step(wms: WmsFixture) -> Non
     small = await add_step_task(wms, "small")
     pilot = await wms.add_pilot(cores=4)
     await wms.execute(
-        "UPDATE tasks SET kept_by = $2, kept_until = now() + interval '1 minute' WHERE uid = $1",
+        "UPDATE tasks SET reserved_by = $2, reserved_until = now() + interval '1 minute'"
+        " WHERE uid = $1",
         big.uid,
         pilot,
     )

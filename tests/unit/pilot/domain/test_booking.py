@@ -43,7 +43,7 @@ from tests.unit.pilot.domain.cores import at, ended, pilot, reports, runs, task
 GPUS = [gpu("GPU-0"), gpu("GPU-1", memory=8_000)]
 NODE = node(8, 16_000, *GPUS)
 BIG, SMALL = UUID(int=8), UUID(int=1)
-MOST = 6
+MAX_SLOTS = 6
 LICENSED = UUID(int=10)
 KINDS = {
     BIG: task(BIG, Resources(cores=8)),
@@ -168,10 +168,10 @@ _moves = st.lists(
             st.just("lease"), st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=6)
         ),
         st.tuples(st.just("end"), st.integers(0, 5)),
-        st.tuples(st.just("lose"), st.integers(0, MOST - 1)),
+        st.tuples(st.just("lose"), st.integers(0, MAX_SLOTS - 1)),
         st.tuples(st.just("cancel"), st.integers(1, 40)),
         st.tuples(st.just("wait"), st.floats(0, 10)),
-        st.tuples(st.sampled_from(["ready", "left"]), st.integers(0, MOST - 1)),
+        st.tuples(st.sampled_from(["ready", "left"]), st.integers(0, MAX_SLOTS - 1)),
         st.tuples(st.sampled_from(["drain", "shutdown"]), st.none()),
     ),
     max_size=60,
@@ -191,7 +191,7 @@ class Node:
 
     def __init__(self, short: float) -> None:
         policy = PrefetchPolicy(short=short, grace=1.0, patience=4.0, keep_idle=6.0)
-        self.core = PilotCore(MOST, policy, NODE, min_slots=2)
+        self.core = PilotCore(MAX_SLOTS, policy, NODE, min_slots=2)
         self.killed: set[int] = set()
         self.leaving: set[int] = set()
         self.starting: set[int] = set()
@@ -216,7 +216,7 @@ class Node:
             if isinstance(instruction, ReleaseSlot):
                 assert not self.queues[instruction.slot]
                 self.leaving.add(instruction.slot)
-        assert len(self.queues) <= MOST
+        assert len(self.queues) <= MAX_SLOTS
 
     def running(self) -> Allocation:
         total = Allocation()
@@ -225,7 +225,7 @@ class Node:
                 needs = KINDS[queue[0].job.task_uid].needs
                 parts = {uuid: part_of(uuid, needs.gpu) for uuid in queue[0].gpus}
                 assert needs.gpu is None or len(parts) == needs.gpu.least
-                total = total.plus(Allocation(needs.resources.cores, needs.resources.ram, parts))
+                total += Allocation(needs.resources.cores, needs.resources.ram, parts)
         return total
 
     def move(self, kind: str, value: object) -> None:
@@ -300,13 +300,13 @@ def test_capacity_is_never_overbooked_and_all_of_it_is_released(
     node = Node(short)
     for kind, value in moves:
         node.move(kind, value)
-        assert NODE.amounts.holds(node.running())
-        assert node.core.free.holds(Allocation())
-        assert NODE.amounts.minus(node.core.free).holds(node.running())
+        assert NODE.amounts.contains(node.running())
+        assert node.core.free.contains(Allocation())
+        assert (NODE.amounts - node.core.free).contains(node.running())
     node.settle()
     while any(node.queues.values()):
         node.end(next(slot for slot, queue in node.queues.items() if queue))
-        assert NODE.amounts.holds(node.running())
+        assert NODE.amounts.contains(node.running())
         node.settle()
     assert node.core.free.amounts() == NODE.amounts.amounts()
     assert node.core.idle

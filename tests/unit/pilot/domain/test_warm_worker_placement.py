@@ -2,7 +2,6 @@
 capacity is short."""
 
 from dataclasses import replace
-from functools import reduce
 from uuid import UUID
 
 from hypothesis import given
@@ -211,7 +210,7 @@ def test_running_jobs_and_warm_workers_never_exceed_the_capacity(
             one.allocation if one.queue else one.warm_worker_allocation
             for one in simulated.core.slots
         ]
-        assert simulated.core.node.amounts.holds(reduce(Allocation.plus, taken, Allocation()))
+        assert simulated.core.node.amounts.contains(sum(taken, Allocation()))
 
 
 def test_job_is_not_queued_if_it_needs_the_memory_of_a_warm_worker() -> None:

@@ -15,7 +15,7 @@ from sluice.contracts.templates.matching import facts_of, holds
 from sluice.contracts.templates.plan import Parameter
 from sluice.contracts.templates.templates import Template
 from tests.unit.wfms.chains.plans import plan, step
-from wfms.intake.domain.matching import Matched, NotMatched, decide
+from wfms.intake.domain.matching import Match, NoMatch, decide
 
 TIME = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -76,14 +76,14 @@ def test_metadata_override_the_facts_of_a_data_set() -> None:
 def test_template_is_chosen_by_priority_then_name_from_latest_versions() -> None:
     run: dict[str, Condition] = {"run": Equals(value=7)}
     low, high = template("a", run), template("z", run, priority=5)
-    assert decide(dataset(), [low, high]) == Matched(high, {})
+    assert decide(dataset(), [low, high]) == Match(high, {})
     also_low = template("b", run)
-    assert decide(dataset(), [also_low, low]) == Matched(low, {}, (also_low,))
-    assert decide(dataset(), [also_low, high, low]) == Matched(high, {}), (
+    assert decide(dataset(), [also_low, low]) == Match(low, {}, (also_low,))
+    assert decide(dataset(), [also_low, high, low]) == Match(high, {}), (
         "templates of lower priority do not compete"
     )
     other = template("z", {"run": Equals(value=8)}, version=2, priority=5)
-    assert decide(dataset(), [low, high, other]) == Matched(low, {})
+    assert decide(dataset(), [low, high, other]) == Match(low, {})
 
 
 def test_reason_names_each_template_that_does_not_match() -> None:
@@ -91,13 +91,13 @@ def test_reason_names_each_template_that_does_not_match() -> None:
         dataset(),
         [template("a", {"kind": Equals(value="raw")}), template("b", {"run": Between(maximum=5)})],
     )
-    assert decision == NotMatched(
+    assert decision == NoMatch(
         "no template matches: a wants kind = 'raw', which is missing; b wants run from -∞ to 5, "
         "which is 7"
     )
-    assert decide(dataset(), []) == NotMatched("there is no template that data sets may go through")
+    assert decide(dataset(), []) == NoMatch("there is no template that data sets may go through")
     many = decide(dataset(), [template(f"t{number:02}", {}) for number in range(12)])
-    assert isinstance(many, NotMatched)
+    assert isinstance(many, NoMatch)
     assert many.reason.endswith("; and 2 more")
     assert "on request only" in many.reason
 
@@ -113,9 +113,9 @@ def test_parameters_bound_to_metadata_are_filled_in() -> None:
         parameters=parameters,
         bind={"cut": "threshold", "scale": "gain"},
     )
-    assert decide(dataset({"threshold": 3}), [bound]) == Matched(bound, {"cut": 3})
+    assert decide(dataset({"threshold": 3}), [bound]) == Match(bound, {"cut": 3})
     missing = decide(dataset({"gain": 2.0}), [bound])
-    assert isinstance(missing, NotMatched)
+    assert isinstance(missing, NoMatch)
     assert "cut (from metadata 'threshold')" in missing.reason
     assert missing.reason.endswith("sluice chain start DATASET TEMPLATE --param cut=…")
 
@@ -128,7 +128,7 @@ def test_unmet_requirement_of_a_template_leaves_the_data_set_unmatched() -> None
         "a", wants, require=require, parameters=parameters, bind={"cut": "threshold"}, priority=5
     )
     decision = decide(dataset({"threshold": 9}), [fussy, template("b", wants)])
-    assert decision == NotMatched(
+    assert decision == NoMatch(
         "template a matches, but requires files from 10 to ∞, which is 1, and parameter cut from "
         "-∞ to 5, which is 9"
     )
@@ -170,5 +170,5 @@ def test_reason_hides_the_names_of_templates_of_other_groups() -> None:
         ):
             group_template = template("told", match, **more).model_copy(update={"group": group})
             decided = decide(shared_dataset, [group_template])
-            assert isinstance(decided, NotMatched), decided
+            assert isinstance(decided, NoMatch), decided
             assert decided.reason.startswith(f"{named} "), decided.reason

@@ -14,7 +14,7 @@ from sluice.contracts.templates.conditions import Equals
 from sluice.contracts.templates.matching import describe_trigger, find_rejection_reason
 from sluice.contracts.templates.templates import Template
 from tests.unit.wfms.chains.plans import plan, step
-from wfms.intake.domain.matching import Matched, NotMatched, decide
+from wfms.intake.domain.matching import Match, NoMatch, decide
 from wfms.intake.domain.triggers import (
     describe_outcome,
     is_triggered,
@@ -117,13 +117,13 @@ def test_only_the_latest_version_of_a_template_is_triggered() -> None:
 def test_slice_goes_only_to_the_template_it_was_cut_for() -> None:
     of = SliceOf(append_only=UUID(int=1), name="corpus", reader="t", number=3)
     decided = decide(dataset(of=of), [template("a", trigger=None), template(), template("z")])
-    assert isinstance(decided, Matched)
+    assert isinstance(decided, Match)
     assert (decided.template.name, decided.tied) == ("t", ())
     decision = decide(dataset(of=of), [template("a", trigger=None), template("z")])
-    assert isinstance(decision, NotMatched)
+    assert isinstance(decision, NoMatch)
     assert "is not the template t, for which it was cut" in decision.reason
     ordinary = decide(dataset(), [template()])
-    assert isinstance(ordinary, NotMatched)
+    assert isinstance(ordinary, NoMatch)
     reason = "takes what is new in append-only data sets, and runs when 10 files are new"
     assert reason in ordinary.reason
 

@@ -10,7 +10,7 @@ from sluice.contracts.jobs.tasks import Job
 from wfms.operator.context import OperatorContext
 
 #: Bytes of a live log that are read. No live log is larger.
-_MOST = 1 << 20
+_MAX_LOG_BYTES = 1 << 20
 
 _IN_FLIGHT = frozenset({JobState.LEASED, JobState.RUNNING})
 
@@ -32,7 +32,7 @@ async def follow_log(context: OperatorContext, job_id: int) -> FollowedLog:
         return FollowedLog(state=job.state, attempt=job.attempt)
     try:
         data, _ = await context.dms.read_log_part(
-            f"{folder}/{live_name(job.seq, job.attempt)}", span=f"0-{_MOST - 1}"
+            f"{folder}/{live_name(job.seq, job.attempt)}", span=f"0-{_MAX_LOG_BYTES - 1}"
         )
         live = LiveLog.model_validate_json(data)
     except (NotFound, NotAvailable, Unprocessable, ValidationError):

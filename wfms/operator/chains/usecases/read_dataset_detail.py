@@ -19,8 +19,8 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.templates.usecases.read_trigger import get_append_only_dataset
 
 #: Files on one page.
-_FILES = 50
-_MOST = 1000
+_FILES_PER_PAGE = 50
+_MAX_UNMATCHED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ async def read_dataset_detail(
     dms = context.dms
     dataset, files, chains, waiting, status = await asyncio.gather(
         dms.get_dataset(uid),
-        dms.list_files(uid, after=after, limit=_FILES),
+        dms.list_files(uid, after=after, limit=_FILES_PER_PAGE),
         _read_chains(context, uid),
         _find_unmatched(context, uid),
         _read_status(context, uid),
@@ -138,7 +138,7 @@ async def _read_status(context: OperatorContext, uid: UUID) -> DatasetStatus | N
 
 async def _find_unmatched(context: OperatorContext, uid: UUID) -> Unmatched | None:
     try:
-        unmatched_list = await review_unmatched(context, limit=_MOST)
+        unmatched_list = await review_unmatched(context, limit=_MAX_UNMATCHED)
     except ServiceError:
         return None
     return next(

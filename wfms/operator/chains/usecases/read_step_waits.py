@@ -11,7 +11,7 @@ from sluice.contracts.common.problems import ServiceError
 from wfms.operator.chains.domain.progress import ChainProgress
 
 #: Steps of a page that are looked up. Each look-up makes the WMS inspect its waiting jobs.
-_MOST = 10
+_MAX_STEPS = 10
 
 
 async def with_step_waits(wms: WmsClient, chains: Sequence[ChainProgress]) -> list[ChainProgress]:
@@ -22,7 +22,7 @@ async def with_step_waits(wms: WmsClient, chains: Sequence[ChainProgress]) -> li
         for progress in chain.steps
         if progress.stalled and progress.step.task_uid is not None
     )
-    uids = list(islice(waiting, _MOST))
+    uids = list(islice(waiting, _MAX_STEPS))
     reasons = await asyncio.gather(*(_read_wait(wms, uid) for uid in uids))
     waits = dict(zip(uids, reasons, strict=True))
     return [

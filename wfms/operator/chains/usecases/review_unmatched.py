@@ -23,7 +23,7 @@ from wfms.operator.templates.usecases.read_templates import read_templates
 log = structlog.get_logger(__name__)
 
 #: Unmatched data sets that are searched for those that one template would take.
-_MOST = 1000
+_MAX_UNMATCHED = 1000
 
 
 async def review_unmatched(
@@ -35,7 +35,7 @@ async def review_unmatched(
         NotAvailable: The intake does not answer.
     """
     unmatched_list, templates = await asyncio.gather(
-        context.intake.list_unmatched(limit=limit if template is None else _MOST),
+        context.intake.list_unmatched(limit=limit if template is None else _MAX_UNMATCHED),
         read_templates(context.database, disabled=True),
     )
     datasets = [
@@ -57,7 +57,7 @@ async def count_waiting(context: OperatorContext, template: StoredTemplate) -> i
     if not template.plan.match or template.disabled_at is not None:
         return 0
     try:
-        waiting = await review_unmatched(context, limit=_MOST, template=template.name)
+        waiting = await review_unmatched(context, limit=_MAX_UNMATCHED, template=template.name)
         return waiting.total or 0
     except ServiceError as error:
         log.warning("intake.unmatched_unavailable", reason=error.detail)

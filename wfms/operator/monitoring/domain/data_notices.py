@@ -7,7 +7,7 @@ from sluice.contracts.chains.intake import Tie
 from sluice.contracts.common.labels import find_chain_uid, label
 from sluice.contracts.common.numbers import conjugate, format_count, size_text
 from sluice.contracts.common.states import DatasetState
-from sluice.contracts.data.datasets import Stalled, Storage
+from sluice.contracts.data.datasets import StalledGroup, Storage
 from sluice.contracts.data.storage_space import StorageWait
 from wfms.operator.monitoring.domain.notices import (
     describe_waiting_jobs,
@@ -37,7 +37,7 @@ def report_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
     return notices
 
 
-def report_stalled_transfers(stalled_groups: Iterable[Stalled]) -> list[Notice]:
+def report_stalled_transfers(stalled_groups: Iterable[StalledGroup]) -> list[Notice]:
     """Return a notice for each reason why uploads and deletions do not continue."""
     notices = []
     for stalled in stalled_groups:

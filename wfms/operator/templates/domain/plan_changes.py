@@ -16,9 +16,9 @@ from sluice.contracts.templates.templates import Change, PlanChange
 from wfms.operator.templates.domain.parameters import type_name
 
 #: Characters that are shown of a value.
-_MOST = 80
+_MAX_VALUE_LENGTH = 80
 #: Characters before the first difference, if the beginning of a value is left out.
-_LEAD = 20
+_LEAD_LENGTH = 20
 #: Fields that concern the whole plan.
 _PLAN_FIELDS = ("doc", "cwl_version", "data_input", "data_entries", "priority")
 
@@ -165,12 +165,16 @@ def _describe_difference(before: object, after: object) -> str:
     if old == new:
         old, new = (json.dumps(value, ensure_ascii=False) for value in (before, after))
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
-    start = 0 if max(len(old), len(new)) <= _MOST or same <= _MOST - _LEAD else same - _LEAD
+    start = (
+        0
+        if max(len(old), len(new)) <= _MAX_VALUE_LENGTH or same <= _MAX_VALUE_LENGTH - _LEAD_LENGTH
+        else same - _LEAD_LENGTH
+    )
     return f"{_cut(old, start)} → {_cut(new, start)}"
 
 
 def _cut(text: str, start: int = 0) -> str:
-    end = start + _MOST
+    end = start + _MAX_VALUE_LENGTH
     return f"{'… ' if start else ''}{text[start:end]}{' …' if len(text) > end else ''}"
 
 

@@ -20,7 +20,7 @@ _SYSTEMS = (
     (r"CrOS", "ChromeOS"),
     (r"Linux", "Linux"),
 )
-_MOST = 40
+_MAX_NAME_LENGTH = 40
 
 
 def browser_in_short(agent: str) -> str:
@@ -28,5 +28,5 @@ def browser_in_short(agent: str) -> str:
     name = next((name for pattern, name in _NAMES if re.search(pattern, agent)), None)
     system = next((name for pattern, name in _SYSTEMS if re.search(pattern, agent)), None)
     if name is None:
-        return agent[:_MOST] or "unknown"
+        return agent[:_MAX_NAME_LENGTH] or "unknown"
     return name if system is None else f"{name} on {system}"

@@ -29,7 +29,7 @@ from wfms.operator.web.framework.rendering import live
 
 _STEP = "/asking/<group>/<template>/<step>"
 #: Maximum number of browsers on a page; the highest scores come first.
-_MOST = 200
+_MAX_BROWSERS = 200
 
 
 class HumanTaskPages:
@@ -113,8 +113,8 @@ class HumanTaskPages:
         return {
             "key": key,
             "human_step": human_step,
-            "devices": devices[:_MOST],
-            "more": devices[_MOST:],
+            "devices": devices[:_MAX_BROWSERS],
+            "more": devices[_MAX_BROWSERS:],
         }
 
     async def _read_step(self, key: HumanStepKey) -> tuple[HumanStep, Sequence[AskDevice]]:

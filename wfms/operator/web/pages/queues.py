@@ -13,7 +13,7 @@ from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.rendering import live
 
 #: Maximum number of dead letters on a page; the oldest come first.
-_MOST = 100
+_MAX_DEAD_LETTERS = 100
 
 
 class QueuePages:
@@ -45,7 +45,9 @@ class QueuePages:
 
     def show(self, queue: str) -> str:
         """Show the dead letters of a queue."""
-        dead_messages: DeadMessages = self._bridge.run(self._queues.dead(queue, limit=_MOST))
+        dead_messages: DeadMessages = self._bridge.run(
+            self._queues.dead(queue, limit=_MAX_DEAD_LETTERS)
+        )
         return render_template("queue.html", dead_messages=dead_messages, shown=MAX_BODY_PREVIEW)
 
     def requeue(self, queue: str) -> AnyResponse:

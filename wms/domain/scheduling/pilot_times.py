@@ -1,4 +1,4 @@
-"""Statistics of workers: how long jobs of a kind of work take on each, and how many fail.
+"""Statistics of pilots: how long jobs of a kind of work take on each, and how many fail.
 
 Times are averaged as logarithms, because they vary by factors. The newest times count most, so old
 ones fade. An outlier moves the mean no further than a time that is just unlikely.
@@ -13,7 +13,7 @@ from enum import Enum, auto
 NEWEST = 0.1
 #: A job that exceeds the mean by this number of spreads is unlikely.
 UNLIKELY = 4.0
-#: Shares of failed attempts above which a worker is suspect, and is not trusted; and the number of
+#: Shares of failed attempts above which a pilot is suspect, and is not trusted; and the number of
 #: failures below which it is neither.
 SUSPECT, UNTRUSTED, FEW_FAILURES = 0.25, 0.5, 3
 #: The least spread that is assumed, as a logarithm: an eighth.
@@ -23,8 +23,8 @@ _SHORTEST = 0.001
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerTimes:
-    """Statistics of one kind of work on one worker.
+class PilotTimes:
+    """Statistics of one kind of work on one pilot.
 
     Attributes:
         jobs: Finished jobs.
@@ -32,7 +32,7 @@ class WorkerTimes:
         log_seconds: Mean of the natural logarithm of the jobs' seconds.
         spread: Mean distance from ``log_seconds``.
         failing: Share of failed attempts.
-        rescued: Attempts whose jobs another worker finished, of which only a lower bound of the
+        rescued: Attempts whose jobs another pilot finished, of which only a lower bound of the
             time is known.
     """
 
@@ -48,13 +48,13 @@ class WorkerTimes:
         """Attempts whose time is known."""
         return self.jobs + self.rescued
 
-    def finished(self, seconds: float) -> "WorkerTimes":
+    def finished(self, seconds: float) -> "PilotTimes":
         """Return the statistics with a job that took ``seconds``."""
         log_seconds, spread = self._update_mean(seconds)
         failing = self.failing * (1 - self._newest_end)
-        return WorkerTimes(self.jobs + 1, self.failures, log_seconds, spread, failing, self.rescued)
+        return PilotTimes(self.jobs + 1, self.failures, log_seconds, spread, failing, self.rescued)
 
-    def at_least(self, seconds: float) -> "WorkerTimes":
+    def at_least(self, seconds: float) -> "PilotTimes":
         """Return the statistics with an attempt that ran until another one ended the job.
 
         It is unknown whether it would have succeeded.
@@ -75,7 +75,7 @@ class WorkerTimes:
         log_seconds = self.log_seconds + weight * deviation if self.timed else log_time
         return log_seconds, self.spread + weight * (abs(deviation) - self.spread)
 
-    def failed(self) -> "WorkerTimes":
+    def failed(self) -> "PilotTimes":
         """Return the statistics with a failed attempt, whose duration says nothing."""
         failing = self.failing + self._newest_end * (1 - self.failing)
         return replace(self, failures=self.failures + 1, failing=failing)
@@ -96,9 +96,9 @@ class WorkerTimes:
         return math.exp(self.log_seconds + UNLIKELY * max(self.spread, _LEAST_SPREAD))
 
 
-def combine_times(workers: Iterable[WorkerTimes]) -> WorkerTimes | None:
-    """Return the statistics of the kind of work on all workers, or None if nothing is known."""
-    timed = [times for times in workers if times.timed]
+def combine_times(times_by_pilot: Iterable[PilotTimes]) -> PilotTimes | None:
+    """Return the statistics of the kind of work on all pilots, or None if nothing is known."""
+    timed = [times for times in times_by_pilot if times.timed]
     weights = [min(times.timed, 1 / NEWEST) for times in timed]
     if not timed:
         return None
@@ -114,24 +114,24 @@ def combine_times(workers: Iterable[WorkerTimes]) -> WorkerTimes | None:
     failing = sum(weight * times.failing for weight, times in zip(weights, timed, strict=True))
     jobs, failures = sum(times.jobs for times in timed), sum(times.failures for times in timed)
     rescued = sum(times.rescued for times in timed)
-    return WorkerTimes(jobs, failures, mean, spread / total, failing / total, rescued)
+    return PilotTimes(jobs, failures, mean, spread / total, failing / total, rescued)
 
 
-class WorkerLimit(Enum):
-    """How many jobs of a kind of work a worker gets."""
+class PilotLimit(Enum):
+    """How many jobs of a kind of work a pilot gets."""
 
     FULL = auto()
     SUSPECT = auto()  #: one job at a time
     NONE = auto()  #: one job occasionally, to see whether it still fails
 
 
-def decide_worker_limit(own: WorkerTimes | None, others: WorkerTimes | None) -> WorkerLimit:
-    """Return the trust in a worker whose attempts fail while those of ``others`` succeed.
+def decide_pilot_limit(own: PilotTimes | None, others: PilotTimes | None) -> PilotLimit:
+    """Return the limit of a pilot whose attempts fail while those of ``others`` succeed.
 
-    If attempts fail everywhere, the work is at fault, not the worker.
+    If attempts fail everywhere, the work is at fault, not the pilot.
     """
     if own is None or own.failures < FEW_FAILURES or own.failing <= SUSPECT:
-        return WorkerLimit.FULL
+        return PilotLimit.FULL
     if others is None or others.failing > SUSPECT:
-        return WorkerLimit.FULL
-    return WorkerLimit.NONE if own.failing > UNTRUSTED else WorkerLimit.SUSPECT
+        return PilotLimit.FULL
+    return PilotLimit.NONE if own.failing > UNTRUSTED else PilotLimit.SUSPECT

@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 
 from bench.stragglers import compute_best_seconds
 from wms.domain.scheduling.duplicate_attempts import estimate_gain, estimate_remaining_seconds
-from wms.domain.scheduling.worker_times import (
-    WorkerLimit,
-    WorkerTimes,
+from wms.domain.scheduling.pilot_times import (
+    PilotLimit,
+    PilotTimes,
     combine_times,
-    decide_worker_limit,
+    decide_pilot_limit,
 )
 
 seconds = st.floats(0.01, 10_000)
 
 
-def times_after(*ends: float | None) -> WorkerTimes:
+def times_after(*ends: float | None) -> PilotTimes:
     """Return the statistics after jobs of these durations; None is a failed job."""
-    times = WorkerTimes()
+    times = PilotTimes()
     for end in ends:
         times = times.failed() if end is None else times.finished(end)
     return times
@@ -74,7 +74,7 @@ def test_remaining_time_follows_from_the_typical_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ran", "own", "asking", "expected"),
+    ("ran", "own", "requesting", "expected"),
     [
         (1.0, [10.0] * 5, [2.0] * 5, 7.0),
         (1.0, [3.0] * 5, [2.0] * 5, None),
@@ -86,27 +86,25 @@ def test_remaining_time_follows_from_the_typical_time() -> None:
     ],
 )
 def test_duplicate_attempt_must_bring_a_gain(
-    ran: float, own: list[float], asking: list[float | None], expected: float | None
+    ran: float, own: list[float], requesting: list[float | None], expected: float | None
 ) -> None:
     own_times = times_after(*own)
-    gain = estimate_gain(ran, own_times, asking=times_after(*asking), anywhere=own_times)
+    gain = estimate_gain(ran, own_times, requesting=times_after(*requesting), anywhere=own_times)
     assert gain == (None if expected is None else pytest.approx(expected))
 
 
 def test_pilot_is_limited_if_its_attempts_fail_and_succeed_elsewhere() -> None:
     good, bad = times_after(*[1.0] * 5), times_after(*[None] * 5)
-    assert decide_worker_limit(bad, good) is WorkerLimit.NONE
-    assert decide_worker_limit(times_after(*[None] * 3, *[1.0] * 5), good) is WorkerLimit.SUSPECT
-    assert decide_worker_limit(good, bad) is WorkerLimit.FULL
-    assert decide_worker_limit(None, good) is WorkerLimit.FULL
-    assert decide_worker_limit(times_after(None, None), good) is WorkerLimit.FULL, (
-        "too few failures"
-    )
-    assert decide_worker_limit(bad, None) is WorkerLimit.FULL, "no other pilot has tried"
-    assert decide_worker_limit(bad, times_after(1.0, *[None] * 5)) is WorkerLimit.FULL, (
+    assert decide_pilot_limit(bad, good) is PilotLimit.NONE
+    assert decide_pilot_limit(times_after(*[None] * 3, *[1.0] * 5), good) is PilotLimit.SUSPECT
+    assert decide_pilot_limit(good, bad) is PilotLimit.FULL
+    assert decide_pilot_limit(None, good) is PilotLimit.FULL
+    assert decide_pilot_limit(times_after(None, None), good) is PilotLimit.FULL, "too few failures"
+    assert decide_pilot_limit(bad, None) is PilotLimit.FULL, "no other pilot has tried"
+    assert decide_pilot_limit(bad, times_after(1.0, *[None] * 5)) is PilotLimit.FULL, (
         "the work itself fails"
     )
-    assert decide_worker_limit(times_after(*[None] * 5, *[1.0] * 20), good) is WorkerLimit.FULL, (
+    assert decide_pilot_limit(times_after(*[None] * 5, *[1.0] * 20), good) is PilotLimit.FULL, (
         "the pilot works again"
     )
 

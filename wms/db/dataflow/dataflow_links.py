@@ -21,7 +21,7 @@ WHERE chain_uid = $1 AND state NOT IN ('{task.FINISHED}', '{task.FAILED}', '{tas
         jsonb_build_object('uid', $2::text))
 """)
 
-_BEGIN_FLOW = statement("""
+_INSERT_DATAFLOW_LINK = statement("""
 -- Store the shared inputs of all jobs before there are any jobs. A token equal to the task's own
 -- uid keeps away instances that do not know dataflow scheduling.
 WITH reading AS (
@@ -73,14 +73,14 @@ WHERE uid = $1 AND a.ready + a.asked > 0
 RETURNING a.ready + a.asked
 """)
 
-_FORGET_ENTRIES = "DELETE FROM flow_entries WHERE downstream_uid = $1"
+_DELETE_ENTRIES = "DELETE FROM flow_entries WHERE downstream_uid = $1"
 
-_LOCK_FLOWS = """
+_LOCK_DATAFLOW_LINKS = """
 -- If both tasks end at the same time, the second transaction sees the end of the first task.
 SELECT FROM flows WHERE downstream_uid = $1 OR upstream_uid = $1 ORDER BY downstream_uid FOR UPDATE
 """
 
-_FORGET_FLOWS = """
+_DELETE_DATAFLOW_LINKS = """
 -- Both tasks have ended.
 DELETE FROM flows AS f USING tasks AS r, tasks AS w
 WHERE (f.downstream_uid = $1 OR f.upstream_uid = $1)
@@ -95,7 +95,7 @@ async def find_upstream_task(connection: Connection, dataset: UUID, *, chain: UU
     return upstream
 
 
-async def begin_flow(
+async def insert_dataflow_link(
     connection: Connection,
     claim: SplitClaim,
     reading: UpstreamRead,
@@ -112,7 +112,7 @@ async def begin_flow(
     """
     stored = dump_files(shared) or None
     started = await connection.fetchval(
-        _BEGIN_FLOW,
+        _INSERT_DATAFLOW_LINK,
         claim.uid,
         claim.token,
         reading.upstream,
@@ -152,8 +152,8 @@ async def add_jobs(
     return await connection.fetchval(_ADD_JOBS, task, rows, last_complete_seq) or 0
 
 
-async def forget_flows(connection: Connection, ended: UUID) -> None:
-    """Delete the kept entries of the ended task, and its flows whose other task has ended too."""
-    await connection.execute(_LOCK_FLOWS, ended)
-    await connection.execute(_FORGET_ENTRIES, ended)
-    await connection.execute(_FORGET_FLOWS, ended)
+async def delete_dataflow_links(connection: Connection, ended: UUID) -> None:
+    """Delete the entries of the ended task, and its links to tasks that have ended, too."""
+    await connection.execute(_LOCK_DATAFLOW_LINKS, ended)
+    await connection.execute(_DELETE_ENTRIES, ended)
+    await connection.execute(_DELETE_DATAFLOW_LINKS, ended)

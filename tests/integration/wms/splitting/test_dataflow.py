@@ -16,7 +16,7 @@ from tests.integration.wms.chain_of_steps import ChainOfSteps
 from tests.integration.wms.splitting.test_splitting import DyingDmsClient, ProcessKilled, accept
 from tests.integration.wms.wms_fixture import WmsFixture
 from tests.waiting import eventually
-from wms.db.dataflow.flows import begin_flow
+from wms.db.dataflow.dataflow_links import insert_dataflow_link
 from wms.db.jobs.splitting import claim_task
 from wms.db.tasks.tasks import UpstreamRead, lock_tasks
 from wms.domain.task_completion import TaskEnding
@@ -208,7 +208,9 @@ async def test_report_concurrent_with_a_new_downstream_task_makes_its_job(
         reading = UpstreamRead(a.uid, a.main_output.dat_out_uid)
         report = asyncio.create_task(chain.wms.finish(pilot, job))
         await eventually(chain.wms.is_waiting_for_lock, what="the report waits")
-        assert await begin_flow(connection, claim, reading, shared=(), has_missing_jobs=False)
+        assert await insert_dataflow_link(
+            connection, claim, reading, shared=(), has_missing_jobs=False
+        )
     await report
     assert await chain.job_seqs("b") == [0]
 

@@ -9,7 +9,7 @@ from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.pilots.pilots import FreeCapacity, LeaseRequest
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
-from wms.db.pilots.worker_times import WorkKind
+from wms.db.pilots.pilot_times import WorkKind
 from wms.usecases.leasing.explain import explain_task
 from wms.usecases.leasing.lease_jobs import lease_jobs
 from wms.usecases.pilots.drain_pilot import drain_pilot
@@ -23,7 +23,7 @@ PLENTY = Amounts(cores=8, ram=16_000, disk=100_000)
 
 def drop_caches(wms: WmsFixture) -> None:
     """Drop cached values, so that they are looked up again."""
-    wms.context = replace(wms.context, other_workers=TtlCache(), worker_trouble=TtlCache())
+    wms.context = replace(wms.context, other_pilots=TtlCache(), pilot_limits=TtlCache())
 
 
 async def lease(wms: WmsFixture, pilot: UUID, jobs: int = 1) -> list[ClaimedJob]:

@@ -12,12 +12,12 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import DatasetState, TaskState
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.jobs.tasks import Task
-from wms.db.dataflow import flows
+from wms.db.dataflow import dataflow_links
 from wms.db.jobs.splitting import SplitClaim, count_page
 from wms.db.ready_channel import notify_ready
 from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import LockedTask, UpstreamRead, lock_tasks
-from wms.domain.splitting.flow import (
+from wms.domain.splitting.dataflow_rules import (
     can_follow,
     can_stream_inputs,
     is_grouping,
@@ -36,7 +36,7 @@ from wms.usecases.splitting.claimed_task import (
 from wms.usecases.splitting.read_inputs import find_usable_datasets, read_drafts, read_shared_inputs
 
 
-async def begin_flow(
+async def begin_dataflow(
     context: WmsContext, dms: DmsClient, claim: SplitClaim, *, cached_task: CachedTask
 ) -> bool:
     """Begin the dataflow into a claimed waiting task whose main input is not complete.
@@ -62,7 +62,7 @@ async def begin_flow(
         if locked[reading.upstream].state.final:
             return False
         has_missing_jobs = locked[reading.upstream].count_registered(reading.dataset) > 0
-        if not await flows.begin_flow(
+        if not await dataflow_links.insert_dataflow_link(
             transaction.connection,
             claim,
             reading,
@@ -103,14 +103,16 @@ async def _choose_upstream(
         return None
     dataset = unusable.pop()
     async with context.database.connection() as connection:
-        upstream = await flows.find_upstream_task(connection, dataset, chain=task.chain_uid)
+        upstream = await dataflow_links.find_upstream_task(
+            connection, dataset, chain=task.chain_uid
+        )
         cached_tasks = {} if upstream is None else await context.tasks.get(connection, [upstream])
     if upstream is None or not can_follow(task, cached_tasks[upstream].task, dataset):
         return None
     return UpstreamRead(upstream, dataset), complete
 
 
-async def continue_flow(
+async def continue_dataflow(
     context: WmsContext, dms: DmsClient, claim: SplitClaim, *, cached_task: CachedTask, page: int
 ) -> None:
     """Make jobs of files that lack one, for a claimed task that streams files.
@@ -184,8 +186,8 @@ async def _find_open_upstream(
             case TaskState.FAILED | TaskState.CANCELED:
                 return upstream
             case _:
-                await flows.set_caught_up(connection, claim.uid)
-                await flows.park_task(connection, claim, reason="")
+                await dataflow_links.set_caught_up(connection, claim.uid)
+                await dataflow_links.park_task(connection, claim, reason="")
     announce(context, ended)
     return None
 
@@ -210,7 +212,7 @@ async def _add_jobs(
             connection, claim, jobs=0, place=claim.place, last=last, claim_duration=CLAIM_DURATION
         ):
             raise SplitClaimLost
-        if await flows.add_jobs(connection, claim.uid, drafts):
+        if await dataflow_links.add_jobs(connection, claim.uid, drafts):
             await notify_ready(connection)
         if last:
             ended = await decide(transaction, claim.uid, cached_task)

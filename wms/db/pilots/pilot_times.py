@@ -1,4 +1,4 @@
-"""Statements on the statistics of workers, and on jobs that may get a duplicate attempt."""
+"""Statements on the statistics of pilots, and on jobs that may get a duplicate attempt."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from uuid import UUID
 from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
 from wms.db.tasks.steps import PRIORITY, TASKS_WITH_PRIORITY
-from wms.domain.scheduling.worker_times import FEW_FAILURES, SUSPECT, WorkerTimes
+from wms.domain.scheduling.pilot_times import FEW_FAILURES, SUSPECT, PilotTimes
 
 
-class Worker(NamedTuple):
+class PilotIdentity(NamedTuple):
     """The name and host of a pilot, which stay the same when it restarts."""
 
     name: str
@@ -20,7 +20,7 @@ class Worker(NamedTuple):
 
     @property
     def in_words(self) -> str:
-        """The worker in words, for people."""
+        """The pilot in words, for people."""
         return f"{self.name} ({self.host})"
 
 
@@ -49,20 +49,20 @@ _TIMES = "template, step, name, host, jobs, failures, log_seconds, spread, faili
 _FIGURES = ("jobs", "failures", "log_seconds", "spread", "failing", "rescued")
 
 _SELECT_TIMES = f"""
-SELECT {_TIMES} FROM worker_times
+SELECT {_TIMES} FROM pilot_times
 WHERE (template, step) IN (SELECT * FROM unnest($1::text[], $2::text[]))
 """
 
 _LOCK_TIMES = f"""
--- In order of the key, because several instances may update one worker.
-SELECT {_TIMES} FROM worker_times
+-- In order of the key, because several instances may update one pilot.
+SELECT {_TIMES} FROM pilot_times
 WHERE (template, step, name, host) IN (
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]))
 ORDER BY template, step, name, host FOR UPDATE
 """
 
 _SET_TIMES = f"""
-INSERT INTO worker_times ({_TIMES})
+INSERT INTO pilot_times ({_TIMES})
 SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[],
     $7::float8[], $8::float8[], $9::float8[], $10::bigint[])
 ON CONFLICT (template, step, name, host) DO UPDATE SET
@@ -71,34 +71,34 @@ ON CONFLICT (template, step, name, host) DO UPDATE SET
     rescued = excluded.rescued, seen_at = now()
 """
 
-_SELECT_WORKERS = "SELECT uid, name, host FROM pilots WHERE uid = ANY($1::uuid[])"
+_SELECT_IDENTITIES = "SELECT uid, name, host FROM pilots WHERE uid = ANY($1::uuid[])"
 
-_SELECT_OF_WORKER = f"""
--- Uses the index worker_times_by_worker.
-SELECT {_TIMES} FROM worker_times WHERE name = $1 AND host = $2
+_SELECT_OF_PILOT = f"""
+-- Uses the index pilot_times_by_identity.
+SELECT {_TIMES} FROM pilot_times WHERE name = $1 AND host = $2
 ORDER BY seen_at DESC, template, step LIMIT $3
 """
 
 _SELECT_ACTIVE = statement("SELECT name, host FROM pilots WHERE state = '{pilot.ACTIVE}'")
 
 _SELECT_FAILING = statement(f"""
--- Kinds of work at which some worker fails often. Uses the index worker_times_failing.
-SELECT DISTINCT template, step FROM worker_times
+-- Kinds of work at which some pilot fails often. Uses the index pilot_times_failing.
+SELECT DISTINCT template, step FROM pilot_times
 WHERE failing > {SUSPECT} AND failures >= {FEW_FAILURES}
 """)
 
 _PROBE = """
--- Allow the worker one job every $5 seconds, to see whether it still fails.
-UPDATE worker_times SET probed_at = now()
+-- Allow the pilot one job every $5 seconds, to see whether it still fails.
+UPDATE pilot_times SET probed_at = now()
 WHERE template = $1 AND step = $2 AND name = $3 AND host = $4
     AND coalesce(probed_at < now() - make_interval(secs => $5), true)
 RETURNING true
 """
 
 _FORGET = """
--- Workers that have not done this kind of work for $1 days.
-DELETE FROM worker_times WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM worker_times WHERE seen_at < now() - make_interval(days => $1) LIMIT $2))
+-- Pilots that have not done this kind of work for $1 days.
+DELETE FROM pilot_times WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM pilot_times WHERE seen_at < now() - make_interval(days => $1) LIMIT $2))
 """
 
 
@@ -120,7 +120,7 @@ class RunningJob:
     ram: int | None
     gpu_memory: int | None
     work: WorkKind
-    worker: Worker
+    identity: PilotIdentity
     ran: float
     tried: int = 0
 
@@ -130,16 +130,16 @@ class Stragglers:
     """Running jobs, longest first, with the statistics of their work.
 
     Attributes:
-        times: The statistics by worker.
-        anywhere: The statistics of all workers.
+        times: The statistics by pilot.
+        anywhere: The statistics of all pilots.
     """
 
     jobs: Sequence[RunningJob]
     times: "TimesByWork"
-    anywhere: Mapping[WorkKind, WorkerTimes | None]
+    anywhere: Mapping[WorkKind, PilotTimes | None]
 
 
-TimesByWork = dict[WorkKind, dict[Worker, WorkerTimes]]
+TimesByWork = dict[WorkKind, dict[PilotIdentity, PilotTimes]]
 
 
 async def list_running_jobs(connection: Connection, *, limit: int) -> list[RunningJob]:
@@ -149,80 +149,82 @@ async def list_running_jobs(connection: Connection, *, limit: int) -> list[Runni
 
 def _build_running_job(row: dict[str, Any]) -> RunningJob:
     work = WorkKind(row.pop("template"), row.pop("step"))
-    return RunningJob(work=work, worker=Worker(row.pop("name"), row.pop("host")), **row)
+    return RunningJob(work=work, identity=PilotIdentity(row.pop("name"), row.pop("host")), **row)
 
 
 async def list_times(connection: Connection, works: Iterable[WorkKind]) -> TimesByWork:
-    """Return the statistics of these kinds of work, by worker."""
+    """Return the statistics of these kinds of work, by pilot."""
     kinds = list(set(works))
     rows = await connection.fetch(
         _SELECT_TIMES, [work.template for work in kinds], [work.step for work in kinds]
     )
     times: TimesByWork = {}
     for row in rows:
-        times.setdefault(_build_work_kind(row), {})[build_worker(row)] = _build_times(row)
+        times.setdefault(_build_work_kind(row), {})[build_identity(row)] = _build_times(row)
     return times
 
 
-async def list_times_of_worker(
-    connection: Connection, worker: Worker, *, limit: int
-) -> list[tuple[WorkKind, WorkerTimes]]:
-    """Return the statistics of the worker, latest work first."""
-    rows = await connection.fetch(_SELECT_OF_WORKER, worker.name, worker.host, limit)
+async def list_times_of_pilot(
+    connection: Connection, identity: PilotIdentity, *, limit: int
+) -> list[tuple[WorkKind, PilotTimes]]:
+    """Return the statistics of the pilot, latest work first."""
+    rows = await connection.fetch(_SELECT_OF_PILOT, identity.name, identity.host, limit)
     return [(_build_work_kind(row), _build_times(row)) for row in rows]
 
 
 async def lock_times(
-    connection: Connection, keys: Sequence[tuple[WorkKind, Worker]]
-) -> dict[tuple[WorkKind, Worker], WorkerTimes]:
-    """Lock the known statistics of these workers until the transaction ends, and return them."""
+    connection: Connection, keys: Sequence[tuple[WorkKind, PilotIdentity]]
+) -> dict[tuple[WorkKind, PilotIdentity], PilotTimes]:
+    """Lock the known statistics of these pilots until the transaction ends, and return them."""
     rows = await connection.fetch(_LOCK_TIMES, *_list_columns(keys))
-    return {(_build_work_kind(row), build_worker(row)): _build_times(row) for row in rows}
+    return {(_build_work_kind(row), build_identity(row)): _build_times(row) for row in rows}
 
 
 async def set_times(
-    connection: Connection, times: Mapping[tuple[WorkKind, Worker], WorkerTimes]
+    connection: Connection, times: Mapping[tuple[WorkKind, PilotIdentity], PilotTimes]
 ) -> None:
-    """Store the statistics of workers."""
+    """Store the statistics of pilots."""
     figures = [attrgetter(*_FIGURES)(each) for each in times.values()]
     await connection.execute(
         _SET_TIMES, *_list_columns(list(times)), *map(list, zip(*figures, strict=True))
     )
 
 
-async def list_workers(connection: Connection, pilots: Iterable[UUID]) -> dict[UUID, Worker]:
-    """Return the workers of the pilots."""
-    rows = await connection.fetch(_SELECT_WORKERS, list(set(pilots)))
-    return {row["uid"]: build_worker(row) for row in rows}
+async def list_identities(
+    connection: Connection, pilots: Iterable[UUID]
+) -> dict[UUID, PilotIdentity]:
+    """Return the identities of the pilots."""
+    rows = await connection.fetch(_SELECT_IDENTITIES, list(set(pilots)))
+    return {row["uid"]: build_identity(row) for row in rows}
 
 
-async def list_active_workers(connection: Connection) -> set[Worker]:
-    """Return the workers that have an active pilot."""
-    return {build_worker(row) for row in await connection.fetch(_SELECT_ACTIVE)}
+async def list_active_identities(connection: Connection) -> set[PilotIdentity]:
+    """Return the identities of the active pilots."""
+    return {build_identity(row) for row in await connection.fetch(_SELECT_ACTIVE)}
 
 
 async def list_failing_works(connection: Connection) -> list[WorkKind]:
-    """Return the kinds of work at which some worker fails often."""
+    """Return the kinds of work at which some pilot fails often."""
     return [_build_work_kind(row) for row in await connection.fetch(_SELECT_FAILING)]
 
 
 async def may_probe(
-    connection: Connection, work: WorkKind, worker: Worker, *, every: float
+    connection: Connection, work: WorkKind, identity: PilotIdentity, *, every: float
 ) -> bool:
-    """Return whether the worker may get one job to see whether it still fails.
+    """Return whether the pilot may get one job to see whether it still fails.
 
     A positive answer is stored: the next follows after ``every`` seconds at the earliest.
     """
-    return bool(await connection.fetchval(_PROBE, *work, *worker, every))
+    return bool(await connection.fetchval(_PROBE, *work, *identity, every))
 
 
 async def forget_times(connection: Connection, *, days: int, limit: int) -> None:
-    """Delete statistics of workers that have not been updated for ``days`` days."""
+    """Delete statistics of pilots that have not been updated for ``days`` days."""
     await connection.execute(_FORGET, days, limit)
 
 
-def _list_columns(keys: Sequence[tuple[WorkKind, Worker]]) -> list[list[str]]:
-    rows = ((*work, *worker) for work, worker in keys)
+def _list_columns(keys: Sequence[tuple[WorkKind, PilotIdentity]]) -> list[list[str]]:
+    rows = ((*work, *identity) for work, identity in keys)
     return [list(column) for column in zip(*rows, strict=True)]
 
 
@@ -230,10 +232,10 @@ def _build_work_kind(row: Any) -> WorkKind:
     return WorkKind(row["template"], row["step"])
 
 
-def build_worker(row: Any) -> Worker:
-    """Return the worker of a row."""
-    return Worker(row["name"], row["host"])
+def build_identity(row: Any) -> PilotIdentity:
+    """Return the pilot identity of a row."""
+    return PilotIdentity(row["name"], row["host"])
 
 
-def _build_times(row: Any) -> WorkerTimes:
-    return WorkerTimes(*(row[name] for name in _FIGURES))
+def _build_times(row: Any) -> PilotTimes:
+    return PilotTimes(*(row[name] for name in _FIGURES))
