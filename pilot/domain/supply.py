@@ -1,5 +1,6 @@
 """Number of jobs that a pilot requests, and the free capacity that it reports for them."""
 
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
@@ -82,4 +83,4 @@ class Supply:
         return count_spare_jobs(self.policy, slots=at_once, expected=expected)
 
     def _subtract(self, allocations: Iterable[Allocation]) -> Allocation:
-        return reduce(Allocation.minus, allocations, self.node.amounts)
+        return reduce(operator.sub, allocations, self.node.amounts)

@@ -213,9 +213,7 @@ async def test_rest_lists_and_acknowledges_notices(operator: Operator, scene: Sc
     ]
     few = await operator.client.list_notices(limit=1)
     assert (len(few.notices), few.more) == (1, 2)
-    [lost] = [
-        pilot for pilot in operator.neighbours.pilots if pilot.state is PilotState.LOST_PILOT_TEXT
-    ]
+    [lost] = [pilot for pilot in operator.neighbours.pilots if pilot.state is PilotState.LOST]
     answer = await operator.http.post(f"/api/v1/pilots/{lost.uid}/acknowledge", json={"by": "Ann"})
     assert answer.status_code == 204
     assert LOST_PILOT_TEXT not in [
