@@ -99,8 +99,8 @@ def test_special_files_and_invalid_names_are_reported_before_the_upload(tmp_path
     for name in ("a\tb.txt", "a\nb.txt", "x" * 241, LONG, NO_TEXT):
         (tmp_path / name).touch()
     reasons = {
-        Path("/dev/null"): "/dev/null: no regular file, but a device, a pipe or a socket",
-        tmp_path / "pipe": ".*pipe: no regular file, but a device, a pipe or a socket",
+        Path("/dev/null"): "/dev/null: not a regular file, but a device, a pipe or a socket",
+        tmp_path / "pipe": ".*pipe: not a regular file, but a device, a pipe or a socket",
         tmp_path / "to nothing": ".*to nothing: a link to .*/nothing, which does not exist",
         tmp_path / "a\tb.txt": r".*/a\\tb\.txt: the file name has a tab, a line break",
         tmp_path / ("x" * 241): r"x: the file name is too long \(241 bytes, at most 240\)",

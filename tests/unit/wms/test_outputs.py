@@ -206,7 +206,7 @@ def test_invalid_url_in_a_report_fails_only_the_attempt(name: str) -> None:
     plain = task()
     good = output_file(None)
     bad_report = report(good.model_copy(update={"url": f"{plain.main_output.dat_out_url}/{name}"}))
-    with pytest.raises(InvalidReport, match="no plain path") as fault:
+    with pytest.raises(InvalidReport, match="not a plain path") as fault:
         check_report(plain, build_cached_task(plain).outputs, bad_report, seq=SEQ, inputs=[])
     assert fault.value.error is ErrorClass.STAGE_OUT_FAILED
     check_report(plain, build_cached_task(plain).outputs, report(good), seq=SEQ, inputs=[])

@@ -137,11 +137,13 @@ async def _read_chain_notices(
         return _Part([notices.error_notice(text)]), None
     listed_chains = [*failed.chains, *stuck.chains]
     unshown = max(0, counts.attention - len(listed_chains) - len(finished.chains))
-    found = [notice for chain in listed_chains for notice in chain_notices.report_chain(chain)]
-    found += chain_notices.report_failures(
+    listed_notices = [
+        notice for chain in listed_chains for notice in chain_notices.report_chain(chain)
+    ]
+    listed_notices += chain_notices.report_failures(
         finished.chains, await _read_retained_datasets(context.dms, finished.chains)
     )
-    return _Part(found, unshown), counts
+    return _Part(listed_notices, unshown), counts
 
 
 async def _read_retained_datasets(dms: DmsClient, chains: Sequence[Chain]) -> dict[UUID, Dataset]:
