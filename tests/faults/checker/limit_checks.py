@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from sluice.contracts.common.states import AttemptOutcome
 from tests.faults.checker.expectation import Limit
 from tests.faults.checker.snapshot import Row
 from tests.faults.checker.view import View
 
 #: Attempts that a pilot ended with one of these outcomes before the tool started spend nothing.
-_OUTCOMES_WITHOUT_SPENDING = {AttemptOutcome.CANCELED, AttemptOutcome.RETURNED}
+_OUTCOMES_WITHOUT_SPENDING = {"canceled", "returned"}
 
 
 def check_limits_respected(view: View) -> Iterator[str]:

@@ -148,6 +148,7 @@ def slots_in(run: RunFolder) -> list[psutil.Process]:
     children = []
     for server in psutil.Process().children():
         with suppress(psutil.NoSuchProcess):  # Another server has ended.
-            if str(run.path) in server.cmdline()[-1]:
+            # The command line of a process that is ending is empty.
+            if any(str(run.path) in argument for argument in server.cmdline()):
                 children += server.children()
     return children
