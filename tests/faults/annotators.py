@@ -16,7 +16,7 @@ from sluice.clients.operator.human_tasks import HumanStepKey
 from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.human_tasks.annotation import (
     AnnotatorAnswer,
-    AnswerStatus,
+    AnswerState,
     AskNext,
     NextItems,
 )
@@ -102,14 +102,14 @@ class Browser:
         )
         page_items = NextItems.model_validate_json(answer.content)
         for result in page_items.results:
-            self._note(result.item, result.status)
+            self._note(result.item, result.state)
         return page_items
 
-    def _note(self, item: UUID, status: AnswerStatus) -> None:
+    def _note(self, item: UUID, state: AnswerState) -> None:
         name, _ = self._unconfirmed.pop(item)
-        if status is AnswerStatus.UNKNOWN:
+        if state is AnswerState.UNKNOWN:
             raise SystemViolation(f"the service does not know that it has shown {name}")
-        if status is not AnswerStatus.LATE:
+        if state is not AnswerState.LATE:
             self.answered.add(item)
             self._questions[name].taken[name] += 1
 

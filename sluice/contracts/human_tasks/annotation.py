@@ -185,8 +185,8 @@ class AskNext(Contract):
     requested_items: Annotated[int, Field(ge=0, le=MAX_CONCURRENT)] = 3
 
 
-class AnswerStatus(StrEnum):
-    """The status of an answer."""
+class AnswerState(StrEnum):
+    """The state of an answer."""
 
     TAKEN = "taken"
     ALREADY = "already"  #: An earlier answer to the item was taken.
@@ -195,17 +195,17 @@ class AnswerStatus(StrEnum):
 
 
 class AnswerResult(Contract):
-    """The status of the answer to one item."""
+    """The state of the answer to one item."""
 
     item: UUID
-    status: AnswerStatus
+    state: AnswerState
 
 
 class NextItems(Contract):
     """The results of answers, and the next items.
 
     Attributes:
-        results: The status of each answer.
+        results: The state of each answer.
         items: The next items. If there are none and ``over`` is not set, other browsers have the
             remaining items: ask again later.
         given: The number of answers of this browser that count here.

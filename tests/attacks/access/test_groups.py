@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from sluice.contracts.access.access import ON_BEHALF_HEADER, Role
-from sluice.contracts.common.states import DatasetState
+from sluice.contracts.common.states import DatasetState, DeviceState
 from tests.attacks.access.two_groups import (
     MARK,
     GroupObjects,
@@ -185,7 +185,7 @@ def test_human_tasks_of_the_group_look_missing_to_a_stranger(
     [device] = got(hers.owner.ask("GET", f"/api/v1/asking/steps/{hers.human_task.place}/devices"))[
         "devices"
     ]
-    assert device["state"] == "counted"
+    assert device["state"] == DeviceState.COUNTED
     [link] = got(hers.owner.ask("GET", f"/api/v1/asking/steps/{hers.human_task.place}/links"))[
         "links"
     ]
@@ -199,7 +199,7 @@ _BODIES: dict[str, dict[str, Any]] = {
     "restore": {"version": 1},
     "acknowledge": {"by": "me"},
     "files": {"files": []},
-    "state": {"state": "excluded"},
+    "state": {"state": DeviceState.EXCLUDED},
 }
 
 

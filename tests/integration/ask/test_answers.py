@@ -9,7 +9,7 @@ from uuid import uuid4
 import httpx
 
 from sluice.contracts.common.states import AskItemState
-from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AnswerStatus
+from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AnswerState
 from tests.integration.ask.conftest import HumanTasks
 from wfms.ask.usecases.end_assignments import end_assignments
 
@@ -93,8 +93,8 @@ async def test_answer_that_is_sent_twice_counts_once(human_tasks: HumanTasks) ->
     browser = await human_tasks.browser()
     [item] = (await browser.next()).items
     answer = AnnotatorAnswer(item=item.id, answer="yes")
-    statuses = [(await browser.next(answer)).results[0].status for _ in range(2)]
-    assert statuses == [AnswerStatus.TAKEN, AnswerStatus.ALREADY]
+    answer_states = [(await browser.next(answer)).results[0].state for _ in range(2)]
+    assert answer_states == [AnswerState.TAKEN, AnswerState.ALREADY]
     assert (await browser.next()).given == 1
     assert await human_tasks.deliver() == []
 
@@ -106,7 +106,7 @@ async def test_answer_to_an_item_that_was_not_shown_does_not_count(human_tasks: 
     [item] = (await first.next()).items
     for other in (item.id, uuid4()):
         page_items = await second.next(AnnotatorAnswer(item=other, answer="yes"))
-        assert page_items.results[0].status is AnswerStatus.UNKNOWN
+        assert page_items.results[0].state is AnswerState.UNKNOWN
     assert await human_tasks.deliver() == []
 
 
@@ -124,7 +124,7 @@ async def test_answer_after_the_decision_is_late(human_tasks: HumanTasks) -> Non
     await (await human_tasks.browser()).answer_all("yes")
     assert len(await human_tasks.deliver()) == 1
     page_items = await slow.next(AnnotatorAnswer(item=item.id, answer="no"))
-    assert page_items.results[0].status is AnswerStatus.LATE
+    assert page_items.results[0].state is AnswerState.LATE
 
 
 async def test_expired_assignment_goes_to_another_browser_and_its_answer_still_counts(
@@ -140,7 +140,7 @@ async def test_expired_assignment_goes_to_another_browser_and_its_answer_still_c
     await end_assignments(human_tasks.context)
     assert len((await third.next()).items) == 1
     page_items = await closed.next(AnnotatorAnswer(item=item.id, answer="yes"))
-    assert page_items.results[0].status is AnswerStatus.TAKEN
+    assert page_items.results[0].state is AnswerState.TAKEN
 
 
 async def test_answer_can_be_undone_for_a_while(human_tasks: HumanTasks) -> None:
@@ -197,7 +197,7 @@ async def test_items_of_an_ended_task_are_withdrawn(human_tasks: HumanTasks) -> 
     del human_tasks.rows.tasks[uid]
     await human_tasks.import_items()
     page_items = await browser.next(AnnotatorAnswer(item=item.id, answer="yes"))
-    assert page_items.results[0].status is AnswerStatus.LATE
+    assert page_items.results[0].state is AnswerState.LATE
     assert (page_items.items, page_items.over) == ([], True)
     assert await human_tasks.deliver() == []
 

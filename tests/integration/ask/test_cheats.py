@@ -8,7 +8,7 @@ from uuid import UUID
 import httpx
 
 from sluice.contracts.common.states import DeviceState
-from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AnswerStatus
+from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AnswerState
 from tests.integration.ask.conftest import Browser, HumanTasks
 from wfms.ask.domain.trust import AnswerReference
 from wfms.ask.usecases.exclude_careless_annotators import exclude_careless_annotators
@@ -74,8 +74,8 @@ async def test_cheating_browser_is_excluded_and_its_annotations_are_revoked(
     for number, browser in enumerate(honest):
         await look(human_tasks, browser, error=0.0, draw=Random(number), most=200)
     [(counted,)] = await human_tasks.rows_of(
-        "SELECT count(*) FROM shown JOIN devices ON uid = device_uid"
-        " WHERE counts AND state = 'excluded'"
+        "SELECT count(*) FROM shown JOIN devices ON uid = device_uid WHERE counts AND state = $1",
+        DeviceState.EXCLUDED,
     )
     assert counted == 0
     answers = await human_tasks.deliver()
@@ -106,7 +106,7 @@ async def test_excluded_browser_gets_no_new_items_and_no_notice(human_tasks: Hum
     page_items = await cheat.next(count=5)
     assert not page_items.over
     answers = [AnnotatorAnswer(item=one.id, answer="yes") for one in page_items.items]
-    assert [result.status for result in (await cheat.next(*answers)).results] == ["taken"] * len(
+    assert [result.state for result in (await cheat.next(*answers)).results] == ["taken"] * len(
         answers
     )
     assert (
@@ -125,7 +125,7 @@ async def test_decision_of_a_person_about_a_browser_is_final(human_tasks: HumanT
     assert await list_states(human_tasks) == [DeviceState.EXCLUDED]
     [(uid,)] = await human_tasks.rows_of("SELECT uid FROM devices")
     address = f"/api/v1/asking/devices/{uid}/state"
-    decision = {"state": "counted", "reason": "a child, but it looks"}
+    decision = {"state": DeviceState.COUNTED, "reason": "a child, but it looks"}
     answer = await cheat.http.put(address, json=decision)
     assert answer.json()["state"] == DeviceState.COUNTED
     assert (await cheat.http.put(address, json=decision)).status_code == httpx.codes.CONFLICT
@@ -199,8 +199,8 @@ async def test_annotations_of_an_excluded_browser_are_no_evidence_against_others
     done = await cheat.http.put(f"/api/v1/asking/devices/{uid}/state", json=decision)
     assert done.status_code == httpx.codes.OK, done.text
     after = [AnnotatorAnswer(item=one.id, answer="yes") for one in has]
-    assert [result.status for result in (await cheat.next(*after)).results] == [
-        AnswerStatus.TAKEN
+    assert [result.state for result in (await cheat.next(*after)).results] == [
+        AnswerState.TAKEN
     ] * 2
     for browser in honest:
         assert await browser.answer_all("no") == 3

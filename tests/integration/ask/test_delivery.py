@@ -11,7 +11,7 @@ import pytest
 
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.common.states import AskItemState
-from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AnswerStatus
+from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AnswerState
 from tests.integration.ask.conftest import Browser, HumanTasks
 from wfms.ask.usecases.deliver_answers import deliver_answers
 from wfms.ask.usecases.end_assignments import end_assignments
@@ -153,7 +153,7 @@ async def test_answer_to_an_item_that_is_being_returned_is_late(human_tasks: Hum
         await deliver_answers(human_tasks.context)
     assert await states(human_tasks) == [AskItemState.GIVING]
     page_items = await slow.next(AnnotatorAnswer(item=item.id, answer="no"))
-    assert [result.status for result in page_items.results] == [AnswerStatus.LATE]
+    assert [result.state for result in page_items.results] == [AnswerState.LATE]
     assert page_items.given == 0
     [file] = await human_tasks.deliver()
     assert (file["answer"], file["agreed"]) == ("yes", 1)

@@ -3,7 +3,7 @@
 from uuid import RFC_4122
 
 from sluice.contracts.common.states import AskItemState
-from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AnswerStatus
+from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AnswerState
 from tests.integration.ask.conftest import HumanTasks
 from wfms.ask.usecases.exclude_careless_annotators import exclude_careless_annotators
 
@@ -53,7 +53,7 @@ async def test_gold_items_outlive_the_task_that_brought_them(human_tasks: HumanT
     assert golden > 0
     answers = [AnnotatorAnswer(item=one.id, answer="no") for one in page_items.items]
     results = (await browser.next(*answers, count=0)).results
-    assert [result.status for result in results] == [AnswerStatus.TAKEN] * len(answers)
+    assert [result.state for result in results] == [AnswerState.TAKEN] * len(answers)
     await exclude_careless_annotators(human_tasks.context)
     [device] = (await browser.http.get(f"{STEP}/everyone/mass times/look/devices")).json()[
         "devices"

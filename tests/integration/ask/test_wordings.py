@@ -7,7 +7,7 @@ import pytest
 
 from sluice.contracts.human_tasks.annotation import (
     AnnotatorAnswer,
-    AnswerStatus,
+    AnswerState,
     AskPage,
     NextItems,
 )
@@ -55,7 +55,7 @@ async def test_older_task_is_shown_first_and_each_item_with_its_own_question(
     second = await about(browser)
     assert (second.question, second.answers) == ("Is it good?", ["good", "bad"])
     assert then.wording == second.wording != first.wording
-    assert (await browser.next(*answers(then, "good"))).results[0].status is AnswerStatus.TAKEN
+    assert (await browser.next(*answers(then, "good"))).results[0].state is AnswerState.TAKEN
     assert sorted(one["answer"] for one in await both.deliver()) == ["good", "yes", "yes"]
 
 
@@ -86,7 +86,7 @@ async def test_assignments_with_another_question_are_kept_and_shown_with_it(
     assert texts(page_items) == ["late"]
     assert (await about(browser)).wording == page_items.wording != new.wording
     late = await browser.next(*answers(page_items, "no"), *answers(new, "bad"))
-    assert {one.status for one in late.results} == {AnswerStatus.TAKEN}
+    assert {one.state for one in late.results} == {AnswerState.TAKEN}
     assert sorted(one["answer"] for one in await human_tasks.deliver()) == ["bad", "no"]
 
 

@@ -1,6 +1,5 @@
 """Notices of what needs a person's attention."""
 
-from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from sluice.contracts.chains.attention import (
     Acknowledgement,
     Notice,
-    NoticeList,
     NoticeSeverity,
     Subject,
 )
@@ -25,35 +23,9 @@ from sluice.contracts.common.states import (
 from sluice.contracts.data.datasets import Dataset, StalledGroup
 from sluice.contracts.jobs.steps import DISABLED, StepLoad, StepPriority
 from sluice.contracts.jobs.tasks import UnschedulableTask
-from sluice.contracts.pilots.pilot_list import Pilot, PilotList
-from sluice.contracts.pilots.pilots import NodeResources
+from tests.unit.operator.test_overview import pilot
 from tests.unit.operator.test_progress import NOW, chain, status
 from wfms.operator.monitoring.domain import chain_notices, data_notices, notices, pilot_notices
-from wfms.operator.monitoring.domain.overview import MAX_PILOTS, Overview
-
-
-def pilot(
-    name: str = "p",
-    *,
-    state: PilotState = PilotState.LOST,
-    host: str = "h",
-    registered: int = 0,
-    leased: int = 0,
-) -> Pilot:
-    """Return a pilot; ``registered`` is in minutes after NOW."""
-    node = NodeResources(cores=2, ram=4096, disk=1000)
-    at = NOW + timedelta(minutes=registered)
-    return Pilot(
-        uid=uuid4(),
-        name=name,
-        host=host,
-        state=state,
-        slots=2,
-        resources=node,
-        registered_at=at,
-        seen_at=at,
-        leased=leased,
-    )
 
 
 def texts(listed_notices: list[Notice]) -> list[str]:
@@ -226,12 +198,6 @@ def test_disabled_steps_with_waiting_jobs_have_notices() -> None:
     assert pilot_notices.report_disabled_steps(loads[3:]) == [], "no job waits for the step"
 
 
-def test_busy_slots_of_a_pilot_never_exceed_its_slots() -> None:
-    assert pilot(state=PilotState.ACTIVE, leased=5).busy_slots == 2
-    assert pilot(state=PilotState.ACTIVE, leased=1).busy_slots == 1
-    assert pilot(state=PilotState.LOST, leased=5).busy_slots == 0
-
-
 def notice(
     text: str,
     severity: NoticeSeverity = NoticeSeverity.ERROR,
@@ -280,46 +246,6 @@ def test_notice_of_the_whole_system_comes_first() -> None:
         notices.error_notice("no answer"),
     ]
     assert texts(notices.select_notices(all_notices, limit=2)) == ["no answer", "failed"]
-
-
-def test_pilot_list_is_limited_to_present_and_unacknowledged_pilots_first() -> None:
-    gone_pilots = [
-        pilot(f"gone-{number}", state=PilotState.GONE, registered=number)
-        for number in range(MAX_PILOTS)
-    ]
-    lost = [pilot(f"lost-{number}", registered=-number) for number in range(3)]
-    active = pilot("active", state=PilotState.ACTIVE, registered=-9)
-    page = overview([*gone_pilots, *lost, active])
-    names = [pilot.name for pilot in page.listed_pilots]
-    assert names[:5] == ["active", "lost-0", "lost-1", "lost-2", "gone-49"], (
-        "the latest gone pilots follow the lost pilots"
-    )
-    assert (len(names), page.more_pilots) == (MAX_PILOTS, 4)
-    assert (
-        overview(lost).more_pilots,
-        overview(None).more_pilots,
-        overview(None).listed_pilots,
-    ) == (0, 0, [])
-
-
-def test_present_pilots_are_listed_first_in_order_of_registration() -> None:
-    listed = overview(
-        [
-            pilot("gone", state=PilotState.GONE, registered=-9),
-            pilot("second", state=PilotState.DRAINING, registered=2),
-            pilot("lost", registered=9),
-            pilot("first", state=PilotState.ACTIVE, registered=1),
-        ]
-    ).listed_pilots
-    assert [pilot.name for pilot in listed] == ["first", "second", "lost", "gone"]
-
-
-def overview(pilots: list[Pilot] | None) -> Overview:
-    none = NoticeList(notices=[])
-    listed = None if pilots is None else PilotList(pilots=pilots, total=len(pilots))
-    return Overview(
-        running=[], ended=[], chains=None, work=None, pilots=listed, attention=none, templates=0
-    )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from sluice.contracts.human_tasks.annotation import (
     AnnotatorAnswer,
     AnnotatorItem,
     AnswerResult,
-    AnswerStatus,
+    AnswerState,
     AskNext,
     NextItems,
 )
@@ -86,7 +86,7 @@ async def answer_and_ask(
         session = replace(session, device=await lock_browser(connection, session.device))
         device = session.device
         results = await _store_new_answers(connection, session, request.answers)
-        accepted = sum(result.status is AnswerStatus.TAKEN for result in results)
+        accepted = sum(result.state is AnswerState.TAKEN for result in results)
         items = await _assign(connection, assignment_context, session, request)
         if accepted or items:
             await add_counts(connection, device.uid, shown_items=len(items), given_answers=accepted)
@@ -116,27 +116,29 @@ async def _store_new_answers(
             raise Unprocessable(
                 f"{quoted(answer.answer)} is not one of the answers: give one of {choices}"
             )
-    statuses = {item: _get_status(item, states, assigned) for item in first_answers}
-    new = [first_answers[item] for item, status in statuses.items() if status is AnswerStatus.TAKEN]
+    answer_states = {item: _get_answer_state(item, states, assigned) for item in first_answers}
+    new = [
+        first_answers[item] for item, state in answer_states.items() if state is AnswerState.TAKEN
+    ]
     if new:
         counts = device.state is DeviceState.COUNTED
         rows = [(answer.item, answer.answer, answer.seconds) for answer in new]
         await store_answers(connection, device.uid, rows, counts=counts)
         await settle_items(connection, [answer.item for answer in new])
     return [
-        AnswerResult(item=answer.item, status=statuses[answer.item])
+        AnswerResult(item=answer.item, state=answer_states[answer.item])
         for answer in first_answers.values()
     ]
 
 
-def _get_status(
+def _get_answer_state(
     item: UUID, states: Mapping[UUID, AskItemState], assigned: Mapping[UUID, AssignedAnswer]
-) -> AnswerStatus:
+) -> AnswerState:
     if item not in assigned:
-        return AnswerStatus.UNKNOWN
+        return AnswerState.UNKNOWN
     if assigned[item].answer is not None:
-        return AnswerStatus.ALREADY
-    return AnswerStatus.TAKEN if states[item] in _ANSWERABLE else AnswerStatus.LATE
+        return AnswerState.ALREADY
+    return AnswerState.TAKEN if states[item] in _ANSWERABLE else AnswerState.LATE
 
 
 async def _assign(

@@ -146,7 +146,7 @@ async def test_personal_link_attributes_annotations_to_its_creator(watched: Watc
 async def test_page_excludes_a_browser_and_counts_its_annotations_again(watched: Watched) -> None:
     await (await watched.human_tasks.browser()).answer_all("no")
     [state] = re.findall(r'action="([^"]+/state)"', await watched.page(PAGE))
-    form = {"state": "excluded", "reason": "never looked"}
+    form = {"state": DeviceState.EXCLUDED, "reason": "never looked"}
     assert "no longer count." in await watched.post(state, **form)
     page = await watched.page(PAGE)
     assert "never looked" in page
@@ -154,7 +154,7 @@ async def test_page_excludes_a_browser_and_counts_its_annotations_again(watched:
     assert "0 of 3 items given, 0 decided, 3 waiting" in page
     assert "Nothing was changed: device" in await watched.post(state, **form)
     assert "Nothing was changed: state: " in await watched.post(state, state="good")
-    assert "counts." in await watched.post(state, state="counted")
+    assert "counts." in await watched.post(state, state=DeviceState.COUNTED)
     live = (await watched.operator.http.get(f"{PAGE}/live")).json()["parts"]
     assert "3 decided" in live["progress"]
     assert "Exclude" in live["browsers"]
@@ -204,7 +204,7 @@ async def test_commands_cover_links_browsers_and_annotations(
     assert address.startswith("http://ask.test/ask/mass%20times/look?key=")
     await (await watched.human_tasks.browser(address.rpartition("key=")[2])).answer_all("yes")
     [device] = json.loads(await sluice("ask", "devices", TEMPLATE, STEP, "--json"))
-    assert (device["given"], device["state"]) == (3, "counted")
+    assert (device["given"], device["state"]) == (3, DeviceState.COUNTED)
     short = device["uid"][:8]
     assert f"{short}" in await sluice("ask", "devices", TEMPLATE, STEP)
     output = await sluice("ask", "exclude", short, "--yes", "--reason", "too quick")

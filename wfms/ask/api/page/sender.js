@@ -107,7 +107,7 @@ export class Sender {
   // although the page did not know this when it sent the new answer.
   reportRejectedUndos(sent, results) {
     const firstSent = new Set(sent.filter((answer) => !answer.tried).map((answer) => answer.item));
-    for (const { item, status } of results) if (status === "already" && firstSent.has(item)) this.listener.notUndone(item);
+    for (const { item, state } of results) if (state === "already" && firstSent.has(item)) this.listener.notUndone(item);
   }
 
   async takeBack({ item, sure }) {
