@@ -20,30 +20,110 @@ from sluice.cwl.checks.tool_sizes import check_tool_sizes
 from sluice.cwl.checks.type_depth import check_type_depth
 from sluice.cwl.checks.warm_tools import check_warm_tools
 from sluice.cwl.cwltool_checks.checks import check_with_cwltool
+from sluice.cwl.dataflow.data_input import find_data_input
 from sluice.cwl.dataflow.dataflow import read_dataflow
 from sluice.cwl.dataflow.nested_workflows import FlatteningError, flatten, steps_to_flatten
 from sluice.cwl.documents.canonical import make_canonical
-from sluice.cwl.documents.document import find_workflow
+from sluice.cwl.documents.document import find_process
+from sluice.cwl.documents.single_step import wrap_in_single_step
+from sluice.cwl.documents.workflow import read_workflow
 from sluice.cwl.plan.assembly import assemble_plan
-from sluice.cwl.properties.extension_reader import read_extensions, refuse_nested
+from sluice.cwl.properties.extension_reader import PREFIX, read_extensions, refuse_nested
 from sluice.cwl.properties.needs import read_needs
 from sluice.cwl.properties.requirements import check_requirement_names
 from sluice.cwl.properties.template import ParsedTemplate
-from sluice.cwl.reading.findings import Findings, TooManyErrors
+from sluice.cwl.reading.findings import Findings, TextPlace, TooManyErrors
 from sluice.text.visible_text import quoted
 
 
 def compile_document(root: Any, findings: Findings, *, name: str) -> Plan | None:
     """Return the plan, or None after an error.
 
-    Steps of nested workflows become steps of the plan if possible. Otherwise such a workflow runs
-    inside one job, with a warning.
+    If the steps of a workflow cannot be spread over data sets, the whole workflow runs inside one
+    job, with a warning that says why. A tool is a workflow of one step.
     """
     if not check_type_depth(root, findings):
         return None
     template = _parse(root, findings)
     if template is None:
         return None
+    spread = _copy(findings)
+    plan = _plan_spread(template, spread, name=name)
+    if plan is not None or findings.failed:
+        findings.include(spread)
+        return plan
+    whole = _copy(findings)
+    plan = _plan_whole(template, whole, name=name)
+    if plan is None:
+        findings.include(spread if template.is_workflow else whole)
+        return None
+    findings.include(whole)
+    if template.is_workflow:
+        reason = spread.sorted()[0]
+        findings.warning(
+            TextPlace(reason.line or 1, reason.column or 1, reason.file),
+            f"the whole workflow runs inside one job, because of this: {reason.message}",
+        )
+        _warn_of_unused_fields(template, findings)
+    return plan
+
+
+def _copy(findings: Findings) -> Findings:
+    copy = Findings(findings.file)
+    copy.include(findings)
+    return copy
+
+
+def _plan_spread(template: ParsedTemplate, findings: Findings, *, name: str) -> Plan | None:
+    """Return a plan of the workflow's steps, or None after an error or for a tool.
+
+    Steps of nested workflows become steps of the plan if possible. Otherwise such a workflow runs
+    inside one job, with a warning.
+    """
+    if not template.is_workflow:
+        return None
+    try:
+        return _plan_steps(template, findings, name=name)
+    except TooManyErrors:
+        return None
+
+
+def _plan_whole(template: ParsedTemplate, findings: Findings, *, name: str) -> Plan | None:
+    """Return a plan of one step that runs the whole process, or None after an error.
+
+    The process must be valid for cwltool.
+    """
+    try:
+        check_with_cwltool(template, findings)
+        if findings.failed:
+            return None
+        is_matched = "match" in template.extensions.workflow.values
+        workflow = wrap_in_single_step(template.document, template.canonical.body)
+        wrapped = _parse(workflow, findings)
+        if is_matched and wrapped is not None and not _takes_dataset(wrapped):
+            workflow = wrap_in_single_step(template.document, template.canonical.body, scatter=True)
+            wrapped = _parse(workflow, findings)
+        return None if wrapped is None else _plan(wrapped, findings, name=name, is_valid=True)
+    except TooManyErrors:
+        return None
+
+
+def _takes_dataset(template: ParsedTemplate) -> bool:
+    workflow = read_workflow(template.canonical, Findings(""))
+    return find_data_input(workflow, frozenset()) is not None
+
+
+def _warn_of_unused_fields(template: ParsedTemplate, findings: Findings) -> None:
+    """Warn of the extension fields of steps that run inside a job."""
+    extensions = template.extensions
+    for fields in (*extensions.steps.values(), *extensions.nested.values()):
+        for name, place in fields.places.items():
+            findings.warning(
+                place, f"'{PREFIX}:{name}' has no effect, because the step runs inside a job"
+            )
+
+
+def _plan_steps(template: ParsedTemplate, findings: Findings, *, name: str) -> Plan | None:
     nested = steps_to_flatten(template.canonical.body)
     if not nested or findings.failed:
         return _plan(template, findings, name=name)
@@ -66,7 +146,7 @@ def compile_document(root: Any, findings: Findings, *, name: str) -> Plan | None
 
 def _parse(root: Any, findings: Findings) -> ParsedTemplate | None:
     """Return the parsed template, or None if it cannot be checked further."""
-    document = find_workflow(root, findings) if root is not None or not findings.failed else None
+    document = find_process(root, findings) if root is not None or not findings.failed else None
     if document is None:
         return None
     extensions = read_extensions(document, findings)
@@ -76,7 +156,13 @@ def _parse(root: Any, findings: Findings) -> ParsedTemplate | None:
     return ParsedTemplate(document, canonical, canonical.body, extensions)
 
 
-def _plan(template: ParsedTemplate, findings: Findings, *, name: str) -> Plan | None:
+def _plan(
+    template: ParsedTemplate, findings: Findings, *, name: str, is_valid: bool = False
+) -> Plan | None:
+    """Return the plan of a template, or None after an error.
+
+    ``is_valid`` says that cwltool has checked the template.
+    """
     refuse_nested(template.extensions, findings)
     flow = read_dataflow(template, findings)
     check_link_types(flow, findings)
@@ -99,7 +185,8 @@ def _plan(template: ParsedTemplate, findings: Findings, *, name: str) -> Plan | 
         check_pairs(flow, findings)
     check_expressions(template.unflattened, findings)
     warn_of_tool_fields(template.unflattened, findings)
-    check_with_cwltool(template, findings)
+    if not is_valid:
+        check_with_cwltool(template, findings)
     return None if findings.failed else assemble_plan(template, flow, needs, name=name)
 
 

@@ -36,7 +36,7 @@ class BundledEntry:
     """A CWL value that is uploaded as one file. ``source`` is the file or folder that names it."""
 
     source: Path
-    value: dict[str, Any]
+    value: Any
 
     @property
     def name(self) -> str:
@@ -237,7 +237,7 @@ def _build_entries(
                 "the template takes directories, and these are not: " + ", ".join(not_folders)
             )
         _check_folders(paths)
-        return [BundledEntry(path.resolve(), _file_object(path)) for path in paths]
+        return [BundledEntry(path.resolve(), file_object(path)) for path in paths]
     files = list_files(paths, recursive=recursive)
     return (
         _with_secondary(files, data_entries.secondary_files)
@@ -284,9 +284,9 @@ def _with_secondary(files: Sequence[Path], patterns: Sequence[SecondaryFile]) ->
         BundledEntry(
             file,
             {
-                **_file_object(file),
+                **file_object(file),
                 "secondaryFiles": [
-                    _file_object(other) for other, _ in secondary_by_file[file] if other.exists()
+                    file_object(other) for other, _ in secondary_by_file[file] if other.exists()
                 ],
             },
         )
@@ -316,7 +316,7 @@ def _add_secondary_files(entry: InputEntry, named_files: Sequence[Path]) -> Inpu
         return entry
     secondary = list(entry.value.get("secondaryFiles", ()))
     names = {other["basename"] for other in secondary}
-    secondary += [_file_object(path) for path in named_files if path.name not in names]
+    secondary += [file_object(path) for path in named_files if path.name not in names]
     return BundledEntry(entry.source, {**entry.value, "secondaryFiles": secondary})
 
 
@@ -338,7 +338,8 @@ def secondary_name(name: str, pattern: str) -> str:
     return name + pattern
 
 
-def _file_object(path: Path) -> dict[str, Any]:
+def file_object(path: Path) -> dict[str, Any]:
+    """Return a file or folder of this machine as a CWL object."""
     path = path.absolute()
     name = path.name if path.name not in ("", "..") else path.resolve().name
     return {

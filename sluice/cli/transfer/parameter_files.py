@@ -17,6 +17,7 @@ from sluice.cli.transfer.inputs import (
     describe_path_problem,
     list_entries,
 )
+from sluice.cli.transfer.parameter_bundles import build_bundle
 from sluice.cli.transfer.upload import delete_unused_dataset, upload_files
 from sluice.contracts.common.naming import MAX_DATASET_NAME, fitting_name
 from sluice.contracts.common.problems import Finding, Unprocessable
@@ -38,10 +39,17 @@ def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, list[InputEn
         Unprocessable: Files cannot be taken. The findings name them.
     """
     dataset_parameters = plan.dataset_parameters
+    bundles = {
+        name: entry
+        for name, value in params.items()
+        if name in plan.parameters
+        and plan.parameters[name].is_bundle
+        and (entry := build_bundle(value, plan.parameters[name].type, f"parameter {quoted(name)}"))
+    }
     candidates = {
         name: _read_paths(params.get(name), allows_list=name in dataset_parameters)
         for name in plan.file_parameters
-        if not is_asset(params.get(name))
+        if not plan.parameters[name].is_bundle and not is_asset(params.get(name))
     }
     paths_by_parameter = {name: paths for name, paths in candidates.items() if paths}
     problems = [
@@ -55,7 +63,7 @@ def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, list[InputEn
     return {
         name: _build_entries(name, paths, plan.parameters[name].entries or DataEntries())
         for name, paths in paths_by_parameter.items()
-    }
+    } | {name: [entry] for name, entry in bundles.items()}
 
 
 def dataset_entries(plan: Plan, value: Any) -> list[InputEntry]:
@@ -144,7 +152,9 @@ async def upload_parameter_files(
 def dataset_value(dataset: str, entries: Sequence[InputEntry]) -> dict[str, Any]:
     """Return the value of a parameter that stands for a data set of these entries."""
     first = entries[0]
-    kind = first.value["class"] if isinstance(first, BundledEntry) else "File"
+    value = first.value if isinstance(first, BundledEntry) else None
+    is_folder = isinstance(value, Mapping) and value.get("class") == "Directory"
+    kind = "Directory" if is_folder else "File"
     return {"class": kind, "dataset": dataset, "retention": "delete"}
 
 

@@ -41,6 +41,9 @@ def find_problems(plan: Plan, values: Mapping[str, Any]) -> list[Finding]:
                         )
                     )
                 )
+        elif parameter.is_bundle:
+            if trouble := _bundle_trouble(values[name], parameter.type):
+                problems.append(Finding(message=f"parameter {quoted(name)}{trouble}"))
         elif name in plan.dataset_parameters or (name in plan.assets and parameter.type != "File"):
             if trouble := _files_trouble(values[name], asset=name in plan.assets):
                 problems.append(Finding(message=f"parameter {quoted(name)} {trouble}"))
@@ -118,6 +121,42 @@ def _file_trouble(value: Mapping[str, Any], kind: str) -> str:
         )
         return f"is a {kind.lower()}, which is given as {example}; retention may be left out (keep)"
     return ""
+
+
+def names_dataset(value: Any) -> bool:
+    """Return whether the value of a parameter stands for a data set."""
+    return (
+        isinstance(value, Mapping)
+        and value.get("class") in ("File", "Directory")
+        and "dataset" in value
+    )
+
+
+def _bundle_trouble(value: Any, kind: Any) -> str:
+    """Return what is wrong with a value that may have files in it, or an empty string."""
+    if names_dataset(value):
+        trouble = _file_trouble(value, "File")
+        return trouble and f" {trouble}"
+    if not fits(value, kind):
+        return _misfit(value, kind)
+    if _names_files(value):
+        return (
+            ' has files in it, and is given as {"class": "File", "dataset": UID}, naming a data set'
+            " of one bundle, as `sluice run --job` makes it"
+        )
+    return ""
+
+
+def _names_files(value: Any) -> bool:
+    """Return whether a value contains a File or a Directory."""
+    match value:
+        case {"class": "File" | "Directory"}:
+            return True
+        case dict():
+            return any(map(_names_files, value.values()))
+        case list():
+            return any(map(_names_files, value))
+    return False
 
 
 def _asset_trouble(value: str, *, bundles: bool) -> str:

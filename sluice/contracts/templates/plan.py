@@ -25,9 +25,12 @@ class SecondaryFile(Contract):
 
 
 class DataEntries(Contract):
-    """The CWL type of an input data set's entries. All but plain files are stored as bundles."""
+    """The CWL type of an input data set's entries. All but plain files are stored as bundles.
 
-    type: Literal["File", "Directory"] = "File"
+    ``Any`` is a value of another type with files in it, such as a record or a union.
+    """
+
+    type: Literal["File", "Directory", "Any"] = "File"
     secondary_files: list[SecondaryFile] = Field(default_factory=list)
 
     @property
@@ -51,6 +54,11 @@ class Parameter(Contract):
     required: bool = False
     doc: str = ""
     entries: DataEntries | None = None
+
+    @property
+    def is_bundle(self) -> bool:
+        """Return whether a value with files is one bundle; a value without files is plain JSON."""
+        return self.entries is not None and self.entries.type == "Any"
 
 
 class Boundary(Contract):
@@ -343,7 +351,9 @@ class Plan(Contract):
         return [
             name
             for name, parameter in self.parameters.items()
-            if parameter.type in ("File", "Directory", FILES, DIRECTORIES) or name in self.assets
+            if parameter.type in ("File", "Directory", FILES, DIRECTORIES)
+            or name in self.assets
+            or parameter.is_bundle
         ]
 
     @property
@@ -352,7 +362,9 @@ class Plan(Contract):
         return [
             name
             for name in self.file_parameters
-            if self.parameters[name].type in (FILES, DIRECTORIES) and name not in self.assets
+            if self.parameters[name].type in (FILES, DIRECTORIES)
+            and name not in self.assets
+            and not self.parameters[name].is_bundle
         ]
 
     def step(self, name: str) -> PlanStep:

@@ -8,7 +8,6 @@ from sluice.cwl.dataflow.secondary_files import secondary_file_patterns
 from sluice.cwl.documents.types import (
     ARRAY_OF_FILES,
     PRIMITIVES,
-    contains_files,
     short_form,
     type_names,
     value_fits,
@@ -17,25 +16,17 @@ from sluice.cwl.documents.types import (
 from sluice.cwl.documents.workflow import Port, Workflow
 from sluice.cwl.features import INPUTS
 from sluice.cwl.reading.findings import Findings, TextPlace, suggest_or_list
-from sluice.cwl.reading.nodes import plain_json
+from sluice.cwl.reading.nodes import mappings, plain_json
 from sluice.text.visible_text import quoted
-
-#: List types that other checks report.
-_LISTS = ("File[]", "Directory[]")
 
 
 def check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
     """Report an unsupported type, default or ``secondaryFiles`` of a workflow input."""
-    if "secondaryFiles" in port.body:
+    is_bundle = port.name in wiring.bundle_inputs
+    if "secondaryFiles" in port.body and not is_bundle:
         _check_secondary_patterns(port, wiring, findings)
-    if port.name in wiring.data_inputs:
+    if port.name in wiring.data_inputs and not (is_bundle and _has_plain_default(port)):
         _check_default_of_files(port, wiring, findings)
-    elif contains_files(port.type) and short_form(without_null(port.type)) not in _LISTS:
-        findings.error(
-            port.field_place("type"),
-            f"the parameter {quoted(port.name)} is of type {short_form(port.type)}, which is not"
-            f" supported: {INPUTS['files within other types'].note}",
-        )
     check_default(
         port.body.get("default"),
         port,
@@ -43,6 +34,11 @@ def check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
         place=port.field_place("default"),
         subject=f"parameter {quoted(port.name)}",
     )
+
+
+def _has_plain_default(port: Port) -> bool:
+    default = port.body.get("default")
+    return all(part.get("class") not in ("File", "Directory") for part in mappings(default))
 
 
 def _check_default_of_files(port: Port, wiring: Wiring, findings: Findings) -> None:

@@ -10,8 +10,8 @@ from sluice.cwl.cwltool_checks.messages import report_error, report_text
 from sluice.cwl.documents.versions import VERSIONS
 from sluice.cwl.properties.requirements import remove_unknown_hints
 from sluice.cwl.properties.template import ParsedTemplate
-from sluice.cwl.reading.findings import Findings
-from sluice.cwl.reading.nodes import clone, processes_inside
+from sluice.cwl.reading.findings import Findings, text_place
+from sluice.cwl.reading.nodes import clone, processes_inside, put_at
 
 #: The number of items above which a list is long.
 _LONG_LIST_LENGTH = 50
@@ -32,7 +32,7 @@ class _SamePlace(dict[int, list[int]]):
 
 
 def check_with_cwltool(template: ParsedTemplate, findings: Findings) -> None:
-    """Check a template with cwltool.
+    """Check a template with cwltool, by the rules of the newest CWL version in it.
 
     The schema check always runs, so that all errors appear together. cwltool loads the workflow
     only if there is no other error.
@@ -41,11 +41,14 @@ def check_with_cwltool(template: ParsedTemplate, findings: Findings) -> None:
         return
     workflow, namespaces = clone(template.unflattened), template.document.namespaces
     remove_unknown_hints(workflow, namespaces)
+    versions = [template.document.version]
     for step, process in processes_inside(workflow):
         remove_unknown_hints(step, namespaces)
         remove_unknown_hints(process, namespaces)
         if process.get("cwlVersion") in VERSIONS:
-            del process["cwlVersion"]
+            versions.append(process.pop("cwlVersion"))
+    newest = max(versions, key=VERSIONS.index)
+    put_at(workflow, "cwlVersion", newest, text_place(workflow, "cwlVersion"))
     _check_schema(workflow, findings)
     if not findings.failed:
         _load_as_cwltool(workflow, findings)

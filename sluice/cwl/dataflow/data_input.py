@@ -1,38 +1,49 @@
-"""The input of the workflow that is the data set of a chain."""
+"""The input of the workflow that is the data set of a chain, and inputs that are bundles."""
 
+from sluice.cwl.dataflow.secondary_files import secondary_file_patterns
 from sluice.cwl.documents.types import (
     ARRAY_OF_DIRECTORIES,
     ARRAY_OF_FILES,
+    contains_files,
     is_optional,
-    short_form,
     without_null,
 )
-from sluice.cwl.documents.workflow import Workflow
-from sluice.cwl.reading.findings import Findings
-from sluice.text.visible_text import quoted
+from sluice.cwl.documents.workflow import Port, Workflow
 
 
-def find_data_input(workflow: Workflow, findings: Findings, assets: frozenset[str]) -> str | None:
+def find_data_input(workflow: Workflow, assets: frozenset[str]) -> str | None:
     """Return the first File[] input, else the first Directory[] input, else None.
-
-    Such inputs must not be optional, which is reported.
 
     Args:
         workflow: The workflow.
-        findings: Gets the errors.
         assets: The inputs that are bound to assets, and so are not data sets.
     """
-    inputs = [port for port in workflow.inputs.values() if port.name not in assets]
-    files = [port for port in inputs if without_null(port.type) == ARRAY_OF_FILES]
-    data = [*files, *(port for port in inputs if without_null(port.type) == ARRAY_OF_DIRECTORIES)]
-    for number, port in enumerate(data):
-        if is_optional(port.type):
-            role = (
-                "a data set that each chain is given" if number else "the data set and always given"
-            )
-            required_type = short_form(without_null(port.type))
-            findings.error(
-                port.field_place("type"),
-                f"{quoted(port.name)} is {role}: its type is {required_type}",
-            )
-    return data[0].name if data else None
+    inputs = [
+        port
+        for port in workflow.inputs.values()
+        if port.name not in assets and not is_bundle_input(port)
+    ]
+    return next(
+        (
+            port.name
+            for kind in (ARRAY_OF_FILES, ARRAY_OF_DIRECTORIES)
+            for port in inputs
+            if port.type == kind
+        ),
+        None,
+    )
+
+
+def is_bundle_input(port: Port) -> bool:
+    """Return whether the value of an input is one bundle: files within any other type.
+
+    A File, a Directory, and a list of one of these that is always given, are data sets instead.
+    """
+    kind = without_null(port.type)
+    if not contains_files(kind):
+        return False
+    if kind in (ARRAY_OF_FILES, ARRAY_OF_DIRECTORIES):
+        plain = not is_optional(port.type) and port.body.get("default") is None
+    else:
+        plain = kind in ("File", "Directory")
+    return not plain or None in secondary_file_patterns(port.body)

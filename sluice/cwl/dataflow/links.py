@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sluice.contracts.common.states import InputMode, TaskMode
-from sluice.cwl.dataflow.data_input import find_data_input
+from sluice.cwl.dataflow.cycles import refuse_cycles
+from sluice.cwl.dataflow.data_input import find_data_input, is_bundle_input
 from sluice.cwl.dataflow.items import is_list_link
-from sluice.cwl.dataflow.merging import check_merge, merged_stream
+from sluice.cwl.dataflow.merging import check_merge, is_merged, merged_stream
 from sluice.cwl.dataflow.streams import EntryStream, EntryStreams
 from sluice.cwl.documents.types import (
     ARRAY_OF_DIRECTORIES,
@@ -16,7 +17,7 @@ from sluice.cwl.documents.types import (
 )
 from sluice.cwl.documents.workflow import Link, SourcePort, Step, StepInputName, Workflow
 from sluice.cwl.features import SCATTER_METHODS, SOURCES
-from sluice.cwl.reading.findings import Findings, cycle_message, suggest_or_list
+from sluice.cwl.reading.findings import Findings, suggest_or_list
 from sluice.text.visible_text import quoted
 
 
@@ -47,6 +48,8 @@ class Wiring:
     further_inputs: frozenset[str] = frozenset()
     #: The file inputs that are bound to assets.
     asset_inputs: frozenset[str] = frozenset()
+    #: The file inputs whose value is one bundle.
+    bundle_inputs: frozenset[str] = frozenset()
     origins: dict[StepInputName, SourcePort] = field(default_factory=dict)
     #: The sources after the first, for links with several sources.
     further_sources: dict[StepInputName, list[SourcePort]] = field(default_factory=dict)
@@ -102,19 +105,31 @@ def read_links(
         assets: The inputs that are bound to assets.
         appended_outputs: The outputs whose files go to append-only data sets.
     """
-    data = find_data_input(workflow, findings, assets)
+    data = find_data_input(workflow, assets)
+    bundle_inputs = frozenset(
+        port.name
+        for port in workflow.inputs.values()
+        if port.name not in assets and is_bundle_input(port)
+    )
     kinds = {port.name: without_null(port.type) for port in workflow.inputs.values()}
     further_inputs = frozenset(
         name
         for name, kind in kinds.items()
-        if kind in (ARRAY_OF_FILES, ARRAY_OF_DIRECTORIES) and name not in assets and name != data
+        if kind in (ARRAY_OF_FILES, ARRAY_OF_DIRECTORIES)
+        and name not in assets | bundle_inputs | {data}
     )
     file_inputs = frozenset(
         name
         for name, kind in kinds.items()
         if kind in ("File", "Directory") or (name in assets and kind == ARRAY_OF_FILES)
     )
-    wiring = Wiring(data, file_inputs | further_inputs, further_inputs, assets & file_inputs)
+    wiring = Wiring(
+        data,
+        file_inputs | further_inputs | bundle_inputs,
+        further_inputs,
+        assets & file_inputs,
+        bundle_inputs,
+    )
     resolver = _Resolver(workflow, findings)
     for step in workflow.steps.values():
         for link in step.links.values():
@@ -127,7 +142,7 @@ def read_links(
         origin = resolver.resolve_output(output)
         if origin is not None:
             wiring.outputs[output.name] = origin
-    _refuse_cycles(workflow, wiring, findings)
+    refuse_cycles(workflow, list(wiring.all_sources()), findings)
     appended_sources = frozenset(
         wiring.outputs[name] for name in appended_outputs & wiring.outputs.keys()
     )
@@ -143,7 +158,12 @@ def _read_streams(
 ) -> None:
     links = {place: wiring.sources(*place) for place in wiring.origins}
     streams = EntryStreams(
-        workflow, wiring.data_inputs, wiring.asset_inputs, links, appended_sources
+        workflow,
+        wiring.data_inputs,
+        wiring.asset_inputs,
+        wiring.bundle_inputs,
+        links=links,
+        appended=appended_sources,
     )
     step_outputs = [
         SourcePort(step.name, port) for step in workflow.steps.values() for port in step.outputs
@@ -221,37 +241,6 @@ class _Resolver:
                 f"{subject} is an input of the workflow; outputs come from steps: {advice}",
             )
         return None
-
-
-def _refuse_cycles(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
-    """Report one error for each group of steps that wait for each other, at its first step."""
-    upstream_steps: dict[str, set[str]] = {name: set() for name in workflow.steps}
-    for step, _, origin in wiring.all_sources():
-        if origin.step is not None:
-            upstream_steps[step].add(origin.step)
-    reported: set[str] = set()
-    for name in workflow.steps:
-        cycle = _cycle_from(name, upstream_steps)
-        if cycle and not reported & set(cycle):
-            reported.update(cycle)
-            findings.error(workflow.steps[name].place, cycle_message(cycle))
-
-
-def _cycle_from(start: str, upstream_steps: dict[str, set[str]]) -> list[str]:
-    """Return the shortest cycle from ``start`` back to it, or an empty list."""
-    downstream_steps: dict[str, str] = {}
-    queue = [start]
-    for name in queue:
-        for upstream_step in sorted(upstream_steps[name]):
-            if upstream_step == start:
-                path = [name]
-                while path[-1] != start:
-                    path.append(downstream_steps[path[-1]])
-                return [start, *path[:-1]]
-            if upstream_step not in downstream_steps:
-                downstream_steps[upstream_step] = name
-                queue.append(upstream_step)
-    return []
 
 
 def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
@@ -381,7 +370,28 @@ def _is_one_data_set(
             f"{step.describe_input(link.name)} joins whole data sets:"
             f" {SOURCES['outputs that join whole data sets'].note}",
         )
+    elif bundle := _find_divided_bundle(step, link, wiring):
+        findings.error(
+            link.source_place,
+            f"{step.describe_input(link.name)} divides or joins the value of parameter"
+            f" {quoted(bundle)}, which has files in it, and which only a job can do",
+        )
     elif check_merge(link, streams, step.describe_input(link.name), findings):
         return True
     wiring.refused_inputs.add((step.name, link.name))
     return False
+
+
+def _find_divided_bundle(step: Step, link: Link, wiring: Wiring) -> str | None:
+    """Return the input with a bundle that the link scatters over or merges, or None."""
+    if link.name not in step.scatter and not is_merged(link) and "pickValue" not in link.body:
+        return None
+    origins = wiring.sources(step.name, link.name)
+    return next(
+        (
+            origin.port
+            for origin in origins
+            if origin.step is None and origin.port in wiring.bundle_inputs
+        ),
+        None,
+    )

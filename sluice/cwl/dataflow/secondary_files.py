@@ -31,8 +31,10 @@ def _pattern(declaration: Any) -> SecondaryFile | None:
     return SecondaryFile(pattern=str(pattern), required=required is not False)
 
 
-def data_entries(port: Port) -> DataEntries:
+def data_entries(port: Port, *, is_bundle: bool = False) -> DataEntries:
     """Return the kind of entries of a data input that has been checked."""
+    if is_bundle:
+        return DataEntries(type="Any")
     return DataEntries(
         type="File" if without_null(port.type) in ("File", ARRAY_OF_FILES) else "Directory",
         secondary_files=[

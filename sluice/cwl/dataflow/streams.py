@@ -51,6 +51,7 @@ class EntryStreams:
         workflow: The workflow.
         data_inputs: Inputs of the workflow that steps see as data sets.
         assets: The inputs among them that are bound to assets.
+        bundles: The inputs among them whose value is one bundle.
         links: By (step, input), the sources in order.
         appended: Sources that go to append-only data sets, item by item if they are lists.
     """
@@ -58,6 +59,7 @@ class EntryStreams:
     workflow: Workflow
     data_inputs: frozenset[str]
     assets: frozenset[str]
+    bundles: frozenset[str]
     links: Mapping[StepInputName, Sequence[SourcePort]]
     appended: frozenset[SourcePort] = frozenset()
     _streams: dict[SourcePort, EntryStream | None] = field(default_factory=dict)
@@ -82,9 +84,10 @@ class EntryStreams:
         if origin.step is None:
             if origin.port not in self.data_inputs:
                 return None
-            return _input_stream(
-                self.workflow.inputs[origin.port], is_asset=origin.port in self.assets
-            )
+            port = self.workflow.inputs[origin.port]
+            if origin.port in self.bundles:
+                return EntryStream(without_null(port.type), many=False, secondary=True)
+            return _input_stream(port, is_asset=origin.port in self.assets)
         step = self.workflow.steps[origin.step]
         output = step.tool_outputs.get(origin.port)
         if output is None:

@@ -44,7 +44,7 @@ def make_canonical(document: Document, findings: Findings) -> CanonicalWorkflow:
     body: CommentedMap = clone(document.workflow)
     inliner = _ToolInliner(document, findings)
     steps_without_tool = inliner.inline_tools(body, depth=0)
-    mark_versions(body, document.version, document.version, findings)
+    mark_versions(body, document.version, document.version)
     put_at(body, "id", "main", text_place(body))
     put_at(body, "cwlVersion", document.version, text_place(body))
     return CanonicalWorkflow(

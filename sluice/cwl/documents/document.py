@@ -1,4 +1,4 @@
-"""A CWL document as written, and the workflow in it."""
+"""A CWL document as written, and the process in it that is the template."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +12,8 @@ from sluice.cwl.reading.nodes import mappings, named_nodes
 from sluice.text.visible_text import quoted
 
 _INCLUSIONS = ("$import", "$include", "$mixin")
-#: A tuple instead of a set, because the value may be unhashable.
-_CLASSES = tuple(features.PROCESSES)
+#: The classes of templates. A tuple instead of a set, because the value may be unhashable.
+_TEMPLATES = tuple(name for name in features.PROCESSES if name != "Operation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Document:
 
     Attributes:
         root: The whole document.
-        workflow: The workflow in it.
+        workflow: The process in it that is the template: a workflow or a tool.
         version: The CWL version.
         namespaces: The addresses of the prefixes.
         graph: The processes of a packed document by name.
@@ -37,14 +37,14 @@ class Document:
     is_incomplete: bool
 
 
-def find_workflow(root: Any, findings: Findings) -> Document | None:
-    """Return the document, or None after an error if it has no workflow to check."""
+def find_process(root: Any, findings: Findings) -> Document | None:
+    """Return the document, or None after an error if it has no process to check."""
     if not isinstance(root, CommentedMap):
         findings.error(START, "not CWL: a CWL document is a mapping with 'cwlVersion' and 'class'")
         return None
     graph = _graph_processes(root)
     workflow = _main_process(root, graph, findings) if "$graph" in root else root
-    if workflow is None or not _is_workflow(workflow, findings):
+    if workflow is None or not _is_template(workflow, findings):
         return None
     version, namespaces = _version(root, findings), _namespaces(root, findings)
     is_incomplete = _refuse_other_files(root, findings)
@@ -70,8 +70,10 @@ def _main_process(
     if "main" in graph:
         return graph["main"]
     workflows = [body for body in graph.values() if body.get("class") == "Workflow"]
-    if len(workflows) == 1:
-        return workflows[0]
+    processes = [body for body in graph.values() if body.get("class") in _TEMPLATES]
+    for candidates in (workflows, processes):
+        if len(candidates) == 1:
+            return candidates[0]
     findings.error(
         text_place(root, "$graph"),
         "a packed document needs one process with the id 'main': the workflow that is to be run",
@@ -79,9 +81,9 @@ def _main_process(
     return None
 
 
-def _is_workflow(process: CommentedMap, findings: Findings) -> bool:
+def _is_template(process: CommentedMap, findings: Findings) -> bool:
     kind = process.get("class")
-    if kind == "Workflow":
+    if kind in _TEMPLATES:
         return True
     if "class" not in process:
         findings.error(
@@ -89,20 +91,16 @@ def _is_workflow(process: CommentedMap, findings: Findings) -> bool:
             "not CWL: there is no 'class'; a template begins with 'cwlVersion: v1.2' and 'class:"
             " Workflow'",
         )
-    elif kind in _CLASSES:
-        advice = (
-            "make it the step of a Workflow"
-            if kind == "CommandLineTool"
-            else "write a Workflow with CommandLineTools as its steps"
-        )
-        findings.error(
-            text_place(process, "class"), f"a template is a Workflow, not a {kind}: {advice}"
-        )
-    else:
-        hint = suggest_or_list(str(kind), _CLASSES)
+    elif kind == "Operation":
         findings.error(
             text_place(process, "class"),
-            f"a template is a Workflow; the class here is {quoted(kind)}{hint}",
+            "a template is a Workflow or a tool, not an Operation: make it the step of a Workflow",
+        )
+    else:
+        hint = suggest_or_list(str(kind), _TEMPLATES)
+        findings.error(
+            text_place(process, "class"),
+            f"a template is a Workflow or a tool; the class here is {quoted(kind)}{hint}",
         )
     return False
 

@@ -16,6 +16,8 @@ from sluice.text.visible_text import quoted, shortened
 
 #: The endings of the names of CWL documents.
 _DOCUMENT_SUFFIXES = (".cwl", ".yml", ".yaml", ".json")
+#: The classes of tools that can be templates. A tuple, because the value may be unhashable.
+_TOOLS = ("CommandLineTool", "ExpressionTool")
 #: The number of files that a finding names. Further files are counted.
 _MAX_SHOWN_FILES = 10
 
@@ -24,7 +26,8 @@ def find_main(upload: Upload, findings: Findings) -> str | None:
     """Return the path of the workflow, or None after an error if it is missing or unclear.
 
     It is the file that the upload names. Otherwise it is the only workflow that no other file
-    refers to, or the only one among them that is called ``main``.
+    refers to, or the only one among them that is called ``main``. Without workflows, the same holds
+    for tools.
     """
     if upload.main is not None:
         if upload.main not in upload.texts:
@@ -38,7 +41,8 @@ def find_main(upload: Upload, findings: Findings) -> str | None:
     if len(upload.texts) == 1:
         return next(iter(upload.texts))
     contents = _read_contents(upload)
-    roots = [key for key in contents.workflows if key not in contents.referenced]
+    processes = contents.workflows or contents.tools
+    roots = [key for key in processes if key not in contents.referenced]
     main_files = [key for key in roots if posixpath.basename(key).rpartition(".")[0] == "main"]
     for candidates in (main_files, [] if contents.read_errors else roots):
         if len(candidates) == 1:
@@ -53,11 +57,13 @@ class _Contents:
 
     Attributes:
         workflows: The paths of workflows.
+        tools: The paths of tools.
         referenced: The paths that other files refer to.
         read_errors: The errors of CWL files that cannot be read.
     """
 
     workflows: list[str] = field(default_factory=list)
+    tools: list[str] = field(default_factory=list)
     referenced: set[str] = field(default_factory=set)
     read_errors: list[Findings] = field(default_factory=list)
 
@@ -70,7 +76,8 @@ def _report_unclear_main(
             findings.include(other)
     elif roots:
         problem = (
-            f"several of the files are workflows that no other refers to: {_describe_files(roots)}"
+            f"several of the files are {'workflows' if contents.workflows else 'tools'} that no"
+            f" other refers to: {_describe_files(roots)}"
         )
         findings.error(START, f"{problem}; say which is the main one")
     elif contents.workflows:
@@ -81,7 +88,7 @@ def _report_unclear_main(
         )
     else:
         findings.error(
-            START, f"none of the files is a CWL Workflow: {_describe_files(upload.texts)}"
+            START, f"none of the files is a CWL process: {_describe_files(upload.texts)}"
         )
 
 
@@ -100,6 +107,8 @@ def _read_contents(upload: Upload) -> _Contents:
             root = read_text(upload.texts[key], file_findings, budget)
             if _is_workflow(root):
                 contents.workflows.append(key)
+            elif isinstance(root, CommentedMap) and root.get("class") in _TOOLS:
+                contents.tools.append(key)
             if root is None and _is_cwl(key):
                 contents.read_errors.append(file_findings)
             references = referenced_files(key, root, upload.files)

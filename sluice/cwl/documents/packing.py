@@ -14,6 +14,7 @@ from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.cwl.documents.file_literals import make_literal, naming_field
 from sluice.cwl.documents.named_types import address_types
 from sluice.cwl.documents.versions import drop_inner_versions
+from sluice.cwl.features import PROCESSES
 from sluice.cwl.reading.files import DiskFiles, FileRefused, FileSet
 from sluice.cwl.reading.findings import START, Findings, TextPlace, TooManyErrors, text_place
 from sluice.cwl.reading.nodes import (
@@ -243,6 +244,8 @@ class _FileInliner:
     def _find_file(self, node: CommentedMap, key: str, base: str) -> tuple[str, str] | None:
         """Return the key of the file that ``node[key]`` names and the fragment, or None."""
         name, _, fragment = node[key].partition("#")
+        if not name:  # another part of the same file
+            return base, fragment
         try:
             return self.files.find(base, name), fragment
         except FileRefused as error:
@@ -302,6 +305,8 @@ class _FileInliner:
         if isinstance(copy, CommentedMap) and process is document:
             copy.pop("$namespaces", None)
             copy.pop("$schemas", None)
+        elif isinstance(copy, CommentedMap) and copy.get("class") not in tuple(PROCESSES):
+            copy.pop("id", None)  # requirements have no identifiers
         elif isinstance(copy, CommentedMap) and "cwlVersion" in document:
             put_at(copy, "cwlVersion", document["cwlVersion"], place)
         return self.inline(copy, file, (*stack, identity), graph)

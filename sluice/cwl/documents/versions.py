@@ -35,26 +35,19 @@ def drop_inner_versions(root: Any, findings: Findings) -> None:
             del node["cwlVersion"]
 
 
-def mark_versions(workflow: CommentedMap, version: str, outermost: str, findings: Findings) -> None:
+def mark_versions(workflow: CommentedMap, version: str, outermost: str) -> None:
     """Mark processes from files of another version, and the processes in them, with the version.
 
     Args:
         workflow: The workflow, which is changed.
         version: Its version.
         outermost: The version of the document.
-        findings: Gets an error for a version newer than the document's.
     """
     for step in named_nodes(workflow.get("steps")):
         run = None if step.body is None else step.body.get("run")
         if not isinstance(run, CommentedMap):
             continue
         own_version = run.get("cwlVersion", version)
-        if own_version in VERSIONS and VERSIONS.index(own_version) > VERSIONS.index(outermost):
-            findings.error(
-                text_place(run, "cwlVersion"),
-                f"this file is of CWL {own_version}, and the workflow of {outermost}: write"
-                f" 'cwlVersion: {own_version}' in the workflow",
-            )
         if own_version in VERSIONS and (own_version, version) != (outermost, outermost):
             put_at(run, "cwlVersion", own_version, text_place(run))
-        mark_versions(run, own_version, outermost, findings)
+        mark_versions(run, own_version, outermost)

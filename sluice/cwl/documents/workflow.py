@@ -216,12 +216,12 @@ def _ports(entries: Iterable[NamedNode], canonical: CanonicalWorkflow) -> dict[s
 def _type(entry: NamedNode, canonical: CanonicalWorkflow) -> Any:
     return normal_type(
         expand_types(
-            entry.value if entry.body is None else _declared_type(entry.body), canonical.types
+            entry.value if entry.body is None else declared_type(entry.body), canonical.types
         )
     )
 
 
-def _declared_type(body: CommentedMap) -> Any:
+def declared_type(body: CommentedMap) -> Any:
     """Return the declared type of a port.
 
     It is the body itself in the short form ``port: {type: array, items: File}``.

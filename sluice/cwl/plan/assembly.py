@@ -15,6 +15,7 @@ from sluice.contracts.templates.plan import (
     Retention,
 )
 from sluice.cwl.dataflow.dataflow import Dataflow
+from sluice.cwl.dataflow.links import Wiring
 from sluice.cwl.dataflow.numbering import Numbering
 from sluice.cwl.dataflow.secondary_files import data_entries
 from sluice.cwl.dataflow.streams import EntryStream
@@ -52,9 +53,7 @@ def assemble_plan(
             DataEntries() if data_input is None else data_entries(workflow.inputs[data_input])
         ),
         parameters={
-            port.name: _parameter(
-                port, is_data=port.name in wiring.data_inputs - wiring.asset_inputs
-            )
+            port.name: _parameter(port, wiring)
             for port in workflow.inputs.values()
             if port.name != data_input and port.name not in flow.secrets
         },
@@ -116,13 +115,15 @@ def _output(
     )
 
 
-def _parameter(port: Port, *, is_data: bool) -> Parameter:
+def _parameter(port: Port, wiring: Wiring) -> Parameter:
     """Return a parameter of the plan. Default files are arguments of the steps instead."""
     default = plain_json(port.body.get("default"))
-    entries = data_entries(port) if is_data else DataEntries()
+    is_bundle = port.name in wiring.bundle_inputs
+    is_data = port.name in wiring.data_inputs - wiring.asset_inputs
+    entries = data_entries(port, is_bundle=is_bundle) if is_data else DataEntries()
     return Parameter(
         type=plain_json(without_null(port.type)),
-        default=None if is_data else default,
+        default=None if is_data and not is_bundle else default,
         required=default is None and not is_optional(port.type),
         doc=documentation(port.body),
         entries=entries if entries.kind is EntryKind.BUNDLE else None,

@@ -142,7 +142,10 @@ class StepPlanner:
                 continue
             origin = wiring.origins.get((step.name, link.name))
             defaults = default_files(step, link.name, self.flow.workflow, wiring)
-            if origin is not None and not wiring.is_data(step.name, link.name):
+            is_bundle = origin is not None and origin.port in wiring.bundle_inputs
+            if origin is not None and (
+                not wiring.is_data(step.name, link.name) or (origin.step is None and is_bundle)
+            ):
                 arguments[link.name] = ParameterRef(name=origin.port)
             elif defaults:  # the job gets this file if the chain is given none
                 arguments[link.name] = Constant(value=defaults[0])

@@ -98,7 +98,7 @@ def _check_names(owner: CommentedMap, document: Document, findings: Findings) ->
             elif (
                 kind == "requirements"
                 and name in REQUIREMENTS_SINCE_V1_1
-                and document.version == "v1.0"
+                and owner.get("cwlVersion", document.version) == "v1.0"
             ):
                 findings.error(
                     entry.place, f"{quoted(name)} is not part of CWL v1.0: write 'cwlVersion: v1.2'"

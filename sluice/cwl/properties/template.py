@@ -15,7 +15,7 @@ class ParsedTemplate:
 
     Attributes:
         document: The document as written.
-        canonical: The workflow that becomes the plan.
+        canonical: The workflow that becomes the plan, or a tool.
         unflattened: The workflow for the reference runner, with nested workflows.
         extensions: The extension fields.
     """
@@ -24,3 +24,8 @@ class ParsedTemplate:
     canonical: CanonicalWorkflow
     unflattened: CommentedMap
     extensions: Extensions
+
+    @property
+    def is_workflow(self) -> bool:
+        """Return whether the process is a workflow, and not a tool."""
+        return bool(self.unflattened.get("class") == "Workflow")

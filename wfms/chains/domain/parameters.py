@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sluice.contracts.chains.chains import FileValue
-from sluice.contracts.templates.parameters import argument_value
+from sluice.contracts.templates.parameters import argument_value, names_dataset
 from sluice.contracts.templates.plan import Plan, PlanStep
 
 
@@ -30,11 +30,13 @@ def given_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, FileValue]:
         name: FileValue.model_validate(params[name])
         for name in plan.file_parameters
         if params.get(name) is not None
+        and (not plan.parameters[name].is_bundle or names_dataset(params[name]))
     }
 
 
 def arguments(plan: Plan, step: PlanStep, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the constant part of the job order of ``step``."""
-    return {
+    """Return the constant part of the job order of ``step``. Its inputs have the data sets."""
+    values = {
         port: argument_value(plan, argument, params) for port, argument in step.arguments.items()
     }
+    return {port: None if names_dataset(value) else value for port, value in values.items()}

@@ -141,6 +141,8 @@ def value_text(value: Any) -> str:
 
 def choose_field_kind(parameter: Parameter) -> FieldKind:
     """Return the kind of input for a parameter."""
+    if parameter.is_bundle:
+        return FieldKind.JSON
     if parameter.type in (FILES, DIRECTORIES):
         return FieldKind.FILES
     if isinstance(parameter.type, str):
