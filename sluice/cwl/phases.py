@@ -6,6 +6,7 @@ found an error.
 
 from typing import Any
 
+from sluice.contracts.common.problems import Finding
 from sluice.contracts.templates.plan import Plan
 from sluice.cwl.checks.assets import check_assets
 from sluice.cwl.checks.checkpoints import check_checkpoints
@@ -28,7 +29,7 @@ from sluice.cwl.documents.document import find_process
 from sluice.cwl.documents.single_step import wrap_in_single_step
 from sluice.cwl.documents.workflow import read_workflow
 from sluice.cwl.plan.assembly import assemble_plan
-from sluice.cwl.properties.extension_reader import PREFIX, read_extensions, refuse_nested
+from sluice.cwl.properties.extension_reader import read_extensions, refuse_nested
 from sluice.cwl.properties.needs import read_needs
 from sluice.cwl.properties.requirements import check_requirement_names
 from sluice.cwl.properties.template import ParsedTemplate
@@ -40,7 +41,8 @@ def compile_document(root: Any, findings: Findings, *, name: str) -> Plan | None
     """Return the plan, or None after an error.
 
     If the steps of a workflow cannot be spread over data sets, the whole workflow runs inside one
-    job, with a warning that says why. A tool is a workflow of one step.
+    job, with a warning that says why. This does not hold for a workflow whose steps have extension
+    fields, which are about jobs of their own. A tool is a workflow of one step.
     """
     if not check_type_depth(root, findings):
         return None
@@ -49,7 +51,7 @@ def compile_document(root: Any, findings: Findings, *, name: str) -> Plan | None
         return None
     spread = _copy(findings)
     plan = _plan_spread(template, spread, name=name)
-    if plan is not None or findings.failed:
+    if plan is not None or findings.failed or _has_fields_of_steps(template):
         findings.include(spread)
         return plan
     whole = _copy(findings)
@@ -61,10 +63,9 @@ def compile_document(root: Any, findings: Findings, *, name: str) -> Plan | None
     if template.is_workflow:
         reason = spread.sorted()[0]
         findings.warning(
-            TextPlace(reason.line or 1, reason.column or 1, reason.file),
+            _place_of(reason),
             f"the whole workflow runs inside one job, because of this: {reason.message}",
         )
-        _warn_of_unused_fields(template, findings)
     return plan
 
 
@@ -113,14 +114,10 @@ def _takes_dataset(template: ParsedTemplate) -> bool:
     return find_data_input(workflow, frozenset()) is not None
 
 
-def _warn_of_unused_fields(template: ParsedTemplate, findings: Findings) -> None:
-    """Warn of the extension fields of steps that run inside a job."""
+def _has_fields_of_steps(template: ParsedTemplate) -> bool:
     extensions = template.extensions
-    for fields in (*extensions.steps.values(), *extensions.nested.values()):
-        for name, place in fields.places.items():
-            findings.warning(
-                place, f"'{PREFIX}:{name}' has no effect, because the step runs inside a job"
-            )
+    steps = (*extensions.steps.values(), *extensions.nested.values())
+    return template.is_workflow and any(fields.places for fields in steps)
 
 
 def _plan_steps(template: ParsedTemplate, findings: Findings, *, name: str) -> Plan | None:
@@ -183,11 +180,23 @@ def _plan(
     if not findings.failed:
         check_scatters(flow, findings)
         check_pairs(flow, findings)
-    check_expressions(template.unflattened, findings)
+    _check_expressions(template, findings, only_warn=is_valid)
     warn_of_tool_fields(template.unflattened, findings)
     if not is_valid:
         check_with_cwltool(template, findings)
     return None if findings.failed else assemble_plan(template, flow, needs, name=name)
+
+
+def _check_expressions(template: ParsedTemplate, findings: Findings, *, only_warn: bool) -> None:
+    """Check expressions; ``only_warn`` is for those that only matter inside a job."""
+    problems = Findings(findings.file) if only_warn else findings
+    check_expressions(template.unflattened, problems)
+    for problem in problems.sorted() if only_warn else ():
+        findings.warning(_place_of(problem), problem.message)
+
+
+def _place_of(finding: Finding) -> TextPlace:
+    return TextPlace(finding.line or 1, finding.column or 1, finding.file)
 
 
 def _plan_flattened(template: ParsedTemplate, findings: Findings, *, name: str) -> Plan | None:

@@ -114,7 +114,7 @@ class Task(Contract):
     backoff: float = 1.0
     speculate: bool = True
     retry_also: list[Hopeless] = Field(default_factory=list)
-    outputs: Annotated[list[TaskOutput], Field(min_length=1)]
+    outputs: list[TaskOutput]
     log_out_uid: UUID
     log_stor_url: StorageUrl
     log_out_url: StorageUrl
@@ -154,7 +154,7 @@ class Task(Contract):
 
     @property
     def main_output(self) -> TaskOutput:
-        """The first output."""
+        """The first output, of a task that has one."""
         return self.outputs[0]
 
 

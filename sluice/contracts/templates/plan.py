@@ -225,7 +225,7 @@ class PlanStep(Contract):
     inputs: Annotated[list[StepInput], Field(min_length=1)]
     single: bool = False
     arguments: dict[str, Argument] = Field(default_factory=dict)
-    outputs: Annotated[list[StepOutput], Field(min_length=1)]
+    outputs: list[StepOutput]
     tool: dict[str, Any]
     boundary: Boundary = Boundary()
     retry: Retry = Retry()
@@ -338,7 +338,7 @@ class Plan(Contract):
     require: Require | None = None
     retention: Retention = Retention()
     steps: Annotated[list[PlanStep], Field(min_length=1)]
-    outputs: Annotated[list[PlanOutput], Field(min_length=1)]
+    outputs: list[PlanOutput]
 
     @property
     def takes_dataset(self) -> bool:

@@ -15,11 +15,11 @@ from sluice.text.visible_text import quoted
 
 
 def check_outputs_of_workflow(flow: Dataflow, findings: Findings) -> None:
-    """Report a workflow without outputs, and a data set with two output names."""
+    """Warn of a workflow without outputs, and report a data set with two output names."""
     if not flow.workflow.outputs:
-        findings.error(
+        findings.warning(
             text_place(flow.workflow.body, "outputs"),
-            "the workflow has no outputs: name what is to be kept",
+            "the workflow has no outputs, so nothing but logs is kept",
         )
     names: dict[Any, str] = {}
     for name, origin in flow.wiring.outputs.items():

@@ -20,6 +20,7 @@ from sluice.cwl.checks.steps import (
 )
 from sluice.cwl.checks.triggers import check_trigger, warn_of_trigger_cycles
 from sluice.cwl.dataflow.dataflow import Dataflow
+from sluice.cwl.dataflow.single_values import merges_in_tree
 from sluice.cwl.reading.findings import Findings
 
 
@@ -34,7 +35,7 @@ def check_rules(flow: Dataflow, findings: Findings) -> None:
             check_required_features(step, flow.workflow, findings)
         if step.has_tool:
             check_ports(step, findings)
-            check_outputs(step, flow.wiring.modes.get(step.name), findings)
+            check_outputs(step, findings, in_tree=merges_in_tree(step.name, flow.extensions))
     check_secondary_files(flow, findings)
     refuse_names_as_types(flow.workflow, findings)
     check_bound_parameters(flow, findings)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from sluice.contracts.common.states import TaskMode
 from sluice.cwl.checks.inputs import check_default
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.file_defaults import default_files
@@ -139,14 +138,8 @@ def check_ports(step: Step, findings: Findings) -> None:
         )
 
 
-def check_outputs(step: Step, mode: TaskMode | None, findings: Findings) -> None:
-    """Report a step without outputs, unknown outputs, and optional outputs of merges."""
-    if not step.outputs:
-        findings.error(
-            step.field_place("out"),
-            f"step {quoted(step.name)} gives nothing on: name at least one output of its tool in"
-            " 'out'",
-        )
+def check_outputs(step: Step, findings: Findings, *, in_tree: bool) -> None:
+    """Report unknown outputs, and optional outputs of merges in a tree."""
     for name, place in step.outputs.items():
         port = step.tool_outputs.get(name)
         if port is None:
@@ -155,12 +148,12 @@ def check_outputs(step: Step, mode: TaskMode | None, findings: Findings) -> None
                 f"the tool of step {quoted(step.name)} has no output"
                 f" {quoted(name)}{suggest_or_list(name, step.tool_outputs)}",
             )
-        elif mode is TaskMode.MERGE and is_optional(port.type):
+        elif in_tree and is_optional(port.type):
             findings.error(
                 port.field_place("type"),
                 f"output {quoted(name)} of the tool of step {quoted(step.name)} is"
-                f" {short_form(port.type)}; a merge must write what it gives: make it"
-                f" {short_form(without_null(port.type))}",
+                f" {short_form(port.type)}; each merge of a tree must write what the next one reads:"
+                f" make it {short_form(without_null(port.type))}",
             )
 
 

@@ -163,7 +163,7 @@ async def _process(
             chain_uid=claim.chain,
             step=claim.step,
             dat_in_uid=task.main_input.dat_in_uid,
-            dat_out_uid=task.main_output.dat_out_uid,
+            dat_out_uid=task.main_output.dat_out_uid if task.outputs else task.log_out_uid,
             log_out_uid=task.log_out_uid,
         )
     )
