@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Containers often set this variable. Each process that starts would then compile the services again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: gpu-check help style format install ocr ocr-model ocr-demo ocr-stack-demo conformance demo masstimes-demo masstimes-stack-demo stack stack-demo stack-bench faults test test-durations test-long mutation-check check lock sbom audit clean docs bench
+.PHONY: gpu-check help style format install ocr ocr-model ocr-demo ocr-stack-demo conformance demo masstimes-demo masstimes-stack-demo stack stack-demo stack-bench faults test test-durations test-long mutation-check check lock sbom audit clean docs bench cwl-corpus
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -116,6 +116,9 @@ test-long: install ## Run the long tests, twenty times as many random examples, 
 
 conformance: install ## Run the conformance tests of the CWL project (SUITE=folder of its repository; CONTAINERS=none or local; six minutes).
 	@scripts/conformance.sh "$(SUITE)"
+
+cwl-corpus: install ## Compare the check of templates with cwltool's on all CWL documents below SUITE, a folder.
+	@$(BIN)/python scripts/cwl_corpus.py "$(SUITE)"
 
 docs: install ## Write the generated parts of docs/.
 	@$(BIN)/python scripts/generate_docs.py

@@ -152,8 +152,8 @@ def check_outputs(step: Step, findings: Findings, *, in_tree: bool) -> None:
             findings.error(
                 port.field_place("type"),
                 f"output {quoted(name)} of the tool of step {quoted(step.name)} is"
-                f" {short_form(port.type)}; each merge of a tree must write what the next one reads:"
-                f" make it {short_form(without_null(port.type))}",
+                f" {short_form(port.type)}; each merge of a tree must write what the next"
+                f" one reads: make it {short_form(without_null(port.type))}",
             )
 
 
