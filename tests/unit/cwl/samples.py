@@ -184,3 +184,15 @@ def plan_of(text: str) -> Plan:
     compiled = compile_template(text, name="t")
     assert compiled.plan is not None, "\n".join(map(str, compiled.findings))
     return compiled.plan
+
+
+def reasons_against_spreading(text: str) -> list[str]:
+    """Return why a valid workflow runs inside one job, or nothing if it is spread over jobs."""
+    compiled = compile_template(text, name="t")
+    assert compiled.plan is not None, "\n".join(map(str, compiled.errors))
+    begin = "the whole workflow runs inside one job, because of this: "
+    return [
+        warning.message.removeprefix(begin)
+        for warning in compiled.warnings
+        if warning.message.startswith(begin)
+    ]

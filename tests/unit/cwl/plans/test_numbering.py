@@ -2,7 +2,7 @@
 
 import pytest
 
-from sluice.cwl import compile_template
+from tests.unit.cwl.samples import reasons_against_spreading
 
 _HEAD = """\
 cwlVersion: v1.2
@@ -55,9 +55,10 @@ steps:
 """
 
 
-def _errors(x: str, y: str) -> list[str]:
+def _reasons(x: str, y: str) -> list[str]:
+    """Return why the workflow is not spread over jobs."""
     links = f"    in: {{x: {_link(x)}, y: {_link(y)}}}\n"
-    return [finding.message for finding in compile_template(_HEAD + links, name="t").errors]
+    return reasons_against_spreading(_HEAD + links)
 
 
 def _link(source: str) -> str:
@@ -82,7 +83,7 @@ def _link(source: str) -> str:
     ],
 )
 def test_data_sets_with_the_same_numbers_can_be_paired(x: str, y: str) -> None:
-    assert _errors(x, y) == _errors(y, x) == []
+    assert _reasons(x, y) == _reasons(y, x) == []
 
 
 @pytest.mark.parametrize(
@@ -96,6 +97,6 @@ def test_data_sets_with_the_same_numbers_can_be_paired(x: str, y: str) -> None:
     ],
 )
 def test_data_sets_with_different_numbers_cannot_be_paired(x: str, y: str, why: str) -> None:
-    for errors in (_errors(x, y), _errors(y, x)):
-        assert len(errors) == 1
-        assert why in errors[0]
+    for reasons in (_reasons(x, y), _reasons(y, x)):
+        assert len(reasons) == 1
+        assert why in reasons[0]
