@@ -105,7 +105,7 @@ def test_matched_tool_runs_on_each_file() -> None:
         RECORD,
         '"File[]?"',
         "[string, File]",
-        "{type: {type: array, items: 'File[]'}}",
+        "{type: {type: array, items: {type: array, items: File}}}",
         "{type: File, secondaryFiles: $(self.basename).x}",
     ],
 )
