@@ -6,7 +6,7 @@ CREATE TABLE alembic_version (
     CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
 
--- Running upgrade  -> dms0200
+-- Running upgrade  -> dms0201
 
 -- The database of the DMS: the catalogue of data sets, files and storages.
 
@@ -394,4 +394,4 @@ CREATE TABLE inbox (
 
 CREATE INDEX inbox_applied_at ON inbox (applied_at);
 
-INSERT INTO alembic_version (version_num) VALUES ('dms0200') RETURNING alembic_version.version_num;
+INSERT INTO alembic_version (version_num) VALUES ('dms0201') RETURNING alembic_version.version_num;

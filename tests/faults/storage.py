@@ -20,6 +20,8 @@ class SmallDisk:
     def __init__(self, folder: Path, *, megabytes: int) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
+        if folder.is_mount():  # of a campaign that was killed
+            _unmount(folder)
         options = f"size={megabytes}m,mode=755"
         done = subprocess.run(
             ["mount", "-t", "tmpfs", "-o", options, "sluice-faults", str(folder)],
@@ -55,7 +57,7 @@ class SmallDisk:
 
     def close(self) -> None:
         if self.full:
-            subprocess.run(["umount", "--lazy", str(self.folder)], capture_output=True, check=False)
+            _unmount(self.folder)
             self.full = False
 
     def _refuse(self) -> None:
@@ -63,3 +65,7 @@ class SmallDisk:
             if path.is_dir():
                 self._modes[path] = path.stat().st_mode & 0o7777
                 path.chmod(0o555)
+
+
+def _unmount(folder: Path) -> None:
+    subprocess.run(["umount", "--lazy", str(folder)], capture_output=True, check=False)

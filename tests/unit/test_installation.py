@@ -12,7 +12,7 @@ import pytest
 
 from tests.architecture.sources import ROOT
 
-COMPLETE, OLD, NEW_VERSION = 0, 1, 2
+COMPLETE, OLD, RECREATE = 0, 1, 2
 
 
 @pytest.fixture
@@ -62,9 +62,9 @@ def test_complete_environment_is_kept(clone: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "exit_code"),
     [
-        (interrupt, NEW_VERSION),
-        (remove_pip, NEW_VERSION),
-        (remove_interpreter, NEW_VERSION),
+        (interrupt, RECREATE),
+        (remove_pip, RECREATE),
+        (remove_interpreter, RECREATE),
         (change_versions, OLD),
         (lambda clone: (clone / ".venv" / "installed").unlink(), OLD),
     ],
@@ -78,7 +78,7 @@ def test_incomplete_environment_is_installed_again(
 
 
 def test_environment_of_a_moved_clone_is_made_again(clone: Path) -> None:
-    assert check(clone.rename(clone.with_name("moved"))) == NEW_VERSION
+    assert check(clone.rename(clone.with_name("moved"))) == RECREATE
 
 
 def test_environment_is_complete_through_a_symbolic_link(clone: Path, tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def fresh_clone(clone: Path) -> Path:
 @pytest.mark.parametrize("phase", _PHASES)
 def test_killed_installation_is_repeated_by_the_next(fresh_clone: Path, phase: str) -> None:
     assert install(fresh_clone, KILL_AT=phase).wait() == -signal.SIGKILL
-    assert check(fresh_clone) == NEW_VERSION
+    assert check(fresh_clone) == RECREATE
     assert install(fresh_clone).wait() == 0
     assert is_whole(fresh_clone)
 

@@ -6,7 +6,7 @@ CREATE TABLE alembic_version (
     CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
 
--- Running upgrade  -> wms0200
+-- Running upgrade  -> wms0201
 
 -- The database of the WMS: tasks, jobs and pilots.
 
@@ -533,4 +533,4 @@ CREATE TABLE inbox (
 
 CREATE INDEX inbox_applied_at ON inbox (applied_at);
 
-INSERT INTO alembic_version (version_num) VALUES ('wms0200') RETURNING alembic_version.version_num;
+INSERT INTO alembic_version (version_num) VALUES ('wms0201') RETURNING alembic_version.version_num;

@@ -152,7 +152,7 @@ class _Search:
         if path in self.files.files or path == _SPENT_FILE:
             return
         if not stat.S_ISREG(status.st_mode):
-            kind = "a link" if stat.S_ISLNK(status.st_mode) else "no regular file"
+            kind = "a link" if stat.S_ISLNK(status.st_mode) else "not a regular file"
             self.files.skipped[path] = f"it is {kind}"
             return
         if status.st_nlink > 1 and status.st_uid != self._owner:

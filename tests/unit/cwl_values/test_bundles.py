@@ -130,7 +130,7 @@ A_FILE = {"class": "File", "basename": "a", "location": "files/0/a"}
         ({"location": "files/0/a\0"}, "the archive does not have"),
         ({"location": 1}, "location is not text"),
         ({"basename": ["a"]}, "basename is not text"),
-        ({"basename": "../a"}, "no name of a file"),
+        ({"basename": "../a"}, "is not a file name"),
         ({"secondaryFiles": [{**A_FILE, "location": "/etc/passwd"}]}, "the archive does not have"),
         ({"secondaryFiles": "a"}, "secondaryFiles is not a list"),
         ({"size": float("nan")}, "NaN"),

@@ -6,7 +6,7 @@ CREATE TABLE alembic_version (
     CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
 
--- Running upgrade  -> wfms_chains0200
+-- Running upgrade  -> wfms_chains0201
 
 -- The database of the chain service: chains and their steps.
 
@@ -293,4 +293,4 @@ CREATE TABLE inbox (
 
 CREATE INDEX inbox_applied_at ON inbox (applied_at);
 
-INSERT INTO alembic_version (version_num) VALUES ('wfms_chains0200') RETURNING alembic_version.version_num;
+INSERT INTO alembic_version (version_num) VALUES ('wfms_chains0201') RETURNING alembic_version.version_num;

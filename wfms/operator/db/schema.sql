@@ -6,7 +6,7 @@ CREATE TABLE alembic_version (
     CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
 
--- Running upgrade  -> operator0200
+-- Running upgrade  -> operator0201
 
 -- The database of the operator service: templates, assets, secrets and accounts.
 
@@ -340,4 +340,4 @@ CREATE TABLE inbox (
 
 CREATE INDEX inbox_applied_at ON inbox (applied_at);
 
-INSERT INTO alembic_version (version_num) VALUES ('operator0200') RETURNING alembic_version.version_num;
+INSERT INTO alembic_version (version_num) VALUES ('operator0201') RETURNING alembic_version.version_num;

@@ -6,7 +6,7 @@ CREATE TABLE alembic_version (
     CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
 
--- Running upgrade  -> wfms_watcher0200
+-- Running upgrade  -> wfms_watcher0201
 
 -- The database of the watcher: what chains wait for.
 
@@ -70,4 +70,4 @@ CREATE TABLE inbox (
 
 CREATE INDEX inbox_applied_at ON inbox (applied_at);
 
-INSERT INTO alembic_version (version_num) VALUES ('wfms_watcher0200') RETURNING alembic_version.version_num;
+INSERT INTO alembic_version (version_num) VALUES ('wfms_watcher0201') RETURNING alembic_version.version_num;

@@ -48,7 +48,7 @@ def list_steps(system: System) -> None:
     print_table(
         columns,
         [_row(load) for load in page.steps],
-        empty="no step: upload a template first (sluice template upload)",
+        empty="no step: publish a template first (sluice template publish)",
     )
 
 

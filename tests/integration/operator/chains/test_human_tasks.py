@@ -154,7 +154,8 @@ async def test_page_excludes_a_browser_and_counts_its_annotations_again(watched:
     assert "0 of 3 items given, 0 decided, 3 waiting" in page
     assert "Nothing was changed: device" in await watched.post(state, **form)
     assert "Nothing was changed: state: " in await watched.post(state, state="good")
-    assert "counts." in await watched.post(state, state=DeviceState.COUNTED)
+    counted_page = await watched.post(state, state=DeviceState.COUNTED)
+    assert re.search(r"Answers of browser \w{8} count\.", counted_page)
     live = (await watched.operator.http.get(f"{PAGE}/live")).json()["parts"]
     assert "3 decided" in live["progress"]
     assert "Exclude" in live["browsers"]

@@ -139,7 +139,7 @@ async def test_pages_list_run_templates_separately(operator: Operator, spd_text:
         in (await operator.http.get("/run-templates")).text
     )
     page = await operator.http.get(f"/run-templates/{run.id}")
-    assert "it matches no data set" in page.text
+    assert "no data set is matched with it" in page.text
     files = await operator.http.get(f"/run-templates/{run.id}/files")
     assert files.headers["content-disposition"].endswith("trial-run.zip")
     response = await operator.http.post(

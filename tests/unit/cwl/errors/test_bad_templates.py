@@ -135,7 +135,7 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
     "several processes of a step": ([("$namespaces:", "$namespaces:\n  cwltool: 'http://commonwl.org/cwltool#'"), ("  join:\n", "  join:\n    hints: [¦{class: cwltool:MPIRequirement, processes: 2}]\n")], ["'cwltool:MPIRequirement' is not supported, as a hint neither"]),
     "unknown requirement": ([("ToolTimeLimit: {timelimit: 10}\n  join", "¦ToolTimeLimt: {timelimit: 10}\n  join")], ["did you mean 'ToolTimeLimit'?"]),
     "negative amount": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        ResourceRequirement: {¦ramMin: -1}\n  join")], ["must be greater than 0"]),
-    "infinite amount": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        ResourceRequirement: {ramMin: ¦1e999}\n  join")], ["no number that can be worked with"]),
+    "infinite amount": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        ResourceRequirement: {ramMin: ¦1e999}\n  join")], ["not a number that can be worked with"]),
     "more than there is": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {¦timelimit: 10000000000}\n  join")], ["at most 1000000000 s"]),
     "value of the wrong type": ([("baseCommand: cat", "baseCommand: cat\n      successCodes: [0, ¦x]")], ["is not int"]),
     "import": ([("inputs:\n        parts: File[]", "inputs:\n        parts: {¦$import: types.yml}")], ["reads another file"]),

@@ -1,4 +1,4 @@
-// Stores the answers whose status is not known yet, the answers to undo, and the history for undo.
+// Stores the answers whose state is not known yet, the answers to undo, and the history for undo.
 
 const MAX_HISTORY = 20;
 
@@ -18,7 +18,7 @@ export class Answers {
     return this.store.read(`answer ${item}`);
   }
 
-  // Stores the answer with its item, which undo may need until the status of the answer is known.
+  // Stores the answer with its item, which undo may need until the state of the answer is known.
   give(item, answer, label, seconds) {
     const { id } = item;
     this.serial = Math.max(this.serial + 1, Date.now());
@@ -35,7 +35,7 @@ export class Answers {
     this.store.write(`answer ${pendingAnswer.item}`, { ...pendingAnswer, tried: true });
   }
 
-  // Removes an answer whose status is known, but not a later answer to the same item.
+  // Removes an answer whose state is known, but not a later answer to the same item.
   settle(item, serial) {
     const pendingAnswer = this.get(item);
     if (pendingAnswer && pendingAnswer.serial === serial) this.store.remove(`answer ${item}`);

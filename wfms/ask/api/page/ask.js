@@ -165,7 +165,7 @@ class AnnotationPage {
 
   received({ results, items, given, over, wording }) {
     // The service has given this browser a new identity. The items of the old identity are void.
-    if (results.some(({ status }) => status === "unknown")) {
+    if (results.some(({ state }) => state === "unknown")) {
       for (const item of [...this.items.queue]) this.items.drop(item.id);
       this.stage.say(text("browser not known"), "temporary");
     }

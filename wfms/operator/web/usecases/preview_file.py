@@ -122,11 +122,11 @@ def _format_json(text: str) -> str | None:
         json.loads(text, parse_int=str, parse_float=str, parse_constant=_no_number)
     except (ValueError, RecursionError):
         return None
-    lines_left = max(MAX_INDENTED, MAX_GROWTH * len(text))
+    characters_left = max(MAX_INDENTED, MAX_GROWTH * len(text))
     pieces = []
     for piece in _indent_parts(text):
-        lines_left -= len(piece)
-        if lines_left < 0:
+        characters_left -= len(piece)
+        if characters_left < 0:
             return None
         pieces.append(piece)
     return "".join(pieces)

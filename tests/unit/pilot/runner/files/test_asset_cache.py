@@ -93,7 +93,7 @@ def test_asset_file_that_a_job_is_getting_is_not_removed(tmp_path: Path) -> None
     assert list_cached_files(cache) == {name_of(second)}
 
 
-def test_incomplete_file_of_a_killed_process_takes_refuse_for_memory(tmp_path: Path) -> None:
+def test_incomplete_file_of_a_killed_process_takes_no_space(tmp_path: Path) -> None:
     cache, file = AssetCache(str(tmp_path / "cache"), 10), asset(tmp_path / "m", b"x" * 8)
     left = Path(cache.folder) / "files" / ("0" * 64)
     left.parent.mkdir(parents=True)

@@ -2,7 +2,7 @@
 
 from sluice.servicekit.migrations.sql_file import apply_sql_file
 
-revision = "wms0200"
+revision = "wfms_intake0201"
 down_revision = None
 branch_labels = None
 depends_on = None

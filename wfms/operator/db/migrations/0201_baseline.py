@@ -2,7 +2,7 @@
 
 from sluice.servicekit.migrations.sql_file import apply_sql_file
 
-revision = "operator0200"
+revision = "operator0201"
 down_revision = None
 branch_labels = None
 depends_on = None
