@@ -16,6 +16,8 @@ A finding about a refused feature has its place in the template and an alternati
 - **supported**: services and pilots implement it.
 - **inside a job only**: a pilot implements it within one job, as the reference runner does.
   Services ignore it.
+- **with the whole workflow inside one job**: the steps are not spread over jobs. A warning says so,
+  and the note is the alternative.
 - **refused**: the template is not stored. A refused requirement may be a hint, which has no effect.
   This does not hold for cwltool's extensions.
 """

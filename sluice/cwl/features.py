@@ -9,10 +9,14 @@ from enum import StrEnum
 
 
 class SupportLevel(StrEnum):
-    """Whether the whole system, only the pilot inside a job, or nothing supports a feature."""
+    """How a feature is supported.
+
+    ``WHOLE`` features keep a workflow from being spread over jobs.
+    """
 
     SYSTEM = "supported"
     JOB = "inside a job only"
+    WHOLE = "with the whole workflow inside one job"
     REFUSED = "refused"
 
 
@@ -20,7 +24,8 @@ class SupportLevel(StrEnum):
 class Feature:
     """Support of a feature.
 
-    ``note`` describes the support. The note of a refused feature is the alternative in findings.
+    ``note`` describes the support. The note of a refused feature, and of one that keeps a workflow
+    from being spread, is the alternative in findings.
     """
 
     support: SupportLevel
@@ -33,6 +38,10 @@ def _supported(note: str = "") -> Feature:
 
 def _job_only(note: str = "worked out by the pilot") -> Feature:
     return Feature(SupportLevel.JOB, note)
+
+
+def _whole(alternative: str) -> Feature:
+    return Feature(SupportLevel.WHOLE, alternative)
 
 
 def _refused(alternative: str) -> Feature:
@@ -59,14 +68,14 @@ VERSIONS: Features = {"v1.0": _supported(), "v1.1": _supported(), "v1.2": _suppo
 
 #: Processes that a step can run.
 PROCESSES: Features = {
-    "CommandLineTool": _supported("one job for each file, or for all"),
+    "CommandLineTool": _supported("one job for each file, or for all; a template may be one tool"),
     "ExpressionTool": _job_only(),
     "Operation": _supported(
         "with `sluice:ask`: people are asked of each file; with `sluice:invoke`: the step's files"
         " say what is run"
     ),
     "Workflow": _job_only(
-        "where it is fed data sets and scatters over them, its steps become steps of the template"
+        "where it is given data sets and scatters over them, its steps become steps of the template"
     ),
 }
 
@@ -97,21 +106,21 @@ SCATTER_METHODS: Features = {
 SOURCES: Features = {
     "merge_flattened": _supported("the entries of one data set behind those of the other"),
     "merge_nested": _supported("of sources that are one file or value each: a list of them"),
-    "merge_nested of whole data sets": _refused(
+    "merge_nested of whole data sets": _whole(
         "write 'linkMerge: merge_flattened', which gives the entries of one source after those of"
         " the other"
     ),
     "first_non_null": _supported("among sources of one file or value each"),
     "the_only_non_null": _supported("among sources of one file or value each"),
     "all_non_null": _supported("also over data sets, which leave out what was not written"),
-    "pickValue among whole data sets": _refused("let a step before it choose"),
-    "what a nested_crossproduct gives": _refused("write 'scatterMethod: flat_crossproduct'"),
-    "outputs that join whole data sets": _refused(
+    "pickValue among whole data sets": _whole("let a step before it choose"),
+    "what a nested_crossproduct gives": _whole("write 'scatterMethod: flat_crossproduct'"),
+    "outputs that join whole data sets": _whole(
         "name an output for each, or let a step merge them"
     ),
-    "several parameters": _refused("let the workflow have one for all"),
-    "default beside a source": _refused("give the default to the tool's input instead"),
-    "output that is an input of the workflow": _refused("leave it out, as it is there already"),
+    "several parameters": _whole("let the workflow have one for all"),
+    "default beside a source": _whole("give the default to the tool's input instead"),
+    "output that is an input of the workflow": _whole("leave it out, as it is there already"),
 }
 
 #: Kinds of inputs of the workflow.
@@ -124,19 +133,17 @@ INPUTS: Features = {
     "a second File[]": _supported("a data set that each chain is given, or the files of an asset"),
     "Directory": _supported("a parameter: a data set of one directory, or the files of an asset"),
     "a further Directory[]": _supported("a data set that each chain is given"),
-    "files within other types": _refused(
-        "a parameter is a File, a Directory or a list of these, or has no files in it"
-    ),
+    "files within other types": _supported("a parameter: one bundle of a value with its files"),
     "default of a file": _supported(
         "text of at most 64 KiB, which goes to the jobs with the template"
     ),
-    "default of files or directories": _refused(
+    "default of files or directories": _whole(
         "give them with each chain, or bind the parameter to an asset (sluice:bind)"
     ),
     "secondaryFiles of the data set": _supported("patterns such as `.bai`"),
     "secondaryFiles of a parameter": _supported("of a `File` or `File[]`: patterns such as `.bai`"),
-    "secondaryFiles of an input by an expression": _refused(
-        "write patterns such as '.bai' or '^.fai?'"
+    "secondaryFiles of an input by an expression": _supported(
+        "a parameter: one bundle, with the files that a job order names"
     ),
     "lists that are scattered over": _supported("one job for each value"),
     "whole number of more than 64 bits": _refused(

@@ -4,7 +4,6 @@ from typing import Any
 
 from sluice.cwl.dataflow.file_defaults import file_literal
 from sluice.cwl.dataflow.links import Wiring
-from sluice.cwl.dataflow.secondary_files import secondary_file_patterns
 from sluice.cwl.documents.types import (
     ARRAY_OF_FILES,
     PRIMITIVES,
@@ -71,10 +70,7 @@ def _check_default_of_files(port: Port, wiring: Wiring, findings: Findings) -> N
 
 
 def _check_secondary_patterns(port: Port, wiring: Wiring, findings: Findings) -> None:
-    """Report ``secondaryFiles`` that are misplaced, or that need an expression.
-
-    Pilots fetch the files and evaluate no expressions.
-    """
+    """Report ``secondaryFiles`` that are misplaced."""
     place = port.field_place("secondaryFiles")
     if port.name in wiring.asset_inputs:
         findings.error(
@@ -85,13 +81,6 @@ def _check_secondary_patterns(port: Port, wiring: Wiring, findings: Findings) ->
     elif without_null(port.type) not in ("File", ARRAY_OF_FILES):
         findings.error(
             place, f"{quoted(port.name)} is not a File or File[]; files alone have secondaryFiles"
-        )
-    elif None in secondary_file_patterns(port.body):
-        findings.error(
-            place,
-            f"the secondaryFiles of {quoted(port.name)} are looked for where the files are brought"
-            " in, and no expression is worked out there:"
-            f" {INPUTS['secondaryFiles of an input by an expression'].note}",
         )
 
 
