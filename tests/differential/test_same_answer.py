@@ -88,8 +88,23 @@ def _object(path: Path) -> dict[str, Any]:
     return {"class": "Directory" if path.is_dir() else "File", "location": path.as_uri()}
 
 
+def _values_with_files(folder: Path) -> Mapping[str, Any]:
+    """Return a record, unions and lists of lists with files."""
+    files = [_object(path) for path in _texts(folder)]
+    return {
+        "sample": {"label": "blood", "reads": files[:2]},
+        "either": files[2],
+        "other": "a text",
+        "rows": [files[:1], files[3:5]],
+    }
+
+
 #: Functions that make parameters with files or directories, by template.
-OBJECTS: Mapping[str, Callable[[Path], Mapping[str, Any]]] = {"kinds-of-parameters": _kinds}
+OBJECTS: Mapping[str, Callable[[Path], Mapping[str, Any]]] = {
+    "kinds-of-parameters": _kinds,
+    "values-with-files": _values_with_files,
+    "whole": lambda folder: {"sample": {"pages": [_object(path) for path in _texts(folder)]}},
+}
 
 #: Depth of outputs that are nested lists, by template, as nested_crossproduct gives them. A data
 #: set has the same entries row by row.

@@ -10,6 +10,7 @@ from sluice.cli.transfer.inputs import BundledEntry, InputEntry, list_entries
 from sluice.cli.transfer.parameter_files import dataset_entries, dataset_value, local_files
 from sluice.cli.transfer.upload import store_entry
 from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.templates.parameters import find_problems
 from sluice.contracts.templates.plan import (
     DIRECTORIES,
     FILES,
@@ -204,3 +205,62 @@ def test_link_out_of_a_directory_is_refused(way: str, target: str, tmp_path: Pat
     with pytest.raises(Unprocessable, match="leads out of its folder") as refused:
         _entry(way, folder)
     assert str(folder / "deep" / "out") in refused.value.detail
+
+
+RECORD = {
+    "type": "record",
+    "fields": [{"name": "reads", "type": FILES}, {"name": "label", "type": "string"}],
+}
+ANY = DataEntries(type="Any")
+BUNDLES = plan(
+    step("only"),
+    outputs=[("only", "out")],
+    parameters={
+        "sample": Parameter(type=RECORD, entries=ANY),
+        "either": Parameter(type=["string", "File"], entries=ANY),
+        "maybe": Parameter(type=FILES, entries=ANY),
+    },
+)
+
+
+def test_value_with_files_is_one_bundle_with_all_of_them(mates: list[Path]) -> None:
+    first, second, third = mates
+    sample = {"label": "a", "reads": [{"class": "File", "path": str(path)} for path in mates[:2]]}
+    maybe = [str(third)]
+    local = local_files(BUNDLES, {"sample": sample, "maybe": maybe, "either": "a text"})
+    assert local.keys() == {"sample", "maybe"}
+    [bundled] = local["sample"]
+    assert isinstance(bundled, BundledEntry)
+    assert (bundled.source, bundled.value["label"]) == (first, "a")
+    assert [file["location"] for file in bundled.value["reads"]] == [
+        first.as_uri(),
+        second.as_uri(),
+    ]
+    [bundled] = local["maybe"]
+    assert isinstance(bundled, BundledEntry)
+    assert [file["location"] for file in bundled.value] == [third.as_uri()]
+    assert dataset_value("uid", [bundled])["class"] == "File"
+
+
+def test_value_without_files_or_of_a_data_set_is_given_as_it_is() -> None:
+    there = {"class": "File", "dataset": "6f0c7f5e-6c1b-5d0f-9a52-3b8c1d1a7e11"}
+    values = {"either": "a text", "sample": there, "maybe": []}
+    assert local_files(BUNDLES, values) == {}
+    assert find_problems(BUNDLES, values) == []
+
+
+def test_missing_file_within_a_value_is_named(tmp_path: Path) -> None:
+    sample = {"label": "a", "reads": [{"class": "File", "path": str(tmp_path / "nowhere")}]}
+    with pytest.raises(Unprocessable) as refused:
+        local_files(BUNDLES, {"sample": sample})
+    assert [finding.message for finding in refused.value.findings] == [
+        f"parameter 'sample': {tmp_path / 'nowhere'}: no such file"
+    ]
+
+
+def test_files_within_a_requested_value_are_refused() -> None:
+    sample = {"label": "a", "reads": [{"class": "File", "path": "/etc/hostname"}]}
+    [problem] = find_problems(BUNDLES, {"sample": sample, "maybe": []})
+    assert "has files in it" in problem.message
+    [problem] = find_problems(BUNDLES, {"sample": {"label": 3, "reads": []}, "maybe": []})
+    assert "field 'label' must be string, not 3" in problem.message
