@@ -74,7 +74,7 @@ class _ChainTimes:
     """The times of a chain in seconds, and the files between its maps.
 
     ``total`` is the time to the end, and ``first`` the time to the first file of the last map.
-    ``between`` is the maximum number of files between maps.
+    ``intermediate_files`` is the maximum number of files between maps.
     """
 
     total: float

@@ -173,8 +173,8 @@ class JobInFlight:
     """A job with one of its attempts.
 
     Attributes:
-        since_lease: As in ``DuplicateAttempt``.
-        ran: As in ``DuplicateAttempt``.
+        since_lease: As in ``SiblingAttempt``.
+        ran: As in ``SiblingAttempt``.
         stopping: As in ``SiblingAttempt``.
         sibling: The other attempt, if there is or was a duplicate.
         is_duplicate: Whether this one is stored in the table ``duplicate_attempts``.

@@ -113,10 +113,7 @@ async def settle_attempts(
         return effects
     duplicates = [attempt for attempt in attempts if attempt.leaves_job_in_flight]
     final_attempts = [attempt for attempt in attempts if not attempt.leaves_job_in_flight]
-    for attempt in final_attempts:
-        require_move(
-            JOB_MOVES, attempt.job.state, attempt.verdict.state, what=f"job {attempt.job.id}"
-        )
+    _require_moves(final_attempts)
     changes = {
         uid: _Change.of(locked[uid], ended) for uid, ended in _group_by_task(attempts).items()
     }
@@ -147,6 +144,13 @@ async def settle_attempts(
     if effects.jobs or 0.0 in effects.delays:
         await notify_ready(transaction.connection)
     return effects
+
+
+def _require_moves(attempts: Iterable[EndedAttempt]) -> None:
+    for attempt in attempts:
+        require_move(
+            JOB_MOVES, attempt.job.state, attempt.verdict.state, what=f"job {attempt.job.id}"
+        )
 
 
 def _list_attempt_ends(
