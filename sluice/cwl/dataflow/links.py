@@ -105,31 +105,7 @@ def read_links(
         assets: The inputs that are bound to assets.
         appended_outputs: The outputs whose files go to append-only data sets.
     """
-    data = find_data_input(workflow, assets)
-    bundle_inputs = frozenset(
-        port.name
-        for port in workflow.inputs.values()
-        if port.name not in assets and is_bundle_input(port)
-    )
-    kinds = {port.name: without_null(port.type) for port in workflow.inputs.values()}
-    further_inputs = frozenset(
-        name
-        for name, kind in kinds.items()
-        if kind in (ARRAY_OF_FILES, ARRAY_OF_DIRECTORIES)
-        and name not in assets | bundle_inputs | {data}
-    )
-    file_inputs = frozenset(
-        name
-        for name, kind in kinds.items()
-        if kind in ("File", "Directory") or (name in assets and kind == ARRAY_OF_FILES)
-    )
-    wiring = Wiring(
-        data,
-        file_inputs | further_inputs | bundle_inputs,
-        further_inputs,
-        assets & file_inputs,
-        bundle_inputs,
-    )
+    wiring = _classify_inputs(workflow, assets)
     resolver = _Resolver(workflow, findings)
     for step in workflow.steps.values():
         for link in step.links.values():
@@ -151,6 +127,35 @@ def read_links(
         if step.has_tool:
             _read_data_links(step, workflow, wiring, findings)
     return wiring
+
+
+def _classify_inputs(workflow: Workflow, assets: frozenset[str]) -> Wiring:
+    """Return the wiring with the inputs only: which are data sets, files, bundles and assets."""
+    data = find_data_input(workflow, assets)
+    bundle_inputs = frozenset(
+        port.name
+        for port in workflow.inputs.values()
+        if port.name not in assets and is_bundle_input(port)
+    )
+    kinds = {port.name: without_null(port.type) for port in workflow.inputs.values()}
+    further_inputs = frozenset(
+        name
+        for name, kind in kinds.items()
+        if kind in (ARRAY_OF_FILES, ARRAY_OF_DIRECTORIES)
+        and name not in assets | bundle_inputs | {data}
+    )
+    file_inputs = frozenset(
+        name
+        for name, kind in kinds.items()
+        if kind in ("File", "Directory") or (name in assets and kind == ARRAY_OF_FILES)
+    )
+    return Wiring(
+        data,
+        file_inputs | further_inputs | bundle_inputs,
+        further_inputs,
+        assets & file_inputs,
+        bundle_inputs,
+    )
 
 
 def _read_streams(
