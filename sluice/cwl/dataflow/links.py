@@ -131,13 +131,9 @@ def read_links(
 
 def _classify_inputs(workflow: Workflow, assets: frozenset[str]) -> Wiring:
     """Return the wiring with the inputs only: which are data sets, files, bundles and assets."""
-    data = find_data_input(workflow, assets)
-    bundle_inputs = frozenset(
-        port.name
-        for port in workflow.inputs.values()
-        if port.name not in assets and is_bundle_input(port)
-    )
-    kinds = {port.name: without_null(port.type) for port in workflow.inputs.values()}
+    data, ports = find_data_input(workflow, assets), workflow.inputs.values()
+    bundle_inputs = frozenset(port.name for port in ports if is_bundle_input(port)) - assets
+    kinds = {port.name: without_null(port.type) for port in ports}
     further_inputs = frozenset(
         name
         for name, kind in kinds.items()
