@@ -98,7 +98,7 @@ async def test_person_logs_in_and_out(admin: User, anna: User) -> None:
     refused = await anna("user", "list", code=1)
     assert "anna (shift) may not do this: it takes the role admin" in refused
 
-    assert "not signed in" in await anna("logout", "--everywhere")
+    assert "no longer signed in" in await anna("logout", "--everywhere")
     assert not file.exists()
     assert "you were not signed in" in await anna("logout")
     stolen = replace(anna, token=token)
@@ -106,7 +106,7 @@ async def test_person_logs_in_and_out(admin: User, anna: User) -> None:
     assert "is not one that this service knows" in await anna("whoami", code=1)
     assert "you are anna" in await anna("login", "anna", answered=f"{PASSWORD}\n")
     (anna.config_folder / "sluice/logins" / file.name).write_text(token)
-    assert "not signed in" in await anna("logout"), "the revoked token is removed, too"
+    assert "no longer signed in" in await anna("logout"), "the revoked token is removed, too"
     assert not file.exists()
     assert "is not one that this service knows" in await stolen("whoami", code=1)
 
@@ -122,7 +122,7 @@ async def test_logout_keeps_the_token_of_a_local_system(
 
     await anna("login", "anna", answered=f"{PASSWORD}\n")
     assert await anna("whoami") == "anna, role shift\n"
-    assert "not signed in" in await anna("logout")
+    assert "no longer signed in" in await anna("logout")
     assert await anna("whoami") == "the administrator, role admin\n"
 
 
