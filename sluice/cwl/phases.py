@@ -180,19 +180,11 @@ def _plan(
     if not findings.failed:
         check_scatters(flow, findings)
         check_pairs(flow, findings)
-    _check_expressions(template, findings, only_warn=is_valid)
+    check_expressions(template.unflattened, findings)
     warn_of_tool_fields(template.unflattened, findings)
     if not is_valid:
         check_with_cwltool(template, findings)
     return None if findings.failed else assemble_plan(template, flow, needs, name=name)
-
-
-def _check_expressions(template: ParsedTemplate, findings: Findings, *, only_warn: bool) -> None:
-    """Check expressions; ``only_warn`` is for those that only matter inside a job."""
-    problems = Findings(findings.file) if only_warn else findings
-    check_expressions(template.unflattened, problems)
-    for problem in problems.sorted() if only_warn else ():
-        findings.warning(_place_of(problem), problem.message)
 
 
 def _place_of(finding: Finding) -> TextPlace:

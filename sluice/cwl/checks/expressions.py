@@ -86,11 +86,13 @@ class _ExpressionContext:
 def check_expressions(
     workflow: CommentedMap, findings: Findings, *, outer: tuple[CommentedMap, ...] = ()
 ) -> None:
-    """Report references to unknown inputs, and JavaScript that is not enabled.
+    """Warn of references to unknown inputs, and of JavaScript that is not enabled.
+
+    The reference runner reports them when it runs a job.
 
     Args:
         workflow: The workflow to check.
-        findings: Gets the errors.
+        findings: Gets the warnings.
         outer: The steps and workflows around the workflow, the innermost first.
     """
     owners = (workflow, *outer)
@@ -202,11 +204,11 @@ def _check_expression(
         name, input_names = referenced_input(reference), context.inputs
         if name is not None and input_names is not None and name not in input_names:
             hint = suggest_or_list(name, input_names)
-            findings.error(
+            findings.warning(
                 place, f"{quoted(reference)}: {context.holder} has no input {quoted(name)}{hint}"
             )
     if rest and not context.javascript:
-        findings.error(
+        findings.warning(
             place,
             f"{quoted(rest)} is more than a parameter reference such as $(inputs.file.path), and"
             f" so needs JavaScript: add '{_JAVASCRIPT}: {{}}' to the requirements of the"

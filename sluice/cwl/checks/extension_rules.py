@@ -2,6 +2,7 @@
 
 from sluice.contracts.common.states import TaskMode
 from sluice.cwl.dataflow.dataflow import Dataflow
+from sluice.cwl.documents.types import is_list, without_null
 from sluice.cwl.properties.match_fields import Match
 from sluice.cwl.reading.findings import START, Findings, suggest_or_list
 from sluice.text.visible_text import quoted
@@ -49,8 +50,19 @@ def check_fields_without_data(flow: Dataflow, findings: Findings) -> None:
         (port.name for port in flow.workflow.inputs.values() if port.type in ("File", "Directory")),
         None,
     )
+    bundle = next(
+        (
+            port.name
+            for port in flow.workflow.inputs.values()
+            if port.name in flow.wiring.bundle_inputs and is_list(without_null(port.type))
+        ),
+        None,
+    )
     advice = (
-        "leave it out, or let an input be a File[] or Directory[]"
+        f"leave it out, or let {quoted(bundle)} be one: it is always given, has no default, and"
+        " its secondaryFiles are patterns such as '.bai' or '^.fai?'"
+        if bundle is not None
+        else "leave it out, or let an input be a File[] or Directory[]"
         if single_file is None
         else f"leave it out, or let {quoted(single_file)} be a list,"
         " with the first step scattered over it"
