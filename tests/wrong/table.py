@@ -39,6 +39,11 @@ class WrongTemplate:
     main: str
     findings: list[ExpectedFinding]
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether there is an error among the findings."""
+        return any(finding.severity == "error" for finding in self.findings)
+
 
 def wrong_templates() -> dict[str, WrongTemplate]:
     """By name, as in the table; each template stands in it."""
