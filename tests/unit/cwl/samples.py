@@ -186,6 +186,13 @@ def plan_of(text: str) -> Plan:
     return compiled.plan
 
 
+def without_fields_of_steps(text: str) -> str:
+    """Return the text of a template without the extension fields of its steps."""
+    return "".join(
+        line for line in text.splitlines(keepends=True) if not line.startswith("    sluice:")
+    )
+
+
 def reasons_against_spreading(text: str) -> list[str]:
     """Return why a valid workflow runs inside one job, or nothing if it is spread over jobs."""
     compiled = compile_template(text, name="t")

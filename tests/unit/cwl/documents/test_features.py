@@ -9,7 +9,14 @@ import pytest
 from scripts.docs.cwl_features import groups
 from sluice.cwl import compile_template
 from sluice.cwl.features import Feature, SupportLevel
-from tests.unit.cwl.samples import GRAPH, LINEAR, OF_VALUES, edited
+from tests.unit.cwl.samples import (
+    GRAPH,
+    LINEAR,
+    OF_VALUES,
+    edited,
+    reasons_against_spreading,
+    without_fields_of_steps,
+)
 
 Edits = list[tuple[str, str]]
 
@@ -137,11 +144,11 @@ SAMPLES: dict[str, Sample] = {
     "a second File[]": Sample([("  note: string?", "  note: string?\n  more: File[]")]),
     "Directory": Sample([("  note: string?", "  note: Directory"), ("        note: string?", "        note: Directory")]),
     "a further Directory[]": Sample([("  note: string?", "  note: string?\n  more: Directory[]")]),
-    "files within other types": Sample([("  note: string?", "  note: {type: record, fields: [{name: a, type: File}]}"), ("        note: string?", "        note: {type: {type: record, fields: [{name: a, type: File}]}}")]),
+    "files within other types": Sample([("  note: string?", "  note: {type: {type: record, fields: [{name: a, type: File}]}}"), ("        note: string?", "        note: {type: {type: record, fields: [{name: a, type: File}]}}")]),
     "default of files or directories": Sample([("  note: string?", "  note: {type: Directory, default: {class: Directory, listing: []}}"), ("        note: string?", "        note: Directory")]),
     "default of a file": Sample([("  note: string?", "  note: {type: File, default: {class: File, contents: a}}"), ("        note: string?", "        note: File")]),
     "secondaryFiles of the data set": Sample([("frames: File[]", "frames: {type: 'File[]', secondaryFiles: [.bai]}")]),
-    "secondaryFiles of an input by an expression": Sample([("frames: File[]", "frames: {type: 'File[]', secondaryFiles: [$(self.nameroot).bai]}")]),
+    "secondaryFiles of an input by an expression": Sample([("  note: string?", "  note: {type: File, secondaryFiles: [$(self.nameroot).bai]}"), ("        note: string?", "        note: File")]),
     "secondaryFiles of a parameter": Sample([("  note: string?", "  note: {type: File, secondaryFiles: [.bai]}"), ("        note: string?", "        note: File")]),
     "DockerRequirement": container("dockerPull: 'debian:12'"),
     "EnvVarRequirement": tool("EnvVarRequirement: {envDef: {LC_ALL: C}}"),
@@ -211,6 +218,10 @@ def test_feature_table_and_samples_have_the_same_names() -> None:
 def test_feature_row_agrees_with_the_compiler(name: str) -> None:
     feature, sample = ROWS[name], SAMPLES[name]
     text = edited(*sample.edits, text=sample.text)
+    if feature.support is SupportLevel.WHOLE:
+        reasons = reasons_against_spreading(without_fields_of_steps(text))
+        assert [reason for reason in reasons if feature.note in reason]
+        return
     compiled = compile_template(text, name="t")
     if feature.support is SupportLevel.REFUSED:
         assert compiled.plan is None

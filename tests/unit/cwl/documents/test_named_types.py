@@ -5,7 +5,11 @@ from pathlib import Path
 import pytest
 
 from sluice.cwl import Compiled, compile_file, compile_template, pack_template
-from tests.unit.cwl.samples import LINEAR, edited
+from tests.unit.cwl.samples import (
+    LINEAR,
+    edited,
+    plan_of,
+)
 
 SHARED = (
     "- {name: Mode, type: enum, symbols: [quiet, loud]}\n- {name: Options, type: record, fields:"
@@ -113,12 +117,11 @@ def test_error_in_an_imported_type_is_reported_in_its_own_file(path: Path) -> No
     ]
 
 
-def test_named_type_that_contains_files_is_refused() -> None:
+def test_value_of_a_named_type_with_files_is_a_bundle() -> None:
     text = workflow(
         "{name: Pair, type: record, fields: {a: File, b: File}}", of_workflow="Pair", of_tool="Pair"
     )
-    [error] = compile_template(text, name="t").errors
-    assert "the parameter 'note' is of type record, which is not supported" in error.message
+    assert plan_of(text).parameters["note"].is_bundle
 
 
 @pytest.mark.parametrize(

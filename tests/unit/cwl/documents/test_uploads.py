@@ -125,7 +125,7 @@ def test_workflow_without_references_to_it_is_the_main_file() -> None:
     )
     assert "there is no file 'none.cwl'" in errors_of(take_files(inner, main="none.cwl"))[0][2]
     assert (
-        "none of the files is a CWL Workflow"
+        "several of the files are tools that no other refers to: a.cwl, b.cwl"
         in errors_of(take_files({"a.cwl": TOOL, "b.cwl": TOOL}))[0][2]
     )
 
