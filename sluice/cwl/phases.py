@@ -42,7 +42,7 @@ def compile_document(root: Any, findings: Findings, *, name: str) -> Plan | None
 
     If the steps of a workflow cannot be spread over data sets, the whole workflow runs inside one
     job, with a warning that says why. This does not hold for a workflow whose steps have extension
-    fields, which are about jobs of their own. A tool is a workflow of one step.
+    fields, which apply to separate jobs. A tool is a workflow of one step.
     """
     if not check_type_depth(root, findings):
         return None

@@ -103,7 +103,7 @@ def describe_path_problem(path: Path) -> str:
             else "the folder cannot be read: permission denied"
         )
     if not stat.S_ISREG(mode):
-        return "no regular file, but a device, a pipe or a socket"
+        return "not a regular file, but a device, a pipe or a socket"
     if not os.access(path, os.R_OK):
         return "cannot be read: permission denied"
     return describe_name_problem(path.name)

@@ -197,7 +197,7 @@ def _string_values(value: Any, place: TextPlace) -> Iterator[tuple[Any, TextPlac
 def _check_expression(
     text: Any, place: TextPlace, findings: Findings, context: _ExpressionContext
 ) -> None:
-    if not isinstance(text, str):
+    if not isinstance(text, str) or findings.is_crowded:
         return
     references, rest = references_in(text)
     for reference in references:

@@ -110,6 +110,11 @@ class Findings:
         """Whether there are more errors than are shown."""
         return len(self._errors) > MAX_FINDINGS
 
+    @property
+    def is_crowded(self) -> bool:
+        """Whether there are so many findings that further warnings are not worth their cost."""
+        return len(self._findings) > _MAX_ERRORS
+
     def has_error_at(self, place: TextPlace) -> bool:
         """Return whether there is an error at a place."""
         return (place.file or self.file, place.line, place.column) in self._errors
