@@ -50,13 +50,13 @@ def _with_objects(value: Any, files: list[Path], *, is_path: bool) -> Any:
         case list():
             return [_with_objects(item, files, is_path=is_path) for item in value]
         case {"class": "File" | "Directory"}:
-            path = _local_path(value)
+            local = _local_path(value)
             fields = {key: field for key, field in value.items() if key not in ("path", "location")}
-            if path is None:
+            if local is None:
                 place = {}
             else:
-                files.append(path)
-                place = file_object(path) | {"class": value["class"]}
+                files.append(local)
+                place = file_object(local) | {"class": value["class"]}
             inner = {
                 key: _with_objects(fields[key], files, is_path=False)
                 for key in ("secondaryFiles", "listing")

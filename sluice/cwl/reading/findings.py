@@ -112,7 +112,7 @@ class Findings:
 
     @property
     def is_crowded(self) -> bool:
-        """Whether there are so many findings that further warnings are not worth their cost."""
+        """Whether there are more findings than are worth the cost of looking for further ones."""
         return len(self._findings) > _MAX_ERRORS
 
     def has_error_at(self, place: TextPlace) -> bool:
