@@ -17,7 +17,6 @@ inputs:
         - {name: pages, type: "File[]"}
 outputs:
   nested: {type: {type: array, items: {type: array, items: File}}, outputSource: [count/counted, upper/big], linkMerge: merge_nested}
-  flat: {type: "File[]", outputSource: [count/counted, upper/big], linkMerge: merge_flattened}
   sample_out: {type: Any, outputSource: sample}
   word_out: {type: string, outputSource: word}
   maybe: {type: File?, outputSource: skip/big}
