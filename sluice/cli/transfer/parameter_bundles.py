@@ -50,7 +50,7 @@ def _with_objects(value: Any, files: list[Path], *, is_path: bool) -> Any:
         case list():
             return [_with_objects(item, files, is_path=is_path) for item in value]
         case {"class": "File" | "Directory"}:
-            local = _local_path(value)
+            local = local_path_of(value)
             fields = {key: field for key, field in value.items() if key not in ("path", "location")}
             if local is None:
                 place = {}
@@ -68,7 +68,8 @@ def _with_objects(value: Any, files: list[Path], *, is_path: bool) -> Any:
     return value
 
 
-def _local_path(value: Mapping[str, Any]) -> Path | None:
+def local_path_of(value: Mapping[str, Any]) -> Path | None:
+    """Return the path on this machine that a File or Directory object names, or None."""
     location = str(value.get("path") or value.get("location") or "")
     if location.startswith("file://"):
         location = unquote(location.removeprefix("file://"))

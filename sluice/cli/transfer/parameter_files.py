@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from sluice.cli.connection import Connection
 from sluice.cli.transfer.inputs import (
@@ -17,7 +16,7 @@ from sluice.cli.transfer.inputs import (
     describe_path_problem,
     list_entries,
 )
-from sluice.cli.transfer.parameter_bundles import build_bundle
+from sluice.cli.transfer.parameter_bundles import build_bundle, local_path_of
 from sluice.cli.transfer.upload import delete_unused_dataset, upload_files
 from sluice.contracts.common.naming import MAX_DATASET_NAME, fitting_name
 from sluice.contracts.common.problems import Finding, Unprocessable
@@ -189,10 +188,5 @@ def _read_path(value: Any) -> _PathWithSecondary | None:
 
 def _local_path(value: Any) -> Path | None:
     if isinstance(value, Mapping) and value.get("class") in _CLASSES and "dataset" not in value:
-        location = str(value.get("location", ""))
-        value = value.get("path") or (
-            unquote(location.removeprefix("file://"))
-            if location.startswith("file://")
-            else location
-        )
+        return local_path_of(value)
     return Path(value) if isinstance(value, str) and value else None

@@ -39,7 +39,7 @@ def wrap_in_single_step(
     inputs, outputs = named_nodes(process.get("inputs")), named_nodes(process.get("outputs"))
     scattered = _first_file(inputs) if scatter else None
     step = {
-        "run": clone(process),
+        "run": _without_output_extensions(process),
         "in": {entry.name: entry.name for entry in inputs},
         "out": [entry.name for entry in outputs],
         **({} if scattered is None else {"scatter": [scattered]}),
@@ -70,6 +70,15 @@ def wrap_in_single_step(
         if ":" in key:
             put_at(workflow, key, value, text_place(document.workflow, key))
     return workflow
+
+
+def _without_output_extensions(process: CommentedMap) -> CommentedMap:
+    """Return a copy of a process whose outputs have no extension fields: the workflow has them."""
+    copy: CommentedMap = clone(process)
+    for entry in named_nodes(copy.get("outputs")):
+        for key in [key for key in entry.body or () if ":" in key]:
+            del entry.body[key]  # type: ignore[union-attr]  # without a body there are no keys
+    return copy
 
 
 def _first_file(inputs: list[NamedNode]) -> str | None:

@@ -141,3 +141,20 @@ def test_workflow_without_outputs_keeps_logs_only() -> None:
     plan = plan_of(text)
     assert plan.outputs == []
     assert [output.port for output in plan.steps[0].outputs] == ["o"]
+
+
+def test_collected_output_of_a_whole_workflow_is_collected() -> None:
+    scatter = "class: Workflow\nrequirements: {ScatterFeatureRequirement: {}}"
+    text = (
+        ONE_STEP.replace("value: TYPE\noutputs", "value: {type: 'File[]', default: []}\noutputs")
+        .replace("TYPE", "File")
+        .replace(
+            "type: File, outputSource: show/o",
+            "type: 'File[]', outputSource: show/o, 'sluice:collect': c",
+        )
+        .replace("    in:", "    scatter: value\n    in:")
+        .replace("class: Workflow", scatter + "\n$namespaces: {sluice: 'urn:sluice:cwl:'}")
+    )
+    assert reasons_against_spreading(text)
+    [output] = plan_of(text).outputs
+    assert output.collect is not None
