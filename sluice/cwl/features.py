@@ -137,6 +137,7 @@ INPUTS: Features = {
     "default of a file": _supported(
         "text of at most 64 KiB, which goes to the jobs with the template"
     ),
+    "default of a file outside the template": _supported("none: each chain must give the file"),
     "default of files or directories": _whole(
         "give them with each chain, or bind the parameter to an asset (sluice:bind)"
     ),

@@ -23,7 +23,7 @@ from sluice.cwl.reading.uploads import Upload
 from sluice.text.os_errors import reason_of
 
 #: The limits of a compilation in seconds of processor time and of wall-clock time.
-MAX_CPU_SECONDS, MAX_SECONDS = 30, 90.0
+MAX_CPU_SECONDS, MAX_SECONDS = 60, 180.0
 #: The limit of the memory that the process maps, in bytes.
 MAX_MEMORY = 3 * 1024**3
 

@@ -17,7 +17,7 @@ from sluice.text.visible_text import quoted
 #: Values in all tools together. With 100 values a step, this is five times the limit of steps.
 MAX_VALUES = 4 * MAX_NODES
 #: Characters in all tools together. The plan is read whenever one of its steps starts.
-MAX_CHARACTERS = 8 * 1024 * 1024
+MAX_CHARACTERS = 32 * 1024 * 1024
 
 
 @dataclass(slots=True)

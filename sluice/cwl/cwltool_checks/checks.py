@@ -1,8 +1,6 @@
 """The checks of the reference implementation: schema, links and types."""
 
-from typing import Any
-
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.comments import CommentedMap
 
 from sluice.cwl.cwltool_checks.cwltool_library import load_cwltool, quiet
 from sluice.cwl.cwltool_checks.document_parts import parts
@@ -12,24 +10,6 @@ from sluice.cwl.properties.requirements import remove_unknown_hints
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import Findings, text_place
 from sluice.cwl.reading.nodes import clone, processes_inside, put_at
-
-#: The number of items above which a list is long.
-_LONG_LIST_LENGTH = 50
-
-
-class _SamePlace(dict[int, list[int]]):
-    """The places of a list's items, which are all the same and need no memory."""
-
-    def __init__(self, line: int, column: int) -> None:
-        super().__init__()
-        self._place = (line, column)
-
-    def __missing__(self, key: int) -> list[int]:
-        return [*self._place]
-
-    def __deepcopy__(self, memo: object) -> "_SamePlace":
-        return self
-
 
 def check_with_cwltool(template: ParsedTemplate, findings: Findings) -> None:
     """Check a template with cwltool, by the rules of the newest CWL version in it.
@@ -67,7 +47,7 @@ def _load_as_cwltool(workflow: CommentedMap, findings: Findings) -> None:
     cwltool = load_cwltool()
     with quiet():
         try:
-            cwltool.load(_with_short_lists(clone(workflow)))
+            cwltool.load(clone(workflow))
         except SchemaSaladException as error:
             report_error(error, findings)
         # The loader can raise any exception on a malformed document.
@@ -86,20 +66,6 @@ def _describe_exception(cause: BaseException) -> str:
             f"cwltool cannot load this document, and says only: {type(cause).__name__}: {message}"
         )
     return message
-
-
-def _with_short_lists(node: Any) -> Any:
-    """Give each item of a long list the place of the list.
-
-    ruamel copies all places of a list again for each of its items, and cwltool copies often.
-    """
-    if isinstance(node, CommentedSeq) and len(node) > _LONG_LIST_LENGTH:
-        node.lc.data = _SamePlace(node.lc.line or 0, node.lc.col or 0)
-    for inner in (
-        node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
-    ):
-        _with_short_lists(inner)
-    return node
 
 
 def _check_all_parts(workflow: CommentedMap, findings: Findings) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.comments import CommentedBase, CommentedMap, LineCol
 
 from sluice.text.visible_text import quoted
 
@@ -27,6 +27,17 @@ class Resolved:
     document: Any
     loader: Any
     names: Any
+
+
+class _SharedPlaces(LineCol):
+    """The places in a node, which copies of the node share.
+
+    cwltool copies each step once for every workflow around it, and ruamel copies all places of a
+    list for each of its items.
+    """
+
+    def __deepcopy__(self, memo: object) -> "_SharedPlaces":
+        return self
 
 
 class Cwltool:
@@ -107,9 +118,22 @@ class Cwltool:
             }
         )
         context.loader = self._load_tool.default_loader(self._fetcher, doc_cache=False)
+        _share_places(workflow)
         context.loader.idx[ADDRESS] = workflow
         context, address = self._load_tool.resolve_and_validate_document(context, workflow, ADDRESS)
+        _share_places(context.loader.idx[address])
         self._load_tool.make_tool(address, context)
+
+
+def _share_places(node: Any) -> None:
+    """Let copies of a node share the places in it."""
+    if isinstance(node, CommentedBase) and not isinstance(node.lc, _SharedPlaces):
+        places = _SharedPlaces()
+        vars(places).update(vars(node.lc))
+        setattr(node, LineCol.attrib, places)
+    inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    for value in inner:
+        _share_places(value)
 
 
 @cache

@@ -8,10 +8,19 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl import features
 from sluice.cwl.documents.document import Document
+from sluice.cwl.documents.file_literals import find_outside_name
 from sluice.cwl.documents.type_definitions import collect_types
 from sluice.cwl.documents.versions import mark_versions
 from sluice.cwl.reading.findings import Findings, TextPlace, suggest_or_list, text_place
-from sluice.cwl.reading.nodes import NamedNode, clone, count_values, local_name, named_nodes, put_at
+from sluice.cwl.reading.nodes import (
+    NamedNode,
+    clone,
+    count_values,
+    local_name,
+    mappings,
+    named_nodes,
+    put_at,
+)
 from sluice.cwl.reading.yaml_text import MAX_NODES
 from sluice.text.visible_text import quoted
 
@@ -44,12 +53,41 @@ def make_canonical(document: Document, findings: Findings) -> CanonicalWorkflow:
     body: CommentedMap = clone(document.workflow)
     inliner = _ToolInliner(document, findings)
     steps_without_tool = inliner.inline_tools(body, depth=0)
+    _drop_outside_defaults(body, findings)
     mark_versions(body, document.version, document.version)
     put_at(body, "id", "main", text_place(body))
     put_at(body, "cwlVersion", document.version, text_place(body))
     return CanonicalWorkflow(
         body, frozenset(steps_without_tool), collect_types(document.root), inliner.is_truncated
     )
+
+
+def _drop_outside_defaults(process: CommentedMap, findings: Findings) -> None:
+    """Make inputs mandatory whose default names a file that is not part of the template."""
+    for entry in named_nodes(process.get("inputs")):
+        default = None if entry.body is None else entry.body.get("default")
+        if entry.body is None or all(find_outside_name(part) is None for part in mappings(default)):
+            continue
+        findings.warning(
+            text_place(entry.body, "default"),
+            f"each chain must give {quoted(entry.name)}, because its default is not part of the"
+            " template",
+        )
+        del entry.body["default"]
+        kind = _without_null(entry.body.get("type"))
+        put_at(entry.body, "type", kind, text_place(entry.body, "type"))
+
+
+def _without_null(kind: Any) -> Any:
+    """Return a type, as it is written, without null among its alternatives."""
+    if isinstance(kind, str):
+        return kind.removesuffix("?")
+    if isinstance(kind, CommentedSeq):
+        members = [member for member in kind if member != "null"]
+        if len(members) == 1:
+            return members[0]
+        kind[:] = members
+    return kind
 
 
 @dataclass(slots=True)

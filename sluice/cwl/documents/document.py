@@ -6,6 +6,7 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap
 
 from sluice.cwl import features
+from sluice.cwl.documents.file_literals import find_outside_name
 from sluice.cwl.documents.versions import VERSIONS
 from sluice.cwl.reading.findings import START, Findings, suggest_or_list, text_place
 from sluice.cwl.reading.nodes import mappings, named_nodes
@@ -14,6 +15,13 @@ from sluice.text.visible_text import quoted
 _INCLUSIONS = ("$import", "$include", "$mixin")
 #: The classes of templates. A tuple instead of a set, because the value may be unhashable.
 _TEMPLATES = tuple(name for name in features.PROCESSES if name != "Operation")
+
+
+#: What to do instead of naming a file outside the template.
+_ADVICE = {
+    "File": "give its text as 'contents', or name a text of at most 64 KiB that is uploaded along",
+    "Directory": "let the workflow have an input for it",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,7 @@ def find_process(root: Any, findings: Findings) -> Document | None:
     if workflow is None or not _is_template(workflow, findings):
         return None
     version, namespaces = _version(root, findings), _namespaces(root, findings)
-    is_incomplete = _refuse_other_files(root, findings)
+    is_incomplete = _check_other_files(root, findings)
     return Document(root, workflow, version, namespaces, graph, is_incomplete)
 
 
@@ -131,7 +139,7 @@ def _namespaces(root: CommentedMap, findings: Findings) -> dict[str, str]:
     return dict(namespaces)
 
 
-def _refuse_other_files(root: CommentedMap, findings: Findings) -> bool:
+def _check_other_files(root: CommentedMap, findings: Findings) -> bool:
     """Report references to other files, and return whether another file would be included."""
     includes = False
     for node in mappings(root):
@@ -143,17 +151,10 @@ def _refuse_other_files(root: CommentedMap, findings: Findings) -> bool:
                     f"{quoted(key)} reads another file, and a template must be one text: write its"
                     " content here",
                 )
-        if node.get("class") in ("File", "Directory"):
-            _refuse_named_file(node, node["class"], findings)
-    return includes
-
-
-def _refuse_named_file(node: CommentedMap, kind: str, findings: Findings) -> None:
-    for key in ("location", "path"):
-        if isinstance(node.get(key), str) and "$(" not in node[key] and "${" not in node[key]:
-            advice = "give its text as 'contents', or " if kind == "File" else ""
-            findings.error(
-                text_place(node, key),
-                f"{quoted(key)} names a {kind.lower()} outside this text, which no job will have;"
-                f" {advice}install it with the tool",
+        if (name := find_outside_name(node)) is not None:
+            findings.warning(
+                text_place(node, name),
+                f"{quoted(name)} names a {node['class'].lower()} that is not part of the template,"
+                f" so no job has it: {_ADVICE[node['class']]}",
             )
+    return includes

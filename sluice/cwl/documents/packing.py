@@ -11,7 +11,7 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.contracts.common.problems import Finding, Unprocessable
-from sluice.cwl.documents.file_literals import make_literal, naming_field
+from sluice.cwl.documents.file_literals import MAX_CONTENTS, make_literal, naming_field
 from sluice.cwl.documents.named_types import address_types
 from sluice.cwl.documents.versions import drop_inner_versions
 from sluice.cwl.features import PROCESSES
@@ -21,6 +21,7 @@ from sluice.cwl.reading.nodes import (
     clone,
     count_values,
     local_name,
+    mappings,
     named_nodes,
     nesting_depth,
     plain_json,
@@ -131,6 +132,7 @@ def read_files(
     root = None if text is None else read_text(text, main_findings, inliner.budget)
     drop_inner_versions(root, findings)
     if isinstance(root, CommentedMap):
+        inliner.declare_prefixes(root, main_file)
         with suppress(TooManyErrors):
             root = inliner.inline(root, main_file, (f"{files.identity(main_file)}#",), None)
             inliner.add_namespaces(root)
@@ -145,7 +147,8 @@ class _FileInliner:
         files: The files.
         findings: Gets the errors.
         inlined: Whether another file was inlined.
-        namespaces: The prefixes that other files declare.
+        namespaces: The prefixes that the files declare, with their addresses.
+        other_prefixes: The prefixes by file that stand for another address than in files before.
         values: The values inlined so far. Small files that name each other can expand to many.
         characters: The included characters so far.
         depth: The number of levels around the current node.
@@ -157,7 +160,8 @@ class _FileInliner:
     files: FileSet
     findings: Findings
     inlined: bool = False
-    namespaces: dict[str, tuple[str, TextPlace]] = field(default_factory=dict)
+    namespaces: dict[str, str] = field(default_factory=dict)
+    other_prefixes: dict[str, dict[str, str]] = field(default_factory=dict)
     values: int = 0
     characters: int = 0
     depth: int = 0
@@ -238,7 +242,10 @@ class _FileInliner:
             )
             return run
         return self.inline(
-            self._copy_node(process, text_place(step, "run")), base, (*stack, identity), graph
+            self._copy_node(process, text_place(step, "run"), base),
+            base,
+            (*stack, identity),
+            graph,
         )
 
     def _find_file(self, node: CommentedMap, key: str, base: str) -> tuple[str, str] | None:
@@ -269,15 +276,20 @@ class _FileInliner:
         return self.characters <= MAX_BYTES
 
     def _add_contents(self, node: CommentedMap, base: str) -> None:
-        """Give a File object that names a file of the template the text of the file."""
+        """Give a File object that names a file of the template the text of the file.
+
+        The object stays as it is if the file is missing, too large, or no text.
+        """
         key = naming_field(node)
-        target = None if key is None else self._find_file(node, key, base)
-        text = (
-            None if key is None or target is None else self.read(target[0], text_place(node, key))
-        )
-        if key is not None and text is not None and self._has_space(text, text_place(node, key)):
+        if key is None:
+            return
+        try:
+            text = self.files.text(self.files.find(base, node[key]))
+        except FileRefused:
+            return
+        if len(text.encode()) <= MAX_CONTENTS and self._has_space(text, text_place(node, key)):
             self.inlined = True
-            make_literal(node, key, text, self.findings)
+            make_literal(node, key, text)
 
     def _inline_file(self, node: CommentedMap, key: str, base: str, stack: tuple[str, ...]) -> Any:
         """Return the inlined document that ``node[key]`` names, or the old value after an error."""
@@ -300,8 +312,10 @@ class _FileInliner:
         if document is None or self.values > MAX_NODES:
             return original
         self.inlined = True
+        if isinstance(document, CommentedMap):
+            self.declare_prefixes(document, file)
         process, graph = self._select_process(document, fragment, place, file)
-        copy = self._copy_node(process, place)
+        copy = self._copy_node(process, place, file)
         if isinstance(copy, CommentedMap) and process is document:
             copy.pop("$namespaces", None)
             copy.pop("$schemas", None)
@@ -311,8 +325,11 @@ class _FileInliner:
             put_at(copy, "cwlVersion", document["cwlVersion"], place)
         return self.inline(copy, file, (*stack, identity), graph)
 
-    def _copy_node(self, node: Any, place: TextPlace) -> Any:
-        """Return a copy of ``node``, or None if the document would become too large or too deep."""
+    def _copy_node(self, node: Any, place: TextPlace, file: str) -> Any:
+        """Return a copy of a node of ``file``.
+
+        The copy is None if the document would become too large or too deep.
+        """
         self.values += count_values(node)
         if self.values > MAX_NODES:
             self.findings.error(
@@ -325,7 +342,10 @@ class _FileInliner:
                 f"more than {MAX_DEPTH} levels of nesting with this file: too deep for a template",
             )
         else:
-            return clone(node)
+            copy = clone(node)
+            if file in self.other_prefixes:
+                _expand_prefixes(copy, self.other_prefixes[file])
+            return copy
         return None
 
     def _select_process(
@@ -334,14 +354,6 @@ class _FileInliner:
         """Return the process that the fragment names, and all processes of its file."""
         if not isinstance(document, CommentedMap):
             return document, {}
-        namespaces = document.get("$namespaces")
-        for prefix, address in namespaces.items() if isinstance(namespaces, CommentedMap) else ():
-            if self.namespaces.setdefault(prefix, (address, place))[0] != address:
-                self.findings.error(
-                    place,
-                    f"{file} declares the prefix {quoted(prefix)} for another address than the"
-                    " files before it",
-                )
         if "$graph" not in document:
             return document, {}
         processes = {
@@ -355,21 +367,39 @@ class _FileInliner:
             return document, processes
         return process, processes
 
+    def declare_prefixes(self, document: CommentedMap, file: str) -> None:
+        """Note the prefixes that a file declares."""
+        declared = document.get("$namespaces")
+        for prefix, address in declared.items() if isinstance(declared, CommentedMap) else ():
+            if self.namespaces.setdefault(prefix, address) != address:
+                self.other_prefixes.setdefault(file, {})[prefix] = address
+
     def add_namespaces(self, root: CommentedMap) -> None:
         """Add the prefixes of other files to the document."""
-        if not self.namespaces:
-            return
-        declared = root.setdefault("$namespaces", CommentedMap())
-        for prefix, (address, place) in self.namespaces.items():
-            if (
-                isinstance(declared, CommentedMap)
-                and declared.setdefault(prefix, address) != address
-            ):
-                self.findings.error(
-                    place,
-                    f"the tool there declares the prefix {quoted(prefix)} for another address than"
-                    " the workflow",
-                )
+        declared = root.setdefault("$namespaces", CommentedMap()) if self.namespaces else None
+        if isinstance(declared, CommentedMap):
+            for prefix, address in self.namespaces.items():
+                declared.setdefault(prefix, address)
+
+
+def _expand_prefixes(node: Any, prefixes: Mapping[str, str]) -> None:
+    """Replace prefixes by their addresses in the fields, classes and formats of a node."""
+
+    def expand(name: Any) -> Any:
+        if isinstance(name, list):
+            name[:] = [expand(item) for item in name]
+        elif isinstance(name, str):
+            prefix, colon, rest = name.partition(":")
+            if colon and isinstance(prefixes.get(prefix), str):
+                return prefixes[prefix] + rest
+        return name
+
+    for inner in mappings(node):
+        for key in list(inner):
+            value, place = inner[key], text_place(inner, key)
+            value = expand(value) if key in ("class", "format") else value
+            del inner[key]
+            put_at(inner, expand(key), value, place)
 
 
 def _splice(items: CommentedSeq, inlined_items: list[Any]) -> None:

@@ -20,7 +20,7 @@ from sluice.text.visible_text import REORDERING, quoted
 #: The limit of a text in bytes of UTF-8.
 MAX_BYTES = 2 * 1024 * 1024
 #: The limit of values in a document. Aliases count as what they repeat. A step has about 100.
-MAX_NODES = 25_000
+MAX_NODES = 100_000
 #: The limit of values in all files that are read, even if they are not part of the template. Each
 #: value takes up to a thousand bytes.
 MAX_TOTAL_NODES = 4 * MAX_NODES

@@ -127,6 +127,26 @@ def test_step_cannot_read_a_foreign_file_that_an_expression_names(
     victims.check(root.parent)
 
 
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
+@pytest.mark.parametrize("read", [{}, {"loadContents": True}], ids=["path", "contents"])
+@pytest.mark.parametrize("field", ["path", "location"])
+def test_tool_cannot_read_a_foreign_file_that_is_a_default(
+    field: str, read: dict[str, Any], inside: bool, runner: Runner, root: Path, victims: Victims
+) -> None:
+    default = _placed({"class": "File", field: "VICTIMS/secret.txt"}, victims)
+    inputs = {"f": {"type": "File"}, "g": {"type": "File", "default": default, **read}}
+    taken = "$(inputs.g.contents)" if read else "$(inputs.g.path)"
+    process = tool(["cat"], inputs=inputs, arguments=["$(inputs.f.path)", taken], stdout="o")
+    process["outputs"] = {"o": {"type": "stdout"}}
+    report = run(
+        runner,
+        task(root, _around(process, "File") if inside else process),
+        [input_file(root / "in" / "a.dat")],
+    )
+    _require_refused(report, "not a file of the job")
+    victims.check(root.parent)
+
+
 def _carry_out(attack: Attack, way: str, runner: Runner, *, root: Path, victims: Victims) -> None:
     process = _process(_placed(attack, victims), contained=way in _CONTAINERS)
     task_, files = _as_job(process, way, root, attack)

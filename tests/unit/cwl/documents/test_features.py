@@ -146,6 +146,7 @@ SAMPLES: dict[str, Sample] = {
     "a further Directory[]": Sample([("  note: string?", "  note: string?\n  more: Directory[]")]),
     "files within other types": Sample([("  note: string?", "  note: {type: {type: record, fields: [{name: a, type: File}]}}"), ("        note: string?", "        note: {type: {type: record, fields: [{name: a, type: File}]}}")]),
     "default of files or directories": Sample([("  note: string?", "  note: {type: Directory, default: {class: Directory, listing: []}}"), ("        note: string?", "        note: Directory")]),
+    "default of a file outside the template": Sample([("  note: string?", "  note: {type: File, default: {class: File, path: /a}}"), ("        note: string?", "        note: File")]),
     "default of a file": Sample([("  note: string?", "  note: {type: File, default: {class: File, contents: a}}"), ("        note: string?", "        note: File")]),
     "secondaryFiles of the data set": Sample([("frames: File[]", "frames: {type: 'File[]', secondaryFiles: [.bai]}")]),
     "secondaryFiles of an input by an expression": Sample([("  note: string?", "  note: {type: File, secondaryFiles: [$(self.nameroot).bai]}"), ("        note: string?", "        note: File")]),

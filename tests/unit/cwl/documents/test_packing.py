@@ -1,5 +1,6 @@
 """Packing of workflows whose tools are in other files."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -130,28 +131,54 @@ def test_default_file_is_packed_as_a_literal(workflow: Path, location: str, name
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("location", "content"),
     [
-        (
-            b"x" * 65537,
-            (
-                "'location' names a file of 65537 bytes: at most 65536 (64 KiB) go to jobs with the"
-                " template"
-            ),
-        ),
-        (b"\xff", "'tools/lib.bin' is not text in UTF-8"),
-        (None, "'tools/lib.bin' is not in the upload: send it along"),
+        ("location: lib.bin", b"x" * 65537),
+        ("location: lib.bin", b"\xff"),
+        ("location: lib.bin", None),
+        ("location: /etc/passwd", None),
+        ("path: ../../lib.bin", None),
+        ("location: 'https://example.org/lib.bin'", None),
     ],
-    ids=["too long", "no text", "not there"],
+    ids=["too long", "no text", "not there", "absolute", "above", "address"],
 )
-def test_default_file_that_cannot_be_packed_is_reported_with_its_place(
-    workflow: Path, content: bytes | None, message: str
+def test_default_file_outside_the_template_is_reported_with_its_place(
+    workflow: Path, location: str, content: bytes | None
 ) -> None:
-    files = {
-        "workflow.cwl": WORKFLOW,
-        "tools/join.cwl": with_default(workflow, "location: lib.bin"),
-    }
+    files = {"workflow.cwl": WORKFLOW, "tools/join.cwl": with_default(workflow, location)}
     upload = take_files(files if content is None else {**files, "tools/lib.bin": content})
-    (error,) = compile_upload(upload, name="t").compiled.errors
-    assert message in error.message
-    assert (error.file, error.line, error.column) == ("tools/join.cwl", 6, 44)
+    compiled = compile_upload(upload, name="t").compiled
+    assert compiled.plan is not None, compiled.findings
+    (warning,) = (one for one in compiled.warnings if one.file == "tools/join.cwl")
+    assert "not part of the template" in warning.message
+    assert (warning.line, warning.column) == (6, 44)
+
+
+@pytest.mark.parametrize("kind", ["File", "File?", "['null', File]"])
+def test_parameter_with_a_default_outside_the_template_is_required(kind: str) -> None:
+    declaration = f"  note: {{type: {kind}, default: {{class: File, path: /big/genome.fa}}}}"
+    text = LINEAR.replace("  note: string?", declaration, 1).replace("note: string?", "note: File")
+    compiled = compile_template(text, name="t")
+    assert compiled.plan is not None, compiled.findings
+    parameter = compiled.plan.parameters["note"]
+    assert (parameter.required, parameter.default) == (True, None)
+    assert any("each chain must give 'note'" in one.message for one in compiled.warnings)
+
+
+def test_files_may_use_one_prefix_for_several_addresses(workflow: Path) -> None:
+    (workflow.parent / "tools" / "join.cwl").write_text(
+        TOOL.replace("joined: stdout", "joined: {type: stdout, format: x:text}")
+        + "x:note: {x:by: me}\n$namespaces: {x: 'https://example.org/tool#'}\n"
+    )
+    workflow.write_text(
+        WORKFLOW.replace("$namespaces:\n", "$namespaces:\n  x: 'https://example.org/workflow#'\n")
+        + "x:note: mine\n"
+    )
+    compiled, text = compile_file(workflow, name="t")
+    assert compiled.plan is not None, compiled.findings
+    packed = json.loads(text)
+    tool = packed["steps"]["join"]["run"]
+    assert packed["$namespaces"]["x"] == "https://example.org/workflow#"
+    assert packed["x:note"] == "mine"
+    assert tool["https://example.org/tool#note"] == {"https://example.org/tool#by": "me"}
+    assert tool["outputs"]["joined"]["format"] == "https://example.org/tool#text"

@@ -139,7 +139,6 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
     "more than there is": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {¦timelimit: 10000000000}\n  join")], ["at most 1000000000 s"]),
     "value of the wrong type": ([("baseCommand: cat", "baseCommand: cat\n      successCodes: [0, ¦x]")], ["is not int"]),
     "import": ([("inputs:\n        parts: File[]", "inputs:\n        parts: {¦$import: types.yml}")], ["reads another file"]),
-    "file outside": ([("note: string?\n      outputs", "note: string?\n        extra: {type: File, default: {class: File, ¦location: /etc/passwd}}\n      outputs")], ["outside this text"]),
     "unknown version": ([("cwlVersion", "¦cwlVersion"), ("v1.2", "v3.0")], ["'v3.0' is not supported"]),
     "namespaces that are none": ([("\n  sluice: \"urn:sluice:cwl:\"", " 5"), ("$namespaces", "¦$namespaces"), ("sluice:match", "¦sluice:match")], ["maps prefixes", "is not declared"]),
     "no version": ([("cwlVersion: v1.2\nclass", "¦class")], ["there is no 'cwlVersion'"]),
