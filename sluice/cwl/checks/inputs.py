@@ -26,13 +26,10 @@ def check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
         _check_secondary_patterns(port, wiring, findings)
     if port.name in wiring.data_inputs and not (is_bundle and _has_plain_default(port)):
         _check_default_of_files(port, wiring, findings)
-    check_default(
-        port.body.get("default"),
-        port,
-        findings,
-        place=port.field_place("default"),
-        subject=f"parameter {quoted(port.name)}",
-    )
+    if problem := find_default_problem(port, port.body.get("default")):
+        findings.error(
+            port.field_place("default"), f"the default of parameter {quoted(port.name)} {problem}"
+        )
 
 
 def _has_plain_default(port: Port) -> bool:
@@ -84,16 +81,11 @@ def _check_secondary_patterns(port: Port, wiring: Wiring, findings: Findings) ->
         )
 
 
-def check_default(
-    value: Any, port: Port, findings: Findings, *, place: TextPlace, subject: str
-) -> None:
-    """Report a default that does not fit the type of its port."""
-    if value is not None and not value_fits(value, port.type):
-        findings.error(
-            place,
-            f"the default of {subject} must be of type {short_form(port.type)}, not"
-            f" {quoted(plain_json(value))}",
-        )
+def find_default_problem(port: Port, value: Any) -> str:
+    """Return why a default does not fit the type of a port, or an empty text if it fits."""
+    if value is None or value_fits(value, port.type):
+        return ""
+    return f"must be of type {short_form(port.type)}, not {quoted(plain_json(value))}"
 
 
 def refuse_names_as_types(workflow: Workflow, findings: Findings) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sluice.cwl.checks.inputs import check_default
+from sluice.cwl.checks.inputs import find_default_problem
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.file_defaults import default_files
 from sluice.cwl.dataflow.secondary_files import secondary_file_patterns
@@ -18,6 +18,10 @@ from sluice.cwl.features import SOURCES
 from sluice.cwl.reading.findings import Findings, suggest_or_list, text_place
 from sluice.cwl.reading.nodes import named_nodes
 from sluice.text.visible_text import quoted
+
+
+#: Requirements that cwltool looks for only during a run.
+_CHECKED_DURING_RUNS = ("MultipleInputFeatureRequirement", "StepInputExpressionRequirement")
 
 
 def check_link(step: Step, link: Link, flow: Dataflow, findings: Findings) -> None:
@@ -48,9 +52,12 @@ def check_link(step: Step, link: Link, flow: Dataflow, findings: Findings) -> No
     port = step.tool_inputs.get(link.name)
     # 'valueFrom' computes the value from the default.
     if port is not None and "valueFrom" not in link.body:
-        if link.name in step.scatter:
+        is_scattered = link.name in step.scatter
+        if is_scattered:
             port = replace(port, type=array_of(port.type))
-        check_default(link.body["default"], port, findings, place=place, subject=subject)
+        if problem := find_default_problem(port, link.body["default"]):
+            report = findings.error if is_scattered else findings.warning
+            report(place, f"the default of {subject} {problem}")
 
 
 def _refuse_merged_parameters(link: Link, subject: str, findings: Findings) -> None:
@@ -71,7 +78,10 @@ def _refuse_merged_parameters(link: Link, subject: str, findings: Findings) -> N
 
 
 def check_required_features(step: Step, workflow: Workflow, findings: Findings) -> None:
-    """Report features that a step uses and that the workflow does not require."""
+    """Report features that a step uses and that the workflow does not require.
+
+    cwltool looks for some of them only during a run. These give warnings.
+    """
     value_expressions = [
         text_place(link.body, "valueFrom")
         for link in step.links.values()
@@ -99,8 +109,9 @@ def check_required_features(step: Step, workflow: Workflow, findings: Findings) 
         for entry in named_nodes(owner.get(kind), "class")
     }
     for feature, (use, places) in features.items():
+        report = findings.warning if feature in _CHECKED_DURING_RUNS else findings.error
         for place in places if feature not in declared else []:
-            findings.error(
+            report(
                 place,
                 f"step {quoted(step.name)} {use}: add 'requirements: {{{feature}: {{}}}}' to the"
                 " workflow",
@@ -129,13 +140,11 @@ def check_ports(step: Step, findings: Findings) -> None:
                 f"step {quoted(step.name)} gives no value for {quoted(port.name)}, which its tool"
                 " needs",
             )
-        check_default(
-            port.body.get("default"),
-            port,
-            findings,
-            place=port.field_place("default"),
-            subject=quoted(port.name),
-        )
+        # cwltool refuses it only when it is used.
+        if problem := find_default_problem(port, port.body.get("default")):
+            findings.warning(
+                port.field_place("default"), f"the default of {quoted(port.name)} {problem}"
+            )
 
 
 def check_outputs(step: Step, findings: Findings, *, in_tree: bool) -> None:

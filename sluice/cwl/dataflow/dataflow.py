@@ -7,6 +7,7 @@ from sluice.contracts.data.append_only import Collect
 from sluice.contracts.data.asset_refs import AssetRef, is_asset
 from sluice.cwl.dataflow.chosen_outputs import add_choosing_steps
 from sluice.cwl.dataflow.links import Wiring, read_links
+from sluice.cwl.dataflow.secondary_files import declare_needed_files
 from sluice.cwl.documents.workflow import Workflow, read_workflow
 from sluice.cwl.properties.extension_reader import Extensions
 from sluice.cwl.properties.template import ParsedTemplate
@@ -71,15 +72,17 @@ class Dataflow:
 def read_dataflow(template: ParsedTemplate, findings: Findings) -> Dataflow:
     """Read the dataflow of a template. Wrong links are reported and left out."""
     workflow = read_workflow(template.canonical, findings)
-    add_choosing_steps(workflow)
     extensions = template.extensions
+    assets = frozenset(bound_assets(extensions))
+    declare_needed_files(workflow, assets, findings)
+    add_choosing_steps(workflow)
     appended_outputs = {
         name for name, fields in extensions.outputs.items() if "collect" in fields.values
     }
     wiring = read_links(
         workflow,
         findings,
-        assets=frozenset(bound_assets(extensions)),
+        assets=assets,
         appended_outputs=frozenset(appended_outputs),
     )
     return Dataflow(workflow, wiring, template.extensions)

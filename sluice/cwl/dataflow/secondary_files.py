@@ -3,9 +3,64 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
 from sluice.contracts.templates.plan import DataEntries, SecondaryFile
 from sluice.cwl.documents.types import ARRAY_OF_FILES, without_null
-from sluice.cwl.documents.workflow import Port
+from sluice.cwl.documents.workflow import Port, Workflow
+from sluice.cwl.reading.findings import Findings
+from sluice.cwl.reading.nodes import NamedNode, as_list, named_nodes, put_at
+from sluice.text.visible_text import quoted
+
+
+def declare_needed_files(
+    workflow: Workflow, excluded: frozenset[str], findings: Findings
+) -> None:
+    """Give each input of the workflow the ``secondaryFiles`` that tools need beside its files.
+
+    Args:
+        workflow: The workflow, whose inputs are changed.
+        excluded: The inputs that are left as they are.
+        findings: Gets a warning for each changed input.
+    """
+    for port in workflow.inputs.values():
+        if (
+            port.name in excluded
+            or "secondaryFiles" in port.body
+            or without_null(port.type) not in ("File", ARRAY_OF_FILES)
+        ):
+            continue
+        patterns = list(dict.fromkeys(_needed_patterns(workflow.body, port.name)))
+        if not any(pattern.required for pattern in patterns):
+            continue
+        texts = CommentedSeq(f"{one.pattern}{'' if one.required else '?'}" for one in patterns)
+        put_at(port.body, "secondaryFiles", texts, port.place)
+        findings.warning(
+            port.place,
+            f"the files of {quoted(port.name)} have secondaryFiles ({', '.join(texts)}), because"
+            " tools need them: write 'secondaryFiles' there",
+        )
+
+
+def _needed_patterns(process: CommentedMap, source: str) -> Iterator[SecondaryFile]:
+    """Yield the patterns of the tools' inputs that get an input of the workflow unchanged."""
+    for step in named_nodes(process.get("steps")):
+        body = step.body or {}
+        tool = body.get("run")
+        if not isinstance(tool, CommentedMap):
+            continue
+        inputs = {entry.name: entry.body for entry in named_nodes(tool.get("inputs"))}
+        for link in named_nodes(body.get("in")):
+            if source not in _sources(link) or "valueFrom" in (link.body or ()):
+                continue
+            if "secondaryFiles" in (declared := inputs.get(link.name) or {}):
+                yield from filter(None, secondary_file_patterns(declared))
+            elif tool.get("class") == "Workflow":
+                yield from _needed_patterns(tool, link.name)
+
+
+def _sources(link: NamedNode) -> list[Any]:
+    return [link.value] if link.body is None else as_list(link.body.get("source"))
 
 
 def secondary_file_patterns(body: Mapping[str, Any]) -> Iterator[SecondaryFile | None]:

@@ -71,7 +71,7 @@ def mappings(node: Any) -> Iterator[CommentedMap]:
 def put_at(node: CommentedMap, key: str, value: Any, place: TextPlace) -> None:
     """Set a key that is not in the text, with the place of what it replaces."""
     node[key] = value
-    node.lc.data[key] = [place[0] - 1, place[1] - 1, place[0] - 1, place[1] - 1]
+    node.lc.add_kv_line_col(key, [place[0] - 1, place[1] - 1, place[0] - 1, place[1] - 1])
 
 
 @dataclass(frozen=True, slots=True)
