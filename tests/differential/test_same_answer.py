@@ -99,9 +99,24 @@ def _values_with_files(folder: Path) -> Mapping[str, Any]:
     }
 
 
+def _lists_with_files(folder: Path) -> Mapping[str, Any]:
+    """Return lists of records, lists and unions, some of whose items have no files."""
+    files = [_object(path) for path in _texts(folder)]
+    return {
+        "samples": [
+            {"label": "blood", "reads": files[0]},
+            {"label": "none", "reads": None},
+            {"label": "bone", "reads": files[1]},
+        ],
+        "rows": [files[:2], [], files[3:4]],
+        "either": ["a text", files[2]],
+    }
+
+
 #: Functions that make parameters with files or directories, by template.
 OBJECTS: Mapping[str, Callable[[Path], Mapping[str, Any]]] = {
     "kinds-of-parameters": _kinds,
+    "lists-of-records": _lists_with_files,
     "values-with-files": _values_with_files,
     "whole": lambda folder: {"sample": {"pages": [_object(path) for path in _texts(folder)]}},
 }
@@ -143,6 +158,7 @@ def _texts_in(folder: Path, *names: str) -> None:
 #: Functions that make the data set, by template, for those that do not use the texts.
 INPUTS: Mapping[str, Callable[[Path], list[Path]]] = {
     "values-alone": lambda folder: [],
+    "lists-of-records": lambda folder: [],
     "first-secondary": _measured_texts,
     "first-directories": _directories,
 }

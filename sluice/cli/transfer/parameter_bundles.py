@@ -8,36 +8,42 @@ from urllib.parse import unquote
 from sluice.cli.transfer.inputs import BundledEntry, describe_path_problem, file_object
 from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.contracts.templates.parameters import fits, names_dataset
+from sluice.contracts.templates.plan import Parameter
 from sluice.text.visible_text import shown_path
 
 
-def build_bundle(value: Any, kind: Any, subject: str) -> BundledEntry | None:
-    """Return the entry of a value with files of this machine, or None if it has none.
+def build_bundles(value: Any, parameter: Parameter, subject: str) -> list[BundledEntry]:
+    """Return the entries of a value with files of this machine, or none if it has no such file.
 
-    Texts that only fit as files are paths.
+    A list with an entry for each item has several, any other value has one. Texts that only fit as
+    files are paths.
 
     Args:
         value: The value.
-        kind: The CWL type.
+        parameter: The parameter.
         subject: The parameter, for the error.
 
     Raises:
         Unprocessable: A file cannot be taken. The findings name all.
     """
-    if names_dataset(value):
-        return None
-    files: list[Path] = []
-    bundled = _with_objects(value, files, is_path=not fits(value, kind))
-    if not files:
-        return None
+    if names_dataset(value) or (parameter.entry_per_item and not isinstance(value, list)):
+        return []
+    is_path, all_files = not fits(value, parameter.type), list[Path]()
+    items: list[tuple[Any, list[Path]]] = []
+    for item in value if parameter.entry_per_item else [value]:
+        files: list[Path] = []
+        items.append((_with_objects(item, files, is_path=is_path), files))
+        all_files += files
     problems = [
         Finding(message=f"{subject}: {shown_path(path)}: {problem}")
-        for path in files
+        for path in all_files
         if (problem := describe_path_problem(path))
     ]
     if problems:
         raise Unprocessable("files that parameters name cannot be taken", findings=problems)
-    return BundledEntry(files[0], bundled)
+    if not all_files:
+        return []
+    return [BundledEntry((files or all_files)[0], bundled) for bundled, files in items]
 
 
 def _with_objects(value: Any, files: list[Path], *, is_path: bool) -> Any:

@@ -16,7 +16,7 @@ from sluice.cli.transfer.inputs import (
     describe_path_problem,
     list_entries,
 )
-from sluice.cli.transfer.parameter_bundles import build_bundle, local_path_of
+from sluice.cli.transfer.parameter_bundles import build_bundles, local_path_of
 from sluice.cli.transfer.upload import delete_unused_dataset, upload_files
 from sluice.contracts.common.naming import MAX_DATASET_NAME, fitting_name
 from sluice.contracts.common.problems import Finding, Unprocessable
@@ -38,17 +38,20 @@ def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, list[InputEn
         Unprocessable: Files cannot be taken. The findings name them.
     """
     dataset_parameters = plan.dataset_parameters
-    bundles = {
-        name: entry
-        for name, value in params.items()
-        if name in plan.parameters
-        and plan.parameters[name].is_bundle
-        and (entry := build_bundle(value, plan.parameters[name].type, f"parameter {quoted(name)}"))
+    bundle_parameters = {
+        name: parameter
+        for name, parameter in plan.parameters.items()
+        if parameter.is_bundle or parameter.entry_per_item
+    }
+    bundles: dict[str, list[InputEntry]] = {
+        name: [*entries]
+        for name, parameter in bundle_parameters.items()
+        if (entries := build_bundles(params.get(name), parameter, f"parameter {quoted(name)}"))
     }
     candidates = {
         name: _read_paths(params.get(name), allows_list=name in dataset_parameters)
         for name in plan.file_parameters
-        if not plan.parameters[name].is_bundle and not is_asset(params.get(name))
+        if name not in bundle_parameters and not is_asset(params.get(name))
     }
     paths_by_parameter = {name: paths for name, paths in candidates.items() if paths}
     problems = [
@@ -62,7 +65,7 @@ def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, list[InputEn
     return {
         name: _build_entries(name, paths, plan.parameters[name].entries or DataEntries())
         for name, paths in paths_by_parameter.items()
-    } | {name: [entry] for name, entry in bundles.items()}
+    } | bundles
 
 
 def dataset_entries(plan: Plan, value: Any) -> list[InputEntry]:

@@ -41,8 +41,8 @@ def find_problems(plan: Plan, values: Mapping[str, Any]) -> list[Finding]:
                         )
                     )
                 )
-        elif parameter.is_bundle:
-            if trouble := _bundle_trouble(values[name], parameter.type):
+        elif parameter.is_bundle or parameter.entry_per_item:
+            if trouble := _bundle_trouble(values[name], parameter):
                 problems.append(Finding(message=f"parameter {quoted(name)}{trouble}"))
         elif name in plan.dataset_parameters or (name in plan.assets and parameter.type != "File"):
             if trouble := _files_trouble(values[name], asset=name in plan.assets):
@@ -132,13 +132,18 @@ def names_dataset(value: Any) -> bool:
     )
 
 
-def _bundle_trouble(value: Any, kind: Any) -> str:
+def _bundle_trouble(value: Any, parameter: Parameter) -> str:
     """Return what is wrong with a value that may have files in it, or an empty string."""
     if names_dataset(value):
         trouble = _file_trouble(value, "File")
         return trouble and f" {trouble}"
-    if not fits(value, kind):
-        return _misfit(value, kind)
+    if parameter.entry_per_item:
+        return (
+            ' is a list with files in it, and is given as {"class": "File", "dataset": UID}, naming'
+            " a data set with a bundle for each item, as `sluice run --job` makes it"
+        )
+    if not fits(value, parameter.type):
+        return _misfit(value, parameter.type)
     if _names_files(value):
         return (
             ' has files in it, and is given as {"class": "File", "dataset": UID}, naming a data set'

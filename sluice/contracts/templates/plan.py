@@ -47,6 +47,7 @@ class Parameter(Contract):
     Attributes:
         type: A CWL type in JSON.
         entries: The entries of a data set of bundles.
+        entry_per_item: Whether the value is a list whose items are bundles, one an entry.
     """
 
     type: Any
@@ -54,11 +55,13 @@ class Parameter(Contract):
     required: bool = False
     doc: str = ""
     entries: DataEntries | None = None
+    entry_per_item: bool = False
 
     @property
     def is_bundle(self) -> bool:
         """Return whether a value with files is one bundle; a value without files is plain JSON."""
-        return self.entries is not None and self.entries.type == "Any"
+        has_bundles = self.entries is not None and self.entries.type == "Any"
+        return has_bundles and not self.entry_per_item
 
 
 class Boundary(Contract):
@@ -354,6 +357,7 @@ class Plan(Contract):
             if parameter.type in ("File", "Directory", FILES, DIRECTORIES)
             or name in self.assets
             or parameter.is_bundle
+            or parameter.entry_per_item
         ]
 
     @property
@@ -362,9 +366,12 @@ class Plan(Contract):
         return [
             name
             for name in self.file_parameters
-            if self.parameters[name].type in (FILES, DIRECTORIES)
-            and name not in self.assets
-            and not self.parameters[name].is_bundle
+            if self.parameters[name].entry_per_item
+            or (
+                self.parameters[name].type in (FILES, DIRECTORIES)
+                and name not in self.assets
+                and not self.parameters[name].is_bundle
+            )
         ]
 
     def step(self, name: str) -> PlanStep:

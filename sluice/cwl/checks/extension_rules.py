@@ -54,7 +54,8 @@ def check_fields_without_data(flow: Dataflow, findings: Findings) -> None:
         (
             port.name
             for port in flow.workflow.inputs.values()
-            if port.name in flow.wiring.bundle_inputs and is_list(without_null(port.type))
+            if port.name in flow.wiring.bundle_inputs | flow.wiring.bundle_lists
+            and is_list(without_null(port.type))
         ),
         None,
     )

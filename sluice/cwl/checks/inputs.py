@@ -14,14 +14,14 @@ from sluice.cwl.documents.types import (
 )
 from sluice.cwl.documents.workflow import Port, Workflow
 from sluice.cwl.features import INPUTS
-from sluice.cwl.reading.findings import Findings, TextPlace, suggest_or_list
+from sluice.cwl.reading.findings import Findings, suggest_or_list
 from sluice.cwl.reading.nodes import mappings, plain_json
 from sluice.text.visible_text import quoted
 
 
 def check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
     """Report an unsupported type, default or ``secondaryFiles`` of a workflow input."""
-    is_bundle = port.name in wiring.bundle_inputs
+    is_bundle = port.name in wiring.bundle_inputs | wiring.bundle_lists
     if "secondaryFiles" in port.body and not is_bundle:
         _check_secondary_patterns(port, wiring, findings)
     if port.name in wiring.data_inputs and not (is_bundle and _has_plain_default(port)):

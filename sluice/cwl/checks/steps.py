@@ -19,7 +19,6 @@ from sluice.cwl.reading.findings import Findings, suggest_or_list, text_place
 from sluice.cwl.reading.nodes import named_nodes
 from sluice.text.visible_text import quoted
 
-
 #: Requirements that cwltool looks for only during a run.
 _CHECKED_DURING_RUNS = ("MultipleInputFeatureRequirement", "StepInputExpressionRequirement")
 

@@ -11,6 +11,7 @@ from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import Findings, text_place
 from sluice.cwl.reading.nodes import clone, processes_inside, put_at
 
+
 def check_with_cwltool(template: ParsedTemplate, findings: Findings) -> None:
     """Check a template with cwltool, by the rules of the newest CWL version in it.
 

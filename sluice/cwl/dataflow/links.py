@@ -12,6 +12,7 @@ from sluice.cwl.dataflow.streams import EntryStream, EntryStreams
 from sluice.cwl.documents.types import (
     ARRAY_OF_DIRECTORIES,
     ARRAY_OF_FILES,
+    is_list,
     is_optional,
     without_null,
 )
@@ -50,6 +51,8 @@ class Wiring:
     asset_inputs: frozenset[str] = frozenset()
     #: The file inputs whose value is one bundle.
     bundle_inputs: frozenset[str] = frozenset()
+    #: The further inputs whose entries are bundles: the items of a list that a step scatters over.
+    bundle_lists: frozenset[str] = frozenset()
     origins: dict[StepInputName, SourcePort] = field(default_factory=dict)
     #: The sources after the first, for links with several sources.
     further_sources: dict[StepInputName, list[SourcePort]] = field(default_factory=dict)
@@ -132,13 +135,22 @@ def read_links(
 def _classify_inputs(workflow: Workflow, assets: frozenset[str]) -> Wiring:
     """Return the wiring with the inputs only: which are data sets, files, bundles and assets."""
     data, ports = find_data_input(workflow, assets), workflow.inputs.values()
-    bundle_inputs = frozenset(port.name for port in ports if is_bundle_input(port)) - assets
+    bundles = {port.name: port for port in ports if is_bundle_input(port)}
+    bundle_lists = frozenset(
+        name
+        for name in _scattered_inputs(workflow) & bundles.keys() - assets
+        if is_list(bundles[name].type) and bundles[name].body.get("default") is None
+    )
+    bundle_inputs = frozenset(bundles) - assets - bundle_lists
     kinds = {port.name: without_null(port.type) for port in ports}
     further_inputs = frozenset(
         name
         for name, kind in kinds.items()
-        if kind in (ARRAY_OF_FILES, ARRAY_OF_DIRECTORIES)
-        and name not in assets | bundle_inputs | {data}
+        if name in bundle_lists
+        or (
+            kind in (ARRAY_OF_FILES, ARRAY_OF_DIRECTORIES)
+            and name not in assets | bundle_inputs | {data}
+        )
     )
     file_inputs = frozenset(
         name
@@ -151,7 +163,19 @@ def _classify_inputs(workflow: Workflow, assets: frozenset[str]) -> Wiring:
         further_inputs,
         assets & file_inputs,
         bundle_inputs,
+        bundle_lists,
     )
+
+
+def _scattered_inputs(workflow: Workflow) -> set[str]:
+    """Return the inputs of the workflow that a step scatters over and does not join with others."""
+    return {
+        source
+        for step in workflow.steps.values()
+        for name in step.scatter
+        if name in step.links and len(step.links[name].sources or ()) == 1
+        for source in step.links[name].sources or ()
+    }
 
 
 def _read_streams(

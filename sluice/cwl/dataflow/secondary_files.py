@@ -13,9 +13,7 @@ from sluice.cwl.reading.nodes import NamedNode, as_list, named_nodes, put_at
 from sluice.text.visible_text import quoted
 
 
-def declare_needed_files(
-    workflow: Workflow, excluded: frozenset[str], findings: Findings
-) -> None:
+def declare_needed_files(workflow: Workflow, excluded: frozenset[str], findings: Findings) -> None:
     """Give each input of the workflow the ``secondaryFiles`` that tools need beside its files.
 
     Args:

@@ -118,13 +118,17 @@ def _output(
 def _parameter(port: Port, wiring: Wiring) -> Parameter:
     """Return a parameter of the plan. Default files are arguments of the steps instead."""
     default = plain_json(port.body.get("default"))
-    is_bundle = port.name in wiring.bundle_inputs
+    is_bundle, is_bundle_list = (
+        port.name in names for names in (wiring.bundle_inputs, wiring.bundle_lists)
+    )
     is_data = port.name in wiring.data_inputs - wiring.asset_inputs
-    entries = data_entries(port, is_bundle=is_bundle) if is_data else DataEntries()
+    has_bundles = is_bundle or is_bundle_list
+    entries = data_entries(port, is_bundle=has_bundles) if is_data else DataEntries()
     return Parameter(
         type=plain_json(without_null(port.type)),
         default=None if is_data and not is_bundle else default,
         required=default is None and not is_optional(port.type),
         doc=documentation(port.body),
         entries=entries if entries.kind is EntryKind.BUNDLE else None,
+        entry_per_item=is_bundle_list,
     )

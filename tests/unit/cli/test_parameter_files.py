@@ -219,6 +219,9 @@ BUNDLES = plan(
         "sample": Parameter(type=RECORD, entries=ANY),
         "either": Parameter(type=["string", "File"], entries=ANY),
         "maybe": Parameter(type=FILES, entries=ANY),
+        "each": Parameter(
+            type={"type": "array", "items": RECORD}, entries=ANY, entry_per_item=True
+        ),
     },
 )
 
@@ -240,6 +243,25 @@ def test_value_with_files_is_one_bundle_with_all_of_them(mates: list[Path]) -> N
     assert isinstance(bundled, BundledEntry)
     assert [file["location"] for file in bundled.value] == [third.as_uri()]
     assert dataset_value("uid", [bundled])["class"] == "File"
+
+
+def test_items_of_a_list_are_bundles_in_order(mates: list[Path]) -> None:
+    first, second, _ = mates
+    none = {"label": "a", "reads": []}
+    some = {"label": "b", "reads": [{"class": "File", "path": str(second)}]}
+    other = {"label": "c", "reads": [{"class": "File", "path": str(first)}]}
+    entries = local_files(BUNDLES, {"each": [none, some, other]})["each"]
+    bundled = [entry for entry in entries if isinstance(entry, BundledEntry)]
+    assert [entry.value["label"] for entry in bundled] == ["a", "b", "c"]
+    assert [entry.source for entry in bundled] == [second, second, first]
+    assert bundled[0].value == none
+
+
+@pytest.mark.parametrize("value", [[], [{"label": "a", "reads": []}], {"class": "File"}, "x"])
+def test_list_of_bundles_without_a_data_set_is_refused(value: object) -> None:
+    assert local_files(BUNDLES, {"each": value}) == {}
+    [problem] = find_problems(BUNDLES, {"each": value})
+    assert "a data set with a bundle for each item" in problem.message
 
 
 def test_value_without_files_or_of_a_data_set_is_given_as_it_is() -> None:

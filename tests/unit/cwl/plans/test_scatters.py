@@ -9,6 +9,7 @@ from sluice.contracts.templates.plan import (
     SecondaryFile,
     Source,
 )
+from sluice.cwl import compile_template
 from tests.unit.cwl.samples import GRAPH, OF_VALUES, edited, plan_of
 
 SWEEP = """\
@@ -209,6 +210,76 @@ def test_parameters_describe_the_entries_of_their_data_sets() -> None:
     assert [(step_input.port, step_input.mode, step_input.kind) for step_input in each.inputs] == [
         ("tree", InputMode.EACH, EntryKind.BUNDLE)
     ]
+
+
+NEEDED = """
+cwlVersion: v1.2
+class: Workflow
+requirements:
+  ScatterFeatureRequirement: {}
+  StepInputExpressionRequirement: {}
+  SubworkflowFeatureRequirement: {}
+inputs: {bams: "File[]", genome: File, notes: File, other: File, renamed: File}
+outputs: {all: {type: "File[]", outputSource: count/o}}
+steps:
+  count:
+    scatter: bam
+    in:
+      bam: bams
+      genome: genome
+      notes: notes
+      renamed: {source: renamed, valueFrom: $(self)}
+    out: [o]
+    run:
+      class: CommandLineTool
+      baseCommand: count
+      inputs:
+        bam: {type: File, secondaryFiles: [.bai, ^.md?]}
+        genome: {type: File, secondaryFiles: [.fai]}
+        notes: {type: File, secondaryFiles: [.log?]}
+        renamed: {type: File, secondaryFiles: [.fai]}
+      outputs: {o: stdout}
+      requirements: {ToolTimeLimit: {timelimit: 10}}
+  inside:
+    scatter: bam
+    in: {bam: bams, ref: other}
+    out: []
+    run:
+      class: Workflow
+      inputs: {ref: File, bam: File}
+      outputs: {}
+      steps:
+        read:
+          in: {ref: ref}
+          out: []
+          run:
+            class: CommandLineTool
+            baseCommand: read
+            inputs: {ref: {type: File, secondaryFiles: [^.dict]}}
+            outputs: {}
+"""
+
+
+def test_inputs_have_the_secondary_files_that_tools_need() -> None:
+    """A pattern that no tool requires does not change the kind of the entries."""
+    compiled = compile_template(NEEDED, name="t")
+    plan = compiled.plan
+    assert plan is not None, compiled.findings
+    declared = {"bams": plan.data_entries} | {
+        name: parameter.entries for name, parameter in plan.parameters.items()
+    }
+    patterns = {
+        name: [(file.pattern, file.required) for file in entries.secondary_files]
+        for name, entries in declared.items()
+        if entries is not None
+    }
+    assert patterns == {
+        "bams": [(".bai", True), ("^.md", False)],
+        "genome": [(".fai", True)],
+        "other": [("^.dict", True)],
+    }
+    warned = [one for one in compiled.warnings if "because tools need them" in one.message]
+    assert len(warned) == 3
 
 
 def test_default_file_is_an_argument_of_its_steps() -> None:

@@ -121,6 +121,37 @@ def test_value_with_files_is_a_bundle(kind: str) -> None:
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
 
 
+@pytest.mark.parametrize(
+    ("item", "secondary"),
+    [
+        ("{type: record, name: N, fields: {reads: File, label: string}}", ""),
+        ("{type: array, items: File}", ""),
+        ("[string, File]", ""),
+        ("File", ", secondaryFiles: $(self.basename).x"),
+    ],
+)
+def test_list_that_a_step_scatters_over_is_a_data_set_of_bundles(item: str, secondary: str) -> None:
+    scatter = "class: Workflow\nrequirements: {ScatterFeatureRequirement: {}}"
+    text = (
+        ONE_STEP.replace(
+            "value: TYPE\noutputs",
+            f"value: {{type: {{type: array, items: {item}}}{secondary}}}\noutputs",
+        )
+        .replace("TYPE", f"{{type: {item}}}")
+        .replace("type: File, outputSource", "type: 'File[]', outputSource")
+        .replace("    in:", "    scatter: value\n    in:")
+        .replace("class: Workflow", scatter)
+    )
+    plan = plan_of(text)
+    [step] = plan.steps
+    assert plan.file_parameters == plan.dataset_parameters == ["value"]
+    assert not plan.parameters["value"].is_bundle
+    assert (step.main_input.port, step.main_input.mode) == ("value", InputMode.EACH)
+    assert step.main_input.kind is EntryKind.BUNDLE
+    assert step.arguments == {}
+    assert Plan.model_validate_json(plan.model_dump_json()) == plan
+
+
 def test_scatter_over_the_files_of_a_bundle_runs_inside_one_job() -> None:
     scatter = "class: Workflow\nrequirements: {ScatterFeatureRequirement: {}}"
     text = (

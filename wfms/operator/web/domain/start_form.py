@@ -143,7 +143,7 @@ def choose_field_kind(parameter: Parameter) -> FieldKind:
     """Return the kind of input for a parameter."""
     if parameter.is_bundle:
         return FieldKind.JSON
-    if parameter.type in (FILES, DIRECTORIES):
+    if parameter.type in (FILES, DIRECTORIES) or parameter.entry_per_item:
         return FieldKind.FILES
     if isinstance(parameter.type, str):
         return _KINDS.get(parameter.type, FieldKind.JSON)
