@@ -5,6 +5,7 @@ from sluice.cwl.documents.types import (
     ARRAY_OF_DIRECTORIES,
     ARRAY_OF_FILES,
     contains_files,
+    is_list,
     is_optional,
     without_null,
 )
@@ -47,3 +48,28 @@ def is_bundle_input(port: Port) -> bool:
     else:
         plain = kind in ("File", "Directory")
     return not plain or None in secondary_file_patterns(port.body)
+
+
+def find_bundle_lists(workflow: Workflow, assets: frozenset[str]) -> frozenset[str]:
+    """Return the inputs that are data sets of bundles.
+
+    Each is a list that is always given, and that a step scatters over and does not join with
+    others.
+    """
+    scattered = {
+        source
+        for step in workflow.steps.values()
+        for name in step.scatter
+        if name in step.links
+        and len(sources := step.links[name].sources or ()) == 1
+        and not {"linkMerge", "pickValue"} & step.links[name].body.keys()
+        for source in sources
+    }
+    return frozenset(
+        port.name
+        for port in workflow.inputs.values()
+        if port.name in scattered - assets
+        and is_bundle_input(port)
+        and is_list(port.type)
+        and port.body.get("default") is None
+    )

@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 
 from sluice.contracts.common.states import InputMode, TaskMode
 from sluice.cwl.dataflow.cycles import refuse_cycles
-from sluice.cwl.dataflow.data_input import find_data_input, is_bundle_input
+from sluice.cwl.dataflow.data_input import find_bundle_lists, find_data_input, is_bundle_input
 from sluice.cwl.dataflow.items import is_list_link
 from sluice.cwl.dataflow.merging import check_merge, is_merged, merged_stream
 from sluice.cwl.dataflow.streams import EntryStream, EntryStreams
 from sluice.cwl.documents.types import (
     ARRAY_OF_DIRECTORIES,
     ARRAY_OF_FILES,
-    is_list,
     is_optional,
     without_null,
 )
@@ -135,23 +134,16 @@ def read_links(
 def _classify_inputs(workflow: Workflow, assets: frozenset[str]) -> Wiring:
     """Return the wiring with the inputs only: which are data sets, files, bundles and assets."""
     data, ports = find_data_input(workflow, assets), workflow.inputs.values()
-    bundles = {port.name: port for port in ports if is_bundle_input(port)}
-    bundle_lists = frozenset(
-        name
-        for name in _scattered_inputs(workflow) & bundles.keys() - assets
-        if is_list(bundles[name].type) and bundles[name].body.get("default") is None
-    )
-    bundle_inputs = frozenset(bundles) - assets - bundle_lists
+    bundle_lists = find_bundle_lists(workflow, assets)
+    bundle_inputs = frozenset(port.name for port in ports if is_bundle_input(port))
+    bundle_inputs -= assets | bundle_lists
     kinds = {port.name: without_null(port.type) for port in ports}
-    further_inputs = frozenset(
+    further_inputs = bundle_lists | {
         name
         for name, kind in kinds.items()
-        if name in bundle_lists
-        or (
-            kind in (ARRAY_OF_FILES, ARRAY_OF_DIRECTORIES)
-            and name not in assets | bundle_inputs | {data}
-        )
-    )
+        if kind in (ARRAY_OF_FILES, ARRAY_OF_DIRECTORIES)
+        and name not in assets | bundle_inputs | {data}
+    }
     file_inputs = frozenset(
         name
         for name, kind in kinds.items()
@@ -165,17 +157,6 @@ def _classify_inputs(workflow: Workflow, assets: frozenset[str]) -> Wiring:
         bundle_inputs,
         bundle_lists,
     )
-
-
-def _scattered_inputs(workflow: Workflow) -> set[str]:
-    """Return the inputs of the workflow that a step scatters over and does not join with others."""
-    return {
-        source
-        for step in workflow.steps.values()
-        for name in step.scatter
-        if name in step.links and len(step.links[name].sources or ()) == 1
-        for source in step.links[name].sources or ()
-    }
 
 
 def _read_streams(
@@ -408,15 +389,11 @@ def _is_one_data_set(
 
 
 def _find_divided_bundle(step: Step, link: Link, wiring: Wiring) -> str | None:
-    """Return the input with a bundle that the link scatters over or merges, or None."""
-    if link.name not in step.scatter and not is_merged(link) and "pickValue" not in link.body:
-        return None
-    origins = wiring.sources(step.name, link.name)
+    """Return the input with bundles that the link scatters over or merges, or None."""
+    bundles = wiring.bundle_inputs if link.name in step.scatter else frozenset()
+    if is_merged(link) or "pickValue" in link.body:
+        bundles = wiring.bundle_inputs | wiring.bundle_lists
+    origins = wiring.sources(step.name, link.name) if bundles else []
     return next(
-        (
-            origin.port
-            for origin in origins
-            if origin.step is None and origin.port in wiring.bundle_inputs
-        ),
-        None,
+        (origin.port for origin in origins if origin.step is None and origin.port in bundles), None
     )

@@ -13,6 +13,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.cwl.documents.file_literals import MAX_CONTENTS, make_literal, naming_field
 from sluice.cwl.documents.named_types import address_types
+from sluice.cwl.documents.prefixes import Prefixes
 from sluice.cwl.documents.versions import drop_inner_versions
 from sluice.cwl.features import PROCESSES
 from sluice.cwl.reading.files import DiskFiles, FileRefused, FileSet
@@ -21,7 +22,6 @@ from sluice.cwl.reading.nodes import (
     clone,
     count_values,
     local_name,
-    mappings,
     named_nodes,
     nesting_depth,
     plain_json,
@@ -132,10 +132,10 @@ def read_files(
     root = None if text is None else read_text(text, main_findings, inliner.budget)
     drop_inner_versions(root, findings)
     if isinstance(root, CommentedMap):
-        inliner.declare_prefixes(root, main_file)
+        inliner.prefixes.declare(root, main_file)
         with suppress(TooManyErrors):
             root = inliner.inline(root, main_file, (f"{files.identity(main_file)}#",), None)
-            inliner.add_namespaces(root)
+            inliner.prefixes.add_to(root)
     return Packed(text or "", root, inliner.inlined, files)
 
 
@@ -147,8 +147,7 @@ class _FileInliner:
         files: The files.
         findings: Gets the errors.
         inlined: Whether another file was inlined.
-        namespaces: The prefixes that the files declare, with their addresses.
-        other_prefixes: The prefixes by file that stand for another address than in files before.
+        prefixes: The prefixes that the files declare.
         values: The values inlined so far. Small files that name each other can expand to many.
         characters: The included characters so far.
         depth: The number of levels around the current node.
@@ -160,8 +159,7 @@ class _FileInliner:
     files: FileSet
     findings: Findings
     inlined: bool = False
-    namespaces: dict[str, str] = field(default_factory=dict)
-    other_prefixes: dict[str, dict[str, str]] = field(default_factory=dict)
+    prefixes: Prefixes = field(default_factory=Prefixes)
     values: int = 0
     characters: int = 0
     depth: int = 0
@@ -313,7 +311,7 @@ class _FileInliner:
             return original
         self.inlined = True
         if isinstance(document, CommentedMap):
-            self.declare_prefixes(document, file)
+            self.prefixes.declare(document, file)
         process, graph = self._select_process(document, fragment, place, file)
         copy = self._copy_node(process, place, file)
         if isinstance(copy, CommentedMap) and process is document:
@@ -343,8 +341,7 @@ class _FileInliner:
             )
         else:
             copy = clone(node)
-            if file in self.other_prefixes:
-                _expand_prefixes(copy, self.other_prefixes[file])
+            self.prefixes.expand_others(copy, file)
             return copy
         return None
 
@@ -366,40 +363,6 @@ class _FileInliner:
             self.findings.error(place, f"{file} has no process {quoted(fragment or 'main')}")
             return document, processes
         return process, processes
-
-    def declare_prefixes(self, document: CommentedMap, file: str) -> None:
-        """Note the prefixes that a file declares."""
-        declared = document.get("$namespaces")
-        for prefix, address in declared.items() if isinstance(declared, CommentedMap) else ():
-            if self.namespaces.setdefault(prefix, address) != address:
-                self.other_prefixes.setdefault(file, {})[prefix] = address
-
-    def add_namespaces(self, root: CommentedMap) -> None:
-        """Add the prefixes of other files to the document."""
-        declared = root.setdefault("$namespaces", CommentedMap()) if self.namespaces else None
-        if isinstance(declared, CommentedMap):
-            for prefix, address in self.namespaces.items():
-                declared.setdefault(prefix, address)
-
-
-def _expand_prefixes(node: Any, prefixes: Mapping[str, str]) -> None:
-    """Replace prefixes by their addresses in the fields, classes and formats of a node."""
-
-    def expand(name: Any) -> Any:
-        if isinstance(name, list):
-            name[:] = [expand(item) for item in name]
-        elif isinstance(name, str):
-            prefix, colon, rest = name.partition(":")
-            if colon and isinstance(prefixes.get(prefix), str):
-                return prefixes[prefix] + rest
-        return name
-
-    for inner in mappings(node):
-        for key in list(inner):
-            value, place = inner[key], text_place(inner, key)
-            value = expand(value) if key in ("class", "format") else value
-            del inner[key]
-            put_at(inner, expand(key), value, place)
 
 
 def _splice(items: CommentedSeq, inlined_items: list[Any]) -> None:

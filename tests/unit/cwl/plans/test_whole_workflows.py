@@ -189,3 +189,23 @@ def test_collected_output_of_a_whole_workflow_is_collected() -> None:
     assert reasons_against_spreading(text)
     [output] = plan_of(text).outputs
     assert output.collect is not None
+
+
+@pytest.mark.parametrize("field", ["pickValue: all_non_null", "linkMerge: merge_nested"])
+def test_joined_list_of_bundles_runs_inside_one_job(field: str) -> None:
+    """The items of a bundle that are null are known to the job only."""
+    scatter = "class: Workflow\nrequirements: {ScatterFeatureRequirement: {}}"
+    text = (
+        ONE_STEP.replace(
+            "value: TYPE\noutputs", 'value: {type: {type: array, items: ["null", File]}}\noutputs'
+        )
+        .replace("TYPE", "Any")
+        .replace("type: File, outputSource", "type: 'File[]', outputSource")
+        .replace(
+            "    in: {value: value}",
+            f"    scatter: value\n    in: {{value: {{source: value, {field}}}}}",
+        )
+        .replace("class: Workflow", scatter)
+    )
+    [reason] = reasons_against_spreading(text)
+    assert "which only a job can do" in reason
