@@ -29,7 +29,7 @@ class Resolved:
     names: Any
 
 
-class _SharedPlaces(LineCol):
+class _SharedPlaces(LineCol):  # type: ignore[misc]  # the library ships no types
     """The places in a node, which copies of the node share.
 
     cwltool copies each step once for every workflow around it, and ruamel copies all places of a
@@ -129,7 +129,7 @@ def _share_places(node: Any) -> None:
     """Let copies of a node share the places in it."""
     if isinstance(node, CommentedBase) and not isinstance(node.lc, _SharedPlaces):
         places = _SharedPlaces()
-        vars(places).update(vars(node.lc))
+        places.__dict__ |= node.lc.__dict__
         setattr(node, LineCol.attrib, places)
     inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
     for value in inner:

@@ -41,7 +41,7 @@ class Prefixes:
 
         Prefixes occur in the names of fields, and in classes and formats.
         """
-        prefixes = self.others.get(file)
+        prefixes = self.others.get(file, {})
         for inner in mappings(node) if prefixes else ():
             for key in list(inner):
                 value, place = inner[key], text_place(inner, key)
