@@ -14,7 +14,7 @@ from sluice.cwl.documents.canonical import CanonicalWorkflow
 from sluice.cwl.documents.type_definitions import expand_types
 from sluice.cwl.documents.types import normal_type
 from sluice.cwl.features import CROSSPRODUCTS, NESTED, PROCESSES, inside_jobs
-from sluice.cwl.reading.findings import Findings, TextPlace, text_place
+from sluice.cwl.reading.findings import Findings, TextPlace, suggest_or_list, text_place
 from sluice.cwl.reading.nodes import NamedNode, as_list, named_nodes, refuse_duplicates
 from sluice.text.visible_text import quoted
 
@@ -163,11 +163,21 @@ def read_workflow(canonical: CanonicalWorkflow, findings: Findings) -> Workflow:
     return workflow
 
 
-def _read_entries(node: Any, kinds: str, findings: Findings) -> list[NamedNode]:
+def _read_entries(
+    node: Any, kinds: str, findings: Findings, *, of_tool: bool = False
+) -> list[NamedNode]:
+    """Return the entries of a collection, and report duplicate or unusable names.
+
+    Args:
+        node: The collection.
+        kinds: What the entries are, in the plural.
+        findings: Gets the errors.
+        of_tool: Whether the names are those of a tool's inputs, which may be any.
+    """
     entries = named_nodes(node)
     refuse_duplicates(entries, kinds, findings)
     for entry in entries:
-        if not _NAME.match(entry.name):
+        if not (of_tool or _NAME.match(entry.name)):
             findings.error(
                 entry.place,
                 f"the name {quoted(entry.name)} cannot be used: letters, digits, '_', '.' and '-',"
@@ -182,7 +192,7 @@ def _step(
     links = _read_entries(body.get("in"), f"inputs of step {quoted(entry.name)}", findings)
     outputs = _read_entries(body.get("out"), f"outputs of step {quoted(entry.name)}", findings)
     tool = body["run"]
-    return Step(
+    step = Step(
         name=entry.name,
         place=entry.place,
         body=body,
@@ -192,7 +202,10 @@ def _step(
         tool=tool,
         tool_inputs=_ports(
             _read_entries(
-                tool.get("inputs"), f"inputs of the tool of step {quoted(entry.name)}", findings
+                tool.get("inputs"),
+                f"inputs of the tool of step {quoted(entry.name)}",
+                findings,
+                of_tool=True,
             ),
             canonical,
         ),
@@ -204,6 +217,23 @@ def _step(
         ),
         has_tool=entry.name not in canonical.steps_without_tool,
     )
+    if step.has_tool and not step.runs_as_workflow and not isinstance(tool.get("inputs"), str):
+        _leave_out_unknown_inputs(step, findings)
+    return step
+
+
+def _leave_out_unknown_inputs(step: Step, findings: Findings) -> None:
+    """Warn of the inputs that the tool of a step does not have, and leave them out as cwltool does.
+
+    A step whose expressions may use them keeps them.
+    """
+    for name in step.links.keys() - step.tool_inputs.keys() - set(step.scatter):
+        hint = suggest_or_list(name, step.tool_inputs)
+        findings.warning(
+            step.links.pop(name).place,
+            f"the tool of step {quoted(step.name)} has no input {quoted(name)}, so that it is left"
+            f" out{hint}",
+        )
 
 
 def _ports(entries: Iterable[NamedNode], canonical: CanonicalWorkflow) -> dict[str, Port]:

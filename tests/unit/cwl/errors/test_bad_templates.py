@@ -71,7 +71,6 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
         [("out: [number]", "out: [¦numbr]"), ("parts: count/number", "¦parts: count/number")],
         ["has no output 'numbr'; did you mean 'number'?", "has no output 'number' in its 'out'"],
     ),
-    "unknown input of the tool": ([("      note: note", "      ¦notes: note")], ["has no input 'notes'; did you mean 'note'?"]),
     "value that the tool needs": ([("    in:\n      frame: frames\n      limit: limit", "    ¦in:\n      frame: frames")], ["gives no value for 'limit'"]),
     "types across a link": ([("limit:\n    type: int\n    default: 5", "limit: string"), ("limit: limit", "¦limit: limit")], ["takes int, and 'limit' is string"]),
     "type of an output": ([("    type: File\n    outputSource", "    type: File[]\n    ¦outputSource")], ["output 'all' takes File[], and 'join/joined' is File: let the output be File;"]),

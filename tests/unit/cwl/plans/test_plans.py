@@ -380,3 +380,19 @@ def test_map_step_runs_on_each_file_of_a_grouped_merge() -> None:
 def test_plan_survives_json() -> None:
     plan = plan_of(SPD.read_text())
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
+
+
+def test_input_that_the_tool_does_not_have_is_left_out() -> None:
+    text = edited(("      note: note", "      notes: note\n      more: {default: 3}"))
+    compiled = compile_template(text, name="t")
+    assert compiled.plan is not None, compiled.findings
+    assert compiled.plan.step("join").arguments == {}
+    warned = [one.message for one in compiled.warnings if "is left out" in one.message]
+    assert len(warned) == 2
+    assert any(message.endswith("did you mean 'note'?") for message in warned)
+
+
+def test_unused_input_of_a_tool_may_have_any_name() -> None:
+    text = edited(("        note: string?\n", "        note: string?\n        quick mode: boolean?\n"))
+    plan = plan_of(text)
+    assert "quick mode" in plan.step("join").tool["inputs"]
