@@ -114,7 +114,7 @@ test-long: install ## Run the long tests, twenty times as many random examples, 
 	@SLUICE_TEST_SANDBOX=1 scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup \
 		-m "not long" $(PYTEST_ARGS) tests/unit/pilot
 
-conformance: install ## Run the conformance tests of the CWL project (SUITE=folder of its repository; CONTAINERS=none or local; six minutes).
+conformance: install ## Run the conformance tests of the CWL project (SUITE=folder of its repository; CONTAINERS=none or local; TEMPLATES=1; six minutes).
 	@scripts/conformance.sh "$(SUITE)"
 
 cwl-corpus: install ## Compare the check of templates with cwltool's on all CWL documents below SUITE, a folder.

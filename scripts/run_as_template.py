@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Run a CWL document as a template on a running system, like a CWL runner.
 
 The output object is printed as JSON. The exit status is 0 if the chain finishes, and else 1. The
@@ -143,7 +144,7 @@ def _with_places(value: Any, folder: Path) -> Any:
 
 def _place(value: Mapping[str, Any], folder: Path) -> Path:
     """Return the path of a file or directory under its own name, and make it if it is a literal."""
-    own = Path(tempfile.mkdtemp(dir=folder)) / value.get("basename", "literal")
+    own = Path(tempfile.mkdtemp(dir=folder), str(value.get("basename", "literal")))
     if "location" in value:
         Path(unquote(urlsplit(value["location"]).path)).rename(own)
     elif value["class"] == "File":

@@ -118,8 +118,10 @@ SOURCES: Features = {
     "outputs that join whole data sets": _whole(
         "name an output for each, or let a step merge them"
     ),
-    "several parameters": _whole("let the workflow have one for all"),
-    "default beside a source": _whole("give the default to the tool's input instead"),
+    "several parameters": _job_only("joined in each job"),
+    "several parameters that are scattered over": _whole("let the workflow have one for all"),
+    "default beside a source": _job_only("of a parameter"),
+    "default beside a step's output": _whole("give the default to the tool's input instead"),
     "output that is an input of the workflow": _whole("leave it out, as it is there already"),
 }
 

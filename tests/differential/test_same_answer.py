@@ -43,6 +43,7 @@ PARAMS: Mapping[str, Mapping[str, Any]] = {
         "other": "long",
     },
     "named-types-of-files": {"options": {"count": 2, "mode": "loud"}},
+    "joined-values": {"second": "b c", "numbers": [3, 1], "number": 7},
     "nested": {"count": 2},
     "nested-over-data": {"count": 2},
     "pick-value": {"quick": True},

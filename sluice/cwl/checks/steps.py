@@ -19,6 +19,7 @@ from sluice.cwl.reading.findings import Findings, suggest_or_list, text_place
 from sluice.cwl.reading.nodes import named_nodes
 from sluice.text.visible_text import quoted
 
+_DEFAULT_ADVICE = SOURCES["default beside a step's output"].note
 #: Requirements that cwltool looks for only during a run.
 _CHECKED_DURING_RUNS = ("MultipleInputFeatureRequirement", "StepInputExpressionRequirement")
 
@@ -28,7 +29,8 @@ def check_link(step: Step, link: Link, flow: Dataflow, findings: Findings) -> No
     wiring, subject = flow.wiring, step.describe_input(link.name)
     origin = wiring.origins.get((step.name, link.name))
     is_parameter = origin is not None and origin.step is None and origin.port != wiring.data_input
-    if origin is not None and not wiring.is_data(step.name, link.name):
+    is_joined = link.name in step.joined_values
+    if origin is not None and not wiring.is_data(step.name, link.name) and not is_joined:
         _refuse_merged_parameters(link, subject, findings)
     if len(wiring.sources(step.name, link.name)) > 1 and default_files(
         step, link.name, flow.workflow, wiring
@@ -41,12 +43,14 @@ def check_link(step: Step, link: Link, flow: Dataflow, findings: Findings) -> No
     if "default" not in link.body:
         return
     place = text_place(link.body, "default")
-    if origin is not None and (
-        not is_parameter or is_optional(flow.workflow.inputs[origin.port].type)
+    if (
+        origin is not None
+        and not is_joined
+        and (not is_parameter or is_optional(flow.workflow.inputs[origin.port].type))
     ):
         findings.error(
             place,
-            f"{subject} has a source and a default: {SOURCES['default beside a source'].note}",
+            f"{subject} has a source and a default: {_DEFAULT_ADVICE}",
         )
     port = step.tool_inputs.get(link.name)
     # 'valueFrom' computes the value from the default.
@@ -60,19 +64,19 @@ def check_link(step: Step, link: Link, flow: Dataflow, findings: Findings) -> No
 
 
 def _refuse_merged_parameters(link: Link, subject: str, findings: Findings) -> None:
-    """Report several sources, 'linkMerge' and 'pickValue' on parameters: these need data sets."""
+    """Report several sources, 'linkMerge' and 'pickValue' on parameters that are scattered over."""
     if link.sources is not None and len(link.sources) > 1:
         findings.error(
             link.source_place,
-            f"{subject} has several parameters as its sources:"
-            f" {SOURCES['several parameters'].note}",
+            f"{subject} scatters over several parameters:"
+            f" {SOURCES['several parameters that are scattered over'].note}",
         )
     for key in ("linkMerge", "pickValue"):
         if key in link.body:
             findings.error(
                 text_place(link.body, key),
-                f"{quoted(key)} of {subject} is not supported: it is for data sets, and this is a"
-                " parameter",
+                f"{quoted(key)} of {subject}, which is scattered over, is for data sets, and this"
+                " is a parameter",
             )
 
 

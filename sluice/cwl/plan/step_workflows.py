@@ -4,6 +4,7 @@ from typing import Any
 
 from sluice.contracts.common.states import EntryKind, InputMode
 from sluice.cwl.dataflow.hidden_lists import input_modes
+from sluice.cwl.dataflow.joined_values import source_names
 from sluice.cwl.dataflow.links import Wiring
 from sluice.cwl.documents.types import ARRAY_OF_FILES, normal_type, without_null
 from sluice.cwl.documents.workflow import Link, Step
@@ -15,6 +16,8 @@ INNER = "run"
 
 #: Fields of a step's input that apply within the job.
 _LINK_FIELDS = tuple(LINK_FIELDS)
+#: Fields of a step's input by which a job joins values, or replaces null.
+_JOIN_FIELDS = ("linkMerge", "pickValue", "default")
 #: Fields of a tool's input that cwltool expects at the source of the value, too.
 _PORT_FIELDS = ("secondaryFiles",)
 _ANYTHING = ["null", "Any"]
@@ -51,7 +54,7 @@ def wrap_in_workflow(
     inner: dict[str, Any] = {
         "run": {key: value for key, value in process.items() if key != "$namespaces"},
         "in": {
-            link.name: _inner_link(link, has_value=link in links_with_value)
+            link.name: _inner_link(step, link, has_value=link in links_with_value)
             for link in step.links.values()
         },
         "out": list(step.outputs),
@@ -70,7 +73,9 @@ def wrap_in_workflow(
         **({"$namespaces": process["$namespaces"]} if "$namespaces" in process else {}),
         "requirements": [*javascript, *types, *workflow_features()],
         "inputs": {
-            link.name: _input(step, link, modes.get(link.name), wiring) for link in links_with_value
+            name: _input(step, link, modes.get(link.name), wiring)
+            for link in links_with_value
+            for name in _source_names(step, link)
         },
         "outputs": {
             port: {
@@ -83,9 +88,18 @@ def wrap_in_workflow(
     }
 
 
-def _inner_link(link: Link, *, has_value: bool) -> dict[str, Any]:
-    fields = {key: plain_json(link.body[key]) for key in _LINK_FIELDS if key in link.body}
-    return {"source": link.name, **fields} if has_value else fields
+def _source_names(step: Step, link: Link) -> list[str]:
+    is_joined = link.name in step.joined_values and link.sources is not None
+    return source_names(step, link.name, len(link.sources or ()) if is_joined else 1)
+
+
+def _inner_link(step: Step, link: Link, *, has_value: bool) -> dict[str, Any]:
+    is_joined = link.name in step.joined_values
+    keys = (*_LINK_FIELDS, *(_JOIN_FIELDS if is_joined else ()))
+    fields = {key: plain_json(link.body[key]) for key in keys if key in link.body}
+    names = _source_names(step, link)
+    source = names if len(names) > 1 or "linkMerge" in fields else names[0]
+    return {"source": source, **fields} if has_value else fields
 
 
 def _input(step: Step, link: Link, mode: InputMode | None, wiring: Wiring) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from sluice.contracts.templates.plan import (
 )
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.file_defaults import default_files
+from sluice.cwl.dataflow.joined_values import source_names
 from sluice.cwl.dataflow.links import SideLink
 from sluice.cwl.dataflow.merging import find_pick
 from sluice.cwl.dataflow.numbering import Numbering
@@ -143,7 +144,12 @@ class StepPlanner:
             origin = wiring.origins.get((step.name, link.name))
             defaults = default_files(step, link.name, self.flow.workflow, wiring)
             is_bundle = origin is not None and origin.port in wiring.bundle_inputs
-            if origin is not None and (
+            sources = wiring.sources(step.name, link.name)
+            if link.name in step.joined_values:
+                names = source_names(step, link.name, len(sources))
+                for name, source in zip(names, sources, strict=True):
+                    arguments[name] = ParameterRef(name=source.port)
+            elif origin is not None and (
                 not wiring.is_data(step.name, link.name) or (origin.step is None and is_bundle)
             ):
                 arguments[link.name] = ParameterRef(name=origin.port)

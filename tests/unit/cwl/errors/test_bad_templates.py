@@ -108,7 +108,6 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
     "lists in a list": ([("parts: count/number", "parts: {¦source: [count/number, frames]}"), ("requirements:\n", "requirements:\n  MultipleInputFeatureRequirement: {}\n")], ["write 'linkMerge: merge_flattened'"]),
     "one source in a list": ([("parts: count/number", "parts: {¦source: count/number, linkMerge: merge_nested}")], ["would be lists in a list"]),
     "files and values": ([("parts: count/number", "parts: {¦source: [count/number, note], linkMerge: merge_flattened}"), ("requirements:\n", "requirements:\n  MultipleInputFeatureRequirement: {}\n")], ["joins data sets and parameters: 'note'"]),
-    "several parameters": ([("note: note\n", "note: {¦source: [note, limit], ¦pickValue: first_non_null}\n"), ("requirements:\n", "requirements:\n  MultipleInputFeatureRequirement: {}\n")], ["several parameters as its sources", "it is for data sets"]),
     "nothing to choose from": ([("    outputSource: join/joined", "    outputSource: join/joined\n    ¦pickValue: first_non_null")], ["there is one source"]),
     "one file of a data set": ([("    outputSource: join/joined", "    outputSource: count/number\n    ¦pickValue: first_non_null")], ["'count/number' is a whole data set: let a step before it choose"]),
     "an output that joins data sets": ([("    type: File\n    outputSource: join/joined", "    type: 'File[]'\n    linkMerge: merge_flattened\n    ¦outputSource: [join/joined, count/number]")], ["output 'all' joins whole data sets"]),

@@ -393,6 +393,8 @@ def test_input_that_the_tool_does_not_have_is_left_out() -> None:
 
 
 def test_unused_input_of_a_tool_may_have_any_name() -> None:
-    text = edited(("        note: string?\n", "        note: string?\n        quick mode: boolean?\n"))
+    text = edited(
+        ("        note: string?\n", "        note: string?\n        quick mode: boolean?\n")
+    )
     plan = plan_of(text)
     assert "quick mode" in plan.step("join").tool["inputs"]
