@@ -3,7 +3,9 @@
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
+from sluice.cli.literals import write_literal
 from sluice.contracts.common.problems import Unprocessable
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import shown_path
@@ -18,7 +20,8 @@ def read_job_order(path: Path) -> dict[str, Any]:
     """Return the values in a job order by key.
 
     Null means that no value is given (CWL), so a key with null is left out. Paths of files and
-    directories become absolute. Relative paths start at the folder of the job order.
+    directories become absolute. Relative paths start at the folder of the job order. Literals
+    become files of this machine.
 
     Raises:
         Unprocessable: The file cannot be read, or is not a mapping.
@@ -91,5 +94,11 @@ def _with_absolute_paths(value: Any, folder: Path) -> Any:
         for key in ("path", "location"):
             location = result.get(key)
             if isinstance(location, str) and "://" not in location:
-                result[key] = str(folder / location)
+                # A location is an address, in which special characters are escaped.
+                name = unquote(location) if key == "location" else location
+                result[key] = str(folder / name)
+        if not {"path", "location"} & result.keys() and {"contents", "listing"} & result.keys():
+            path = write_literal(result)
+            result = {key: result[key] for key in result if key not in ("contents", "listing")}
+            result["path"] = str(path)
     return result

@@ -63,7 +63,8 @@ PARAMS: Mapping[str, Mapping[str, Any]] = {
 
 #: Contents of parameters that are files, by template.
 FILES: Mapping[str, Mapping[str, str]] = {
-    "file-parameters": {"words": "apple\nfig\n", "title": "T\n"}
+    "file-parameters": {"words": "apple\nfig\n", "title": "T\n"},
+    "joined-values": {"left": "a b\n", "right": "c\n"},
 }
 #: Additional data sets by template, with their numbers of files.
 DATA_SETS: Mapping[str, Mapping[str, int]] = {"several-data-sets": {"mates": 6, "few": 2}}

@@ -64,8 +64,8 @@ class Cwltool:
                 )
 
             def check_exists(self, url: str) -> bool:
-                """Return False, because nothing outside the document exists."""
-                return False
+                """Return whether an address may be that of a file, which only a job can find."""
+                return "#" not in url
 
             def urljoin(self, base_url: str, url: str) -> str:
                 """Return an absolute address."""

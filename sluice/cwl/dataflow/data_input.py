@@ -7,6 +7,7 @@ from sluice.cwl.documents.types import (
     contains_files,
     is_list,
     is_optional,
+    type_alternatives,
     without_null,
 )
 from sluice.cwl.documents.workflow import Port, Workflow
@@ -38,10 +39,11 @@ def find_data_input(workflow: Workflow, assets: frozenset[str]) -> str | None:
 def is_bundle_input(port: Port) -> bool:
     """Return whether the value of an input is one bundle: files within any other type.
 
+    A value of the type ``Any`` may be or contain files, too.
     A File, a Directory, and a list of one of these that is always given, are data sets instead.
     """
     kind = without_null(port.type)
-    if not contains_files(kind):
+    if not contains_files(kind) and "Any" not in type_alternatives(kind):
         return False
     if kind in (ARRAY_OF_FILES, ARRAY_OF_DIRECTORIES):
         plain = not is_optional(port.type) and port.body.get("default") is None

@@ -258,7 +258,8 @@ def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: F
     job_links = [
         link
         for link in links
-        if not all(
+        if link.name in step.scatter
+        or not all(
             _is_single_file(source, wiring) for source in wiring.sources(step.name, link.name)
         )
     ]

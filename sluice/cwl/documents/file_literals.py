@@ -44,5 +44,6 @@ def make_literal(node: CommentedMap, key: str, text: str) -> None:
     place = text_place(node, key)
     put_at(node, "basename", node.get("basename", posixpath.basename(unquote(node[key]))), place)
     put_at(node, "contents", text, place)
+    put_at(node, "size", len(text.encode()), place)
     for name in _FIELDS:
         node.pop(name, None)

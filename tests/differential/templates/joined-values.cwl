@@ -1,4 +1,5 @@
-# Inputs that join the values of parameters, choose among them, or have a default beside a source.
+# Inputs that join the values of parameters, choose among them, or have a default beside a source,
+# and a step that scatters over files that are parameters.
 cwlVersion: v1.2
 class: Workflow
 requirements:
@@ -12,10 +13,25 @@ inputs:
   second: string
   numbers: int[]
   number: int
+  left: File
+  right: File
 outputs:
+  files: {type: "File[]", outputSource: files/said}
   each: {type: "File[]", outputSource: each/said}
   once: {type: File, outputSource: once/said}
 steps:
+  files:
+    scatter: file
+    in: {file: [left, right], number: number}
+    out: [said]
+    run:
+      class: CommandLineTool
+      baseCommand: wc
+      inputs: {file: File, number: int}
+      outputs: {said: stdout}
+      stdin: $(inputs.file.path)
+      stdout: $(inputs.file.basename).$(inputs.number)
+      requirements: {ToolTimeLimit: {timelimit: 60}}
   each:
     scatter: text
     in:

@@ -81,3 +81,45 @@ def test_typed_parameters_override_the_job_order(tmp_path: Path) -> None:
     parameters = read_parameters(["b=3"], job=path)
     assert parameters.values == {"a": 1, "b": 3}
     assert parameters.texts == {"b": "3"}
+
+
+def test_literals_become_files(tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("own\n")
+    order = {
+        "text": {"class": "File", "basename": "é.txt", "contents": "a\r\nb\n", "format": "x:y"},
+        "tree": {
+            "class": "Directory",
+            "listing": [
+                {"class": "File", "contents": "deep", "basename": "c"},
+                {"class": "Directory", "basename": "d", "listing": []},
+                {"class": "File", "path": "own.txt", "basename": "other.txt"},
+            ],
+        },
+    }
+    path = tmp_path / "order.json"
+    path.write_text(json.dumps(order))
+    values = read_job_order(path)
+    text, tree = Path(values["text"].pop("path")), Path(values["tree"].pop("path"))
+    assert values["text"] == {"class": "File", "basename": "é.txt", "format": "x:y"}
+    assert values["tree"] == {"class": "Directory"}
+    assert (text.name, text.read_bytes()) == ("é.txt", b"a\r\nb\n")
+    assert sorted(one.name for one in tree.iterdir()) == ["c", "d", "other.txt"]
+    assert (tree / "c").read_text() == "deep"
+    assert (tree / "d").is_dir()
+    assert (tree / "other.txt").read_text() == "own\n"
+
+
+@pytest.mark.parametrize(
+    ("literal", "message"),
+    [
+        ({"class": "File", "basename": "../x", "contents": ""}, "is not the name of a file"),
+        ({"class": "File", "contents": 3}, "is not a text"),
+        ({"class": "Directory", "listing": "x"}, "is not a list"),
+        ({"class": "Directory", "listing": ["x"]}, "files and directories only"),
+    ],
+)
+def test_unsuitable_literal_is_refused(tmp_path: Path, literal: object, message: str) -> None:
+    path = tmp_path / "order.json"
+    path.write_text(json.dumps({"value": literal}))
+    with pytest.raises(Unprocessable, match=message):
+        read_job_order(path)

@@ -124,6 +124,7 @@ def test_default_file_is_packed_as_a_literal(workflow: Path, location: str, name
         "class": "File",
         "basename": name,
         "contents": "é = 1\n",
+        "size": 7,
     }
     assert compile_template(pack_template(workflow), name="t").plan == compiled.plan
     assert gather_files(workflow) == ("workflow.cwl", files)

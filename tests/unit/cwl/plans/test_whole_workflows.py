@@ -105,6 +105,8 @@ def test_matched_tool_runs_on_each_file() -> None:
         RECORD,
         '"File[]?"',
         "[string, File]",
+        "Any",
+        '["null", Any]',
         "{type: {type: array, items: {type: array, items: File}}}",
         "{type: File, secondaryFiles: $(self.basename).x}",
     ],
