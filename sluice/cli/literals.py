@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sluice.contracts.common.problems import Unprocessable
+from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 
 _NAMELESS = {"File": "file", "Directory": "folder"}
@@ -22,10 +23,15 @@ def write_literal(value: Mapping[str, Any]) -> Path:
             that are literals or have a path.
 
     Raises:
-        Unprocessable: The literal has an unsuitable name or content.
-        OSError: It cannot be written, or a file of it cannot be read.
+        Unprocessable: The literal has an unsuitable name or content, a file of it cannot be read,
+            or it cannot be written.
     """
-    return _write(value, Path(tempfile.mkdtemp(dir=_literal_folder())))
+    try:
+        return _write(value, Path(tempfile.mkdtemp(dir=_literal_folder())))
+    except (OSError, shutil.Error) as error:
+        raise Unprocessable(
+            f"a {value['class']} of the job order cannot be written as a file: {reason_of(error)}"
+        ) from error
 
 
 @cache

@@ -9,8 +9,12 @@ from sluice.text.visible_text import quoted
 
 
 def check_bound_parameters(flow: Dataflow, findings: Findings) -> None:
-    """Report parameters in ``sluice:bind`` that metadata cannot set."""
-    workflow, parameters = flow.extensions.workflow, _value_parameters(flow)
+    """Report parameters in ``sluice:bind`` that metadata cannot set.
+
+    The value of a bundle may have no files, so that metadata can set it.
+    """
+    workflow = flow.extensions.workflow
+    parameters = {*_value_parameters(flow), *flow.wiring.bundle_inputs}
     for name in workflow.values.get("bind", {}):
         place = workflow.inner.get(("bind", name), START)
         if name == flow.wiring.data_input:
@@ -19,7 +23,7 @@ def check_bound_parameters(flow: Dataflow, findings: Findings) -> None:
             )
         elif name in flow.assets and name in flow.workflow.inputs:
             continue
-        elif name in flow.wiring.file_inputs:
+        elif name in flow.wiring.file_inputs - flow.wiring.bundle_inputs:
             findings.error(
                 place,
                 f"{quoted(name)} is a file; metadata can only be bound to parameters that are"

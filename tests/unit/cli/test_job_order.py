@@ -115,6 +115,7 @@ def test_literals_become_files(tmp_path: Path) -> None:
         ({"class": "File", "basename": "../x", "contents": ""}, "is not the name of a file"),
         ({"class": "File", "contents": 3}, "is not a text"),
         ({"class": "Directory", "listing": "x"}, "is not a list"),
+        ({"class": "Directory", "listing": [{"class": "File", "path": "/nowhere"}]}, "No such"),
         ({"class": "Directory", "listing": ["x"]}, "files and directories only"),
     ],
 )

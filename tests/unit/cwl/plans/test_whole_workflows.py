@@ -211,3 +211,16 @@ def test_joined_list_of_bundles_runs_inside_one_job(field: str) -> None:
     )
     [reason] = reasons_against_spreading(text)
     assert "which only a job can do" in reason
+
+
+@pytest.mark.parametrize("kind", ["Any", "[string, File]"])
+def test_metadata_may_set_a_value_that_may_have_files(kind: str) -> None:
+    head = 'class: Workflow\n$namespaces: {sluice: "urn:sluice:cwl:"}\nsluice:bind: {value: origin}'
+    text = (
+        ONE_STEP.replace("class: Workflow", head)
+        .replace("inputs:\n  value: TYPE", "inputs:\n  files: File[]\n  value: TYPE")
+        .replace("TYPE", kind)
+        .replace("in: {value: value}", "in: {value: value, files: files}")
+        .replace("inputs: {value:", 'inputs: {files: "File[]", value:')
+    )
+    assert plan_of(text).bind == {"value": "origin"}
