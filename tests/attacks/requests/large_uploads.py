@@ -83,7 +83,7 @@ def _requirements_of_every_tool() -> Files:
 def _long_defaults() -> Files:
     default = {"class": "File", "basename": "x", "contents": "y" * 64_000}
     tool = TOOL | {"inputs": TOOL["inputs"] | {"d": {"type": "File", "default": default}}}
-    return packed(workflow({f"s{i}": step("#tool") for i in range(500)}), {"id": "tool", **tool})
+    return packed(workflow({f"s{i}": step("#tool") for i in range(600)}), {"id": "tool", **tool})
 
 
 def _names_alike() -> Files:
