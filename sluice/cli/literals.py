@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from sluice.contracts.common.problems import Unprocessable
 from sluice.text.os_errors import reason_of
@@ -20,7 +21,7 @@ def write_literal(value: Mapping[str, Any]) -> Path:
 
     Args:
         value: A File with ``contents``, or a Directory with a ``listing`` of files and directories
-            that are literals or have a path.
+            that have an absolute path or address.
 
     Raises:
         Unprocessable: The literal has an unsuitable name or content, a file of it cannot be read,
@@ -42,31 +43,41 @@ def _literal_folder() -> Path:
 
 
 def _write(value: Mapping[str, Any], folder: Path) -> Path:
-    name = value.get("basename") or _NAMELESS[value["class"]]
-    if not isinstance(name, str) or "/" in name or name in (".", ".."):
-        raise Unprocessable(f"{quoted(name)} is not the name of a file")
-    path = folder / name
+    path = folder / _require_name(value.get("basename") or _NAMELESS[value["class"]])
     contents, listing = value.get("contents", ""), value.get("listing", [])
     if value["class"] == "File":
         if not isinstance(contents, str):
-            raise Unprocessable(f"'contents' of the file {quoted(name)} is not a text")
+            raise Unprocessable(f"'contents' of the file {quoted(path.name)} is not a text")
         path.write_text(contents, encoding="utf-8", newline="")
         return path
     if not isinstance(listing, list):
-        raise Unprocessable(f"'listing' of the directory {quoted(name)} is not a list")
+        raise Unprocessable(f"'listing' of the directory {quoted(path.name)} is not a list")
     path.mkdir()
     for entry in listing:
-        _write_entry(entry, path)
+        _copy_entry(entry, path)
     return path
 
 
-def _write_entry(entry: Any, folder: Path) -> None:
-    if not isinstance(entry, Mapping) or entry.get("class") not in _NAMELESS:
-        raise Unprocessable("the 'listing' of a directory has files and directories only")
-    place = entry.get("path") or entry.get("location")
-    if place is None:
-        _write(entry, folder)
-        return
-    source = Path(str(place).removeprefix("file://"))
+def _copy_entry(entry: Any, folder: Path) -> None:
+    """Copy a file or directory of a listing. Literals in it have been written before."""
+    place = entry.get("path") or entry.get("location") if isinstance(entry, Mapping) else None
+    if not isinstance(place, str) or entry.get("class") not in _NAMELESS:
+        raise Unprocessable(
+            f"the 'listing' of the directory {quoted(folder.name)} has something else than files"
+            " and directories with a place or content"
+        )
+    source = Path(unquote(place.removeprefix("file://")) if place.startswith("file://") else place)
+    target = folder / _require_name(entry.get("basename") or source.name)
+    if target.exists():
+        raise Unprocessable(
+            f"the directory {quoted(folder.name)} lists {quoted(target.name)} twice"
+        )
     copy = shutil.copytree if source.is_dir() else shutil.copyfile
-    copy(source, folder / (entry.get("basename") or source.name))
+    copy(source, target)
+
+
+def _require_name(name: Any) -> str:
+    """Return the name of an entry of a folder, which cannot lead out of the folder."""
+    if not isinstance(name, str) or "/" in name or "\0" in name or name in (".", ".."):
+        raise Unprocessable(f"{quoted(name)} is not the name of a file")
+    return name

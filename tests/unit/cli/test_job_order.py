@@ -116,7 +116,8 @@ def test_literals_become_files(tmp_path: Path) -> None:
         ({"class": "File", "contents": 3}, "is not a text"),
         ({"class": "Directory", "listing": "x"}, "is not a list"),
         ({"class": "Directory", "listing": [{"class": "File", "path": "/nowhere"}]}, "No such"),
-        ({"class": "Directory", "listing": ["x"]}, "files and directories only"),
+        ({"class": "Directory", "listing": ["x"]}, "something else than files"),
+        ({"class": "Directory", "listing": [{"class": "File"}]}, "something else than files"),
     ],
 )
 def test_unsuitable_literal_is_refused(tmp_path: Path, literal: object, message: str) -> None:
@@ -124,3 +125,31 @@ def test_unsuitable_literal_is_refused(tmp_path: Path, literal: object, message:
     path.write_text(json.dumps({"value": literal}))
     with pytest.raises(Unprocessable, match=message):
         read_job_order(path)
+
+
+@pytest.mark.parametrize("place", ["path", "contents"])
+def test_entry_of_a_literal_cannot_lead_out_of_its_folder(tmp_path: Path, place: str) -> None:
+    (tmp_path / "x").write_text("x")
+    entry = {"class": "File", place: "x", "basename": f"../../..{tmp_path}/planted"}
+    path = tmp_path / "order.json"
+    path.write_text(json.dumps({"tree": {"class": "Directory", "listing": [entry]}}))
+    with pytest.raises(Unprocessable, match="is not the name of a file"):
+        read_job_order(path)
+    assert not (tmp_path / "planted").exists()
+
+
+def test_entries_of_a_literal_have_different_names(tmp_path: Path) -> None:
+    entries = [{"class": "File", "basename": "a", "contents": text} for text in "xy"]
+    path = tmp_path / "order.json"
+    path.write_text(json.dumps({"tree": {"class": "Directory", "listing": entries}}))
+    with pytest.raises(Unprocessable, match="lists 'a' twice"):
+        read_job_order(path)
+
+
+def test_entry_of_a_literal_may_be_an_address(tmp_path: Path) -> None:
+    (tmp_path / "a b.txt").write_text("own")
+    entry = {"class": "File", "location": (tmp_path / "a b.txt").as_uri()}
+    path = tmp_path / "order.json"
+    path.write_text(json.dumps({"tree": {"class": "Directory", "listing": [entry]}}))
+    tree = Path(read_job_order(path)["tree"]["path"])
+    assert [one.name for one in tree.iterdir()] == ["a b.txt"]
