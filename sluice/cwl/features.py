@@ -194,6 +194,8 @@ REQUIREMENTS_SINCE_V1_1 = frozenset(
     }
 )
 
+#: The address of Sluice's extension fields.
+NAMESPACE = "urn:sluice:cwl:"
 CWLTOOL_NAMESPACE = "http://commonwl.org/cwltool#"
 #: Extensions of cwltool. A refused extension is refused as a hint, too, because results would
 #: differ from what was requested.

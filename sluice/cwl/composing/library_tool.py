@@ -14,9 +14,9 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from sluice.contracts.common.problems import Finding
 from sluice.cwl.checks.type_depth import check_type_depth
 from sluice.cwl.documents.types import is_optional, normal_type, without_null
+from sluice.cwl.features import NAMESPACE
 from sluice.cwl.plan.documentation import documentation
 from sluice.cwl.properties.extension_fields import FIELDS
-from sluice.cwl.properties.extension_reader import NAMESPACE
 from sluice.cwl.reading.findings import START, Findings, text_place
 from sluice.cwl.reading.nodes import named_nodes, plain_json
 from sluice.cwl.reading.yaml_text import read_text

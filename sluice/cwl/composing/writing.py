@@ -12,7 +12,7 @@ from sluice.cwl.composing.compose import (
     output_type,
 )
 from sluice.cwl.documents.types import short_form
-from sluice.cwl.properties.extension_reader import NAMESPACE
+from sluice.cwl.features import NAMESPACE
 from sluice.text.visible_text import quoted
 
 _METHOD_WORDS = {

@@ -132,7 +132,7 @@ def read_files(
     root = None if text is None else read_text(text, main_findings, inliner.budget)
     drop_inner_versions(root, findings)
     if isinstance(root, CommentedMap):
-        inliner.prefixes.declare(root, main_file)
+        inliner.prefixes.declare(root, main_file, findings)
         with suppress(TooManyErrors):
             root = inliner.inline(root, main_file, (f"{files.identity(main_file)}#",), None)
             inliner.prefixes.add_to(root)
@@ -311,7 +311,7 @@ class _FileInliner:
             return original
         self.inlined = True
         if isinstance(document, CommentedMap):
-            self.prefixes.declare(document, file)
+            self.prefixes.declare(document, file, self.findings)
         process, graph = self._select_process(document, fragment, place, file)
         copy = self._copy_node(process, place, file)
         if isinstance(copy, CommentedMap) and process is document:

@@ -6,8 +6,10 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
-from sluice.cwl.reading.findings import text_place
+from sluice.cwl.features import NAMESPACE
+from sluice.cwl.reading.findings import Findings, text_place
 from sluice.cwl.reading.nodes import mappings, put_at
+from sluice.text.visible_text import quoted
 
 
 @dataclass(slots=True)
@@ -22,12 +24,25 @@ class Prefixes:
     addresses: dict[str, str] = field(default_factory=dict)
     others: dict[str, dict[str, str]] = field(default_factory=dict)
 
-    def declare(self, document: CommentedMap, file: str) -> None:
-        """Note the prefixes that the document of a file declares."""
+    def declare(self, document: CommentedMap, file: str, findings: Findings) -> None:
+        """Note the prefixes that the document of a file declares.
+
+        It is an error if files disagree about a prefix that one of them declares for Sluice: fields
+        would be lost without a word.
+        """
         declared = document.get("$namespaces")
         for prefix, address in declared.items() if isinstance(declared, CommentedMap) else ():
-            if self.addresses.setdefault(prefix, address) != address:
-                self.others.setdefault(file, {})[prefix] = address
+            first = self.addresses.setdefault(prefix, address)
+            if first == address:
+                continue
+            self.others.setdefault(file, {})[prefix] = address
+            if NAMESPACE in (first, address):
+                findings.error(
+                    text_place(declared, prefix),
+                    f"the prefix {quoted(prefix)} stands for {quoted(address)} here and for"
+                    f" {quoted(first)} in a file before: the address of Sluice's fields is"
+                    f" {quoted(NAMESPACE)}",
+                )
 
     def add_to(self, document: CommentedMap) -> None:
         """Add the prefixes of all files to a document."""

@@ -7,7 +7,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl.documents.canonical import MAX_NESTED_WORKFLOWS
 from sluice.cwl.documents.document import Document
-from sluice.cwl.features import PLANNED_FIELDS
+from sluice.cwl.features import NAMESPACE, PLANNED_FIELDS
 from sluice.cwl.properties.extension_fields import FIELDS
 from sluice.cwl.properties.field_value import FieldValue
 from sluice.cwl.reading.findings import Findings, TextPlace, suggest_or_list, text_place
@@ -17,7 +17,6 @@ from sluice.text.visible_text import quoted
 #: The number of steps of nested workflows above which fields are not read.
 _MAX_NESTED = 2000
 
-NAMESPACE = "urn:sluice:cwl:"
 PREFIX = "sluice"
 
 

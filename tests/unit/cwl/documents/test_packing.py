@@ -183,3 +183,13 @@ def test_files_may_use_one_prefix_for_several_addresses(workflow: Path) -> None:
     assert packed["x:note"] == "mine"
     assert tool["https://example.org/tool#note"] == {"https://example.org/tool#by": "me"}
     assert tool["outputs"]["joined"]["format"] == "https://example.org/tool#text"
+
+
+def test_other_address_for_the_prefix_of_sluice_is_an_error(workflow: Path) -> None:
+    (workflow.parent / "tools" / "join.cwl").write_text(
+        TOOL + "sluice:warm: true\n$namespaces: {sluice: 'urn:sluice:cwl'}\n"
+    )
+    compiled, _ = compile_file(workflow, name="t")
+    [error] = compiled.errors
+    assert "the address of Sluice's fields is 'urn:sluice:cwl:'" in error.message
+    assert Path(error.file or "").name == "join.cwl"
