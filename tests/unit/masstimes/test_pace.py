@@ -88,12 +88,14 @@ def test_request_log_shows_requests_too_early_after_an_error() -> None:
     log = [request(0, 1, status=503), request(5.9, 6)]
     assert len(list(find_early_requests(log, delays=1.0))) == 1
     assert list(find_early_requests(log, delays=0.9)) == []
-    assert (
-        list(
-            find_early_requests([request(0, 1, status=0, whole=False), request(1.1, 2)], delays=1.0)
-        )
-        == []
-    )
+
+
+@pytest.mark.parametrize(("whole", "early_count"), [(True, 1), (False, 0)])
+def test_only_an_answer_that_was_read_whole_lengthens_the_required_delay(
+    whole: bool, early_count: int
+) -> None:
+    log = [request(0, 9, whole=whole), request(14.5, 15)]  # 7 s after a whole answer, else 5 s
+    assert len(list(find_early_requests(log, delays=1.0))) == early_count
 
 
 @pytest.mark.parametrize(

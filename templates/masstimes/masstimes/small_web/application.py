@@ -23,7 +23,10 @@ _MODIFIED = 1_500_000_000
 class Application:
     """The ASGI application.
 
-    ``log`` gets each request when it is over. ``changed`` is called after the web has changed.
+    ``log`` gets each request when it is over. Its end is just before the last byte of the answer.
+    The client of an answer without an end stopped reading at an unknown time, so that the end is
+    then the start of the answer, or of the request if there is no answer. ``changed`` is called
+    after the web has changed.
     """
 
     def __init__(
@@ -57,7 +60,7 @@ class Application:
                     "path": request.target,
                     "start": start,
                     "answered": request.answer_time,
-                    "end": request.end_time or now(),
+                    "end": request.end_time or request.answer_time or start,
                     "whole": request.end_time > 0,
                     "status": request.status,
                     "bytes": request.sent_bytes,

@@ -36,17 +36,22 @@ def find_early_requests(
 
     A request is too early during another one, or before its delay is over. ``requests`` are all
     requests to the site, and ``delays`` is the factor of its delays. The crawler saw answers take
-    at least as long as the server did, so that the computed delays are never too long.
+    at least as long as the server did, and end no earlier than the log says, and it need not
+    lengthen its delay for an answer that it did not read whole. So the computed delays are never
+    too long.
     """
     rule = pace or Pace()
     delay = rule.first
     for before, after in pairwise(requests):
         if before["status"]:
-            delay = rule.next_delay(delay, before["answered"] - before["start"], before["status"])
+            next_delay = rule.next_delay(
+                delay, before["answered"] - before["start"], before["status"]
+            )
+            delay = next_delay if before["whole"] else min(delay, next_delay)
         pause = after["start"] - before["end"]
         if pause < 0:
             yield f"{after['host']}{after['path']}: {-pause:.3f} s before {before['path']} ended"
-        elif before["whole"] and pause < delay * delays:
+        elif pause < delay * delays:
             yield f"{after['host']}{after['path']}: after {pause:.6f} s, not {delay * delays:.6f} s"
 
 
