@@ -21,7 +21,8 @@ def read_job_order(path: Path) -> dict[str, Any]:
 
     Null means that no value is given (CWL), so a key with null is left out. Paths of files and
     directories become absolute. Relative paths start at the folder of the job order. Literals
-    become files of this machine.
+    become files of this machine, and keep their content and listing. Other directories have no
+    listing.
 
     Raises:
         Unprocessable: The file cannot be read, or is not a mapping.
@@ -97,8 +98,8 @@ def _with_absolute_paths(value: Any, folder: Path) -> Any:
                 # A location is an address, in which special characters are escaped.
                 name = unquote(location) if key == "location" else location
                 result[key] = str(folder / name)
-        if not {"path", "location"} & result.keys() and {"contents", "listing"} & result.keys():
-            path = write_literal(result)
-            result = {key: result[key] for key in result if key not in ("contents", "listing")}
-            result["path"] = str(path)
+        if {"path", "location"} & result.keys():
+            result.pop("listing", None)
+        elif {"contents", "listing"} & result.keys():
+            result = write_literal(result)
     return result

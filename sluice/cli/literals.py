@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
+from sluice.cli.transfer.inputs import local_path_of
 from sluice.contracts.common.problems import Unprocessable
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
@@ -16,8 +16,11 @@ from sluice.text.visible_text import quoted
 _NAMELESS = {"File": "file", "Directory": "folder"}
 
 
-def write_literal(value: Mapping[str, Any]) -> Path:
+def write_literal(value: Mapping[str, Any]) -> dict[str, Any]:
     """Write a literal to a temporary folder, which is removed when this process ends.
+
+    The result is the literal with the path of what was written, also in its listing. As in cwltool,
+    tools see the listing of such a directory, but not that of another.
 
     Args:
         value: A File with ``contents``, or a Directory with a ``listing`` of files and directories
@@ -28,11 +31,21 @@ def write_literal(value: Mapping[str, Any]) -> Path:
             or it cannot be written.
     """
     try:
-        return _write(value, Path(tempfile.mkdtemp(dir=_literal_folder())))
+        return _with_path(value, _write(value, Path(tempfile.mkdtemp(dir=_literal_folder()))))
     except (OSError, shutil.Error) as error:
         raise Unprocessable(
             f"a {value['class']} of the job order cannot be written as a file: {reason_of(error)}"
         ) from error
+
+
+def _with_path(value: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """Return a file or directory with another path."""
+    fields = {key: field for key, field in value.items() if key not in ("path", "location")}
+    if "listing" in value:
+        fields["listing"] = [
+            _with_path(entry, path / _entry_name(entry)) for entry in value["listing"]
+        ]
+    return {**fields, "path": str(path)}
 
 
 @cache
@@ -60,20 +73,24 @@ def _write(value: Mapping[str, Any], folder: Path) -> Path:
 
 def _copy_entry(entry: Any, folder: Path) -> None:
     """Copy a file or directory of a listing. Literals in it have been written before."""
-    place = entry.get("path") or entry.get("location") if isinstance(entry, Mapping) else None
-    if not isinstance(place, str) or entry.get("class") not in _NAMELESS:
+    source = local_path_of(entry) if isinstance(entry, Mapping) else None
+    if source is None or entry.get("class") not in _NAMELESS:
         raise Unprocessable(
             f"the 'listing' of the directory {quoted(folder.name)} has something else than files"
             " and directories with a place or content"
         )
-    source = Path(unquote(place.removeprefix("file://")) if place.startswith("file://") else place)
-    target = folder / _require_name(entry.get("basename") or source.name)
+    target = folder / _entry_name(entry)
     if target.exists():
         raise Unprocessable(
             f"the directory {quoted(folder.name)} lists {quoted(target.name)} twice"
         )
     copy = shutil.copytree if source.is_dir() else shutil.copyfile
     copy(source, target)
+
+
+def _entry_name(entry: Mapping[str, Any]) -> str:
+    """Return the name of an entry of a listing, which has a place."""
+    return _require_name(entry.get("basename") or getattr(local_path_of(entry), "name", None))
 
 
 def _require_name(name: Any) -> str:

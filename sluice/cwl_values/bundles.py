@@ -53,6 +53,7 @@ def pack(
     *,
     open_file: Callable[[str], int] = open_any,
     leave_out: Callable[[str], bool] = lambda _: False,
+    keep_listings: bool = False,
 ) -> None:
     """Write ``value`` with its files to ``path``.
 
@@ -65,6 +66,7 @@ def pack(
         path: The bundle to create.
         open_file: Opens each file and folder for reading. There is no other access to them.
         leave_out: Returns whether the entry of a folder with this name is left out.
+        keep_listings: Whether folders keep the ``listing`` of their entries.
 
     Raises:
         BundleError: The value cannot be packed.
@@ -78,7 +80,7 @@ def pack(
         open_sparse_writer(path, "w") as file,
         tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):
-        packer = _Packer(archive, open_file, leave_out)
+        packer = _Packer(archive, open_file, leave_out, keep_listings=keep_listings)
         content = json.dumps(
             packer.pack_value(value), ensure_ascii=False, separators=(",", ":")
         ).encode()
@@ -146,10 +148,13 @@ class _Packer:
         archive: tarfile.TarFile,
         open_file: Callable[[str], int],
         leave_out: Callable[[str], bool],
+        *,
+        keep_listings: bool,
     ) -> None:
         self._archive = archive
         self._open_file = open_file
         self._leave_out = leave_out
+        self._keep_listings = keep_listings
         self._number = 0
         #: The names that are used in each folder.
         self._used_names: dict[str, set[str]] = {}
@@ -190,14 +195,34 @@ class _Packer:
             )
             packed["location"] = f"{folder}/{packed['basename']}"
             self._add(source, packed["location"], within=())
-            if value["class"] == "Directory":
-                packed.pop("listing", None)
+            if value["class"] == "Directory" and "listing" in packed:
+                listing = packed.pop("listing")
+                if self._keep_listings:
+                    packed["listing"] = self._listing(listing, source, packed["location"])
+                return packed
         for key in ("secondaryFiles", "listing"):
             if key in packed:
                 packed[key] = [
                     self.pack_value(file, folder if source is not None else None)
                     for file in packed[key]
                 ]
+        return packed
+
+    def _listing(self, listing: list[Any], source: str, folder: str) -> list[Any]:
+        """Return the listing of ``source``, which is ``folder`` in the archive."""
+        packed = []
+        for entry in listing:
+            name = entry.get("basename") or os.path.basename(_local_path(entry) or "")
+            _require_name(name)
+            if self._leave_out(name):
+                continue
+            path, place = os.path.join(source, name), f"{folder}/{name}"
+            if not os.path.exists(path):
+                raise BundleError(f"{quoted(source)} has no {quoted(name)}, which its listing has")
+            fields = {key: field for key, field in entry.items() if key not in _PLACE_FIELDS}
+            if "listing" in fields:
+                fields["listing"] = self._listing(fields["listing"], path, place)
+            packed.append({**fields, "basename": name, "location": place})
         return packed
 
     def _add(self, source: str, name: str, *, within: tuple[tuple[int, int], ...]) -> None:

@@ -63,6 +63,7 @@ PARAMS: Mapping[str, Mapping[str, Any]] = {
 
 #: Contents of parameters that are files, by template.
 FILES: Mapping[str, Mapping[str, str]] = {
+    "file-fields": {"title": "A title\n"},
     "file-parameters": {"words": "apple\nfig\n", "title": "T\n"},
     "joined-values": {"left": "a b\n", "right": "c\n"},
 }

@@ -45,6 +45,8 @@ _ANSWER_SECONDS = 0.5
 #: Number of items that a browser has at a time.
 _ITEMS_PER_BROWSER = 3
 _HEADERS = {"Sluice-Ask": "1"}
+#: The page retries these, also when it has retried too often.
+_RETRIED_STATUSES = TRANSIENT_STATUSES | {httpx.codes.TOO_MANY_REQUESTS}
 
 
 class Browser:
@@ -121,7 +123,7 @@ class Browser:
             nonlocal last
             with suppress(httpx.TransportError):
                 last = await ask()
-            return last is not None and last.status_code not in TRANSIENT_STATUSES
+            return last is not None and last.status_code not in _RETRIED_STATUSES
 
         if not await until(is_answered) or last is None:
             raise SystemViolation(f"{what}: no answer")

@@ -1,7 +1,7 @@
 """Access of cwltool to files, restricted to the files of the job."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import IO, Any
 from urllib.parse import quote
@@ -150,25 +150,29 @@ class InPlaceMapper(JobFileMapper):
     def setup(self, referenced_files: Sequence[Any], basedir: str) -> None:
         """Map the files, those in the job's folder to their own paths."""
         for file in referenced_files:
-            if self.separateDirs and self._is_in_place(file):
+            if self.separateDirs and self._is_in_place(file, "/" + file["basename"]):
                 self._map_in_place(file)
             else:
                 super().setup([file], basedir)
 
-    def _is_in_place(self, value: Any) -> bool:
+    def _is_in_place(self, value: Any, place: str) -> bool:
+        """Return whether tools find a value and all its parts where they are.
+
+        ``place`` is the end of its path.
+        """
         path = _local_path(value["location"])
-        is_here = (
-            path is not None
-            and path.startswith(f"{self.stagedir}/")
-            and "/../" not in path
-            and not value.get("writable")
+        if path is None or value.get("writable"):
+            return False
+        if not path.startswith(f"{self.stagedir}/") or "/../" in path:
+            return False
+        return path.endswith(place) and all(
+            self._is_in_place(part, place) for part, place in _parts_with_places(value, path)
         )
-        return is_here and all(map(self._is_in_place, _list_parts(value)))
 
     def _map_in_place(self, value: Any) -> None:
-        path = _local_path(value["location"])
+        path = str(_local_path(value["location"]))
         self._pathmap.setdefault(value["location"], MapperEnt(path, path, value["class"], False))
-        for part in _list_parts(value):
+        for part, _ in _parts_with_places(value, path):
             self._map_in_place(part)
 
 
@@ -221,9 +225,12 @@ def relink(
             job_files.put_link(place, None if entry.resolved.startswith("_:") else entry.resolved)
 
 
-def _list_parts(value: Any) -> list[Any]:
-    """Return the secondary files and the listing of a File or Directory."""
-    return [*value.get("secondaryFiles", ()), *value.get("listing", ())]
+def _parts_with_places(value: Any, path: str) -> Iterator[tuple[Any, str]]:
+    """Yield the parts of a File or Directory at ``path``, and where tools look for each."""
+    for part in value.get("secondaryFiles", ()):
+        yield part, os.path.join(os.path.dirname(path), part["basename"])
+    for part in value.get("listing", ()):
+        yield part, os.path.join(path, part["basename"])
 
 
 def _local_path(location: str) -> str | None:

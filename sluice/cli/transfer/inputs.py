@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from natsort import natsort_keygen
 from pydantic import TypeAdapter, ValidationError
@@ -26,7 +27,7 @@ from sluice.contracts.common.naming import MAX_NAME_BYTES, name_bytes
 from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.contracts.templates.plan import DataEntries, SecondaryFile
 from sluice.text.os_errors import reason_of
-from sluice.text.visible_text import shown_path
+from sluice.text.visible_text import quoted, shown_path
 
 _FILE_NAME: TypeAdapter[str] = TypeAdapter(FileName)
 
@@ -320,6 +321,30 @@ def _add_secondary_files(entry: InputEntry, named_files: Sequence[Path]) -> Inpu
     return BundledEntry(entry.source, {**entry.value, "secondaryFiles": secondary})
 
 
+def add_secondary_files(
+    value: Mapping[str, Any], patterns: Sequence[SecondaryFile]
+) -> Mapping[str, Any]:
+    """Return a File of this machine with the secondary files that patterns find beside it.
+
+    Raises:
+        Unprocessable: A required one is missing.
+    """
+    path, named = local_path_of(value), list(value.get("secondaryFiles", ()))
+    if path is None:
+        return value
+    names = {other.get("basename") for other in named}
+    for other, needed in _secondary_paths(path, patterns):
+        if other.name in names:
+            continue
+        if other.exists():
+            named.append(file_object(other))
+        elif needed:
+            raise Unprocessable(
+                f"{shown_path(other)} is missing, which must be beside {quoted(path.name)}"
+            )
+    return {**value, "secondaryFiles": named} if named else value
+
+
 def _secondary_paths(file: Path, patterns: Sequence[SecondaryFile]) -> list[tuple[Path, bool]]:
     """Return where the secondary files of a file would be, and whether each is required."""
     names = {secondary_name(file.name, pattern.pattern): pattern.required for pattern in patterns}
@@ -347,3 +372,11 @@ def file_object(path: Path) -> dict[str, Any]:
         "location": path.as_uri(),
         "basename": name,
     }
+
+
+def local_path_of(value: Mapping[str, Any]) -> Path | None:
+    """Return the path on this machine that a File or Directory object names, or None."""
+    location = str(value.get("path") or value.get("location") or "")
+    if location.startswith("file://"):
+        location = unquote(location.removeprefix("file://"))
+    return Path(location) if location else None

@@ -1,14 +1,20 @@
 """Values of parameters that have files within records, unions or lists, as bundles."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
-from sluice.cli.transfer.inputs import BundledEntry, describe_path_problem, file_object
+from sluice.cli.transfer.inputs import (
+    BundledEntry,
+    add_secondary_files,
+    describe_path_problem,
+    file_object,
+    local_path_of,
+)
 from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.contracts.templates.parameters import fits, names_dataset
-from sluice.contracts.templates.plan import Parameter
+from sluice.contracts.templates.plan import Parameter, SecondaryFile
+from sluice.contracts.templates.secondary_files import record_fields
 from sluice.text.visible_text import shown_path
 
 
@@ -16,7 +22,7 @@ def build_bundles(value: Any, parameter: Parameter, subject: str) -> list[Bundle
     """Return the entries of a value with files of this machine, or none if it has no such file.
 
     A list with an entry for each item has several, any other value has one. Texts that only fit as
-    files are paths.
+    files are paths. Files get the secondary files for which the parameter has patterns.
 
     Args:
         value: The value.
@@ -43,7 +49,54 @@ def build_bundles(value: Any, parameter: Parameter, subject: str) -> list[Bundle
         raise Unprocessable("files that parameters name cannot be taken", findings=problems)
     if not all_files:
         return []
-    return [BundledEntry((files or all_files)[0], bundled) for bundled, files in items]
+    kind = parameter.type["items"] if parameter.entry_per_item else parameter.type
+    patterns = [] if parameter.entries is None else parameter.entries.secondary_files
+    try:
+        return [
+            BundledEntry((files or all_files)[0], _with_secondary_files(item, kind, patterns))
+            for item, files in items
+        ]
+    except Unprocessable as refusal:
+        raise Unprocessable(f"{subject}: {refusal.detail}") from refusal
+
+
+def _with_secondary_files(value: Any, kind: Any, patterns: Sequence[SecondaryFile]) -> Any:
+    """Return a value whose files have the secondary files that are there.
+
+    Args:
+        value: The value, with an absolute location for each file.
+        kind: Its CWL type, in which fields of records may have their own patterns.
+        patterns: The patterns of the port or field that has the value.
+
+    Raises:
+        Unprocessable: A required secondary file is missing.
+    """
+    match value:
+        case {"class": "File"}:
+            return add_secondary_files(value, patterns)
+        case list():
+            items = _part_type(value, kind).get("items", "Any")
+            return [_with_secondary_files(item, items, patterns) for item in value]
+        case dict():
+            fields = record_fields(_part_type(value, kind))
+            return {
+                name: _with_secondary_files(part, *fields.get(name, ("Any", ())))
+                for name, part in value.items()
+            }
+    return value
+
+
+def _part_type(value: Any, kind: Any) -> Mapping[str, Any]:
+    """Return the alternative of a type that describes the parts of a list or record."""
+    alternatives = kind if isinstance(kind, list) else [kind]
+    return next(
+        (
+            each
+            for each in alternatives
+            if isinstance(each, Mapping) and {"items", "fields"} & each.keys() and fits(value, each)
+        ),
+        {},
+    )
 
 
 def _with_objects(value: Any, files: list[Path], *, is_path: bool) -> Any:
@@ -72,11 +125,3 @@ def _with_objects(value: Any, files: list[Path], *, is_path: bool) -> Any:
         case dict():
             return {key: _with_objects(inner, files, is_path=False) for key, inner in value.items()}
     return value
-
-
-def local_path_of(value: Mapping[str, Any]) -> Path | None:
-    """Return the path on this machine that a File or Directory object names, or None."""
-    location = str(value.get("path") or value.get("location") or "")
-    if location.startswith("file://"):
-        location = unquote(location.removeprefix("file://"))
-    return Path(location) if location else None

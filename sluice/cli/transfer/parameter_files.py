@@ -5,6 +5,7 @@ Local files become separate data sets, which are deleted with the chain.
 
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from sluice.cli.transfer.inputs import (
     add_named_secondary_files,
     describe_path_problem,
     list_entries,
+    local_path_of,
 )
-from sluice.cli.transfer.parameter_bundles import build_bundles, local_path_of
+from sluice.cli.transfer.parameter_bundles import build_bundles
 from sluice.cli.transfer.upload import delete_unused_dataset, upload_files
 from sluice.contracts.common.naming import MAX_DATASET_NAME, fitting_name
 from sluice.contracts.common.problems import Finding, Unprocessable
@@ -57,7 +59,7 @@ def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, list[InputEn
     problems = [
         Finding(message=f"parameter {quoted(name)}: {shown_path(path)}: {why}")
         for name, paths in paths_by_parameter.items()
-        for path, _ in paths
+        for path in (given.path for given in paths)
         if (why := _describe_problem(path, name, plan))
     ]
     if problems:
@@ -84,7 +86,7 @@ def dataset_entries(plan: Plan, value: Any) -> list[InputEntry]:
 
 
 def _build_entries(
-    name: str, paths: Sequence["_PathWithSecondary"], data_entries: DataEntries
+    name: str, paths: Sequence["_NamedPath"], data_entries: DataEntries
 ) -> list[InputEntry]:
     """Return the entries of an input.
 
@@ -92,21 +94,29 @@ def _build_entries(
         Unprocessable: A file cannot be taken. The message names the input.
     """
     try:
-        entries = list_entries([path for path, _ in paths], data_entries)
-        if any(secondary for _, secondary in paths):
+        entries = list_entries([given.path for given in paths], data_entries)
+        if any(given.secondary_files for given in paths):
             if not data_entries.secondary_files:
                 raise Unprocessable(
                     "it is given secondaryFiles, which the workflow's input does not say that it"
                     " has: write 'secondaryFiles' there"
                 )
             entries = add_named_secondary_files(
-                entries, {path: secondary for path, secondary in paths}
+                entries, {given.path: given.secondary_files for given in paths}
             )
     except Unprocessable as refusal:
         raise Unprocessable(
             f"input {quoted(name)}: {refusal.detail}", findings=refusal.findings
         ) from refusal
+    if data_entries.type == "Directory":
+        entries = [_with_listing(entry, given) for entry, given in zip(entries, paths, strict=True)]
     return entries
+
+
+def _with_listing(entry: InputEntry, given: "_NamedPath") -> InputEntry:
+    if not isinstance(entry, BundledEntry) or given.listing is None:
+        return entry
+    return BundledEntry(entry.source, {**entry.value, "listing": given.listing})
 
 
 def _describe_problem(path: Path, name: str, plan: Plan) -> str:
@@ -160,11 +170,20 @@ def dataset_value(dataset: str, entries: Sequence[InputEntry]) -> dict[str, Any]
     return {"class": kind, "dataset": dataset, "retention": "delete"}
 
 
-#: A path, and the secondary files that its CWL object names.
-_PathWithSecondary = tuple[Path, list[Path]]
+@dataclass(frozen=True, slots=True)
+class _NamedPath:
+    """A path, and what its CWL object names beside it.
+
+    Attributes:
+        listing: The entries of a directory that was written as a literal.
+    """
+
+    path: Path
+    secondary_files: Sequence[Path] = ()
+    listing: Sequence[Mapping[str, Any]] | None = None
 
 
-def _read_paths(value: Any, *, allows_list: bool) -> list[_PathWithSecondary]:
+def _read_paths(value: Any, *, allows_list: bool) -> list[_NamedPath]:
     """Return the paths in a value, or none if a part of it is not a path.
 
     Args:
@@ -176,17 +195,22 @@ def _read_paths(value: Any, *, allows_list: bool) -> list[_PathWithSecondary]:
     return [] if None in paths else [each for each in paths if each is not None]
 
 
-def _read_path(value: Any) -> _PathWithSecondary | None:
+def _read_path(value: Any) -> _NamedPath | None:
     path = _local_path(value)
-    if path is None:
-        return None
-    secondary_values = value.get("secondaryFiles") if isinstance(value, Mapping) else None
+    if path is None or not isinstance(value, Mapping):
+        return None if path is None else _NamedPath(path)
+    secondary_values = value.get("secondaryFiles")
     secondary = (
         [_local_path(other) for other in secondary_values]
         if isinstance(secondary_values, list)
         else []
     )
-    return path, [other for other in secondary if other is not None]
+    listing = value.get("listing")
+    return _NamedPath(
+        path,
+        [other for other in secondary if other is not None],
+        listing if isinstance(listing, list) else None,
+    )
 
 
 def _local_path(value: Any) -> Path | None:

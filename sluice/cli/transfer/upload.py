@@ -219,7 +219,7 @@ def store_entry(entry: InputEntry, url: str, check: Callable[[], None]) -> stora
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bundle"
         try:
-            cwl_values.pack(entry.value, path, leave_out=is_hidden)
+            cwl_values.pack(entry.value, path, leave_out=is_hidden, keep_listings=True)
         except cwl_values.BundleError as error:
             raise Unprocessable(f"{shown_path(entry.source)} cannot be copied: {error}") from error
         with path.open("rb") as file:

@@ -14,6 +14,7 @@ from sluice.contracts.common.wording import did_you_mean, validation_sentence
 from sluice.contracts.data.asset_refs import AssetRef, is_asset
 from sluice.contracts.templates.plan import Constant, Parameter, ParameterRef, Plan, PlanStep
 from sluice.contracts.templates.scatters import unequal_lists
+from sluice.contracts.templates.secondary_files import local_name, record_fields
 from sluice.text.visible_text import quoted
 
 
@@ -211,7 +212,7 @@ def fits(value: Any, kind: Any) -> bool:
         case {"type": "array", "items": items}:
             fine = isinstance(value, list) and all(fits(item, items) for item in value)
         case {"type": "enum", "symbols": symbols}:
-            fine = isinstance(value, str) and value in {_local(symbol) for symbol in symbols}
+            fine = isinstance(value, str) and value in {local_name(symbol) for symbol in symbols}
         case {"type": "record", **record}:
             fine = isinstance(value, dict) and all(
                 fits(value.get(name), field) for name, field in _fields(record)
@@ -300,15 +301,7 @@ def _parts(value: Any, kind: Any) -> list[tuple[str, Any, Any]]:
 
 def _fields(record: Mapping[Any, Any]) -> list[tuple[str, Any]]:
     """Return the name and type of each field of a record type."""
-    fields = record.get("fields") or []
-    if isinstance(fields, dict):
-        return list(fields.items())
-    return [(_local(field["name"]), field["type"]) for field in fields]
-
-
-def _local(symbol: object) -> str:
-    """Return a symbol without the address of its document."""
-    return str(symbol).rsplit("#", 1)[-1].rsplit("/", 1)[-1]
+    return [(name, kind) for name, (kind, _) in record_fields(record).items()]
 
 
 def _integer(value: Any, bits: int) -> bool:
@@ -340,7 +333,7 @@ def describe(kind: Any) -> str:
         case {"type": "array", "items": items}:
             return f"a list of {describe(items)}"
         case {"type": "enum", "symbols": symbols}:
-            return f"one of {', '.join(_local(symbol) for symbol in symbols)}"
+            return f"one of {', '.join(local_name(symbol) for symbol in symbols)}"
         case {"type": "record", **record}:
             fields = ", ".join(f"{name} ({describe(field)})" for name, field in _fields(record))
             return f"a record of {fields}" if fields else "a record"

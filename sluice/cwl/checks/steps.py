@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+from sluice.contracts.templates.secondary_files import read_patterns
 from sluice.cwl.checks.inputs import find_default_problem
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.file_defaults import default_files
-from sluice.cwl.dataflow.secondary_files import secondary_file_patterns
 from sluice.cwl.documents.types import (
     array_of,
     contains_files,
@@ -186,7 +186,7 @@ def check_secondary_files(flow: Dataflow, findings: Findings) -> None:
             continue
         required_patterns = [
             pattern.pattern
-            for pattern in secondary_file_patterns(sink.body)
+            for pattern in read_patterns(sink.body.get("secondaryFiles"))
             if pattern is not None and pattern.required
         ]
         if required_patterns and contains_files(sink.type):

@@ -1,6 +1,6 @@
 """The input of the workflow that is the data set of a chain, and inputs that are bundles."""
 
-from sluice.cwl.dataflow.secondary_files import secondary_file_patterns
+from sluice.contracts.templates.secondary_files import read_patterns
 from sluice.cwl.documents.types import (
     ARRAY_OF_DIRECTORIES,
     ARRAY_OF_FILES,
@@ -49,7 +49,7 @@ def is_bundle_input(port: Port) -> bool:
         plain = not is_optional(port.type) and port.body.get("default") is None
     else:
         plain = kind in ("File", "Directory")
-    return not plain or None in secondary_file_patterns(port.body)
+    return not plain or None in read_patterns(port.body.get("secondaryFiles"))
 
 
 def find_bundle_lists(workflow: Workflow, assets: frozenset[str]) -> frozenset[str]:

@@ -1,11 +1,12 @@
 """Patterns of secondary files, and the data sets whose files have them at fetch time."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.contracts.templates.plan import DataEntries, SecondaryFile
+from sluice.contracts.templates.secondary_files import read_patterns
 from sluice.cwl.documents.types import ARRAY_OF_FILES, without_null
 from sluice.cwl.documents.workflow import Port, Workflow
 from sluice.cwl.reading.findings import Findings
@@ -52,7 +53,7 @@ def _needed_patterns(process: CommentedMap, source: str) -> Iterator[SecondaryFi
             if source not in _sources(link) or "valueFrom" in (link.body or ()):
                 continue
             if "secondaryFiles" in (declared := inputs.get(link.name) or {}):
-                yield from filter(None, secondary_file_patterns(declared))
+                yield from filter(None, read_patterns(declared["secondaryFiles"]))
             elif tool.get("class") == "Workflow":
                 yield from _needed_patterns(tool, link.name)
 
@@ -61,36 +62,10 @@ def _sources(link: NamedNode) -> list[Any]:
     return [link.value] if link.body is None else as_list(link.body.get("source"))
 
 
-def secondary_file_patterns(body: Mapping[str, Any]) -> Iterator[SecondaryFile | None]:
-    """Yield the patterns of a port, and None for an expression or a malformed pattern."""
-    patterns = body.get("secondaryFiles")
-    if patterns is not None:
-        yield from map(_pattern, patterns if isinstance(patterns, list) else [patterns])
-
-
-def _pattern(declaration: Any) -> SecondaryFile | None:
-    pattern, required = declaration, None
-    if isinstance(declaration, Mapping):
-        pattern, required = declaration.get("pattern"), declaration.get("required")
-    if (
-        not isinstance(pattern, str)
-        or "$(" in pattern
-        or "${" in pattern
-        or not isinstance(required, bool | None)
-    ):
-        return None
-    if pattern.endswith("?"):
-        return SecondaryFile(pattern=pattern[:-1], required=False)
-    return SecondaryFile(pattern=str(pattern), required=required is not False)
-
-
 def data_entries(port: Port, *, is_bundle: bool = False) -> DataEntries:
     """Return the kind of entries of a data input that has been checked."""
-    if is_bundle:
-        return DataEntries(type="Any")
+    is_file = without_null(port.type) in ("File", ARRAY_OF_FILES)
     return DataEntries(
-        type="File" if without_null(port.type) in ("File", ARRAY_OF_FILES) else "Directory",
-        secondary_files=[
-            pattern for pattern in secondary_file_patterns(port.body) if pattern is not None
-        ],
+        type="Any" if is_bundle else "File" if is_file else "Directory",
+        secondary_files=list(filter(None, read_patterns(port.body.get("secondaryFiles")))),
     )

@@ -15,7 +15,7 @@ from sluice.cwl.documents.type_definitions import expand_types
 from sluice.cwl.documents.types import normal_type
 from sluice.cwl.features import CROSSPRODUCTS, NESTED, PROCESSES, inside_jobs
 from sluice.cwl.reading.findings import Findings, TextPlace, suggest_or_list, text_place
-from sluice.cwl.reading.nodes import NamedNode, as_list, named_nodes, refuse_duplicates
+from sluice.cwl.reading.nodes import NamedNode, as_list, named_nodes, put_at, refuse_duplicates
 from sluice.text.visible_text import quoted
 
 #: Names become parts of the names of data sets, and of paths.
@@ -129,7 +129,10 @@ class Step:
             self.conditional
             or bool(self.joined_values)
             or self.tool.get("class") in inside_jobs(PROCESSES)
-            or any("valueFrom" in link.body for link in self.links.values())
+            or any(
+                "valueFrom" in link.body or link.body.get("loadContents")
+                for link in self.links.values()
+            )
         )
 
 
@@ -161,9 +164,18 @@ def read_workflow(canonical: CanonicalWorkflow, findings: Findings) -> Workflow:
     for entry in _read_entries(body.get("steps"), "steps", findings):
         if entry.body is not None:
             workflow.steps[entry.name] = _step(entry, entry.body, canonical, findings)
+            _load_contents_of_inputs(workflow, workflow.steps[entry.name])
     if not workflow.steps:
         findings.error(text_place(body, "steps"), "the workflow has no steps")
     return workflow
+
+
+def _load_contents_of_inputs(workflow: Workflow, step: Step) -> None:
+    """Let a step load the contents of files for which an input of the workflow says so."""
+    for link in step.links.values():
+        for name in link.sources or ():
+            if name in workflow.inputs and workflow.inputs[name].body.get("loadContents"):
+                put_at(link.body, "loadContents", True, link.place)
 
 
 def _read_entries(

@@ -100,8 +100,15 @@ def test_literals_become_files(tmp_path: Path) -> None:
     path.write_text(json.dumps(order))
     values = read_job_order(path)
     text, tree = Path(values["text"].pop("path")), Path(values["tree"].pop("path"))
-    assert values["text"] == {"class": "File", "basename": "é.txt", "format": "x:y"}
-    assert values["tree"] == {"class": "Directory"}
+    assert values["text"] == {key: order["text"][key] for key in order["text"]}
+    assert values["tree"] == {
+        "class": "Directory",
+        "listing": [
+            {"class": "File", "contents": "deep", "basename": "c", "path": f"{tree}/c"},
+            {"class": "Directory", "basename": "d", "listing": [], "path": f"{tree}/d"},
+            {"class": "File", "basename": "other.txt", "path": f"{tree}/other.txt"},
+        ],
+    }
     assert (text.name, text.read_bytes()) == ("é.txt", b"a\r\nb\n")
     assert sorted(one.name for one in tree.iterdir()) == ["c", "d", "other.txt"]
     assert (tree / "c").read_text() == "deep"

@@ -280,6 +280,58 @@ def test_missing_file_within_a_value_is_named(tmp_path: Path) -> None:
     ]
 
 
+INDEXED = {
+    "type": "record",
+    "fields": {
+        "one": {"type": ["null", "File"], "secondaryFiles": [".bai", "$(self.nameroot).x"]},
+        "many": {"type": "array", "items": "File", "secondaryFiles": [".bai", "^.md?"]},
+        "plain": "File",
+    },
+}
+
+
+@pytest.mark.parametrize("nested", [False, True], ids=["record", "list of records"])
+def test_files_within_a_value_have_the_secondary_files_of_their_field(
+    bams: list[Path], nested: bool
+) -> None:
+    first, second = [{"class": "File", "path": str(path)} for path in bams]
+    value: Any = {"one": second, "many": [first, second], "plain": first}
+    kind: Any = {"type": "array", "items": ["null", INDEXED]} if nested else INDEXED
+    parameters = {"each": Parameter(type=kind, entries=ANY)}
+    template = plan(step("only"), outputs=[("only", "out")], parameters=parameters)
+    [bundled] = local_files(template, {"each": [value] if nested else value})["each"]
+    assert isinstance(bundled, BundledEntry)
+    given = bundled.value[0] if nested else bundled.value
+    names = [
+        [other["basename"] for other in file.get("secondaryFiles", ())]
+        for file in (given["one"], *given["many"], given["plain"])
+    ]
+    assert names == [["b.bam.bai"], ["a.bam.bai", "a.md"], ["b.bam.bai"], []]
+
+
+def test_files_within_a_value_have_the_secondary_files_of_the_parameter(bams: list[Path]) -> None:
+    entries = DataEntries(type="Any", secondary_files=[SecondaryFile(pattern=".bai")])
+    rows = Parameter(type={"type": "array", "items": FILES}, entries=entries)
+    template = plan(step("only"), outputs=[("only", "out")], parameters={"rows": rows})
+    value = [[{"class": "File", "path": str(bams[0])}]]
+    [bundled] = local_files(template, {"rows": value})["rows"]
+    assert isinstance(bundled, BundledEntry)
+    assert [other["basename"] for other in bundled.value[0][0]["secondaryFiles"]] == ["a.bam.bai"]
+    bams[0].with_name("a.bam.bai").unlink()
+    with pytest.raises(Unprocessable, match=r"parameter 'rows': .*a.bam.bai is missing"):
+        local_files(template, {"rows": value})
+
+
+def test_written_directory_keeps_its_listing(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a")
+    listing = [{"class": "File", "path": str(tmp_path / "a")}]
+    value = {"class": "Directory", "path": str(tmp_path), "listing": listing}
+    for given in ({"tree": value}, {"trees": [value]}):
+        [[entry]] = local_files(PLAN, given).values()
+        assert isinstance(entry, BundledEntry)
+        assert entry.value["listing"] == listing
+
+
 def test_files_within_a_requested_value_are_refused() -> None:
     sample = {"label": "a", "reads": [{"class": "File", "path": "/etc/hostname"}]}
     [problem] = find_problems(BUNDLES, {"sample": sample, "maybe": []})

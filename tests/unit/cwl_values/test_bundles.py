@@ -45,6 +45,37 @@ def value_of(folder: Path) -> dict[str, Any]:
     return {"number": 3, "reads": [reads, reads], "tree": tree, "literal": literal, "none": None}
 
 
+def test_directory_keeps_a_listing_that_names_its_entries(
+    source_folder: Path, tmp_path: Path
+) -> None:
+    tree = source_folder / "tree"
+    deep = {"class": "Directory", "basename": "deep", "listing": []}
+    listing = [deep, {"class": "File", "path": str(tree / "link")}, {"class": "File", "path": ".x"}]
+    value = {"class": "Directory", "path": str(tree), "listing": listing}
+    (tree / ".x").write_text("hidden")
+    pack(
+        value, tmp_path / "one.tar", leave_out=lambda name: name.startswith("."), keep_listings=True
+    )
+    unpacked_value = unpack(tmp_path / "one.tar", tmp_path / "out")
+    folder = path_of(unpacked_value)
+    assert [path_of(entry) for entry in unpacked_value["listing"]] == [
+        folder / "deep",
+        folder / "link",
+    ]
+    assert unpacked_value["listing"][0]["listing"] == []
+    pack(value, tmp_path / "two.tar")
+    assert "listing" not in unpack(tmp_path / "two.tar", tmp_path / "out2")
+
+
+def test_listing_of_an_entry_that_a_directory_does_not_have_is_refused(
+    source_folder: Path, tmp_path: Path
+) -> None:
+    listing = [{"class": "File", "path": str(source_folder / "a b#1.bam")}]
+    value = {"class": "Directory", "path": str(source_folder / "tree"), "listing": listing}
+    with pytest.raises(BundleError, match="which its listing has"):
+        pack(value, tmp_path / "one.tar", keep_listings=True)
+
+
 def test_unpacked_value_has_all_its_files(source_folder: Path, tmp_path: Path) -> None:
     pack(value_of(source_folder), tmp_path / "one.tar")
     unpacked_value = unpack(tmp_path / "one.tar", tmp_path / "out")

@@ -1,0 +1,52 @@
+"""Patterns of secondary files as CWL documents declare them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sluice.contracts.templates.plan import SecondaryFile
+
+
+def read_patterns(declaration: Any) -> Iterator[SecondaryFile | None]:
+    """Yield the patterns of ``secondaryFiles``.
+
+    Expressions and malformed patterns give None.
+    """
+    if declaration is not None:
+        yield from map(_read, declaration if isinstance(declaration, list) else [declaration])
+
+
+def _read(declaration: Any) -> SecondaryFile | None:
+    pattern, required = declaration, None
+    if isinstance(declaration, Mapping):
+        pattern, required = declaration.get("pattern"), declaration.get("required")
+    if (
+        not isinstance(pattern, str)
+        or "$(" in pattern
+        or "${" in pattern
+        or not isinstance(required, bool | None)
+    ):
+        return None
+    if pattern.endswith("?"):
+        return SecondaryFile(pattern=pattern[:-1], required=False)
+    return SecondaryFile(pattern=str(pattern), required=required is not False)
+
+
+def record_fields(record: Mapping[str, Any]) -> dict[str, tuple[Any, list[SecondaryFile]]]:
+    """Return the type and the patterns of each field of a record type, by name."""
+    fields = record.get("fields") or {}
+    if not isinstance(fields, Mapping):
+        fields = {local_name(field["name"]): field for field in fields}
+    return {name: _read_field(field) for name, field in fields.items()}
+
+
+def local_name(name: object) -> str:
+    """Return a name or symbol without the address of its document."""
+    return str(name).rsplit("#", 1)[-1].rsplit("/", 1)[-1]
+
+
+def _read_field(field: Any) -> tuple[Any, list[SecondaryFile]]:
+    if not isinstance(field, Mapping):
+        return field, []
+    kind = field.get("type")
+    patterns = read_patterns(field.get("secondaryFiles"))
+    return field if kind in ("array", "record", "enum") else kind, list(filter(None, patterns))
