@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from natsort import natsort_keygen
 from pydantic import TypeAdapter, ValidationError
 
+from sluice.cli.literals import local_path_of
 from sluice.cli.options import EntryOrder, similar_name
 from sluice.cli.output import err
 from sluice.cli.transfer.folders import (
@@ -372,11 +372,3 @@ def file_object(path: Path) -> dict[str, Any]:
         "location": path.as_uri(),
         "basename": name,
     }
-
-
-def local_path_of(value: Mapping[str, Any]) -> Path | None:
-    """Return the path on this machine that a File or Directory object names, or None."""
-    location = str(value.get("path") or value.get("location") or "")
-    if location.startswith("file://"):
-        location = unquote(location.removeprefix("file://"))
-    return Path(location) if location else None

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sluice.cli.literals import local_path_of
 from sluice.cli.transfer.inputs import (
     BundledEntry,
     add_secondary_files,
     describe_path_problem,
     file_object,
-    local_path_of,
 )
 from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.contracts.templates.parameters import fits, names_dataset

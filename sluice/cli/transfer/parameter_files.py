@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from sluice.cli.connection import Connection
+from sluice.cli.literals import local_path_of
 from sluice.cli.transfer.inputs import (
     BundledEntry,
     InputEntry,
     add_named_secondary_files,
     describe_path_problem,
     list_entries,
-    local_path_of,
 )
 from sluice.cli.transfer.parameter_bundles import build_bundles
 from sluice.cli.transfer.upload import delete_unused_dataset, upload_files
@@ -59,7 +59,7 @@ def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, list[InputEn
     problems = [
         Finding(message=f"parameter {quoted(name)}: {shown_path(path)}: {why}")
         for name, paths in paths_by_parameter.items()
-        for path in (given.path for given in paths)
+        for path in (named.path for named in paths)
         if (why := _describe_problem(path, name, plan))
     ]
     if problems:
@@ -94,29 +94,29 @@ def _build_entries(
         Unprocessable: A file cannot be taken. The message names the input.
     """
     try:
-        entries = list_entries([given.path for given in paths], data_entries)
-        if any(given.secondary_files for given in paths):
+        entries = list_entries([named.path for named in paths], data_entries)
+        if any(named.secondary_files for named in paths):
             if not data_entries.secondary_files:
                 raise Unprocessable(
                     "it is given secondaryFiles, which the workflow's input does not say that it"
                     " has: write 'secondaryFiles' there"
                 )
             entries = add_named_secondary_files(
-                entries, {given.path: given.secondary_files for given in paths}
+                entries, {named.path: named.secondary_files for named in paths}
             )
     except Unprocessable as refusal:
         raise Unprocessable(
             f"input {quoted(name)}: {refusal.detail}", findings=refusal.findings
         ) from refusal
     if data_entries.type == "Directory":
-        entries = [_with_listing(entry, given) for entry, given in zip(entries, paths, strict=True)]
+        entries = [_with_listing(entry, named) for entry, named in zip(entries, paths, strict=True)]
     return entries
 
 
-def _with_listing(entry: InputEntry, given: "_NamedPath") -> InputEntry:
-    if not isinstance(entry, BundledEntry) or given.listing is None:
+def _with_listing(entry: InputEntry, named: "_NamedPath") -> InputEntry:
+    if not isinstance(entry, BundledEntry) or named.listing is None:
         return entry
-    return BundledEntry(entry.source, {**entry.value, "listing": given.listing})
+    return BundledEntry(entry.source, {**entry.value, "listing": named.listing})
 
 
 def _describe_problem(path: Path, name: str, plan: Plan) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,7 +86,7 @@ def test_typed_parameters_override_the_job_order(tmp_path: Path) -> None:
 
 def test_literals_become_files(tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("own\n")
-    order = {
+    order: dict[str, Any] = {
         "text": {"class": "File", "basename": "é.txt", "contents": "a\r\nb\n", "format": "x:y"},
         "tree": {
             "class": "Directory",
@@ -100,7 +101,7 @@ def test_literals_become_files(tmp_path: Path) -> None:
     path.write_text(json.dumps(order))
     values = read_job_order(path)
     text, tree = Path(values["text"].pop("path")), Path(values["tree"].pop("path"))
-    assert values["text"] == {key: order["text"][key] for key in order["text"]}
+    assert values["text"] == order["text"]
     assert values["tree"] == {
         "class": "Directory",
         "listing": [

@@ -87,12 +87,15 @@ SELECT DISTINCT template, step FROM pilot_times
 WHERE failing > {SUSPECT} AND failures >= {FEW_FAILURES}
 """)
 
-_PROBE = """
--- Allow the pilot one job every $5 seconds, to see whether it still fails.
+_SELECT_PROBE = """
+-- Whether the pilot got no such job within the last $5 seconds.
+SELECT coalesce(probed_at < now() - make_interval(secs => $5), true) FROM pilot_times
+WHERE template = $1 AND step = $2 AND name = $3 AND host = $4
+"""
+
+_RECORD_PROBE = """
 UPDATE pilot_times SET probed_at = now()
 WHERE template = $1 AND step = $2 AND name = $3 AND host = $4
-    AND coalesce(probed_at < now() - make_interval(secs => $5), true)
-RETURNING true
 """
 
 _FORGET = """
@@ -213,9 +216,14 @@ async def may_probe(
 ) -> bool:
     """Return whether the pilot may get one job to see whether it still fails.
 
-    A positive answer is stored: the next follows after ``every`` seconds at the earliest.
+    It may if the last such job that was recorded is ``every`` seconds ago.
     """
-    return bool(await connection.fetchval(_PROBE, *work, *identity, every))
+    return bool(await connection.fetchval(_SELECT_PROBE, *work, *identity, every))
+
+
+async def record_probe(connection: Connection, work: WorkKind, identity: PilotIdentity) -> None:
+    """Store that the pilot got a job that shows whether it still fails."""
+    await connection.execute(_RECORD_PROBE, *work, *identity)
 
 
 async def forget_times(connection: Connection, *, days: int, limit: int) -> None:

@@ -19,7 +19,7 @@ from wms.db.jobs.leases import (
 )
 from wms.db.limits.limits import add_limits, lock_named, spend
 from wms.db.limits.storage_waits import take_trial
-from wms.db.pilots.pilot_times import PilotIdentity, WorkKind
+from wms.db.pilots.pilot_times import PilotIdentity, WorkKind, record_probe
 from wms.db.pilots.pilots import PilotRow, touch_and_list_demands
 from wms.db.tasks.shares import add_shares
 from wms.db.tasks.task_cache import CachedTask
@@ -216,6 +216,8 @@ class _LeaseRound:
                 most=LargestFreeAmounts(self._most_ram, self.capacity.most_gpu(demand)),
                 lease=self.context.rules.lease_duration,
             )
+            if jobs and self.quarantine is not None:
+                await self.quarantine.record_probe(self.connection, demand)
             for job in jobs:
                 self.capacity.take(demand, job.ram, job.gpu_memory)
             result.jobs += jobs
@@ -274,11 +276,21 @@ class _PilotQuarantine:
         self, connection: Connection, demand: Demand, *, requested_jobs: int
     ) -> int:
         """Return how many jobs of the task the pilot may get."""
-        work = WorkKind(demand.template, demand.step)
-        limit = self.pilot_limits.get(work, {}).get(self.identity, PilotLimit.FULL)
+        work, limit = self._find_limit(demand)
         return await limit_jobs_of_pilot(
             connection, limit, work, self.identity, requested_jobs=requested_jobs
         )
+
+    async def record_probe(self, connection: Connection, demand: Demand) -> None:
+        """Record that the pilot got a job of the task, if it gets one only occasionally."""
+        work, limit = self._find_limit(demand)
+        if limit is PilotLimit.NONE:
+            await record_probe(connection, work, self.identity)
+
+    def _find_limit(self, demand: Demand) -> tuple[WorkKind, PilotLimit]:
+        work = WorkKind(demand.template, demand.step)
+        limits = self.pilot_limits.get(work, {})
+        return work, limits.get(self.identity, PilotLimit.FULL)
 
 
 async def _find_pilot_quarantine(

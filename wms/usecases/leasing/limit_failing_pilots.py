@@ -54,10 +54,7 @@ async def limit_jobs_of_pilot(
     *,
     requested_jobs: int,
 ) -> int:
-    """Return how many of the jobs that a pilot could start it gets now.
-
-    A job that shows whether the pilot still fails is recorded.
-    """
+    """Return how many of the jobs that a pilot could start it gets now."""
     match limit:
         case PilotLimit.FULL:
             return requested_jobs

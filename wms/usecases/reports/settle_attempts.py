@@ -158,8 +158,8 @@ def _list_attempt_ends(
 ) -> Iterator[AttemptEnd]:
     """Yield what the statistics of pilots learn from the ends.
 
-    A failure caused by the input or a full disk says nothing about the pilot. A lost pilot has
-    failed once for each kind of work, however many of its jobs ran.
+    A failure caused by the input or a full disk says nothing about the pilot. A pilot that was lost
+    or restarted has failed once for each kind of work, however many of its jobs ran.
     """
     vanished = set[tuple[WorkKind, UUID]]()
     works = {
@@ -168,12 +168,12 @@ def _list_attempt_ends(
     }
     for attempt in attempts:
         job, work = attempt.job, works[attempt.job.task_uid]
-        if attempt.outcome is AttemptOutcome.FAILED:
-            if get_rule(attempt.error).blames_pilot:
-                yield AttemptEnd(work, job.pilot, None)
-        elif attempt.outcome is AttemptOutcome.LOST:
+        if attempt.error is ErrorClass.PILOT_LOST:
             if job.started_at is not None and (work, job.pilot) not in vanished:
                 vanished.add((work, job.pilot))
+                yield AttemptEnd(work, job.pilot, None)
+        elif attempt.outcome is AttemptOutcome.FAILED:
+            if get_rule(attempt.error).blames_pilot:
                 yield AttemptEnd(work, job.pilot, None)
         elif attempt.outcome is AttemptOutcome.FINISHED:
             if attempt.duration is not None:

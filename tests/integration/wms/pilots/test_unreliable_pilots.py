@@ -45,6 +45,17 @@ async def test_pilot_that_fails_where_others_succeed_gets_a_job_now_and_then(
     }
 
 
+async def test_failing_pilot_keeps_its_turn_while_jobs_are_left_to_others(wms: WmsFixture) -> None:
+    bad, good = await two_pilots(wms)
+    await wms.record_durations(*[(bad, 100.0)] * 2, *[(bad, None)] * 6, *[(good, 1.0)] * 6)
+    await wms.add_task(make_task(), jobs=2)
+    running = await wms.lease(good, 1)
+    await wms.send_heartbeat(good, running=running)
+    assert await wms.lease(bad, 5) == [], "the good pilot ends the job sooner"
+    await wms.add_task(make_task(), jobs=900)
+    assert len(await wms.lease(bad, 5)) == 1
+
+
 async def test_pilot_with_some_failures_gets_one_job_at_a_time(wms: WmsFixture) -> None:
     bad, good = await two_pilots(wms)
     await wms.record_durations(*[(bad, None)] * 3, *[(bad, 1.0)] * 5, *[(good, 1.0)] * 6)
@@ -84,6 +95,15 @@ async def test_lost_pilot_counts_as_one_failure_only_if_jobs_were_running(
     await wms.backdate_leases(*running, *waiting)
     await expire_leases(wms.context)
     assert [await failures(wms, one) for one in (pilot, other)] == [1, 0]
+
+
+async def test_restarted_pilot_counts_as_one_failure(wms: WmsFixture) -> None:
+    pilot = await wms.add_pilot()
+    await wms.add_task(make_task(), jobs=4)
+    jobs = await wms.lease(pilot, 4)
+    await wms.send_heartbeat(pilot, running=jobs)
+    await wms.fail(pilot, *jobs, error=ErrorClass.PILOT_LOST)
+    assert await failures(wms, pilot) == 1
 
 
 async def test_failures_on_all_pilots_do_not_count_against_a_pilot(wms: WmsFixture) -> None:
