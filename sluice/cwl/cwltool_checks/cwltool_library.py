@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ruamel.yaml.comments import CommentedBase, CommentedMap, LineCol
+from ruamel.yaml.comments import CommentedMap, LineCol
 
 from sluice.text.visible_text import quoted
 
@@ -29,15 +29,13 @@ class Resolved:
     names: Any
 
 
-class _SharedPlaces(LineCol):  # type: ignore[misc]  # the library ships no types
-    """The places in a node, which copies of the node share.
+def _share_places(places: LineCol, _memo: object) -> LineCol:
+    """Return the places in a node for a copy of the node.
 
-    cwltool copies each step once for every workflow around it, and ruamel copies all places of a
-    list for each of its items.
+    cwltool copies documents several times, and ruamel copies all places of a list for each of its
+    items. Nothing changes the places of a node that has been read.
     """
-
-    def __deepcopy__(self, memo: object) -> "_SharedPlaces":
-        return self
+    return places
 
 
 class Cwltool:
@@ -73,6 +71,7 @@ class Cwltool:
 
         use_newest_types()
         install_fast_checks()
+        LineCol.__deepcopy__ = _share_places
         self._fetcher = lambda _cache, _session: NoFetcher()
         self._load_tool, self._process, self._make = load_tool, process, workflow.default_make_tool
         self._context, self._loader, self._validate = LoadingContext, Loader, validate_doc
@@ -118,22 +117,9 @@ class Cwltool:
             }
         )
         context.loader = self._load_tool.default_loader(self._fetcher, doc_cache=False)
-        _share_places(workflow)
         context.loader.idx[ADDRESS] = workflow
         context, address = self._load_tool.resolve_and_validate_document(context, workflow, ADDRESS)
-        _share_places(context.loader.idx[address])
         self._load_tool.make_tool(address, context)
-
-
-def _share_places(node: Any) -> None:
-    """Let copies of a node share the places in it."""
-    if isinstance(node, CommentedBase) and not isinstance(node.lc, _SharedPlaces):
-        places = _SharedPlaces()
-        places.__dict__ |= node.lc.__dict__
-        setattr(node, LineCol.attrib, places)
-    inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
-    for value in inner:
-        _share_places(value)
 
 
 @cache
