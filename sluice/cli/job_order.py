@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 from sluice.cli.literals import write_literal
 from sluice.contracts.common.problems import Unprocessable
+from sluice.text.numbers import read_number
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import shown_path
 
@@ -66,7 +67,7 @@ def _read(text: str) -> Any:
         _UnreadableError: It is neither JSON nor YAML.
     """
     try:
-        return json.loads(text)
+        return json.loads(text, parse_float=read_number)
     except ValueError as no_json:
         try:
             from ruamel.yaml.error import YAMLError  # noqa: PLC0415 - takes long to import
@@ -77,12 +78,27 @@ def _read(text: str) -> Any:
                 " read where the command is installed alone (without sluice[services])"
             ) from no_json
         try:
-            return json.loads(json.dumps(yaml_no_ts().load(text)))
+            return json.loads(json.dumps(_with_numbers(yaml_no_ts().load(text))))
         except YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             place = "" if mark is None else f":{mark.line + 1}:{mark.column + 1}"
             why = getattr(error, "problem", None) or "it cannot be read"
             raise _UnreadableError(f"{place}: the job order is not YAML or JSON: {why}") from error
+
+
+def _with_numbers(node: Any) -> Any:
+    """Return YAML whose numbers with a point or exponent have the values that tools get."""
+    from ruamel.yaml.representer import RoundTripRepresenter  # noqa: PLC0415 - slow to import
+    from ruamel.yaml.scalarfloat import ScalarFloat  # noqa: PLC0415 - likewise
+
+    match node:
+        case ScalarFloat():
+            return read_number(RoundTripRepresenter().represent_scalar_float(node).value)
+        case dict():
+            return {key: _with_numbers(inner) for key, inner in node.items()}
+        case list():
+            return [_with_numbers(item) for item in node]
+    return node
 
 
 def _with_absolute_paths(value: Any, folder: Path) -> Any:

@@ -7,6 +7,8 @@ from typing import Any
 from ruamel.yaml.nodes import ScalarNode
 from ruamel.yaml.resolver import VersionedResolver
 
+from sluice.text.numbers import fit_whole_number, read_number
+
 #: The beginning of the tags of YAML's own types.
 CORE_TAG = "tag:yaml.org,2002:"
 _TRUTH = {"true": True, "false": False}
@@ -32,7 +34,7 @@ def plain_value(text: str) -> Any:
         case "bool":
             return _TRUTH[text.lower()]
         case "int":
-            return _integer(text.replace("_", ""))
+            return fit_whole_number(_integer(text.replace("_", "")))
         case "float":
             return _number(text.replace("_", "").lower())
     return text
@@ -47,7 +49,7 @@ def _integer(text: str) -> int:
     return sign * int(digits)
 
 
-def _number(text: str) -> float:
+def _number(text: str) -> float | int:
     if text.endswith(".inf"):
         return -math.inf if text.startswith("-") else math.inf
-    return math.nan if text == ".nan" else float(text)
+    return math.nan if text == ".nan" else read_number(text)

@@ -84,6 +84,15 @@ def test_typed_parameters_override_the_job_order(tmp_path: Path) -> None:
     assert parameters.texts == {"b": "3"}
 
 
+@pytest.mark.parametrize(
+    "text", ['{"n": [1.23e5, 1.20e1, 2e-3, 1e30]}', "n: [1.23e5, 1.20e1, 2e-3, 1e30]"]
+)
+def test_numbers_have_the_values_that_tools_get(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "order.yml"
+    path.write_text(text)
+    assert json.dumps(read_job_order(path)["n"]) == "[123000, 12.0, 0.002, 1e+30]"
+
+
 def test_literals_become_files(tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("own\n")
     order: dict[str, Any] = {
