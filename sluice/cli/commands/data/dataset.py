@@ -163,7 +163,7 @@ def files(
     print_table(
         ["seq", "name", "size", "checksum", "url"],
         [
-            (f.seq, escaped(f.name), format_bytes(f.size), f.checksum[7:19], f.url)
+            (f.seq, escaped(f.name), format_bytes(f.size), f.checksum[7:19], escaped(f.url))
             for f in page.files
         ],
         empty="no file",
