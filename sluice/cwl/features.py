@@ -106,22 +106,22 @@ SCATTER_METHODS: Features = {
 SOURCES: Features = {
     "merge_flattened": _supported("the entries of one data set behind those of the other"),
     "merge_nested": _supported("of sources that are one file or value each: a list of them"),
-    "merge_nested of whole data sets": _whole(
-        "write 'linkMerge: merge_flattened', which gives the entries of one source after those of"
-        " the other"
-    ),
+    "merge_nested of whole data sets": _job_only("joined in each job"),
     "first_non_null": _supported("among sources of one file or value each"),
     "the_only_non_null": _supported("among sources of one file or value each"),
     "all_non_null": _supported("also over data sets, which leave out what was not written"),
-    "pickValue among whole data sets": _whole("let a step before it choose"),
+    "pickValue among whole data sets": _job_only("chosen in each job"),
     "what a nested_crossproduct gives": _whole("write 'scatterMethod: flat_crossproduct'"),
     "outputs that join whole data sets": _whole(
         "name an output for each, or let a step merge them"
     ),
     "several parameters": _job_only("joined in each job"),
+    "data sets and parameters": _job_only("joined in each job"),
     "several parameters that are scattered over": _whole("let the workflow have one for all"),
-    "default beside a source": _job_only("of a parameter"),
-    "default beside a step's output": _whole("give the default to the tool's input instead"),
+    "default beside a source": _job_only(),
+    "default beside a source that is scattered over": _whole(
+        "give the default to the input of the workflow instead"
+    ),
     "output that is an input of the workflow": _whole("leave it out, as it is there already"),
 }
 

@@ -43,6 +43,7 @@ PARAMS: Mapping[str, Mapping[str, Any]] = {
         "other": "long",
     },
     "named-types-of-files": {"options": {"count": 2, "mode": "loud"}},
+    "joined-links": {"words": ["p", "q"]},
     "joined-values": {"second": "b c", "numbers": [3, 1], "number": 7},
     "nested": {"count": 2},
     "nested-over-data": {"count": 2},
@@ -64,6 +65,7 @@ PARAMS: Mapping[str, Mapping[str, Any]] = {
 #: Contents of parameters that are files, by template.
 FILES: Mapping[str, Mapping[str, str]] = {
     "file-fields": {"title": "A title\n"},
+    "joined-links": {"extra": "z\ny\n"},
     "file-parameters": {"words": "apple\nfig\n", "title": "T\n"},
     "joined-values": {"left": "a b\n", "right": "c\n"},
 }
@@ -116,8 +118,14 @@ def _lists_with_files(folder: Path) -> Mapping[str, Any]:
     }
 
 
+def _record_of_files(folder: Path) -> Mapping[str, Any]:
+    one, two, *_ = map(_object, _texts(folder))
+    return {"pair": {"one": one, "two": two}}
+
+
 #: Functions that make parameters with files or directories, by template.
 OBJECTS: Mapping[str, Callable[[Path], Mapping[str, Any]]] = {
+    "joined-links": _record_of_files,
     "kinds-of-parameters": _kinds,
     "lists-of-records": _lists_with_files,
     "values-with-files": _values_with_files,

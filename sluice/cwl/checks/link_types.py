@@ -149,9 +149,7 @@ def may_have_nulls(kind: Any) -> bool:
 def find_link_type(step: Step, link: Link, flow: Dataflow) -> Any:
     """Return the type that a link brings, or None if it is unknown."""
     sources = flow.wiring.sources(step.name, link.name)
-    kind = merged_type(link, [_source_type(origin, flow.workflow) for origin in sources])
-    has_default = link.name in step.joined_values and link.body.get("default") is not None
-    return without_null(kind) if has_default else kind
+    return merged_type(link, [_source_type(origin, flow.workflow) for origin in sources])
 
 
 def _missing_values_of_pair(step: Step, flow: Dataflow) -> _MissingValues:

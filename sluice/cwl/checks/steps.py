@@ -19,7 +19,7 @@ from sluice.cwl.reading.findings import Findings, suggest_or_list, text_place
 from sluice.cwl.reading.nodes import named_nodes
 from sluice.text.visible_text import quoted
 
-_DEFAULT_ADVICE = SOURCES["default beside a step's output"].note
+_DEFAULT_ADVICE = SOURCES["default beside a source that is scattered over"].note
 #: Requirements that cwltool looks for only during a run.
 _CHECKED_DURING_RUNS = ("MultipleInputFeatureRequirement", "StepInputExpressionRequirement")
 
@@ -28,9 +28,7 @@ def check_link(step: Step, link: Link, flow: Dataflow, findings: Findings) -> No
     """Report values, sources and defaults of a step input that do not go together."""
     wiring, subject = flow.wiring, step.describe_input(link.name)
     origin = wiring.origins.get((step.name, link.name))
-    is_parameter = origin is not None and origin.step is None and origin.port != wiring.data_input
-    is_joined = link.name in step.joined_values
-    if origin is not None and not wiring.is_data(step.name, link.name) and not is_joined:
+    if origin is not None and not wiring.is_data(step.name, link.name):
         _refuse_merged_parameters(link, subject, findings)
     if len(wiring.sources(step.name, link.name)) > 1 and default_files(
         step, link.name, flow.workflow, wiring
@@ -43,14 +41,13 @@ def check_link(step: Step, link: Link, flow: Dataflow, findings: Findings) -> No
     if "default" not in link.body:
         return
     place = text_place(link.body, "default")
-    if (
-        origin is not None
-        and not is_joined
-        and (not is_parameter or is_optional(flow.workflow.inputs[origin.port].type))
+    is_parameter = origin is not None and origin.step is None and origin.port != wiring.data_input
+    if origin is not None and (
+        not is_parameter or is_optional(flow.workflow.inputs[origin.port].type)
     ):
         findings.error(
             place,
-            f"{subject} has a source and a default: {_DEFAULT_ADVICE}",
+            f"{subject}, which is scattered over, has a source and a default: {_DEFAULT_ADVICE}",
         )
     port = step.tool_inputs.get(link.name)
     # 'valueFrom' computes the value from the default.

@@ -6,8 +6,8 @@ from sluice.contracts.access.secrets import SECRET_SCHEME, SecretRef
 from sluice.contracts.data.append_only import Collect
 from sluice.contracts.data.asset_refs import AssetRef, is_asset
 from sluice.cwl.dataflow.chosen_outputs import add_choosing_steps
-from sluice.cwl.dataflow.joined_values import mark_joined_values
-from sluice.cwl.dataflow.links import Wiring, read_links
+from sluice.cwl.dataflow.joined_links import split_joined_links
+from sluice.cwl.dataflow.links import Wiring, read_links, read_modes
 from sluice.cwl.dataflow.secondary_files import declare_needed_files
 from sluice.cwl.documents.workflow import Workflow, read_workflow
 from sluice.cwl.properties.extension_reader import Extensions
@@ -86,7 +86,8 @@ def read_dataflow(template: ParsedTemplate, findings: Findings) -> Dataflow:
         assets=assets,
         appended_outputs=frozenset(appended_outputs),
     )
-    mark_joined_values(workflow, wiring)
+    split_joined_links(workflow, wiring)
+    read_modes(workflow, wiring, findings)
     return Dataflow(workflow, wiring, template.extensions)
 
 

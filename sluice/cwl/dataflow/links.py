@@ -99,7 +99,7 @@ def read_links(
     assets: frozenset[str],
     appended_outputs: frozenset[str] = frozenset(),
 ) -> Wiring:
-    """Resolve the links of a workflow, and report wrong ones.
+    """Resolve the links of a workflow and find their entries, and report wrong ones.
 
     Args:
         workflow: The workflow.
@@ -125,10 +125,14 @@ def read_links(
         wiring.outputs[name] for name in appended_outputs & wiring.outputs.keys()
     )
     _read_streams(workflow, wiring, appended_sources)
+    return wiring
+
+
+def read_modes(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
+    """Find what makes the jobs of each step, and report links that cannot be read as data sets."""
     for step in workflow.steps.values():
         if step.has_tool:
             _read_data_links(step, workflow, wiring, findings)
-    return wiring
 
 
 def _classify_inputs(workflow: Workflow, assets: frozenset[str]) -> Wiring:
@@ -390,11 +394,10 @@ def _is_one_data_set(
 
 
 def _find_divided_bundle(step: Step, link: Link, wiring: Wiring) -> str | None:
-    """Return the input with bundles that the link scatters over or merges, or None."""
-    bundles = wiring.bundle_inputs if link.name in step.scatter else frozenset()
-    if is_merged(link) or "pickValue" in link.body:
-        bundles = wiring.bundle_inputs | wiring.bundle_lists
-    origins = wiring.sources(step.name, link.name) if bundles else []
+    """Return the input with bundles that the step scatters over or merges, or None."""
+    merges = is_merged(link) or "pickValue" in link.body
+    bundles = wiring.bundle_inputs | (wiring.bundle_lists if merges else frozenset())
+    origins = wiring.sources(step.name, link.name) if link.name in step.scatter else []
     return next(
         (origin.port for origin in origins if origin.step is None and origin.port in bundles), None
     )

@@ -19,7 +19,6 @@ from sluice.cwl.documents.types import (
     without_null,
 )
 from sluice.cwl.documents.workflow import Link
-from sluice.cwl.features import SOURCES
 from sluice.cwl.reading.findings import Findings, text_place
 from sluice.text.visible_text import quoted
 
@@ -95,8 +94,7 @@ def check_merge(
     elif pick is not None and (lists or not is_merged(link)):
         place = text_place(link.body, "pickValue")
         reason = (
-            f"{quoted(lists[0])} is a whole data set:"
-            f" {SOURCES['pickValue among whole data sets'].note}"
+            f"{quoted(lists[0])} is a whole data set: let a step before it choose"
             if lists
             else "there is one source"
         )
@@ -134,8 +132,10 @@ def _kind_mismatch(link: Link, data_sources: Sequence[tuple[str, EntryStream]]) 
 def _nested_lists(lists: Sequence[str]) -> str:
     if not lists:
         return ""
-    advice = SOURCES["merge_nested of whole data sets"].note
-    return f"would be lists in a list, as {quoted(lists[0])} is a whole data set: {advice}"
+    return (
+        f"would be lists in a list, as {quoted(lists[0])} is a whole data set: write 'linkMerge:"
+        " merge_flattened', which gives the entries of one source after those of the other"
+    )
 
 
 def _list_from_job(data_sources: Sequence[tuple[str, EntryStream]]) -> str:

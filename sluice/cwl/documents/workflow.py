@@ -79,8 +79,8 @@ class Step:
     has_tool: bool = True
     #: The workflow output that the step was added for, or None for a step of the template.
     for_output: str | None = None
-    #: Inputs whose values each job joins.
-    joined_values: frozenset[str] = frozenset()
+    #: Inputs whose values each job joins, with the links that bring the values.
+    joined_links: dict[str, list[str]] = field(default_factory=dict)
 
     def describe_input(self, link: str) -> str:
         """Return one of the step's inputs in words that the template's author knows."""
@@ -127,7 +127,7 @@ class Step:
         """
         return (
             self.conditional
-            or bool(self.joined_values)
+            or bool(self.joined_links)
             or self.tool.get("class") in inside_jobs(PROCESSES)
             or any(
                 "valueFrom" in link.body or link.body.get("loadContents")

@@ -1,13 +1,14 @@
 """Steps whose jobs are separate workflows, in which pilots evaluate the step's expressions."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from sluice.contracts.common.states import EntryKind, InputMode
 from sluice.cwl.dataflow.hidden_lists import input_modes
-from sluice.cwl.dataflow.joined_values import source_names
 from sluice.cwl.dataflow.links import Wiring
+from sluice.cwl.dataflow.streams import EntryStream
 from sluice.cwl.documents.types import ARRAY_OF_FILES, normal_type, without_null
-from sluice.cwl.documents.workflow import Link, Step
+from sluice.cwl.documents.workflow import Link, Port, Step
 from sluice.cwl.features import LINK_FIELDS, WORKFLOW_REQUIREMENTS
 from sluice.cwl.reading.nodes import plain_json
 
@@ -47,7 +48,7 @@ def wrap_in_workflow(
         version: The CWL version for the step's expressions.
         javascript: The JavaScript requirement for the step's expressions.
     """
-    modes = input_modes(step, wiring)
+    joining = {name for names in step.joined_links.values() for name in names}
     links_with_value = [
         link for link in step.links.values() if link.sources is not None or "default" in link.body
     ]
@@ -56,6 +57,7 @@ def wrap_in_workflow(
         "in": {
             link.name: _inner_link(step, link, has_value=link in links_with_value)
             for link in step.links.values()
+            if link.name not in joining
         },
         "out": list(step.outputs),
     }
@@ -72,11 +74,7 @@ def wrap_in_workflow(
         "id": step.name,
         **({"$namespaces": process["$namespaces"]} if "$namespaces" in process else {}),
         "requirements": [*javascript, *types, *workflow_features()],
-        "inputs": {
-            name: _input(step, link, modes.get(link.name), wiring)
-            for link in links_with_value
-            for name in _source_names(step, link)
-        },
+        "inputs": _inputs(step, links_with_value, wiring),
         "outputs": {
             port: {
                 "type": _output_type(step.tool_outputs[port].type),
@@ -88,26 +86,37 @@ def wrap_in_workflow(
     }
 
 
-def _source_names(step: Step, link: Link) -> list[str]:
-    is_joined = link.name in step.joined_values and link.sources is not None
-    return source_names(step, link.name, len(link.sources or ()) if is_joined else 1)
-
-
 def _inner_link(step: Step, link: Link, *, has_value: bool) -> dict[str, Any]:
-    is_joined = link.name in step.joined_values
-    keys = (*_LINK_FIELDS, *(_JOIN_FIELDS if is_joined else ()))
+    names = step.joined_links.get(link.name)
+    keys = (*_LINK_FIELDS, *(_JOIN_FIELDS if names else ()))
     fields = {key: plain_json(link.body[key]) for key in keys if key in link.body}
-    names = _source_names(step, link)
-    source = names if len(names) > 1 or "linkMerge" in fields else names[0]
-    return {"source": source, **fields} if has_value else fields
+    if names and (len(names) > 1 or "linkMerge" in fields):
+        return {"source": names, **fields}
+    return {"source": names[0] if names else link.name, **fields} if has_value else fields
 
 
-def _input(step: Step, link: Link, mode: InputMode | None, wiring: Wiring) -> dict[str, Any]:
+def _inputs(step: Step, links: Sequence[Link], wiring: Wiring) -> dict[str, Any]:
+    """Return the inputs of the workflow: one for each link, or for each source of a joined link."""
+    modes = input_modes(step, wiring)
+    joined = {name: joined for joined, names in step.joined_links.items() for name in names}
+    return {
+        link.name: _input(
+            modes.get(link.name),
+            wiring.find_stream(step.name, link.name),
+            step.tool_inputs.get(joined.get(link.name, link.name)),
+        )
+        for link in links
+        if link.name not in step.joined_links
+    }
+
+
+def _input(
+    mode: InputMode | None, stream: EntryStream | None, tool_input: Port | None
+) -> dict[str, Any]:
     """Return the declaration of a workflow input, which says how many files an input gets.
 
     The types of other values were checked at their source.
     """
-    tool_input = step.tool_inputs.get(link.name)
     declared = (
         {}
         if tool_input is None
@@ -115,7 +124,6 @@ def _input(step: Step, link: Link, mode: InputMode | None, wiring: Wiring) -> di
             key: plain_json(tool_input.body[key]) for key in _PORT_FIELDS if key in tool_input.body
         }
     )
-    stream = wiring.find_stream(step.name, link.name)
     if mode is None or stream is None or stream.folder or stream.kind is EntryKind.BUNDLE:
         return {"type": _ANYTHING, **declared}
     return {"type": ARRAY_OF_FILES if mode is InputMode.ALL else ["null", "File"], **declared}

@@ -18,7 +18,6 @@ from sluice.contracts.templates.plan import (
 )
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.file_defaults import default_files
-from sluice.cwl.dataflow.joined_values import source_names
 from sluice.cwl.dataflow.links import SideLink
 from sluice.cwl.dataflow.merging import find_pick
 from sluice.cwl.dataflow.numbering import Numbering
@@ -131,7 +130,9 @@ class StepPlanner:
         ]
 
     def _step_output(self, step: Step, port: str) -> StepOutput:
-        optional = step.conditional or is_optional(step.tool_outputs[port].type)
+        # cwltool does not check whether the outputs of a workflow are there.
+        is_whole = step.tool.get("class") == "Workflow" and len(self.flow.workflow.steps) == 1
+        optional = is_whole or step.conditional or is_optional(step.tool_outputs[port].type)
         stream = self.flow.wiring.streams[SourcePort(step.name, port)]
         return StepOutput(port=port, optional=optional, kind=stream.kind, spread=stream.spread)
 
@@ -139,17 +140,12 @@ class StepPlanner:
         arguments: dict[str, Argument] = {}
         wiring = self.flow.wiring
         for link in step.links.values():
-            if link.name in self.needs[step.name].secrets:
+            if link.name in self.needs[step.name].secrets or link.name in step.joined_links:
                 continue
             origin = wiring.origins.get((step.name, link.name))
             defaults = default_files(step, link.name, self.flow.workflow, wiring)
             is_bundle = origin is not None and origin.port in wiring.bundle_inputs
-            sources = wiring.sources(step.name, link.name)
-            if link.name in step.joined_values:
-                names = source_names(step, link.name, len(sources))
-                for name, source in zip(names, sources, strict=True):
-                    arguments[name] = ParameterRef(name=source.port)
-            elif origin is not None and (
+            if origin is not None and (
                 not wiring.is_data(step.name, link.name) or (origin.step is None and is_bundle)
             ):
                 arguments[link.name] = ParameterRef(name=origin.port)
