@@ -1,4 +1,4 @@
-"""Lists of values that a step scatters over, from a parameter or written at the step."""
+"""What a step scatters over: its inputs, and lists of values among them."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,8 @@ from sluice.cwl.documents.types import (
     without_null,
 )
 from sluice.cwl.documents.workflow import Link, Port, SourcePort, Step, StepInputName, Workflow
-from sluice.cwl.reading.findings import Findings
+from sluice.cwl.features import SCATTER_METHODS
+from sluice.cwl.reading.findings import Findings, suggest_or_list
 from sluice.text.visible_text import quoted
 
 
@@ -41,6 +42,29 @@ def is_list_link(
             f"step {quoted(step.name)} scatters over {quoted(link.name)}, {problem}",
         )
     return not problem
+
+
+def is_valid_scatter(step: Step, findings: Findings) -> bool:
+    """Return whether a step scatters over its inputs by a known method, and report why not."""
+    for name in step.scatter:
+        if name not in step.links:
+            findings.error(
+                step.field_place("scatter"),
+                f"step {quoted(step.name)} scatters over {quoted(name)}, which is not among its"
+                f" inputs{suggest_or_list(name, step.links)}",
+            )
+            return False
+    method = step.body.get("scatterMethod")
+    if len(step.scatter) > 1 and str(method) not in SCATTER_METHODS:
+        unknown_method = "" if method is None else f"; there is no {quoted(str(method))}"
+        findings.error(
+            step.field_place("scatter" if method is None else "scatterMethod"),
+            f"step {quoted(step.name)} scatters over several inputs: write 'scatterMethod:"
+            " dotproduct', which takes those of the same number together, or 'flat_crossproduct',"
+            f" which takes each with each{unknown_method}",
+        )
+        return False
+    return True
 
 
 def _constant_problem(link: Link) -> str:

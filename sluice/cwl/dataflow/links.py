@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from sluice.contracts.common.states import InputMode, TaskMode
 from sluice.cwl.dataflow.cycles import refuse_cycles
 from sluice.cwl.dataflow.data_input import find_bundle_lists, find_data_input, is_bundle_input
-from sluice.cwl.dataflow.items import is_list_link
+from sluice.cwl.dataflow.items import is_list_link, is_valid_scatter
 from sluice.cwl.dataflow.merging import check_merge, is_merged, merged_stream
 from sluice.cwl.dataflow.streams import EntryStream, EntryStreams
 from sluice.cwl.documents.types import (
@@ -16,7 +16,7 @@ from sluice.cwl.documents.types import (
     without_null,
 )
 from sluice.cwl.documents.workflow import Link, SourcePort, Step, StepInputName, Workflow
-from sluice.cwl.features import SCATTER_METHODS, SOURCES
+from sluice.cwl.features import SOURCES
 from sluice.cwl.reading.findings import Findings, suggest_or_list
 from sluice.text.visible_text import quoted
 
@@ -276,7 +276,7 @@ def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: F
         is_list_link(step, link, workflow, origins=wiring.origins, findings=findings)
         for link in items
     ]
-    if not _is_valid_scatter(step, findings) or not all([*valid_links, *valid_items]):
+    if not is_valid_scatter(step, findings) or not all([*valid_links, *valid_items]):
         return
     modes = {
         link.name: _input_mode(step, link, wiring.find_stream(step.name, link.name))
@@ -325,28 +325,6 @@ def _is_single_file(origin: SourcePort, wiring: Wiring) -> bool:
     """Return whether the source is a single file, directory or asset among the inputs."""
     parameters = wiring.file_inputs - wiring.further_inputs
     return origin.step is None and origin.port in parameters
-
-
-def _is_valid_scatter(step: Step, findings: Findings) -> bool:
-    for name in step.scatter:
-        if name not in step.links:
-            findings.error(
-                step.field_place("scatter"),
-                f"step {quoted(step.name)} scatters over {quoted(name)}, which is not among its"
-                f" inputs{suggest_or_list(name, step.links)}",
-            )
-            return False
-    method = step.body.get("scatterMethod")
-    if len(step.scatter) > 1 and str(method) not in SCATTER_METHODS:
-        unknown_method = "" if method is None else f"; there is no {quoted(str(method))}"
-        findings.error(
-            step.field_place("scatter" if method is None else "scatterMethod"),
-            f"step {quoted(step.name)} scatters over several inputs: write 'scatterMethod:"
-            " dotproduct', which takes those of the same number together, or 'flat_crossproduct',"
-            f" which takes each with each{unknown_method}",
-        )
-        return False
-    return True
 
 
 def _is_one_data_set(
