@@ -6,6 +6,7 @@ workflow around the tool joins the values as CWL says (``linkMerge``, ``pickValu
 
 from ruamel.yaml.comments import CommentedMap
 
+from sluice.cwl.dataflow.file_defaults import default_files
 from sluice.cwl.dataflow.links import Wiring
 from sluice.cwl.dataflow.merging import check_merge, is_merged
 from sluice.cwl.documents.workflow import Link, Step, Workflow
@@ -20,11 +21,11 @@ def split_joined_links(workflow: Workflow, wiring: Wiring) -> None:
     """
     for step in workflow.steps.values():
         for link in list(step.links.values()):
-            if _is_joined_in_jobs(step, link, wiring):
+            if _is_joined_in_jobs(step, link, workflow, wiring):
                 _split(step, link, wiring)
 
 
-def _is_joined_in_jobs(step: Step, link: Link, wiring: Wiring) -> bool:
+def _is_joined_in_jobs(step: Step, link: Link, workflow: Workflow, wiring: Wiring) -> bool:
     origins = wiring.sources(step.name, link.name)
     joins = is_merged(link) or "pickValue" in link.body
     if (
@@ -37,7 +38,9 @@ def _is_joined_in_jobs(step: Step, link: Link, wiring: Wiring) -> bool:
     if not joins or "default" in link.body:
         return "default" in link.body
     bundles = wiring.bundle_inputs | wiring.bundle_lists
-    if any(origin.step is None and origin.port in bundles for origin in origins):
+    if any(origin.step is None and origin.port in bundles for origin in origins) or default_files(
+        step, link.name, workflow, wiring
+    ):
         return True
     streams = [wiring.streams.get(origin) for origin in origins]
     return None in streams or not check_merge(link, streams, "", Findings(""))

@@ -8,6 +8,7 @@ inputs:
   pair: {type: {type: record, fields: {one: File, two: File}}}
   words: string[]
   word: string?
+  given: {type: File, default: {class: File, basename: given.txt, contents: "g\n"}}
 outputs:
   sorted: {type: "File[]", outputSource: sort/sorted}
   flat: {type: File, outputSource: flat/told}
@@ -16,6 +17,7 @@ outputs:
   mixed: {type: File, outputSource: mixed/told}
   each: {type: "File[]", outputSource: each/told}
   defaulted: {type: File, outputSource: defaulted/told}
+  files: {type: File, outputSource: files/all}
 steps:
   sort:
     scatter: text
@@ -87,3 +89,14 @@ steps:
     in: {value: {source: some/sorted, default: none}}
     out: [told]
     run: *tell
+  files:
+    in: {files: {source: [given, extra]}}
+    out: [all]
+    run:
+      class: CommandLineTool
+      baseCommand: cat
+      inputs: {files: "File[]"}
+      arguments: [$(inputs.files)]
+      outputs: {all: stdout}
+      stdout: all.txt
+      requirements: {ToolTimeLimit: {timelimit: 60}}
