@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Containers often set this variable. Each process that starts would then compile the services again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: gpu-check help style format install ocr ocr-model ocr-demo ocr-stack-demo conformance demo masstimes-demo masstimes-stack-demo stack stack-demo stack-bench faults test test-durations test-long mutation-check check lock sbom audit clean docs bench cwl-corpus
+.PHONY: gpu-check help style format install ocr ocr-model ocr-demo ocr-stack-demo conformance demo masstimes-demo masstimes-stack-demo stack stack-demo stack-bench faults test test-durations test-long mutation-check check lock sbom audit clean docs bench cwl-corpus cwl-stand-ins
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -119,6 +119,9 @@ conformance: install ## Run the conformance tests of the CWL project (SUITE=fold
 
 cwl-corpus: install ## Compare the check of templates with cwltool's on all CWL documents below SUITE, a folder.
 	@$(BIN)/python scripts/cwl_corpus.py "$(SUITE)"
+
+cwl-stand-ins: install ## Run workflows below SUITE with stand-ins for their tools, as templates and by cwltool (MOST=100).
+	@$(BIN)/python -m scripts.stand_ins "$(SUITE)" --most $(or $(MOST),100)
 
 docs: install ## Write the generated parts of docs/.
 	@$(BIN)/python scripts/generate_docs.py
