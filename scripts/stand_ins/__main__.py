@@ -23,6 +23,7 @@ from scripts.stand_ins.orders import make_order
 from scripts.stand_ins.tools import replace_tools
 from scripts.stand_ins.types import collect_types
 from sluice.cli.template_files import read_template_files
+from sluice.contracts.common.problems import Unprocessable
 from sluice.cwl.compiler import compile_upload
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -91,6 +92,8 @@ def _try_workflow(path: Path, environment: dict[str, str]) -> tuple[Result, str]
             folder = Path(name)
             try:
                 _write_workflow(path, folder, nulls=nulls)
+            except Unprocessable as refusal:
+                return Result.UNUSABLE, f" ({refusal.detail})"
             except (OSError, KeyError, ValueError, TypeError, AttributeError) as error:
                 return Result.UNUSABLE, f" ({type(error).__name__}: {error})"
             result, note = _compare_runs(folder, environment)
@@ -125,7 +128,7 @@ def _write_workflow(path: Path, folder: Path, *, nulls: bool) -> None:
 
 
 def _compare_runs(folder: Path, environment: dict[str, str]) -> tuple[Result, str]:
-    cwltool = [sys.executable, "-m", "cwltool", "--quiet"]
+    cwltool = [str(Path(sys.executable).with_name("cwltool")), "--quiet"]
     template = [sys.executable, str(_ROOT / "scripts" / "run_as_template.py")]
     expected, actual = (_run(command, folder, environment) for command in (cwltool, template))
     if isinstance(expected, str) or isinstance(actual, str):

@@ -22,7 +22,7 @@ from sluice.cwl.dataflow.links import SideLink
 from sluice.cwl.dataflow.merging import find_pick
 from sluice.cwl.dataflow.numbering import Numbering
 from sluice.cwl.dataflow.single_values import has_one_job, may_be_missing
-from sluice.cwl.documents.types import is_optional
+from sluice.cwl.documents.types import is_optional, type_alternatives
 from sluice.cwl.documents.workflow import Link, SourcePort, Step
 from sluice.cwl.plan.documentation import documentation
 from sluice.cwl.plan.tools import ToolWriter
@@ -132,7 +132,9 @@ class StepPlanner:
     def _step_output(self, step: Step, port: str) -> StepOutput:
         # cwltool does not check whether the outputs of a workflow are there.
         is_whole = step.tool.get("class") == "Workflow" and len(self.flow.workflow.steps) == 1
-        optional = is_whole or step.conditional or is_optional(step.tool_outputs[port].type)
+        kind = step.tool_outputs[port].type
+        may_be_null = is_optional(kind) or "Any" in type_alternatives(kind)
+        optional = is_whole or step.conditional or may_be_null
         stream = self.flow.wiring.streams[SourcePort(step.name, port)]
         return StepOutput(port=port, optional=optional, kind=stream.kind, spread=stream.spread)
 

@@ -18,6 +18,7 @@ outputs:
   each: {type: "File[]", outputSource: each/told}
   defaulted: {type: File, outputSource: defaulted/told}
   files: {type: File, outputSource: files/all}
+  after-null: {type: File, outputSource: after-null/told}
 steps:
   sort:
     scatter: text
@@ -100,3 +101,16 @@ steps:
       outputs: {all: stdout}
       stdout: all.txt
       requirements: {ToolTimeLimit: {timelimit: 60}}
+  nothing:
+    in: {}
+    out: [value]
+    run:
+      class: ExpressionTool
+      requirements: {InlineJavascriptRequirement: {}}
+      inputs: {}
+      outputs: {value: Any}
+      expression: '${return {"value": null};}'
+  after-null:
+    in: {value: {source: nothing/value, default: [a default]}}
+    out: [told]
+    run: *tell

@@ -188,3 +188,16 @@ def test_list_of_a_grouped_merge_cannot_be_scattered() -> None:
     assert (
         plan_of(text.replace("    sluice:merge: {files: 10}\n", "")).step("join").outputs[0].spread
     )
+
+
+def test_step_has_an_input_for_each_source_of_a_value_that_its_jobs_join() -> None:
+    plan = template("joined-links")
+    ports = {step.name: [(port.port, port.mode) for port in step.inputs] for step in plan.steps}
+    whole, one = InputMode.ALL, InputMode.ONE
+    assert ports["flat"] == [("value_1", whole), ("value_2", one)]
+    assert plan.step("flat").arguments.keys() == {"value_3"}
+    assert ports["nested"] == [("value_1", whole), ("value_2", whole), ("value_3", one)]
+    inner = plan.step("nested").tool["steps"]["run"]["in"]["value"]
+    assert inner == {"source": ["value_1", "value_2", "value_3"], "linkMerge": "merge_nested"}
+    inner = plan.step("defaulted").tool["steps"]["run"]["in"]["value"]
+    assert inner == {"source": "value_1", "default": "none"}
