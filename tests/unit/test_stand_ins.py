@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scripts.stand_ins.__main__ import _comparable, _write_workflow
+from scripts.stand_ins.__main__ import Result, _comparable, _try_workflows, _write_workflow
 
 WORKFLOW = """
 cwlVersion: v1.2
@@ -71,6 +71,16 @@ def test_job_order_has_a_value_for_each_input(
     names = [Path(file["path"]).name for file in order["reads"][1]["secondaryFiles"]]
     assert names == ["reads_2.txt.idx", "reads_2.md"]
     assert all(Path(file["path"]).is_file() for file in order["reads"])
+
+
+def test_folder_may_be_relative(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "suite" / "deep").mkdir(parents=True)
+    (tmp_path / "suite" / "deep" / "w.cwl").write_text("cwlVersion: v1.2\nclass: Workflow\n")
+    assert _try_workflows(Path("suite"), {}, most=1, seed=1) == {Result.UNUSABLE: 1}
+    assert capsys.readouterr().out.startswith("no stand-ins: deep/w.cwl (")
 
 
 @pytest.mark.parametrize(

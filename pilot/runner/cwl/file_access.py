@@ -158,7 +158,7 @@ class InPlaceMapper(JobFileMapper):
     def _is_in_place(self, value: Any, place: str) -> bool:
         """Return whether tools find a value and all its parts where they are.
 
-        ``place`` is the end of its path.
+        ``place`` is the end that its path must have.
         """
         path = _local_path(value["location"])
         if path is None or value.get("writable"):
