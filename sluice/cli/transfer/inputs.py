@@ -326,12 +326,17 @@ def add_secondary_files(
 ) -> Mapping[str, Any]:
     """Return a File of this machine with the secondary files that patterns find beside it.
 
+    Values without a path, or whose ``secondaryFiles`` are malformed, stay as they are.
+
     Raises:
         Unprocessable: A required one is missing.
     """
-    path, named = local_path_of(value), list(value.get("secondaryFiles", ()))
-    if path is None:
+    path, declared = local_path_of(value), value.get("secondaryFiles", [])
+    if path is None or not isinstance(declared, list):
         return value
+    if not all(isinstance(other, Mapping) for other in declared):
+        return value
+    named = list(declared)
     names = {other.get("basename") for other in named}
     for other, needed in _secondary_paths(path, patterns):
         if other.name in names:

@@ -18,6 +18,7 @@ from sluice.contracts.templates.plan import (
     Parameter,
     SecondaryFile,
 )
+from sluice.cwl_values import BundleError, pack
 from tests.unit.wfms.chains.plans import plan, step
 
 WITH_INDEX = DataEntries(
@@ -320,6 +321,19 @@ def test_files_within_a_value_have_the_secondary_files_of_the_parameter(bams: li
     bams[0].with_name("a.bam.bai").unlink()
     with pytest.raises(Unprocessable, match=r"parameter 'rows': .*a.bam.bai is missing"):
         local_files(template, {"rows": value})
+
+
+@pytest.mark.parametrize("malformed", ["x", ["x"], [None]])
+def test_malformed_secondary_files_are_refused_when_the_value_is_packed(
+    bams: list[Path], tmp_path: Path, malformed: object
+) -> None:
+    rows = Parameter(type={"type": "array", "items": FILES}, entries=ANY)
+    template = plan(step("only"), outputs=[("only", "out")], parameters={"rows": rows})
+    value = [[{"class": "File", "path": str(bams[0]), "secondaryFiles": malformed}]]
+    [bundled] = local_files(template, {"rows": value})["rows"]
+    assert isinstance(bundled, BundledEntry)
+    with pytest.raises(BundleError, match="not a list of Files and Directories"):
+        pack(bundled.value, tmp_path / "x.tar")
 
 
 def test_written_directory_keeps_its_listing(tmp_path: Path) -> None:
