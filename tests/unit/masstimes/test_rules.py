@@ -2,6 +2,7 @@
 
 import pytest
 from masstimes.rules import Order, find_order
+from masstimes.text import page_text
 
 PAGE = """Parafia św. Jana
 
@@ -66,6 +67,15 @@ def test_page_with_an_address_about_masses_needs_no_heading() -> None:
             "Dni powszednie: 7.00\nŚwięta zniesione: 9.00\nniedziele 8.00",
             Order(("08:00",), ("07:00",), ("09:00",)),
         ),
+        (
+            "Święta nie będące dniami wolnymi: 9.00\nniedziele 8.00",
+            Order(("08:00",), (), ("09:00",)),
+        ),
+        (
+            "Święta niebędące dniami wolnymi od pracy: 9.00\nniedziele 8.00",
+            Order(("08:00",), (), ("09:00",)),
+        ),
+        ("Święta będące dniami wolnymi od pracy: 9.00", Order(("09:00",), ())),
         ("niedziela 8:00, 7:30 spowiedź", Order(("08:00",), ())),
         ("niedziela\n7:30 Godzinki\n8:00 Msza św.\n17:30 Nieszpory", Order(("08:00",), ())),
         ("Codziennie 7:00, 18:00", Order(("07:00", "18:00"), ("07:00", "18:00"))),
@@ -80,6 +90,29 @@ def test_page_with_an_address_about_masses_needs_no_heading() -> None:
 )
 def test_each_hour_is_read_by_the_words_near_it(text: str, expected: Order | None) -> None:
     assert find_order(f"Msze święte\n{text}\n") == expected
+
+
+def test_columns_of_days_hold_for_hours_below_each_other_in_a_cell() -> None:
+    rows = [
+        ("", "Niedziela", "Poniedziałek – Piątek", "Sobota"),
+        ("Rok szkolny", "7:30<br>9:30", "6:30<br>18:00", "7:00"),
+        ("Wakacje", "8:00<br>10:00", "18:00", "7:00"),
+    ]
+    cells = ("".join(f"<td>{cell}</td>" for cell in row) for row in rows)
+    table = "".join(f"<tr>{row}</tr>" for row in cells)
+    order = find_order(page_text(f"<h2>Msze święte</h2><table>{table}</table>"))
+    assert order is not None
+    assert [(mass.day, mass.days, mass.time, mass.season) for mass in order.masses] == [
+        ("sunday", "", "07:30", "Rok szkolny"),
+        ("sunday", "", "09:30", "Rok szkolny"),
+        ("weekday", "mon-fri", "06:30", "Rok szkolny"),
+        ("weekday", "mon-fri", "18:00", "Rok szkolny"),
+        ("weekday", "sat", "07:00", "Rok szkolny"),
+        ("sunday", "", "08:00", "Wakacje"),
+        ("sunday", "", "10:00", "Wakacje"),
+        ("weekday", "mon-fri", "18:00", "Wakacje"),
+        ("weekday", "sat", "07:00", "Wakacje"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,35 @@ def run(tmp_path: Path) -> Callable[..., list[dict[str, Any]]]:
     return run
 
 
+def test_hours_below_each_other_in_a_cell_stay_in_their_row() -> None:
+    table = (
+        "<table><tr><th></th><th>Niedziela</th><th>Sobota</th></tr>"
+        "<tr><td>Wakacje</td><td>7<sup>30</sup><br>9:30 dla dzieci<br/>19:00</td>"
+        "<td>7:00<br>18:00 (z niedzieli)<p>Kaplica</p></td></tr></table>18:00"
+    )
+    lines = [line.strip() for line in page_text(table).splitlines() if line.strip()]
+    assert lines == [
+        "Niedziela\tSobota",
+        "Wakacje\t7³⁰, 9:30 dla dzieci, 19:00\t7:00, 18:00 (z niedzieli)",
+        "Kaplica",
+        "18:00",
+    ]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "7:00 w dni powszednie<br>9:00 w niedziele",
+        "Niedziele: 7:00<br>9:00",
+        "7<br>8",
+        "Parafia<br>7:00",
+    ],
+)
+def test_other_lines_of_a_cell_stay_lines(cell: str) -> None:
+    text = page_text(f"<table><tr><td>{cell}</td></tr></table>")
+    assert [line.strip() for line in text.splitlines() if line.strip()] == cell.split("<br>")
+
+
 def test_page_text_is_the_visible_text() -> None:
     lines = [line.strip() for line in page_text(HTML).splitlines() if line.strip()]
     assert lines == [

@@ -17,6 +17,7 @@ DAY_NAMES = (
 _HOLIDAY = (
     r"swieta\s+(?:\w+\s+)?(?:zniesion\w+|nienakazan\w+|w\s+dni\s+(?:robocz|powszedni|prac)\w*)"
     r"|zniesion\w+|swieta\s+przypadajac\w+\s+w\s+dni\s+\w+"
+    r"|swi(?:eta|at)\s+nie\s?bedac\w+\s+dni\w*\s+woln\w+"
 )
 _SUNDAY = (
     r"niedzieln\w+|swiateczn\w+|uroczystos\w+|\bswiet(?:a|ach)\b(?<!msze swieta)(?<!msza swieta)"
