@@ -99,7 +99,7 @@ SCATTER_METHODS: Features = {
         "files of the same number together; values by their place in the list"
     ),
     "flat_crossproduct": _supported("each with each, row by row: entries of one data set"),
-    NESTED: _supported("the same, as an output of the workflow"),
+    NESTED: _whole("write 'scatterMethod: flat_crossproduct', which gives one list, row by row"),
 }
 
 #: Kinds of sources of an input or an output.
@@ -111,7 +111,6 @@ SOURCES: Features = {
     "the_only_non_null": _supported("among sources of one file or value each"),
     "all_non_null": _supported("also over data sets, which leave out what was not written"),
     "pickValue among whole data sets": _job_only("chosen in each job"),
-    "what a nested_crossproduct gives": _whole("write 'scatterMethod: flat_crossproduct'"),
     "outputs that join whole data sets": _whole(
         "name an output for each, or let a step merge them"
     ),
@@ -122,6 +121,7 @@ SOURCES: Features = {
     "default beside a source that is scattered over": _whole(
         "give the default to the input of the workflow instead"
     ),
+    "what a step changes in place": _whole("let the others read the output of this step"),
     "output that is an input of the workflow": _whole("leave it out, as it is there already"),
 }
 
@@ -170,17 +170,18 @@ TOOL_REQUIREMENTS: Features = {
     "InitialWorkDirRequirement": _job_only(),
     "InlineJavascriptRequirement": _job_only("in a sandbox; no service evaluates anything"),
     "InplaceUpdateRequirement": _job_only(
-        "the tool changes a copy of its input, whose output is what it made of it"
+        "the tool changes a copy of its input; others that read the same file keep the workflow in"
+        " one job"
     ),
     "LoadListingRequirement": _job_only(),
     "NetworkAccess": _job_only("a container has a network where it is asked for"),
-    "ResourceRequirement": _supported("numbers; an expression gets the default, with a warning"),
+    "ResourceRequirement": _supported("numbers; an expression is evaluated in the job, whose node is chosen by the default"),
     "SchemaDefRequirement": _supported("types by name, also from files; none may contain itself"),
     "ShellCommandRequirement": _job_only(),
     "SoftwareRequirement": _refused(
         "make it a hint, and bring the software in a container or install it on the nodes"
     ),
-    "ToolTimeLimit": _supported("seconds; one hour where there is none"),
+    "ToolTimeLimit": _supported("seconds, also by expression; one hour where there is none"),
     "WorkReuse": _job_only("nothing is reused; the field may stand there"),
 }
 #: Requirements that v1.0 does not have.

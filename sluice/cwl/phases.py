@@ -11,6 +11,7 @@ from sluice.contracts.templates.plan import Plan
 from sluice.cwl.checks.assets import check_assets
 from sluice.cwl.checks.checkpoints import check_checkpoints
 from sluice.cwl.checks.expressions import check_expressions
+from sluice.cwl.checks.in_place import check_in_place
 from sluice.cwl.checks.link_types import check_link_types
 from sluice.cwl.checks.pairs import check_pairs
 from sluice.cwl.checks.rules import check_rules
@@ -168,6 +169,7 @@ def _plan(
     check_secrets(template, flow, findings)
     check_warm_tools(template, flow, findings)
     check_checkpoints(flow, findings)
+    check_in_place(template, flow, findings)
     check_assets(flow, findings)
     needs = read_needs(
         template,

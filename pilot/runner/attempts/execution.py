@@ -161,7 +161,7 @@ class Execution:
         """
         resources = self._task.needs.resources
         return ProgramLimits(
-            time=resources.time_limit,
+            time=prepared.find_time_limit(resources),
             memory=0 if has_engine_limit else self._memory_limit.maximum,
             disk=resources.disk,
             grace=self._context.settings.grace,

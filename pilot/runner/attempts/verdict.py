@@ -53,7 +53,7 @@ class ExitCheck:
             AttemptError: The tool has failed.
             StoppedError: The tool was stopped.
         """
-        self._require_not_killed(end)
+        self._require_not_killed(prepared, end)
         code = end.exit_code
         inner = read_failure(prepared.failure) if prepared.failure and code == 1 else None
         error_class = tool.error_class(code) if inner is None else inner.error_class
@@ -71,7 +71,7 @@ class ExitCheck:
             error_class, prepared, end, last_line(stderr, redaction=self.redaction)
         )
 
-    def _require_not_killed(self, end: ProgramEnd) -> None:
+    def _require_not_killed(self, prepared: PreparedJob, end: ProgramEnd) -> None:
         """Check that the tool ended by itself, so that its exit code counts.
 
         Raises:
@@ -85,7 +85,7 @@ class ExitCheck:
                 raise StoppedError
             case KillReason.TIME:
                 error_class = ErrorClass.TOOL_TIMEOUT
-                limit = in_full(self.resources.time_limit)
+                limit = in_full(prepared.find_time_limit(self.resources))
                 sentence = f"ran longer than its limit of {limit} s (ToolTimeLimit) and was ended"
             case KillReason.MEMORY:
                 error_class = ErrorClass.OUT_OF_MEMORY

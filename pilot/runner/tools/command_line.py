@@ -56,6 +56,9 @@ class CommandLine:
         self.permanent = frozenset(document.get("permanentFailCodes", ()))
         #: Number of arguments of baseCommand, which come first in each job.
         self.base_command = len(_as_list(document.get("baseCommand")))
+        request = tool.get_requirement("ResourceRequirement")[0] or {}
+        self._has_core_expression = _is_expression(request, "cores")
+        self._has_ram_expression = _is_expression(request, "ram")
         self._uses_container = containers is not None and self._image is not None
         #: Context that all jobs share.
         self._runtime = RuntimeContext(
@@ -118,7 +121,9 @@ class CommandLine:
         if uses_container:
             context.tmpdir_prefix, context.cidfile_dir = f"{folder}/{TMP}/t-", f"{folder}/{TMP}"
         if resources is not None:
-            context.select_resources = lambda request, _context: _runtime_values(request, resources)
+            context.select_resources = lambda request, _context: self._runtime_values(
+                request, resources
+            )
         try:
             with self._evaluate_expressions():
                 job = next(self._tool.job(order, None, context))
@@ -140,6 +145,22 @@ class CommandLine:
                 f"container {self._image.name} is a hint, and this node has no engine: run without"
             )
         return prepared
+
+    def _runtime_values(
+        self, request: Mapping[str, float], resources: Resources
+    ) -> dict[str, float]:
+        """Return the values of ``runtime`` for expressions of the tool.
+
+        Each of the job's two folders has the disk that was requested for it. Requests that are
+        expressions are known here alone, so they have precedence over the resources of the job.
+        """
+        ram = math.ceil(request["ramMin"])
+        return {
+            "cores": request["coresMin"] if self._has_core_expression else resources.cores,
+            "ram": ram if self._has_ram_expression else resources.ram or ram,
+            "tmpdirSize": math.ceil(request["tmpdirMin"]),
+            "outdirSize": math.ceil(request["outdirMin"]),
+        }
 
     def can_be_warm(self, prepared: PreparedJob) -> bool:
         """Return whether the prepared tool can become a warm worker.
@@ -219,17 +240,10 @@ def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _runtime_values(request: Mapping[str, float], resources: Resources) -> dict[str, float]:
-    """Return the values of ``runtime`` for expressions of the tool.
-
-    Each of the job's two folders has the disk that was requested for it.
-    """
-    folders = {f"{name}Size": math.ceil(request[f"{name}Min"]) for name in ("tmpdir", "outdir")}
-    return {
-        "cores": resources.cores,
-        "ram": resources.ram or math.ceil(request["ramMin"]),
-        **folders,
-    }
+def _is_expression(request: Mapping[str, Any], name: str) -> bool:
+    """Return whether the minimum that counts for a resource is an expression."""
+    amounts = (request.get(f"{name}Min"), request.get(f"{name}Max"))
+    return isinstance(next((amount for amount in amounts if amount is not None), None), str)
 
 
 def _stage(job: Any, job_files: JobFiles, secrets: SecretStore) -> None:

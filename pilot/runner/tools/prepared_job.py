@@ -9,7 +9,7 @@ from pilot.runner.containers.container_run import ContainerRun
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.job_files import JobFiles
 from sluice.contracts.common.states import ErrorClass
-from sluice.contracts.jobs.needs import Warm
+from sluice.contracts.jobs.needs import Resources, Warm
 
 
 @dataclass(slots=True)
@@ -32,6 +32,8 @@ class PreparedJob:
         in_place: Whether it changes its inputs, which are copies.
         network: Whether it requests a network (NetworkAccess).
         warm: How it runs in a warm worker, or None.
+        own_time_limit: The time limit in seconds that the tool declares, with its expressions
+            evaluated. 0 means that there is no limit, and None that it declares none.
     """
 
     arguments: list[str]
@@ -53,6 +55,14 @@ class PreparedJob:
     in_place: bool = False
     network: bool = False
     warm: "WarmCommand | None" = None
+    own_time_limit: float | None = None
+
+    def find_time_limit(self, resources: Resources) -> float:
+        """Return the time limit in seconds: that of the tool, or else that of the task.
+
+        0 means that there is no limit.
+        """
+        return resources.time_limit if self.own_time_limit is None else self.own_time_limit
 
     @property
     def is_isolated_elsewhere(self) -> bool:
@@ -108,6 +118,7 @@ def create_prepared_job(job: Any, job_files: JobFiles) -> PreparedJob:
         job_files=job_files,
         program=os.path.basename(str(job.command_line[0])),
         network=bool(job.networkaccess),
+        own_time_limit=job.timelimit,
     )
 
 

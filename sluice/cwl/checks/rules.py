@@ -11,6 +11,7 @@ from sluice.cwl.checks.merge_groups import check_merge_trees, check_shared_files
 from sluice.cwl.checks.nested_scatters import warn_of_nested_scatters
 from sluice.cwl.checks.operations import check_operations
 from sluice.cwl.checks.outputs import check_outputs_of_workflow, warn_of_unused
+from sluice.cwl.checks.scatters import check_nested_crossproducts
 from sluice.cwl.checks.steps import (
     check_link,
     check_outputs,
@@ -36,6 +37,7 @@ def check_rules(flow: Dataflow, findings: Findings) -> None:
         if step.has_tool:
             check_ports(step, findings)
             check_outputs(step, findings, in_tree=merges_in_tree(step.name, flow.extensions))
+    check_nested_crossproducts(flow, findings)
     check_secondary_files(flow, findings)
     refuse_names_as_types(flow.workflow, findings)
     check_bound_parameters(flow, findings)

@@ -1,6 +1,6 @@
-"""Checks of scatters that do not pair files by number.
+"""Checks of scatters over lists in lists, and of those that do not pair files by number.
 
-Such scatters count the entries, so none of the entries may be missing.
+The latter count the entries, so none of the entries may be missing.
 """
 
 from sluice.contracts.templates.scatters import unequal_lists
@@ -8,8 +8,20 @@ from sluice.cwl.checks.link_types import find_link_type, may_have_nulls
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.numbering import Numbering
 from sluice.cwl.documents.workflow import Step
+from sluice.cwl.features import NESTED, SCATTER_METHODS
 from sluice.cwl.reading.findings import Findings, text_place
 from sluice.text.visible_text import quoted
+
+
+def check_nested_crossproducts(flow: Dataflow, findings: Findings) -> None:
+    """Report steps whose outputs are lists in lists, which data sets do not have."""
+    for step in flow.workflow.steps.values():
+        if step.depth > 1:
+            findings.error(
+                text_place(step.body, "scatterMethod"),
+                f"step {quoted(step.name)} gives lists in lists ({NESTED}), and the entries of a"
+                f" data set are one list: {SCATTER_METHODS[NESTED].note}",
+            )
 
 
 def check_scatters(flow: Dataflow, findings: Findings) -> None:

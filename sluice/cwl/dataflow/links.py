@@ -333,23 +333,7 @@ def _is_one_data_set(
     """Return whether the sources of a link form one data set, and report why not."""
     origins = wiring.sources(step.name, link.name)
     streams = [wiring.streams.get(origin) for origin in origins]
-    nested_step = next(
-        (
-            origin.step
-            for origin in origins
-            if origin.step is not None and workflow.steps[origin.step].depth > 1
-        ),
-        None,
-    )
-    if nested_step is not None:
-        advice = SOURCES["what a nested_crossproduct gives"].note
-        findings.error(
-            link.source_place,
-            f"{step.describe_input(link.name)} takes lists in lists, which step"
-            f" {quoted(nested_step)} gives as a nested_crossproduct, and which no step can read:"
-            f" {advice} there",
-        )
-    elif (
+    if (
         step.for_output is not None
         and step.scatter
         and any(stream is not None and stream.many for stream in streams)

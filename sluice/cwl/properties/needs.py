@@ -193,8 +193,8 @@ class _Amounts:
             if isinstance(value, str):
                 self.findings.warning(
                     text_place(body, key),
-                    f"{quoted(key)} is an expression, which only the job can work out: the default"
-                    " is used",
+                    f"{quoted(key)} is an expression, which only the job can evaluate: the node is"
+                    " chosen by the default",
                 )
                 return None
             if isinstance(value, bool) or not isinstance(value, int | float):
@@ -221,8 +221,11 @@ def _time_limit(
 ) -> dict[str, Any]:
     """Return the time limit of a step, or nothing if there is none.
 
-    A workflow without a limit has the sum of its tools' limits, if each tool has one.
+    A workflow without a limit has the sum of its tools' limits, if each tool has one. Limits do not
+    apply to an ``ExpressionTool``, as in cwltool.
     """
+    if step.tool.get("class") == "ExpressionTool":
+        return {}
     requirement = _limit_requirement(requirements)
     if (
         requirement is None
@@ -255,16 +258,10 @@ def _limit_requirement(requirements: Requirements) -> Requirement | None:
 
 
 def _seconds(step: Step, requirement: Requirement, findings: Findings) -> float | None:
-    """Return the limit, or None if it is unknown before the job or wrong."""
+    """Return the limit, or None if it is wrong. That of an expression is set in the job."""
     limit, place = requirement.body.get("timelimit"), text_place(requirement.body, "timelimit")
     if isinstance(limit, str):
-        default = int(Resources().time_limit)
-        findings.warning(
-            place,
-            "the time limit is an expression, which only the job can work out: a job is stopped"
-            f" after {default} s",
-        )
-        return None
+        return 0.0
     if isinstance(limit, bool) or not isinstance(limit, int | float):
         return None
     if limit < 0 or limit > _MAX_AMOUNT:

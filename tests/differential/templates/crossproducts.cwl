@@ -8,15 +8,10 @@ requirements:
 inputs: {texts: "File[]", counts: "int[]", words: "string[]", none: "string[]"}
 outputs:
   sums: {type: "int[]", outputSource: add/sum}
-  nested:
-    type: {type: array, items: {type: array, items: int}}
-    outputSource: nest/sum
   found: {type: "File[]", outputSource: find/found}
   pairs: {type: "File[]", outputSource: pair/found}
   joined: {type: File, outputSource: join/joined}
-  seen:
-    type: {type: array, items: {type: array, items: {type: array, items: File}}}
-    outputSource: see/found
+  seen: {type: "File[]", outputSource: see/found}
   none_given: {type: "int[]", outputSource: nothing/sum}
 steps:
   add:
@@ -24,17 +19,11 @@ steps:
     scatterMethod: flat_crossproduct
     in: {first: counts, second: {default: [10, 20, 30]}}
     out: [sum]
-    run: &add
+    run:
       class: ExpressionTool
       inputs: {first: int, second: int}
       outputs: {sum: int}
       expression: "${return {sum: inputs.first + inputs.second};}"
-  nest:
-    scatter: [second, first]
-    scatterMethod: nested_crossproduct
-    in: {first: counts, second: {default: [10, 20, 30]}}
-    out: [sum]
-    run: *add
   find:                 # of the data set and values, a few a job
     sluice:batch: {files: 4}
     scatter: [word, text]
@@ -92,9 +81,9 @@ steps:
       outputs: {joined: stdout}
       stdout: joined.txt
       requirements: {ToolTimeLimit: {timelimit: 60}}
-  see:                  # three, nested
+  see:                  # three
     scatter: [count, text, word]
-    scatterMethod: nested_crossproduct
+    scatterMethod: flat_crossproduct
     in: {count: counts, text: {source: some/text, pickValue: all_non_null}, word: words}
     out: [found]
     run:

@@ -150,14 +150,14 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
 GRAPH_CASES: dict[str, tuple[Edits, list[str]]] = {
     "every pair, nested, and read": (
         [
-            ("scatterMethod: dotproduct", "scatterMethod: nested_crossproduct"),
+            ("scatterMethod: dotproduct", "¦scatterMethod: nested_crossproduct"),
             ("{marked: mark/marked, t", "{¦marked: mark/marked, t"),
             (
                 'both: {type: "File[]", outputSource: mark/marked}',
                 "both: {type: {type: array, items: {type: array, items: File}}, outputSource: mark/marked}",
             ),
         ],
-        ["lists in lists, which step 'mark' gives as a nested_crossproduct"],
+        ["step 'mark' gives lists in lists (nested_crossproduct)", "takes File[], and 'mark/marked' is File[][]"],
     ),
     "a method that there is not": (
         [("scatterMethod: dotproduct", "¦scatterMethod: zip")],
