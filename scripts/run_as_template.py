@@ -20,7 +20,8 @@ from urllib.parse import unquote, urlsplit
 
 from sluice import cwl_values, storage
 from sluice.cli.connection import Connection, connected
-from sluice.cli.job_order import RUNNER_KEYS, read_job_order
+from sluice.cli.job_order import REQUIREMENTS_KEY, RUNNER_KEYS, read_job_order
+from sluice.cli.order_requirements import add_requirements
 from sluice.cli.template_files import read_template_files, template_name
 from sluice.cli.transfer.parameter_files import (
     dataset_entries,
@@ -66,10 +67,11 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any] | None:
     name = f"{template_name(document)[:60]}-{uuid.uuid4().hex[:8]}"
     order = {} if arguments.order is None else read_job_order(arguments.order)
     values = {key: value for key, value in order.items() if key not in RUNNER_KEYS}
+    files = read_template_files([document])
+    if REQUIREMENTS_KEY in values:
+        files = add_requirements(files, values.pop(REQUIREMENTS_KEY))
     async with connected(_find_system()) as connection:
-        template = await connection.operator.store_template(
-            read_template_files([document]).new(name)
-        )
+        template = await connection.operator.store_template(files.new(name))
         plan = template.plan
         dataset = await _upload_dataset(connection, plan, values.pop(plan.data_input, []), name)
         # cwltool ignores values of inputs that do not exist.

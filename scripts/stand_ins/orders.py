@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.stand_ins.types import choose_type, list_ports, list_suffixes, list_symbols
-from sluice.cli.transfer.inputs import secondary_name
-from sluice.contracts.templates.secondary_files import record_fields
+from sluice.contracts.templates.secondary_files import record_fields, secondary_name
 
 _SIMPLE = {
     "int": 3,

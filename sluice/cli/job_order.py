@@ -13,7 +13,7 @@ from sluice.text.visible_text import shown_path
 
 #: Keys that job orders may have for runners. A workflow may have inputs of these names, too.
 RUNNER_KEYS = frozenset({"cwl:tool", "cwlVersion", "id", "$namespaces", "$schemas"})
-#: A key for runners that changes the result of a run. This command does not support it.
+#: The key for requirements that are added to those of the workflow (CWL v1.2).
 REQUIREMENTS_KEY = "cwl:requirements"
 
 

@@ -34,6 +34,15 @@ class ParameterInput:
             {key: value for key, value in self.values.items() if key != name}, self.texts
         )
 
+    @property
+    def requirements(self) -> Any:
+        """The requirements of a job order (``cwl:requirements``), or None."""
+        return None if REQUIREMENTS_KEY in self.texts else self.values.get(REQUIREMENTS_KEY)
+
+    def without_requirements(self) -> "ParameterInput":
+        """Return the parameters without the requirements of a job order."""
+        return self if self.requirements is None else self.without(REQUIREMENTS_KEY)
+
     def fit_to_plan(
         self, plan: Plan, subject: DatasetFacts, *, files: Collection[str]
     ) -> dict[str, Any]:
@@ -84,11 +93,11 @@ class ParameterInput:
         Raises:
             Unprocessable: The job order has requirements.
         """
-        if REQUIREMENTS_KEY in self.values.keys() - self.texts.keys() - plan.parameters.keys():
+        if self.requirements is not None and REQUIREMENTS_KEY not in plan.parameters:
             raise Unprocessable(
-                f"the job order's {quoted(REQUIREMENTS_KEY)} is not applied here, and the result"
-                " might be another one: write the requirements in the workflow, or run it with"
-                " `sluice cwl-runner`, which applies them"
+                f"the job order's {quoted(REQUIREMENTS_KEY)} cannot be applied to a published"
+                " template: write the requirements in the workflow, or run the workflow with"
+                " `sluice run`, which applies them"
             )
 
     def _value(self, plan: Plan, name: str) -> Any:

@@ -137,7 +137,7 @@ INPUTS: Features = {
     "a further Directory[]": _supported("a data set that each chain is given"),
     "files within other types": _supported("a parameter: one bundle of a value with its files"),
     "default of a file": _supported(
-        "text of at most 64 KiB, which goes to the jobs with the template"
+        "text of at most 1 MiB, which goes to the jobs with the template"
     ),
     "default of a file outside the template": _supported("none: each chain must give the file"),
     "default of files or directories": _whole(
@@ -175,7 +175,9 @@ TOOL_REQUIREMENTS: Features = {
     ),
     "LoadListingRequirement": _job_only(),
     "NetworkAccess": _job_only("a container has a network where it is asked for"),
-    "ResourceRequirement": _supported("numbers; an expression is evaluated in the job, whose node is chosen by the default"),
+    "ResourceRequirement": _supported(
+        "numbers; an expression is evaluated in the job, whose node is chosen by the default"
+    ),
     "SchemaDefRequirement": _supported("types by name, also from files; none may contain itself"),
     "ShellCommandRequirement": _job_only(),
     "SoftwareRequirement": _refused(

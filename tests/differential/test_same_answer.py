@@ -133,6 +133,7 @@ OBJECTS: Mapping[str, Callable[[Path], Mapping[str, Any]]] = {
     "whole": lambda folder: {"sample": {"pages": [_object(path) for path in _texts(folder)]}},
 }
 
+
 def _texts(folder: Path) -> list[Path]:
     folder.mkdir()
     for name, text in TEXTS.items():

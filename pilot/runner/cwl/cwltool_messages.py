@@ -7,12 +7,15 @@ from sluice.text.visible_text import quoted
 _PATTERNS = r"""\[(?:'[^']*'|"[^"]*"|[^\]'"])*\]"""
 _NOTHING_FOUND = re.compile(f"Did not find output file with glob pattern: ({_PATTERNS})")
 _PORT = re.compile(r"Error collecting output for parameter '([^']*)'")
+#: Dots with which cwltool indents the causes of an error.
+_INDENT = re.compile(r"(?<!\S)\.{2,}(?=\w)")
 _PLACE = re.compile(r"(?:file://)?/\S*\.cwl:\d+:\d+:\s*")
 
 
 def clean_message(error: Exception | str) -> str:
     """Return an error of cwltool as one line without paths of temporary files."""
-    return " ".join(_PLACE.sub("", str(error)).split())[:2000]
+    text = " ".join(_PLACE.sub("", str(error)).split())
+    return _INDENT.sub("", text)[:2000]
 
 
 def describe_missing_output(message: str) -> str:

@@ -164,9 +164,11 @@ def create_refusal_error(
 
 
 def create_setup_error(cause: Refusal | str) -> AttemptError:
-    """Return the failure for a job that could not be set up, because of ``cause``."""
-    error_class = ErrorClass.TOOL_REFUSED if isinstance(cause, Refusal) else ErrorClass.TOOL_FAILED
-    return AttemptError(error_class, f"the job could not be set up: {cause}")
+    """Return the failure for a job that could not be set up, because of ``cause``.
+
+    Another attempt would fail too, because the same tool gets the same inputs.
+    """
+    return AttemptError(ErrorClass.TOOL_REFUSED, f"the job could not be set up: {cause}")
 
 
 def find_collected_port(error: BaseException) -> str | None:

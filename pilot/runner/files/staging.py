@@ -139,10 +139,11 @@ def _unpack_bundle(
         return unpack(Path(path), Path(folder))
     except BundleError as error:
         sentence = (
-            f"input file {quoted(file.name)} does not hold a value of the type that the tool's"
-            f" input has: {error}"
+            f"input file {quoted(file.name)} is not a bundle ({error}), and the tool's input needs"
+            " one, as it is a directory, a file with secondary files or another value:"
+            " `sluice dataset register --template` makes bundles"
         )
-        raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence) from error
+        raise AttemptError(ErrorClass.TOOL_REFUSED, sentence) from error
     finally:
         os.unlink(path)
 

@@ -26,6 +26,7 @@ from sluice.contracts.common.base import FileName
 from sluice.contracts.common.naming import MAX_NAME_BYTES, name_bytes
 from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.contracts.templates.plan import DataEntries, SecondaryFile
+from sluice.contracts.templates.secondary_files import secondary_name
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted, shown_path
 
@@ -296,28 +297,45 @@ def _with_secondary(files: Sequence[Path], patterns: Sequence[SecondaryFile]) ->
 
 
 def add_named_secondary_files(
-    entries: Sequence[InputEntry], named_files: Mapping[Path, Sequence[Path]]
+    entries: Sequence[InputEntry], named_files: Mapping[Path, Sequence["NamedFile"]]
 ) -> list[InputEntry]:
     """Return the entries with the named secondary files that the patterns did not find.
+
+    Args:
+        entries: The entries.
+        named_files: The secondary files by the path of the file that they belong to.
 
     Raises:
         Unprocessable: A named file cannot be taken.
     """
-    require_paths([path for paths in named_files.values() for path in paths])
-    _check_folders([path for paths in named_files.values() for path in paths if path.is_dir()])
-    files_by_path = {path.absolute(): paths for path, paths in named_files.items()}
+    paths = [named.path for files in named_files.values() for named in files]
+    require_paths(paths)
+    _check_folders([path for path in paths if path.is_dir()])
+    files_by_path = {path.absolute(): files for path, files in named_files.items()}
     return [
         _add_secondary_files(entry, files_by_path.get(source_path(entry).absolute(), ()))
         for entry in entries
     ]
 
 
-def _add_secondary_files(entry: InputEntry, named_files: Sequence[Path]) -> InputEntry:
-    if not isinstance(entry, BundledEntry) or not named_files:
-        return entry
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """A file or folder of this machine, and the name that it has for tools."""
+
+    path: Path
+    name: str
+
+
+def _add_secondary_files(entry: InputEntry, named_files: Sequence[NamedFile]) -> InputEntry:
+    if not isinstance(entry, BundledEntry):
+        entry = BundledEntry(entry, file_object(entry))
     secondary = list(entry.value.get("secondaryFiles", ()))
     names = {other["basename"] for other in secondary}
-    secondary += [file_object(path) for path in named_files if path.name not in names]
+    secondary += [
+        {**file_object(named.path), "basename": named.name}
+        for named in named_files
+        if named.name not in names
+    ]
     return BundledEntry(entry.source, {**entry.value, "secondaryFiles": secondary})
 
 
@@ -356,16 +374,6 @@ def _secondary_paths(file: Path, patterns: Sequence[SecondaryFile]) -> list[tupl
     return [
         (file.with_name(name), required) for name, required in names.items() if name != file.name
     ]
-
-
-def secondary_name(name: str, pattern: str) -> str:
-    """Return the name of a secondary file by the rule of CWL.
-
-    ``^.bai`` turns ``x.bam`` into ``x.bai``, and ``.bai`` turns it into ``x.bam.bai``.
-    """
-    while pattern.startswith("^"):
-        name, pattern = name.rpartition(".")[0] or name, pattern[1:]
-    return name + pattern
 
 
 def file_object(path: Path) -> dict[str, Any]:

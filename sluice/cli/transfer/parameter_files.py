@@ -14,6 +14,7 @@ from sluice.cli.literals import local_path_of
 from sluice.cli.transfer.inputs import (
     BundledEntry,
     InputEntry,
+    NamedFile,
     add_named_secondary_files,
     describe_path_problem,
     list_entries,
@@ -77,6 +78,8 @@ def dataset_entries(plan: Plan, value: Any) -> list[InputEntry]:
         Unprocessable: The value is something else, or a file cannot be taken.
     """
     paths = _read_paths(value, allows_list=True)
+    if value == []:
+        return []
     if not paths:
         raise Unprocessable(
             f"input {quoted(plan.data_input)} is the data set: a list of files or directories,"
@@ -96,11 +99,6 @@ def _build_entries(
     try:
         entries = list_entries([named.path for named in paths], data_entries)
         if any(named.secondary_files for named in paths):
-            if not data_entries.secondary_files:
-                raise Unprocessable(
-                    "it is given secondaryFiles, which the workflow's input does not say that it"
-                    " has: write 'secondaryFiles' there"
-                )
             entries = add_named_secondary_files(
                 entries, {named.path: named.secondary_files for named in paths}
             )
@@ -165,9 +163,13 @@ def dataset_value(dataset: str, entries: Sequence[InputEntry]) -> dict[str, Any]
     """Return the value of a parameter that stands for a data set of these entries."""
     first = entries[0]
     value = first.value if isinstance(first, BundledEntry) else None
-    is_folder = isinstance(value, Mapping) and value.get("class") == "Directory"
-    kind = "Directory" if is_folder else "File"
-    return {"class": kind, "dataset": dataset, "retention": "delete"}
+    kind = value.get("class") if isinstance(value, Mapping) else None
+    return {
+        "class": "Directory" if kind == "Directory" else "File",
+        "dataset": dataset,
+        "retention": "delete",
+        **({"bundle": True} if kind == "File" else {}),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,7 @@ class _NamedPath:
     """
 
     path: Path
-    secondary_files: Sequence[Path] = ()
+    secondary_files: Sequence[NamedFile] = ()
     listing: Sequence[Mapping[str, Any]] | None = None
 
 
@@ -200,15 +202,15 @@ def _read_path(value: Any) -> _NamedPath | None:
     if path is None or not isinstance(value, Mapping):
         return None if path is None else _NamedPath(path)
     secondary_values = value.get("secondaryFiles")
-    secondary = (
-        [_local_path(other) for other in secondary_values]
-        if isinstance(secondary_values, list)
-        else []
-    )
+    others = secondary_values if isinstance(secondary_values, list) else []
     listing = value.get("listing")
     return _NamedPath(
         path,
-        [other for other in secondary if other is not None],
+        [
+            NamedFile(other_path, str(other.get("basename", other_path.name)))
+            for other in others
+            if isinstance(other, Mapping) and (other_path := _local_path(other)) is not None
+        ],
         listing if isinstance(listing, list) else None,
     )
 

@@ -36,6 +36,8 @@ class FileValue(Contract):
         dataset: The data set.
         retention: Whether the data set is deleted when no chain needs it any more.
         asset: The version of the asset, such as ``pero-cz@3``.
+        bundle: Whether the data set has bundles of files with their secondary files. It is only
+            necessary if the template does not declare secondary files for the parameter.
     """
 
     model_config = ConfigDict(
@@ -46,6 +48,7 @@ class FileValue(Contract):
     dataset: UUID
     retention: Literal["delete", "keep"] = "keep"
     asset: str | None = None
+    bundle: bool = False
 
 
 #: The number that a chain adds to the ranks of its steps.

@@ -133,6 +133,11 @@ def names_dataset(value: Any) -> bool:
     )
 
 
+def names_bundles(value: Any) -> bool:
+    """Return whether the value of a parameter stands for a data set of bundles."""
+    return names_dataset(value) and value.get("bundle") is True
+
+
 def _bundle_trouble(value: Any, parameter: Parameter) -> str:
     """Return what is wrong with a value that may have files in it, or an empty string."""
     if names_dataset(value):

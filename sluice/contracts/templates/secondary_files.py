@@ -31,6 +31,16 @@ def _read(declaration: Any) -> SecondaryFile | None:
     return SecondaryFile(pattern=str(pattern), required=required is not False)
 
 
+def secondary_name(name: str, pattern: str) -> str:
+    """Return the name of a secondary file by the rule of CWL.
+
+    ``^.bai`` turns ``x.bam`` into ``x.bai``, and ``.bai`` turns it into ``x.bam.bai``.
+    """
+    while pattern.startswith("^"):
+        name, pattern = name.rpartition(".")[0] or name, pattern[1:]
+    return name + pattern
+
+
 def record_fields(record: Mapping[str, Any]) -> dict[str, tuple[Any, list[SecondaryFile]]]:
     """Return the type and the patterns of each field of a record type, by name."""
     fields = record.get("fields") or {}

@@ -16,6 +16,10 @@ from sluice.cwl.reading.findings import Findings, TextPlace, suggest_or_list, te
 from sluice.cwl.reading.nodes import named_nodes
 from sluice.text.visible_text import quoted
 
+#: Brackets and quoted texts in an expression. A quoted text without an end goes to the end.
+_PUNCTUATION = re.compile(r"""[(){}]|'(?:[^'\\]|\\.)*(?:'|$)|"(?:[^"\\]|\\.)*(?:"|$)""", re.DOTALL)
+#: The end of an expression by its beginning.
+_CLOSING = {"$(": ")", "${": "}"}
 _JAVASCRIPT = "InlineJavascriptRequirement"
 #: The start of an expression, or an escaped character.
 _EXPRESSION_START = re.compile(r"\\.|\$[({]", re.DOTALL)
@@ -207,13 +211,33 @@ def _check_expression(
             findings.warning(
                 place, f"{quoted(reference)}: {context.holder} has no input {quoted(name)}{hint}"
             )
-    if rest and not context.javascript:
+    if rest and _is_unfinished(rest):
+        findings.warning(
+            place,
+            f"the expression {quoted(rest)} has no end, so that its jobs will fail: close it with"
+            f" {quoted(_CLOSING[rest[:2]])}",
+        )
+    elif rest and not context.javascript:
         findings.warning(
             place,
             f"{quoted(rest)} is more than a parameter reference such as $(inputs.file.path), and"
             f" so needs JavaScript: add '{_JAVASCRIPT}: {{}}' to the requirements of the"
             f" {context.owner}",
         )
+
+
+def _is_unfinished(text: str) -> bool:
+    """Return whether the expression at the beginning of a text has no end.
+
+    As in cwltool, brackets in quotes do not count, and other kinds of brackets neither.
+    """
+    opening, closing = text[1], _CLOSING[text[:2]]
+    depth = 0
+    for part in _PUNCTUATION.finditer(text, 1):
+        depth += (part[0] == opening) - (part[0] == closing)
+        if depth == 0:
+            return False
+    return True
 
 
 def references_in(text: str) -> tuple[list[str], str]:

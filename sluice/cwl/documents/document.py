@@ -19,7 +19,7 @@ _TEMPLATES = tuple(name for name in features.PROCESSES if name != "Operation")
 
 #: What to do instead of naming a file outside the template.
 _ADVICE = {
-    "File": "give its text as 'contents', or name a text of at most 64 KiB that is uploaded along",
+    "File": "give its text as 'contents', or name a text of at most 1 MiB that is uploaded along",
     "Directory": "let the workflow have an input for it",
 }
 

@@ -6,13 +6,13 @@ It takes the place of a tool, and of a workflow whose steps cannot be spread ove
 from collections.abc import Mapping
 from typing import Any
 
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.comments import CommentedMap
 
 from sluice.cwl.documents.document import Document
 from sluice.cwl.documents.types import normal_type
 from sluice.cwl.documents.workflow import declared_type
-from sluice.cwl.reading.findings import TextPlace, text_place
-from sluice.cwl.reading.nodes import NamedNode, clone, mappings, named_nodes, put_at
+from sluice.cwl.reading.findings import text_place
+from sluice.cwl.reading.nodes import NamedNode, clone, map_at, mappings, named_nodes, put_at
 
 _STEPS = {"Workflow": "workflow"}
 _TOOL = "tool"
@@ -49,7 +49,7 @@ def wrap_in_single_step(
         for entry in named_nodes(process.get("requirements"), "class")
         if entry.name == "SchemaDefRequirement" and entry.body is not None
     ]
-    workflow = _map_at(
+    workflow = map_at(
         place,
         {
             "cwlVersion": document.version,
@@ -93,13 +93,13 @@ def _input(entry: NamedNode, *, is_list: bool) -> CommentedMap:
             kind = normal_type(["null", kind])
         else:
             fields["default"] = clone(body["default"])
-    return _map_at(entry.place, {"type": _list_of(kind) if is_list else kind, **fields})
+    return map_at(entry.place, {"type": _list_of(kind) if is_list else kind, **fields})
 
 
 def _output(entry: NamedNode, source: str, *, is_list: bool) -> CommentedMap:
     kind, body = _type(entry), entry.body or {}
     extensions = {key: body[key] for key in body if ":" in key}
-    return _map_at(
+    return map_at(
         entry.place,
         {
             "type": _list_of(kind) if is_list else kind,
@@ -125,26 +125,3 @@ def _type(entry: NamedNode) -> Any:
 
 def _list_of(kind: Any) -> dict[str, Any]:
     return {"type": "array", "items": kind}
-
-
-def _map_at(place: TextPlace, items: Mapping[str, Any]) -> CommentedMap:
-    """Return a mapping whose parts all have the same place."""
-    node = CommentedMap()
-    node.lc.line, node.lc.col, node.lc.data = place.line - 1, place.column - 1, {}
-    node.lc.filename = place.file
-    for key, value in items.items():
-        put_at(node, key, _commented(value, place), place)
-    return node
-
-
-def _commented(value: Any, place: TextPlace) -> Any:
-    """Return plain values as ruamel's containers, at a place."""
-    if isinstance(value, CommentedMap | CommentedSeq):
-        return value
-    if isinstance(value, Mapping):
-        return _map_at(place, value)
-    if isinstance(value, list):
-        items = CommentedSeq(_commented(item, place) for item in value)
-        items.lc.line, items.lc.col, items.lc.data = place.line - 1, place.column - 1, {}
-        return items
-    return value

@@ -15,6 +15,9 @@ from sluice.text.visible_text import quoted
 
 #: An absolute path of any operating system, also as an address.
 _ABSOLUTE = re.compile(r"file:|/|\\|[A-Za-z]:[\\/]", re.IGNORECASE)
+#: The size in bytes of a file or directory that becomes a literal, and the number of its files.
+MAX_LITERAL = 1 << 20
+_MAX_FILES = 1000
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
@@ -48,6 +51,16 @@ class FileSet(Protocol):
         """
         ...
 
+    def list_folder(self, base: str, name: str) -> dict[str, str]:
+        """Return the keys of all files in a folder by path in it.
+
+        The file ``base`` calls the folder ``name``.
+
+        Raises:
+            FileRefused: The folder is not available, or too large for a template.
+        """
+        ...
+
     def text(self, key: str) -> str:
         """Return the text of a file.
 
@@ -66,6 +79,18 @@ def _refuse_addresses(name: str) -> None:
         raise FileRefused(
             f"{quoted(name)} is an address; only files are read: fetch it, and name the file"
         )
+
+
+def _check_size(count: int, size: int, folder: object) -> None:
+    if count > _MAX_FILES or size > MAX_LITERAL:
+        raise FileRefused(
+            f"{quoted(str(folder))} is too large for a template: at most {_MAX_FILES} files and"
+            f" {MAX_LITERAL} bytes (1 MiB)"
+        )
+
+
+def _refuse_folder(error: OSError) -> None:
+    raise error
 
 
 class DiskFiles:
@@ -88,6 +113,21 @@ class DiskFiles:
                 " it can be uploaded with it"
             )
         return str(Path(base).parent / unquote(name.removeprefix("file://")))
+
+    def list_folder(self, base: str, name: str) -> dict[str, str]:
+        """List the files in a folder and its subfolders, without following links."""
+        root = Path(self.find(base, name))
+        paths: dict[str, str] = {}
+        size = 0
+        try:
+            for parent, _, names in os.walk(root, onerror=_refuse_folder):
+                for path in (Path(parent, name) for name in names):
+                    paths[path.relative_to(root).as_posix()] = str(path)
+                    size += path.stat().st_size
+                _check_size(len(paths), size, root)
+        except OSError as error:
+            raise FileRefused(f"{quoted(str(root))} cannot be read: {reason_of(error)}") from error
+        return paths
 
     def text(self, key: str) -> str:
         """Read a file."""
@@ -125,6 +165,17 @@ class UploadedFiles:
         """Return the normalized path of a file within the upload."""
         _refuse_addresses(name)
         name = unquote(name)
+        key = self._resolve(base, name)
+        if key not in self._texts and key not in self._unusable:
+            hint = suggest_or_list(key, self._texts) if len(self._texts) > 1 else ""
+            raise FileRefused(
+                f"{quoted(key)} is not in the upload: send it along (several files, or a zip){hint}"
+            )
+        return key
+
+    @staticmethod
+    def _resolve(base: str, name: str) -> str:
+        """Return the normalized path of what ``base`` calls ``name``, within the upload."""
         if _ABSOLUTE.match(name):
             raise FileRefused(
                 f"{quoted(name)} is an absolute path, and only the upload is read: name it relative"
@@ -135,12 +186,18 @@ class UploadedFiles:
             raise FileRefused(
                 f"{quoted(name)} is outside of what was uploaded: upload the folder that holds both"
             )
-        if key not in self._texts and key not in self._unusable:
-            hint = suggest_or_list(key, self._texts) if len(self._texts) > 1 else ""
-            raise FileRefused(
-                f"{quoted(key)} is not in the upload: send it along (several files, or a zip){hint}"
-            )
         return key
+
+    def list_folder(self, base: str, name: str) -> dict[str, str]:
+        """List the uploaded files in a folder and its subfolders."""
+        _refuse_addresses(name)
+        folder = self._resolve(base, unquote(name))
+        prefix = "" if folder == "." else f"{folder}/"
+        keys = [*self._texts, *self._unusable]
+        paths = {key.removeprefix(prefix): key for key in keys if key.startswith(prefix)}
+        size = sum(len(self._texts.get(key, "").encode()) for key in paths.values())
+        _check_size(len(paths), size, folder)
+        return paths
 
     def text(self, key: str) -> str:
         """Return the text of a file."""

@@ -1,6 +1,6 @@
 """Functions that walk and copy documents (ruamel's commented containers) and keep places."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,6 +72,29 @@ def put_at(node: CommentedMap, key: str, value: Any, place: TextPlace) -> None:
     """Set a key that is not in the text, with the place of what it replaces."""
     node[key] = value
     node.lc.add_kv_line_col(key, [place[0] - 1, place[1] - 1, place[0] - 1, place[1] - 1])
+
+
+def map_at(place: TextPlace, items: Mapping[str, Any]) -> CommentedMap:
+    """Return a mapping of plain values whose parts all have the same place."""
+    node = CommentedMap()
+    node.lc.line, node.lc.col, node.lc.data = place.line - 1, place.column - 1, {}
+    node.lc.filename = place.file
+    for key, value in items.items():
+        put_at(node, key, node_at(place, value), place)
+    return node
+
+
+def node_at(place: TextPlace, value: Any) -> Any:
+    """Return plain values as ruamel's containers, at a place."""
+    if isinstance(value, CommentedMap | CommentedSeq):
+        return value
+    if isinstance(value, Mapping):
+        return map_at(place, value)
+    if isinstance(value, list):
+        items = CommentedSeq(node_at(place, item) for item in value)
+        items.lc.line, items.lc.col, items.lc.data = place.line - 1, place.column - 1, {}
+        return items
+    return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Files, data sets and directories as values of parameters."""
 
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -15,6 +16,7 @@ from sluice.contracts.templates.plan import (
     FILES,
     Constant,
     DataEntries,
+    NextSource,
     Parameter,
     Plan,
     Source,
@@ -201,6 +203,29 @@ async def test_data_set_parameter_is_checked_for_a_new_chain(wfms: WfmsFixture) 
                 dataset, template, **({} if value is None else {"mates": value})
             )
     assert (await wfms.chains.list_chains()).chains == []
+
+
+async def test_parameter_that_is_joined_with_others_has_no_undeclared_secondary_files(
+    wfms: WfmsFixture,
+) -> None:
+    parts = [Source(step=None, port=name) for name in ("first", "second")]
+    joined = StepInput(
+        port="files",
+        source=parts[0],
+        next_sources=[NextSource(source=parts[1])],
+        mode=InputMode.ALL,
+    )
+    plan = reads_files("first", "second")
+    plan.steps[0].inputs.append(joined)
+    template, dataset = wfms.add_template(plan), await wfms.create_input("in")
+    values: dict[str, dict[str, Any]] = {
+        name: {**make_file_value(await one_file(wfms, name))} for name in ("first", "second")
+    }
+    values["second"]["bundle"] = True
+    with pytest.raises(Unprocessable, match=r"'second': it has secondary files, .* joins it with"):
+        await wfms.create_chain(dataset, template, **values)
+    values["second"]["bundle"] = False
+    await wfms.create_chain(dataset, template, **values)
 
 
 async def test_directory_parameter_takes_a_data_set_with_one_bundle(wfms: WfmsFixture) -> None:

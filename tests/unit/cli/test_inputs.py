@@ -11,10 +11,10 @@ from sluice.cli.transfer.inputs import (
     InputEntry,
     list_entries,
     list_files,
-    secondary_name,
 )
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.templates.plan import DataEntries, SecondaryFile
+from sluice.contracts.templates.secondary_files import secondary_name
 
 READS = DataEntries(
     secondary_files=[SecondaryFile(pattern=".bai"), SecondaryFile(pattern="^.txt", required=False)]

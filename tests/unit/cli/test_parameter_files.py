@@ -130,8 +130,18 @@ def test_secondary_files_named_in_a_job_order_are_included(bams: list[Path]) -> 
     ]
     value = {"class": "File", "path": str(bams[0]), "secondaryFiles": beside}
     assert bundles(bam=value) == [("File a.bam", ["a.bam.bai", "a.md", "odd.txt"])]
-    with pytest.raises(Unprocessable, match=r"'ref': it is given secondaryFiles, which .* not say"):
-        local_files(PLAN, {"ref": value})
+
+
+def test_secondary_files_that_the_template_does_not_declare_make_a_bundle(
+    bams: list[Path],
+) -> None:
+    other = {"class": "File", "path": str(bams[1]), "basename": "other.bam"}
+    value = {"class": "File", "path": str(bams[0]), "secondaryFiles": [other]}
+    assert bundles(ref=value) == [("File a.bam", ["other.bam"])]
+    ((name, entries),) = local_files(PLAN, {"ref": value}).items()
+    assert (name, dataset_value("uid", entries)["bundle"]) == ("ref", True)
+    ((_, plain),) = local_files(PLAN, {"ref": str(bams[0])}).items()
+    assert "bundle" not in dataset_value("uid", plain)
 
 
 def test_missing_secondary_file_is_named(bams: list[Path]) -> None:
@@ -147,7 +157,8 @@ def test_missing_secondary_file_is_named(bams: list[Path]) -> None:
 def test_data_set_may_be_named_in_a_job_order(mates: list[Path]) -> None:
     listed = [{"class": "File", "path": str(path)} for path in reversed(mates)]
     assert dataset_entries(PLAN, listed) == list(reversed(mates))
-    for value in (3, [3], []):
+    assert dataset_entries(PLAN, []) == []
+    for value in (3, [3]):
         with pytest.raises(Unprocessable, match="is the data set: a list of files or directories"):
             dataset_entries(PLAN, value)
 

@@ -73,11 +73,14 @@ def test_input_named_like_a_key_of_runners_is_kept(name: str, tmp_path: Path) ->
         read_parameters([f"{name}=a"]).fit_to_plan(without, NO_DATASET, files=())
 
 
-def test_requirements_in_a_job_order_are_refused(tmp_path: Path) -> None:
+def test_requirements_in_a_job_order_are_refused_for_a_template(tmp_path: Path) -> None:
     order = tmp_path / "order.yml"
     order.write_text("cwl:requirements: [{class: EnvVarRequirement, envDef: {A: b}}]\n")
-    with pytest.raises(Unprocessable, match="cwl-runner"):
-        read_parameters([], job=order).fit_to_plan(WORKFLOW, NO_DATASET, files=())
+    parameters = read_parameters([], job=order)
+    with pytest.raises(Unprocessable, match="cannot be applied to a published template"):
+        parameters.fit_to_plan(WORKFLOW, NO_DATASET, files=())
+    assert parameters.requirements == [{"class": "EnvVarRequirement", "envDef": {"A": "b"}}]
+    assert parameters.without_requirements().values == {}
 
 
 @pytest.mark.parametrize(

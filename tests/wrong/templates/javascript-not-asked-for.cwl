@@ -25,7 +25,7 @@ steps:
       arguments: [$(inputs.text.path), "$(inputs.title || 'none')"]
       inputs: {text: File, title: string?, plain: {type: string?, default: $(1 + 1)}}
       stdout: "$(inputs.text.nameroot + '.out')"
-      outputs: {marked: {type: File, outputBinding: {glob: ["x", "$(other.x)"]}}}
+      outputs: {marked: {type: File, outputBinding: {glob: ["x", "$(other.x)", "$(inputs.text[')']", "${return '}'"]}}}
   inside:
     scatter: text
     in: {text: texts}

@@ -13,11 +13,12 @@ from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.common.base import Name
 from sluice.contracts.common.bounds import check_inherited
 from sluice.contracts.common.problems import Finding, Unprocessable
-from sluice.contracts.common.states import DatasetType
+from sluice.contracts.common.states import DatasetType, EntryKind
 from sluice.contracts.data.counts import PRODUCED
 from sluice.contracts.data.datasets import Dataset, NewDataset
 from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.jobs.tasks import NextInput, ReusedTask, Task, TaskInput, TaskOutput
+from sluice.contracts.templates.parameters import names_bundles
 from sluice.contracts.templates.plan import NextSource, Plan, PlanStep, Source, StepInput
 from sluice.text.visible_text import quoted
 from wfms.chains.domain.graph import output_ports
@@ -200,7 +201,7 @@ def make_task(
         )
         for output in planned.outputs
     ]
-    task_inputs = [_task_input(planned_input, datasets) for planned_input in planned.inputs]
+    task_inputs = [_task_input(planned_input, datasets, params) for planned_input in planned.inputs]
     if task_inputs[0] is None:
         raise NothingToRead(planned.name, planned.main_input.port)
     args = arguments(plan, planned, params)
@@ -254,12 +255,18 @@ def _needs(planned: PlanStep, args: Mapping[str, Any], *, group: str) -> Needs:
     return planned.needs.model_copy(update={"warm": warm.model_copy(update={"kind": kind})})
 
 
-def _task_input(planned: StepInput, datasets: StepDatasets) -> TaskInput | None:
+def _task_input(
+    planned: StepInput, datasets: StepDatasets, params: Mapping[str, Any]
+) -> TaskInput | None:
     """Return the input without files that were not given; None if none was given."""
     parts = [NextSource(source=planned.source), *planned.next_sources]
     given_parts = [part for part in parts if part.source in datasets.sources]
     if not given_parts:
         return None
+    has_bundles = any(
+        part.source.step is None and names_bundles(params.get(part.source.port))
+        for part in given_parts
+    )
     return TaskInput(
         port=planned.port,
         dat_in_uid=datasets.sources[given_parts[0].source],
@@ -270,5 +277,5 @@ def _task_input(planned: StepInput, datasets: StepDatasets) -> TaskInput | None:
         pick=planned.pick,
         mode=planned.mode,
         optional=planned.optional,
-        kind=planned.kind,
+        kind=EntryKind.BUNDLE if has_bundles else planned.kind,
     )

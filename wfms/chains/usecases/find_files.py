@@ -6,9 +6,10 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.access.owners import Visibility, may_take_away
 from sluice.contracts.chains.chains import FileValue, NewChain
 from sluice.contracts.common.problems import Conflict, Finding, Forbidden, NotFound, Unprocessable
-from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.common.states import DatasetState, DatasetType, EntryKind
 from sluice.contracts.data.asset_refs import MARK
 from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.plan import Plan, Source
 from sluice.text.visible_text import quoted
 from wfms.chains.domain.parameters import given_files
 
@@ -82,7 +83,8 @@ async def _find(
             f"data set {dataset.name} has {dataset.count_files} files; the value of a parameter of"
             f" type {new.plan.parameters[name].type} is one"
         )
-    return dataset
+    trouble = _explain_bundle(new.plan, name) if value.bundle else ""
+    return trouble or dataset
 
 
 def unknown_dataset(uid: UUID) -> NotFound:
@@ -105,6 +107,27 @@ def require_owned(dataset: Dataset, visibility: Visibility) -> None:
             " reading",
             dataset=dataset.uid,
         )
+
+
+def _explain_bundle(plan: Plan, name: str) -> str:
+    """Return why a parameter cannot have secondary files that the template does not declare."""
+    source = Source(step=None, port=name)
+    joining_step = next(
+        (
+            step.name
+            for step in plan.steps
+            for step_input in step.inputs
+            if step_input.kind is EntryKind.FILE and step_input.next_sources
+            if source in (step_input.source, *(part.source for part in step_input.next_sources))
+        ),
+        None,
+    )
+    return (
+        ""
+        if joining_step is None
+        else f"it has secondary files, and step {quoted(joining_step)} joins it with other files:"
+        " write 'secondaryFiles' at the inputs of the workflow"
+    )
 
 
 def _explain_misfit(dataset: Dataset, new: NewChain, value: FileValue) -> str:

@@ -4,12 +4,12 @@ import asyncio
 import secrets
 import shlex
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 import typer
@@ -33,10 +33,12 @@ from sluice.cli.options import (
     RecursiveOption,
     check_paths_exist,
 )
+from sluice.cli.order_requirements import add_requirements
 from sluice.cli.output import err, print_files, print_json
 from sluice.cli.parameters import ParameterInput, key_values, read_parameters, require_dataset
+from sluice.cli.run_system import provide_system
 from sluice.cli.system import System, with_system
-from sluice.cli.template_files import read_template_files, template_name
+from sluice.cli.template_files import TemplateFiles, read_template_files, template_name
 from sluice.cli.transfer.failed_jobs import fetch_failed_jobs
 from sluice.cli.transfer.inputs import InputEntry, list_entries, require_paths, total_bytes
 from sluice.cli.transfer.output_folder import reserve_folder
@@ -61,8 +63,6 @@ from sluice.contracts.templates.chain_requirements import DatasetFacts
 from sluice.contracts.templates.plan import Plan
 from sluice.contracts.templates.templates import Template
 from sluice.cwl_runner.client_lease import ClientLease
-from sluice.embedded.home import Home
-from sluice.embedded.process import use_or_start_system
 from sluice.process.termination import Terminated, complete, is_terminated, run_until_terminated
 
 InputsOption = Annotated[
@@ -96,6 +96,8 @@ class _Arguments:
     template: Path
     files: list[Path]
     params: ParameterInput
+    #: The requirements of the job order, or None.
+    requirements: Any
     meta: dict[str, object]
     folder: Path
     force: bool
@@ -153,10 +155,12 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
     set is matched with it.
     """
     run_name = name or template_name(template)
+    order_params = plain_errors(lambda: read_parameters(params or [], job=job))
     arguments = _Arguments(
         template=template,
         files=[*(inputs or []), *(more or [])],
-        params=plain_errors(lambda: read_parameters(params or [], job=job)),
+        params=order_params.without_requirements(),
+        requirements=order_params.requirements,
         meta=key_values(meta or [], option="--meta"),
         folder=folder,
         force=force,
@@ -179,7 +183,7 @@ def _run_workflow(system: System, arguments: _Arguments) -> bool:
     chains: list[_LeasedChain] = []
     with (
         reserve_folder(arguments.folder, empty=not arguments.force),
-        _provide_system(system) as target,
+        provide_system(system) as target,
     ):
         try:
             return run_until_terminated(_run_on_system(target.url, arguments, chains))
@@ -214,26 +218,6 @@ def _describe_consequence(
 
 
 @dataclass(frozen=True, slots=True)
-class _RunSystem:
-    """The system to use. ``ours`` says whether it was started for this run."""
-
-    url: str
-    ours: bool
-
-
-@contextmanager
-def _provide_system(system: System) -> Iterator[_RunSystem]:
-    """Provide the system to use. One that was started for commands stops after the last one."""
-    if system.url is not None:
-        yield _RunSystem(system.url.rstrip("/"), ours=False)
-        return
-    with use_or_start_system(
-        Home(system.home), on_start=lambda: err.print("starting an embedded system …")
-    ) as embedded:
-        yield _RunSystem(embedded.url, ours=embedded.started)
-
-
-@dataclass(frozen=True, slots=True)
 class _LeasedChain:
     """The chain of a run, and the lease that owns it."""
 
@@ -247,7 +231,7 @@ async def _run_on_system(url: str, arguments: _Arguments, chains: list[_LeasedCh
     deliberate = (KeyboardInterrupt, asyncio.CancelledError)
     with ClientLease(url, discard=False, deliberate=deliberate) as lease:
         async with connected(url, lease=lease) as connection:
-            template_files = await asyncio.to_thread(read_template_files, [arguments.template])
+            template_files = await asyncio.to_thread(_read_template, arguments)
             new = template_files.new(arguments.name).model_copy(update={"group": arguments.group})
             template = await connection.operator.store_run_template(new)
             for finding in template.warnings:
@@ -264,6 +248,14 @@ async def _run_on_system(url: str, arguments: _Arguments, chains: list[_LeasedCh
                 if chains and is_terminated():
                     lease.abandon()
                 raise
+
+
+def _read_template(arguments: _Arguments) -> TemplateFiles:
+    """Return the files of the template, with the requirements of the job order."""
+    files = read_template_files([arguments.template])
+    if arguments.requirements is None:
+        return files
+    return add_requirements(files, arguments.requirements)
 
 
 async def _follow(

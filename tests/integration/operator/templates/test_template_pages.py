@@ -90,9 +90,7 @@ async def test_findings_are_shown_in_the_file_that_they_belong_to(operator: Oper
 
 
 async def test_warnings_are_shown_after_a_successful_upload(operator: Operator) -> None:
-    slow = PARTS | {
-        "flow/tools/join.cwl": TOOL.replace("timelimit: 10", "timelimit: 0")
-    }
+    slow = PARTS | {"flow/tools/join.cwl": TOOL.replace("timelimit: 10", "timelimit: 0")}
     await published(operator, await send(operator, slow))
     page = (await operator.http.get("/templates/flow")).text
     assert "1 warning" in page

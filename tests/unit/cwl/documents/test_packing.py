@@ -1,6 +1,7 @@
 """Packing of workflows whose tools are in other files."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -131,10 +132,84 @@ def test_default_file_is_packed_as_a_literal(workflow: Path, location: str, name
     assert compile_upload(take_files(files), name="t").compiled.plan == compiled.plan
 
 
+def test_secondary_files_of_a_default_file_are_packed_with_it(workflow: Path) -> None:
+    tools = workflow.parent / "tools"
+    tool = with_default(workflow, "location: lib/a%20b.fa").replace(
+        "type: File, default", "type: File, secondaryFiles: [.fai, ^.dict, .none?], default"
+    )
+    (tools / "join.cwl").write_text(tool)
+    (tools / "lib").mkdir()
+    contents = {"a b.fa": "ACGT", "a b.fa.fai": "4", "a b.dict": "x"}
+    for name, content in contents.items():
+        (tools / "lib" / name).write_text(content)
+    compiled = compile_file(workflow, name="t")[0]
+    assert compiled.plan is not None, compiled.findings
+    default = compiled.plan.step("join").tool["inputs"]["lib"]["default"]
+    assert [(file["basename"], file["contents"]) for file in default["secondaryFiles"]] == [
+        ("a b.fa.fai", "4"),
+        ("a b.dict", "x"),
+    ]
+    uploaded = {f"tools/lib/{name}": content for name, content in contents.items()}
+    assert gather_files(workflow)[1].items() >= uploaded.items()
+
+
+DIRECTORY_DEFAULT = "  lib: {type: Directory, default: {class: Directory, location: lib/}}\n"
+
+
+def test_default_directory_is_packed_as_a_literal(workflow: Path) -> None:
+    text = TOOL.replace("inputs:\n", f"inputs:\n{DIRECTORY_DEFAULT}", 1)
+    (workflow.parent / "tools" / "join.cwl").write_text(text)
+    contents = {"a.txt": "a", "deep/er/b.txt": "b", "deep/c.txt": "é"}
+    for name, content in contents.items():
+        path = workflow.parent / "tools" / "lib" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    compiled = compile_file(workflow, name="t")[0]
+    assert compiled.plan is not None, compiled.findings
+
+    def literal(name: str, *, text: str) -> dict[str, object]:
+        return {"class": "File", "basename": name, "contents": text, "size": len(text.encode())}
+
+    def directory(name: str, *listing: dict[str, object]) -> dict[str, object]:
+        return {"class": "Directory", "basename": name, "listing": list(listing)}
+
+    assert compiled.plan.step("join").tool["inputs"]["lib"]["default"] == directory(
+        "lib",
+        literal("a.txt", text="a"),
+        directory("deep", literal("c.txt", text="é"), directory("er", literal("b.txt", text="b"))),
+    )
+    files = {"workflow.cwl": WORKFLOW, "tools/join.cwl": text}
+    files |= {f"tools/lib/{name}": content for name, content in contents.items()}
+    assert gather_files(workflow)[1] == files
+    assert compile_upload(take_files(files), name="t").compiled.plan == compiled.plan
+
+
+@pytest.mark.parametrize(
+    ("names", "content"),
+    [
+        (["a.txt", "b.bin"], b"\xff"),
+        (map(str, range(1001)), b""),
+        (["a", "b"], b"x" * (1 << 19) + b"x"),
+    ],
+    ids=["no text", "too many", "too large"],
+)
+def test_default_directory_that_is_no_literal_is_reported(
+    workflow: Path, names: Iterable[str], content: bytes
+) -> None:
+    text = TOOL.replace("inputs:\n", f"inputs:\n{DIRECTORY_DEFAULT}", 1)
+    (workflow.parent / "tools" / "join.cwl").write_text(text)
+    (workflow.parent / "tools" / "lib").mkdir()
+    for name in names:
+        (workflow.parent / "tools" / "lib" / name).write_bytes(content)
+    compiled = compile_file(workflow, name="t")[0]
+    assert compiled.plan is not None, compiled.findings
+    assert any("not part of the template" in warning.message for warning in compiled.warnings)
+
+
 @pytest.mark.parametrize(
     ("location", "content"),
     [
-        ("location: lib.bin", b"x" * 65537),
+        ("location: lib.bin", b"x" * (1 << 20) + b"x"),
         ("location: lib.bin", b"\xff"),
         ("location: lib.bin", None),
         ("location: /etc/passwd", None),

@@ -157,7 +157,10 @@ GRAPH_CASES: dict[str, tuple[Edits, list[str]]] = {
                 "both: {type: {type: array, items: {type: array, items: File}}, outputSource: mark/marked}",
             ),
         ],
-        ["step 'mark' gives lists in lists (nested_crossproduct)", "takes File[], and 'mark/marked' is File[][]"],
+        [
+            "step 'mark' gives lists in lists (nested_crossproduct)",
+            "takes File[], and 'mark/marked' is File[][]",
+        ],
     ),
     "a method that there is not": (
         [("scatterMethod: dotproduct", "¦scatterMethod: zip")],

@@ -6,7 +6,14 @@ from uuid import UUID
 import pytest
 
 from sluice.contracts.common.bounds import MAX_ADDED, MAX_META
-from sluice.contracts.common.states import DatasetType, DeviceType, InputMode, Pick, StorageType
+from sluice.contracts.common.states import (
+    DatasetType,
+    DeviceType,
+    EntryKind,
+    InputMode,
+    Pick,
+    StorageType,
+)
 from sluice.contracts.data.datasets import Storage
 from sluice.contracts.jobs.needs import Needs, Resources, Warm
 from sluice.contracts.jobs.tasks import Task
@@ -280,6 +287,20 @@ def test_storage_of_another_type_is_never_chosen() -> None:
     assert choose_storage(StorageType.LOGS, [outputs, logs]) is logs
     with pytest.raises(NoStorageOfType, match="type intermediate: none is registered"):
         choose_storage(StorageType.INTERMEDIATE, [outputs, logs])
+
+
+@pytest.mark.parametrize("bundle", [False, True])
+def test_parameter_with_undeclared_secondary_files_has_bundles(*, bundle: bool) -> None:
+    source = Source(step=None, port="own")
+    datasets = StepDatasets(
+        {source: UUID(int=1)},
+        {"out": DatasetFolder(UUID(int=7), "file:///s/x")},
+        DatasetFolder(UUID(int=8), "file:///l/x"),
+    )
+    value = {"class": "File", "dataset": str(UUID(int=1)), "bundle": bundle}
+    chain_plan = plan(step("use", source), outputs=[("use", "out")])
+    task = make_task(ORIGIN, chain_plan, step="use", params={"own": value}, datasets=datasets)
+    assert task.main_input.kind is (EntryKind.BUNDLE if bundle else EntryKind.FILE)
 
 
 def test_missing_file_parameter_makes_way_for_the_next_source() -> None:

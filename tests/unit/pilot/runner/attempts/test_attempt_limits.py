@@ -22,6 +22,39 @@ def test_time_limit_ends_a_tool_that_traps_sigterm(runner: Runner, root: Path) -
     assert message == "ran longer than its limit of 1 s (ToolTimeLimit) and was ended"
 
 
+def test_time_limit_by_expression_replaces_the_limit_of_the_task(
+    runner: Runner, root: Path
+) -> None:
+    executable = tool(
+        ["sleep", "60"],
+        inputs={"f": "File", "seconds": "int"},
+        requirements={"ToolTimeLimit": {"timelimit": "$(inputs.seconds)"}},
+    )
+    task_ = task(root, executable, args={"seconds": 1}, resources=Resources(time_limit=0.0))
+    error_class, message = failed(run(runner, task_, [input_file(root / "in" / "a.dat")]))
+    assert error_class is ErrorClass.TOOL_TIMEOUT
+    assert message == "ran longer than its limit of 1 s (ToolTimeLimit) and was ended"
+
+
+def test_resource_request_by_expression_is_what_the_tool_sees(runner: Runner, root: Path) -> None:
+    request = {
+        "coresMin": "$(inputs.cores)",
+        "ramMax": "$(inputs.cores * 100)",
+        "tmpdirMin": "$(inputs.cores)",
+        "outdirMin": 7,
+    }
+    executable = tool(
+        ["echo"],
+        arguments=["$(runtime.cores)", "$(runtime.ram)", "$(runtime.tmpdirSize)"],
+        inputs={"f": "File", "cores": "int"},
+        requirements={"InlineJavascriptRequirement": {}, "ResourceRequirement": request},
+    )
+    task_ = task(root, executable, args={"cores": 3}, resources=Resources(cores=1, ram=64))
+    report = run(runner, task_, [input_file(root / "in" / "a.dat")])
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert (root / "out" / report.outputs[0].name).read_text() == "3 300 3\n"
+
+
 def test_tool_that_uses_too_much_memory_is_ended(runner: Runner, root: Path) -> None:
     executable = python("import time; x = bytearray(300 << 20); time.sleep(60)")
     task_ = task(root, executable, resources=Resources(time_limit=30.0, ram=50))

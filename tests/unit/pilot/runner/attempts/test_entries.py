@@ -229,9 +229,8 @@ def test_each_item_of_a_list_becomes_an_entry(runner: Runner, root: Path) -> Non
 def test_file_that_is_not_a_bundle_fails_the_job(runner: Runner, root: Path) -> None:
     trees = task(root, tool(["true"]), bundles=[BundlePort(port="f")])
     error, message = failed(run(runner, trees, [input_file(root / "in" / "a.txt", data=b"text")]))
-    assert error is ErrorClass.STAGE_IN_FAILED
-    assert "'a.txt'" in message
-    assert "is not a bundle" in message
+    assert error is ErrorClass.TOOL_REFUSED
+    assert message.startswith("input file 'a.txt' is not a bundle (")
 
 
 @pytest.mark.parametrize(("length", "kept_length"), [(200, 200), (230, 216)])

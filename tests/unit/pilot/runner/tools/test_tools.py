@@ -30,7 +30,7 @@ def test_argument_of_a_wrong_type_fails_the_job(runner: Runner, root: Path) -> N
             [input_file(root / "in" / "a.dat")],
         )
     )
-    assert error_class is ErrorClass.TOOL_FAILED
+    assert error_class is ErrorClass.TOOL_REFUSED
     assert "level" in message
 
 

@@ -1,0 +1,80 @@
+"""Requirements that a job order adds to those of a workflow (``cwl:requirements``, CWL v1.2)."""
+
+import io
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sluice.cli.job_order import REQUIREMENTS_KEY
+from sluice.cli.template_files import TemplateFiles
+from sluice.contracts.common.problems import Unprocessable
+from sluice.text.visible_text import quoted
+
+
+def add_requirements(files: TemplateFiles, requirements: Any) -> TemplateFiles:
+    """Return the files of a template whose main process has the requirements of a job order.
+
+    They replace requirements of the same class.
+
+    Args:
+        files: The files.
+        requirements: The value in the job order: a list of requirements, or a mapping by class.
+
+    Raises:
+        Unprocessable: The value is something else, or the main file has no process that gets them.
+    """
+    from ruamel.yaml import YAML  # noqa: PLC0415 - takes long to import
+
+    new = _by_class(requirements)
+    main = files.upload.main or next(iter(files.upload.texts))
+    yaml = YAML()
+    yaml.width = 1 << 16
+    root = yaml.load(files.upload.texts[main])
+    process = _find_process(root)
+    if process is None:
+        raise Unprocessable(
+            f"the job order's {quoted(REQUIREMENTS_KEY)} cannot be added: {quoted(main)} has no"
+            " process with the id 'main'"
+        )
+    process["requirements"] = {**_by_class(process.get("requirements") or {}), **new}
+    text = io.StringIO()
+    yaml.dump(root, text)
+    texts = {**files.upload.texts, main: text.getvalue()}
+    return replace(files, upload=replace(files.upload, texts=texts))
+
+
+def _by_class(requirements: Any) -> dict[str, Any]:
+    """Return requirements by class.
+
+    Raises:
+        Unprocessable: They are neither a list nor a mapping of requirements.
+    """
+    if isinstance(requirements, list) and all(
+        isinstance(each, Mapping) and isinstance(each.get("class"), str) for each in requirements
+    ):
+        return {
+            each["class"]: {key: value for key, value in each.items() if key != "class"}
+            for each in requirements
+        }
+    if isinstance(requirements, Mapping):
+        return dict(requirements)
+    raise Unprocessable(
+        f"{quoted(REQUIREMENTS_KEY)} is a list of requirements, each with its class, or a mapping"
+        " by class"
+    )
+
+
+def _find_process(root: Any) -> Any:
+    """Return the main process of a document, or None."""
+    if not isinstance(root, Mapping) or "$graph" not in root:
+        return root if isinstance(root, Mapping) else None
+    graph = root["$graph"]
+    processes = graph if isinstance(graph, list) else []
+    return next(
+        (
+            each
+            for each in processes
+            if isinstance(each, Mapping) and str(each.get("id")).removeprefix("#") == "main"
+        ),
+        None,
+    )
