@@ -1,19 +1,13 @@
 """Conversion of HTML pages to the text that people read."""
 
 import re
-from itertools import pairwise
 
 import html2text
 
+from masstimes.cells import ROW, TABLE, arrange_rows, cell_mark
 from masstimes.cpu_time import limit_cpu_time
-from masstimes.folding import fold
 from masstimes.hours import find_hour_spans, is_explicit
-from masstimes.reading.days import UNKNOWN, find_days
 
-#: The text before each cell of a table.
-CELL = "\t"
-#: The text for a break in a cell, until all of the cell is known.
-_BREAK = "\v"
 #: Processor time for a page in seconds, tens of times what real pages take.
 _SECONDS, _SECONDS_A_MIB = 5.0, 10.0
 _TAG = re.compile(r"<[^<>]{0,2000}>")
@@ -24,7 +18,6 @@ _RAISING = frozenset({"sup", "small", "u"})
 _RAISED_STYLE = re.compile(r"vertical-align:\s*(?:super|top|text-top)", re.IGNORECASE)
 _MINUTES = re.compile(r"\s*[0-5][0-9oO]|\s*[oO]{2}")
 _WORD = re.compile(r"[^\W\d_]{3}")
-_BRACKETS = re.compile(r"\([^()\n]*\)")
 _RAISED = str.maketrans("0123456789oO", "⁰¹²³⁴⁵⁶⁷⁸⁹⁰⁰")
 
 
@@ -42,17 +35,13 @@ class _Text(html2text.HTML2Text):
         self.unicode_snob = True
         self.body_width = 0  # do not wrap lines
         self._raised: list[str] = []
-        self._is_in_cell = False
 
     def handle_tag(self, tag: str, attrs: dict[str, str | None], start: bool) -> None:
-        """Separate cells, and remember tags that raise minutes."""
-        if tag in {"td", "th", "tr", "table"}:
-            self._is_in_cell = start and tag in {"td", "th"}
-        if self._is_in_cell and tag in {"td", "th"}:
-            self.o(CELL)
-        if self._is_in_cell and start and tag == "br":
-            self.o(_BREAK)
-            return
+        """Mark tables, rows and cells, and remember tags that raise minutes."""
+        if tag in {"table", "tr"}:
+            self.o(TABLE if tag == "table" else ROW)
+        elif tag in {"td", "th"} and start:
+            self.o(cell_mark(attrs))
         if start and tag == "img":
             self._show_times(attrs.get("alt") or "")
         if start and (tag in _RAISING or _RAISED_STYLE.search(attrs.get("style") or "")):
@@ -85,37 +74,7 @@ def page_text(html: str) -> str:
     """
     try:
         with limit_cpu_time(_SECONDS + _SECONDS_A_MIB * len(html) / 2**20):
-            text = _replace_breaks(_INVISIBLE.sub("", _Text().handle(html)))
+            text = arrange_rows(_INVISIBLE.sub("", _Text().handle(html)))
     except Exception:  # a page may cause any error
         text = _TAG.sub("\n", html)
     return _INVISIBLE.sub("", text)
-
-
-def _replace_breaks(text: str) -> str:
-    """Return the text with commas in place of the breaks between hours of a cell.
-
-    The next cells thus stay in the same row (``7:30<br>9:30``). Other breaks begin new lines, as in
-    the cells of a page's layout, whose lines name their days or do not begin with hours.
-    """
-    pieces: list[str] = []
-    for cell in text.split(CELL):
-        lines = cell.split(_BREAK)
-        pieces += [CELL, lines[0]]
-        for before, line in pairwise(lines):
-            if _is_hour(before.rpartition("\n")[2]) and _is_hour(line.partition("\n")[0]):
-                pieces[-1] = pieces[-1].rstrip()
-                pieces += [", ", line.lstrip()]
-            else:
-                pieces += ["\n", line]
-    return "".join(pieces[1:])
-
-
-def _is_hour(part: str) -> bool:
-    """Return whether a part of a cell begins with an hour, and names no day but in brackets."""
-    part = part.strip()
-    start, end = next(find_hour_spans(part), (1, 1))
-    return (
-        start == 0
-        and is_explicit(part[:end])
-        and find_days(fold(_BRACKETS.sub("", part))) == UNKNOWN
-    )

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from masstimes.cells import CELL
 from masstimes.hours import clock, find_hour_spans, has_unit, is_explicit
 from masstimes.reading.days import (
     DAILY,
@@ -23,7 +24,6 @@ from masstimes.reading.days import (
 )
 from masstimes.reading.tables import Column, get_column, parse_header
 from masstimes.reading.words import Topic, find_topics, fold_in_place, names_news
-from masstimes.text import CELL
 
 #: The number of lines without relevant words after which a heading no longer applies.
 _PATIENCE = 6

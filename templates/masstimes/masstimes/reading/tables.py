@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from masstimes.cells import CELL
 from masstimes.reading.days import UNKNOWN, Days, find_days, find_season
 from masstimes.reading.words import Topic, find_topics
-from masstimes.text import CELL
 
 
 @dataclass(frozen=True, slots=True)
