@@ -6,7 +6,6 @@ from typing import Any
 
 from masstimes.reading.days import Day
 from masstimes.reading.lines import Reading, find_readings
-from masstimes.reading.weeks import find_weeks
 from masstimes.reading.words import Topic
 from masstimes.table.days import find_sentence
 
@@ -75,7 +74,7 @@ def make_order_line(
                 "time": mass.time,
                 "day": mass.day,
                 "days": mass.days,
-                "weeks": find_weeks(page["text"], mass.start),
+                "weeks": mass.weeks,
                 "season": mass.season,
                 "months": mass.months,
                 "start": mass.start,

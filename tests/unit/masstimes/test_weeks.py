@@ -1,8 +1,9 @@
 """Weeks of the month in the words around an hour."""
 
 import pytest
-from masstimes.hours import find_hour_spans
-from masstimes.reading.weeks import find_weeks
+from masstimes.reading.lines import find_readings
+
+from tests.unit.masstimes.masses import masses, table
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,53 @@ from masstimes.reading.weeks import find_weeks
         ("pierwsza niedziela Adwentu 7:00", [""]),
         ("wtorek i piątek, czwartki 17:00", [""]),
         ("Czwarty dzień 17:00", [""]),
+        ("Pierwszy czwartek: Godzina Święta 17:00, Msza św. 18:00", ["1", "1"]),
+        ("W każdą drugą sobotę różaniec o 7:30, potem Msza św. o 8:00", ["2", "2"]),
     ],
 )
 def test_weeks_are_read_with_their_days(text: str, weeks: list[str]) -> None:
-    assert [find_weeks(text, start) for start, _ in find_hour_spans(text)] == weeks
+    assert [reading.weeks for reading in find_readings(text)] == weeks
+
+
+@pytest.mark.parametrize(
+    ("heading", "expected"),
+    [
+        ("Pierwsze piątki miesiąca", "weekday {} fri W1"),
+        ("I sobota", "weekday {} sat W1"),
+        ("Ostatnia niedziela miesiąca", "sunday {} Wlast"),
+    ],
+)
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<h3>{}</h3><p>15.30 - spowiedź<br>16.30 - Msza św.<br>Msza św. 18.00 - dorośli</p>",
+        "<h3>{}</h3><ul><li>16.30 – Msza św. szkolna</li><li>17.30 różaniec<li>18.00</ul>",
+        "<p>{}:</p><p>16.30</p><p>18.00</p><h3>Kancelaria</h3><p>17.00</p>",
+        "<p>{}: Msza św. 16.30<br>Spowiedź: 17.00<br>Msza św. 18.00</p>",
+        "<table><tr><td rowspan=3>{}<td>16.30</tr><tr><td>18.00</tr></table>",
+        table("{} | 16.30", " | 18.00"),
+        table("{} | Spowiedź | 15.30", "| Msza św. | 16.30", " | Msza św. | 18.00"),
+        table("Msza św. | {}", "dla dzieci | 16.30", "dla dorosłych | 18.00"),
+    ],
+)
+def test_heading_of_weeks_holds_for_all_hours_below(html: str, heading: str, expected: str) -> None:
+    assert masses(html.replace("{}", heading)) == [expected.format(t) for t in ("16:30", "18:00")]
+
+
+def test_other_days_end_the_weeks_of_a_heading() -> None:
+    html = (
+        "<h3>I piątek</h3><p>16.30<br>Sobota: 8.00<br>10.00</p><h3>Niedziela</h3><p>9.00</p>"
+        "<p>I niedziela miesiąca: 12.00</p><p>18.00</p>"
+    )
+    assert masses(html) == [
+        *("weekday 16:30 fri W1", "weekday 08:00 sat", "weekday 10:00 fri W1"),
+        *("sunday 09:00", "sunday 12:00 W1", "sunday 18:00"),
+    ]
+
+
+def test_weeks_of_a_column_hold_for_its_hours() -> None:
+    html = table("Niedziela | Piątek | I piątek", "9.00 | 18.00 | 16.30", "11.00 | | 17.00")
+    assert masses(html) == [
+        *("sunday 09:00", "weekday 18:00 fri", "weekday 16:30 fri W1"),
+        *("sunday 11:00", "weekday 17:00 fri W1"),
+    ]

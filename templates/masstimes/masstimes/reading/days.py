@@ -21,7 +21,7 @@ _HOLIDAY = (
 )
 _SUNDAY = (
     r"niedzieln\w+|swiateczn\w+|uroczystos\w+|\bswiet(?:a|ach)\b(?<!msze swieta)(?<!msza swieta)"
-    r"(?<!mszy swieta)|\bdni\s+sw\b"
+    r"(?<!mszy swieta)(?<!godzina swieta)(?<!spowiedz swieta)(?<!komunia swieta)|\bdni\s+sw\b"
 )
 _WEEKDAY = (
     r"powszedni\w*|robocz\w*|w\s+tyg(?:odniu)?\b|ciagu\s+tygodnia|codzien\w*"
@@ -72,10 +72,11 @@ _MONTHS_IN_BRACKETS = re.compile(rf"\((?:[^()]*\b{_MONTH}|{_ROMAN}\s*[-–—]\s
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """The kind of days, and the single days as ``mon-fri`` or ``wed``."""
+    """The kind of days, the single days as ``mon-fri`` or ``wed``, and the weeks of the month."""
 
     day: Day = "unknown"
     names: str = ""
+    weeks: str = ""
 
 
 UNKNOWN = Days()

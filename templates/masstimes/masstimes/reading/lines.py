@@ -23,6 +23,7 @@ from masstimes.reading.days import (
     names_when_at_end,
 )
 from masstimes.reading.tables import Column, get_column, parse_header
+from masstimes.reading.weeks import find_days_and_weeks, fold_with_numerals
 from masstimes.reading.words import Topic, find_topics, fold_in_place, names_news
 
 #: The number of lines without relevant words after which a heading no longer applies.
@@ -76,6 +77,7 @@ class Reading:
         day: The kind of day.
         days: The single days as ``mon-fri``, or empty for all days of that kind.
         season: The season in the words of the page, or empty for the whole year.
+        weeks: The weeks of the month as ``1``, ``2 4`` or ``last``, or empty for every week.
         in_columns: It is in a table whose columns are days, and its column is unknown.
         is_daily: It is on weekdays, and also on Sundays if the page has no other hours for them.
     """
@@ -86,6 +88,7 @@ class Reading:
     day: Day
     days: str = ""
     season: str = ""
+    weeks: str = ""
     in_columns: bool = False
     is_daily: bool = False
 
@@ -129,7 +132,7 @@ def find_readings(text: str, *, topic: Topic | None = None) -> list[Reading]:
     start = 0
     for line in text.split("\n"):
         spans = [(begin, end) for begin, end in find_hour_spans(line) if _is_hour(line, begin, end)]
-        plain = fold_in_place(line)
+        plain = fold_with_numerals(line)
         if spans:
             result.extend(_LineReader(line, plain, start, section).read(spans))
         else:
@@ -162,7 +165,8 @@ def _apply_heading(line: str, plain: str, section: _Section, default: Topic | No
     """Apply a line without hours to the section below it."""
     if not plain.strip():
         return
-    line_topics, days, season = find_topics(plain), find_days(plain), find_season(plain, line)
+    line_topics, season = find_topics(plain), find_season(plain, line)
+    days = find_days_and_weeks(plain)
     is_short = len(plain) <= _HEADING
     header = parse_header(plain, line) or (section.header if CELL in line else ())
     if any(column.season for column in header):
@@ -225,12 +229,12 @@ class _LineReader:
             is_own = bool(label_topics or column.topic)
             if label_topics and topic is Topic.MASS and ":" in label[label_topics[-1][0] :]:
                 is_own = not _begins_with_topic(self._plain[end:note_end])
-            label_days = find_days(label)
+            label_days = find_days_and_weeks(label)
             if label_days == DAILY and section.days.day == "weekday":
                 label_days = Days("weekday")  # "codziennie" below a heading of weekdays
             if label_days != UNKNOWN:
                 days, season = label_days, section.heading_season
-                if number == 0 and (not section.is_headed or not days.names):
+                if number == 0 and (not section.is_headed or not (days.names or days.weeks)):
                     section.days, section.season, section.columns = days, section.heading_season, ()
             if label_season := find_season(label, self._line[label_start:begin]):
                 season = label_season
@@ -269,7 +273,7 @@ class _LineReader:
         note_topics = find_topics(note)
         if note_topics and not (is_own and topic in {Topic.MASS, Topic.ONCE}):
             topic = Topic.MASS if _AND_MASS.search(note) else note_topics[0][1]
-        note_days = find_days(note)
+        note_days = find_days_and_weeks(note)
         if note_days != UNKNOWN and not (
             note_days.day == "sunday" and "msz" in note and days.names
         ):
@@ -288,6 +292,7 @@ class _LineReader:
             days.day,
             "" if days == DAILY else days.names,
             season,
+            days.weeks,
             in_columns=bool(self._section.columns) and days == UNKNOWN,
             is_daily=days == DAILY,
         )

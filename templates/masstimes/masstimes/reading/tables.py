@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from masstimes.cells import CELL
-from masstimes.reading.days import UNKNOWN, Days, find_days, find_season
+from masstimes.reading.days import UNKNOWN, Days, find_season
+from masstimes.reading.weeks import find_days_and_weeks
 from masstimes.reading.words import Topic, find_topics
 
 
@@ -34,7 +35,7 @@ def parse_header(plain: str, line: str) -> tuple[Column, ...]:
     columns = tuple(
         Column(
             next((topic for _, topic in find_topics(cell)), None),
-            find_days(cell),
+            find_days_and_weeks(cell),
             find_season(cell, original),
         )
         for cell, original in zip(plain.split(CELL), line.split(CELL), strict=True)

@@ -1,14 +1,12 @@
 """The weeks of a month on which a mass is, as in *pierwszy piątek miesiąca*."""
 
 import re
+from dataclasses import replace
 
-from masstimes.hours import find_hour_spans
-from masstimes.reading.days import DAY_NAMES, UNKNOWN, find_days
+from masstimes.reading.days import DAY_NAMES, UNKNOWN, Days, find_days
 from masstimes.reading.words import fold_in_place
 
-#: The number of lines above an hour that may name its day.
-_ABOVE = 6
-#: The number of characters on each side of an hour that are read, so that long lines cost little.
+#: The number of characters before an hour that are read, so that long lines cost little.
 _AROUND = 500
 _WORDS = {"pierwsz": "1", "drug": "2", "trzeci": "3", "czwart": "4", "ostatni": "last"}
 _NUMERALS = {"i": "1", "ii": "2", "iii": "3", "iv": "4"}
@@ -32,10 +30,11 @@ _WEEKS = (
     re.compile(rf"{_ordinals(_NUMERAL)}{_MORE}{_OF_MONTH}"),
     re.compile(rf"(?<!\d[.:/-])(?<!\d[.:/-]\s)(?!i\b){_ordinals(_NUMERAL)}(?:{_MORE}{_OF_MONTH})?"),
 )
-#: A capital "I" before a day, with the word or sign before it.
+#: A capital "I" before a day, with the word or sign before it. Limits keep long lines cheap.
 _CAPITAL = re.compile(
-    r"(?P<before>[^\W\d_]+\.?|\d|[^\w\s]|^)\s*\bI(?=(?:\.|-[a-z]{1,3}\b)?"
-    r"(?:\s*(?:,|\bi\b|\boraz\b)\s*[IV]{1,3}\b\.?)*\s*(?P<day>[^\W\d_]+))"
+    r"(?P<before>(?<![^\W\d_])[^\W\d_]{1,40}\.?|\d|[^\w\s]|\t|^)[^\S\t]{0,9}\bI"
+    r"(?=(?:\.|-[a-z]{1,3}\b)?(?:\s{0,9}(?:,|\bi\b|\boraz\b)\s{0,9}[IV]{1,3}\b\.?){0,3}"
+    r"\s{0,9}(?P<day>[^\W\d_]{1,40}))"
 )
 #: Words before a numeral, even in a text of capitals alone.
 _BEFORE_NUMERAL = re.compile(r"w|we|kazd\w+|i|oraz|takze|tylko")
@@ -44,36 +43,20 @@ _NUMBER = re.compile(r"(?:^|(?:,|\bi\b|\boraz\b)\s*)(iv|i{1,3}|[1-4])\b")
 _NOT_BEFORE = re.compile(r"(?:oprocz|\bprocz|\bpoza|wyjatkiem|wyjawszy)\s+(?:\w+\s+)?$|\bco\s+$")
 #: Sundays of a season of the church, such as *pierwsza niedziela Adwentu*.
 _OF_SEASON = re.compile(r"\s*(?:adwent|wielki|wielkanoc|zwykl|po\s)")
-#: Words after an hour that belong to it.
-_NOTE = re.compile(r"[.,]?\s*\([^()\n]{0,120}\)|\s*[-–—]\s*[^,;.(\d]*")
-_NEXT = re.compile(r"[,;|(]|\.\s")
 
 
-def find_weeks(text: str, start: int) -> str:
-    """Return the weeks of the month of the hour at ``start``, as ``1``, ``2 4`` or ``last``.
+def fold_with_numerals(line: str) -> str:
+    """Return a folded line with ``1`` for the Roman numeral in *I piątek*, at equal positions.
 
-    The text is empty if the mass is on every week.
+    In folded text, a numeral is not different from *i*, which means "and".
     """
-    first = max(0, start - _AROUND)
-    begin = max(text.rfind("\n", first, start) + 1, first)
-    line = text[begin : start + _AROUND].split("\n", 1)[0]
-    labels, note = _words_beside(_with_numerals(line), list(find_hour_spans(line)), start - begin)
-    if (weeks := _parse_weeks(note)) is not None:
-        return weeks
-    for label in labels:
-        if (weeks := _parse_weeks(label)) is not None:
-            return weeks
-    for above in reversed(text[first:begin].split("\n")[:-1][-_ABOVE:]):
-        if any(find_hour_spans(above)):
-            return ""
-        if (weeks := _parse_weeks(_with_numerals(above))) is not None:
-            return weeks
-    return ""
+    return fold_in_place(_CAPITAL.sub(_as_numeral, line))
 
 
-def _with_numerals(text: str) -> str:
-    """Return a folded text with ``1`` for the Roman numeral in *I piątek*, at equal positions."""
-    return fold_in_place(_CAPITAL.sub(_as_numeral, text))
+def find_days_and_weeks(text: str) -> Days:
+    """Return the days that a folded text names together, with their weeks of the month."""
+    days = find_days(text)
+    return days if days == UNKNOWN else replace(days, weeks=_parse_weeks(text[-_AROUND:]))
 
 
 def _as_numeral(match: re.Match[str]) -> str:
@@ -87,34 +70,10 @@ def _as_numeral(match: re.Match[str]) -> str:
     return f"{match[0][:-1]}1"
 
 
-def _words_beside(line: str, spans: list[tuple[int, int]], start: int) -> tuple[list[str], str]:
-    """Return the words before an hour, the nearest first, and the note behind it."""
-    labels: list[str] = []
-    note, last = "", 0
-    for number, (begin, end) in enumerate(spans):
-        if begin > start:
-            break
-        labels.insert(0, line[last:begin])
-        following = spans[number + 1][0] if number + 1 < len(spans) else len(line)
-        is_hour_first = not re.search(r"[^\W\d_]{3}", line[: spans[0][0]])
-        note = _note(line[end:following], is_hour_first=is_hour_first)
-        last = end + len(note)
-    return labels, note
+def _parse_weeks(text: str) -> str:
+    """Return the weeks that a folded text names, as ``1``, ``2 4`` or ``last``.
 
-
-def _note(gap: str, *, is_hour_first: bool) -> str:
-    if match := _NOTE.match(gap):
-        return match[0]
-    if not is_hour_first:
-        return ""
-    cut = _NEXT.search(gap)
-    return gap[: cut.start()] if cut else gap
-
-
-def _parse_weeks(text: str) -> str | None:
-    """Return the weeks that a folded text names, or None if it names no day.
-
-    The text is empty if other days stand beside the days of these weeks.
+    The result is empty if other days stand beside the days of these weeks.
     """
     weeks: list[str] = []
     rest = text
@@ -124,9 +83,7 @@ def _parse_weeks(text: str) -> str | None:
                 continue
             weeks += _numbers(each["weeks"])
             rest = f"{rest[: each.start()]} {rest[each.end() :]}"
-    if find_days(rest) != UNKNOWN:
-        return ""
-    return " ".join(sorted(set(weeks))) if weeks else None
+    return " ".join(sorted(set(weeks))) if find_days(rest) == UNKNOWN else ""
 
 
 def _numbers(ordinals: str) -> list[str]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from masstimes.reading.days import Day, join_days
-from masstimes.reading.weeks import find_weeks
 from masstimes.reading.words import Topic, fold_in_place
 from masstimes.table.days import find_sentence, read_mass
 
@@ -118,7 +117,7 @@ def from_candidate(line: Mapping[str, Any], rule_days: Iterable[Day]) -> Evidenc
         days=reading.days if is_same else "",
         season=reading.season if is_same else "",
         months=reading.months if is_same else "",
-        weeks=find_weeks(context, start) if is_same else "",
+        weeks=reading.weeks if is_same else "",
     )
 
 
