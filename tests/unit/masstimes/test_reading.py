@@ -160,3 +160,70 @@ def test_seasons_of_masses(text: str, expected: list[tuple[str, str, str]]) -> N
 @pytest.mark.parametrize("text", ["niedziela 12 maja 8:00", "niedziela 8:00 (30 września)"])
 def test_mass_of_a_single_date_is_no_weekly_mass(text: str) -> None:
     assert find_order(f"Msze święte\n{text}\n") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "season"),
+    [
+        ("8:00\n18:00 (w wakacje 20:00)", "w wakacje"),
+        ("8:00\n18:00 (w okresie letnim 20:00)", "w okresie letnim"),
+        ("8:00\n18:00 (w lipcu i sierpniu 20:00)", "w lipcu i sierpniu"),
+        ("8:00\n18:00 (w lipcu i w sierpniu o godz. 20:00)", "w lipcu i w sierpniu"),
+        ("8:00\n18:00 (od października do marca 20:00)", "od października do marca"),
+        ("8:00\n18:00 (od 1 maja do 30 września 20:00)", "od 1 maja do 30 września"),
+        ("8:00\n18:00 (zima 20:00)", "zima"),
+        ("8:00\n18:00 (zimą: 20:00)", "zimą"),
+        ("8:00\n18:00 (X-VI 20:00)", "X-VI"),
+        ("8:00\n18:00 / zimą 20:00", "zimą"),
+        ("8:00\n18:00 - w okresie zimowym 20:00", "w okresie zimowym"),
+        ("8:00\n18:00 w lipcu i sierpniu: 20:00", "w lipcu i sierpniu"),
+        ("8:00\n18:00 w czasie letnim o godz. 20:00", "w czasie letnim"),
+        ("8:00\n18:00 z kazaniem (w wakacje 20:00)", "w wakacje"),
+        ("8:00\n18:00, latem 20:00", "latem"),
+        ("8:00, 18:00 (w wakacje 20:00)", "w wakacje"),
+        ("8:00, 18:00 (w lipcu i sierpniu o 20:00)", "w lipcu i sierpniu"),
+        ("Niedziele: 8:00, 18:00 (w okresie wakacyjnym o godz. 20:00)", "w okresie wakacyjnym"),
+        ("Niedziele: 8:00, 18:00 / zimą 20:00", "zimą"),
+        ("Niedziele: 8:00, 18:00 - w okresie zimowym 20:00", "w okresie zimowym"),
+    ],
+)
+def test_season_before_an_hour_is_not_of_the_hour_before_it(text: str, season: str) -> None:
+    assert [words for _, words, _ in seasons(f"Niedziele\n{text}")] == ["", "", season]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "18:00 zimą, 19:00 latem",
+        "18:00 - zimą, 19:00 - latem",
+        "18:00 zimą 19:00 latem",
+        "18:00 - zimą 19:00 - latem",
+        "18:00 (zimą) 19:00 (latem)",
+        "zimą 18:00 latem 19:00",
+        "zimą: 18:00, latem: 19:00",
+        "zimą - 18:00, latem - 19:00",
+    ],
+)
+@pytest.mark.parametrize("heading", ["Niedziele\n", "Niedziele: "])
+def test_each_season_is_of_one_hour(text: str, heading: str) -> None:
+    assert [words for _, words, _ in seasons(heading + text)] == ["zimą", "latem"]
+
+
+@pytest.mark.parametrize("text", ["18:00 oprócz lipca 19:00", "18:00 (oprócz lipca), 19:00"])
+def test_exception_is_of_the_hour_before_it(text: str) -> None:
+    assert seasons(f"Niedziele\n{text}") == [
+        ("18:00", "oprócz lipca", "1-6 8-12"),
+        ("19:00", "", ""),
+    ]
+
+
+def test_words_in_a_bracket_do_not_hold_behind_it() -> None:
+    assert seasons("Niedziela: 8:00 (w wakacje 9:00), 10:00") == [
+        ("08:00", "", ""),
+        ("09:00", "w wakacje", "7-8"),
+        ("10:00", "", ""),
+    ]
+    assert purposes("Niedziela: 8:00 (Godzinki 7:30), 10:00") == "8:00! 7:30 10:00!"
+    order = find_order("Msze\nNiedziela: 8:00, 18:00 (w sobotę o 18:30 Msza św.), 20:00")
+    assert order is not None
+    assert (order.sundays, order.weekdays) == (("08:00", "18:00", "20:00"), ("18:30",))

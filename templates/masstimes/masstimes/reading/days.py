@@ -55,7 +55,7 @@ _DATES = rf"(?=0?1\.\d|\d[\d.]{{1,5}}{_TO}(?:2[3-9]|3[01])\.){_DATE}{_TO}{_DATE}
 _SEASON = re.compile(
     rf"\b(?:{_MONTH}|wakac\w+|lato|lat(?:em|a)\b|letni\w*|zim(?:[aey]|ie)\b"
     r"|zimow\w+|adwen\w+|wielki\w*\s+po(?:st|sc)\w*|wielkanoc\w*|ferie|feri[io]\w*|rok\w*\s+szkoln\w+)"
-    rf"|(?<=\(){_ROMAN}\s*[-–—]\s*{_ROMAN}(?=\))|{_DATES}"
+    rf"|(?<=\(){_ROMAN}\s*[-–—]\s*{_ROMAN}(?=\)|:?\s+\d|:?\s*$)|{_DATES}"
 )
 #: The number and the words before a month, which do not end a season.
 _BEFORE_MONTH = rf"(?!\s?(?:od\s+)?(?:\d\d?\.?\s*)?{_MONTH})"
@@ -181,6 +181,11 @@ def is_in_dates(text: str, place: int) -> bool:
     return any(each.start() <= place < each.end() for each in re.finditer(_DATES, text))
 
 
+def find_season_spans(text: str) -> list[tuple[int, int]]:
+    """Return the start and end of each word for a season in a folded text."""
+    return [each.span() for each in _SEASON.finditer(text)]
+
+
 def find_season(text: str, original: str) -> str:
     """Return the season in a folded text, in the words of the page (``original``)."""
     season = _SEASON.search(text)
@@ -192,8 +197,8 @@ def find_season(text: str, original: str) -> str:
     end = next((first for first, _ in edges if first >= season.end()), len(text))
     if months := _MONTHS_IN_BRACKETS.match(text, end):
         end = months.end()
-    words = " ".join(original[start:end].split()).strip(" .,:-–—*#")
-    words = re.sub(r"\s+(?:o|od|godz\w*)$", "", words)
+    words = " ".join(original[start:end].split()).strip(" .,:-–—*#/")
+    words = re.sub(r"(?:\s+(?:o|od|godz\w*))+$", "", words)
     return words if len(words) <= 80 else original[season.start() : season.end()]
 
 

@@ -16,12 +16,12 @@ from masstimes.reading.days import (
     Days,
     except_days,
     find_day_columns,
-    find_days,
     find_season,
     get_months,
     is_in_dates,
     names_when_at_end,
 )
+from masstimes.reading.notes import OPEN_BRACKET, Gap
 from masstimes.reading.tables import Column, get_column, parse_header
 from masstimes.reading.weeks import find_days_and_weeks, fold_with_numerals
 from masstimes.reading.words import Topic, find_topics, fold_in_place, names_news
@@ -32,15 +32,13 @@ _PATIENCE = 6
 _HEADING = 90
 #: The number of characters around a bare number that decide whether it is an hour.
 _NEAR = 80
+#: The largest length of the words before the first hour of a line, of which a season is one.
+_LABEL = 500
 _WORD = re.compile(r"[^\W\d_]{2}")
 _BULLET = re.compile(r"^[\s#>*•·\-–—.]*")
-#: Words in brackets or after a dash belong to the hour before them.
-_NOTE = re.compile(r"^[.,]?\s*\([^()\n]{0,120}\)|^\s*[-–—]\s*[^,;.(\d]*")
-_NEXT_LABEL = re.compile(r"(?<!św)(?<!sw)(?<!ks)(?<!godz)\.\s|[;|]|,\s|\boraz\b|\bi\s")
+#: The end of a bracket that began before an hour.
+_CLOSING_BRACKET = re.compile(r"[^()]*\)")
 _AT = re.compile(r"^(?:o\s+)?(?:godz\w*\.?\s*)?(?=\d)")
-#: The end of the words after an hour, and text without words before the next hour.
-_NEXT_PART = re.compile(rf"{_NEXT_LABEL.pattern}|{CELL}")
-_NO_WORDS = re.compile(r"[\s,;|]*(?:o\s+)?(?:godz\w*\.?\s*)?")
 #: Verses of the Bible, as in "Mt 7, 12".
 _VERSE = re.compile(
     r"\b(?:mt|mk|lk|j|dz|rz|kor|ga|ef|flp|kol|tes|tm|tt|flm|hbr|jk|p|ap|rdz|wj|kpl|lb|pwt|joz|sdz"
@@ -50,7 +48,6 @@ _VERSE = re.compile(
 #: A mass after a devotion, at the same hour.
 _AND_MASS = re.compile(r"\b(?:i|oraz)\s+msz[ae]\b")
 _SENTENCE = re.compile(r"[a-z]{4}\.\s")
-_SPAN = re.compile(r"^\s*(?:[-–—]|do)\s*$")
 _BEFORE_BARE = re.compile(r"(?:\bg(?:odz\w*)?\.?|\bo|\bi|\boraz|[,;:(]|\d|^)\s*$")
 _AFTER_BARE = re.compile(
     r"^\s*(?:$|[,;.)(\d]|i\s|oraz\s|[-–]\s|-[a-z]{2,5}\b|w\s|msz|rano\b|wiecz|po\s+pol)"
@@ -117,6 +114,12 @@ class _Section:
         self.topic, self.days = topic, days
         self.season, self.heading_season = season or heading_season, heading_season
         self.misses, self.is_headed, self.columns, self.header = 0, days != UNKNOWN, (), ()
+
+    def get_column_days(self, number: int, count: int, *, default: Days) -> Days:
+        """Return the days of an hour in a row of ``count`` hours, below a header of days."""
+        if not self.columns:
+            return default
+        return self.columns[number] if count == len(self.columns) else UNKNOWN
 
 
 def find_reading(text: str, start: int, *, topic: Topic | None = None) -> Reading | None:
@@ -210,16 +213,19 @@ class _LineReader:
         section = self._section
         section.misses = 0
         topic, days, season = section.topic, section.days, section.season
-        label_start = 0
+        label_start = previous_end = 0
+        outside = topic, days, season
         for number, (begin, end) in enumerate(spans):
             label = self._plain[label_start:begin]
-            if section.columns:
-                days = section.columns[number] if len(spans) == len(section.columns) else UNKNOWN
+            if number and _CLOSING_BRACKET.match(self._plain[previous_end:begin]):
+                topic, days, season = outside
+            if number and OPEN_BRACKET.search(label):
+                outside = topic, days, season
+            days = section.get_column_days(number, len(spans), default=days)
             column = get_column(section.header, self._plain, begin)
             if column.days != UNKNOWN:
                 days = column.days
-            following = spans[number + 1][0] if number + 1 < len(spans) else len(self._line)
-            note_end = self._note_end(end, following)
+            note_end = end + self._gap(spans, number).note_length(is_hour_first=self._hour_first)
             label_topics = find_topics(label)
             if label_topics:
                 topic = self._label_topic(label, label_topics, number)
@@ -245,8 +251,20 @@ class _LineReader:
                 days=days,
                 season=season if label_season else column.season or season,
             )
-            label_start = note_end
+            label_start, previous_end = note_end, end
         self._apply_tail(self._plain[label_start:])
+
+    def _gap(self, spans: list[tuple[int, int]], number: int) -> Gap:
+        """Return the words between an hour and the next one."""
+        end, after = spans[number][1], None
+        following, *others = (*spans[number + 1 : number + 3], (len(self._line),))
+        if others:
+            after = self._plain[following[-1] : others[0][0]]
+        first = spans[0][0]
+        gap = slice(end, following[0])
+        return Gap(
+            self._line[gap], self._plain[gap], after, self._plain[max(0, first - _LABEL) : first]
+        )
 
     def _label_topic(self, label: str, label_topics: list[tuple[int, Topic]], number: int) -> Topic:
         """Return the last topic of a label. A mass of one date is not a weekly one."""
@@ -296,39 +314,6 @@ class _LineReader:
             in_columns=bool(self._section.columns) and days == UNKNOWN,
             is_daily=days == DAILY,
         )
-
-    def _note_end(self, end: int, following: int) -> int:
-        """Return the end of the words that belong to the hour before them."""
-        gap = self._line[end:following]
-        if _SPAN.match(gap) or not gap.strip():
-            return end
-        if (note := _NOTE.match(gap)) is not None:
-            return end + note.end()
-        if following == len(self._line) and (self._hour_first or not _NEXT_LABEL.search(gap)):
-            return following
-        return end + self._words_end(end, following)
-
-    def _words_end(self, end: int, following: int) -> int:
-        """Return the length of the words after an hour that no comma separates from it.
-
-        All words before the last separator belong to the hour if none follow the separator. In a
-        line that begins with words, the words after an hour must name a purpose or a season.
-        """
-        gap = self._plain[end:following]
-        separator = _NEXT_LABEL if self._hour_first else _NEXT_PART
-        cuts = [cut.span() for cut in separator.finditer(gap)]
-        if not cuts:
-            return len(gap) if self._hour_first else 0
-        first = words = gap[: cuts[0][0]]
-        has_season = False
-        if following == len(self._plain):
-            words = gap[: next((cut for cut, _ in cuts if gap[cut] not in "io"), len(gap))]
-        elif _NO_WORDS.fullmatch(gap, cuts[-1][1]):
-            words = gap[: cuts[-1][0]]
-            has_season = find_days(words) == UNKNOWN and find_season(words, words) != ""
-        if self._hour_first or (first.strip() and (has_season or find_topics(first))):
-            return len(words)
-        return 0
 
     def _apply_tail(self, tail: str) -> None:
         """End the masses of the section if the end of a line names an office."""
