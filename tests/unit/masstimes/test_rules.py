@@ -131,3 +131,84 @@ def test_columns_of_days_hold_for_hours_below_each_other_in_a_cell() -> None:
 def test_hours_of_other_events_are_no_masses(text: str, sundays: tuple[str, ...]) -> None:
     order = find_order(text)
     assert (order.sundays if order else ()) == sundays
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "Dni powsz.:",
+        "W dni powsz.",
+        "W dni powszed.:",
+        "dzień powsz. -",
+        "D. powsz.:",
+        "Pow:",
+        "Dni pow.:",
+        "pow.",
+        "Tydzień:",
+        "Cały tydzień:",
+        "W dni pracy:",
+        "Poniedz. - czwart.:",
+        "Piąt.:",
+        "Msza święta w tygodniu:",
+        "Msza święta w dni powsz.:",
+    ],
+)
+@pytest.mark.parametrize("text", ["{} 7.00, 18.00", "{}\n7.00\n18.00"])
+def test_abbreviated_weekdays_are_no_sundays(text: str, label: str) -> None:
+    lines = f"Msze\nNiedziela: 9.00\n{text.format(label)}\n"
+    assert find_order(lines) == Order(("09:00",), ("07:00", "18:00"))
+
+
+@pytest.mark.parametrize("text", ["{} 7.00, 18.00", "{}\n7.00\n18.00"])
+def test_unknown_label_keeps_the_days_above_unless_it_names_days(text: str) -> None:
+    def order(label: str) -> Order | None:
+        return find_order(f"Msze\nNiedziela: 9.00\n{text.format(label)}\n")
+
+    for label in ("Kaplica:", "Dla dzieci:", "Dzieci i młodzież:", "We wszystkie te dni:"):
+        assert order(label) == Order(("09:00", "07:00", "18:00"), ())
+    for label in ("Dni nauki:", "W dni targowe:", "Dzień chorego:"):
+        assert order(label) == Order(("09:00",), ())
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "Święta (dni robocze):",
+        "Święta w tygodniu:",
+        "W święta w ciągu tygodnia",
+        "Święta nakazane przypadające w dni powszednie:",
+        "W święta przypadające w tygodniu",
+        "Uroczystości w dni robocze:",
+        "Uroczystości i święta w dni pracy:",
+        "Gdy święto wypada w dzień roboczy -",
+        "Święta kościelne (gdy jest to dzień pracy):",
+        "W dni świąteczne będące dniami pracy:",
+        "Święta, które są dniami roboczymi:",
+        "Święta nieobowiązkowe:",
+        "Święta nie nakazane:",
+        "Święta państwowo zniesione:",
+        "Święta robocze:",
+    ],
+)
+@pytest.mark.parametrize("text", ["{} 7.00, 18.00", "{}\n7.00\n18.00"])
+def test_feasts_on_working_days_are_holidays(text: str, label: str) -> None:
+    lines = f"Msze\nNiedziela: 9.00\n{text.format(label)}\n"
+    assert find_order(lines) == Order(("09:00",), (), ("07:00", "18:00"))
+
+
+@pytest.mark.parametrize(
+    ("label", "day"),
+    [
+        ("Niedziele i święta, dni powszednie", "sunday"),
+        ("Święta będące dniami wolnymi od pracy:", "sunday"),
+        ("Święta (wolne od pracy):", "sunday"),
+        ("Święta nakazane:", "sunday"),
+        ("Święta i dni robocze:", "weekday"),
+        ("Msza święta w dni robocze:", "weekday"),
+        ("Godzina święta i Msza św. w tygodniu:", "weekday"),
+    ],
+)
+def test_other_words_beside_feasts_give_no_holidays(label: str, day: str) -> None:
+    order = find_order(f"Msze\n{label} 9.00\n")
+    assert order is not None
+    assert [mass.day for mass in order.masses] == [day]

@@ -10,27 +10,51 @@ WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _COLUMNS = (*WEEK, "weekday", "holiday", "sunday")
 #: Patterns of the days of the week in folded texts.
 DAY_NAMES = (
-    r"poniedzial\w*|\bpon\b|\bpn\b", r"wtor\w*|\bwt\b", r"\bsrod[aeyu]\b|\bsr\b",
-    r"czwart(?:ek|ki|ku|kow|kiem)\b|\bczw\b|\bcz\b", r"piat(?:ek|ki|ku|kow|kiem|kami)\b|\bpt\b",
+    r"poniedzial\w*|\bponiedz\b|\bpon\b|\bpn\b", r"wtor\w*|\bwt\b", r"\bsrod[aeyu]\b|\bsr\b",
+    r"czwart(?:ek|ki|ku|kow|kiem)\b|\bczwart\b|\bczw\b|\bcz\b",
+    r"piat(?:ek|ki|ku|kow|kiem|kami)?\b|\bpt\b",
     r"sobot\w*|\bsob\b|\bsb\b", r"niedziel(?!n)\w*|\bndz?\b|\bniedz\b",
 )  # fmt: skip
+#: Words for feasts. "Msza święta" is none.
+_FEAST = (
+    r"(?:(?<!msza )(?<!msze )(?<!mszy )(?<!godzina )(?<!spowiedz )\bswiet(?:a|o|ach)"
+    r"|uroczystos\w+|\bdni\w*\s+swiateczn\w+)(?:\s+i\s+(?:swieta|swietach|uroczystos\w+))?"
+)
+#: A word beside a feast that joins no other days.
+_QUALITY = r"(?:\s+(?!i\b|a\b|lub\b|oraz\b|w\b|we\b|dni\b)\w+)?"
+_WORKDAY = r"(?:robocz|powsz|zwykl|prac(?:y|uj))\w*"
+_WORKDAYS = rf"(?:dni\w*|dzien|dniu)\s+{_WORKDAY}|tyg(?:odniu)?\b|(?:ciagu|srodku)\s+tygodnia"
+#: Words that say when a feast is a working day, but not "będące dniami wolnymi od pracy".
+_WHEN = r"(?:przypad|wypad|bedac|gdy|jesli|jezeli|kiedy|o\s+ile|ktore)\w*"
+_UNTIL = r"(?:(?!woln)[^\d;:\t\n]){0,40}?"
 _HOLIDAY = (
-    r"swieta\s+(?:\w+\s+)?(?:zniesion\w+|nienakazan\w+|w\s+dni\s+(?:robocz|powszedni|prac)\w*)"
-    r"|zniesion\w+|swieta\s+przypadajac\w+\s+w\s+dni\s+\w+"
-    r"|swi(?:eta|at)\s+nie\s?bedac\w+\s+dni\w*\s+woln\w+"
+    rf"{_FEAST}{_QUALITY}\s+w\s+(?:{_WORKDAYS})"
+    rf"|{_FEAST}{_QUALITY}[\s,(–-]+{_WHEN}{_UNTIL}\b(?:{_WORKDAY}|{_WORKDAYS})"
+    rf"|{_FEAST}{_QUALITY}\s*\(\s*(?:w\s+)?(?:{_WORKDAYS}|{_WORKDAY})"
+    rf"|{_FEAST}\s+(?:\w+\s+)?(?:zniesion|(?:nie|nie\s)(?:nakazan|obowiazkow|woln)|robocz|pracuj)\w*"
+    rf"|zniesion\w+|{_FEAST}\s+nie\s?bedac\w+\s+dni\w*\s+woln\w+"
+    r"|swiat\s+nie\s?bedac\w+\s+dni\w*\s+woln\w+"
 )
 _SUNDAY = (
     r"niedzieln\w+|swiateczn\w+|uroczystos\w+|\bswiet(?:a|ach)\b(?<!msze swieta)(?<!msza swieta)"
     r"(?<!mszy swieta)(?<!godzina swieta)(?<!spowiedz swieta)(?<!komunia swieta)|\bdni\s+sw\b"
 )
 _WEEKDAY = (
-    r"powszedni\w*|robocz\w*|w\s+tyg(?:odniu)?\b|ciagu\s+tygodnia|codzien\w*"
+    r"powszedni\w*|\bpowsz(?:ed)?\b|\bd(?:ni)?\.?\s?pow\b|\bpow(?=\.?\s*(?:$|[:\d]))|robocz\w*"
+    r"|\bdni\w*\s+pracy|w\s+tyg(?:odniu)?\b|ciagu\s+tygodnia|codz(?:ien\w*|\b)|\bco\s+dzien\b"
+    r"|\btydzien(?=\W*(?:$|[:\d]))|(?:caly|przez)\s+tydzien|kazdego\s+dnia"
     r"|(?:porzadek|dzien|dni)\s+zwykl\w+|zwykl\w+\s+dz?(?:ien|ni)"
 )
 _DAY = re.compile(
     rf"(?P<holiday>{_HOLIDAY})|(?P<weekday>{_WEEKDAY})|"
     + "|".join(f"(?P<{name}>{pattern})" for name, pattern in zip(WEEK, DAY_NAMES, strict=True))
     + rf"|(?P<sunday>{_SUNDAY})"
+)
+_EACH_DAY = re.compile(r"\bcodziennie\b|\bcodz\b|\bco\s+dzien\b|\bkazdego\s+dnia\b")
+#: A label of days in unknown words, as in "Dni nauki:".
+_OTHER_DAYS = re.compile(
+    r"(?<!\bte )(?<!\bten )(?<!\btym )(?<!\btych )(?<!wszystkie )\b(?:dni|dzien|dniach|tydzien)\b"
+    r"[^\d,;:(]{0,40}:\W*$"
 )
 _WITHOUT = re.compile(r"(?:oprocz|\bprocz|\bpoza|\bza?\s+wyjatkiem|wyjawszy)\s+(?:\w+\s+)?$")
 _AND = re.compile(r"^\w*\s*(?:,|\bi\b|\boraz\b|\blub\b)\s*(?:w\s+)?$")
@@ -86,9 +110,17 @@ DAILY = Days("weekday", "mon-sun")
 def find_days(text: str) -> Days:
     """Return the days that a folded text names together, without those after ``oprócz``."""
     names, excluded = _match_days(text)
-    if names == ["weekday"] and not excluded and re.search(r"\bcodziennie\b", text):
+    if names == ["weekday"] and not excluded and _EACH_DAY.search(text):
         return DAILY
     return _classify_days(names, excluded)
+
+
+def names_other_days(text: str) -> bool:
+    """Return whether a folded text without known days is a label of days, as in ``Dni nauki:``.
+
+    Labels of places and purposes, such as ``Kaplica:``, are none. They keep the days above.
+    """
+    return _OTHER_DAYS.search(text[-100:]) is not None and _SEASON.search(text[-100:]) is None
 
 
 def except_days(days: Days, text: str) -> Days:

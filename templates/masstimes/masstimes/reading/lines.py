@@ -19,6 +19,7 @@ from masstimes.reading.days import (
     find_season,
     get_months,
     is_in_dates,
+    names_other_days,
     names_when_at_end,
 )
 from masstimes.reading.notes import OPEN_BRACKET, Gap
@@ -176,7 +177,7 @@ def _apply_heading(line: str, plain: str, section: _Section, default: Topic | No
         season = ""
     if is_short and (line_topics or plain.lstrip().startswith("#")):
         section.is_news = names_news(plain) and not any(topic.is_mass for _, topic in line_topics)
-    if is_short and (line_topics or days != UNKNOWN):
+    if is_short and (line_topics or days != UNKNOWN or names_other_days(plain)):
         heading_season = section.heading_season if not line_topics and not season else ""
         heading_season = season if days == UNKNOWN else heading_season
         section.begin(
@@ -235,10 +236,7 @@ class _LineReader:
             is_own = bool(label_topics or column.topic)
             if label_topics and topic is Topic.MASS and ":" in label[label_topics[-1][0] :]:
                 is_own = not _begins_with_topic(self._plain[end:note_end])
-            label_days = find_days_and_weeks(label)
-            if label_days == DAILY and section.days.day == "weekday":
-                label_days = Days("weekday")  # "codziennie" below a heading of weekdays
-            if label_days != UNKNOWN:
+            if (label_days := self._label_days(label)) is not None:
                 days, season = label_days, section.heading_season
                 if number == 0 and (not section.is_headed or not (days.names or days.weeks)):
                     section.days, section.season, section.columns = days, section.heading_season, ()
@@ -253,6 +251,13 @@ class _LineReader:
             )
             label_start, previous_end = note_end, end
         self._apply_tail(self._plain[label_start:])
+
+    def _label_days(self, label: str) -> Days | None:
+        """Return the days of a label, unknown in other words for days, or None for no days."""
+        days = find_days_and_weeks(label)
+        if days == DAILY and self._section.days.day == "weekday":
+            return Days("weekday")  # "codziennie" below a heading of weekdays
+        return None if days == UNKNOWN and not names_other_days(label) else days
 
     def _gap(self, spans: list[tuple[int, int]], number: int) -> Gap:
         """Return the words between an hour and the next one."""
