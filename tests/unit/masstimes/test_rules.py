@@ -126,6 +126,13 @@ def test_columns_of_days_hold_for_hours_below_each_other_in_a_cell() -> None:
         ("Msze\nniedziele 8, 10\n### Sakrament pokuty\nniedziele 7:30, 9:30", ("08:00", "10:00")),
         ("# Ogłoszenia\n2. W niedzielę Msza św. o 18.00 z nowenną.", ()),
         ("\tMsze\tBiuro\n\tniedziela 8:00\t9:30\n", ("08:00",)),
+        ("Msze\nniedziela 9:30\nChrzty: w I niedzielę miesiąca na Mszy o 11:30", ("09:30",)),
+        ("Msze\nniedziela 8.00, 10.00 (transmisja w Radiu od 9.55)", ("08:00", "10:00")),
+        ("Msze\nniedziela 8.00 (transmisja Mszy od godz. 7.55), 10.00", ("08:00", "10:00")),
+        ("Msze\nniedziela 8.00-8.45, 10.00 - 11.00", ("08:00", "10:00")),
+        ("Msze\nniedziela 8.00-9.30, 11.00", ("08:00", "09:30", "11:00")),
+        ("Msze\nniedziela 7.30 - 8.15 - 9.00", ("07:30", "08:15", "09:00")),
+        ("Msze\nniedziela: na Mszy o 10.00 śpiewa zespół", ("10:00",)),
     ],
 )
 def test_hours_of_other_events_are_no_masses(text: str, sundays: tuple[str, ...]) -> None:

@@ -5,7 +5,7 @@ Headings apply to the lines below them, and words to the hours near them.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from masstimes.cells import CELL
 from masstimes.hours import clock, find_hour_spans, has_unit, is_explicit
@@ -22,7 +22,7 @@ from masstimes.reading.days import (
     names_other_days,
     names_when_at_end,
 )
-from masstimes.reading.notes import OPEN_BRACKET, Gap
+from masstimes.reading.notes import OPEN_BRACKET, Gap, find_span_ends
 from masstimes.reading.tables import Column, get_column, parse_header
 from masstimes.reading.weeks import find_days_and_weeks, fold_with_numerals
 from masstimes.reading.words import Topic, find_topics, fold_in_place, names_news
@@ -60,7 +60,7 @@ _BEFORE_DURATION = re.compile(
 _AFTER_DURATION = re.compile(r"\s*(?:dzien|tygodn|miesiecz|lekc|na\s+(?:dob|dzien|tyd))")
 _NONE = re.compile(
     r"\bnie\s+ma\b|\bbrak\b|nie\s+odprawi\w+|nie\s+jest\s+odprawi\w+|\bbez\s+msz"
-    r"|\ba\s+nie\b|\bzamiast\b"
+    r"|\ba\s+nie\b|\bzamiast\b|\btransmisj\w+[^\d()]*\bod\s+(?:godz\w*\.?\s*)?$"
 )
 
 
@@ -138,7 +138,10 @@ def find_readings(text: str, *, topic: Topic | None = None) -> list[Reading]:
         spans = [(begin, end) for begin, end in find_hour_spans(line) if _is_hour(line, begin, end)]
         plain = fold_with_numerals(line)
         if spans:
-            result.extend(_LineReader(line, plain, start, section).read(spans))
+            ends = find_span_ends(line, spans)
+            for reading in _LineReader(line, plain, start, section).read(spans):
+                is_end = reading.start - start in ends
+                result.append(replace(reading, topic=Topic.DEVOTION) if is_end else reading)
         else:
             _apply_heading(line, plain, section, topic)
         start += len(line) + 1

@@ -3,6 +3,7 @@
 import re
 
 from masstimes.cells import CELL
+from masstimes.hours import clock
 from masstimes.reading.days import UNKNOWN, find_days, find_season, find_season_spans
 from masstimes.reading.words import find_topics
 
@@ -21,6 +22,33 @@ _BEFORE_SEASON = re.compile(
     r"(?:\b(?:w|we|od|podczas|przez)\s+)?(?:\b(?:okres|czas|miesiac)\w*\s+)?(?:\bod\s+)?$"
 )
 _WITHOUT = re.compile(r"(?:oprocz|procz|poza|wyjatkiem|bez)\s+(?:\w+\s+){0,3}$")
+
+#: The largest number of minutes of a mass, and of one that is certainly no list of two masses.
+_LONGEST, _CERTAIN = 90, 59
+
+
+def find_span_ends(line: str, spans: list[tuple[int, int]]) -> set[int]:
+    """Return the starts of hours at which masses end, as the second hour of ``8:00-8:45``.
+
+    In ``8:00-10:00`` and ``7:30 - 8:15 - 9:00``, all hours may be masses.
+    """
+    runs: list[list[tuple[int, int]]] = []
+    for span in spans:
+        if runs and _SPAN.match(line[runs[-1][-1][1] : span[0]]):
+            runs[-1].append(span)
+        else:
+            runs.append([span])
+    minutes = {
+        run[1][0]: _minutes(line, run[1]) - _minutes(line, run[0]) for run in runs if len(run) == 2
+    }
+    if not any(0 < each <= _CERTAIN for each in minutes.values()):
+        return set()
+    return {start for start, each in minutes.items() if 0 < each <= _LONGEST}
+
+
+def _minutes(line: str, span: tuple[int, int]) -> int:
+    hours, minutes = clock(line[slice(*span)]).split(":")
+    return 60 * int(hours) + int(minutes)
 
 
 class Gap:

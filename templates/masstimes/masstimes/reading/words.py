@@ -68,6 +68,8 @@ _BESIDE = re.compile(
     r"(?:\bprzed|\bpo|podczas|w\s+czasie|w\s+trakcie|miedzy|\bpoza|\bbez|intencj\w*|ofiar\w*|\bdo)"
     r"\s+(?:\w+\s+){0,2}$"
 )
+#: The mass at which something is, as in "chrzty na Mszy o 11:30".
+_AT_MASS = re.compile(r"\bna\s+$")
 #: Text after such a mass and before the hour of something else: "przed Mszą, o 18:30".
 _ASIDE = re.compile(r"(?:\s+sw\w*\.?)?\s*(?:,|[-–—])\s*(?:o\s|od\s|godz|\d)")
 
@@ -95,7 +97,9 @@ def find_topics(text: str) -> list[tuple[int, Topic]]:
         if match.lastgroup is None:
             continue
         topic = Topic(match.lastgroup)
-        if topic.is_mass and _BESIDE.search(text[max(0, match.start() - 60) : match.start()]):
+        before = text[max(0, match.start() - 60) : match.start()]
+        is_at_mass = match[0] in {"mszy", "mszach"} and _AT_MASS.search(before) is not None
+        if topic.is_mass and (is_at_mass or _BESIDE.search(before)):
             if _ASIDE.match(text, match.end()):
                 result.append((match.start(), Topic.DEVOTION))
             continue
