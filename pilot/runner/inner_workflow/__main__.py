@@ -5,4 +5,4 @@ import sys
 from pilot.runner.inner_workflow.process import main
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2]))
+    sys.exit(main(*sys.argv[1:]))

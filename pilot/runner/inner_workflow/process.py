@@ -1,7 +1,8 @@
 """Run a CWL process other than a single command line tool for one job.
 
-Usage: ``python -m pilot.runner.inner_workflow FOLDER OUT``. It is a separate process, so that the
-limits of a job apply to everything that it starts.
+Usage: ``python -m pilot.runner.inner_workflow FOLDER OUT [KEEP]``. With ``KEEP``, results of
+finished tools are kept in ``OUT``, and those of an earlier attempt are taken over. It is a separate
+process, so that the limits of a job apply to everything that it starts.
 
 It reads ``process.cwl``, ``order.json``, ``javascript.json`` and ``isolation.json``, and values of
 secrets from its standard input if that is a file. It writes the output object to ``result.json``.
@@ -51,6 +52,7 @@ from pilot.runner.inner_workflow.containers import (
     read_containers,
 )
 from pilot.runner.inner_workflow.failures import FailureWatch
+from pilot.runner.inner_workflow.finished_steps import FinishedSteps
 from pilot.runner.inner_workflow.isolated_tools import IsolatedTools
 from pilot.runner.inner_workflow.isolation import read_isolation
 from pilot.runner.inner_workflow.tools import create_tool_maker
@@ -66,13 +68,13 @@ CONTAINERS, FAILURE = "containers.json", "failure.json"
 EXIT_REFUSED = 3
 
 
-def main(folder: str, out: str) -> int:
+def main(folder: str, out: str, keep: str = "") -> int:
     """Run the process in ``folder`` and return the exit status."""
     secrets, redaction = read_secrets(_read_stdin())
     with open(f"{folder}/{JAVASCRIPT}") as file:
         engine = install_engine(JavaScript.model_validate_json(file.read()))
     try:
-        status = _run(folder, out, secrets, redaction)
+        status = _run(folder, out, secrets, redaction, keeps_steps=bool(keep))
     except WorkflowException:
         if engine.violation is None:
             raise
@@ -96,7 +98,9 @@ def _read_stdin() -> bytes:
     return data
 
 
-def _run(folder: str, out: str, secrets: SecretStore, redaction: Redaction) -> int:
+def _run(
+    folder: str, out: str, secrets: SecretStore, redaction: Redaction, *, keeps_steps: bool
+) -> int:
     loading, inner = create_loading_context(), read_containers(f"{folder}/{CONTAINERS}")
     with open(f"{folder}/{ORDER}", "rb") as file:
         order = read_exact(file.read())
@@ -115,7 +119,12 @@ def _run(folder: str, out: str, secrets: SecretStore, redaction: Redaction) -> i
         None if isolation is None else IsolatedTools(isolation, report_failure=watch.record_failure)
     )
     loading.construct_tool_object = create_tool_maker(
-        watch, containers, isolated_tools, secrets=secrets, job_files=job_files
+        watch,
+        containers,
+        isolated_tools,
+        secrets=secrets,
+        job_files=job_files,
+        finished_steps=FinishedSteps(out, order) if keeps_steps else None,
     )
     process = load_tool(f"file://{folder}/{PROCESS}", loading)
     context = _create_context(folder, out, inner, job_files=job_files, secrets=secrets)

@@ -12,6 +12,7 @@ from pilot.runner.cwl.secret_files import list_secret_files, remove_secret_files
 from pilot.runner.files.job_files import JobFiles
 from pilot.runner.inner_workflow.containers import ContainerJobs
 from pilot.runner.inner_workflow.failures import FailureWatch
+from pilot.runner.inner_workflow.finished_steps import FinishedSteps
 from pilot.runner.inner_workflow.isolated_tools import IsolatedTools
 from pilot.runner.programs.visible_gpus import count_gpus
 from sluice.contracts.jobs.spent import SPENT_FILE
@@ -24,15 +25,19 @@ def create_tool_maker(
     *,
     secrets: SecretStore,
     job_files: JobFiles,
+    finished_steps: FinishedSteps | None = None,
 ) -> Callable[[Any, LoadingContext], Any]:
     """Return a function that makes processes whose jobs are watched.
 
     With ``containers``, jobs run in these containers. With ``isolated_tools``, jobs outside
-    containers run in its isolation, and otherwise like this process.
+    containers run in its isolation, and otherwise like this process. With ``finished_steps``,
+    results are kept or taken over.
     """
 
     def wrap_job(kind: Any) -> Any:
-        return watch.wrap_job(kind if isolated_tools is None else isolated_tools.wrap_job(kind))
+        isolated = kind if isolated_tools is None else isolated_tools.wrap_job(kind)
+        watched = watch.wrap_job(isolated)
+        return watched if finished_steps is None else finished_steps.wrap_job(watched)
 
     class Tool(CommandTool):
         gpus = count_gpus()

@@ -31,6 +31,7 @@ from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.prepared_job import PreparedJob
 from pilot.runner.tools.tool import create_job_order, get_input_types
 from sluice.contracts.common.states import ErrorClass
+from sluice.contracts.jobs.checkpoints import FINISHED_STEPS
 from sluice.contracts.pilots.pilots import PilotTask
 from sluice.text.os_errors import reason_of
 
@@ -100,6 +101,8 @@ class WorkflowExecutable:
             "LC_ALL",
             *(() if container is None else ENGINE_VARIABLES),
         )
+        checkpoint = self.task.needs.checkpoint
+        keeps_steps = checkpoint is not None and FINISHED_STEPS in checkpoint.files
         environment = {name: os.environ[name] for name in variables if name in os.environ}
         return PreparedJob(
             arguments=[
@@ -108,6 +111,7 @@ class WorkflowExecutable:
                 "pilot.runner.inner_workflow",
                 place,
                 f"{folder}/{OUT}",
+                *(["keep"] if keeps_steps else []),
             ],
             environment=environment | {"HOME": f"{folder}/{OUT}", "TMPDIR": place},
             stdin=None,

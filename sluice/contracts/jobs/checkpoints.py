@@ -19,6 +19,10 @@ MAX_CHECKPOINT_FILES = 500
 #: The most bytes of the list of its files.
 MAX_LIST = 4 << 20
 
+#: The folder, below that of the job's files, with the results of finished tools of a workflow, and
+#: the seconds between its checkpoints.
+FINISHED_STEPS, FINISHED_STEPS_EVERY = ".finished-steps", 60.0
+
 EXAMPLE = "sluice:checkpoint: {files: [state/*], every: 10}"
 
 

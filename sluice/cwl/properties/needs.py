@@ -7,6 +7,11 @@ from typing import Any
 
 from sluice.contracts.access.secrets import SecretRef
 from sluice.contracts.common.states import DeviceType
+from sluice.contracts.jobs.checkpoints import (
+    FINISHED_STEPS,
+    FINISHED_STEPS_EVERY,
+    Checkpoint,
+)
 from sluice.contracts.jobs.gpus import GpuNeeds
 from sluice.contracts.jobs.needs import UNASKED_DISK, Container, Needs, Resources
 from sluice.cwl.documents.workflow import Step, Workflow
@@ -77,6 +82,8 @@ def _step_needs(
         fields["sandbox"] = True
     if _requires_containers(step, requirements, inner_requirements):
         fields.pop("sandbox", None)
+    if not {"checkpoint", "batch"} & fields.keys() and not secrets and _runs_several_tools(step):
+        fields["checkpoint"] = Checkpoint(files=[FINISHED_STEPS], every=FINISHED_STEPS_EVERY)
     gpu = read_gpu_needs(
         [requirements, *inner_requirements],
         fields.pop("gpu", None),
@@ -92,6 +99,14 @@ def _step_needs(
         named=fields.pop("resources", {}),
         **{name: fields[name] for name in Needs.model_fields if name in fields},
     )
+
+
+def _runs_several_tools(step: Step) -> bool:
+    """Return whether a job of the step runs several tools, so that it may finish some of them."""
+    processes = list(processes_inside(step.tool))
+    tools = [process for _, process in processes if process.get("class") == "CommandLineTool"]
+    scatters = [body for body, _ in processes if "scatter" in body]
+    return len(tools) + len(scatters) > 1
 
 
 def _requires_containers(

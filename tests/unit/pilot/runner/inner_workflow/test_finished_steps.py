@@ -1,0 +1,116 @@
+"""Results of finished tools of a workflow, which the next attempt takes over."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from sluice.contracts.common.states import AttemptOutcome
+from sluice.contracts.jobs.checkpoints import FINISHED_STEPS, Checkpoint
+from tests.unit.pilot.attempts import failed, run
+from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.slot_runner import Runner
+
+#: A tool that adds a line to the file ``count`` and writes the number of the line.
+COUNTS = """
+import os, sys
+with open(sys.argv[1], "a") as file:
+    file.write("x\\n")
+number = len(open(sys.argv[1]).readlines())
+os.makedirs("d/e")
+for name in ("o", "d/p", "d/e/q"):
+    with open(name, "w") as file:
+        file.write(f"{number} {open(sys.argv[2]).read()}")
+"""
+#: A tool that fails until the file ``go`` is there.
+FAILS = """
+import os, sys
+if not os.path.exists(sys.argv[1]):
+    sys.exit("not yet")
+for part in sys.argv[2:]:
+    sys.stdout.write(open(part).read() + ";")
+"""
+
+
+def _tool(code: str, arguments: list[str], **fields: Any) -> dict[str, Any]:
+    return {
+        "class": "CommandLineTool",
+        "baseCommand": [sys.executable, "-c", code.replace("$(", "\\$(")],
+        "arguments": arguments,
+        **fields,
+    }
+
+
+def workflow(folder: Path, **counting: Any) -> dict[str, Any]:
+    """Return a workflow whose first step counts its runs, and whose last one may fail."""
+    counts = _tool(
+        COUNTS,
+        [str(folder / "count"), "$(inputs.f.path)"],
+        inputs={"f": "File"},
+        outputs={
+            "o": {"type": "File", "outputBinding": {"glob": "o"}},
+            "d": {"type": "Directory", "outputBinding": {"glob": "d"}},
+        },
+    )
+    fails = _tool(
+        FAILS,
+        [str(folder / "go"), "$(inputs.o.path)", "$(inputs.d.path)/p", "$(inputs.d.path)/e/q"],
+        inputs={"o": "File", "d": "Directory"},
+        outputs={"o": "stdout"},
+        stdout="result",
+    )
+    return {
+        "cwlVersion": "v1.2",
+        "class": "Workflow",
+        "inputs": {"f": "File"},
+        "outputs": {
+            "o": {"type": "File", "outputSource": "last/o"},
+        },
+        "steps": {
+            "first": {"in": {"f": "f"}, "out": ["o", "d"], "run": {**counts, **counting}},
+            "second": {"in": {"f": "first/o"}, "out": ["o", "d"], "run": {**counts, **counting}},
+            "last": {"in": {"o": "second/o", "d": "second/d"}, "out": ["o"], "run": fails},
+        },
+    }
+
+
+def _attempts(
+    runner: Runner, root: Path, process: dict[str, Any], *, folder: Path, data: bytes = b"a"
+) -> str:
+    """Run an attempt that fails and one that succeeds, and return the result of the latter."""
+    checkpoint = Checkpoint(files=[FINISHED_STEPS], every=86_400)
+    task_ = task(root, process, checkpoint=checkpoint)
+    file = input_file(root / "in" / "a.dat", data=data)
+    failed(run(runner, task_, [file], attempt=1))
+    (folder / "go").touch()
+    report = run(runner, task_, [file], attempt=2)
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    return (root / "out" / report.outputs[0].name).read_text()
+
+
+def test_next_attempt_takes_over_the_results_of_finished_tools(
+    runner: Runner, root: Path, tmp_path: Path
+) -> None:
+    result = _attempts(runner, root, workflow(tmp_path), folder=tmp_path)
+    assert result == "2 1 a;" * 3
+    assert (tmp_path / "count").read_text() == "x\n" * 2, "each tool ran once"
+
+
+def test_tools_that_change_files_in_place_run_again(
+    runner: Runner, root: Path, tmp_path: Path
+) -> None:
+    in_place = {"InplaceUpdateRequirement": {"inplaceUpdate": True}}
+    _attempts(runner, root, workflow(tmp_path, requirements=in_place), folder=tmp_path)
+    assert (tmp_path / "count").read_text() == "x\n" * 4
+
+
+def test_results_that_a_checkpoint_cannot_restore_are_not_kept(
+    runner: Runner, root: Path, tmp_path: Path
+) -> None:
+    """The first tool writes a program: a checkpoint does not restore permissions."""
+    process = workflow(tmp_path)
+    process["steps"]["first"]["run"] = {
+        **process["steps"]["first"]["run"],
+        "baseCommand": [sys.executable, "-c", COUNTS + "\nos.chmod('o', 0o755)"],
+    }
+    result = _attempts(runner, root, process, folder=tmp_path)
+    assert result == "4 3 a;" * 3, "what reads the results of a tool that runs again runs again"
