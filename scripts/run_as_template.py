@@ -63,7 +63,7 @@ def main() -> int:
 
 async def _run(arguments: argparse.Namespace) -> dict[str, Any] | None:
     """Return the output object, or None if the chain does not finish."""
-    document = Path(arguments.document.removesuffix("#main"))
+    document = Path(arguments.document)
     name = f"{template_name(document)[:60]}-{uuid.uuid4().hex[:8]}"
     order = {} if arguments.order is None else read_job_order(arguments.order)
     values = {key: value for key, value in order.items() if key not in RUNNER_KEYS}

@@ -8,6 +8,7 @@ from typing import Any
 from sluice.cli.job_order import REQUIREMENTS_KEY
 from sluice.cli.template_files import TemplateFiles
 from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.templates.templates import split_main
 from sluice.text.visible_text import quoted
 
 
@@ -26,21 +27,22 @@ def add_requirements(files: TemplateFiles, requirements: Any) -> TemplateFiles:
     from ruamel.yaml import YAML  # noqa: PLC0415 - takes long to import
 
     new = _by_class(requirements)
-    main = files.upload.main or next(iter(files.upload.texts))
+    texts = files.upload.texts
+    main, process_id = split_main(files.upload.main or next(iter(texts)), texts)
     yaml = YAML()
     yaml.width = 1 << 16
-    root = yaml.load(files.upload.texts[main])
-    process = _find_process(root)
+    root = yaml.load(texts[main])
+    process = _find_process(root, process_id or "main")
     if process is None:
         raise Unprocessable(
             f"the job order's {quoted(REQUIREMENTS_KEY)} cannot be added: {quoted(main)} has no"
-            " process with the id 'main'"
+            f" process with the id {quoted(process_id or 'main')}"
         )
     process["requirements"] = {**_by_class(process.get("requirements") or {}), **new}
     text = io.StringIO()
     yaml.dump(root, text)
-    texts = {**files.upload.texts, main: text.getvalue()}
-    return replace(files, upload=replace(files.upload, texts=texts))
+    new_texts = {**texts, main: text.getvalue()}
+    return replace(files, upload=replace(files.upload, texts=new_texts))
 
 
 def _by_class(requirements: Any) -> dict[str, Any]:
@@ -64,8 +66,8 @@ def _by_class(requirements: Any) -> dict[str, Any]:
     )
 
 
-def _find_process(root: Any) -> Any:
-    """Return the main process of a document, or None."""
+def _find_process(root: Any, process_id: str) -> Any:
+    """Return the process of a document that has an id, or its only one; None without it."""
     if not isinstance(root, Mapping) or "$graph" not in root:
         return root if isinstance(root, Mapping) else None
     graph = root["$graph"]
@@ -74,7 +76,7 @@ def _find_process(root: Any) -> Any:
         (
             each
             for each in processes
-            if isinstance(each, Mapping) and str(each.get("id")).removeprefix("#") == "main"
+            if isinstance(each, Mapping) and str(each.get("id")).removeprefix("#") == process_id
         ),
         None,
     )

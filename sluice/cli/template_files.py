@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sluice.cli.options import Paths, check_paths_exist
 from sluice.contracts.templates.templates import NewTemplate
 
 if TYPE_CHECKING:
@@ -34,12 +35,33 @@ class TemplateFiles:
         return os.path.join(self.root, path) if path else self.root
 
 
+def split_process(path: Path) -> tuple[Path, str | None]:
+    """Return the path of a file, and the process in it that ``FILE#ID`` names, if any."""
+    name, mark, process = path.name.rpartition("#")
+    return (path, None) if not mark or path.exists() else (path.with_name(name), process)
+
+
+def check_documents_exist(paths: Paths) -> Paths:
+    """Check that the files of workflows exist, which may be named with a process (``FILE#ID``).
+
+    Raises:
+        typer.BadParameter: A file does not exist.
+    """
+    check_paths_exist(
+        [split_process(path)[0] for path in ([paths] if isinstance(paths, Path) else paths or ())]
+    )
+    return paths
+
+
 def template_name(path: Path) -> str:
     """Return the default name of a template.
 
     ``spd/workflow.cwl`` becomes ``spd``, and ``clean.cwl`` becomes ``clean``: a file called
-    workflow or main is named after its folder.
+    workflow or main is named after its folder. ``packed.cwl#count`` becomes ``count``.
     """
+    path, process = split_process(path)
+    if process not in (None, "main"):
+        return re.sub(r"[^A-Za-z0-9_.-]+", "-", str(process))
     stem = path.stem if path.stem not in {"workflow", "main"} else path.resolve().parent.name
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", stem) or "workflow"
 
@@ -51,7 +73,7 @@ def read_template_files(paths: Sequence[Path], *, main: str | None = None) -> Te
     they are.
 
     Args:
-        paths: The files, or one folder or zip.
+        paths: The files, or one folder or zip. A single file may name a process (``FILE#ID``).
         main: The path of the workflow among the files.
 
     Raises:
@@ -61,7 +83,7 @@ def read_template_files(paths: Sequence[Path], *, main: str | None = None) -> Te
     """
     from sluice.cwl import gather_files, is_zip, take_files, unpack_zip  # noqa: PLC0415 - reading CWL takes long to import
 
-    first = paths[0]
+    first, process = split_process(paths[0])
     if len(paths) > 1:
         root = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths])
         files = {_relative_path(root, path): path.read_bytes() for path in paths}
@@ -86,7 +108,9 @@ def read_template_files(paths: Sequence[Path], *, main: str | None = None) -> Te
         os.path.join(os.path.dirname(first) or ".", *[".."] * main_path.count("/"))
     )
     return TemplateFiles(
-        template_name(first), take_files(texts, main=main_path), root if root != "." else ""
+        template_name(paths[0]),
+        take_files(texts, main=f"{main_path}#{process}" if process else main_path),
+        root if root != "." else "",
     )
 
 

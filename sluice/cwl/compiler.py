@@ -11,6 +11,7 @@ from typing import Any
 
 from sluice.contracts.common.problems import Finding
 from sluice.contracts.templates.plan import Plan
+from sluice.contracts.templates.templates import split_main
 from sluice.cwl.documents.main_file import find_main
 from sluice.cwl.documents.named_types import address_types
 from sluice.cwl.documents.packing import dump_document, read_files
@@ -66,8 +67,13 @@ def compile_template(text: str, *, name: str, file: str = "workflow.cwl") -> Com
     return Compiled(plan, findings.sorted())
 
 
-def compile_file(path: Path, *, name: str) -> tuple[Compiled, str]:
+def compile_file(path: Path, *, name: str, process: str | None = None) -> tuple[Compiled, str]:
     """Compile a workflow file together with all files that it refers to.
+
+    Args:
+        path: The path of the file.
+        name: The name of the template.
+        process: The process of a packed document that is the workflow.
 
     Returns:
         The result, whose findings name their files, and the packed text. The text is empty if the
@@ -78,7 +84,8 @@ def compile_file(path: Path, *, name: str) -> tuple[Compiled, str]:
         packed = read_files(str(path), DiskFiles(), findings, main_findings=findings)
         text = packed.text
         if not findings.failed:
-            plan = compile_document(packed.address_types(findings), findings, name=name)
+            root = packed.address_types(findings)
+            plan = compile_document(root, findings, name=name, process=process)
         text = packed.text if not packed.inlined else dump_document(packed.root)
     return Compiled(plan, findings.sorted()), text
 
@@ -89,7 +96,8 @@ class CompiledUpload:
 
     Attributes:
         compiled: The plan and the findings.
-        main: The path of the workflow, or None if it is unclear.
+        main: The path of the workflow (``path#id`` if the upload names a process), or None if it
+            is unclear.
         document: All files as one document, or None after an error.
     """
 
@@ -107,10 +115,11 @@ def compile_upload(upload: Upload, *, name: str) -> CompiledUpload:
     with _LOCK, suppress(TooManyErrors):
         main = find_main(upload, findings)
         if main is not None:
-            findings.file = main
-            packed = read_files(main, upload.files, findings, main_findings=findings)
+            findings.file, process = split_main(main, upload.texts)
+            packed = read_files(findings.file, upload.files, findings, main_findings=findings)
             if not findings.failed:
-                plan = compile_document(packed.address_types(findings), findings, name=name)
+                root = packed.address_types(findings)
+                plan = compile_document(root, findings, name=name, process=process)
             document = None if plan is None else plain_json(packed.root)
             for unusable_file, reason in upload.unusable.items():
                 findings.warning(

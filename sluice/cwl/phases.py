@@ -38,8 +38,12 @@ from sluice.cwl.reading.findings import Findings, TextPlace, TooManyErrors
 from sluice.text.visible_text import quoted
 
 
-def compile_document(root: Any, findings: Findings, *, name: str) -> Plan | None:
+def compile_document(
+    root: Any, findings: Findings, *, name: str, process: str | None = None
+) -> Plan | None:
     """Return the plan, or None after an error.
+
+    ``process`` is the id of the process in a packed document. The default is its main process.
 
     If the steps of a workflow cannot be spread over data sets, the whole workflow runs inside one
     job, with a warning that says why. This does not hold for a workflow whose steps have extension
@@ -47,7 +51,7 @@ def compile_document(root: Any, findings: Findings, *, name: str) -> Plan | None
     """
     if not check_type_depth(root, findings):
         return None
-    template = _parse(root, findings)
+    template = _parse(root, findings, process=process)
     if template is None:
         return None
     spread = _copy(findings)
@@ -142,9 +146,11 @@ def _plan_steps(template: ParsedTemplate, findings: Findings, *, name: str) -> P
     return plan
 
 
-def _parse(root: Any, findings: Findings) -> ParsedTemplate | None:
+def _parse(root: Any, findings: Findings, *, process: str | None = None) -> ParsedTemplate | None:
     """Return the parsed template, or None if it cannot be checked further."""
-    document = find_process(root, findings) if root is not None or not findings.failed else None
+    if root is None and findings.failed:
+        return None
+    document = find_process(root, findings, process)
     if document is None:
         return None
     extensions = read_extensions(document, findings)

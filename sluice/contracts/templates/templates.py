@@ -1,5 +1,6 @@
 """Requests and answers of the operator service about templates."""
 
+from collections.abc import Container
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -25,6 +26,15 @@ def template_label(name: str, version: int) -> str:
     return f"{name} (run)" if version == RUN_VERSION else f"{name} {version}"
 
 
+def split_main(main: str, files: Container[str]) -> tuple[str, str | None]:
+    """Return the path of the workflow's file, and the process in it that ``main`` names, if any.
+
+    ``files`` are the paths of all files: a path may contain ``#``.
+    """
+    path, _, process = main.partition("#")
+    return (main, None) if main in files or not process else (path, process)
+
+
 class _TemplateFiles(Contract):
     """The files of a template: either one text in ``cwl``, or several in ``files``.
 
@@ -32,7 +42,8 @@ class _TemplateFiles(Contract):
         cwl: The text of the only file.
         files: Texts by path.
         main: The path of the workflow in ``files``. By default it is the one Workflow that no other
-            file refers to, or that is called ``main``.
+            file refers to, or that is called ``main``. ``path#id`` names a process of a packed
+            document.
     """
 
     cwl: _Text | None = None
@@ -51,7 +62,7 @@ class NewTemplate(_TemplateFiles):
         cwl: The text of the only file.
         files: Texts by path.
         main: The path of the workflow in ``files``. Defaults to the one Workflow that no other file
-            refers to, or that is called ``main``.
+            refers to, or that is called ``main``. ``path#id`` names a process of a packed document.
     """
 
     name: Name
@@ -80,7 +91,7 @@ class Template(Contract):
         template: The text as JSON, if the request is about one template.
         cwl: The text as it was written, if the request is about one template.
         files: All texts by path, if the request is about one template.
-        main: The path of the workflow, whose text is ``cwl``.
+        main: The path of the workflow, whose text is ``cwl``; or ``path#id``.
     """
 
     id: UUID

@@ -9,7 +9,7 @@ from sluice.cwl import features
 from sluice.cwl.documents.file_literals import find_outside_name
 from sluice.cwl.documents.versions import VERSIONS
 from sluice.cwl.reading.findings import START, Findings, suggest_or_list, text_place
-from sluice.cwl.reading.nodes import mappings, named_nodes
+from sluice.cwl.reading.nodes import local_name, mappings, named_nodes
 from sluice.text.visible_text import quoted
 
 _INCLUSIONS = ("$import", "$include", "$mixin")
@@ -45,13 +45,19 @@ class Document:
     is_incomplete: bool
 
 
-def find_process(root: Any, findings: Findings) -> Document | None:
-    """Return the document, or None after an error if it has no process to check."""
+def find_process(root: Any, findings: Findings, process_id: str | None = None) -> Document | None:
+    """Return the document, or None after an error if it has no process to check.
+
+    ``process_id`` names a process of a packed document. The default is its main process.
+    """
     if not isinstance(root, CommentedMap):
         findings.error(START, "not CWL: a CWL document is a mapping with 'cwlVersion' and 'class'")
         return None
     graph = _graph_processes(root)
-    workflow = _main_process(root, graph, findings) if "$graph" in root else root
+    if process_id is not None:
+        workflow = _named_process(root, graph, process_id, findings)
+    else:
+        workflow = _main_process(root, graph, findings) if "$graph" in root else root
     if workflow is None or not _is_template(workflow, findings):
         return None
     version, namespaces = _version(root, findings), _namespaces(root, findings)
@@ -65,6 +71,18 @@ def _graph_processes(root: CommentedMap) -> dict[str, CommentedMap]:
         for entry in named_nodes(root.get("$graph"))
         if entry.body is not None
     }
+
+
+def _named_process(
+    root: CommentedMap, graph: dict[str, CommentedMap], process_id: str, findings: Findings
+) -> CommentedMap | None:
+    is_only = "$graph" not in root and local_name(str(root.get("id"))) == process_id
+    process = root if is_only else graph.get(process_id)
+    if process is None:
+        findings.error(
+            START, f"there is no process {quoted(process_id)}{suggest_or_list(process_id, graph)}"
+        )
+    return process
 
 
 def _main_process(

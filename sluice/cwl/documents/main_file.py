@@ -7,6 +7,7 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
+from sluice.contracts.templates.templates import split_main
 from sluice.cwl.documents.references import referenced_files
 from sluice.cwl.reading.findings import START, Findings
 from sluice.cwl.reading.nodes import named_nodes
@@ -25,16 +26,16 @@ _MAX_SHOWN_FILES = 10
 def find_main(upload: Upload, findings: Findings) -> str | None:
     """Return the path of the workflow, or None after an error if it is missing or unclear.
 
-    It is the file that the upload names. Otherwise it is the only workflow that no other file
-    refers to, or the only one among them that is called ``main``. Without workflows, the same holds
-    for tools.
+    It is the file that the upload names, with the process if it names one. Otherwise it is the only
+    workflow that no other file refers to, or the only one among them that is called ``main``.
+    Without workflows, the same holds for tools.
     """
     if upload.main is not None:
-        if upload.main not in upload.texts:
+        path, _ = split_main(upload.main, upload.texts)
+        if path not in upload.texts:
             findings.error(
                 START,
-                f"there is no file {quoted(upload.main)} among the files:"
-                f" {_describe_files(upload.texts)}",
+                f"there is no file {quoted(path)} among the files: {_describe_files(upload.texts)}",
             )
             return None
         return upload.main

@@ -11,18 +11,12 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.contracts.common.problems import Finding, Unprocessable
-from sluice.contracts.templates.secondary_files import read_patterns
-from sluice.cwl.documents.file_literals import (
-    make_directory_literal,
-    make_file_literal,
-    name_secondary_file,
-    naming_field,
-)
+from sluice.cwl.documents.embedded_files import FileEmbedder
 from sluice.cwl.documents.named_types import address_types
 from sluice.cwl.documents.prefixes import Prefixes
 from sluice.cwl.documents.versions import drop_inner_versions
 from sluice.cwl.features import PROCESSES
-from sluice.cwl.reading.files import MAX_LITERAL, DiskFiles, FileRefused, FileSet
+from sluice.cwl.reading.files import DiskFiles, FileRefused, FileSet
 from sluice.cwl.reading.findings import START, Findings, TextPlace, TooManyErrors, text_place
 from sluice.cwl.reading.nodes import (
     clone,
@@ -30,7 +24,6 @@ from sluice.cwl.reading.nodes import (
     local_name,
     named_nodes,
     nesting_depth,
-    node_at,
     plain_json,
     put_at,
 )
@@ -216,8 +209,9 @@ class _FileInliner:
                 return self._include_text(node, base)
             if len(node) == 1 and isinstance(node.get("$import"), str):
                 return self._inline_file(node, "$import", base, stack)
-            self._embed_default(node, base)
-            self._embed_files(node, base)
+            embedder = FileEmbedder(self.files, self._has_space)
+            embedder.embed_secondary_files(node, base)
+            self.inlined |= embedder.embed(node, base)
             for step in _steps(node):
                 if isinstance(step.get("run"), str):
                     put_at(
@@ -280,51 +274,6 @@ class _FileInliner:
                 place, "the texts included up to here are more than 2 MiB: too much"
             )
         return self.characters <= MAX_BYTES
-
-    def _embed_files(self, node: CommentedMap, base: str) -> None:
-        """Turn an object that names a file or directory of the template into a literal.
-
-        The object stays as it is if a file is missing, too large, or no text.
-        """
-        key = naming_field(node)
-        if key is None:
-            return
-        texts = self._read_literals(node, key, base)
-        if texts is None or not self._has_space("".join(texts.values()), text_place(node, key)):
-            return
-        self.inlined = True
-        if node["class"] == "File":
-            make_file_literal(node, key, texts[""])
-        else:
-            make_directory_literal(node, key, texts)
-
-    def _read_literals(self, node: CommentedMap, key: str, base: str) -> dict[str, str] | None:
-        """Return the text of a file as "", or those of a directory by path; None without them."""
-        try:
-            if node["class"] == "File":
-                paths = {"": self.files.find(base, node[key])}
-            else:
-                paths = self.files.list_folder(base, node[key])
-            texts = {path: self.files.text(file) for path, file in paths.items()}
-        except FileRefused:
-            return None
-        is_small = sum(len(text.encode()) for text in texts.values()) <= MAX_LITERAL
-        return texts if texts and is_small else None
-
-    def _embed_default(self, port: CommentedMap, base: str) -> None:
-        """Add the secondary files that patterns of a port find beside its default file."""
-        default = port.get("default")
-        if not isinstance(default, CommentedMap) or default.get("class") != "File":
-            return
-        key = naming_field(default)
-        if key is None or "secondaryFiles" in default:
-            return
-        place, patterns = text_place(default, key), read_patterns(port.get("secondaryFiles"))
-        others = [name_secondary_file(default, key, each.pattern) for each in patterns if each]
-        for other in others:
-            self._embed_files(other, base)
-        if literals := [other for other in others if "contents" in other]:
-            put_at(default, "secondaryFiles", node_at(place, literals), place)
 
     def _inline_file(self, node: CommentedMap, key: str, base: str, stack: tuple[str, ...]) -> Any:
         """Return the inlined document that ``node[key]`` names, or the old value after an error."""

@@ -7,6 +7,7 @@ import pytest
 
 from sluice.cli.template_files import read_template_files, template_name
 from sluice.cwl import PackError, UploadRefused
+from sluice.cwl.compiler import compile_upload
 from tests.unit.cli.test_template_check import check
 from tests.unit.cwl.documents.test_packing import TOOL, WORKFLOW
 
@@ -91,3 +92,34 @@ def test_folders_and_zips_are_checked_like_files(folder: Path) -> None:
 def test_template_name_comes_from_the_file_or_folder(tmp_path: Path) -> None:
     assert template_name(Path("clean.cwl")) == "clean"
     assert template_name(tmp_path / "my flow" / "workflow.cwl") == "my-flow"
+
+
+PACKED = """\
+cwlVersion: v1.2
+$graph:
+- {id: one, class: CommandLineTool, inputs: {}, outputs: {a: stdout}, baseCommand: echo}
+- {id: two, class: CommandLineTool, inputs: {}, outputs: {b: stdout}, baseCommand: echo}
+"""
+
+
+def test_process_of_a_packed_document_is_named_by_its_id(folder: Path) -> None:
+    path = folder / "packed.cwl"
+    path.write_text(PACKED)
+    template_files = read_template_files([folder / "packed.cwl#two"])
+    assert (template_files.name, template_files.upload.main) == ("two", "packed.cwl#two")
+    compiled = compile_upload(template_files.upload, name="t").compiled
+    assert compiled.plan is not None, compiled.findings
+    assert [output.name for output in compiled.plan.outputs] == ["b"]
+    assert check(folder / "packed.cwl#one")[0] == 0
+    for name, reason in (("packed.cwl#tow", "did you mean 'two'?"), ("none.cwl#two", "not exist")):
+        status, output = check(folder / name)
+        assert status != 0
+        assert reason in " ".join(output.split())
+
+
+def test_file_with_a_number_sign_in_its_name_is_a_file(folder: Path) -> None:
+    (folder / "tools" / "join.cwl").rename(folder / "join#two.cwl")
+    template_files = read_template_files([folder / "join#two.cwl"])
+    assert (template_files.name, template_files.upload.main) == ("join-two", "join#two.cwl")
+    compiled = compile_upload(template_files.upload, name="t").compiled
+    assert compiled.plan is not None, compiled.findings

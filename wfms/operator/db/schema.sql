@@ -341,3 +341,17 @@ CREATE TABLE inbox (
 CREATE INDEX inbox_applied_at ON inbox (applied_at);
 
 INSERT INTO alembic_version (version_num) VALUES ('operator0201') RETURNING alembic_version.version_num;
+
+-- Running upgrade operator0201 -> operator0202
+
+ALTER TABLE templates DROP CONSTRAINT files_are_texts;
+
+ALTER TABLE templates ADD CONSTRAINT files_are_texts
+    CHECK (jsonb_typeof(files) = 'object' AND (files ? main OR files ? split_part(main, '#', 1)));
+
+ALTER TABLE run_templates DROP CONSTRAINT run_templates_check;
+
+ALTER TABLE run_templates ADD CONSTRAINT run_files_are_texts
+    CHECK (jsonb_typeof(files) = 'object' AND (files ? main OR files ? split_part(main, '#', 1)));
+
+UPDATE alembic_version SET version_num='operator0202' WHERE alembic_version.version_num = 'operator0201';

@@ -31,14 +31,18 @@ from sluice.cli.options import (
     ParamOption,
     RankOption,
     RecursiveOption,
-    check_paths_exist,
 )
 from sluice.cli.order_requirements import add_requirements
 from sluice.cli.output import err, print_files, print_json
 from sluice.cli.parameters import ParameterInput, key_values, read_parameters, require_dataset
 from sluice.cli.run_system import provide_system
 from sluice.cli.system import System, with_system
-from sluice.cli.template_files import TemplateFiles, read_template_files, template_name
+from sluice.cli.template_files import (
+    TemplateFiles,
+    check_documents_exist,
+    read_template_files,
+    template_name,
+)
 from sluice.cli.transfer.failed_jobs import fetch_failed_jobs
 from sluice.cli.transfer.inputs import InputEntry, list_entries, require_paths, total_bytes
 from sluice.cli.transfer.output_folder import reserve_folder
@@ -65,6 +69,14 @@ from sluice.contracts.templates.templates import Template
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.process.termination import Terminated, complete, is_terminated, run_until_terminated
 
+WorkflowArgument = Annotated[
+    Path,
+    typer.Argument(
+        help="The CWL workflow. FILE#ID names a process of a packed document.",
+        callback=check_documents_exist,
+        dir_okay=False,
+    ),
+]
 InputsOption = Annotated[
     list[Path] | None,
     typer.Option(
@@ -116,10 +128,7 @@ class _Arguments:
 @with_system
 def run(  # noqa: PLR0913 - a command's options, each by its name
     system: System,
-    template: Annotated[
-        Path,
-        typer.Argument(help="The CWL workflow.", callback=check_paths_exist, dir_okay=False),
-    ],
+    template: WorkflowArgument,
     *,
     inputs: InputsOption = None,
     more: Annotated[
@@ -252,10 +261,8 @@ async def _run_on_system(url: str, arguments: _Arguments, chains: list[_LeasedCh
 
 def _read_template(arguments: _Arguments) -> TemplateFiles:
     """Return the files of the template, with the requirements of the job order."""
-    files = read_template_files([arguments.template])
-    if arguments.requirements is None:
-        return files
-    return add_requirements(files, arguments.requirements)
+    files, new = read_template_files([arguments.template]), arguments.requirements
+    return files if new is None else add_requirements(files, new)
 
 
 async def _follow(

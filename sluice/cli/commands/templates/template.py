@@ -24,10 +24,10 @@ from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
 from sluice.cli.lookup import resolve_template
 from sluice.cli.moments import local_time
-from sluice.cli.options import JsonOption, TemplateArgument, check_paths_exist
+from sluice.cli.options import JsonOption, TemplateArgument
 from sluice.cli.output import err, out, print_json, print_next_page_hint, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.template_files import read_template_files
+from sluice.cli.template_files import check_documents_exist, read_template_files
 from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import Finding, NotFound, Unprocessable
 from sluice.contracts.templates.templates import (
@@ -35,6 +35,7 @@ from sluice.contracts.templates.templates import (
     CheckedTemplate,
     Template,
     TemplateList,
+    split_main,
 )
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
@@ -62,8 +63,9 @@ def check(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="CWL workflows. Each may be a folder or a zip.",
-            callback=check_paths_exist,
+            help="CWL workflows. Each may be a folder, a zip, or FILE#ID for a process of a packed"
+            " document.",
+            callback=check_documents_exist,
             metavar="FILE",
         ),
     ],
@@ -272,9 +274,10 @@ def show(
         print_json(template)
     elif text:
         sys.stdout.buffer.write((template.cwl or "").encode())
-        others = sorted(set(files) - {template.main})
-        if others and template.main:
-            err.print(f"{template.main}; there are others, which --out writes: {', '.join(others)}")
+        main, _ = split_main(template.main or "", files)
+        others = sorted(set(files) - {main})
+        if others and main:
+            err.print(f"{main}; there are others, which --out writes: {', '.join(others)}")
     else:
         for line in (*description_lines(template), *trigger_lines(system, template)):
             out.print(line)

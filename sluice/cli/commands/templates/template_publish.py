@@ -9,10 +9,14 @@ from rich.text import Text
 
 from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
-from sluice.cli.options import GroupOption, check_paths_exist
+from sluice.cli.options import GroupOption
 from sluice.cli.output import err, out, print_json
 from sluice.cli.system import System, with_system
-from sluice.cli.template_files import TemplateFiles, read_template_files
+from sluice.cli.template_files import (
+    TemplateFiles,
+    check_documents_exist,
+    read_template_files,
+)
 from sluice.contracts.common.problems import Finding, ServiceError, Unprocessable
 from sluice.contracts.templates.templates import NewTemplate, Template, TemplateChanges
 
@@ -21,9 +25,9 @@ Answer = TypeVar("Answer")
 FilesArgument = Annotated[
     list[Path],
     typer.Argument(
-        help="The CWL workflow, which brings the files that it refers to, or several"
-        " files, a folder or a zip.",
-        callback=check_paths_exist,
+        help="The CWL workflow, which brings the files that it refers to (FILE#ID for a process"
+        " of a packed document), or several files, a folder or a zip.",
+        callback=check_documents_exist,
         metavar="FILE|FOLDER|ZIP",
     ),
 ]

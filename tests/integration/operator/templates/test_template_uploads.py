@@ -170,3 +170,28 @@ async def test_findings_in_several_files_name_their_file(operator: Operator) -> 
     )
     assert "several files need one" in unnamed.json()["detail"]
     assert await rows(operator) == 0
+
+
+async def test_processes_of_a_packed_document_are_different_templates(operator: Operator) -> None:
+    """A document without ``main`` is a template only with the id of a process."""
+    tools = "".join(
+        f"- {{id: {name}, class: CommandLineTool, inputs: {{}}, outputs: {{{name}: stdout}},"
+        " baseCommand: date}\n"
+        for name in ("one", "two")
+    )
+    files = {"packed.cwl": f"cwlVersion: v1.2\n$graph:\n{tools}"}
+    for replaces, process in enumerate(("one", "two")):
+        new = NewTemplate(name="x", files=files, main=f"packed.cwl#{process}", replaces=replaces)
+        stored = await operator.client.store_template(new)
+        assert (stored.version, [output.name for output in stored.plan.outputs]) == (
+            replaces + 1,
+            [process],
+        )
+        assert (await operator.client.store_template(new)).version == stored.version
+        run = await operator.client.store_run_template(new)
+        assert [output.name for output in run.plan.outputs] == [process]
+    shown = await operator.client.get_template("x")
+    assert (shown.main, shown.cwl) == ("packed.cwl#two", files["packed.cwl"])
+    assert "baseCommand" in (await operator.http.get("/templates/x")).text
+    with pytest.raises(Unprocessable, match="was not stored: 1 error in its text"):
+        await operator.client.store_template(NewTemplate(name="y", files=files))

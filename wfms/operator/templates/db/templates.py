@@ -115,7 +115,7 @@ def stored_values(template: StoredTemplate) -> tuple[Any, ...]:
         template.plan.model_dump(mode="json"),
         [finding.model_dump(mode="json") for finding in template.warnings],
         template.main,
-        template.files if len(template.files) > 1 else None,
+        None if template.files.keys() == {template.main} else template.files,
     )
 
 

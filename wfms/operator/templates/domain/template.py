@@ -9,7 +9,7 @@ from uuid import UUID
 from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.common.problems import Finding
 from sluice.contracts.templates.plan import Plan
-from sluice.contracts.templates.templates import Template
+from sluice.contracts.templates.templates import Template, split_main
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,12 @@ class StoredTemplate:
     @property
     def text(self) -> str:
         """The text of the file that has the workflow."""
-        return self.files[self.main]
+        return self.files[self.main_path]
+
+    @property
+    def main_path(self) -> str:
+        """The path of the file that has the workflow."""
+        return split_main(self.main, self.files)[0]
 
     def contract(self, *, with_files: bool = False, text: bool = False) -> Template:
         """Return the template for an API response.

@@ -70,6 +70,6 @@ def _compare(
             {} if before is None else before.files,
             candidate.files,
             labels=(old, f"version {version}"),
-            mains=(candidate.main if before is None else before.main, candidate.main),
+            mains=((before or candidate).main_path, candidate.main_path),
         ),
     )

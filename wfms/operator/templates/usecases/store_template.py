@@ -10,6 +10,7 @@ import structlog
 
 from sluice.contracts.access.owners import ALL
 from sluice.contracts.common.problems import Finding
+from sluice.contracts.templates.templates import split_main
 from sluice.servicekit.access.delegation import current_visibility
 from sluice.servicekit.database import Connection
 from wfms.operator.context import OperatorContext
@@ -101,11 +102,12 @@ async def find_latest_if_same(
     present = await templates.find_latest(connection, name, current_visibility())
     if present is None:
         return None
+    process = split_main(present.main, present.files)[1]
     if len(present.files) == len(upload.texts) == 1:
-        return present if [present.text] == list(upload.texts.values()) else None
-    return (
-        present if present.files == upload.texts and upload.main in {None, present.main} else None
-    )
+        is_same = split_main(upload.main or "", upload.texts)[1] == process
+        return present if is_same and [present.text] == list(upload.texts.values()) else None
+    mains = {present.main} if process else {None, present.main}
+    return present if present.files == upload.texts and upload.main in mains else None
 
 
 async def compile_template(

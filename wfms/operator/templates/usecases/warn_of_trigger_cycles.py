@@ -28,4 +28,4 @@ async def list_trigger_cycle_warnings(
         " Each is given what the one before has made, again and again, until the intake begins no"
         " more of their chains"
     )
-    return [Finding(message=message, severity="warning", file=candidate.main)]
+    return [Finding(message=message, severity="warning", file=candidate.main_path)]

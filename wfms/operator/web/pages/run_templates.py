@@ -55,7 +55,7 @@ class RunTemplatePages:
     def show(self, template_id: UUID) -> str:
         """Show one template."""
         template = self._read(template_id)
-        listings = list_sources(template.files, template.main, findings=template.warnings)
+        listings = list_sources(template.files, template.main_path, findings=template.warnings)
         drawing = draw(template.plan)
         return render_template(
             "template.html",

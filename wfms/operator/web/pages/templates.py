@@ -7,6 +7,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.problems import ServiceError, Unprocessable
+from sluice.contracts.templates.templates import split_main
 from wfms.operator.chains.usecases.review_unmatched import count_waiting
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import MAX_NAMED
@@ -102,7 +103,7 @@ class TemplatePages:
     def _show_review(self, draft: StoredTemplate, trouble: str = "") -> str:
         """Render the review page. ``trouble``: why the draft was not published."""
         changes = self._bridge.run(compare_with_latest(self._database, draft))
-        listings = list_sources(draft.files, draft.main, findings=changes.warnings)
+        listings = list_sources(draft.files, draft.main_path, findings=changes.warnings)
         drawing = draw(draft.plan)
         return render_template(
             "review.html",
@@ -138,7 +139,8 @@ class TemplatePages:
     def _show_refusal(self, refusal: ServiceError, name: str, text: str) -> Response:
         texts, main = {UNNAMED: text} if text.strip() else {}, None
         if isinstance(refusal, TemplateRefused):
-            texts, main = dict(refusal.texts), refusal.main
+            texts = dict(refusal.texts)
+            main, _ = split_main(refusal.main or "", texts)
         if len(texts) == 1:
             (text,) = texts.values()
         listings = list_sources(texts, main, findings=refusal.findings, fold=True)
@@ -164,7 +166,7 @@ class TemplatePages:
             template=template,
             versions=versions,
             drawing=draw(template.plan),
-            listings=list_sources(template.files, template.main, findings=template.warnings),
+            listings=list_sources(template.files, template.main_path, findings=template.warnings),
         )
 
     def restore(self, name: str) -> AnyResponse:
