@@ -4,6 +4,7 @@ from datetime import timedelta
 from functools import partial
 
 from dms.api.append_only import append_only_router
+from dms.api.asset_datasets import asset_datasets_router
 from dms.api.content import content_router
 from dms.api.datasets import datasets_router, stalled_router
 from dms.api.files import check_router, files_router
@@ -65,6 +66,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
     routers = [
         datasets_router(context, on_deletion=on_deletion, on_resume=loops.wake),
         stalled_router(database),
+        asset_datasets_router(context),
         files_router(context, on_complete=on_complete),
         check_router(context),
         append_only_router(database, on_complete=on_complete),

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 
 from dms.usecases.context import DmsContext
 from dms.usecases.datasets.close_dataset import close_dataset
@@ -26,10 +26,8 @@ from sluice.contracts.data.datasets import (
     DatasetStatus,
     NewDataset,
     StalledList,
-    require_no_reserved_keys,
 )
 from sluice.servicekit.access.policy import SUBMITTERS, VIEWERS, allow
-from sluice.servicekit.access.principal import Person, find_principal
 from sluice.servicekit.access.principal_dependencies import CallerPerson, CallerVisibility
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
@@ -117,16 +115,12 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
         responses={200: {"model": Dataset}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
     @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.CHAINS, CallingService.INTAKE)
-    async def register(
-        new: NewDataset, request: Request, response: Response, by: CallerPerson
-    ) -> Dataset:
+    async def register(new: NewDataset, response: Response, by: CallerPerson) -> Dataset:
         """Register a data set: 201.
 
         If its name is registered: 200 with the first one for the same request, 409 for another
-        request.
+        request. Names that begin with `asset.` are reserved for assets.
         """
-        if isinstance(find_principal(request.scope), Person):  # not a service on behalf of a person
-            require_no_reserved_keys(new.meta)
         dataset, created = await register_dataset(context, new, by=by)
         response.status_code = 201 if created else 200
         return dataset

@@ -6,9 +6,16 @@ from uuid import UUID
 
 from sluice.contracts.access.quotas import HolderKind, ReachedQuota
 from sluice.contracts.common.numbers import format_count
-from sluice.contracts.common.problems import Conflict, NeedsForce, NotFound, Unprocessable
+from sluice.contracts.common.problems import (
+    Conflict,
+    Forbidden,
+    NeedsForce,
+    NotFound,
+    Unprocessable,
+)
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.append_only import Collect
+from sluice.contracts.data.asset_refs import MARK
 from sluice.contracts.data.datasets import Dataset
 from sluice.text.visible_text import quoted
 
@@ -79,6 +86,19 @@ class DatasetNotOpen(Conflict):
             " new data set",
             dataset=uid,
             state=state,
+        )
+
+
+class HoldsAsset(Forbidden):
+    """The data set holds a version of an asset, which only the operator service changes."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        asset = dataset.meta[MARK]
+        super().__init__(
+            f"data set {quoted(dataset.name)} holds a version of the asset {quoted(asset)}, which"
+            " only the system fills, closes and shares: store the files as another version with"
+            f" `sluice asset put {asset}`",
+            dataset=dataset.uid,
         )
 
 

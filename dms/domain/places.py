@@ -12,6 +12,7 @@ from sluice.contracts.common.naming import FILE_SYSTEM_NAME_BYTES
 from sluice.contracts.common.plain_paths import stays_inside
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import StorageType
+from sluice.contracts.data.asset_refs import NAME_PREFIX
 from sluice.text.visible_text import quoted
 
 #: Longest folder name in bytes: what file systems take, less the prefix of a temporary name.
@@ -25,6 +26,18 @@ class OutsideStorages(Unprocessable):
 
     def __init__(self, subject: str, url: str, reason: str) -> None:
         super().__init__(f"{subject}: {url} {reason}", what=subject, url=url)
+
+
+class ReservedFolder(Unprocessable):
+    """A URL in a folder that is reserved for assets."""
+
+    def __init__(self, subject: str, url: str) -> None:
+        super().__init__(
+            f"{subject}: {url} is in a folder whose name begins with {NAME_PREFIX!r}, which is"
+            " reserved for assets: give another folder",
+            what=subject,
+            url=url,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +91,16 @@ class StoragePlace:
     def url(self) -> str:
         """Return the URL of the place."""
         return self.root.build_url(self.path)
+
+
+def require_unreserved_folder(place: StoragePlace, *, subject: str) -> None:
+    """Check that a place is not in the folder of an asset, whether or not the asset exists.
+
+    Raises:
+        ReservedFolder: It is.
+    """
+    if place.path.startswith(NAME_PREFIX):
+        raise ReservedFolder(subject, place.url)
 
 
 def storage_place(url: str, roots: Sequence[Root], *, subject: str) -> StoragePlace:

@@ -7,6 +7,7 @@ from uuid import UUID
 import httpx
 
 from sluice.clients.base import API
+from sluice.clients.dms_assets import AssetDatasetCalls
 from sluice.clients.dms_pieces import PieceCalls
 from sluice.clients.dms_runs import RunCalls
 from sluice.clients.dms_storages import StorageCalls
@@ -33,7 +34,7 @@ from sluice.contracts.data.datasets import (
 from sluice.contracts.data.stated_files import CheckFiles, FileFaults, StatedFile
 
 
-class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
+class DmsClient(StorageCalls, RunCalls, PieceCalls, AssetDatasetCalls, QuotaCalls):
     """Client of the DMS.
 
     Calls raise these errors:

@@ -18,6 +18,7 @@ from dms.domain.errors import (
     UnknownDataset,
 )
 from dms.domain.transitions import DATASET_MOVES
+from dms.usecases.datasets.require_present import require_no_asset
 from sluice.contracts.common.life_cycles import may_move
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.states import DatasetState, DatasetType
@@ -31,15 +32,19 @@ from sluice.text.visible_text import quoted
 BATCH = 100
 
 
-async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> Dataset:
+async def close_dataset(
+    database: Database, uid: UUID, *, files: int | None, for_asset: bool = False
+) -> Dataset:
     """Close a data set, or let it close as soon as ``files`` files are registered.
 
     The last number given counts until the data set closes. A closed data set stays as it is. An
     input without files can only be closed if it is on demand and ``files`` is 0: it then stands for
-    a chain with values only. Sends ``dms.dataset-closed``.
+    a chain with values only. ``for_asset`` is for the service that stores assets. Sends
+    ``dms.dataset-closed``.
 
     Raises:
         UnknownDataset: The data set does not exist.
+        HoldsAsset: It holds a version of an asset.
         NoFiles: The data set is an input without files.
         TooManyFilesForDataset: It has more files than ``files``.
         CompletenessDiffers: It closed with another number of files.
@@ -54,6 +59,8 @@ async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> 
             if row is None:
                 raise UnknownDataset(uid)
             dataset = row.dataset
+            if not for_asset:
+                require_no_asset(dataset)
             if dataset.append_only is not None:
                 raise DatasetIsAppendOnly(dataset, "never closes")
             if dataset.state.readable:

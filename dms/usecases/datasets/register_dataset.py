@@ -12,6 +12,7 @@ from dms.domain.places import (
     OutsideStorages,
     StoragePlace,
     require_length_for_files,
+    require_unreserved_folder,
     storage_place,
 )
 from dms.domain.storage_errors import StorageDisabled
@@ -24,15 +25,19 @@ from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.common.problems import Conflict, NotAvailable, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.datasets import Dataset, NewDataset
+from sluice.contracts.data.reserved_names import require_unreserved
 from sluice.servicekit.access.ownership import ownership
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection
 from sluice.storage import StorageUnavailable
 from sluice.text.visible_text import quoted
 
+#: The visibility under which every folder is another group's.
+NOTHING = Visibility(frozenset())
+
 
 async def register_dataset(
-    context: DmsContext, new: NewDataset, *, by: Person | None = None
+    context: DmsContext, new: NewDataset, *, by: Person | None = None, for_asset: bool = False
 ) -> tuple[Dataset, bool]:
     """Create a data set, and return it with True.
 
@@ -42,18 +47,24 @@ async def register_dataset(
         context: The context of the DMS.
         new: The data set.
         by: The person who asks; None is a service.
+        for_asset: The service that stores assets asks, for a person or for itself.
 
     Raises:
         Conflict: The name is registered with another request or not visible, or the folder is
             taken.
-        Forbidden: The person is not in the group, or does not see the folder.
+        Forbidden: The person is not in the group, or the folder is another data set's.
+        ReservedFolder: The folder is reserved for assets.
         UnknownPeriod: The period is not registered.
-        Unprocessable: The run is not registered, or the folder is outside the storages or a link.
+        Unprocessable: The run is not registered, the name or the metadata is reserved for the
+            system, or the folder is outside the storages or a link.
         StorageDisabled: The storage takes no new data.
         NotAvailable: The storage does not answer.
     """
     whose = ownership(by, owner=new.owner, group=new.group)
-    visibility = ALL if by is None else by.visibility
+    for_person = by is not None and not for_asset
+    if for_person:
+        require_unreserved(new)
+    visibility = ALL if by is None or for_asset else by.visibility
     async with context.database.connection() as connection:
         first = await find_dataset_by_name(connection, new.name)
         if first is not None:
@@ -62,11 +73,16 @@ async def register_dataset(
             await require_folders_present(connection, [new.url], visibility)
         period = await _period(connection, new)
         folder = await _folder(connection, new, context.storage_monitor.rejection_reasons)
+    subject = f"data set {quoted(new.name)}"
+    if for_person and folder is not None:
+        require_unreserved_folder(folder, subject=subject)
     if folder is not None:
-        await _require_no_link(context.reads, folder, subject=f"data set {quoted(new.name)}")
+        await _require_no_link(context.reads, folder, subject=subject)
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        if by is not None and new.url is not None:
+        if for_asset:
+            await _require_empty_folder(connection, new)
+        elif by is not None and new.url is not None:
             # Another group may have taken a folder around it, or in it, meanwhile.
             await lock_folders(connection)
             await require_folders_present(connection, [new.url], visibility)
@@ -77,11 +93,20 @@ async def register_dataset(
             return created, True
         first = await find_dataset_by_name(connection, new.name)
         if first is None:
-            raise Conflict(
-                f"data set {quoted(new.name)}: the folder {new.url} is another data set's",
-                url=new.url,
-            )
+            raise Conflict(f"{subject}: the folder {new.url} is another data set's", url=new.url)
         return await _require_same_request(connection, first, new, visibility), False
+
+
+async def _require_empty_folder(connection: Connection, new: NewDataset) -> None:
+    """Check that no other data set has the folder of an asset, a folder around it or one in it.
+
+    Raises:
+        Forbidden: Another data set has such a folder.
+    """
+    await lock_folders(connection)
+    if new.url is not None and await find_dataset_by_name(connection, new.name) is None:
+        await require_folders_present(connection, [new.url], NOTHING)
+        await require_free_folder(connection, new.url, NOTHING)
 
 
 async def _require_same_request(

@@ -9,9 +9,11 @@ from dms.db.owners import (
     find_foreign_folder,
     find_ownership,
 )
-from dms.domain.errors import UnknownDataset
+from dms.domain.errors import HoldsAsset, UnknownDataset
 from sluice.contracts.access.owners import Visibility
 from sluice.contracts.common.problems import Forbidden
+from sluice.contracts.data.asset_refs import MARK
+from sluice.contracts.data.datasets import Dataset
 from sluice.servicekit.database import Connection, Database
 from sluice.text.visible_text import quoted
 
@@ -35,6 +37,16 @@ async def require_present(
             " reading",
             dataset=uid,
         )
+
+
+def require_no_asset(dataset: Dataset) -> None:
+    """Check that a data set holds no version of an asset.
+
+    Raises:
+        HoldsAsset: It holds one.
+    """
+    if MARK in dataset.meta:
+        raise HoldsAsset(dataset)
 
 
 async def require_folders_present(

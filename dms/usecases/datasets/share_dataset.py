@@ -8,6 +8,7 @@ from dms.db.datasets import lock_dataset
 from dms.db.owners import share
 from dms.db.quotas import require_quota
 from dms.domain.errors import UnknownDataset
+from dms.usecases.datasets.require_present import require_no_asset
 from sluice.contracts.access.owners import Share
 from sluice.contracts.access.quotas import HolderKind, QuotaHolder
 from sluice.contracts.common.problems import Conflict
@@ -42,6 +43,7 @@ async def share_dataset(
 
     Raises:
         UnknownDataset: The data set does not exist.
+        HoldsAsset: It holds a version of an asset, which everybody may read.
         NothingToShare: It is being deleted or is deleted.
         Forbidden: The person is not in the new group.
         QuotaReached: The quota of the new group does not allow it.
@@ -54,6 +56,7 @@ async def share_dataset(
         if row is None:
             raise UnknownDataset(uid)
         now, group = row.dataset, request.group
+        require_no_asset(now)
         if now.state in {DatasetState.DELETING, DatasetState.DELETED}:
             raise NothingToShare(now)
         if by is not None and group not in {None, now.group}:

@@ -135,7 +135,7 @@ async def _join(
         meta=request.meta,
     )
     try:
-        await register_files(context, uid, [new], by=by)
+        await register_files(context, uid, [new], by=by, for_asset=True)
     except QuotaReached:  # the pieces stay for another attempt
         await context.files.remove(place.root, [url], spared=context.storage_monitor.read_only)
         raise

@@ -33,10 +33,20 @@ from dms.domain.errors import (
     TooManyFilesForDataset,
     UnknownDataset,
 )
-from dms.domain.places import OutsideStorages, Root, StoragePlace, storage_place
+from dms.domain.places import (
+    OutsideStorages,
+    Root,
+    StoragePlace,
+    require_unreserved_folder,
+    storage_place,
+)
 from dms.domain.storage_errors import StorageDisabled
 from dms.usecases.context import DmsContext
-from dms.usecases.datasets.require_present import require_files_present, require_folders_present
+from dms.usecases.datasets.require_present import (
+    require_files_present,
+    require_folders_present,
+    require_no_asset,
+)
 from dms.usecases.files.check_files import NO_FAULTS, Faults, check_files
 from dms.usecases.removal.release_files import release_registered
 from dms.usecases.storages.list_storages import RejectionReasons
@@ -46,6 +56,7 @@ from sluice.contracts.common.problems import Conflict, NotAvailable, Unprocessab
 from sluice.contracts.common.states import DatasetState, DatasetType, ReplicaState
 from sluice.contracts.data.counts import add_counts, counts_in
 from sluice.contracts.data.datasets import NewFile, RegistrationCounts
+from sluice.contracts.data.reserved_names import require_no_reserved_keys
 from sluice.contracts.messages import RegisterFiles
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection, Database, Transaction
@@ -57,16 +68,25 @@ MAX_TRIES = 3
 
 
 async def register_files(
-    context: DmsContext, uid: UUID, files: Sequence[NewFile], *, by: Person | None = None
+    context: DmsContext,
+    uid: UUID,
+    files: Sequence[NewFile],
+    *,
+    by: Person | None = None,
+    for_asset: bool = False,
 ) -> RegistrationCounts:
     """Register files of a data set in one transaction; registered files that are equal are skipped.
 
     The data set must be open unless all files are known. With ``context.verify_files``, new files
     on local storages must exist as announced, unless they are announced as released. ``by`` is the
-    person who asks.
+    person who asks. ``for_asset`` is for the service that stores assets, which asks for a person,
+    too.
 
     Raises:
         UnknownDataset: The data set does not exist.
+        HoldsAsset: It holds a version of an asset.
+        ReservedFolder: The folder of a file is reserved for assets.
+        Unprocessable: The metadata of a file has a key that the system sets itself.
         DatasetNotOpen: It is not open.
         DatasetIsAppendOnly: It is append-only.
         ContentMismatch: A file does not exist, or has another size.
@@ -80,7 +100,7 @@ async def register_files(
         Forbidden: A file belongs to, or is in the folder of, a data set that ``by`` does not see.
         QuotaReached: A quota does not allow the files.
     """
-    visibility = ALL if by is None else by.visibility
+    visibility = ALL if by is None or for_asset else by.visibility
     async with context.database.connection() as connection:
         roots = [root for root in (await list_roots(connection)).values() if root.enabled]
         places = [_place(file, roots) for file in files]
@@ -88,13 +108,17 @@ async def register_files(
         await require_files_present(
             connection, [(place.root.id, place.path) for place in places], visibility
         )
+    if by is not None and not for_asset:
+        _require_unreserved(files, places)
     _require_usable_storages(files, places, context.storage_monitor.rejection_reasons)
     submitted = [_to_submitted(file, place) for file, place in zip(files, places, strict=True)]
     faults = await check_files(context.reads, files, places, verify=context.verify_files)
     with log_ids(dataset=uid):
         for _ in range(MAX_TRIES):
             with suppress(PlaceRegisteredConcurrently):
-                return await _register(context.database, uid, submitted, faults, by=by)
+                return await _register(
+                    context.database, uid, submitted, faults=faults, by=by, for_asset=for_asset
+                )
     raise NotAvailable(
         "other requests register files at the same URLs at this moment: send the files again"
     )
@@ -104,14 +128,17 @@ async def _register(
     database: Database,
     uid: UUID,
     submitted: list[SubmittedFile],
-    faults: Faults,
     *,
+    faults: Faults,
     by: Person | None,
+    for_asset: bool,
 ) -> RegistrationCounts:
     async with database.transaction() as transaction:
         row = await lock_dataset(transaction.connection, uid)
         if row is None:
             raise UnknownDataset(uid)
+        if not for_asset:
+            require_no_asset(row.dataset)
         bounded = by is not None
         return await _add(
             transaction.connection, row, submitted, close_at=None, faults=faults, bounded=bounded
@@ -323,6 +350,14 @@ def _place(file: NewFile, roots: Sequence[Root]) -> StoragePlace:
             f"file {quoted(file.name)}", file.url, "is the folder of a storage, not a file in it"
         )
     return place
+
+
+def _require_unreserved(files: Sequence[NewFile], places: Sequence[StoragePlace]) -> None:
+    """Check files that a person registers: only the system registers files of assets."""
+    for file, place in zip(files, places, strict=True):
+        subject = f"file {quoted(file.name)}"
+        require_no_reserved_keys(file.meta, subject)
+        require_unreserved_folder(place, subject=subject)
 
 
 def _require_usable_storages(

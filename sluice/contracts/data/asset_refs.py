@@ -15,6 +15,9 @@ ASSET_SCHEME = "asset:"
 #: The metadata key of a data set that holds a version. Its value names the asset. Chains do not
 #: pass it on.
 MARK = "sluice.asset"
+#: The beginning of the names and folders of data sets that hold versions. Only the operator service
+#: registers such data sets.
+NAME_PREFIX = "asset."
 
 AssetName = Annotated[
     str,

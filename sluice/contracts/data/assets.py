@@ -18,7 +18,7 @@ from sluice.contracts.common.bounds import NewFileName, require_short_name
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.wording import in_words
 from sluice.contracts.data.asset_refs import AssetPath, AssetRef, file_name_of
-from sluice.text.visible_text import quoted
+from sluice.text.visible_text import REORDERING, quoted
 
 #: The most files of one version.
 MAX_FILES = 1000
@@ -77,7 +77,18 @@ def _apart(files: list[NewAssetFile]) -> list[NewAssetFile]:
         if any(other.startswith(f"{path}/") for other in paths):
             raise in_words(f"{quoted(path)} is a file and a folder")
         require_short_name(file_name_of(path))
+        _in_order(path)
     return files
+
+
+def _in_order(text: str) -> str:
+    """Return a new text, or raise an error if a character would show it in another order."""
+    if found := REORDERING.intersection(text):
+        raise in_words(
+            f"{quoted(text)} has the character U+{ord(min(found)):04X}, which shows the text behind"
+            " it in another order than it has: remove it"
+        )
+    return text
 
 
 class AssetCheck(Contract):
@@ -100,7 +111,7 @@ class NewAsset(Contract):
     files: Annotated[
         list[NewAssetFile], Field(min_length=1, max_length=MAX_FILES), AfterValidator(_apart)
     ]
-    note: Annotated[str, Field(max_length=500)] = ""
+    note: Annotated[str, Field(max_length=500), AfterValidator(_in_order)] = ""
     check: AssetCheck | None = None
     group: GroupName | None = None
 

@@ -26,11 +26,9 @@ from sluice.contracts.common.bounds import (
     check_origin,
     require_short_name,
 )
-from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.common.wording import in_words
 from sluice.contracts.data.append_only import SliceOf
-from sluice.contracts.data.asset_refs import MARK
 from sluice.text.visible_text import quoted
 
 
@@ -75,24 +73,6 @@ class NewDataset(Contract):
             else check_inherited
         )
         return check(meta)
-
-
-#: The metadata keys that only the system sets: the asset whose version a data set holds, and the
-#: name of an output of a chain.
-RESERVED_KEYS = (MARK, "output_name")
-
-
-def require_no_reserved_keys(meta: Metadata) -> None:
-    """Check metadata that a person registers.
-
-    Raises:
-        Unprocessable: It has a key that the system sets itself.
-    """
-    if reserved := [key for key in RESERVED_KEYS if key in meta]:
-        raise Unprocessable(
-            f"the metadata has {' and '.join(reserved)}, which the system sets itself: give it"
-            " another name"
-        )
 
 
 class Dataset(Contract):

@@ -294,7 +294,7 @@ def test_metadata_that_the_system_sets_is_refused(hers: GroupObjects, path: str,
     body = {"name": f"said-{key}", "meta": {key: "model", "chain": "c"}}
     refused = hers.owner.ask("POST", path, json=body)
     assert refused.status_code == 422, refused.text
-    assert f"the metadata has {key}, which the system sets itself" in refused.json()["detail"]
+    assert f"the metadata has '{key}', which the system sets itself" in refused.json()["detail"]
 
 
 def test_objects_cannot_be_created_for_another_person_or_group(

@@ -1,7 +1,9 @@
 """Helpers for the tests of assets."""
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -21,7 +23,9 @@ from sluice.contracts.data.assets import (
 )
 from sluice.contracts.data.datasets import File
 from sluice.contracts.templates.plan import Parameter, Plan, Source, StepInput
+from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Database
+from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport.base import Transport
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import plan, step
@@ -66,10 +70,17 @@ class Assets:
     app: Any
     settings: OperatorSettings
     transport: Transport
+    person: Person | None = None
 
     @property
     def client(self) -> OperatorClient:
-        return self.wfms.operator
+        if self.person is None:
+            return self.wfms.operator
+        return OperatorClient(self.wfms.links.http_of(self.person, "wfms.operator"))
+
+    def by(self, person: Person) -> "Assets":
+        """Return the same services, which get the requests of a person."""
+        return replace(self, person=person)
 
     async def begin(self, name: str, files: Files, **more: Any) -> AssetDraft:
         return await self.client.begin_asset(name, described(files, **more))
@@ -99,15 +110,20 @@ class Assets:
         template = self.wfms.add_template(plan_, name=f"wf-{name}")
         return await self.wfms.create_chain(await self.wfms.create_input(name), template, **params)
 
+    @asynccontextmanager
+    async def database(self) -> AsyncIterator[Database]:
+        """Open the database of the operator service."""
+        database = Database(self.settings.database_url, source="operator")
+        async with running(database):
+            yield database
+
     async def run_loops(self) -> None:
         """Run the loops that delete: that of the operator service and that of the DMS."""
-        database = Database(self.settings.database_url, source="operator")
-        await database.start()
-        context = make_context(
-            self.settings, database, links=self.wfms.links, transport=self.transport
-        )
-        await delete_removed(context)
-        await database.stop()
+        async with self.database() as database:
+            context = make_context(
+                self.settings, database, links=self.wfms.links, transport=self.transport
+            )
+            await delete_removed(context)
         dms = dms_context(self.wfms.dms_settings, self.wfms.dms_database)
         while await delete_once(dms):
             pass

@@ -22,7 +22,7 @@ async def assets(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterato
     url = await make_database("wfms.operator.db.migrations")
     settings = OperatorSettings(database_url=url, broker_url=url, patience=30)
     transport = open_transport(url, sluice_topology())
-    service = build(settings, links=wfms.links, transport=transport)
+    service = build(settings, links=wfms.links.of("wfms.operator"), transport=transport)
     wfms.links.apps["wfms.operator"] = service.app
     async with running(transport, service):
         yield Assets(wfms, service.app, settings, transport)

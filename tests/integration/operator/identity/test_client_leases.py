@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from sluice.clients.operator import OperatorClient
 from sluice.contracts.access.access import Role
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.chains.client_leases import RenewClientLease
@@ -165,7 +166,9 @@ async def test_person_cannot_lease_objects_of_another_group(operator: Operator) 
     operator.neighbours.datasets[dataset.uid] = dataset.model_copy(
         update={"owner": "anna", "group": "alpha"}
     )
-    other = await operator.client.store_run_template(
+    anna = Person("anna", Role.SUBMITTER, ("alpha",))
+    hers = OperatorClient(operator.links.http_of(anna, "wfms.operator"))
+    other = await hers.store_run_template(
         NewTemplate(name="two", cwl=f"{LINEAR}# two\n", group="alpha")
     )
 
@@ -179,9 +182,38 @@ async def test_person_cannot_lease_objects_of_another_group(operator: Operator) 
     assert await renew(stranger, datasets=dataset.uid) == 403
     assert await renew(stranger, run_templates=other.id) == 404
     assert await renew(stranger, run_templates=template.id) == 200, "it belongs to everybody"
-    for member in (
-        Person("anna", Role.SUBMITTER, ("alpha",)),
-        Person("al", Role.SHIFT, ("alpha",)),
-    ):
+    visitor = Person("bo", Role.SUBMITTER, ("beta",))
+    assert await renew(visitor, run_templates=template.id) == 403, "it is not his own"
+    for member in (anna, Person("al", Role.SHIFT, ("alpha",))):
         assert await renew(member, chains=chain.uid, datasets=dataset.uid) == 200
         assert await renew(member, run_templates=other.id) == 200
+
+
+async def test_template_of_another_person_stays_on_the_list(operator: Operator) -> None:
+    """Both persons run the same template, which is stored once."""
+    operator.links.apps["wfms.operator"] = operator.service.app
+    anna, bo = (Person(name, Role.SUBMITTER, ("alpha",)) for name in ("anna", "bo"))
+    template_ids = []
+    for person in (anna, bo):
+        http = operator.links.http_of(person, "wfms.operator")
+        stored = await http.post("/api/v1/run-templates", json={"name": "one", "cwl": LINEAR})
+        template_ids.append(stored.json()["id"])
+    template = template_ids[0]
+    assert template_ids == [template] * 2
+    dataset = await operator.client.register_dataset(NewDataset(name="one", on_demand=True))
+    chain = await operator.client.request_chain(dataset.uid, "one", run_template=UUID(template))
+    his = chain.model_copy(update={"owner": "bo", "group": "alpha"})
+    operator.neighbours.chains[chain.uid] = his
+    http = operator.links.http_of(bo, "wfms.operator")
+    path = f"/api/v1/client-leases/{uuid4()}"
+
+    alone = await http.put(path, json={"run_templates": [template]})
+    assert alone.status_code == 403
+    assert "may not own" in alone.json()["detail"]
+    body = {"run_templates": [template], "chains": [str(chain.uid)]}
+    assert [(await http.put(path, json=body)).status_code for _ in range(2)] == [200, 200]
+
+    await eventually(lambda: chain.uid in operator.neighbours.discarded)
+    assert operator.neighbours.chains[chain.uid].state is ChainState.CANCELED
+    listed = (await http.get("/api/v1/run-templates")).json()["templates"]
+    assert [each["id"] for each in listed] == [template]

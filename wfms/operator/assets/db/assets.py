@@ -73,6 +73,12 @@ SELECT dataset_uid, name, files, note, check_tool FROM asset_drafts
 WHERE dataset_uid = $1 AND name = $2 AND given_up_at IS NULL
 """
 
+NOTE_CHECKSUM = """
+-- Keep the checksum of a file that was announced without one.
+UPDATE asset_drafts SET files = jsonb_set(files, ARRAY[$2::text, 'checksum'], to_jsonb($3::text))
+WHERE dataset_uid = $1 AND files #>> ARRAY[$2::text, 'checksum'] IS NULL
+"""
+
 TOUCH_DRAFT = "UPDATE asset_drafts SET touched_at = now() WHERE dataset_uid = $1"
 
 LOCK_DRAFT = f"{SELECT_DRAFT} FOR UPDATE"
@@ -190,6 +196,11 @@ async def find_draft(
         return None
     files = [NewAssetFile.model_validate(file) for file in row["files"]]
     return Draft(row["dataset_uid"], row["name"], files, row["note"], _to_check(row))
+
+
+async def note_checksum(connection: Connection, uid: UUID, number: int, checksum: str) -> None:
+    """Record the checksum of a stored file of a draft, unless the draft has it already."""
+    await connection.execute(NOTE_CHECKSUM, uid, str(number), checksum)
 
 
 async def touch_draft(connection: Connection, uid: UUID) -> None:

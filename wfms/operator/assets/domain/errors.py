@@ -50,6 +50,20 @@ class AssetFilesMissing(Conflict):
         )
 
 
+class AssetFilesDiffer(Conflict):
+    """The data set of the draft has other files than those that were announced."""
+
+    def __init__(self, name: str, differences: Sequence[str]) -> None:
+        named = differences[:MAX_NAMED]
+        super().__init__(
+            f"the version of asset {quoted(name)} is refused, because {len(differences)} of its"
+            f" stored files are not those that were announced: {'; '.join(named)}. Put the asset"
+            " again",
+            findings=[Finding(message=difference) for difference in named],
+            name=name,
+        )
+
+
 class AssetMoved(Conflict):
     """Another request changes the same asset at this moment."""
 

@@ -8,9 +8,9 @@ import structlog
 from sluice.clients.dms import DmsClient
 from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.common.naming import file_key
-from sluice.contracts.common.problems import Conflict
-from sluice.contracts.common.states import DatasetState, StorageType
-from sluice.contracts.data.asset_refs import MARK, file_name_of
+from sluice.contracts.common.problems import Conflict, Forbidden, NotFound
+from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
+from sluice.contracts.data.asset_refs import MARK, NAME_PREFIX, file_name_of
 from sluice.contracts.data.assets import (
     AssetDraft,
     AssetFile,
@@ -25,13 +25,14 @@ from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile, Storage
 from wfms.operator.assets.db import assets
 from wfms.operator.assets.db.assets import Draft
 from wfms.operator.assets.domain.errors import AssetMoved, NoSpaceForAsset, NoStorageForAssets
+from wfms.operator.assets.domain.stored_files import list_differences
 from wfms.operator.context import OperatorContext
 from wfms.operator.identity.db.name_owners import NamedKind
 from wfms.operator.identity.usecases.name_owners import take_or_require_name
 
 log = structlog.get_logger(__name__)
 
-#: How many data set names are tried while earlier ones are being deleted.
+#: How many names are tried that follow from the content, before one that nobody can guess.
 TRIES = 20
 
 
@@ -79,6 +80,8 @@ async def begin_asset(context: OperatorContext, name: str, new: NewAsset) -> Ass
 async def missing_files(dms: DmsClient, draft: Draft) -> list[FileToSend]:
     """Return the files of the draft that are not complete in the DMS.
 
+    The contents of complete files are not compared.
+
     Raises:
         NotAvailable: The DMS does not answer.
     """
@@ -119,27 +122,62 @@ async def _open_dataset(
 ) -> Dataset:
     """Return the open data set for the files, and register it if it does not exist.
 
-    Its name is derived from its content, so equal uploads, repeated or concurrent, share it.
+    Its name is derived from its content, so equal uploads, repeated or concurrent, share it. Names
+    of data sets that cannot be adopted are skipped: people may have registered them before the
+    names were reserved.
     """
     storage = await _choose_storage(context, sum(file.size for file in files))
-    for number in range(removed, removed + TRIES):
-        label = f"asset.{name}.{f'{digest[:24]}.{number}' if digest else uuid4().hex}"
-        new = NewDataset(
-            name=label,
-            meta={MARK: name},
-            on_demand=True,
-            url=f"{storage.url}/{label}",
-            group=EVERYONE,
-        )
-        try:
-            dataset = await context.dms.register_dataset(new)
-        except Conflict as conflict:  # the data set exists on another storage
-            if "dataset" not in conflict.fields:
-                raise
-            dataset = await context.dms.get_dataset(UUID(str(conflict.fields["dataset"])))
-        if dataset.state is DatasetState.OPEN:
+    numbers = range(removed, removed + TRIES) if digest else ()
+    for number in numbers:
+        new = _describe_dataset(storage, name, f"{digest[:24]}.{number}")
+        dataset = await _find_or_register(context.dms, new)
+        if dataset is not None and await _may_adopt(context.dms, dataset, name, files):
             return dataset
-    raise AssetMoved(name)
+        log.info("asset.name_taken", asset=name, dataset=new.name)
+    return await context.dms.register_asset_dataset(_describe_dataset(storage, name, uuid4().hex))
+
+
+def _describe_dataset(storage: Storage, name: str, ending: str) -> NewDataset:
+    label = f"{NAME_PREFIX}{name}.{ending}"
+    return NewDataset(
+        name=label,
+        meta={MARK: name},
+        on_demand=True,
+        url=f"{storage.url}/{label}",
+        group=EVERYONE,
+    )
+
+
+async def _find_or_register(dms: DmsClient, new: NewDataset) -> Dataset | None:
+    """Return the data set with the name, or None if others have the name or the folder."""
+    try:
+        return await dms.register_asset_dataset(new)
+    except Forbidden:  # another data set has the folder
+        return None
+    except Conflict as conflict:  # the data set may exist on another storage
+        if "dataset" not in conflict.fields:
+            return None
+        try:
+            return await dms.get_dataset(UUID(str(conflict.fields["dataset"])))
+        except NotFound:  # it is another group's
+            return None
+
+
+async def _may_adopt(
+    dms: DmsClient, dataset: Dataset, name: str, files: Sequence[NewAssetFile]
+) -> bool:
+    """Return whether this service has registered the data set for such a draft.
+
+    The mark is the proof, because the DMS lets no person set it.
+    """
+    if (
+        dataset.state is not DatasetState.OPEN
+        or dataset.meta != {MARK: name}
+        or dataset.type is not DatasetType.INPUT
+        or dataset.group != EVERYONE
+    ):
+        return False
+    return not list_differences(files, (await dms.list_files(dataset.uid)).files)
 
 
 async def _choose_storage(context: OperatorContext, size: int) -> Storage:
@@ -174,9 +212,10 @@ async def _register_known_files(
         if not any(file.checksum in numbers for file in version.files):
             continue
         for file in (await dms.list_files(version.dataset_uid)).files:
-            number = numbers.pop(file.checksum, None)
-            if number is None:
+            number = numbers.get(file.checksum)
+            if number is None or draft.files[number].size != file.size:
                 continue
+            del numbers[file.checksum]
             new_file = NewFile(
                 seq=number,
                 name=file_name_of(draft.files[number].path),
@@ -186,6 +225,6 @@ async def _register_known_files(
                 meta={MARK: draft.name},
             )
             try:
-                await dms.register_files(draft.uid, [new_file])
+                await dms.register_asset_files(draft.uid, [new_file])
             except Conflict as conflict:  # the file was just deleted, or just registered
                 log.info("asset.not_taken", file=file.name, reason=conflict.detail)

@@ -10,7 +10,6 @@ from sluice.contracts.data.assets import (
     AssetFile,
     AssetVersion,
     JoinPieces,
-    NewAssetFile,
     StoredAsset,
     compute_digest,
 )
@@ -18,9 +17,15 @@ from wfms.operator.assets.db import assets
 from wfms.operator.assets.db.assets import Draft
 from wfms.operator.assets.domain.errors import (
     AssetDraftUnknown,
+    AssetFilesDiffer,
     AssetFilesMissing,
     AssetMoved,
     AssetUnknown,
+)
+from wfms.operator.assets.domain.stored_files import (
+    AnnouncedFile,
+    is_equal,
+    list_differences,
 )
 from wfms.operator.assets.usecases.begin_asset import missing_files
 from wfms.operator.context import OperatorContext
@@ -64,6 +69,16 @@ async def complete_file(
         NotAvailable: The DMS does not answer.
     """
     file = await _find_file(context, name, uid, number)
+    stored = await _store_file(context, name, uid, number=number, file=file)
+    if file.checksum is None:
+        async with context.database.connection() as connection:
+            await assets.note_checksum(connection, uid, number, stored.checksum)
+    return stored
+
+
+async def _store_file(
+    context: OperatorContext, name: str, uid: UUID, *, number: int, file: AnnouncedFile
+) -> AssetFile:
     pieces = JoinPieces(
         seq=number,
         name=file_name_of(file.path),
@@ -88,6 +103,7 @@ async def complete_asset(context: OperatorContext, name: str, uid: UUID) -> Stor
     Raises:
         AssetDraftUnknown: There is no such draft.
         AssetFilesMissing: Files of the draft are missing.
+        AssetFilesDiffer: A stored file is not as it was announced, or was not announced.
         AssetMoved: The draft was given up at the same time.
         NotAvailable: Another service does not answer.
     """
@@ -98,7 +114,7 @@ async def complete_asset(context: OperatorContext, name: str, uid: UUID) -> Stor
     if missing := await missing_files(context.dms, draft):
         raise AssetFilesMissing(name, [file.path for file in missing])
     files = await _list_asset_files(context, draft)
-    await context.dms.close_dataset(uid, files=len(files))
+    await context.dms.close_asset_dataset(uid, files=len(files))
     version, new = await _store_version(context, draft, files)
     if not new and version.dataset_uid != uid:
         await delete_abandoned_draft(context, uid)
@@ -126,15 +142,19 @@ async def _find_draft_or_version(
 
 
 async def _list_asset_files(context: OperatorContext, draft: Draft) -> list[AssetFile]:
-    files_by_name = {file.name: file for file in (await context.dms.list_files(draft.uid)).files}
-    complete_files = [
-        (draft_file.path, files_by_name[file_name_of(draft_file.path)])
-        for draft_file in draft.files
-    ]
-    return [
-        AssetFile(path=path, size=file.size, checksum=file.checksum)
-        for path, file in complete_files
-    ]
+    """Return the stored files of a draft, all of which were received.
+
+    Raises:
+        AssetFilesMissing: A file without an announced checksum was not completed.
+        AssetFilesDiffer: The files are not those of the draft.
+    """
+    if unknown := [file.path for file in draft.files if file.checksum is None]:
+        raise AssetFilesMissing(draft.name, unknown)
+    if differences := list_differences(
+        draft.files, (await context.dms.list_files(draft.uid)).files
+    ):
+        raise AssetFilesDiffer(draft.name, differences)
+    return [AssetFile.model_validate(file.model_dump()) for file in draft.files]
 
 
 async def _store_version(
@@ -168,16 +188,14 @@ async def delete_abandoned_draft(context: OperatorContext, uid: UUID) -> None:
         await assets.delete_draft(connection, uid)
 
 
-async def _find_file(
-    context: OperatorContext, name: str, uid: UUID, number: int
-) -> NewAssetFile | AssetFile:
+async def _find_file(context: OperatorContext, name: str, uid: UUID, number: int) -> AnnouncedFile:
     """Return the file of the draft, or of the version that was created from it.
 
     Raises:
         AssetDraftUnknown: There is no such draft or file.
     """
     draft, version = await _find_draft_or_version(context, name, uid)
-    files: list[NewAssetFile | AssetFile] = []
+    files: list[AnnouncedFile] = []
     files += draft.files if draft is not None else []
     files += version.files if version is not None else []
     if number >= len(files):
@@ -186,12 +204,11 @@ async def _find_file(
 
 
 async def _find_complete_file(
-    context: OperatorContext, uid: UUID, draft_file: NewAssetFile | AssetFile
+    context: OperatorContext, uid: UUID, draft_file: AnnouncedFile
 ) -> AssetFile | None:
     """Return the file if it is complete in the DMS."""
-    name = file_name_of(draft_file.path)
     for file in (await context.dms.list_files(uid)).files:
-        if file.name == name and draft_file.checksum in {None, file.checksum}:
+        if is_equal(draft_file, file):
             return AssetFile(path=draft_file.path, size=file.size, checksum=file.checksum)
     return None
 

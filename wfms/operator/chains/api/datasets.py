@@ -8,8 +8,8 @@ from sluice.contracts.data.datasets import (
     Dataset,
     DatasetStatus,
     NewDataset,
-    require_no_reserved_keys,
 )
+from sluice.contracts.data.reserved_names import require_unreserved
 from sluice.servicekit.access.policy import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS
 from wfms.operator.chains.usecases.read_dataset_detail import read_dataset_status
 from wfms.operator.chains.usecases.share_dataset import share_dataset
@@ -41,7 +41,7 @@ class DatasetRoutes:
 
     async def register(self, body: NewDataset) -> RouteResponse:
         """Register a data set, or return the equal data set that is registered."""
-        require_no_reserved_keys(body.meta)
+        require_unreserved(body)
         dataset, is_new = await self._context.dms.make_dataset(body)
         return RouteResponse(dataset, 201 if is_new else 200)
 

@@ -11,6 +11,7 @@ from sluice.contracts.data.datasets import Dataset
 from sluice.servicekit.access.principal import Person
 from wfms.operator.chains.db import client_leases
 from wfms.operator.context import OperatorContext
+from wfms.operator.templates.domain.template import StoredTemplate
 from wfms.operator.templates.usecases.read_run_templates import read_run_template
 
 
@@ -36,14 +37,17 @@ async def renew_client_lease(
 ) -> RenewedLease:
     """Create or renew a lease that owns what the client names in this request.
 
+    Equal templates of a group are stored once. A client may therefore name the one-off template of
+    another person if it also names a chain of this template. Such a template stays on the list.
+
     Raises:
-        Forbidden: The person may not end a chain or data set that the client names.
+        Forbidden: The person may not end a chain, data set or template that the client names.
         LeaseEnded: The lease has expired.
         NotFound: There is no such chain, data set or one-off template, or it is not visible.
     """
     async with context.database.connection() as connection:
         lease = await client_leases.find_lease(connection, uid, by.name)
-    await _require_own(context, owned, lease, by=by)
+    owned = await _require_own(context, owned, lease, by=by)
     life = timedelta(seconds=context.client_lease)
     async with context.database.connection() as connection:
         expires = await client_leases.renew_lease(connection, uid, by.name, owned, life=life)
@@ -69,18 +73,44 @@ async def _require_own(
     lease: client_leases.ClientLeaseRow | None,
     *,
     by: Person,
-) -> None:
-    """Check the permission for what is new: the service ends it with its own rights."""
-    for template in set(owned.run_templates) - set(lease.run_templates if lease else ()):
-        await read_run_template(context.database, template)
+) -> RenewClientLease:
+    """Check the permission for what is new: the service ends it with its own rights.
+
+    Returns:
+        What the lease may end: the request without templates of others.
+    """
     chains = set(owned.chains) - set(lease.chains if lease else ())
     datasets = set(owned.datasets) - set(lease.datasets if lease else ())
     objects: list[Chain | Dataset] = [await context.chains.get_chain(chain) for chain in chains]
     objects += [await context.dms.get_dataset(dataset) for dataset in datasets]
     for item in objects:
-        may_end = by.role.includes(Role.SHIFT) or item.owner == by.name
-        if not may_end or not by.visibility.is_member(item.group):
-            raise Forbidden(
-                f"{by} may not own {item.uid}: it takes the role shift, or to have made it, and to"
-                f" be in its group {item.group}"
-            )
+        if not _may_end(by, item):
+            raise _forbidden(by, item.uid, item)
+    kept_templates = set(lease.run_templates if lease else ()) & set(owned.run_templates)
+    for uid in set(owned.run_templates) - kept_templates:
+        template = await read_run_template(context.database, uid)
+        if _may_end(by, template):
+            kept_templates.add(uid)
+        elif not await _runs_template(context, owned, uid):
+            raise _forbidden(by, uid, template)
+    return owned.model_copy(update={"run_templates": sorted(kept_templates)})
+
+
+async def _runs_template(context: OperatorContext, owned: RenewClientLease, uid: UUID) -> bool:
+    """Return whether a chain of the lease runs the template."""
+    for chain in owned.chains:
+        if (await context.chains.get_chain(chain)).template_id == uid:
+            return True
+    return False
+
+
+def _may_end(by: Person, item: Chain | Dataset | StoredTemplate) -> bool:
+    has_right = by.role.includes(Role.SHIFT) or item.owner == by.name
+    return has_right and by.visibility.is_member(item.group)
+
+
+def _forbidden(by: Person, uid: UUID, item: Chain | Dataset | StoredTemplate) -> Forbidden:
+    return Forbidden(
+        f"{by} may not own {uid}: it takes the role shift, or to have made it, and to be in its"
+        f" group {item.group}"
+    )
