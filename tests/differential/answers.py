@@ -16,8 +16,12 @@ from sluice import cwl_values, storage
 from sluice.cli.connection import Connection, connected
 from sluice.cli.template_files import read_template_files
 from sluice.cli.transfer.inputs import list_entries
-from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
-from sluice.cli.transfer.upload import upload_files
+from sluice.cli.transfer.parameter_files import (
+    dataset_entries,
+    local_files,
+    upload_parameter_files,
+)
+from sluice.cli.transfer.upload import create_empty_dataset, upload_files
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.naming import own_name
 from sluice.contracts.common.states import ChainState, EntryKind
@@ -95,6 +99,29 @@ async def carry_by_sluice(
         local = local_files(template.plan, params)
         values = await upload_parameter_files(connection, params, local, name_prefix=name)
         chain = await connection.operator.request_chain(dataset, template.name, params=values)
+        return await answer_of_chain(connection, chain, template)
+
+
+async def carry_order(url: str, workflow: Path, order: Mapping[str, Any]) -> Answer:
+    """Return the outputs of a chain with a job order; fail if the chain does not finish."""
+    async with connected(url) as connection:
+        template = await connection.operator.store_template(
+            read_template_files([workflow]).new(workflow.stem)
+        )
+        plan, values, dataset = template.plan, dict(order), None
+        if plan.takes_dataset:
+            entries = dataset_entries(plan, values.pop(plan.data_input, []))
+            new = NewDataset(name=f"data-{workflow.stem}", on_demand=True)
+            data = (
+                await upload_files(connection, entries, dataset=new)
+                if entries
+                else await create_empty_dataset(connection, new)
+            )
+            dataset = data.uid
+        params = await upload_parameter_files(
+            connection, values, local_files(plan, values), name_prefix=workflow.stem
+        )
+        chain = await connection.operator.request_chain(dataset, template.name, params=params)
         return await answer_of_chain(connection, chain, template)
 
 

@@ -1,0 +1,107 @@
+"""Random workflows over all types of CWL give the same answer with cwltool and with Sluice.
+
+``SLUICE_GRAPHS`` is the number of workflows (20).
+"""
+
+import asyncio
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.differential.answers import Answer, answer_of_order, carry_order
+from tests.differential.reference import Reference
+from tests.differential.typed_graphs import TypedWorkflow, typed_workflows
+from tests.draws import examples
+from tests.e2e.systems import LiveSystem
+
+WORKFLOWS = int(os.environ.get("SLUICE_GRAPHS") or examples(20))
+#: Number of workflows that are drawn and run together, which costs less for each.
+BATCH_SIZE = min(10, WORKFLOWS)
+
+pytestmark = [pytest.mark.xdist_group("differential"), pytest.mark.timeout(600 + 5 * WORKFLOWS)]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("typed")
+    for name, text in {"a.txt": "a\n", "b c.txt": "", "d/x.txt": "x", "e/f/y.txt": "y"}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return [folder / name for name in ("a.txt", "b c.txt", "d", "e")]
+
+
+@pytest.mark.long("test_same_answer.py has fixed templates of the same features")
+@pytest.mark.hypothesis
+@pytest.mark.filterwarnings("ignore:Generating overly large repr")
+def test_random_workflows_of_all_types_give_the_same_answer_as_cwltool(
+    system: LiveSystem, files: list[Path], tmp_path: Path
+) -> None:
+    features: set[str] = set()
+    answered: list[bool] = []
+
+    @settings(
+        max_examples=max(1, WORKFLOWS // BATCH_SIZE),
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(drawn=st.lists(typed_workflows(files), min_size=BATCH_SIZE, max_size=BATCH_SIZE))
+    def compare(drawn: list[TypedWorkflow]) -> None:
+        folders = [_write(tmp_path, workflow) for workflow in drawn]
+        with Reference() as reference, ThreadPoolExecutor(1) as aside:
+            answers = aside.submit(
+                lambda: [
+                    _expected(reference, folder, workflow)
+                    for folder, workflow in zip(folders, drawn, strict=True)
+                ]
+            )
+            results = asyncio.run(_carry_all(system.url, folders, drawn))
+            expected = answers.result()
+        for workflow, expectation, got in zip(drawn, expected, results, strict=True):
+            description = f"{json.dumps(workflow.document)}\norder: {json.dumps(workflow.order)}"
+            answered.append(expectation is not None)
+            if expectation is None:
+                continue
+            if isinstance(got, BaseException):
+                raise AssertionError(description) from got
+            assert got == expectation, description
+            features.update(workflow.features)
+
+    compare()
+    assert sum(answered) > 0.7 * len(answered), "workflows that cwltool fails on prove nothing"
+    assert features >= {"plain", "scatter", "when"} or WORKFLOWS < 50
+
+
+def _write(above: Path, workflow: TypedWorkflow) -> Path:
+    folder = above / uuid4().hex
+    folder.mkdir()
+    (folder / f"typed-{folder.name}.cwl").write_text(json.dumps(workflow.document))
+    return folder
+
+
+def _expected(reference: Reference, folder: Path, workflow: TypedWorkflow) -> Answer | None:
+    """Return the answer of cwltool, or None where it fails (lists of records in unions)."""
+    path = folder / f"typed-{folder.name}.cwl"
+    try:
+        return answer_of_order(reference.run(path, workflow.order, folder=folder))
+    except RuntimeError as error:
+        if "already in use" in str(error):
+            return None
+        raise
+
+
+async def _carry_all(
+    url: str, folders: list[Path], drawn: list[TypedWorkflow]
+) -> list[Answer | BaseException]:
+    return await asyncio.gather(
+        *(
+            carry_order(url, folder / f"typed-{folder.name}.cwl", workflow.order)
+            for folder, workflow in zip(folders, drawn, strict=True)
+        ),
+        return_exceptions=True,
+    )

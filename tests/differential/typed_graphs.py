@@ -1,0 +1,226 @@
+"""Random workflows over all types of CWL, with a job order for each.
+
+Each step passes a value on and describes it in a text. Steps scatter, are conditional, or join
+several sources.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+_PRIMITIVES = ("boolean", "int", "long", "float", "double", "string")
+#: Describes a value without paths, which differ between runners.
+_DESCRIBE = """
+function describe(value) {
+  if (value === null || typeof value !== "object") { return JSON.stringify(value); }
+  if (Array.isArray(value)) { return "[" + value.map(describe).join(",") + "]"; }
+  if (value["class"] === "File") {
+    return value.basename + ":" + value.size + describe(value.secondaryFiles || []);
+  }
+  if (value["class"] === "Directory") { return value.basename + "/"; }
+  return "{" + Object.keys(value).sort().map(function(key) {
+    return key + ":" + describe(value[key]);
+  }).join(",") + "}";
+}
+"""
+_REQUIREMENTS: dict[str, Any] = {
+    name: {}
+    for name in (
+        "InlineJavascriptRequirement",
+        "MultipleInputFeatureRequirement",
+        "ScatterFeatureRequirement",
+        "StepInputExpressionRequirement",
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TypedWorkflow:
+    """A workflow and its job order. ``features`` are what its steps use."""
+
+    document: dict[str, Any]
+    order: dict[str, Any]
+    features: frozenset[str]
+
+
+@dataclass(slots=True)
+class _Drawing:
+    """A workflow that is being drawn. ``types`` are those of the sources so far."""
+
+    inputs: dict[str, Any] = field(default_factory=dict)
+    order: dict[str, Any] = field(default_factory=dict)
+    steps: dict[str, Any] = field(default_factory=dict)
+    types: dict[str, Any] = field(default_factory=dict)
+    features: set[str] = field(default_factory=set)
+
+
+def array(items: Any) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+def optional(kind: Any) -> list[Any]:
+    return kind if is_optional(kind) else ["null", *(kind if isinstance(kind, list) else [kind])]
+
+
+def is_optional(kind: Any) -> bool:
+    return isinstance(kind, list) and "null" in kind
+
+
+def _record(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "record", "fields": [{"name": n, "type": kind} for n, kind in fields.items()]}
+
+
+def _enum(symbols: Sequence[str]) -> dict[str, Any]:
+    return {"type": "enum", "symbols": list(symbols)}
+
+
+_SIMPLE = st.sampled_from([*_PRIMITIVES, "File", "Directory"])
+_ALTERNATIVES = st.sampled_from(
+    [
+        ["string", "File"],
+        ["int", "string"],
+        ["null", "boolean", "File"],
+        ["Directory", "string"],
+        ["int", array("File")],
+    ]
+)
+TYPES: st.SearchStrategy[Any] = st.recursive(
+    _SIMPLE | _ALTERNATIVES | st.just(_enum(["red", "green", "blue"])),
+    lambda inner: (
+        inner.map(array)
+        | inner.map(optional)
+        | st.dictionaries(st.sampled_from(["a", "b", "c"]), inner, min_size=1, max_size=3).map(
+            _record
+        )
+    ),
+    max_leaves=4,
+).filter(lambda kind: not _has_nested_union(kind))
+
+
+def _has_nested_union(kind: Any) -> bool:
+    """Return whether a union has a union in it, which CWL does not allow."""
+    match kind:
+        case list():
+            return any(isinstance(each, list) or _has_nested_union(each) for each in kind)
+        case {"items": items}:
+            return _has_nested_union(items)
+        case {"fields": fields}:
+            return any(_has_nested_union(each["type"]) for each in fields)
+    return False
+
+
+def values(kind: Any, files: Sequence[Path]) -> st.SearchStrategy[Any]:
+    """Return a strategy for values of a type, with some of the files and directories."""
+    match kind:
+        case list():
+            return st.one_of([values(each, files) for each in kind])
+        case {"type": "array", "items": items}:
+            return st.lists(values(items, files), max_size=3)
+        case {"type": "record", "fields": fields}:
+            return st.fixed_dictionaries(
+                {each["name"]: values(each["type"], files) for each in fields}
+            )
+        case {"type": "enum", "symbols": symbols}:
+            return st.sampled_from(symbols)
+    return _simple_values(files)[kind]
+
+
+def _simple_values(files: Sequence[Path]) -> Mapping[str, st.SearchStrategy[Any]]:
+    whole, fractions = st.integers(-(2**31), 2**31 - 1), st.sampled_from([0.5, -1.25, 1e-7, 3.0])
+    return {
+        "null": st.none(),
+        "boolean": st.booleans(),
+        "int": whole,
+        "long": whole,
+        "float": fractions,
+        "double": fractions,
+        "string": st.sampled_from(["", "a b", "é", "x"]),
+        "File": st.sampled_from([_object("File", path) for path in files if path.is_file()]),
+        "Directory": st.sampled_from(
+            [_object("Directory", path) for path in files if path.is_dir()]
+        ),
+    }
+
+
+def _object(kind: str, path: Path) -> dict[str, str]:
+    return {"class": kind, "location": path.as_uri()}
+
+
+@st.composite
+def typed_workflows(
+    draw: Callable[[st.SearchStrategy[Any]], Any], files: Sequence[Path]
+) -> TypedWorkflow:
+    """Draw a workflow and a job order with some of the files and directories."""
+    drawing = _Drawing()
+    for number in range(draw(st.integers(1, 3))):
+        kind = draw(TYPES)
+        drawing.inputs[f"in{number}"] = {"type": kind}
+        drawing.types[f"in{number}"] = kind
+        value = draw(values(kind, files))
+        if value is not None:
+            drawing.order[f"in{number}"] = value
+    for number in range(draw(st.integers(1, 3))):
+        _add_step(draw, drawing, f"step{number}")
+    sources = {f"{step}_{port}": f"{step}/{port}" for step in drawing.steps for port in ("o", "d")}
+    outputs = {
+        name: {"type": drawing.types[source], "outputSource": source}
+        for name, source in sources.items()
+    }
+    document = {
+        "cwlVersion": "v1.2",
+        "class": "Workflow",
+        "requirements": _REQUIREMENTS,
+        "inputs": drawing.inputs,
+        "outputs": outputs,
+        "steps": drawing.steps,
+    }
+    return TypedWorkflow(document, drawing.order, frozenset(drawing.features))
+
+
+def _add_step(draw: Callable[[st.SearchStrategy[Any]], Any], drawing: _Drawing, name: str) -> None:
+    source = draw(st.sampled_from(sorted(drawing.types)))
+    kind = drawing.types[source]
+    link: dict[str, Any] = {"source": source}
+    body: dict[str, Any] = {"in": {"v": link}, "out": ["o", "d"]}
+    is_list = isinstance(kind, dict) and kind.get("type") == "array"
+    feature = draw(st.sampled_from(["plain", "scatter", "when", "join", "pick", "value"]))
+    out: Callable[[Any], Any] = lambda each: each  # noqa: E731 - replaced below
+    if feature == "scatter" and is_list:
+        kind, body["scatter"], out = kind["items"], "v", array
+    elif feature == "when":
+        body["in"]["go"] = {"default": draw(st.booleans())}
+        body["when"], out = "$(inputs.go)", optional
+    elif feature == "join":
+        others = [each for each in drawing.types if drawing.types[each] == kind]
+        link["source"] = [source, draw(st.sampled_from(sorted(others)))]
+        if is_list and draw(st.booleans()):
+            link["linkMerge"] = "merge_flattened"
+        else:
+            kind = array(kind)
+    elif feature == "pick" and is_optional(kind):
+        rest = [each for each in kind if each != "null"]
+        link["source"], link["pickValue"] = [source, source], "all_non_null"
+        kind = array(rest[0] if len(rest) == 1 else rest)
+    elif feature == "value":
+        link["valueFrom"] = "$(self)"
+    else:
+        feature = "plain"
+    drawing.features.add(feature)
+    body["run"] = _tool(kind)
+    drawing.steps[name] = body
+    drawing.types[f"{name}/o"] = out(kind)
+    drawing.types[f"{name}/d"] = out("string")
+
+
+def _tool(kind: Any) -> dict[str, Any]:
+    """Return a tool that passes a value on and describes it."""
+    return {
+        "class": "ExpressionTool",
+        "requirements": {"InlineJavascriptRequirement": {"expressionLib": [_DESCRIBE]}},
+        "inputs": {"v": {"type": kind}},
+        "outputs": {"o": {"type": kind}, "d": {"type": "string"}},
+        "expression": "${return {o: inputs.v, d: describe(inputs.v)};}",
+    }
