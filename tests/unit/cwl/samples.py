@@ -158,6 +158,54 @@ steps:
       requirements: {ToolTimeLimit: {timelimit: 10}}
 """
 
+#: A template with parameters of all kinds that forms have fields for.
+OF_TYPES = """\
+cwlVersion: v1.2
+class: Workflow
+requirements:
+  SchemaDefRequirement:
+    types:
+      - name: library
+        type: record
+        fields:
+          layout: {type: {type: enum, symbols: [single, paired]}}
+          sizes: {type: "int[]?", doc: Lengths of the reads.}
+      - name: sample
+        type: record
+        fields:
+          label: {type: string, doc: Name on the tube.}
+          control: boolean?
+          library: {type: library}
+inputs:
+  sample: {type: sample, doc: The sample to process.}
+  reference: sample?
+  rows:
+    type: {type: array, items: {type: record, fields: {name: string, value: int}}}
+  cut: {type: [int, string], doc: Smallest number of hits or auto.}
+  names: string[]
+  level: {type: [{type: enum, symbols: [low, high]}], label: Level of detail}
+  quick: boolean?
+  window:
+    type: {type: record, fields: {first: int, last: int}}
+    default: {first: 1, last: 9}
+  masked: {type: {type: record, fields: {label: string, mask: File?}}}
+outputs: {said: {type: File, outputSource: say/said}}
+steps:
+  say:
+    in:
+      {sample: sample, reference: reference, rows: rows, cut: cut, names: names, level: level,
+       quick: quick, window: window, masked: masked}
+    out: [said]
+    run:
+      class: CommandLineTool
+      baseCommand: echo
+      inputs:
+        {sample: Any, reference: Any?, rows: Any, cut: Any, names: Any, level: Any, quick: Any?,
+         window: Any, masked: Any}
+      outputs: {said: stdout}
+      requirements: {ToolTimeLimit: {timelimit: 10}}
+"""
+
 
 def edited(*edits: tuple[str, str], text: str = LINEAR) -> str:
     """Return ``text`` with the first occurrence of each edit's old text replaced."""

@@ -7,7 +7,9 @@ import pytest
 from sluice.contracts.common.problems import Finding
 from sluice.contracts.templates.plan import DIRECTORIES, FILES, Parameter
 from tests.unit.wfms.chains.plans import plan, step
-from wfms.operator.web.domain.start_form import FieldKind, list_fields, read_values
+from wfms.operator.web.domain.field_kinds import FieldKind
+from wfms.operator.web.domain.posted_values import read_values
+from wfms.operator.web.domain.start_form import list_fields
 
 LEVEL = {"type": "enum", "symbols": ["low", "high"]}
 PARAMETERS = {
@@ -16,7 +18,7 @@ PARAMETERS = {
     "label": Parameter(type="string", default="raw"),
     "quick": Parameter(type="boolean", default=False),
     "level": Parameter(type=LEVEL, default="low"),
-    "ranges": Parameter(type={"type": "array", "items": "int"}),
+    "ranges": Parameter(type={"type": "array", "items": "int[]"}),
     "mask": Parameter(type="File"),
     "mates": Parameter(type=FILES),
 }
@@ -46,7 +48,7 @@ def test_form_fields_show_types_defaults_and_metadata() -> None:
         "mask": "",
         "mates": "",
     }
-    assert fields["level"].choices == ["low", "high"]
+    assert fields["level"].choices == ("low", "high")
     assert fields["cut"].doc == "Smallest number of hits."
     assert not list_fields(PLAN, {"cut": 3})[0].required, "the metadata provide the value"
 
@@ -59,7 +61,7 @@ def test_form_values_are_read_by_their_types_and_empty_fields_are_skipped() -> N
         "label": "7",
         "quick": "true",
         "level": "high",
-        "ranges": "[1, 2]",
+        "ranges": "[[1, 2]]",
         "mask": uid,
     }
     values, findings = read_values(PLAN, typed)
@@ -70,7 +72,7 @@ def test_form_values_are_read_by_their_types_and_empty_fields_are_skipped() -> N
         "label": "7",
         "quick": True,
         "level": "high",
-        "ranges": [1, 2],
+        "ranges": [[1, 2]],
         "mask": {"class": "File", "dataset": uid},
     }
     assert isinstance(values["cut"], int)
@@ -88,10 +90,10 @@ def test_form_values_are_read_by_their_types_and_empty_fields_are_skipped() -> N
         ("gain", "nan", "must be a number that can be worked with"),
         ("quick", "yes", "must be true or false"),
         ("ranges", "[1,", "must be written as JSON"),
-        ("ranges", "[1, NaN]", "must be written as JSON, which has no number such as NaN"),
+        ("ranges", "[[1, NaN]]", "must be written as JSON, which has no number such as NaN"),
         (
             "ranges",
-            "[1e400]",
+            "[[1e400]]",
             "must be written as JSON, which has no number such as Infinity (numbers beyond 1.8e308"
             " become that)",
         ),
@@ -134,3 +136,24 @@ def test_directory_parameter_takes_the_uid_of_a_data_set() -> None:
     assert findings == []
     assert values["tree"] == {"class": "Directory", "dataset": uid}
     assert values["trees"]["dataset"] == uid
+
+
+def test_hints_say_how_values_are_typed() -> None:
+    lines = {"type": "array", "items": LEVEL}
+    parameters = {
+        "lines": Parameter(type=lines),
+        "numbers": Parameter(type="int[]"),
+        "union": Parameter(type=["string", "int"]),
+        "rows": Parameter(type="int[][]"),
+    }
+    fields = list_fields(PLAN.model_copy(update={"parameters": parameters}), {})
+    assert [(field.hint, field.example) for field in fields] == [
+        ("One value a line: one of low, high.", ""),
+        ("One value a line.", ""),
+        (
+            "Read as the first type that fits: int, then string. A text in quotes is a string:"
+            ' "7".',
+            "",
+        ),
+        ("Written as JSON.", "[[1]]"),
+    ]

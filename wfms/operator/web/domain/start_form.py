@@ -1,235 +1,246 @@
-"""The form to start a chain: a field for each parameter, and the values of the typed texts."""
+"""The form to start a chain: a field or a group of fields for each parameter."""
 
-import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import Any, assert_never
-from uuid import UUID
+from typing import Any
 
-from sluice.contracts.common.bounds import describe_number, find_non_finite
 from sluice.contracts.common.problems import Finding
-from sluice.contracts.data.asset_refs import AssetRef, is_asset
-from sluice.contracts.templates.plan import DIRECTORIES, FILES, Parameter, Plan
-from sluice.text.visible_text import quoted
+from sluice.contracts.templates.parameters import describe
+from sluice.contracts.templates.plan import Plan
 from wfms.operator.templates.domain.parameters import type_name
-
-
-class FieldKind(StrEnum):
-    """The kind of input for a value."""
-
-    INTEGER = "integer"
-    NUMBER = "number"
-    TEXT = "text"
-    TRUTH = "truth"
-    CHOICE = "choice"
-    FILE = "file"
-    FILES = "files"
-    JSON = "json"
-
-
-_KINDS = {
-    "int": FieldKind.INTEGER, "long": FieldKind.INTEGER,
-    "float": FieldKind.NUMBER, "double": FieldKind.NUMBER,
-    "string": FieldKind.TEXT,
-    "boolean": FieldKind.TRUTH,
-    "File": FieldKind.FILE, "Directory": FieldKind.FILE,
-}  # fmt: skip
-
-
-class NotReadable(ValueError):
-    """A typed text that is no value of the expected kind; the message names what is expected."""
+from wfms.operator.web.domain.field_kinds import FieldKind, FieldType, describe_parameter
+from wfms.operator.web.domain.field_problems import group_problems
+from wfms.operator.web.domain.posted_values import (
+    Path,
+    find_initial,
+    is_sent,
+    is_unchanged,
+    join_path,
+    list_texts,
+)
+from wfms.operator.web.domain.typed_values import example_of, value_text
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of the form.
+    """A field of the form, or a group of fields.
 
     Attributes:
+        key: The name of the field in the form.
         otherwise: The value if nothing is typed, in words.
-        typed: The text that was sent.
+        needed: Whether the record of the field is incomplete without it.
+        hint: How to type a value.
+        example: A value as JSON.
+        typed: The text in the field.
+        changed: Whether something was typed.
         problem: The fault of the text.
+        fields: The fields of a group.
     """
 
+    key: str
     name: str
     kind: FieldKind
     type: str
     doc: str
     required: bool
-    otherwise: str
+    otherwise: str = ""
     choices: Sequence[str] = ()
+    needed: bool = False
+    hint: str = ""
+    example: str = ""
     typed: str = ""
+    changed: bool = False
     problem: str = ""
+    fields: Sequence["Field"] = ()
+
+    def walk(self) -> Iterator["Field"]:
+        """Yield the field, and the fields within it."""
+        yield self
+        for inner in self.fields:
+            yield from inner.walk()
+
+    @property
+    def is_wrong(self) -> bool:
+        """Return whether the field or a field within it has a problem."""
+        return any(inner.problem for inner in self.walk())
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What the fields of a form contain.
+
+    Attributes:
+        texts: The text of each field, as sent or pre-filled.
+        messages: The problems of each field.
+    """
+
+    texts: Mapping[str, str]
+    messages: Mapping[str, Sequence[str]]
 
 
 def list_fields(
     plan: Plan,
-    metadata_values: Mapping[str, Any],
+    known_values: Mapping[str, Any],
     *,
     typed: Mapping[str, str] | None = None,
     findings: Sequence[Finding] = (),
+    source: str = ", from the data set",
 ) -> list[Field]:
     """Return a field for each parameter of the plan.
 
     Args:
         plan: The plan of the template.
-        metadata_values: Values from the metadata of the data set.
-        typed: The texts that were sent, by parameter.
+        known_values: Values that apply to parameters that are left out.
+        typed: The texts that were sent, by the name of the field.
         findings: The errors of the request, which name their parameters.
+        source: Where the known values are from, in words.
     """
+    sent = typed or {}
+    described = {name: describe_parameter(each) for name, each in plan.parameters.items()}
+    keys = [key for name, each in described.items() for key in _list_keys(each, (name,))]
+    messages, _ = group_problems(findings, list(plan.parameters), keys)
     return [
-        _asset_field(
-            _build_field(
-                name,
-                parameter,
-                metadata_values=metadata_values,
-                typed=typed or {},
-                findings=findings,
-            ),
-            plan.assets.get(name),
+        _build_parameter(
+            plan,
+            name,
+            sent=sent,
+            messages=messages,
+            initial=find_initial(name, parameter, known_values),
+            otherwise=_describe_initial(name, plan, known_values, source=source),
         )
         for name, parameter in plan.parameters.items()
     ]
 
 
-def _asset_field(field: Field, ref: AssetRef | None) -> Field:
-    """Let the user name another asset in the field of a parameter that an asset provides."""
-    if ref is None:
-        return field
-    return replace(field, kind=FieldKind.TEXT, required=False, otherwise=str(ref))
+def list_other_findings(plan: Plan, findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings that are shown at no field."""
+    return group_problems(findings, list(plan.parameters), [])[1]
 
 
-def _build_field(
+def _list_keys(field_type: FieldType, path: Path) -> Iterator[str]:
+    yield join_path(path)
+    for part in field_type.fields:
+        yield from _list_keys(part.type, (*path, part.name))
+
+
+def _describe_initial(
+    name: str, plan: Plan, known_values: Mapping[str, Any], *, source: str
+) -> str:
+    """Return the value that applies if nothing is typed, in words."""
+    if known_values.get(name) is not None:
+        return f"{value_text(known_values[name])}{source}"
+    if name in plan.assets:
+        return str(plan.assets[name])
+    default = plan.parameters[name].default
+    return "" if default is None else value_text(default)
+
+
+def _build_parameter(
+    plan: Plan,
     name: str,
-    parameter: Parameter,
     *,
-    metadata_values: Mapping[str, Any],
-    typed: Mapping[str, str],
-    findings: Sequence[Finding],
+    sent: Mapping[str, str],
+    messages: Mapping[str, Sequence[str]],
+    initial: Any,
+    otherwise: str,
 ) -> Field:
-    messages = [
-        finding.message
-        for finding in findings
-        if finding.message.startswith(f"parameter {quoted(name)} ")
-    ]
-    return Field(
-        name=name,
-        kind=choose_field_kind(parameter),
+    """Return the field of a parameter. A record that has a value already is pre-filled."""
+    parameter = plan.parameters[name]
+    field_type = describe_parameter(parameter)
+    is_prefilled = field_type.kind is FieldKind.GROUP and initial is not None
+    if is_prefilled and not is_sent(name, sent):
+        form = _Form(list_texts(initial, field_type, (name,)), messages)
+    else:
+        form = _Form(sent, messages)
+    field = _build(field_type, (name,), form, required=parameter.required and initial is None)
+    is_typed = is_sent(name, sent) and any(inner.typed.strip() for inner in field.walk())
+    field = replace(
+        field,
         type=type_name(parameter.type),
         doc=parameter.doc,
-        required=parameter.required and parameter.default is None and name not in metadata_values,
-        otherwise=_describe_default(name, parameter, metadata_values),
-        choices=_list_choices(parameter),
-        typed=typed.get(name, ""),
-        problem="; ".join(
-            message.removeprefix(f"parameter {quoted(name)} ") for message in messages
-        ),
+        otherwise=otherwise,
+        changed=is_typed and not is_unchanged(name, field_type, sent, initial),
+    )
+    if name not in plan.assets:
+        return field
+    # A user may name another asset in the field of a parameter that an asset provides.
+    return replace(field, kind=FieldKind.TEXT, required=False, hint="", fields=())
+
+
+def _build(field_type: FieldType, path: Path, form: _Form, *, required: bool) -> Field:
+    key = join_path(path)
+    is_group = field_type.kind is FieldKind.GROUP
+    takes_record = is_group and not field_type.takes_dataset
+    inner = [
+        replace(
+            _build(
+                part.type,
+                (*path, part.name),
+                form,
+                required=required and takes_record and not part.type.optional,
+            ),
+            type=type_name(part.cwl),
+            doc=part.doc,
+            needed=not part.type.optional,
+        )
+        for part in field_type.fields
+    ]
+    problem = "; ".join(form.messages.get(key, ()))
+    field = Field(
+        key=key,
+        name=path[-1],
+        kind=field_type.kind,
+        type=type_name(field_type.cwl),
+        doc="",
+        required=required,
+        choices=field_type.choices,
+        hint=_describe_input(field_type),
+        example=example_of(field_type.cwl) if field_type.kind is FieldKind.JSON else "",
+        typed=form.texts.get(key, ""),
+        problem=problem,
+        fields=inner,
+    )
+    if is_group and field_type.takes_dataset:
+        return replace(field, typed="", fields=[_bundle_field(field), *inner], problem="")
+    return field
+
+
+def _bundle_field(group: Field) -> Field:
+    """Return the field for a data set in place of the fields of a record."""
+    return replace(
+        group,
+        name="data set",
+        kind=FieldKind.FILES,
+        type="uid",
+        required=False,
+        hint="For a record with files: a closed data set of one bundle in place of the fields.",
+        fields=(),
     )
 
 
-def _describe_default(name: str, parameter: Parameter, metadata_values: Mapping[str, Any]) -> str:
-    if name in metadata_values:
-        return f"{value_text(metadata_values[name])}, from the data set"
-    return "" if parameter.default is None else value_text(parameter.default)
-
-
-def value_text(value: Any) -> str:
-    """Return a value as text: strings unchanged, other values as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def choose_field_kind(parameter: Parameter) -> FieldKind:
-    """Return the kind of input for a parameter."""
-    if parameter.is_bundle:
-        return FieldKind.JSON
-    if parameter.type in (FILES, DIRECTORIES) or parameter.entry_per_item:
-        return FieldKind.FILES
-    if isinstance(parameter.type, str):
-        return _KINDS.get(parameter.type, FieldKind.JSON)
-    return FieldKind.CHOICE if _list_choices(parameter) else FieldKind.JSON
-
-
-def _list_choices(parameter: Parameter) -> list[str]:
-    match parameter.type:
-        case {"type": "enum", "symbols": [*symbols]}:
-            return [str(symbol).rsplit("#", 1)[-1].rsplit("/", 1)[-1] for symbol in symbols]
-    return []
-
-
-def read_values(plan: Plan, typed: Mapping[str, str]) -> tuple[dict[str, Any], list[Finding]]:
-    """Return the values of the typed texts, and findings for those that are not valid.
-
-    Empty texts are left out, so that the default applies.
-    """
-    values: dict[str, Any] = {}
-    problems: list[Finding] = []
-    for name, parameter in plan.parameters.items():
-        text = typed.get(name, "")
-        if text.strip():
-            try:
-                is_asset_name = is_asset(text.strip()) and name in plan.file_parameters
-                values[name] = text.strip() if is_asset_name else _parse_value(text, parameter)
-            except NotReadable as error:
-                problems.append(
-                    Finding(message=f"parameter {quoted(name)} {error}, not {quoted(text)}")
-                )
-    return values, problems
-
-
-def _parse_value(text: str, parameter: Parameter) -> Any:
-    value = _parse_text(text, choose_field_kind(parameter))
-    return {**value, "class": "Directory"} if parameter.type == "Directory" else value
-
-
-def _parse_text(text: str, kind: FieldKind) -> Any:
-    match kind:
-        case FieldKind.TEXT | FieldKind.CHOICE:
-            return text
-        case FieldKind.TRUTH:
-            return _parse_truth(text)
-        case FieldKind.INTEGER | FieldKind.NUMBER:
-            return _parse_number(text, kind)
-        case FieldKind.FILE | FieldKind.FILES:
-            return _parse_file(text)
+def _describe_input(field_type: FieldType) -> str:
+    """Return a sentence on how to type a value."""
+    or_dataset = " Or the uid of a data set of one bundle." if field_type.takes_dataset else ""
+    match field_type.kind:
+        case FieldKind.FILE:
+            return "A closed data set of one file."
+        case FieldKind.FILES:
+            return "A closed data set."
+        case FieldKind.LINES:
+            (item,) = field_type.alternatives
+            is_listed = item.kind in {FieldKind.CHOICE, FieldKind.UNION}
+            values = f": {describe(item.cwl)}" if is_listed else ""
+            return f"One value a line{values}.{or_dataset}"
         case FieldKind.JSON:
-            return _parse_json(text)
-        case _:
-            assert_never(kind)
+            return f"Written as JSON.{or_dataset}"
+        case FieldKind.UNION:
+            return f"{_describe_union(field_type)}{or_dataset}"
+    return ""
 
 
-def _parse_json(text: str) -> Any:
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise NotReadable("must be written as JSON") from error
-    if (number := find_non_finite(value)) is not None:
-        raise NotReadable(
-            f"must be written as JSON, which has no number such as {describe_number(number)}"
-        )
-    return value
-
-
-def _parse_truth(text: str) -> bool:
-    if text not in {"true", "false"}:
-        raise NotReadable("must be true or false")
-    return text == "true"
-
-
-def _parse_number(text: str, kind: FieldKind) -> float:
-    try:
-        number = int(text) if kind is FieldKind.INTEGER else float(text)
-    except ValueError as error:
-        raise NotReadable(
-            "must be a whole number" if kind is FieldKind.INTEGER else "must be a number"
-        ) from error
-    if not math.isfinite(number) or (abs(number) >= 2**63 and kind is FieldKind.INTEGER):
-        raise NotReadable("must be a number that can be worked with")
-    return number
-
-
-def _parse_file(text: str) -> dict[str, str]:
-    try:
-        return {"class": "File", "dataset": str(UUID(text.strip()))}
-    except ValueError as error:
-        raise NotReadable("must be the uid of a data set of one file") from error
+def _describe_union(field_type: FieldType) -> str:
+    names = [describe(alternative.cwl) for alternative in field_type.alternatives]
+    if len(names) == 1:
+        return f"Read as {names[0]}."
+    quotes = ' A text in quotes is a string: "7".' if names[-1] == "string" else ""
+    return f"Read as the first type that fits: {', then '.join(names)}.{quotes}"

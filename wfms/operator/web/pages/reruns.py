@@ -5,6 +5,7 @@ from dataclasses import replace
 from uuid import UUID, uuid4
 
 from flask import Response, flash, redirect, render_template, request, url_for
+from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.access.access import Role
@@ -14,7 +15,9 @@ from wfms.operator.chains.usecases.request_rerun import request_rerun, request_r
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import RequestRefused
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.web.domain.start_form import Field, list_fields, read_values, value_text
+from wfms.operator.web.domain.posted_values import read_values
+from wfms.operator.web.domain.start_form import Field, list_fields
+from wfms.operator.web.framework.form_errors import to_form_error
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.usecases.read_chain_detail import ChainDetail, read_chain_detail
 
@@ -72,12 +75,15 @@ def _read_form(detail: ChainDetail, form: Mapping[str, str]) -> RerunChain:
 
     Raises:
         RequestRefused: Fields are wrong.
+        Unprocessable: The values are too large or nested too deep.
     """
     choice = form.get("what", "")
     values, problems = (
         ({}, [])
         if detail.template is None
-        else read_values(detail.template.plan, _list_typed_values(form))
+        else read_values(
+            detail.template.plan, _list_typed_values(form), detail.progress.chain.params
+        )
     )
     try:
         key = UUID(form["key"]) if "key" in form else None
@@ -87,7 +93,10 @@ def _read_form(detail: ChainDetail, form: Mapping[str, str]) -> RerunChain:
     if problems:
         raise RequestRefused(problems)
     step = choice.removeprefix(_STEP) if choice.startswith(_STEP) else None
-    return RerunChain(from_step=step, failed_only=choice == _FAILED, params=values, key=key)
+    try:
+        return RerunChain(from_step=step, failed_only=choice == _FAILED, params=values, key=key)
+    except ValidationError as error:
+        raise to_form_error(error) from error
 
 
 def _list_typed_values(form: Mapping[str, str]) -> dict[str, str]:
@@ -102,18 +111,14 @@ def _build_fields(
     """Return the fields of the parameters. An empty field keeps the value of the chain."""
     if detail.template is None:
         return []
-    before = detail.progress.chain.params
     fields = list_fields(
-        detail.template.plan, {}, typed=_list_typed_values(form), findings=findings
+        detail.template.plan,
+        detail.progress.chain.params,
+        typed=_list_typed_values(form),
+        findings=findings,
+        source="",
     )
-    return [
-        replace(
-            field,
-            required=False,
-            otherwise=value_text(before[field.name]) if field.name in before else "",
-        )
-        for field in fields
-    ]
+    return [replace(field, required=False) for field in fields]
 
 
 def _render_page(

@@ -1,17 +1,21 @@
 """``/chains/new``: the form that starts a chain."""
 
+from typing import Any
+
 from flask import Response, flash, redirect, render_template, request, url_for
+from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.access.access import Role
 from sluice.contracts.chains.chains import RequestChain
 from sluice.contracts.common.problems import Conflict, Finding, ServiceError, Unprocessable
-from sluice.text.visible_text import quoted
 from wfms.operator.chains.usecases.request_chain import request_chain
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import RequestRefused
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.web.domain.start_form import Field, list_fields, read_values
+from wfms.operator.web.domain.posted_values import check_values, read_values
+from wfms.operator.web.domain.start_form import Field, list_fields, list_other_findings
+from wfms.operator.web.framework.form_errors import to_form_error
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.usecases.prepare_chain import StartPage, prepare_chain
 
@@ -66,27 +70,36 @@ class StartPages:
             for key, text in request.form.items()
             if key.startswith(_PREFIX)
         }
-        values, problems = read_values(prepared.template.plan, typed)
-        chain_request = RequestChain(
-            dataset_uid=None if prepared.dataset is None else prepared.dataset.uid,
-            template=prepared.template.name,
-            params=values,
-        )
+        plan, known_values = prepared.template.plan, prepared.metadata_values
+        values, problems = read_values(plan, typed, known_values)
+        problems += check_values(plan, values, known_values=known_values, unreadable=problems)
         try:
             if problems:
                 raise RequestRefused(problems)
+            chain_request = _build_request(prepared, values)
             chain, is_new = self._bridge.run(request_chain(self._context, chain_request))
         except (Unprocessable, Conflict) as refusal:
-            fields = list_fields(
-                prepared.template.plan,
-                prepared.metadata_values,
-                typed=typed,
-                findings=refusal.findings,
-            )
+            fields = list_fields(plan, known_values, typed=typed, findings=refusal.findings)
             page = _render_page(prepared, fields=fields, typed_dataset=dataset, refusal=refusal)
             return Response(page, status=refusal.status, mimetype="text/html")
         flash("The chain is started." if is_new else _REPEATED)
         return redirect(url_for("pages.chain", uid=chain.uid), 303)
+
+
+def _build_request(prepared: StartPage, values: dict[str, Any]) -> RequestChain:
+    """Return the request for a chain of the selection.
+
+    Raises:
+        Unprocessable: The values are too large or nested too deep.
+    """
+    try:
+        return RequestChain(
+            dataset_uid=None if prepared.dataset is None else prepared.dataset.uid,
+            template="" if prepared.template is None else prepared.template.name,
+            params=values,
+        )
+    except ValidationError as error:
+        raise to_form_error(error) from error
 
 
 def _render_page(
@@ -97,15 +110,8 @@ def _render_page(
     refusal: ServiceError | None = None,
 ) -> str:
     general: list[Finding] = []
-    if refusal is not None:
-        field_names = {field.name for field in fields if field.problem}
-        general = [
-            finding
-            for finding in refusal.findings
-            if not any(
-                finding.message.startswith(f"parameter {quoted(name)} ") for name in field_names
-            )
-        ]
+    if refusal is not None and prepared.template is not None:
+        general = list_other_findings(prepared.template.plan, refusal.findings)
     return render_template(
         "new_chain.html",
         prepared=prepared,
@@ -113,5 +119,6 @@ def _render_page(
         typed_dataset=typed_dataset,
         refusal=refusal,
         general=general,
+        wrong=[inner for field in fields for inner in field.walk() if inner.problem],
         prefix=_PREFIX,
     )
