@@ -7,7 +7,7 @@ from dms.usecases.datasets.request_deletion import apply_deletion
 from dms.usecases.files.register_files import apply_registration
 from dms.usecases.removal.release_files import apply_release
 from dms.usecases.uploads.request_upload import apply_upload
-from sluice.contracts.messages import DMS_DELETIONS, DMS_FILES, DMS_RELEASES, DMS_UPLOADS
+from sluice.contracts.messaging.messages import DMS_DELETIONS, DMS_FILES, DMS_RELEASES, DMS_UPLOADS
 from sluice.servicekit.database import Database
 from sluice.servicekit.messages.consumer import Handler, QueueConsumer
 from sluice.servicekit.metrics import ServiceMetrics

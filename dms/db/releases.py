@@ -9,7 +9,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from sluice.contracts.common.states import ReplicaState
-from sluice.contracts.messages import ReleaseFiles
+from sluice.contracts.messaging.messages import ReleaseFiles
 from sluice.servicekit.database import Connection
 
 NOTE_READS = """

@@ -10,9 +10,10 @@ from pydantic.json_schema import models_json_schema
 
 from scripts.docs.services import build_app, build_service
 from scripts.docs.source_comments import first_sentence
-from sluice.contracts import messages
 from sluice.contracts.access.services import SERVICES, CallingService
-from sluice.contracts.messages import EVENTS, PAYLOADS, QUEUES, CloudEvent
+from sluice.contracts.messaging import messages
+from sluice.contracts.messaging.messages import EVENTS, PAYLOADS, CloudEvent
+from sluice.contracts.messaging.queues import QUEUES
 from sluice.servicekit.messages.consumer import QueueConsumer, WakeConsumer
 from sluice.servicekit.web.openapi import GATEWAY, remove_unused_schemas
 

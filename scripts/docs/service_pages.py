@@ -13,7 +13,8 @@ from scripts.docs.life_cycles import life_cycles
 from scripts.docs.services import build_app, build_service
 from scripts.docs.settings_reference import own_settings
 from scripts.docs.source_comments import first_sentence, module_sentence
-from sluice.contracts.messages import PAYLOADS, QUEUES
+from sluice.contracts.messaging.messages import PAYLOADS
+from sluice.contracts.messaging.queues import QUEUES
 from sluice.servicekit.running.loop import Loops
 
 HEAD = """# `{service}`

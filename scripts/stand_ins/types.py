@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sluice.contracts.templates.secondary_files import local_name, read_patterns
+from sluice.contracts.templates.secondary_files import read_patterns
 from sluice.cwl.documents.types import normal_type
+from sluice.text.identifiers import local_name
 
 _STRUCTURES = ("array", "record", "enum")
 

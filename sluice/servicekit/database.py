@@ -21,7 +21,7 @@ import orjson
 
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import NotAvailable, Unprocessable
-from sluice.contracts.messages import CloudEvent, extra_attributes
+from sluice.contracts.messaging.messages import CloudEvent, extra_attributes
 from sluice.servicekit.audit.request import current_request
 from sluice.servicekit.audit.rows import note_change
 from sluice.servicekit.running.clock import Clock, SystemClock

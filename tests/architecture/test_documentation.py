@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scripts.docs.settings_reference import list_settings, processes
-from sluice.contracts.messages import PAYLOADS
+from sluice.contracts.messaging.messages import PAYLOADS
 from tests.architecture.named_in_pages import unknown_commands, unknown_settings
 from tests.architecture.sources import ROOT
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from scripts.generate_docs import REFERENCE, find_differences, list_leftovers, main, makers
-from sluice.contracts.messages import EVENTS, PAYLOADS, QUEUES
+from sluice.contracts.messaging.messages import EVENTS, PAYLOADS
+from sluice.contracts.messaging.queues import QUEUES
 
 
 @pytest.mark.parametrize("path", makers(), ids=str)

@@ -7,9 +7,10 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from sluice.contracts import messages
 from sluice.contracts.access.services import SERVICES
-from sluice.contracts.messages import CONSUMER, EVENTS, PAYLOADS, QUEUES, SENDERS
+from sluice.contracts.messaging import queues
+from sluice.contracts.messaging.messages import EVENTS, PAYLOADS
+from sluice.contracts.messaging.queues import CONSUMER, QUEUES, SENDERS
 
 
 def calls(service: str) -> Iterator[ast.Call]:
@@ -21,7 +22,7 @@ def calls(service: str) -> Iterator[ast.Call]:
 
 def constant(node: ast.expr) -> str | None:
     """Return the value of a name of a queue or event of the contracts."""
-    value = getattr(messages, node.id, None) if isinstance(node, ast.Name) else None
+    value = getattr(queues, node.id, None) if isinstance(node, ast.Name) else None
     return value if value in {*QUEUES, *EVENTS} else None
 
 

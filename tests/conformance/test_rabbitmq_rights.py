@@ -13,7 +13,8 @@ import pytest
 from aio_pika.abc import AbstractChannel, AbstractConnection
 from aiormq.exceptions import ChannelAccessRefused
 
-from sluice.contracts.messages import CONSUMER, DEAD_LETTER_KEEPER, EVENTS, QUEUES, SENDERS
+from sluice.contracts.messaging.messages import EVENTS
+from sluice.contracts.messaging.queues import CONSUMER, DEAD_LETTER_KEEPER, QUEUES, SENDERS
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.transport.base import (
     Delivery,

@@ -17,7 +17,8 @@ from sluice.contracts.common.problems import (
     ServiceError,
     Unprocessable,
 )
-from sluice.contracts.messages import PAYLOADS, QUEUES, CloudEvent, extra_attributes
+from sluice.contracts.messaging.messages import PAYLOADS, CloudEvent, extra_attributes
+from sluice.contracts.messaging.queues import QUEUES
 from tests.contract.models import contract_models, values_of
 from tests.draws import examples
 

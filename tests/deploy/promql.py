@@ -22,7 +22,7 @@ from sluice.contracts.common.states import (
     TaskState,
     WatchKind,
 )
-from sluice.contracts.messages import QUEUES
+from sluice.contracts.messaging.queues import QUEUES
 
 #: Labels that Prometheus adds to every series, and series of Prometheus itself.
 COMMON_LABELS = frozenset({"job", "instance"})

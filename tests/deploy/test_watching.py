@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sluice.contracts.messages import QUEUES
+from sluice.contracts.messaging.queues import QUEUES
 from sluice.servicekit.settings import Addresses
 from tests.deploy import promql
 from tests.deploy.composition import Composition, read_yaml

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from sluice.contracts.messages import DMS_DELETIONS
+from sluice.contracts.messaging.messages import DMS_DELETIONS
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport.base import Message

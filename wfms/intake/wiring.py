@@ -6,7 +6,7 @@ from functools import partial
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.messages import INTAKE_WAKE
+from sluice.contracts.messaging.queues import INTAKE_WAKE
 from sluice.servicekit.audit.chain import AuditChain
 from sluice.servicekit.audit.router import audit_router
 from sluice.servicekit.database import Database

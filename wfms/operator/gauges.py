@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from sluice.contracts.queues import QueueStatus
+from sluice.contracts.messaging.queue_status import QueueStatus
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Measurement, Rows
 from sluice.servicekit.messages.queue_admin import QueueAdmin

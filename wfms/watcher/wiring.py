@@ -5,7 +5,7 @@ from datetime import timedelta
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
-from sluice.contracts.messages import WATCHER_WAKE
+from sluice.contracts.messaging.queues import WATCHER_WAKE
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.messages.consumer import WakeConsumer

@@ -7,7 +7,8 @@ tasks that read the inputs of a task. Queue ``wms.wake`` has data sets that were
 from collections.abc import Callable
 from functools import partial
 
-from sluice.contracts.messages import WMS_DOWNSTREAM_COUNTS, WMS_TASKS, WMS_WAKE
+from sluice.contracts.messaging.messages import WMS_DOWNSTREAM_COUNTS, WMS_TASKS
+from sluice.contracts.messaging.queues import WMS_WAKE
 from sluice.servicekit.messages.consumer import QueueConsumer, WakeConsumer
 from sluice.servicekit.transport.base import Transport
 from wms.usecases.context import WmsContext

@@ -23,7 +23,7 @@ from sluice.contracts.common.life_cycles import may_move
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.datasets import Dataset
-from sluice.contracts.messages import DATASET_CLOSED, DatasetClosed
+from sluice.contracts.messaging.messages import DATASET_CLOSED, DatasetClosed
 from sluice.servicekit.database import Database, Transaction
 from sluice.servicekit.running.logging import log_ids
 from sluice.text.visible_text import quoted

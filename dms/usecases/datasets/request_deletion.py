@@ -10,7 +10,7 @@ from sluice.contracts.common.states import DatasetType
 from sluice.contracts.data.asset_refs import MARK
 from sluice.contracts.data.assets import AssetInUse
 from sluice.contracts.data.datasets import Dataset
-from sluice.contracts.messages import DeleteDataset
+from sluice.contracts.messaging.messages import DeleteDataset
 from sluice.servicekit.database import Connection, Database, Transaction
 from sluice.servicekit.running.logging import log_ids
 

@@ -57,7 +57,7 @@ from sluice.contracts.common.states import DatasetState, DatasetType, ReplicaSta
 from sluice.contracts.data.counts import add_counts, counts_in
 from sluice.contracts.data.datasets import NewFile, RegistrationCounts
 from sluice.contracts.data.reserved_names import require_no_reserved_keys
-from sluice.contracts.messages import RegisterFiles
+from sluice.contracts.messaging.messages import RegisterFiles
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection, Database, Transaction
 from sluice.servicekit.running.logging import log_ids

@@ -11,7 +11,7 @@ from dms.db.releases import forget_reads, list_unneeded_numbers, note_reads, rel
 from dms.domain.errors import UnknownDataset
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType
-from sluice.contracts.messages import ReleaseFiles
+from sluice.contracts.messaging.messages import ReleaseFiles
 from sluice.servicekit.database import Connection, Transaction
 from sluice.servicekit.running.logging import log_ids
 from sluice.text.visible_text import quoted

@@ -5,7 +5,7 @@ from typing import assert_never
 from dms.db.datasets import begin_uploads, lock_dataset, request_upload, resume_dataset
 from dms.domain.errors import NotUploadable, UnknownDataset
 from sluice.contracts.common.states import DatasetState, DatasetType
-from sluice.contracts.messages import UploadDataset
+from sluice.contracts.messaging.messages import UploadDataset
 from sluice.servicekit.database import Transaction
 from sluice.servicekit.running.logging import log_ids
 

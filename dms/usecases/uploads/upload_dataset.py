@@ -25,7 +25,7 @@ from dms.usecases.storages.list_storages import list_storages, storages_by_space
 from dms.usecases.uploads.find_lost_file import UploadImpossible, find_lost_file
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import Storage
-from sluice.contracts.messages import DATASET_CLOSED, DatasetClosed
+from sluice.contracts.messaging.messages import DATASET_CLOSED, DatasetClosed
 from sluice.storage import StorageError
 from sluice.text.visible_text import quoted
 

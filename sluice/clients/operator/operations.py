@@ -4,8 +4,13 @@ from sluice.clients.base import API, build_path
 from sluice.clients.work_calls import SharedWorkCalls
 from sluice.contracts.chains.attention import NoticeList
 from sluice.contracts.jobs.steps import SetStepPriority, StepList
+from sluice.contracts.messaging.queue_status import (
+    ChooseMessages,
+    DeadMessages,
+    MessagesMoved,
+    QueueList,
+)
 from sluice.contracts.pilots.pilot_list import PilotList
-from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
 
 
 class OperationCalls(SharedWorkCalls):

@@ -14,7 +14,8 @@ from sluice.contracts.common.wording import did_you_mean, validation_sentence
 from sluice.contracts.data.asset_refs import AssetRef, is_asset
 from sluice.contracts.templates.plan import Constant, Parameter, ParameterRef, Plan, PlanStep
 from sluice.contracts.templates.scatters import unequal_lists
-from sluice.contracts.templates.secondary_files import local_name, record_fields
+from sluice.contracts.templates.secondary_files import record_fields
+from sluice.text.identifiers import local_name
 from sluice.text.visible_text import quoted
 
 

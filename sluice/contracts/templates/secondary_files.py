@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sluice.contracts.templates.plan import SecondaryFile
+from sluice.text.identifiers import local_name
 
 
 def read_patterns(declaration: Any) -> Iterator[SecondaryFile | None]:
@@ -47,11 +48,6 @@ def record_fields(record: Mapping[str, Any]) -> dict[str, tuple[Any, list[Second
     if not isinstance(fields, Mapping):
         fields = {local_name(field["name"]): field for field in fields}
     return {name: _read_field(field) for name, field in fields.items()}
-
-
-def local_name(name: object) -> str:
-    """Return a name or symbol without the address of its document."""
-    return str(name).rsplit("#", 1)[-1].rsplit("/", 1)[-1]
 
 
 def _read_field(field: Any) -> tuple[Any, list[SecondaryFile]]:

@@ -24,7 +24,8 @@ from sluice.cwl.properties.requirements import (
 )
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import START, Findings, TextPlace, text_place
-from sluice.cwl.reading.nodes import NamedNode, as_list, local_name, named_nodes
+from sluice.cwl.reading.nodes import NamedNode, as_list, named_nodes
+from sluice.text.identifiers import local_name
 from sluice.text.visible_text import quoted
 
 _ADVICE = (

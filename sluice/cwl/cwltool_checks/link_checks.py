@@ -13,7 +13,7 @@ from schema_salad.exceptions import ValidationException
 from schema_salad.sourceline import SourceLine
 
 from sluice.cwl.reading.findings import cycle_message
-from sluice.cwl.reading.nodes import local_name
+from sluice.text.identifiers import local_name
 
 #: The fields of a step that the type check reads. Other fields would be copied into messages.
 _STEP_FIELDS = ("when", "loop", "outputMethod")

@@ -16,12 +16,12 @@ from sluice.cwl.reading.nodes import (
     NamedNode,
     clone,
     count_values,
-    local_name,
     mappings,
     named_nodes,
     put_at,
 )
 from sluice.cwl.reading.yaml_text import MAX_NODES
+from sluice.text.identifiers import local_name
 from sluice.text.visible_text import quoted
 
 #: The classes of processes that a step can run. A tuple instead of a set, because the value may be

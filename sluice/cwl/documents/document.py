@@ -9,7 +9,8 @@ from sluice.cwl import features
 from sluice.cwl.documents.file_literals import find_outside_name
 from sluice.cwl.documents.versions import VERSIONS
 from sluice.cwl.reading.findings import START, Findings, suggest_or_list, text_place
-from sluice.cwl.reading.nodes import local_name, mappings, named_nodes
+from sluice.cwl.reading.nodes import mappings, named_nodes
+from sluice.text.identifiers import local_name
 from sluice.text.visible_text import quoted
 
 _INCLUSIONS = ("$import", "$include", "$mixin")

@@ -21,13 +21,13 @@ from sluice.cwl.reading.findings import START, Findings, TextPlace, TooManyError
 from sluice.cwl.reading.nodes import (
     clone,
     count_values,
-    local_name,
     named_nodes,
     nesting_depth,
     plain_json,
     put_at,
 )
 from sluice.cwl.reading.yaml_text import MAX_BYTES, MAX_DEPTH, MAX_NODES, ValueBudget, read_text
+from sluice.text.identifiers import local_name
 from sluice.text.visible_text import quoted
 
 _MAX_LEVELS = 16

@@ -11,7 +11,8 @@ from sluice.cwl.features import NAMESPACE, PLANNED_FIELDS
 from sluice.cwl.properties.extension_fields import FIELDS
 from sluice.cwl.properties.field_value import FieldValue
 from sluice.cwl.reading.findings import Findings, TextPlace, suggest_or_list, text_place
-from sluice.cwl.reading.nodes import local_name, named_nodes
+from sluice.cwl.reading.nodes import named_nodes
+from sluice.text.identifiers import local_name
 from sluice.text.visible_text import quoted
 
 #: The number of steps of nested workflows above which fields are not read.

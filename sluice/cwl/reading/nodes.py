@@ -7,6 +7,7 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl.reading.findings import Findings, TextPlace, text_place
+from sluice.text.identifiers import local_name
 from sluice.text.visible_text import quoted
 
 
@@ -109,11 +110,6 @@ class NamedNode:
     body: CommentedMap | None
     #: The value if it is not an object (``raw: frames``).
     value: Any = None
-
-
-def local_name(identifier: str) -> str:
-    """Return the last part of an identifier: ``#main/decode/raw`` → ``raw``."""
-    return identifier.rsplit("#", 1)[-1].rsplit("/", 1)[-1]
 
 
 def named_nodes(node: Any, key_field: str = "id") -> list[NamedNode]:

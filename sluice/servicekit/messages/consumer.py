@@ -17,7 +17,7 @@ import structlog
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import NotAvailable, Unprocessable
 from sluice.contracts.common.wording import validation_sentence
-from sluice.contracts.messages import PAYLOADS, CloudEvent
+from sluice.contracts.messaging.messages import PAYLOADS, CloudEvent
 from sluice.scheduling.backoff import pause_after
 from sluice.servicekit.database import TRANSIENT_ERRORS, Database, Transaction
 from sluice.servicekit.metrics import ServiceMetrics

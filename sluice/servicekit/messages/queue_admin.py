@@ -6,8 +6,7 @@ from contextlib import contextmanager
 import structlog
 
 from sluice.contracts.common.problems import NotAvailable, NotFound
-from sluice.contracts.messages import CONSUMER
-from sluice.contracts.queues import (
+from sluice.contracts.messaging.queue_status import (
     MAX_BODY_PREVIEW,
     ChooseMessages,
     DeadMessage,
@@ -16,6 +15,7 @@ from sluice.contracts.queues import (
     QueueList,
     QueueStatus,
 )
+from sluice.contracts.messaging.queues import CONSUMER
 from sluice.servicekit.transport.base import Transport, TransportUnavailable
 from sluice.servicekit.transport.dead_letters import DeadLetter
 from sluice.text.visible_text import quoted

@@ -1,6 +1,7 @@
 """The queues of the contracts as a topology of the transport."""
 
-from sluice.contracts.messages import DELIVERY_LIMIT, DELIVERY_LIMITS, EVENTS, QUEUES
+from sluice.contracts.messaging.messages import EVENTS
+from sluice.contracts.messaging.queues import DELIVERY_LIMIT, DELIVERY_LIMITS, QUEUES
 from sluice.servicekit.transport.base import Queue, Topology
 
 #: The maximum number of waiting wake-ups. One has the same effect as many.

@@ -17,7 +17,7 @@ from collections.abc import AsyncGenerator, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
-from sluice.contracts.messages import DELIVERY_LIMIT
+from sluice.contracts.messaging.queues import DELIVERY_LIMIT
 from sluice.servicekit.transport.dead_letters import DeadLetter
 from sluice.text.visible_text import quoted
 

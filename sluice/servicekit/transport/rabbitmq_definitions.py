@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from sluice.contracts.messages import CONSUMER, DEAD_LETTER_KEEPER, SENDERS
+from sluice.contracts.messaging.queues import CONSUMER, DEAD_LETTER_KEEPER, SENDERS
 from sluice.servicekit.transport.base import Queue, Topology
 from sluice.servicekit.transport.rabbitmq_layout import (
     QuorumQueue,

@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 
 from sluice.contracts.common.states import StorageType
-from sluice.contracts.messages import DMS_DELETIONS, DMS_FILES, DMS_UPLOADS, WMS_TASKS
+from sluice.contracts.messaging.messages import DMS_DELETIONS, DMS_FILES, DMS_UPLOADS, WMS_TASKS
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.transport.base import Message, Transport
 from sluice.servicekit.transport.dead_letters import DeadLetter

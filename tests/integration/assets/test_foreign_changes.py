@@ -13,7 +13,7 @@ from sluice.contracts.common.problems import Conflict, Unprocessable
 from sluice.contracts.data.asset_refs import MARK, file_name_of
 from sluice.contracts.data.assets import AssetFile, NewAsset, NewAssetFile, compute_digest
 from sluice.contracts.data.datasets import NewDataset, NewFile
-from sluice.contracts.messages import RegisterFiles
+from sluice.contracts.messaging.messages import RegisterFiles
 from sluice.servicekit.access.principal import Person
 from tests.integration.assets.asset_services import Assets, Files, content_of, described
 

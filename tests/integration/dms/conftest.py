@@ -22,7 +22,12 @@ from dms.wiring import PLANNING, build, make_context
 from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import DatasetType, StorageType
 from sluice.contracts.data.datasets import NewDataset, NewFile, NewStorage, Storage
-from sluice.contracts.messages import DeleteDataset, RegisterFiles, ReleaseFiles, UploadDataset
+from sluice.contracts.messaging.messages import (
+    DeleteDataset,
+    RegisterFiles,
+    ReleaseFiles,
+    UploadDataset,
+)
 from sluice.servicekit.database import Database
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.running.service_clients import ProcessLinks

@@ -8,16 +8,16 @@ import pytest
 from dms.wiring import build
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.states import DatasetState, StorageType
-from sluice.contracts.messages import (
+from sluice.contracts.messaging.messages import (
     DMS_DELETIONS,
     DMS_FILES,
     DMS_UPLOADS,
-    INTAKE_WAKE,
     CloudEvent,
     DeleteDataset,
     RegisterFiles,
     UploadDataset,
 )
+from sluice.contracts.messaging.queues import INTAKE_WAKE
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.running.service_clients import ProcessLinks

@@ -6,8 +6,9 @@ import pytest
 
 from sluice.contracts.chains.attention import Notice, NoticeSeverity
 from sluice.contracts.common.problems import NotAvailable, NotFound, Unprocessable
-from sluice.contracts.messages import CONSUMER, DMS_FILES, WMS_TASKS
-from sluice.contracts.queues import ChooseMessages, QueueStatus
+from sluice.contracts.messaging.messages import DMS_FILES, WMS_TASKS
+from sluice.contracts.messaging.queue_status import ChooseMessages, QueueStatus
+from sluice.contracts.messaging.queues import CONSUMER
 from sluice.servicekit.database import Database
 from sluice.servicekit.messages.queue_admin import QueueAdmin
 from sluice.servicekit.transport.base import Message

@@ -1,7 +1,7 @@
 """A minimal service that writes a row for every ``DeleteDataset`` message that it receives."""
 
 from sluice.contracts.common.problems import Unprocessable
-from sluice.contracts.messages import DMS_DELETIONS, DeleteDataset
+from sluice.contracts.messaging.messages import DMS_DELETIONS, DeleteDataset
 from sluice.servicekit.database import Database, Transaction
 from sluice.servicekit.messages.consumer import MAX_TRANSACTION_SECONDS, QueueConsumer
 from sluice.servicekit.metrics import ServiceMetrics

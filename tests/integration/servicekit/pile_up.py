@@ -11,7 +11,7 @@ from datetime import timedelta
 from uuid import uuid4
 
 from sluice.contracts.data.datasets import NewFile
-from sluice.contracts.messages import DMS_FILES, RegisterFiles
+from sluice.contracts.messaging.messages import DMS_FILES, RegisterFiles
 from sluice.servicekit.database import Database
 from sluice.servicekit.messages.outbox import OutboxRelay
 from sluice.servicekit.messages.queue_topology import sluice_topology

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import asyncpg
 
-from sluice.contracts.messages import (
+from sluice.contracts.messaging.messages import (
     DMS_DELETIONS,
     DMS_FILES,
     DMS_UPLOADS,

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 
-from sluice.contracts.messages import DMS_DELETIONS, DeleteDataset
+from sluice.contracts.messaging.messages import DMS_DELETIONS, DeleteDataset
 from sluice.servicekit.database import Database
 from sluice.servicekit.messages.outbox import SEND_AGAIN, OutboxRelay
 from sluice.servicekit.messages.queue_topology import sluice_topology

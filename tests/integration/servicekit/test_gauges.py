@@ -7,7 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from sluice.contracts.access.services import SERVICES
 from sluice.contracts.common.states import TaskState
-from sluice.contracts.messages import DMS_DELETIONS, DeleteDataset
+from sluice.contracts.messaging.messages import DMS_DELETIONS, DeleteDataset
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import OUTBOX_AGE, Gauges, Measurement, Report, read_rows
 from sluice.servicekit.messages.queue_topology import sluice_topology

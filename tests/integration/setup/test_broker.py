@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from sluice.cli.app import command_line
 from sluice.contracts.access.services import SERVICES
 from sluice.contracts.common.problems import Conflict, NotAvailable
-from sluice.contracts.messages import QUEUES
+from sluice.contracts.messaging.queues import QUEUES
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport.base import Message, Transport

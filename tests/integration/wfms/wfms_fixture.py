@@ -28,7 +28,7 @@ from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import StorageType, TaskState
 from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile, NewStorage
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.messages import (
+from sluice.contracts.messaging.messages import (
     DMS_DELETIONS,
     DMS_UPLOADS,
     WMS_DOWNSTREAM_COUNTS,

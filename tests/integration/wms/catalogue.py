@@ -8,7 +8,7 @@ from dms.usecases.removal.release_files import apply_release
 from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import DatasetType
 from sluice.contracts.data.datasets import NewDataset
-from sluice.contracts.messages import DMS_FILES, DMS_RELEASES, RegisterFiles, ReleaseFiles
+from sluice.contracts.messaging.messages import DMS_FILES, DMS_RELEASES, RegisterFiles, ReleaseFiles
 from sluice.servicekit.database import Database
 from tests.integration.wms.wms_fixture import WmsFixture
 

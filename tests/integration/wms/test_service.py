@@ -28,7 +28,7 @@ from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile, NewStor
 from sluice.contracts.human_tasks.annotation import AnsweredJob
 from sluice.contracts.human_tasks.ask import Ask
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.messages import WMS_TASKS, CloudEvent
+from sluice.contracts.messaging.messages import WMS_TASKS, CloudEvent
 from sluice.contracts.pilots.output_files import OutputFile
 from sluice.contracts.pilots.pilots import (
     AttemptReport,

@@ -24,7 +24,7 @@ from sluice.contracts.jobs.gpus import Gpu
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.jobs.tasks import Task, TaskStatus
-from sluice.contracts.messages import DMS_FILES, TASK_ENDED, RegisterFiles, TaskEndedEvent
+from sluice.contracts.messaging.messages import DMS_FILES, TASK_ENDED, RegisterFiles, TaskEndedEvent
 from sluice.contracts.pilots.output_files import LogFile, OutputFile
 from sluice.contracts.pilots.pilots import (
     AnsweredReport,

@@ -20,7 +20,7 @@ from sluice.contracts.common.states import (
 )
 from sluice.contracts.data.datasets import Dataset, File, NewDataset, NewFile, NewFiles, NewStorage
 from sluice.contracts.data.runs import Frame, NewFrame, NewPeriod, NewRun, Period, Run
-from sluice.contracts.messages import RegisterFiles
+from sluice.contracts.messaging.messages import RegisterFiles
 from sluice.contracts.pilots.pilots import AttemptReport, NodeResources, RegisterPilot
 from tests.unit.wfms.chains.plans import plan, step
 

@@ -2,13 +2,8 @@
 
 import pytest
 
-from sluice.contracts.messages import (
-    DELIVERY_LIMIT,
-    DELIVERY_LIMITS,
-    DMS_FILES,
-    INTAKE_WAKE,
-    QUEUES,
-)
+from sluice.contracts.messaging.messages import DMS_FILES
+from sluice.contracts.messaging.queues import DELIVERY_LIMIT, DELIVERY_LIMITS, INTAKE_WAKE, QUEUES
 from sluice.servicekit.messages.queue_topology import sluice_topology
 
 

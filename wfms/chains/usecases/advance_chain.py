@@ -4,7 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from sluice.contracts.common.states import ChainDatasetStatus, ChainState, StepState
-from sluice.contracts.messages import DMS_UPLOADS, UploadDataset
+from sluice.contracts.messaging.messages import DMS_UPLOADS, UploadDataset
 from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets, steps
 from wfms.chains.db.chains import StoredChain

@@ -24,7 +24,7 @@ from sluice.contracts.common.states import (
 )
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.jobs.tasks import ReusedTask, Task
-from sluice.contracts.messages import WMS_DOWNSTREAM_COUNTS, WMS_TASKS, DownstreamCounts
+from sluice.contracts.messaging.messages import WMS_DOWNSTREAM_COUNTS, WMS_TASKS, DownstreamCounts
 from sluice.contracts.templates.plan import Source
 from sluice.servicekit.database import TRANSIENT_ERRORS, Transaction, to_not_available
 from sluice.servicekit.running.logging import log_ids

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sluice.contracts.messages import DMS_DELETIONS, DeleteDataset
+from sluice.contracts.messaging.messages import DMS_DELETIONS, DeleteDataset
 from sluice.servicekit.database import Database, Transaction
 from wfms.watcher.db.watches import insert_releases
 

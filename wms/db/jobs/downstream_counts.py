@@ -5,7 +5,7 @@ A task's row includes these numbers: ``wms/db/tasks/tasks.py``.
 
 from uuid import UUID
 
-from sluice.contracts.messages import DownstreamCounts
+from sluice.contracts.messaging.messages import DownstreamCounts
 from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
 from wms.domain.releasing import Inputs

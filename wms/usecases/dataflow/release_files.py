@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sluice.contracts.common.states import JobState, TaskState
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.messages import DMS_RELEASES, ReleaseFiles
+from sluice.contracts.messaging.messages import DMS_RELEASES, ReleaseFiles
 from sluice.servicekit.database import Transaction
 from wms.db.jobs.attempts import EndedAttempt
 from wms.db.tasks.task_cache import CachedTask

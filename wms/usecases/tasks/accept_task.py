@@ -4,7 +4,7 @@ The numbers come through the queue ``wms.downstream-counts``.
 """
 
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.messages import DownstreamCounts
+from sluice.contracts.messaging.messages import DownstreamCounts
 from sluice.servicekit.database import Transaction
 from wms.db.jobs.downstream_counts import insert_downstream_counts, list_finished_inputs
 from wms.db.tasks.tasks import insert_task, list_stored_tasks, lock_tasks

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from sluice.contracts.data.datasets import NewFile
-from sluice.contracts.messages import DMS_FILES, TASK_ENDED, RegisterFiles, TaskEndedEvent
+from sluice.contracts.messaging.messages import DMS_FILES, TASK_ENDED, RegisterFiles, TaskEndedEvent
 from sluice.servicekit.database import Transaction
 from wms.db.dataflow.dataflow_links import delete_dataflow_links
 from wms.db.dataflow.tree_parts import forget_tree

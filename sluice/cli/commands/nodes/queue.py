@@ -10,7 +10,7 @@ from sluice.cli.moments import local_time
 from sluice.cli.options import HomeOption, UrlOption
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.queues import MAX_BODY_PREVIEW, ChooseMessages
+from sluice.contracts.messaging.queue_status import MAX_BODY_PREVIEW, ChooseMessages
 from sluice.embedded.home import DEFAULT_HOME
 
 app = typer.Typer(

@@ -15,7 +15,7 @@ from sluice.contracts.common.states import DatasetState, DatasetType, StorageTyp
 from sluice.contracts.data.append_only import Collect, CollectFiles, CutSlice
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.data.datasets import NewDataset
-from sluice.contracts.messages import DeleteDataset, RegisterFiles
+from sluice.contracts.messaging.messages import DeleteDataset, RegisterFiles
 from tests.integration.dms.conftest import Dms
 
 

@@ -13,7 +13,7 @@ from dms.usecases.datasets.list_datasets import DatasetQuery, list_datasets
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.datasets import DatasetPage
-from sluice.contracts.messages import RegisterFiles
+from sluice.contracts.messaging.messages import RegisterFiles
 from tests.integration.dms.conftest import Dms
 from tests.waiting import eventually
 

@@ -4,7 +4,7 @@ from dms.db.storages import fold_usage
 from sluice.contracts.common.states import DatasetType
 from sluice.contracts.data.counts import COUNTS, MAX_SUM
 from sluice.contracts.data.datasets import NewFile
-from sluice.contracts.messages import RegisterFiles
+from sluice.contracts.messaging.messages import RegisterFiles
 from sluice.contracts.templates.matching import facts_of
 from tests.integration.dms.conftest import Dms
 

@@ -13,7 +13,7 @@ import pytest
 from dms.usecases.files import pack_archive
 from sluice.contracts.common.states import DatasetType, StorageType
 from sluice.contracts.data.datasets import File, NewFile
-from sluice.contracts.messages import DeleteDataset
+from sluice.contracts.messaging.messages import DeleteDataset
 from tests.integration.dms.conftest import Dms
 
 CONTENT = bytes(range(256)) * 8192  # more than a chunk

@@ -14,7 +14,7 @@ from dms.usecases.removal import remove_copies as removing
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import NewDataset, NewStorage
-from sluice.contracts.messages import DeleteDataset, RegisterFiles
+from sluice.contracts.messaging.messages import DeleteDataset, RegisterFiles
 from tests.integration.dms.conftest import Dms
 
 

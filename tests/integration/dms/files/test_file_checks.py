@@ -9,7 +9,7 @@ import pytest
 from dms.loops import delete_once
 from dms.usecases.files.register_files import register_files
 from sluice.contracts.common.problems import Unprocessable
-from sluice.contracts.messages import RegisterFiles
+from sluice.contracts.messaging.messages import RegisterFiles
 from tests.integration.dms.conftest import Dms
 
 

@@ -8,7 +8,7 @@ from dms.usecases.files.register_files import register_files
 from sluice.contracts.common.problems import Conflict, Unprocessable
 from sluice.contracts.common.states import DatasetType
 from sluice.contracts.data.datasets import NewFile
-from sluice.contracts.messages import RegisterFiles
+from sluice.contracts.messaging.messages import RegisterFiles
 from tests.integration.dms.conftest import Dms
 
 

@@ -14,7 +14,12 @@ from dms.usecases.removal.remove_released import remove_released
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import NewFile
-from sluice.contracts.messages import DeleteDataset, RegisterFiles, ReleaseFiles, UploadDataset
+from sluice.contracts.messaging.messages import (
+    DeleteDataset,
+    RegisterFiles,
+    ReleaseFiles,
+    UploadDataset,
+)
 from tests.integration.dms.conftest import Dms
 from tests.waiting import eventually
 

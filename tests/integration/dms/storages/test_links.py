@@ -8,7 +8,7 @@ from dms.loops import delete_once, sweep_once, upload_once
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import NewDataset, NewFile
-from sluice.contracts.messages import RegisterFiles, UploadDataset
+from sluice.contracts.messaging.messages import RegisterFiles, UploadDataset
 from tests.integration.dms.conftest import Dms
 
 INPUT = DatasetType.INPUT

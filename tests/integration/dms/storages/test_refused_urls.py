@@ -8,7 +8,7 @@ import pytest
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetType, StorageType
 from sluice.contracts.data.datasets import NewDataset, NewFile, NewStorage
-from sluice.contracts.messages import RegisterFiles
+from sluice.contracts.messaging.messages import RegisterFiles
 from tests.integration.dms.conftest import Dms
 
 

@@ -10,7 +10,7 @@ from dms.gauges import declare_gauges
 from dms.loops import upload_once
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import DatasetState, StorageType
-from sluice.contracts.messages import UploadDataset
+from sluice.contracts.messaging.messages import UploadDataset
 from tests.integration.dms.conftest import Dms
 
 

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from dms.loops import delete_once, upload_once
 from sluice.contracts.common.states import DatasetState, StorageType
-from sluice.contracts.messages import UploadDataset
+from sluice.contracts.messaging.messages import UploadDataset
 from tests.integration.dms.conftest import Dms
 
 DISABLED = (

@@ -18,7 +18,7 @@ from dms.usecases.storages.watch_storages import StorageMonitor
 from sluice.contracts.common.problems import Conflict, NotFound, ServiceError, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import NewDataset, NewStorage
-from sluice.contracts.messages import UploadDataset
+from sluice.contracts.messaging.messages import UploadDataset
 from sluice.servicekit.database import Connection
 from tests.integration.dms.conftest import Dms
 from tests.waiting import eventually

@@ -14,7 +14,7 @@ from dms.usecases.uploads import upload_dataset as uploading
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import NewStorage
-from sluice.contracts.messages import DATASET_CLOSED, RegisterFiles, UploadDataset
+from sluice.contracts.messaging.messages import DATASET_CLOSED, RegisterFiles, UploadDataset
 from tests.integration.dms.conftest import Dms
 
 

@@ -8,7 +8,7 @@ import pytest
 from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import ErrorClass, JobState, TaskState
 from sluice.contracts.jobs.tasks import ReusedTask, Task
-from sluice.contracts.messages import DownstreamCounts
+from sluice.contracts.messaging.messages import DownstreamCounts
 from sluice.contracts.templates.plan import Boundary
 from sluice.servicekit.database import Database
 from tests.integration.wms.catalogue import deliver, deliver_releases, new_output, releases

@@ -6,7 +6,12 @@ from pydantic import Field
 
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import NotAvailable, NotFound
-from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
+from sluice.contracts.messaging.queue_status import (
+    ChooseMessages,
+    DeadMessages,
+    MessagesMoved,
+    QueueList,
+)
 from sluice.servicekit.access.policy import ADMINS, VIEWERS
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route, RouteResponse

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from sluice.text.identifiers import local_name
+
 
 def type_name(kind: Any) -> str:
     """Return a CWL type as people write it: ``int?``, ``string[]``, ``low | high``."""
@@ -13,9 +15,7 @@ def type_name(kind: Any) -> str:
         case {"type": "array", "items": items}:
             name = f"{type_name(items)}[]"
         case {"type": "enum", "symbols": [*symbols]}:
-            name = " | ".join(
-                str(symbol).rsplit("#", 1)[-1].rsplit("/", 1)[-1] for symbol in symbols
-            )
+            name = " | ".join(map(local_name, symbols))
         case {"type": inner}:
             name = type_name(inner)
         case _:

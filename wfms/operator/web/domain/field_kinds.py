@@ -6,7 +6,8 @@ from enum import StrEnum
 from typing import Any
 
 from sluice.contracts.templates.plan import DIRECTORIES, FILES, Parameter
-from sluice.contracts.templates.secondary_files import local_name, record_fields
+from sluice.contracts.templates.secondary_files import record_fields
+from sluice.text.identifiers import local_name
 
 #: Records within records that are groups of fields. Deeper records are JSON.
 MAX_GROUP_DEPTH = 3

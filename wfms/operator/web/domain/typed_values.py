@@ -11,7 +11,8 @@ from uuid import UUID
 
 from sluice.contracts.common.bounds import describe_number, find_non_finite
 from sluice.contracts.templates.parameters import describe, fits, names_dataset
-from sluice.contracts.templates.secondary_files import local_name, record_fields
+from sluice.contracts.templates.secondary_files import record_fields
+from sluice.text.identifiers import local_name
 from wfms.operator.web.domain.field_kinds import FieldKind, FieldType, list_alternatives
 
 #: The most characters of an example. A longer example is left out.

@@ -6,7 +6,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import NotFound
-from sluice.contracts.queues import MAX_BODY_PREVIEW, ChooseMessages, DeadMessages
+from sluice.contracts.messaging.queue_status import MAX_BODY_PREVIEW, ChooseMessages, DeadMessages
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.web.framework.page_routes import PageRoutes

@@ -1,0 +1,1 @@
+"""Messages between services, and the queues that carry them."""
