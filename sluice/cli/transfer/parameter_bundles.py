@@ -17,12 +17,16 @@ from sluice.contracts.templates.plan import Parameter, SecondaryFile
 from sluice.contracts.templates.secondary_files import record_fields
 from sluice.text.visible_text import shown_path
 
+#: The name of an item of a list without files.
+_NAMELESS = Path("value")
 
-def build_bundles(value: Any, parameter: Parameter, subject: str) -> list[BundledEntry]:
-    """Return the entries of a value with files of this machine, or none if it has no such file.
 
-    A list with an entry for each item has several, any other value has one. Texts that only fit as
-    files are paths. Files get the secondary files for which the parameter has patterns.
+def build_bundles(value: Any, parameter: Parameter, subject: str) -> list[BundledEntry] | None:
+    """Return the entries of a value with files of this machine, or None if it has no such file.
+
+    A list with an entry for each item has as many as it has items, also without files. Any other
+    value has one. Texts that only fit as files are paths. Files get the secondary files for which
+    the parameter has patterns.
 
     Args:
         value: The value.
@@ -33,7 +37,7 @@ def build_bundles(value: Any, parameter: Parameter, subject: str) -> list[Bundle
         Unprocessable: A file cannot be taken. The findings name all.
     """
     if names_dataset(value) or (parameter.entry_per_item and not isinstance(value, list)):
-        return []
+        return None
     is_path, all_files = not fits(value, parameter.type), list[Path]()
     items: list[tuple[Any, list[Path]]] = []
     for item in value if parameter.entry_per_item else [value]:
@@ -47,13 +51,15 @@ def build_bundles(value: Any, parameter: Parameter, subject: str) -> list[Bundle
     ]
     if problems:
         raise Unprocessable("files that parameters name cannot be taken", findings=problems)
-    if not all_files:
-        return []
+    if not all_files and (is_path or not parameter.entry_per_item):
+        return None
     kind = parameter.type["items"] if parameter.entry_per_item else parameter.type
     patterns = [] if parameter.entries is None else parameter.entries.secondary_files
     try:
         return [
-            BundledEntry((files or all_files)[0], _with_secondary_files(item, kind, patterns))
+            BundledEntry(
+                (files or all_files or [_NAMELESS])[0], _with_secondary_files(item, kind, patterns)
+            )
             for item, files in items
         ]
     except Unprocessable as refusal:

@@ -20,7 +20,11 @@ from sluice.cli.transfer.inputs import (
     list_entries,
 )
 from sluice.cli.transfer.parameter_bundles import build_bundles
-from sluice.cli.transfer.upload import delete_unused_dataset, upload_files
+from sluice.cli.transfer.upload import (
+    create_empty_dataset,
+    delete_unused_dataset,
+    upload_files,
+)
 from sluice.contracts.common.naming import MAX_DATASET_NAME, fitting_name
 from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.contracts.data.asset_refs import is_asset
@@ -46,10 +50,12 @@ def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, list[InputEn
         for name, parameter in plan.parameters.items()
         if parameter.is_bundle or parameter.entry_per_item
     }
-    bundles: dict[str, list[InputEntry]] = {
-        name: [*entries]
+    found = {
+        name: build_bundles(params.get(name), parameter, f"parameter {quoted(name)}")
         for name, parameter in bundle_parameters.items()
-        if (entries := build_bundles(params.get(name), parameter, f"parameter {quoted(name)}"))
+    }
+    bundles: dict[str, list[InputEntry]] = {
+        name: [*entries] for name, entries in found.items() if entries is not None
     }
     candidates = {
         name: _read_paths(params.get(name), allows_list=name in dataset_parameters)
@@ -152,7 +158,11 @@ async def upload_parameter_files(
             on_demand=True,
             group=group,
         )
-        dataset = await upload_files(connection, entries, dataset=new)
+        dataset = (
+            await upload_files(connection, entries, dataset=new)
+            if entries
+            else await create_empty_dataset(connection, new)
+        )
         if undo is not None:
             undo.push_async_callback(delete_unused_dataset, connection, dataset)
         values[name] = dataset_value(str(dataset.uid), entries)
@@ -161,7 +171,7 @@ async def upload_parameter_files(
 
 def dataset_value(dataset: str, entries: Sequence[InputEntry]) -> dict[str, Any]:
     """Return the value of a parameter that stands for a data set of these entries."""
-    first = entries[0]
+    first = entries[0] if entries else None
     value = first.value if isinstance(first, BundledEntry) else None
     kind = value.get("class") if isinstance(value, Mapping) else None
     return {

@@ -269,7 +269,19 @@ def test_items_of_a_list_are_bundles_in_order(mates: list[Path]) -> None:
     assert bundled[0].value == none
 
 
-@pytest.mark.parametrize("value", [[], [{"label": "a", "reads": []}], {"class": "File"}, "x"])
+@pytest.mark.parametrize("labels", [[], ["a", "b"]])
+def test_list_of_bundles_may_have_no_file(labels: list[str]) -> None:
+    items = [{"label": label, "reads": []} for label in labels]
+    entries = local_files(BUNDLES, {"each": items})["each"]
+    assert [entry.value for entry in entries if isinstance(entry, BundledEntry)] == items
+    assert dataset_value("uid", entries) == {
+        "class": "File",
+        "dataset": "uid",
+        "retention": "delete",
+    }
+
+
+@pytest.mark.parametrize("value", [[5], {"class": "File"}, "x"])
 def test_list_of_bundles_without_a_data_set_is_refused(value: object) -> None:
     assert local_files(BUNDLES, {"each": value}) == {}
     [problem] = find_problems(BUNDLES, {"each": value})
