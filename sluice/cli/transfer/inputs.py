@@ -33,9 +33,16 @@ from sluice.text.visible_text import quoted, shown_path
 _FILE_NAME: TypeAdapter[str] = TypeAdapter(FileName)
 
 
+#: The source of a value without files.
+NAMELESS = Path("value")
+
+
 @dataclass(frozen=True, slots=True)
 class BundledEntry:
-    """A CWL value that is uploaded as one file. ``source`` is the file or folder that names it."""
+    """A CWL value that is uploaded as one file.
+
+    ``source`` is the file or folder that names it, or `NAMELESS`.
+    """
 
     source: Path
     value: Any

@@ -6,6 +6,7 @@ from typing import Any
 
 from sluice.cli.literals import local_path_of
 from sluice.cli.transfer.inputs import (
+    NAMELESS,
     BundledEntry,
     add_secondary_files,
     describe_path_problem,
@@ -16,9 +17,6 @@ from sluice.contracts.templates.parameters import fits, names_dataset
 from sluice.contracts.templates.plan import Parameter, SecondaryFile
 from sluice.contracts.templates.secondary_files import record_fields
 from sluice.text.visible_text import shown_path
-
-#: The name of an item of a list without files.
-_NAMELESS = Path("value")
 
 
 def build_bundles(value: Any, parameter: Parameter, subject: str) -> list[BundledEntry] | None:
@@ -58,7 +56,7 @@ def build_bundles(value: Any, parameter: Parameter, subject: str) -> list[Bundle
     try:
         return [
             BundledEntry(
-                (files or all_files or [_NAMELESS])[0], _with_secondary_files(item, kind, patterns)
+                (files or all_files or [NAMELESS])[0], _with_secondary_files(item, kind, patterns)
             )
             for item, files in items
         ]

@@ -15,6 +15,7 @@ from sluice.cli.output import err
 from sluice.cli.transfer.folders import is_hidden
 from sluice.cli.transfer.input_storage import choose_input_storage
 from sluice.cli.transfer.inputs import (
+    NAMELESS,
     InputEntry,
     describe_name_problem,
     source_path,
@@ -186,14 +187,17 @@ def _new_file(seq: int, entry: InputEntry, url: str, stored: storage.StoredFile)
     """
     name, source_file = url.rsplit("/", 1)[1], source_path(entry)
     source = source_file.name if name == entry.name else str(source_file)
-    modified = datetime.fromtimestamp(source_file.stat().st_mtime, UTC)
+    meta = {"source": source}
+    if source_file != NAMELESS:
+        modified = datetime.fromtimestamp(source_file.stat().st_mtime, UTC)
+        meta["modified"] = modified.isoformat()
     return NewFile(
         seq=seq,
         name=name,
         size=stored.size,
         checksum=stored.checksum,
         url=url,
-        meta={"source": source, "modified": modified.isoformat()},
+        meta=meta,
     )
 
 

@@ -9,6 +9,7 @@ from ruamel.yaml.comments import CommentedMap
 from sluice.cwl.dataflow.file_defaults import default_files
 from sluice.cwl.dataflow.links import Wiring
 from sluice.cwl.dataflow.merging import check_merge, is_merged
+from sluice.cwl.documents.types import is_optional, without_null
 from sluice.cwl.documents.workflow import Link, Step, Workflow
 from sluice.cwl.reading.findings import Findings
 
@@ -17,7 +18,8 @@ def split_joined_links(workflow: Workflow, wiring: Wiring) -> None:
     """Split the links of steps whose values the jobs join.
 
     These are links that join the values of parameters with each other or with data sets, or that
-    join data sets of different kinds, or that replace null by a default.
+    join data sets of different kinds, or that replace null by a default. Single values that may be
+    null are joined so if the tool takes nulls, because a data set has none.
     """
     for step in workflow.steps.values():
         for link in list(step.links.values()):
@@ -43,7 +45,18 @@ def _is_joined_in_jobs(step: Step, link: Link, workflow: Workflow, wiring: Wirin
     ):
         return True
     streams = [wiring.streams.get(origin) for origin in origins]
-    return None in streams or not check_merge(link, streams, "", Findings(""))
+    return (
+        None in streams
+        or not check_merge(link, streams, "", Findings(""))
+        or (_takes_nulls(step, link) and not any(stream.many for stream in streams if stream))
+    )
+
+
+def _takes_nulls(step: Step, link: Link) -> bool:
+    """Return whether the tool takes a list in which null stands for a source without a value."""
+    kind = without_null(step.input_type(link.name))
+    is_array = isinstance(kind, dict) and kind.get("type") == "array"
+    return is_array and is_optional(kind["items"]) and "pickValue" not in link.body
 
 
 def _split(step: Step, link: Link, wiring: Wiring) -> None:

@@ -115,12 +115,23 @@ def test_required_value_that_may_be_missing_gives_a_warning() -> None:
     )
 
 
+def test_single_values_are_joined_in_the_job_if_the_tool_takes_nulls() -> None:
+    step, findings = compile_last_step(
+        "x: [join/o, always/o]", "x: {type: {type: array, items: ['null', File]}}"
+    )
+    assert findings == []
+    assert [(source.port, source.optional) for source in step.inputs] == [
+        ("x_1", True),
+        ("x_2", True),
+    ]
+    assert step.tool["class"] == "Workflow"
+
+
 @pytest.mark.parametrize(
     ("bindings", "types", "more"),
     [
         ("x: keep/o", "x: File?", "scatter: x"),
         ("x: keep/o", "x: {type: {type: array, items: ['null', File]}}", ""),
-        ("x: [join/o, always/o]", "x: {type: {type: array, items: ['null', File]}}", ""),
         ("x: {source: keep/o, valueFrom: $(self.length)}", "x: int", ""),
     ],
 )
