@@ -1,7 +1,7 @@
 """Routes by which the operator service stores versions of assets.
 
 People have no access to them: the routes of data sets refuse to fill, close or share the data set
-of an asset, whoever asks. The operator service checks the right to the name of the asset.
+of an asset to every caller. The operator service checks the right to the name of the asset.
 """
 
 from uuid import UUID

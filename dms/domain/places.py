@@ -33,8 +33,8 @@ class ReservedFolder(Unprocessable):
 
     def __init__(self, subject: str, url: str) -> None:
         super().__init__(
-            f"{subject}: {url} is in a folder whose name begins with {NAME_PREFIX!r}, which is"
-            " reserved for assets: give another folder",
+            f"{subject}: {url} is in a folder whose name begins with {quoted(NAME_PREFIX)}, which"
+            " is reserved for assets: give another folder",
             what=subject,
             url=url,
         )

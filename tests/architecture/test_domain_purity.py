@@ -12,14 +12,15 @@ PURE = {
     "datetime", "difflib", "enum", "fnmatch", "fractions", "functools", "graphlib", "hashlib",
     "heapq", "html", "imagesize", "io",
     "itertools", "json", "math", "nh3", "operator", "re", "shlex", "sluice.scheduling.backoff",
-    "sluice.scheduling.fit", "sluice.scheduling.stalled_steps", "sluice.text.sentences",
-    "sluice.text.visible_text", "statistics", "string", "types", "typing", "urllib.parse", "uuid",
-    "wfms.operator.errors",
+    "sluice.scheduling.fit", "sluice.scheduling.stalled_steps", "sluice.text.identifiers",
+    "sluice.text.sentences", "sluice.text.visible_text", "statistics", "string", "types", "typing",
+    "urllib.parse", "uuid", "wfms.operator.errors",
 }  # fmt: skip
 
 #: Modules outside of the folders that several domains use.
 PURE_MODULES = (
     "sluice/scheduling/fit.py",
+    "sluice/text/identifiers.py",
     "sluice/text/sentences.py",
     "wfms/operator/errors.py",
 )

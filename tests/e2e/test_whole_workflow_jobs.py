@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -27,16 +28,14 @@ with open(sys.argv[1], "a") as file:
     file.write("x\\n")
 print(open(sys.argv[2]).read().upper(), end="")
 """
-#: Says that it has begun, and waits for a word in the file ``gate``. It fails if the word is that.
+#: Says that it has begun, and waits for a word at the named pipe ``gate``: "fail" or "go".
 WAITS = """
-import os, sys, time
+import sys
 folder, text = sys.argv[1:]
 open(folder + "/begun", "w").close()
-while not os.path.exists(folder + "/gate"):
-    time.sleep(0.05)
-if open(folder + "/gate").read() == "fail":
-    os.remove(folder + "/gate")
-    sys.exit("as requested")
+with open(folder + "/gate") as gate:
+    if gate.read() == "fail":
+        sys.exit("as requested")
 print(open(text).read() * 2, end="")
 """
 
@@ -85,7 +84,7 @@ async def _start(connection: Connection, folder: Path) -> tuple[Chain, Template]
 
 
 async def _fail_a_tool(system: LiveSystem, folder: Path) -> None:
-    (folder / "gate").write_text("fail")
+    await asyncio.to_thread((folder / "gate").write_text, "fail")
 
 
 async def _kill_the_pilot(system: LiveSystem, folder: Path) -> None:
@@ -104,17 +103,21 @@ async def test_chain_of_one_job_gives_its_outputs_after_a_fault_and_again(
 ) -> None:
     """After a failure, the next attempt takes over the tool that had finished."""
     async with connected(system.url) as connection:
+        os.mkfifo(tmp_path / "gate")
         chain, template = await _start(connection, tmp_path)
         begun = tmp_path / "begun"
         await eventually(_exists(begun), what="the second tool has begun", seconds=60)
         begun.unlink()
         await fault(system, tmp_path)
         await eventually(_exists(begun), what="the next attempt has begun", seconds=90)
-        (tmp_path / "gate").write_text("go")
+        await asyncio.to_thread((tmp_path / "gate").write_text, "go")
         first = await answer_of_chain(connection, chain, template)
         assert _names(first) == {"same": "text.txt", "twice": "text.out"}
         assert len((tmp_path / "count").read_text().splitlines()) == runs
+        begun.unlink()
         rerun, _ = await connection.operator.rerun_chain(chain.uid, RerunChain())
+        await eventually(_exists(begun), what="the second tool has begun again", seconds=60)
+        await asyncio.to_thread((tmp_path / "gate").write_text, "go")
         assert await answer_of_chain(connection, rerun, template) == first
 
 

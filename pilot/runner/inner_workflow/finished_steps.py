@@ -140,17 +140,17 @@ class FinishedSteps:
 
     def _take_over(self, key: str, outdir: str) -> Any:
         """Return the kept results with their files in ``outdir``, or None if they are not whole."""
-        kept = self._folder / key
+        folder = self._folder / key
         try:
-            relative = json.loads((kept / _RESULT).read_text())
+            relative = json.loads((folder / _RESULT).read_text())
             results = _replace_paths(relative, lambda path: os.path.join(outdir, path))
             for value in _list_files(results):
                 if (path := _find_path(value)) is not None:
                     place = Path(path).relative_to(outdir)
-                    _link(kept / _FILES / place, Path(path))
+                    _link(folder / _FILES / place, Path(path))
                     self._origins[path] = f"{key}/{place}"
         except (_NotKeepableError, OSError, ValueError):
-            shutil.rmtree(kept, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
             _empty(outdir)
             return None
         return results

@@ -50,12 +50,12 @@ def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, list[InputEn
         for name, parameter in plan.parameters.items()
         if parameter.is_bundle or parameter.entry_per_item
     }
-    found = {
+    bundles_by_name = {
         name: build_bundles(params.get(name), parameter, f"parameter {quoted(name)}")
         for name, parameter in bundle_parameters.items()
     }
     bundles: dict[str, list[InputEntry]] = {
-        name: [*entries] for name, entries in found.items() if entries is not None
+        name: [*entries] for name, entries in bundles_by_name.items() if entries is not None
     }
     candidates = {
         name: _read_paths(params.get(name), allows_list=name in dataset_parameters)

@@ -18,8 +18,8 @@ def require_unreserved(new: NewDataset) -> None:
     """
     if new.name.startswith(NAME_PREFIX):
         raise Unprocessable(
-            f"the name {quoted(new.name)} begins with {NAME_PREFIX!r}, which is reserved for data"
-            " sets of assets: give the data set another name, or store an asset with"
+            f"the name {quoted(new.name)} begins with {quoted(NAME_PREFIX)}, which is reserved for"
+            " data sets of assets: give the data set another name, or store an asset with"
             " `sluice asset put`"
         )
     require_no_reserved_keys(new.meta, f"data set {quoted(new.name)}", OUTPUT_NAME)

@@ -40,11 +40,11 @@ def group_problems(
     by_key: dict[str, list[str]] = {}
     others: list[Finding] = []
     for finding in findings:
-        found = find_place(finding, parameters)
-        if found is None:
+        subject = find_place(finding, parameters)
+        if subject is None:
             others.append(finding)
             continue
-        name, place, message = found
+        name, place, message = subject
         key = _find_key(name, place, keys)
         if place and _to_place(name, key) != place:
             message = f"field {quoted(place)} {message}"

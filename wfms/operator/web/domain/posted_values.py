@@ -54,7 +54,7 @@ def read_values(
         typed: The texts that were sent, by the name of the field.
         known_values: Values that apply to parameters that are left out.
     """
-    known = known_values or {}
+    other_values = known_values or {}
     values: dict[str, Any] = {}
     problems = _Problems()
     for name, parameter in plan.parameters.items():
@@ -63,7 +63,7 @@ def read_values(
         value: Any
         if is_asset(text) and name in plan.file_parameters:
             value = text
-        elif is_unchanged(name, field_type, typed, find_initial(name, parameter, known)):
+        elif is_unchanged(name, field_type, typed, find_initial(name, parameter, other_values)):
             value = None
         else:
             value = _read(
@@ -73,7 +73,7 @@ def read_values(
                 problems=problems,
                 required=_is_required_group(name, parameter, field_type, typed)
                 and name not in plan.assets
-                and known.get(name) is None,
+                and other_values.get(name) is None,
             )
         if value is not None:
             values[name] = value
@@ -93,8 +93,8 @@ def _is_required_group(
 
 def find_initial(name: str, parameter: Parameter, known_values: Mapping[str, Any]) -> Any:
     """Return the value that applies to a parameter that is left out, or None."""
-    known = known_values.get(name)
-    return parameter.default if known is None else known
+    value = known_values.get(name)
+    return parameter.default if value is None else value
 
 
 def is_sent(name: str, typed: Mapping[str, str]) -> bool:
