@@ -13,6 +13,7 @@ import httpx
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import CallingService
 from sluice.network.credentials import headers_for, token_for
+from sluice.network.http_clients import trusted_authorities
 from sluice.servicekit.access.service_keys import ServiceKeys
 from sluice.servicekit.access.service_tokens import ServiceSigner
 from sluice.servicekit.access.tokens import PilotTokens
@@ -30,7 +31,12 @@ class Addressed(Protocol):
 def ask_as_admin(system: Addressed, method: str, path: str, body: dict[str, Any]) -> Any:
     """Send a request as the administrator of the system and return the answer."""
     answer = httpx.request(
-        method, f"{system.url}/api/v1{path}", json=body, headers=headers_for(system.url), timeout=60
+        method,
+        f"{system.url}/api/v1{path}",
+        json=body,
+        headers=headers_for(system.url),
+        timeout=60,
+        verify=trusted_authorities(system.url),
     )
     return answer.raise_for_status().json()
 

@@ -18,6 +18,7 @@ import pytest
 from sluice.contracts.access.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER, Role
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.network.credentials import token_for
+from sluice.network.http_clients import trusted_authorities
 from sluice.pilot_access.key import PilotKey
 from tests.architecture.sources import ROOT
 from tests.attacks.credentials import CREDENTIALS, ask_as_admin, bearer, cookie, create_token
@@ -107,7 +108,12 @@ def _ask(url: str, request: ForbiddenRequest, **headers: str) -> httpx.Response:
     body = None if request.body is None else request.body()
     shown = {PILOT_PROOF_HEADER: PilotKey.new().proof(time.time())} | headers
     return httpx.request(
-        request.method, f"{url}{request.path}", json=body, headers=shown, timeout=30
+        request.method,
+        f"{url}{request.path}",
+        json=body,
+        headers=shown,
+        timeout=30,
+        verify=trusted_authorities(url),
     )
 
 

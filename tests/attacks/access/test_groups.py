@@ -3,6 +3,7 @@ are shared."""
 
 import json
 import re
+from functools import cache
 from typing import Any
 
 import httpx
@@ -51,11 +52,21 @@ ROUTES_WITHOUT_NAMES = {
 
 def _address(row: Row, hers: GroupObjects) -> str:
     """Return the address with objects of the owner, or with objects that exist for all groups."""
-    pilot = got(hers.owner.ask("GET", "/api/v1/pilots"))["pilots"][0]["uid"]
-    others: dict[str, Any] = {"uid": pilot, "number": 1, "run": 1, "name": "input"}
+    others: dict[str, Any] = {
+        "uid": _find_pilot(hers.owner),
+        "number": 1,
+        "run": 1,
+        "name": "input",
+    }
     return hers.address(row) or path_of(
         row, _PART.sub(lambda part: str(others.get(part[1], "nothing")), row.address)
     )
+
+
+@cache
+def _find_pilot(asking: Member) -> str:
+    """Return the uid of the first pilot."""
+    return str(got(asking.ask("GET", "/api/v1/pilots"))["pilots"][0]["uid"])
 
 
 def _shown(answer: httpx.Response, address: str) -> bool:

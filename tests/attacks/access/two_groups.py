@@ -11,6 +11,7 @@ from uuid import uuid4
 import httpx
 
 from sluice.contracts.access.access import Role
+from sluice.network.http_clients import trusted_authorities
 from tests.attacks.asked import AskedStep, asked_step, human_task_template
 from tests.attacks.credentials import Addressed, ask_as_admin, bearer
 from tests.unit.access.table import Row
@@ -69,7 +70,12 @@ class Member:
 
     def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
         return httpx.request(
-            method, f"{self.url}{path}", headers=bearer(self.token), timeout=60, **more
+            method,
+            f"{self.url}{path}",
+            headers=bearer(self.token),
+            timeout=60,
+            verify=trusted_authorities(self.url),
+            **more,
         )
 
 
