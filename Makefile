@@ -92,7 +92,7 @@ style: install
 	@$(BIN)/python scripts/check_limits.py
 
 # Three processes for two cores, because they wait a third of their time.
-test: check ## Run the checks and all tests but the long ones, on PostgreSQL and RabbitMQ (twenty minutes on two cores).
+test: check ## Run the checks and all tests but the long ones, on PostgreSQL and RabbitMQ (half an hour on two cores).
 	@scripts/install-test-needs.sh
 	@scripts/in-memory.sh $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not long" $(PYTEST_ARGS)
 

@@ -1,6 +1,6 @@
 """Random workflows over all types of CWL give the same answer with cwltool and with Sluice.
 
-``SLUICE_GRAPHS`` is the number of workflows (20).
+A quarter of ``SLUICE_GRAPHS`` is the number of workflows (20).
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from tests.differential.typed_graphs import TypedWorkflow, typed_workflows
 from tests.draws import examples
 from tests.e2e.systems import LiveSystem
 
-WORKFLOWS = int(os.environ.get("SLUICE_GRAPHS") or examples(20))
+WORKFLOWS = int(os.environ.get("SLUICE_GRAPHS") or examples(80)) // 4
 #: Number of workflows that are drawn and run together, which costs less for each.
 BATCH_SIZE = min(10, WORKFLOWS)
 
