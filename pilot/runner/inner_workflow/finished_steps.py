@@ -147,6 +147,8 @@ class FinishedSteps:
             for value in _list_files(results):
                 if (path := _find_path(value)) is not None:
                     place = Path(path).relative_to(outdir)
+                    if ".." in place.parts:
+                        raise _NotKeepableError(f"{place} leads out of the folder")
                     _link(folder / _FILES / place, Path(path))
                     self._origins[path] = f"{key}/{place}"
         except (_NotKeepableError, OSError, ValueError):

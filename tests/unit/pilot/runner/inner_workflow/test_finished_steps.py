@@ -4,10 +4,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from sluice.contracts.common.states import AttemptOutcome
-from sluice.contracts.jobs.checkpoints import FINISHED_STEPS, Checkpoint
+from sluice.contracts.jobs.checkpoints import FINISHED_STEPS, Checkpoint, KeptCheckpoint
+from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import failed, run
-from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.builders import TOOL_PYTHON, input_file, task
+from tests.unit.pilot.isolation import ISOLATION_PARAMETERS, slot_behind
 from tests.unit.pilot.slot_runner import Runner
 
 #: A tool that adds a line to the file ``count`` and writes the number of the line.
@@ -114,3 +118,39 @@ def test_results_that_a_checkpoint_cannot_restore_are_not_kept(
     }
     result = _attempts(runner, root, process, folder=tmp_path)
     assert result == "4 3 a;" * 3, "what reads the results of a tool that runs again runs again"
+
+
+#: Writes among the kept results, if it can.
+FORGES = """
+import os, sys
+kept = os.path.join(os.path.dirname(os.path.dirname(os.getcwd())), "out", ".finished-steps")
+try:
+    os.makedirs(kept, exist_ok=True)
+    open(os.path.join(kept, "forged"), "w").close()
+except OSError:
+    pass
+open("o", "w").close()
+"""
+
+
+@pytest.mark.parametrize("isolation", ISOLATION_PARAMETERS)
+def test_isolated_tool_writes_no_results_of_others(isolation: str) -> None:
+    """What is kept is in the list of the checkpoint of the attempt that fails."""
+    with slot_users.open_folder() as folder:
+        root = folder / "store"
+        process = workflow(folder)
+        process["steps"]["first"]["run"]["baseCommand"] = [TOOL_PYTHON, "-c", FORGES]
+        process["steps"]["first"]["run"]["outputs"] = {
+            "o": {"type": "File", "outputBinding": {"glob": "o"}}
+        }
+        process["steps"]["first"]["out"] = ["o"]
+        process["steps"]["second"]["run"]["baseCommand"] = ["false"]
+        process["steps"]["last"]["run"]["baseCommand"] = ["false"]
+        task_ = task(root, process, checkpoint=Checkpoint(files=[FINISHED_STEPS], every=86_400))
+        runner = slot_behind(isolation, folder / "pilot")
+        failed(run(runner, task_, [input_file(root / "in" / "a.dat")]))
+        runner.close()
+        kept_list = (root / "logs" / "00000000.1-checkpoint-list.0.json").read_text()
+    kept_files = KeptCheckpoint.model_validate_json(kept_list).files
+    names = {file.path.rsplit("/", 1)[1] for file in kept_files}
+    assert names == {"result.json", "o"} | ({"forged"} if isolation == "open" else set())
