@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Containers often set this variable. Each process that starts would then compile the services again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: gpu-check help style format install ocr ocr-model ocr-demo ocr-stack-demo conformance demo masstimes-demo masstimes-stack-demo stack stack-demo stack-bench faults test test-durations test-long mutation-check check lock sbom audit clean docs bench cwl-corpus cwl-stand-ins
+.PHONY: release-check gpu-check help style format install ocr ocr-model ocr-demo ocr-stack-demo conformance demo masstimes-demo masstimes-stack-demo stack stack-demo stack-bench faults test test-durations test-long mutation-check check lock sbom audit clean docs bench cwl-corpus cwl-stand-ins
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -92,7 +92,7 @@ style: install
 	@$(BIN)/python scripts/check_limits.py
 
 # Three processes for two cores, because they wait a third of their time.
-test: check ## Run the checks and all tests but the long ones, on PostgreSQL and RabbitMQ (half an hour on two cores).
+test: check ## Run the checks and all tests but the long ones, on PostgreSQL and RabbitMQ (25 minutes on two cores).
 	@scripts/install-test-needs.sh
 	@scripts/in-memory.sh $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not long" $(PYTEST_ARGS)
 
@@ -113,6 +113,9 @@ test-long: install ## Run the long tests, twenty times as many random examples, 
 		-m "long or hypothesis" --hypothesis-profile=long $(PYTEST_ARGS)
 	@SLUICE_TEST_SANDBOX=1 scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup \
 		-m "not long" $(PYTEST_ARGS) tests/unit/pilot
+
+release-check: install ## Run everything that a release has to pass, in a clean clone (SUITES=folder with the CWL suites; three hours).
+	@$(BIN)/python scripts/release_check.py "$(SUITES)"
 
 conformance: install ## Run the conformance tests of the CWL project (SUITE=folder of its repository; CONTAINERS=none or local; TEMPLATES=1; six minutes).
 	@scripts/conformance.sh "$(SUITE)"
