@@ -25,20 +25,24 @@ def add_requirements(files: TemplateFiles, requirements: Any) -> TemplateFiles:
         Unprocessable: The value is something else, or the main file has no process that gets them.
     """
     from ruamel.yaml import YAML  # noqa: PLC0415 - takes long to import
+    from ruamel.yaml.error import YAMLError  # noqa: PLC0415 - likewise
 
     new = _by_class(requirements)
     texts = files.upload.texts
     main, process_id = split_main(files.upload.main or next(iter(texts)), texts)
     yaml = YAML()
     yaml.width = 1 << 16
-    root = yaml.load(texts[main])
+    try:
+        root = yaml.load(texts[main])
+    except YAMLError:  # the check of the template reports it with its place
+        return files
     process = _find_process(root, process_id or "main")
     if process is None:
         raise Unprocessable(
             f"the job order's {quoted(REQUIREMENTS_KEY)} cannot be added: {quoted(main)} has no"
             f" process with the id {quoted(process_id or 'main')}"
         )
-    process["requirements"] = {**_by_class(process.get("requirements") or {}), **new}
+    process["requirements"] = _replace(process.get("requirements"), new)
     text = io.StringIO()
     yaml.dump(root, text)
     new_texts = {**texts, main: text.getvalue()}
@@ -46,7 +50,7 @@ def add_requirements(files: TemplateFiles, requirements: Any) -> TemplateFiles:
 
 
 def _by_class(requirements: Any) -> dict[str, Any]:
-    """Return requirements by class.
+    """Return the requirements of a job order by class.
 
     Raises:
         Unprocessable: They are neither a list nor a mapping of requirements.
@@ -64,6 +68,17 @@ def _by_class(requirements: Any) -> dict[str, Any]:
         f"{quoted(REQUIREMENTS_KEY)} is a list of requirements, each with its class, or a mapping"
         " by class"
     )
+
+
+def _replace(old: Any, new: Mapping[str, Any]) -> Any:
+    """Return the requirements of a process with new ones in place of those of the same class."""
+    if isinstance(old, Mapping):
+        return {**old, **new}
+    others = old if isinstance(old, list) else []
+    return [
+        *(each for each in others if not isinstance(each, Mapping) or each.get("class") not in new),
+        *({"class": name, **(body or {})} for name, body in new.items()),
+    ]
 
 
 def _find_process(root: Any, process_id: str) -> Any:

@@ -141,6 +141,9 @@ class FinishedSteps:
     def _take_over(self, key: str, outdir: str) -> Any:
         """Return the kept results with their files in ``outdir``, or None if they are not whole."""
         folder = self._folder / key
+        if not (folder / _RESULT).exists():
+            return None
+        origins = {}
         try:
             relative = json.loads((folder / _RESULT).read_text())
             results = _replace_paths(relative, lambda path: os.path.join(outdir, path))
@@ -150,11 +153,12 @@ class FinishedSteps:
                     if ".." in place.parts:
                         raise _NotKeepableError(f"{place} leads out of the folder")
                     _link(folder / _FILES / place, Path(path))
-                    self._origins[path] = f"{key}/{place}"
+                    origins[path] = f"{key}/{place}"
         except (_NotKeepableError, OSError, ValueError):
             shutil.rmtree(folder, ignore_errors=True)
             _empty(outdir)
             return None
+        self._origins |= origins
         return results
 
 

@@ -115,13 +115,23 @@ class DiskFiles:
         return str(Path(base).parent / unquote(name.removeprefix("file://")))
 
     def list_folder(self, base: str, name: str) -> dict[str, str]:
-        """List the files in a folder and its subfolders, without following links."""
+        """List the visible files in a folder and its subfolders.
+
+        Links that lead out of the folder, and files that are not regular, refuse it.
+        """
         root = Path(self.find(base, name))
         paths: dict[str, str] = {}
         size = 0
         try:
-            for parent, _, names in os.walk(root, onerror=_refuse_folder):
-                for path in (Path(parent, name) for name in names):
+            for parent, folders, names in os.walk(root, onerror=_refuse_folder):
+                folders[:] = [name for name in folders if not name.startswith(".")]
+                linked = [name for name in folders if Path(parent, name).is_symlink()]
+                visible = [name for name in names if not name.startswith(".")]
+                for path in (Path(parent, name) for name in [*linked, *visible]):
+                    if not path.is_file() or not path.resolve().is_relative_to(root.resolve()):
+                        raise FileRefused(
+                            f"{quoted(str(path))} is not a file in {quoted(str(root))}"
+                        )
                     paths[path.relative_to(root).as_posix()] = str(path)
                     size += path.stat().st_size
                 _check_size(len(paths), size, root)

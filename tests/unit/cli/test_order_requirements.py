@@ -62,6 +62,17 @@ def test_main_process_of_a_packed_document_gets_the_requirements(tmp_path: Path)
         added(tmp_path, without, ORDER)
 
 
+def test_text_that_is_not_yaml_is_left_to_the_check(tmp_path: Path) -> None:
+    assert added(tmp_path, f"{TOOL}x: [\n", ORDER) == f"{TOOL}x: [\n"
+
+
+def test_imported_requirements_stay(tmp_path: Path) -> None:
+    (tmp_path / "more.yml").write_text("{class: WorkReuse, enableReuse: true}\n")
+    text = added(tmp_path, TOOL.replace("REQUIREMENTS", "[{$import: more.yml}]"), ORDER)
+    assert "$import: more.yml" in text
+    assert "KIND: order" in text
+
+
 @pytest.mark.parametrize("order", ["EnvVarRequirement", [1], [{"envDef": {}}], 5])
 def test_malformed_requirements_are_refused(tmp_path: Path, order: Any) -> None:
     with pytest.raises(Unprocessable, match="each with its class, or a mapping by class"):

@@ -1,6 +1,7 @@
 """Packing of workflows whose tools are in other files."""
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -203,6 +204,26 @@ def test_default_directory_that_is_no_literal_is_reported(
         (workflow.parent / "tools" / "lib" / name).write_bytes(content)
     compiled = compile_file(workflow, name="t")[0]
     assert compiled.plan is not None, compiled.findings
+    assert any("not part of the template" in warning.message for warning in compiled.warnings)
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "pipe"])
+def test_default_directory_with_a_link_out_of_it_or_a_pipe_is_not_packed(
+    workflow: Path, kind: str
+) -> None:
+    text = TOOL.replace("inputs:\n", f"inputs:\n{DIRECTORY_DEFAULT}", 1)
+    (workflow.parent / "tools" / "join.cwl").write_text(text)
+    folder, secret = workflow.parent / "tools" / "lib", workflow.parent / "secret"
+    folder.mkdir()
+    secret.mkdir()
+    (folder / "a.txt").write_text("a")
+    (secret / "key").write_text("hush")
+    if kind == "pipe":
+        os.mkfifo(folder / "b")
+    else:
+        (folder / "b").symlink_to(secret / "key" if kind == "file" else secret)
+    assert "hush" not in "".join(gather_files(workflow)[1].values())
+    compiled = compile_file(workflow, name="t")[0]
     assert any("not part of the template" in warning.message for warning in compiled.warnings)
 
 

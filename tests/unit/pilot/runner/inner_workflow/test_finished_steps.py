@@ -1,11 +1,14 @@
 """Results of finished tools of a workflow, which the next attempt takes over."""
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import pytest
 
+from pilot.runner.inner_workflow.finished_steps import FinishedSteps
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.checkpoints import FINISHED_STEPS, Checkpoint, KeptCheckpoint
 from tests.unit.pilot import slot_users
@@ -154,3 +157,52 @@ def test_isolated_tool_writes_no_results_of_others(isolation: str) -> None:
     kept_files = KeptCheckpoint.model_validate_json(kept_list).files
     names = {file.path.rsplit("/", 1)[1] for file in kept_files}
     assert names == {"result.json", "o"} | ({"forged"} if isolation == "open" else set())
+
+
+class _Job:
+    """A job of cwltool without a tool. ``runs`` has the names of the jobs that ran."""
+
+    inplace_update = False
+    runs: ClassVar[list[str]] = []
+
+    def __init__(self, name: str, outdir: Path, inputs: dict[str, Any], *, mode: int) -> None:
+        outdir.mkdir(parents=True)
+        self.name, self.outdir, self.mode = name, str(outdir), mode
+        self.builder = SimpleNamespace(job=inputs)
+        self.results: dict[str, Any] = {}
+
+    def output_callback(self, results: dict[str, Any], _status: str) -> None:
+        self.results = results
+
+    def run(self, _context: Any, _lock: Any = None) -> None:
+        self.runs.append(self.name)
+        for name in ("x", "y"):
+            Path(self.outdir, name).write_text(name)
+            Path(self.outdir, name).chmod(self.mode)
+        files = {
+            name: {"class": "File", "location": Path(self.outdir, name).as_uri(), "basename": name}
+            for name in ("x", "y")
+        }
+        self.output_callback(files, "success")
+
+
+def test_tool_behind_results_that_are_not_whole_runs_again(tmp_path: Path) -> None:
+    """The first tool runs again, and its new results are not kept: they are others."""
+    context = SimpleNamespace(workflow_eval_lock=nullcontext())
+
+    def attempt(number: int, *, mode: int) -> list[str]:
+        _Job.runs.clear()
+        kind = FinishedSteps(str(tmp_path / "out"), {}).wrap_job(_Job)
+        first = kind("first", tmp_path / f"first{number}", {}, mode=mode)
+        first.run(context)
+        second = kind("second", tmp_path / f"second{number}", {"f": first.results["x"]}, mode=0o644)
+        second.run(context)
+        return list(_Job.runs)
+
+    assert attempt(1, mode=0o644) == ["first", "second"]
+    assert attempt(2, mode=0o644) == []
+    [kept] = [
+        path for path in (tmp_path / "out").rglob("y") if path.samefile(tmp_path / "first2" / "y")
+    ]
+    kept.unlink()
+    assert attempt(3, mode=0o755) == ["first", "second"]
