@@ -2,8 +2,7 @@
 
 import logging
 
-#: Python's message if a step scatters over null.
-_NO_LIST = "object of type 'NoneType' has no len()"
+from sluice.cwl_values.cwltool_exceptions import explain_exception
 
 
 class PlainErrors(logging.Filter):
@@ -20,9 +19,6 @@ class PlainErrors(logging.Filter):
 
 def sentence_of_exception(error: BaseException) -> str:
     """Return why a workflow cannot continue."""
-    if isinstance(error, TypeError) and str(error) == _NO_LIST:
-        return (
-            "a step scatters over an input that has no value (null): give the input a list, or a"
-            " default such as []"
-        )
-    return f"cwltool cannot continue: {error or type(error).__name__} (--debug shows where)"
+    return explain_exception(error) or (
+        f"cwltool cannot continue: {error or type(error).__name__} (--debug shows where)"
+    )

@@ -25,6 +25,7 @@ from pilot.runner.redaction import NO_REDACTION, Redaction
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.numbers import in_full
 from sluice.contracts.common.states import ErrorClass
+from sluice.cwl_values.cwltool_exceptions import explain_exception
 from sluice.text.visible_text import quoted
 
 _STDERR = 2
@@ -231,6 +232,8 @@ def _create_error(template: str, record: logging.LogRecord) -> AttemptError:
         )
     elif template.startswith(_OUTPUTS):
         error = AttemptError(ErrorClass.TOOL_FAILED, describe_missing_output(record.getMessage()))
+    elif (reason := explain_exception(sys.exception())) is not None:
+        error = AttemptError(ErrorClass.TOOL_REFUSED, reason)
     else:
         cause = f": {record.exc_info[1]}" if record.exc_info else ""
         sentence = clean_message(record.getMessage() + cause)

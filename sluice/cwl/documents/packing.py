@@ -21,6 +21,7 @@ from sluice.cwl.reading.findings import START, Findings, TextPlace, TooManyError
 from sluice.cwl.reading.nodes import (
     clone,
     count_values,
+    find_identified,
     named_nodes,
     nesting_depth,
     plain_json,
@@ -298,9 +299,11 @@ class _FileInliner:
         self.inlined = True
         if isinstance(document, CommentedMap):
             self.prefixes.declare(document, file, self.findings)
-        process, graph = self._select_process(document, fragment, place, file)
-        copy = self._copy_node(process, place, file)
-        if isinstance(copy, CommentedMap) and process is document:
+        node_of_fragment, graph = self._select_node(document, fragment, place, file)
+        if node_of_fragment is None:
+            return original
+        copy = self._copy_node(node_of_fragment, place, file)
+        if isinstance(copy, CommentedMap) and node_of_fragment is document:
             copy.pop("$namespaces", None)
             copy.pop("$schemas", None)
         elif isinstance(copy, CommentedMap) and copy.get("class") not in tuple(PROCESSES):
@@ -331,24 +334,27 @@ class _FileInliner:
             return copy
         return None
 
-    def _select_process(
+    def _select_node(
         self, document: Any, fragment: str, place: TextPlace, file: str
     ) -> tuple[Any, _Graph]:
-        """Return the process that the fragment names, and all processes of its file."""
-        if not isinstance(document, CommentedMap):
-            return document, {}
-        if "$graph" not in document:
-            return document, {}
+        """Return what the fragment names, and all processes of its file.
+
+        This is a process, or any other node with an identifier, such as a requirement. It is None
+        after an error.
+        """
+        if not isinstance(document, CommentedMap) or "$graph" not in document:
+            node = find_identified(document, fragment) if fragment else None
+            return document if node is None else node, {}
         processes = {
             entry.name: entry.body
             for entry in named_nodes(document["$graph"])
             if entry.body is not None
         }
-        process = processes.get(local_name(fragment or "main"))
-        if process is None:
-            self.findings.error(place, f"{file} has no process {quoted(fragment or 'main')}")
-            return document, processes
-        return process, processes
+        name = fragment or "main"
+        node = processes.get(local_name(name)) or find_identified(document, name)
+        if node is None:
+            self.findings.error(place, f"{file} has no process {quoted(name)}")
+        return node, processes
 
 
 def _splice(items: CommentedSeq, inlined_items: list[Any]) -> None:

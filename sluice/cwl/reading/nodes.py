@@ -138,6 +138,17 @@ def named_nodes(node: Any, key_field: str = "id") -> list[NamedNode]:
     return nodes
 
 
+def find_identified(root: Any, identifier: str) -> CommentedMap | None:
+    """Return the mapping whose ``id`` or ``name`` is an identifier, or None."""
+    for node in mappings(root):
+        if any(
+            isinstance(node.get(key), str) and node[key].rpartition("#")[2] == identifier
+            for key in ("id", "name")
+        ):
+            return node
+    return None
+
+
 def as_list(value: Any) -> list[Any]:
     """Return the list that CWL also allows as a single value."""
     return list(value) if isinstance(value, CommentedSeq) else [] if value is None else [value]

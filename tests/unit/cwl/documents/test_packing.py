@@ -289,3 +289,62 @@ def test_other_address_for_the_prefix_of_sluice_is_an_error(workflow: Path) -> N
     [error] = compiled.errors
     assert "the address of Sluice's fields is 'urn:sluice:cwl:'" in error.message
     assert Path(error.file or "").name == "join.cwl"
+
+
+GRAPH = {
+    "cwlVersion": "v1.2",
+    "$graph": [
+        {
+            "class": "CommandLineTool",
+            "id": "#first.cwl",
+            "hints": [{"class": "ResourceRequirement", "coresMin": 3, "id": "#small.yml"}],
+            "baseCommand": "true",
+            "inputs": [],
+            "outputs": [],
+        },
+        {
+            "class": "CommandLineTool",
+            "id": "#second.cwl",
+            "hints": [{"$import": "#small.yml"}],
+            "baseCommand": "true",
+            "inputs": [],
+            "outputs": [],
+        },
+        {
+            "class": "Workflow",
+            "id": "#main",
+            "inputs": [],
+            "outputs": [],
+            "steps": [
+                {"id": f"#main/{name}", "run": f"#{name}.cwl", "in": [], "out": []}
+                for name in ("first", "second")
+            ],
+        },
+    ],
+}
+
+
+def test_packed_document_imports_a_requirement_by_its_identifier(tmp_path: Path) -> None:
+    path = tmp_path / "packed.json"
+    path.write_text(json.dumps(GRAPH))
+    compiled, _ = compile_file(path, name="t")
+    assert compiled.plan is not None, compiled.findings
+    assert [step.needs.resources.cores for step in compiled.plan.steps] == [3, 3]
+
+
+def test_import_of_an_unknown_identifier_is_one_error(tmp_path: Path) -> None:
+    path = tmp_path / "packed.json"
+    path.write_text(json.dumps(GRAPH).replace('"$import": "#small.yml"', '"$import": "#large.yml"'))
+    compiled, _ = compile_file(path, name="t")
+    assert [error.message for error in compiled.errors] == [f"{path} has no process 'large.yml'"]
+
+
+def test_types_are_imported_by_their_names(workflow: Path) -> None:
+    (workflow.parent / "types.yml").write_text(
+        "- {name: colour, type: enum, symbols: [red]}\n- {name: shape, type: enum, symbols: [round]}\n"
+    )
+    (workflow.parent / "tools" / "join.cwl").write_text(
+        TOOL.replace("  note: string?\n", "  note: {type: {$import: ../types.yml#shape}}\n")
+    )
+    packed = json.loads(pack_template(workflow))
+    assert packed["steps"]["join"]["run"]["inputs"]["note"]["type"]["symbols"] == ["round"]

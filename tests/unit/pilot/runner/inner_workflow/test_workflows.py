@@ -12,6 +12,7 @@ import pytest
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, TaskMode
 from sluice.contracts.jobs.needs import Resources
+from sluice.cwl_values.cwltool_exceptions import SCATTER_OVER_NULL
 from tests.processes import command_of, running_with
 from tests.unit.pilot import attempts
 from tests.unit.pilot.attempts import failed, log_of, run
@@ -73,6 +74,17 @@ def test_inner_workflow_runs_its_tools_in_order(runner: Runner, root: Path) -> N
         "EMARF\n",
     )
     assert report.cpu_seconds
+
+
+def test_scatter_over_null_is_refused_with_the_reason(runner: Runner, root: Path) -> None:
+    of_word = {"f": {"type": "File"}, "w": {"type": "string"}}
+    workflow = around(tool(["true"], inputs=of_word), scatter="w")
+    workflow["requirements"].append({"class": "ScatterFeatureRequirement"})
+    workflow["inputs"]["words"] = {"type": ["null", {"type": "array", "items": "string"}]}
+    workflow["outputs"]["o"]["type"] = "Any"
+    workflow["steps"]["run"]["in"]["w"] = {"source": "words"}
+    report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat", data=b"")])
+    assert failed(report) == (ErrorClass.TOOL_REFUSED, SCATTER_OVER_NULL)
 
 
 def test_skipped_step_gives_no_output(runner: Runner, root: Path) -> None:
