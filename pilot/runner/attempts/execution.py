@@ -26,6 +26,7 @@ from pilot.runner.files.job_files import ForeignFileError
 from pilot.runner.files.staging import live_url
 from pilot.runner.inner_workflow.isolation import write_isolation
 from pilot.runner.isolation.isolation import ToolAllocation
+from pilot.runner.programs.exit_messages import describe_missing_program
 from pilot.runner.programs.program import (
     Program,
     ProgramEnd,
@@ -302,12 +303,9 @@ def _explain_missing_program(program: str, sandbox: Sandbox | None) -> str:
                     f"program {quoted(program)} is in {folder}, which tools do not see in this"
                     f" pilot's sandbox: {reason}"
                 )
-        return (
-            f"program {quoted(program)} was not found on this node's PATH: install it in one of its"
-            " folders, or add the folder that has it to the PATH that the pilot is started with"
-        )
+        return describe_missing_program(program)
     if sandbox is None or not os.path.isabs(program) or not os.path.exists(program):
-        return f"program {quoted(program)} does not exist on this node, or its interpreter does not"
+        return describe_missing_program(program)
     reason = next((cause for path, cause in dropped.items() if within(program, path)), "")
     return (
         f"program {quoted(program)}, or its interpreter, is where tools see nothing in this"

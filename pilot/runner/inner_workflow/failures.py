@@ -20,7 +20,11 @@ from pilot.runner.files.access_errors import (
     silence_refusals,
 )
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
-from pilot.runner.programs.exit_messages import describe_failure, last_line
+from pilot.runner.programs.exit_messages import (
+    describe_failure,
+    describe_missing_program,
+    last_line,
+)
 from pilot.runner.redaction import NO_REDACTION, Redaction
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.numbers import in_full
@@ -31,9 +35,10 @@ from sluice.text.visible_text import quoted
 _STDERR = 2
 #: Starts of cwltool's messages about outputs, steps that cannot start, time limits, expressions and
 #: missing programs.
-_OUTPUTS, _NO_JOB, _SLOW = (
+_OUTPUTS, _NO_JOB, _NO_STEP, _SLOW = (
     "[job %s] Job error:",
     "[%s] Cannot make job:",
+    "Exception on step '%s'",
     "[job %s] exceeded time limit",
 )
 _EXPRESSION, _NO_PROGRAM = "Failed to evaluate expression", "'%s' not found"
@@ -214,9 +219,15 @@ def _find_step(template: str, record: logging.LogRecord) -> str:
 
 
 def _find_arguments(template: str, record: logging.LogRecord) -> tuple[object, ...]:
-    """Return the arguments of a message of cwltool: the step first and the reason last."""
-    has_arguments = template.startswith((_OUTPUTS, _NO_JOB)) and isinstance(record.args, tuple)
-    return cast(tuple[object, ...], record.args) if has_arguments else ()
+    """Return the arguments of a message of cwltool: the step first and the reason last.
+
+    The reason of a step's exception is the exception, which cwltool handles while it logs.
+    """
+    starts = (_OUTPUTS, _NO_JOB, _NO_STEP)
+    if not template.startswith(starts) or not isinstance(record.args, tuple):
+        return ()
+    arguments = cast(tuple[object, ...], record.args)
+    return (*arguments, sys.exception()) if template.startswith(_NO_STEP) else arguments
 
 
 def _create_error(template: str, record: logging.LogRecord) -> AttemptError:
@@ -226,21 +237,27 @@ def _create_error(template: str, record: logging.LogRecord) -> AttemptError:
         error = (
             create_refusal_error(refusal) if refusal.left_by_tool else create_setup_error(refusal)
         )
-    elif template.startswith(_NO_JOB):
-        error = create_setup_error(
-            clean_message(str((_find_arguments(template, record) or ("",))[-1]))
-        )
+    elif template.startswith((_NO_JOB, _NO_STEP)):
+        error = create_setup_error(clean_message(_find_reason(template, record)))
     elif template.startswith(_OUTPUTS):
-        error = AttemptError(ErrorClass.TOOL_FAILED, describe_missing_output(record.getMessage()))
+        reason = describe_missing_output(_find_reason(template, record))
+        error = AttemptError(ErrorClass.TOOL_FAILED, reason)
+    elif template.startswith(_NO_PROGRAM) and isinstance(record.args, tuple):
+        program = str(record.args[0])
+        error = AttemptError(
+            ErrorClass.TOOL_FAILED, describe_missing_program(program), exit_code=127
+        )
     elif (reason := explain_exception(sys.exception())) is not None:
         error = AttemptError(ErrorClass.TOOL_REFUSED, reason)
     else:
         cause = f": {record.exc_info[1]}" if record.exc_info else ""
         sentence = clean_message(record.getMessage() + cause)
         error = AttemptError(ErrorClass.TOOL_FAILED, sentence)
-    if template.startswith(_NO_PROGRAM):
-        error.exit_code = 127
     return error
+
+
+def _find_reason(template: str, record: logging.LogRecord) -> str:
+    return str((_find_arguments(template, record) or ("",))[-1])
 
 
 def _stderr_size() -> int:

@@ -63,3 +63,13 @@ def signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"SIGRTMIN+{number - signal.SIGRTMIN}"
+
+
+def describe_missing_program(program: str) -> str:
+    """Return why a program cannot be started that neither the tool nor the node has."""
+    if os.path.sep in program:
+        return f"program {quoted(program)} does not exist on this node, or its interpreter does not"
+    return (
+        f"program {quoted(program)} was not found on this node's PATH: install it in one of its"
+        " folders, or add the folder that has it to the PATH that the pilot is started with"
+    )

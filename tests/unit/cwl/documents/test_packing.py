@@ -341,7 +341,8 @@ def test_import_of_an_unknown_identifier_is_one_error(tmp_path: Path) -> None:
 
 def test_types_are_imported_by_their_names(workflow: Path) -> None:
     (workflow.parent / "types.yml").write_text(
-        "- {name: colour, type: enum, symbols: [red]}\n- {name: shape, type: enum, symbols: [round]}\n"
+        "- {name: colour, type: enum, symbols: [red]}\n"
+        "- {name: shape, type: enum, symbols: [round]}\n"
     )
     (workflow.parent / "tools" / "join.cwl").write_text(
         TOOL.replace("  note: string?\n", "  note: {type: {$import: ../types.yml#shape}}\n")

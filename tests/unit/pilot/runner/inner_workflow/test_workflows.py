@@ -273,6 +273,20 @@ def test_message_names_the_step_that_failed(runner: Runner, root: Path) -> None:
     assert "fine" in log_of(report)
 
 
+def test_step_whose_input_has_another_type_is_refused_with_the_reason(
+    runner: Runner, root: Path
+) -> None:
+    words = {"f": {"type": "File"}, "w": {"type": "string"}}
+    workflow = around(tool(["true"], inputs=words))
+    workflow["steps"]["run"]["in"]["w"] = {"valueFrom": "$(3)"}
+    report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")])
+    assert failed(report) == (
+        ErrorClass.TOOL_REFUSED,
+        "the job could not be set up: Invalid job input record: the 'w' field is not valid because"
+        " the value is not string",
+    )
+
+
 def test_failure_outside_of_a_tool_has_a_message(runner: Runner, root: Path) -> None:
     workflow = around(SPEAKS)
     workflow["steps"]["run"]["in"]["f"]["valueFrom"] = "${ throw 'no such calibration'; }"
@@ -285,7 +299,7 @@ def test_failure_outside_of_a_tool_has_a_message(runner: Runner, root: Path) -> 
     workflow = around(tool(["no-such-program"]))
     report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")])
     error_class, message = failed(report)
-    assert (error_class, "'no-such-program' not found" in message) == (
+    assert (error_class, "'no-such-program' was not found on this node's PATH" in message) == (
         ErrorClass.TOOL_FAILED,
         True,
     ), message
