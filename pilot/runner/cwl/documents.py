@@ -20,7 +20,7 @@ from pilot.runner.cwl.cwltool_messages import clean_message
 from pilot.runner.cwl.plain_bindings import copy_bindings_plainly
 from pilot.runner.cwl.process_files import write_process
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.access_errors import silence_refusals
+from pilot.runner.files.access_errors import silence_tracebacks
 from sluice.contracts.common.states import ErrorClass
 from sluice.tools.cwltool_types import use_newest_types
 
@@ -87,9 +87,7 @@ def warm_up(folder: str) -> None:
     All schemas are therefore read before the first fork.
     """
     logging.getLogger("cwltool").setLevel(logging.ERROR)
-    silence_refusals()
-    # cwl_utils logs a traceback for each failed expression. The job's report has the reason.
-    logging.getLogger("cwl_utils").setLevel(logging.CRITICAL)
+    silence_tracebacks()
     use_newest_types()
     copy_bindings_plainly()
     path = f"{folder}/warm-up.cwl"

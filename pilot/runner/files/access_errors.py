@@ -134,11 +134,13 @@ def create_object_error() -> UnsoundError:
     )
 
 
-def silence_refusals() -> None:
-    """Stop cwltool from logging refused files with a traceback.
+def silence_tracebacks() -> None:
+    """Stop cwltool from logging refused files and failed expressions with tracebacks.
 
-    They are reported later with the output that they belong to.
+    A refused file is reported later with the output that it belongs to, and a failed expression
+    with its step.
     """
+    logging.getLogger("cwl_utils").setLevel(logging.CRITICAL)
     logging.getLogger("cwltool").addFilter(
         lambda record: record.msg != "Unexpected error from fs_access"
     )

@@ -17,7 +17,7 @@ from pilot.runner.files.access_errors import (
     create_refusal_error,
     create_setup_error,
     find_refusal,
-    silence_refusals,
+    silence_tracebacks,
 )
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.programs.exit_messages import (
@@ -87,7 +87,7 @@ class FailureWatch(logging.Handler):
 
     def install(self) -> None:
         """Add this object as the last logging handler and as a filter before all handlers."""
-        silence_refusals()
+        silence_tracebacks()
         logging.getLogger("cwltool").addFilter(self._update_output_range)
         logging.getLogger().addHandler(self)
 

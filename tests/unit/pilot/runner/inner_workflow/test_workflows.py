@@ -287,15 +287,28 @@ def test_step_whose_input_has_another_type_is_refused_with_the_reason(
     )
 
 
-def test_failure_outside_of_a_tool_has_a_message(runner: Runner, root: Path) -> None:
+def test_failed_expression_is_reported_alike_without_a_process_started_ahead(
+    runner: Runner, root: Path
+) -> None:
     workflow = around(SPEAKS)
     workflow["steps"]["run"]["in"]["f"]["valueFrom"] = "${ throw 'no such calibration'; }"
-    error_class, message = failed(
-        run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")])
-    )
-    assert (error_class, "no such calibration" in message) == (ErrorClass.TOOL_FAILED, True), (
-        message
-    )
+    failures = []
+    for number in range(2):
+        report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")], seq=number)
+        failures.append(failed(report))
+        assert "Traceback" not in log_of(report)
+        for process in waiting(runner):
+            process.kill()
+    assert failures == 2 * [
+        (
+            ErrorClass.TOOL_REFUSED,
+            "the job could not be set up: Expression evaluation error: the expression"
+            " ${ throw 'no such calibration'; } failed: no such calibration",
+        )
+    ]
+
+
+def test_failure_outside_of_a_tool_has_a_message(runner: Runner, root: Path) -> None:
     workflow = around(tool(["no-such-program"]))
     report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")])
     error_class, message = failed(report)
