@@ -123,8 +123,8 @@ conformance: install ## Run the conformance tests of the CWL project (SUITE=fold
 cwl-corpus: install ## Compare the check of templates with cwltool's on all CWL documents below SUITE, a folder.
 	@$(BIN)/python scripts/cwl_corpus.py "$(SUITE)"
 
-cwl-stand-ins: install ## Run workflows below SUITE with stand-ins for their tools, as templates and by cwltool (MOST=100).
-	@$(BIN)/python -m scripts.stand_ins "$(SUITE)" --most $(or $(MOST),100)
+cwl-stand-ins: install ## Run workflows below SUITE with stand-ins for their tools, as templates and by cwltool (LIMIT=100).
+	@$(BIN)/python -m scripts.stand_ins "$(SUITE)" --limit $(or $(LIMIT),100)
 
 docs: install ## Write the generated parts of docs/.
 	@$(BIN)/python scripts/generate_docs.py

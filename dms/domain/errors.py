@@ -69,11 +69,11 @@ class DatasetNotClosed(Conflict):
 class TooManyFiles(Unprocessable):
     """A zip archive cannot have this many files."""
 
-    def __init__(self, files: int, most: int) -> None:
+    def __init__(self, files: int, limit: int) -> None:
         super().__init__(
-            f"{files} files, and a zip here has at most {most}: ask for a tar",
+            f"{files} files, and a zip here has at most {limit}: ask for a tar",
             files=files,
-            most=most,
+            limit=limit,
         )
 
 
@@ -116,8 +116,8 @@ class NoFolderToFill(Unprocessable):
 class PieceTooLarge(Unprocessable):
     """A piece of a file is larger than one request may carry."""
 
-    def __init__(self, size: int, most: int) -> None:
-        super().__init__(f"a piece has at most {most} bytes, and this has {size}", size=size)
+    def __init__(self, size: int, limit: int) -> None:
+        super().__init__(f"a piece has at most {limit} bytes, and this has {size}", size=size)
 
 
 class PiecesMissing(Conflict):

@@ -142,13 +142,13 @@ def require_length_for_files(folder: StoragePlace, *, subject: str) -> None:
     Raises:
         OutsideStorages: The path of the folder is too long.
     """
-    most = LONGEST_PATH - LONGEST_NAME - 1
-    if folder.url.startswith("file:") and _path_bytes(folder.url) > most:
+    max_bytes = LONGEST_PATH - LONGEST_NAME - 1
+    if folder.url.startswith("file:") and _path_bytes(folder.url) > max_bytes:
         raise OutsideStorages(
             subject,
             folder.url,
-            f"has a path of more than {most} bytes, which leaves no space for the names of files:"
-            " give a shorter one",
+            f"has a path of more than {max_bytes} bytes, which leaves no space for the names of"
+            " files: give a shorter one",
         )
 
 
@@ -177,6 +177,6 @@ def upload_folder(dataset_name: str, output_name: object) -> str:
     readable = "".join(
         letter if letter.isalnum() or letter in "_+-=@," else "_" for letter in output_name
     ).strip("_")
-    most = LONGEST_FOLDER - len(dataset_name.encode()) - 1
-    readable = readable.encode()[: max(most, 0)].decode(errors="ignore")
+    max_bytes = LONGEST_FOLDER - len(dataset_name.encode()) - 1
+    readable = readable.encode()[: max(max_bytes, 0)].decode(errors="ignore")
     return f"{readable}.{dataset_name}" if readable else dataset_name

@@ -13,40 +13,40 @@ def effective_capacity(capacity: int | None, *, used: int, free: float | None) -
     return used + int(free)
 
 
-def fills(used: int, marks: Watermarks, *, most: int | None, before: bool) -> bool:
+def fills(used: int, marks: Watermarks, *, total: int | None, before: bool) -> bool:
     """Return whether a storage is filling: from the high watermark until it is below the low one.
 
     Args:
         used: Bytes on the storage.
         marks: The watermarks.
-        most: Bytes that the storage may hold; if a mark needs it and it is None, the state stays.
+        total: Bytes that the storage may hold; if a mark needs it and it is None, the state stays.
         before: The storage was filling so far.
     """
     mark = marks.low if before else marks.high
-    if mark <= 1 and most is None:
+    if mark <= 1 and total is None:
         return before
-    return used >= to_bytes(mark, most)
+    return used >= to_bytes(mark, total)
 
 
-def to_bytes(mark: float, most: int | None) -> float:
-    """Return a watermark in bytes; a mark up to 1 is a share of ``most``."""
-    return mark * most if mark <= 1 and most is not None else mark
+def to_bytes(mark: float, total: int | None) -> float:
+    """Return a watermark in bytes; a mark up to 1 is a share of ``total``."""
+    return mark * total if mark <= 1 and total is not None else mark
 
 
-def find_rejection_reason(marks: Watermarks, capacity: int | None, *, most: int | None) -> str:
+def find_rejection_reason(marks: Watermarks, capacity: int | None, *, total: int | None) -> str:
     """Return why a storage cannot have these watermarks, as the end of a sentence; or "".
 
     Args:
         marks: The watermarks.
         capacity: Capacity of the storage in bytes, if one is set.
-        most: Bytes that the storage may hold, by its capacity or its file system.
+        total: Bytes that the storage may hold, by its capacity or its file system.
     """
-    if most is None and (marks.low <= 1 or marks.high <= 1):
+    if total is None and (marks.low <= 1 or marks.high <= 1):
         return (
             "are shares of what it may hold, and that is not known: it was registered without a"
             " capacity, and its file system does not say what is free; give bytes"
         )
-    low, high = to_bytes(marks.low, most), to_bytes(marks.high, most)
+    low, high = to_bytes(marks.low, total), to_bytes(marks.high, total)
     if low >= high:
         return f"are the wrong way round: {low:.0f} bytes is not less than {high:.0f}"
     if capacity is not None and high > capacity:

@@ -49,12 +49,12 @@ def main() -> int:
     """Run the workflows, print the results, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--most", type=int, default=100, help="the number of workflows")
+    parser.add_argument("--limit", type=int, default=100, help="the number of workflows")
     parser.add_argument("--seed", type=int, default=1, help="the choice of the workflows")
     arguments = parser.parse_args()
     with _running_system(_ROOT / "var" / "stand-ins") as environment:
         counts = _try_workflows(
-            arguments.folder, environment, most=arguments.most, seed=arguments.seed
+            arguments.folder, environment, limit=arguments.limit, seed=arguments.seed
         )
     for result in Result:
         print(f"{result:<28}{counts[result]:5}")
@@ -62,7 +62,7 @@ def main() -> int:
 
 
 def _try_workflows(
-    folder: Path, environment: dict[str, str], *, most: int, seed: int
+    folder: Path, environment: dict[str, str], *, limit: int, seed: int
 ) -> Counter[Result]:
     """Run workflows below a folder, print the result of each, and return their counts."""
     folder = folder.absolute()
@@ -77,7 +77,7 @@ def _try_workflows(
         result, note = _try_workflow(path, environment)
         counts[result] += 1
         print(f"{result}: {path.relative_to(folder)}{note}", flush=True)
-        if counts.total() - counts[Result.UNUSABLE] >= most:
+        if counts.total() - counts[Result.UNUSABLE] >= limit:
             break
     return counts
 

@@ -77,8 +77,8 @@ def format_usage(quota: Quota, *, size: bool = False) -> str:
         quota: The quota.
         size: Whether its numbers are bytes.
     """
-    used, most = (
+    used, limit = (
         ("" if number is None else format_bytes(number) if size else str(number))
         for number in (quota.used, quota.most)
     )
-    return f"{used} of {most}" if most else used
+    return f"{used} of {limit}" if limit else used

@@ -44,7 +44,7 @@ inputs:
     default: 60.0
     label: Timeout of a request in seconds
     doc: The crawler gives up a request whose answer takes longer.
-  most:
+  max_items:
     type: int
     default: 1000
     label: Maximum number of items
@@ -113,5 +113,5 @@ steps:
     out: [orders]
   items:
     run: tools/mt-items.cwl
-    in: {candidates: hours/candidates, most: most, seed: seed}
+    in: {candidates: hours/candidates, max_items: max_items, seed: seed}
     out: [items]

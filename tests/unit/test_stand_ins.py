@@ -79,7 +79,7 @@ def test_folder_may_be_relative(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "suite" / "deep").mkdir(parents=True)
     (tmp_path / "suite" / "deep" / "w.cwl").write_text("cwlVersion: v1.2\nclass: Workflow\n")
-    assert _try_workflows(Path("suite"), {}, most=1, seed=1) == {Result.UNUSABLE: 1}
+    assert _try_workflows(Path("suite"), {}, limit=1, seed=1) == {Result.UNUSABLE: 1}
     assert capsys.readouterr().out.startswith("no stand-ins: deep/w.cwl (")
 
 

@@ -85,7 +85,7 @@ def _account_authentication(
         secret_key=secret_key(settings),
         public_url=settings.public_url,
         secure_cookies=settings.secure_cookies,
-        most_requests=settings.requests_a_minute,
+        requests_per_minute=settings.requests_a_minute,
     )
 
 

@@ -103,8 +103,8 @@ class RetryLimits:
         max_node_losses: Number of nodes lost in a row that quarantines a job.
         also: Errors that are retried although a retry does not help.
         temporary: Exit codes of the tool after which another attempt may help.
-        most_ram: MiB of the largest suitable node; None if unknown.
-        most_gpu: MiB of the largest suitable GPU; None if unknown.
+        largest_ram: MiB of the largest suitable node; None if unknown.
+        largest_gpu: MiB of the largest suitable GPU; None if unknown.
     """
 
     retry: int
@@ -112,8 +112,8 @@ class RetryLimits:
     max_node_losses: int = 5
     also: Collection[Hopeless] = ()
     temporary: Collection[int] = ()
-    most_ram: int | None = None
-    most_gpu: float | None = None
+    largest_ram: int | None = None
+    largest_gpu: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ def _request_larger_gpu(current: int, history: History, limits: RetryLimits) -> 
 
     A whole GPU must be larger than the last one; a part of one grows by half.
     """
-    largest = math.inf if limits.most_gpu is None else limits.most_gpu
+    largest = math.inf if limits.largest_gpu is None else limits.largest_gpu
     larger = current + 1
     if history.shared:
         larger = max(larger, int(min(math.ceil(current * _GPU_MEMORY_FACTOR), largest)))
@@ -215,13 +215,13 @@ def _request_more_memory(
     if rule.memory <= 1.0:
         return None, ""
     ram = math.ceil(history.ram * rule.memory)
-    if limits.most_ram is None or ram <= limits.most_ram:
+    if limits.largest_ram is None or ram <= limits.largest_ram:
         used = math.ceil(history.used_ram * rule.memory)
-        return max(ram, used if limits.most_ram is None else min(used, limits.most_ram)), ""
+        return max(ram, used if limits.largest_ram is None else min(used, limits.largest_ram)), ""
     return (
         ram,
         (
             f"not tried again: no node has the {ram} MiB that another attempt would ask for (the"
-            f" largest {limits.most_ram})"
+            f" largest {limits.largest_ram})"
         ),
     )

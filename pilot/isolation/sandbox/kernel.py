@@ -113,9 +113,9 @@ def protect_settings() -> None:
     _mount("/proc", _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _read_flags("/proc"))
 
 
-def mount_terminals(most: int) -> None:
-    """Mount a separate set of at most ``most`` pseudoterminals."""
-    options = f"newinstance,ptmxmode=0666,mode=620,max={most}"
+def mount_terminals(limit: int) -> None:
+    """Mount a separate set of at most ``limit`` pseudoterminals."""
+    options = f"newinstance,ptmxmode=0666,mode=620,max={limit}"
     _mount("/dev/pts", _MS_NOSUID | _MS_NOEXEC, source="devpts", kind=f"devpts {options}")
 
 
@@ -189,25 +189,25 @@ def protect_process(limits: Sequence[tuple[int, int]]) -> None:
         with contextlib.suppress(OSError):  # the descriptor of the list itself
             if int(name) > sys.stderr.fileno():
                 os.set_inheritable(int(name), False)
-    for number, most in limits:
-        lower_limit(number, most)
+    for number, limit in limits:
+        lower_limit(number, limit)
     _check_result(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
     drop_bounding_set()
 
 
-def clamp_to_hard_limit(number: int, most: int) -> int:
-    """Return ``most``, or the hard limit of this process if that is lower."""
+def clamp_to_hard_limit(number: int, limit: int) -> int:
+    """Return ``limit``, or the hard limit of this process if that is lower."""
     _, hard = resource.getrlimit(number)
-    return most if hard == resource.RLIM_INFINITY else min(most, hard)
+    return limit if hard == resource.RLIM_INFINITY else min(limit, hard)
 
 
-def lower_limit(number: int, most: int) -> None:
+def lower_limit(number: int, limit: int) -> None:
     """Lower the hard limit of this process permanently.
 
     A soft limit below it stays as it is.
     """
     soft, _ = resource.getrlimit(number)
-    hard = clamp_to_hard_limit(number, most)
+    hard = clamp_to_hard_limit(number, limit)
     resource.setrlimit(number, (hard if soft == resource.RLIM_INFINITY else min(soft, hard), hard))
 
 

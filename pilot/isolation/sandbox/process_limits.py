@@ -39,17 +39,17 @@ class ProcessLimits:
 
     def as_numbers(self) -> list[tuple[int, int]]:
         """Return the kernel's number and the value of each limit that is set."""
-        return [(_NUMBERS[name], most) for name, most in self._list_set_limits().items()]
+        return [(_NUMBERS[name], limit) for name, limit in self._list_set_limits().items()]
 
     def restrict(self, pid: int = 0) -> None:
         """Set the limits of a process, by default of this one.
 
         Limits that are beyond the present ones stay as they are.
         """
-        for number, most in self.as_numbers():
+        for number, limit in self.as_numbers():
             with suppress(ProcessLookupError, ValueError, PermissionError):
-                resource.prlimit(pid, number, (most, most))
+                resource.prlimit(pid, number, (limit, limit))
 
     def _list_set_limits(self) -> dict[str, int]:
         values = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return {name: most for name, most in values if most is not None}
+        return {name: limit for name, limit in values if limit is not None}

@@ -95,10 +95,10 @@ class ToolRoot:
                 make_read_only(place)
             drop_rights()
             place = "its limits"
-            for number, most in self.request["limits"]:
+            for number, limit in self.request["limits"]:
                 soft, hard = resource.getrlimit(number)
                 self._limits.append((number, (soft, hard)))
-                resource.setrlimit(number, (clamp_to_hard_limit(number, most), hard))
+                resource.setrlimit(number, (clamp_to_hard_limit(number, limit), hard))
             self._initial_state = _read_state(_SHARED_MEMORY)
             self._in_shared_memory = set(os.listdir(_SHARED_MEMORY))
             if self._calls is not None:

@@ -60,8 +60,8 @@ def _execute(request: Mapping[str, Any], streams: Sequence[int], report: int) ->
         os.setsid()
         for target, descriptor in enumerate(streams):
             os.dup2(descriptor, target)
-        for number, most in request["limits"]:
-            lower_limit(number, most)
+        for number, limit in request["limits"]:
+            lower_limit(number, limit)
         for number in _DEFAULT_SIGNALS:
             signal.signal(number, signal.SIG_DFL)
         _change_user(request["uid"], request["gid"])

@@ -6,7 +6,7 @@ The reason is the first failure of its tools, described like the failure of a jo
 import logging
 import os
 import sys
-from typing import Any, cast
+from typing import Any
 
 from cwltool.errors import WorkflowException
 from pydantic import ValidationError
@@ -226,8 +226,7 @@ def _find_arguments(template: str, record: logging.LogRecord) -> tuple[object, .
     starts = (_OUTPUTS, _NO_JOB, _NO_STEP)
     if not template.startswith(starts) or not isinstance(record.args, tuple):
         return ()
-    arguments = cast(tuple[object, ...], record.args)
-    return (*arguments, sys.exception()) if template.startswith(_NO_STEP) else arguments
+    return (*record.args, sys.exception()) if template.startswith(_NO_STEP) else record.args
 
 
 def _create_error(template: str, record: logging.LogRecord) -> AttemptError:
@@ -240,8 +239,8 @@ def _create_error(template: str, record: logging.LogRecord) -> AttemptError:
     elif template.startswith((_NO_JOB, _NO_STEP)):
         error = create_setup_error(clean_message(_find_reason(template, record)))
     elif template.startswith(_OUTPUTS):
-        reason = describe_missing_output(_find_reason(template, record))
-        error = AttemptError(ErrorClass.TOOL_FAILED, reason)
+        sentence = describe_missing_output(_find_reason(template, record))
+        error = AttemptError(ErrorClass.TOOL_FAILED, sentence)
     elif template.startswith(_NO_PROGRAM) and isinstance(record.args, tuple):
         program = str(record.args[0])
         error = AttemptError(

@@ -223,7 +223,7 @@ def largest_file(disk: float, memory: float) -> float:
 class _Disk:
     """Disk usage below ``root``, without what was there before.
 
-    ``most`` is the limit in MiB; 0 means no limit.
+    ``limit`` is the limit in MiB; 0 means no limit.
     """
 
     def __init__(self, root: str, maximum: float) -> None:

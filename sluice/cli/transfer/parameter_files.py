@@ -154,7 +154,7 @@ async def upload_parameter_files(
     values = dict(params)
     for name, entries in files.items():
         new = NewDataset(
-            name=fitting_name(name_prefix, f".{name}", most=MAX_DATASET_NAME),
+            name=fitting_name(name_prefix, f".{name}", max_bytes=MAX_DATASET_NAME),
             on_demand=True,
             group=group,
         )

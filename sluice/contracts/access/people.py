@@ -45,7 +45,7 @@ Label = Annotated[
         "a token's label",
         first=r"[^\x00-\x1f]",
         other=r"[^\x00-\x1f]",
-        most=100,
+        max_length=100,
         rule="has at most 100 characters, and no control character",
     ),
 ]

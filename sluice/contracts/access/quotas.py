@@ -112,8 +112,8 @@ class ReachedQuota:
 
     def __str__(self) -> str:
         """Return a sentence such as ``the group ocr may have 2 chains at a time, and has 2``."""
-        most = self.quantity.in_words(self.quota.most or 0)
-        return f"{self.holder} may have {most}, and has {self.quantity.number(self.quota.used)}"
+        limit = self.quantity.in_words(self.quota.most or 0)
+        return f"{self.holder} may have {limit}, and has {self.quantity.number(self.quota.used)}"
 
 
 class Holding(Contract):
@@ -173,9 +173,9 @@ class SetQuotas(Contract):
         """Return the limits to be changed; None removes a limit."""
         limits = ((quantity, getattr(self, quantity)) for quantity in Quantity)
         return {
-            quantity: None if most == UNBOUNDED else most
-            for quantity, most in limits
-            if most is not None
+            quantity: None if limit == UNBOUNDED else limit
+            for quantity, limit in limits
+            if limit is not None
         }
 
 

@@ -39,7 +39,7 @@ TemplateGlob = Annotated[
         "a pattern of templates' names",
         first=r"[A-Za-z0-9_*?\[]",
         other=r"[A-Za-z0-9_.+@=,~ *?!\[\]-]",
-        most=200,
+        max_length=200,
         rule="has what names have, and *, ? and [...], at most 200 characters",
     ),
 ]

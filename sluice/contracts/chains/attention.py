@@ -19,7 +19,7 @@ PersonName = Annotated[
         pattern=r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$",
     ),
     StringRule(
-        "a person's name", first=r"[^\x00-\x1f\x7f]", other=r"[^\x00-\x1f\x7f]", most=100,
+        "a person's name", first=r"[^\x00-\x1f\x7f]", other=r"[^\x00-\x1f\x7f]", max_length=100,
         rule="is not blank, has at most 100 characters, and no control character (tab, newline)",
     ),
 ]  # fmt: skip

@@ -28,7 +28,7 @@ FileName = Annotated[
         "a file's name",
         first=r"[^/\x00-\x1f]",
         other=r"[^/\x00-\x1f]",
-        most=240,
+        max_length=240,
         rule=(
             "has no slash and no control character (tab, newline), at most 240 bytes, and is"
             " not '.' or '..'"
@@ -73,7 +73,7 @@ ImageName = Annotated[
         "an image's name",
         first="[A-Za-z0-9]",
         other="[A-Za-z0-9._:@/-]",
-        most=255,
+        max_length=255,
         rule=(
             "is written like registry/path/name:tag, of letters, digits and ._-, at most 255, and"
             " no part begins with . or -"
@@ -89,7 +89,7 @@ Checksum = Annotated[
         "a checksum",
         first=".",
         other=r"[\s\S]",
-        most=71,
+        max_length=71,
         rule="is sha256: and 64 hexadecimal digits (0 to 9, a to f)",
     ),
 ]

@@ -30,12 +30,12 @@ MAX_TEXT, MAX_URL, MAX_WORD = 4_000, 4_096, 255
 MAX_GPUS = 256
 
 
-def json_check(subject: str, most: int, remedy: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def json_check(subject: str, limit: int, remedy: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return a check for JSON objects that are too large, too deep or not valid JSON.
 
     Args:
         subject: What the error message says is wrong.
-        most: The maximum size as JSON in bytes.
+        limit: The maximum size as JSON in bytes.
         remedy: What the error message says to do instead.
     """
 
@@ -48,9 +48,9 @@ def json_check(subject: str, most: int, remedy: str) -> Callable[[dict[str, Any]
                 f" {remedy}"
             )
         content = pydantic_core.to_json(value, inf_nan_mode="null")
-        if len(content) > most:
+        if len(content) > limit:
             raise in_words(
-                f"{subject} may have {most} bytes as JSON, and these have {len(content)}: {remedy}"
+                f"{subject} may have {limit} bytes as JSON, and these have {len(content)}: {remedy}"
             )
         # JSON has no number for NaN and infinity. Null would be stored instead.
         if b"null" in content and (number := find_non_finite(value)) is not None:
@@ -63,8 +63,8 @@ def json_check(subject: str, most: int, remedy: str) -> Callable[[dict[str, Any]
     return check
 
 
-def is_deeper_than(value: object, most: int) -> bool:
-    """Return whether a value nests objects and lists deeper than ``most`` levels.
+def is_deeper_than(value: object, limit: int) -> bool:
+    """Return whether a value nests objects and lists deeper than ``limit`` levels.
 
     It goes level by level, so deep input cannot exhaust the stack.
     """
@@ -72,8 +72,8 @@ def is_deeper_than(value: object, most: int) -> bool:
     if isinstance(value, dict) and not any(
         isinstance(inner, dict | list) for inner in value.values()
     ):
-        return most < 1
-    for _ in range(most + 1):
+        return limit < 1
+    for _ in range(limit + 1):
         level = [
             inner
             for part in level

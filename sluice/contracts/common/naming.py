@@ -49,14 +49,14 @@ def name_bytes(name: str) -> int:
 
 
 def fitting_name(
-    stem: str, ending: str = "", *, most: int = MAX_NAME_BYTES, start: str = ""
+    stem: str, ending: str = "", *, max_bytes: int = MAX_NAME_BYTES, start: str = ""
 ) -> str:
-    """Return ``start``, ``stem`` and ``ending`` together, in at most ``most`` bytes.
+    """Return ``start``, ``stem`` and ``ending`` together, in at most ``max_bytes`` bytes.
 
     A longer ``stem`` is shortened. A part of its hash distinguishes it from other names with the
     same beginning.
     """
-    return _shorten_to_fit(lambda shortened: f"{start}{shortened}{ending}", stem, most)
+    return _shorten_to_fit(lambda shortened: f"{start}{shortened}{ending}", stem, max_bytes)
 
 
 def delivered_name(name: str, *, start: str = "") -> str:
@@ -82,9 +82,9 @@ def output_name_that_fits(seq: int, attempt: int, stem: str, ending: str) -> str
     )
 
 
-def _shorten_to_fit(build_name: Callable[[str], str], stem: str, most: int) -> str:
+def _shorten_to_fit(build_name: Callable[[str], str], stem: str, max_bytes: int) -> str:
     name, shortened = build_name(stem), stem
-    while name_bytes(name) > most and shortened:
+    while name_bytes(name) > max_bytes and shortened:
         shortened = shortened[:-1]
         name = build_name(f"{shortened}-{file_key(stem)[:8]}")
     return name

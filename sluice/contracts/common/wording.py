@@ -57,7 +57,7 @@ class StringRule:
         a_thing: The name of the value, with its article.
         first: A regular expression of the first character.
         other: A regular expression of each character.
-        most: The most characters.
+        max_length: The most characters.
         rule: The rest of a sentence that begins with ``a_thing`` and states these constraints.
         pattern: A regular expression of the whole value. None means that constraints before the
             rule have it.
@@ -66,7 +66,7 @@ class StringRule:
     a_thing: str
     first: str
     other: str
-    most: int
+    max_length: int
     rule: str
     pattern: str | None = None
 
@@ -103,7 +103,7 @@ class StringRule:
             what = f"{quotation} begins with {quoted(text[0])}"
         elif odd:
             what = f"{quotation} has {quoted(odd[0])}"
-        elif len(text) > self.most:
+        elif len(text) > self.max_length:
             what = f"{quotation} has {len(text)} characters"
         else:
             what = f"{quotation} is not {self.a_thing}"
@@ -135,7 +135,7 @@ def name_rule(a_thing: str, *, first: str, other: str, max_length: int) -> Strin
         a_thing,
         first=f"[{first}]",
         other=f"[{other}]",
-        most=max_length,
+        max_length=max_length,
         rule=(
             f"has {', '.join(kinds)} and {signs} only, at most {max_length}, and begins with a"
             f" {beginning}"

@@ -39,7 +39,7 @@ _Name = Annotated[
         "its name",
         first="[A-Za-z]",
         other="[A-Za-z0-9_]",
-        most=40,
+        max_length=40,
         rule="has at most 40 characters, the first a letter",
     ),
 ]

@@ -17,7 +17,7 @@ AnswerName = Annotated[
         "an answer",
         first=r"[^\x00-\x1f\x7f]",
         other=r"[^\x00-\x1f\x7f]",
-        most=40,
+        max_length=40,
         rule="is 1 to 40 characters, without control characters (tab, newline)",
     ),
 ]
@@ -37,7 +37,7 @@ LanguageTag = Annotated[
         "a language",
         first="[a-zA-Z]",
         other="[a-zA-Z0-9-]",
-        most=35,
+        max_length=35,
         rule="is a tag such as pl, en or pt-BR",
     ),
 ]

@@ -17,7 +17,7 @@ Version = Annotated[
         "a version",
         first="[0-9]",
         other="[0-9.]",
-        most=27,
+        max_length=27,
         rule="is one to four numbers with dots between them, such as 12.4",
     ),
 ]

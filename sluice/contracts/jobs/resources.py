@@ -103,8 +103,8 @@ def describe_allocation(
     for name, amount in offered.named.items():
         amounts[name] = (allocated.named.get(name, 0), amount)
     return {
-        name: f"{in_full(round(used, 3))}{between}{in_full(most)}"
-        for name, (used, most) in amounts.items()
+        name: f"{in_full(round(used, 3))}{between}{in_full(limit)}"
+        for name, (used, limit) in amounts.items()
     }
 
 

@@ -20,7 +20,7 @@ PartName = Annotated[
         "a part of a node",
         first="[1-9]",
         other="[0-9/]",
-        most=7,
+        max_length=7,
         rule="is written NUMBER/COUNT, such as 1/2 for the first of two pilots",
     ),
 ]

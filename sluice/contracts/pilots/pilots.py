@@ -117,7 +117,7 @@ HostName = Annotated[
         "the name of a node",
         first=r"\S",
         other=r"\S",
-        most=MAX_WORD,
+        max_length=MAX_WORD,
         rule=f"has no blanks, and at most {MAX_WORD} characters",
     ),
 ]

@@ -26,7 +26,7 @@ ToolRef = Annotated[
         "a tool",
         first="[A-Za-z_]",
         other="[A-Za-z0-9_.@-]",
-        most=110,
+        max_length=110,
         rule="is named as NAME, or NAME@VERSION",
     ),
 ]

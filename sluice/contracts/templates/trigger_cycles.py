@@ -69,7 +69,7 @@ def why_cycle(
     dataset: AppendOnlyDataset,
     templates: Sequence[Template],
     *,
-    most: int,
+    max_generations: int,
     visibility: Visibility = ALL,
 ) -> str | None:
     """Return why the new files of a data set do not start a template, and what to do.
@@ -81,14 +81,14 @@ def why_cycle(
         template: The template.
         dataset: The append-only data set, with generations.
         templates: The latest versions of the enabled templates.
-        most: The highest generation of chains in a cycle.
+        max_generations: The highest generation of chains in a cycle.
         visibility: The templates that the text may name.
 
     Returns:
         The reason, or None if the template may start.
     """
     before = _generation(template, dataset)
-    if before < most or dataset.new_to(template.name) <= 0:
+    if before < max_generations or dataset.new_to(template.name) <= 0:
         return None
     cycle = find_cycle(template, templates)
     if not cycle:
@@ -100,7 +100,7 @@ def why_cycle(
         f" Disable one of them (sluice template disable {template.name}), or publish it so that it"
         " collects elsewhere: the others then go on. By hand it can be started on any data set"
         f" (sluice chain start DATASET {template.name}). Where the cycle is meant, let"
-        f" SLUICE_INTAKE_GENERATIONS be more than {most}"
+        f" SLUICE_INTAKE_GENERATIONS be more than {max_generations}"
     )
 
 

@@ -24,7 +24,7 @@ class AccountAuthentication:
         public_url: The address by which browsers know the service. Empty: the address of the
             request.
         secure_cookies: Whether browsers send the cookies only over TLS.
-        most_requests: Requests that one person may send in a minute. 0: no limit.
+        requests_per_minute: Requests that one person may send in a minute. 0: no limit.
     """
 
     people: People
@@ -32,7 +32,7 @@ class AccountAuthentication:
     secret_key: str = ""
     public_url: str = ""
     secure_cookies: bool = False
-    most_requests: int = 0
+    requests_per_minute: int = 0
 
     def guard(
         self,
@@ -57,7 +57,7 @@ class AccountAuthentication:
             app,
             AuthenticatorChain([*owners, *others, self.people]),
             sessions,
-            most=self.most_requests,
+            limit=self.requests_per_minute,
         )
         guarded: ASGIApp = SignIn(
             authenticated,

@@ -48,7 +48,7 @@ class Authentication:
         sessions: Sessions | None = None,
         *,
         without: Principal | None = None,
-        most: int = 0,
+        limit: int = 0,
     ) -> None:
         """Set up the authentication of an application.
 
@@ -58,9 +58,9 @@ class Authentication:
                 may do everything.
             sessions: The browser sessions, where the service has pages for people.
             without: The principal of requests without a credential or with an unknown one.
-            most: Requests that one person may send in a minute. 0: no limit.
+            limit: Requests that one person may send in a minute. 0: no limit.
         """
-        self._rate = RequestRate(most)
+        self._rate = RequestRate(limit)
         self._at_once = RequestsAtOnce()
         self._app = app
         self._without = without

@@ -40,7 +40,11 @@ def protect_without_accounts(
 
 
 def protect_with_remote_accounts(
-    app: ASGIApp, authenticators: Sequence[Authenticator], operator: httpx.AsyncClient, *, most: int
+    app: ASGIApp,
+    authenticators: Sequence[Authenticator],
+    operator: httpx.AsyncClient,
+    *,
+    limit: int,
 ) -> ASGIApp:
     """Protect an application that asks the operator service about the tokens of people.
 
@@ -48,10 +52,10 @@ def protect_with_remote_accounts(
         app: The application.
         authenticators: Authenticators of services and pilots.
         operator: A client of the service that keeps the accounts.
-        most: Requests that one person may send in a minute. 0: no limit.
+        limit: Requests that one person may send in a minute. 0: no limit.
     """
     return Authentication(
-        app, AuthenticatorChain([*authenticators, RemoteAccounts(operator)]), most=most
+        app, AuthenticatorChain([*authenticators, RemoteAccounts(operator)]), limit=limit
     )
 
 

@@ -25,9 +25,9 @@ class TooManyRequests(ServiceError):
 
     status, slug, title = 429, "too-many-requests", "Too many requests"
 
-    def __init__(self, person: Person, most: int, seconds: int) -> None:
+    def __init__(self, person: Person, limit: int, seconds: int) -> None:
         super().__init__(
-            f"{person.name} has sent {most} requests within a minute, which is the most: wait"
+            f"{person.name} has sent {limit} requests within a minute, which is the most: wait"
             f" {seconds} s (SLUICE_REQUESTS_A_MINUTE)",
             seconds=seconds,
         )
@@ -84,12 +84,12 @@ class RequestRate:
     """A limit on the requests that a person sends in a minute.
 
     The count is kept in memory, so each instance of a service counts separately. Administrators are
-    not counted. ``most`` is the limit for one person; 0: no limit.
+    not counted. ``limit`` is the limit for one person; 0: no limit.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._item = RateLimitItemPerMinute(max(most, 1))
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._item = RateLimitItemPerMinute(max(limit, 1))
         self._limiter = FixedWindowRateLimiter(MemoryStorage())
 
     async def require(self, principal: Principal | None) -> None:
@@ -98,10 +98,10 @@ class RequestRate:
         Raises:
             TooManyRequests: The person has reached the limit.
         """
-        if not self._most or not isinstance(principal, Person) or principal.role is Role.ADMIN:
+        if not self._limit or not isinstance(principal, Person) or principal.role is Role.ADMIN:
             return
         if await self._limiter.hit(self._item, principal.name):
             return
         window = await self._limiter.get_window_stats(self._item, principal.name)
         seconds = max(1, math.ceil(window.reset_time - time.time()))
-        raise TooManyRequests(principal, self._most, seconds)
+        raise TooManyRequests(principal, self._limit, seconds)

@@ -97,6 +97,6 @@ def _plain(part: str) -> str:
         return part
 
 
-def _line(text: str, most: int) -> str:
+def _line(text: str, max_length: int) -> str:
     """Return one line that PostgreSQL can store: without NUL and without broken characters."""
-    return visible_line(text[:most]).encode(errors="replace").decode()
+    return visible_line(text[:max_length]).encode(errors="replace").decode()

@@ -75,16 +75,18 @@ class CountedQuantities:
         )
 
     async def set(
-        self, connection: Connection, holder: QuotaHolder, most: Mapping[Quantity, int | None]
+        self, connection: Connection, holder: QuotaHolder, limits: Mapping[Quantity, int | None]
     ) -> None:
         """Set the quotas of a holder. None removes a quota.
 
         Raises:
             NotCounted: Another service counts the quantity.
         """
-        if (elsewhere := next((each for each in most if each not in self.sums), None)) is not None:
+        if (
+            elsewhere := next((each for each in limits if each not in self.sums), None)
+        ) is not None:
             raise NotCounted(elsewhere, self.sums)
-        for quantity, number in sorted(most.items()):
+        for quantity, number in sorted(limits.items()):
             key = (holder.kind, holder.name, quantity)
             if number is None:
                 await connection.execute(_REMOVE, *key)
@@ -130,19 +132,19 @@ class CountedQuantities:
     ) -> list[Holding]:
         """Return usage and quotas of all holders, or of one, sorted by name."""
         used = {row["name"]: row for row in await connection.fetch(self.used_by_each(kind), name)}
-        most: dict[str, dict[str, int]] = {}
+        limits: dict[str, dict[str, int]] = {}
         for row in await connection.fetch(_SELECT_ALL_LIMITS, kind, name):
-            most.setdefault(row["name"], {})[row["quantity"]] = row["most"]
+            limits.setdefault(row["name"], {})[row["quantity"]] = row["most"]
         return [
             Holding(
                 name=each,
                 has={
                     quantity: Quota(
                         used=used[each][quantity] if each in used else 0,
-                        most=most.get(each, {}).get(quantity),
+                        most=limits.get(each, {}).get(quantity),
                     )
                     for quantity in self.sums
                 },
             )
-            for each in sorted({*used, *most})
+            for each in sorted({*used, *limits})
         ]

@@ -61,7 +61,7 @@ def quotas_router(database: Database, quantities: CountedQuantities) -> APIRoute
         _require_name(kind, name)
         async with database.transaction() as transaction:
             await quantities.set(transaction.connection, QuotaHolder(kind, name), new.most)
-        log.info("quota.set", kind=kind, name=name, most=new.most)
+        log.info("quota.set", kind=kind, name=name, limits=new.most)
 
     return router
 

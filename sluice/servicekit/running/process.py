@@ -184,7 +184,7 @@ class _Process:
                 service.app,
                 authenticators,
                 links.http(PEOPLE_SERVICE),
-                most=self._settings.requests_a_minute,
+                limit=self._settings.requests_a_minute,
             )
         return protect_with_accounts(service.app, authenticators, service.account_authentication)
 

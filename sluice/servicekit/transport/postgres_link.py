@@ -130,11 +130,11 @@ class PostgresLink:
                 server_settings=session_settings(self._url),
             )
 
-    async def _pool(self, most: int, settings: dict[str, str]) -> Pool:
+    async def _pool(self, max_size: int, settings: dict[str, str]) -> Pool:
         return await asyncpg.create_pool(
             self._url,
             min_size=0,
-            max_size=most,
+            max_size=max_size,
             timeout=CONNECT_TIMEOUT,
             command_timeout=STATEMENT_TIMEOUT,
             connection_class=_PooledConnection,

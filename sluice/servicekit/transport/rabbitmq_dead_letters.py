@@ -67,12 +67,12 @@ class Visit:
         self._queue = queue
         self._windows: list[Window] = []
 
-    async def windows(self, most: int | None = None) -> AsyncGenerator[Window, None]:
+    async def windows(self, limit: int | None = None) -> AsyncGenerator[Window, None]:
         """Yield the letters in order.
 
         Letters that are returned or die meanwhile are queued behind them and are not visited.
         """
-        remaining = self.waiting if most is None else min(self.waiting, most)
+        remaining = self.waiting if limit is None else min(self.waiting, limit)
         while remaining > 0:
             window = Window(await self._link.channel(), [])
             self._windows.append(window)

@@ -32,7 +32,7 @@ class PatientProtocol(HttpToolsProtocol):
     head_seconds = HEAD_SECONDS
     read_seconds = READ_SECONDS
 
-    def __init__(self, *uvicorns: Any, most: int, refusals: Refusals, **by_name: Any) -> None:
+    def __init__(self, *uvicorns: Any, limit: int, refusals: Refusals, **by_name: Any) -> None:
         """Set up the protocol of one connection.
 
         uvicorn's own limit refuses every request above it, also on connections that were there
@@ -40,12 +40,12 @@ class PatientProtocol(HttpToolsProtocol):
 
         Args:
             *uvicorns: Arguments of the base class.
-            most: The maximum number of connections at the same time.
+            limit: The maximum number of connections at the same time.
             refusals: Counts refused requests.
             **by_name: Keyword arguments of the base class.
         """
         super().__init__(*uvicorns, **by_name)
-        self._most = most
+        self._limit = limit
         self._refusals = refusals
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in the base class
@@ -66,7 +66,7 @@ class PatientProtocol(HttpToolsProtocol):
         self._head: asyncio.TimerHandle | None = self.loop.call_later(
             self.head_seconds, self._no_head
         )
-        if len(self.connections) > self._most:
+        if len(self.connections) > self._limit:
             self._first_to_give_way()._close_for_another()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -17,13 +17,13 @@ class NoMemoryForBody(Exception):
 class RequestBody:
     """A request's body in memory.
 
-    ``most`` is its maximum size in bytes.
+    ``limit`` is its maximum size in bytes.
     ``arriving`` is the timeout of the wait for the rest of it; None once it is complete.
     ``dismissed`` means that it has to be dropped.
     """
 
-    def __init__(self, most: int) -> None:
-        self.most = most
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
         self.size = 0
         self.arriving: asyncio.Timeout | None = None
         self.dismissed = False

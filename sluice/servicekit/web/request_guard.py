@@ -135,7 +135,7 @@ class Guard:
 
         A slow client keeps no thread busy, and an oversized body is never stored.
         """
-        if announced and (not announced[0].isdigit() or int(announced[0]) > body.most):
+        if announced and (not announced[0].isdigit() or int(announced[0]) > body.limit):
             raise self._too_large(body)
         try:
             async with asyncio.timeout(self._limits.body_seconds) as body.arriving:
@@ -148,7 +148,7 @@ class Guard:
         if body.dismissed:
             raise self._refuse_for_memory()
         values = content.count(b",") + content.count(b"[") + content.count(b"{")
-        if values > body.most // BYTES_A_VALUE:
+        if values > body.limit // BYTES_A_VALUE:
             raise self._too_large(body, values=True)
 
     async def _read_part(self, receive: Receive, content: bytearray, body: RequestBody) -> bool:
@@ -161,7 +161,7 @@ class Guard:
         if message["type"] != "http.request":
             raise _ClientDisconnected
         content += message.get("body", b"")
-        if len(content) > body.most:
+        if len(content) > body.limit:
             raise self._too_large(body)
         self._body_memory.take(body, len(content))
         return bool(message.get("more_body", False))
@@ -182,11 +182,11 @@ class Guard:
         return _RequestRefused(408, "too-slow", "The request came too slowly", detail)
 
     def _too_large(self, body: RequestBody, *, values: bool = False) -> _RequestRefused:
-        what = f"{body.most // BYTES_A_VALUE} values" if values else f"{body.most} bytes"
+        what = f"{body.limit // BYTES_A_VALUE} values" if values else f"{body.limit} bytes"
         setting = f"{self._limits.settings}LARGEST_BODY"
         sentence = (
             f"a request to this path has at most {what}"
-            if body.most < self._limits.body
+            if body.limit < self._limits.body
             else f"a request has at most {what} ({setting}): send it in parts"
         )
         return _RequestRefused(413, "too-large", "Too large", sentence, read=values)

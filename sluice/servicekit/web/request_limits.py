@@ -30,4 +30,4 @@ class Limits:
 
     def body_at(self, path: str) -> int:
         """Return the maximum size of a body that is sent to the path."""
-        return min([self.body, *(most for end, most in self.paths.items() if path.endswith(end))])
+        return min([self.body, *(limit for end, limit in self.paths.items() if path.endswith(end))])

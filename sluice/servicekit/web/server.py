@@ -54,7 +54,7 @@ class HttpServer:
             lifespan="off",
             timeout_graceful_shutdown=ANSWER_LIMIT,
             timeout_keep_alive=IDLE_SECONDS,
-            http=partial(PatientProtocol, most=connections, refusals=self.refusals),  # type: ignore[arg-type] # it is called, no more
+            http=partial(PatientProtocol, limit=connections, refusals=self.refusals),  # type: ignore[arg-type] # it is called, no more
             ws="none",
             proxy_headers=False,
         )

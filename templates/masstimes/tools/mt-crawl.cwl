@@ -45,12 +45,12 @@ inputs:
     label: Maximum depth
     doc: The crawler follows at most this number of links from the start page to a page.
     inputBinding: {prefix: --depth}
-  most_pages:
+  max_pages:
     type: int
     default: 2000
     label: Maximum number of pages per site
     doc: The crawler requests at most this number of pages from a site.
-    inputBinding: {prefix: --most-pages}
+    inputBinding: {prefix: --max-pages}
   timeout:
     type: double
     default: 60.0

@@ -12,12 +12,12 @@ inputs:
     type: File[]
     label: Candidates
     doc: JSON Lines files, as mt-hours writes them.
-  most:
+  max_items:
     type: int
     default: 1000
     label: Maximum number of items
     doc: The sample has at most this number of items.
-    inputBinding: {prefix: --most}
+    inputBinding: {prefix: --limit}
   seed:
     type: int
     default: 1

@@ -37,14 +37,14 @@ def by_trap(web: ServedWeb) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def crawled(web: ServedWeb, by_trap: dict[str, str]) -> CrawlFolder:
-    limits = ("--most-pages", str(MAX_PAGES), "--most-bytes", str(MAX_BYTES))
+    limits = ("--max-pages", str(MAX_PAGES), "--max-bytes", str(MAX_BYTES))
     return web.crawl("traps", *limits, parishes=sorted(by_trap.values()))
 
 
 @pytest.mark.parametrize(
     ("trap", "ended", "errors"),
     [
-        ("calendar", "most-pages", {}),
+        ("calendar", "max-pages", {}),
         ("session", "done", {}),
         ("permutations", "done", {}),
         ("circle", "done", {}),

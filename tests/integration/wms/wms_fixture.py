@@ -214,7 +214,7 @@ class WmsFixture:
                 task=job.task_uid,
                 pilot=pilot,
                 lease=self.context.rules.lease_duration,
-                most=most,
+                max_attempts=most,
             )
 
     async def send_heartbeat(

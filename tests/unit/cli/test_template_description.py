@@ -32,7 +32,7 @@ def described(plan: Plan) -> str:
         ("annotate", "gold: File  (asset:mt-gold, if no other is given)"),
         ("crawl", "contact: string  (from metadata 'contact', else has to be given)"),
         ("crawl", "delays: double = 1.0  (from metadata 'delays')"),
-        ("crawl", "most: int = 1000"),
+        ("crawl", "max_items: int = 1000"),
     ],
 )
 def test_parameters_show_their_bindings(name: str, line: str) -> None:

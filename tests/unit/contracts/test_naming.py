@@ -148,5 +148,5 @@ def test_delivered_name_is_kept_if_it_fits() -> None:
 
 @given(st.text("abc", min_size=1, max_size=MAX_DATASET_NAME), st.text("abc", max_size=100))
 def test_derived_data_set_name_is_valid(stem: str, ending: str) -> None:
-    name = fitting_name(stem, f".{ending}", most=MAX_DATASET_NAME)
+    name = fitting_name(stem, f".{ending}", max_bytes=MAX_DATASET_NAME)
     assert TypeAdapter(Name).validate_python(name).endswith(f".{ending}")

@@ -108,22 +108,22 @@ def test_cycle_hides_the_names_of_templates_of_other_groups() -> None:
 def test_trigger_cycle_stops_at_the_highest_generation(
     one: AppendOnlyDataset, *, is_stopped: bool
 ) -> None:
-    assert (why_cycle(LA, one, [LA, LB], most=5) is not None) is is_stopped
+    assert (why_cycle(LA, one, [LA, LB], max_generations=5) is not None) is is_stopped
 
 
 def test_trigger_on_all_files_counts_the_generation_of_all_files() -> None:
     whole = template("la", "a", "b", trigger=Trigger(every=GrowthTrigger(files=1, all=True)))
     one = append_only_dataset(9, reader=0)
-    assert why_cycle(whole, one, [whole, LB], most=5) is not None
-    assert why_cycle(LA, one, [LA, LB], most=5) is None
+    assert why_cycle(whole, one, [whole, LB], max_generations=5) is not None
+    assert why_cycle(LA, one, [LA, LB], max_generations=5) is None
 
 
 def test_templates_without_a_cycle_never_stop() -> None:
-    assert why_cycle(LA, append_only_dataset(1000), [LA, LINE], most=5) is None
+    assert why_cycle(LA, append_only_dataset(1000), [LA, LINE], max_generations=5) is None
 
 
 def test_reason_names_the_cycle_and_the_commands_that_help() -> None:
-    reason = why_cycle(LA, append_only_dataset(5), [LA, LB], most=5)
+    reason = why_cycle(LA, append_only_dataset(5), [LA, LB], max_generations=5)
     assert reason is not None
     for part in (
         "5 chains have begun so",

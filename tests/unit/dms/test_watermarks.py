@@ -18,7 +18,7 @@ def test_storage_is_filling_from_the_high_mark_until_below_the_low_mark(
     levels = [0, 799, 800, 801, 600, 500, 499, 600, 799, 800]
     filling, states = False, []
     for used in levels:
-        filling = fills(used, marks, most=capacity, before=filling)
+        filling = fills(used, marks, total=capacity, before=filling)
         states.append(filling)
     assert states == [False, False, True, True, True, True, False, False, False, True]
 
@@ -39,7 +39,7 @@ def test_watermarks_must_fit_the_capacity(
     low: float, high: float, capacity: int | None, why: str
 ) -> None:
     rejection_reason = find_rejection_reason(
-        Watermarks(low=low, high=high), capacity, most=capacity
+        Watermarks(low=low, high=high), capacity, total=capacity
     )
     assert re.search(why, rejection_reason)
     assert bool(rejection_reason) == bool(why)
@@ -51,15 +51,15 @@ def test_shares_without_capacity_refer_to_used_and_free_space() -> None:
         "a declared capacity takes precedence"
     )
     assert effective_capacity(None, used=300, free=None) is None
-    assert find_rejection_reason(SHARES, None, most=1000) == ""
-    assert find_rejection_reason(Watermarks(low=0.5, high=400), None, most=1000).startswith(
+    assert find_rejection_reason(SHARES, None, total=1000) == ""
+    assert find_rejection_reason(Watermarks(low=0.5, high=400), None, total=1000).startswith(
         "are the wrong way round: 500 bytes"
     )
-    assert find_rejection_reason(Watermarks(low=10, high=2000), None, most=1000) == "", (
+    assert find_rejection_reason(Watermarks(low=10, high=2000), None, total=1000) == "", (
         "the file system may grow"
     )
 
 
 @pytest.mark.parametrize("before", [True, False])
 def test_unknown_fill_level_keeps_the_state(before: bool) -> None:
-    assert fills(900, SHARES, most=None, before=before) is before
+    assert fills(900, SHARES, total=None, before=before) is before

@@ -42,13 +42,13 @@ def test_item_shows_its_hour_and_keeps_the_fields_of_the_candidate(tmp_path: Pat
 
 
 def test_sample_is_spread_evenly_over_the_sites(tmp_path: Path) -> None:
-    sample = items(tmp_path, sites(50, 2, 9), "--most", "14")
+    sample = items(tmp_path, sites(50, 2, 9), "--limit", "14")
     assert Counter(item["domain"] for item in sample.values()) == {"0.pl": 6, "1.pl": 2, "2.pl": 6}
 
 
 def test_sample_depends_on_the_seed_and_names_do_not(tmp_path: Path) -> None:
     one, same, other = (
-        items(tmp_path, sites(50, 50), "--most", "20", "--seed", seed) for seed in ("1", "01", "2")
+        items(tmp_path, sites(50, 50), "--limit", "20", "--seed", seed) for seed in ("1", "01", "2")
     )
     assert one == same
     assert one.keys() != other.keys()

@@ -39,8 +39,8 @@ def test_delay_moves_half_way_to_the_latency(
     ("pace", "new"),
     [
         (Pace(concurrency=2.0), 3.0),
-        (Pace(least=3.8), 3.8),
-        (Pace(most=2.0), 2.0),
+        (Pace(min_delay=3.8), 3.8),
+        (Pace(max_delay=2.0), 2.0),
     ],
 )
 def test_parameters_of_the_pace_are_respected(pace: Pace, new: float) -> None:

@@ -161,7 +161,7 @@ def test_exhausted_budget_ends_the_run_and_the_cache_continues_it(
 ) -> None:
     searches = {f"{name} Hel Morska 1": hits(f"{name}1", f"{name}2") for name in "AB"}
     api.answer = classic(searches, {"A2": "http://a.pl/", "B2": "http://b.pl/"})
-    budget = ("--most-search", "2", "--most-detail", "3")
+    budget = ("--max-search", "2", "--max-detail", "3")
     assert run("A", "B", options=budget) == 75
     assert "the budget of 3 detail requests is spent" in capsys.readouterr().err
     assert requests(tmp_path) == {"search": 2, "detail": 3}

@@ -248,7 +248,7 @@ class World:
         nodes = [PilotNode(node.resources) for node in self.nodes if node.alive]
         gpus = work.needs.gpus
         history = History(gpu=report.gpu_memory, shared=gpus is not None and gpus.share < 1)
-        limits = RetryLimits(retry=9, backoff=0.0, most_gpu=find_largest_gpu(work.needs, nodes))
+        limits = RetryLimits(retry=9, backoff=0.0, largest_gpu=find_largest_gpu(work.needs, nodes))
         verdict = decide_after_error(ErrorClass.OUT_OF_MEMORY, history, limits)
         if verdict.state is JobState.FAILED:
             work.failed.append(verdict.note)
@@ -299,17 +299,21 @@ class World:
             offered = free_capacity.count_offered_jobs(demand)
             if not offered and self._keep(work, demand, node):
                 break
-            claimed = self._claim(work, node, offered, most_gpu=free_capacity.most_gpu(demand))
+            claimed = self._claim(
+                work, node, offered, largest_free_gpu=free_capacity.largest_free_gpu(demand)
+            )
             for job in claimed:
                 free_capacity.take(demand, None, job.gpu_memory)
             jobs += claimed
         tasks = [task(work.uid).model_copy(update={"needs": work.needs}) for work in self.works]
         return Lease(seconds=LEASE, jobs=jobs, tasks=tasks)
 
-    def _claim(self, work: Work, node: Node, jobs: int, *, most_gpu: int) -> list[LeasedJob]:
+    def _claim(
+        self, work: Work, node: Node, jobs: int, *, largest_free_gpu: int
+    ) -> list[LeasedJob]:
         """Claim jobs, first those that run again, as far as the pilot has enough GPU memory."""
         again = self._again[work.uid]
-        due = [number for number in again if self._larger.get(number, 0) <= most_gpu][:jobs]
+        due = [number for number in again if self._larger.get(number, 0) <= largest_free_gpu][:jobs]
         fresh = min(jobs, work.ready - len(again) + len(due)) - len(due)
         self._again[work.uid] = [number for number in again if number not in due]
         numbers = [*due, *(next(self._numbers) for _ in range(fresh))]

@@ -116,8 +116,8 @@ def test_claimed_capacity_beyond_the_capacity_of_the_node_is_ignored() -> None:
         new_capacity(1000, plenty),
         new_capacity(1000, Amounts(cores=0, ram=0), plenty, ahead=1000),
     ):
-        assert capacity.most_ram == OFFER.ram
-        assert capacity.most_gpu(demand(gpu=GpuNeeds())) == 16_000
+        assert capacity.largest_free_ram == OFFER.ram
+        assert capacity.largest_free_gpu(demand(gpu=GpuNeeds())) == 16_000
     capacity = new_capacity(1000, plenty)
     assert capacity.count_offered_jobs(demand(ram=1)) == 8
     assert capacity.count_offered_jobs(demand(cores=0.01)) == 10
@@ -157,7 +157,7 @@ def test_job_leased_ahead_needs_capacity_only_for_itself() -> None:
     assert capacity.count_offered_jobs(demand()) == 4
     assert capacity.count_offered_jobs(demand(cores=8)) == 4
     assert capacity.count_offered_jobs(demand(cores=9)) == 0
-    assert capacity.most_ram == 1000
+    assert capacity.largest_free_ram == 1000
     for left in (3, 2, 1, 0):
         capacity.take(demand(), None)
         assert capacity.count_offered_jobs(demand()) == left
@@ -176,7 +176,7 @@ def test_pilot_of_the_previous_release_gets_as_many_jobs_as_it_asks_for() -> Non
     assert (
         capacity.count_offered_jobs(demand(cores=8)),
         capacity.count_offered_jobs(demand(ready=2)),
-        capacity.most_ram,
+        capacity.largest_free_ram,
     ) == (
         5,
         2,

@@ -80,7 +80,7 @@ def test_missing_program_is_not_retried(code: int) -> None:
 def test_template_may_retry_a_permanent_error(
     error: ErrorClass, code: int | None, word: Hopeless
 ) -> None:
-    few = replace(LIMITS, most_ram=300)
+    few = replace(LIMITS, largest_ram=300)
     assert decide_after_error(error, History(ram=256), few, exit_code=code).state is JobState.FAILED
     retry_rules, history, states = replace(few, also=[word]), History(ram=256), []
     for _ in range(3):
@@ -92,7 +92,7 @@ def test_template_may_retry_a_permanent_error(
 
 
 def test_out_of_memory_is_retried_only_if_a_node_has_more_memory() -> None:
-    enough, few = replace(LIMITS, most_ram=384), replace(LIMITS, most_ram=383)
+    enough, few = replace(LIMITS, largest_ram=384), replace(LIMITS, largest_ram=383)
     verdict = decide_after_error(ErrorClass.OUT_OF_MEMORY, History(ram=256), enough)
     assert (verdict.state, verdict.ram, verdict.note) == (JobState.READY, 384, "")
     verdict = decide_after_error(ErrorClass.OUT_OF_MEMORY, History(ram=256), few)

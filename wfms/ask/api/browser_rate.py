@@ -49,10 +49,10 @@ class BrowserRate:
         """
         await self._require(self._newcomers, "address", address)
 
-    async def _require(self, most: int, kind: str, client: str) -> None:
-        if not most:
+    async def _require(self, limit: int, kind: str, client: str) -> None:
+        if not limit:
             return
-        item = RateLimitItemPerMinute(most)
+        item = RateLimitItemPerMinute(limit)
         if not await self._limiter.hit(item, kind, client):
             window = await self._limiter.get_window_stats(item, kind, client)
             raise TooFast(max(1, math.ceil(window.reset_time - time.time())))

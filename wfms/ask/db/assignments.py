@@ -331,9 +331,9 @@ async def settle_items(connection: Connection, items: Sequence[UUID]) -> None:
     await connection.execute(SETTLE, list(items))
 
 
-async def list_expired_assignments(connection: Connection, *, most: int) -> list[UUID]:
+async def list_expired_assignments(connection: Connection, *, limit: int) -> list[UUID]:
     """Return items whose assignments have expired."""
-    return [row["item_uid"] for row in await connection.fetch(SELECT_EXPIRED, most)]
+    return [row["item_uid"] for row in await connection.fetch(SELECT_EXPIRED, limit)]
 
 
 async def mark_assignments_ended(connection: Connection, items: Sequence[UUID]) -> None:

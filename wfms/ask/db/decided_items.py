@@ -75,9 +75,9 @@ class DecidedItem:
     decided_at: datetime
 
 
-async def freeze_items(connection: Connection, *, older: timedelta, most: int) -> None:
+async def freeze_items(connection: Connection, *, older: timedelta, limit: int) -> None:
     """Fix the answers of items that were decided at least ``older`` ago."""
-    await connection.execute(FREEZE, older, most)
+    await connection.execute(FREEZE, older, limit)
 
 
 async def list_tasks_to_deliver(connection: Connection) -> list[TaskWithDecidedItems]:
@@ -89,9 +89,9 @@ async def list_tasks_to_deliver(connection: Connection) -> list[TaskWithDecidedI
 
 
 async def list_items_to_deliver(
-    connection: Connection, task: UUID, *, most: int
+    connection: Connection, task: UUID, *, limit: int
 ) -> list[DecidedItem]:
-    """Return up to ``most`` items of a task with answers to be delivered."""
+    """Return up to ``limit`` items of a task with answers to be delivered."""
     return [
         DecidedItem(
             row["uid"],
@@ -104,7 +104,7 @@ async def list_items_to_deliver(
             row["asked_at"],
             row["decided_at"],
         )
-        for row in await connection.fetch(GIVING, task, most)
+        for row in await connection.fetch(GIVING, task, limit)
     ]
 
 

@@ -311,10 +311,10 @@ async def try_lock_scoring(connection: Connection) -> bool:
 
 
 async def list_gold_answers(
-    connection: Connection, *, older: timedelta, most: int
+    connection: Connection, *, older: timedelta, limit: int
 ) -> list[tuple[UUID, UUID, str, str]]:
     """Return answers to gold items that are not scored yet: item, browser, answer, known answer."""
-    rows = await connection.fetch(GOLD_ANSWERS, older, most)
+    rows = await connection.fetch(GOLD_ANSWERS, older, limit)
     return [tuple(row) for row in rows]
 
 
@@ -323,9 +323,11 @@ async def mark_gold_scored(connection: Connection, done: Sequence[tuple[UUID, UU
     await connection.execute(GOLD_SCORED, [item for item, _ in done], [one for _, one in done])
 
 
-async def list_unscored_items(connection: Connection, *, older: timedelta, most: int) -> list[UUID]:
+async def list_unscored_items(
+    connection: Connection, *, older: timedelta, limit: int
+) -> list[UUID]:
     """Return decided items that are not scored yet."""
-    return [row["uid"] for row in await connection.fetch(DECIDED_ITEMS, older, most)]
+    return [row["uid"] for row in await connection.fetch(DECIDED_ITEMS, older, limit)]
 
 
 async def list_votes(
@@ -390,8 +392,8 @@ async def set_device_state(
 
 
 async def list_devices(
-    connection: Connection, place: HumanStepPlace, *, device: UUID | None = None, most: int = 1
+    connection: Connection, place: HumanStepPlace, *, device: UUID | None = None, limit: int = 1
 ) -> list[Mapping[str, Any]]:
     """Return the browsers of a step, the highest score first."""
-    rows = await connection.fetch(DEVICES, *place, device, most)
+    rows = await connection.fetch(DEVICES, *place, device, limit)
     return [dict(row) for row in rows]

@@ -33,11 +33,11 @@ class RefusedItem:
     asked_at: datetime
 
 
-async def list_refused_items(connection: Connection, *, most: int) -> list[RefusedItem]:
+async def list_refused_items(connection: Connection, *, limit: int) -> list[RefusedItem]:
     """Return items that cannot be shown and that the WMS does not know of, by task."""
     return [
         RefusedItem(row["uid"], row["task_uid"], row["job_id"], row["reason"], row["asked_at"])
-        for row in await connection.fetch(SELECT_REFUSED, most)
+        for row in await connection.fetch(SELECT_REFUSED, limit)
     ]
 
 

@@ -56,14 +56,14 @@ async def deliver_answers(context: AskContext) -> bool:
         NotAvailable: The WMS does not answer, or a task failed for a reason that may pass.
     """
     async with context.database.connection() as connection:
-        await freeze_items(connection, older=context.rules.settle, most=PAGE)
+        await freeze_items(connection, older=context.rules.settle, limit=PAGE)
         tasks = await list_tasks_to_deliver(connection)
     return await one_by_one(tasks, lambda task: _deliver(context, task))
 
 
 async def _deliver(context: AskContext, task: TaskWithDecidedItems) -> bool:
     async with context.database.connection() as connection:
-        items = await list_items_to_deliver(connection, task.uid, most=PAGE)
+        items = await list_items_to_deliver(connection, task.uid, limit=PAGE)
         answers = await list_answers(connection, [item.uid for item in items])
     blocked: list[TaskBlocked] = []
     try:

@@ -21,7 +21,7 @@ async def end_assignments(context: AskContext) -> bool:
     """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        items = sorted(set(await list_expired_assignments(connection, most=PAGE)))
+        items = sorted(set(await list_expired_assignments(connection, limit=PAGE)))
         if items:
             await lock_items(connection, items)
             await mark_assignments_ended(connection, items)

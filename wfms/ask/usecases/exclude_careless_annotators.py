@@ -58,9 +58,9 @@ async def exclude_careless_annotators(context: AskContext) -> bool:
 
 
 async def _new_evidence(connection: Connection, older: timedelta) -> tuple[list[_Comparison], bool]:
-    gold = await list_gold_answers(connection, older=older, most=PAGE)
+    gold = await list_gold_answers(connection, older=older, limit=PAGE)
     await mark_gold_scored(connection, [(item, device) for item, device, _, _ in gold])
-    items = await list_unscored_items(connection, older=older, most=PAGE)
+    items = await list_unscored_items(connection, older=older, limit=PAGE)
     votes = await list_votes(connection, items)
     await mark_items_scored(connection, items)
     comparisons = [

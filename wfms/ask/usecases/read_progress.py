@@ -72,7 +72,7 @@ async def read_devices(
 ) -> list[AskDevice]:
     """Return the browsers of a step, the highest score first. The caller must see the step."""
     async with context.database.connection() as connection:
-        rows = await list_devices(connection, place, device=device, most=MAX_DEVICES)
+        rows = await list_devices(connection, place, device=device, limit=MAX_DEVICES)
     return [_device(row) for row in rows]
 
 

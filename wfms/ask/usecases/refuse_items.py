@@ -23,7 +23,7 @@ async def refuse_items(context: AskContext) -> bool:
         NotAvailable: The WMS does not answer.
     """
     async with context.database.connection() as connection:
-        items = await list_refused_items(connection, most=PAGE)
+        items = await list_refused_items(connection, limit=PAGE)
     has_withdrawn = False
     for task, task_items in groupby(items, lambda item: item.task):
         unshowable = list(task_items)

@@ -67,7 +67,9 @@ async def start_triggered_chains(context: IntakeContext) -> bool:
     for template in templates:
         trigger, sets = template.plan.trigger, []
         for dataset in select_datasets(template, append_only_datasets):
-            blocked_reason = why_cycle(template, dataset, templates, most=context.generations)
+            blocked_reason = why_cycle(
+                template, dataset, templates, max_generations=context.generations
+            )
             sets.append(_TriggerDataset(dataset, blocked_reason))
         if trigger is None:
             continue

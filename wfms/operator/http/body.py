@@ -17,10 +17,10 @@ def read_body(limit: int | None = None) -> bytes:
     Raises:
         TooLarge: The body is longer.
     """
-    most = current_app.config["MAX_CONTENT_LENGTH"] if limit is None else limit
-    if request.content_length is not None and request.content_length > most:
-        raise TooLarge(most)
-    data: bytes = request.environ["wsgi.input"].read(most + 1)
-    if len(data) > most:
-        raise TooLarge(most)
+    max_bytes = current_app.config["MAX_CONTENT_LENGTH"] if limit is None else limit
+    if request.content_length is not None and request.content_length > max_bytes:
+        raise TooLarge(max_bytes)
+    data: bytes = request.environ["wsgi.input"].read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise TooLarge(max_bytes)
     return data

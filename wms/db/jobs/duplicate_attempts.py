@@ -117,16 +117,16 @@ async def claim_duplicate(
     task: UUID,
     pilot: UUID,
     lease: timedelta,
-    most: int,
+    max_attempts: int,
 ) -> ClaimedJob | None:
     """Lease a duplicate attempt at the job of which ``job`` is the running attempt.
 
     Returns:
         None if that attempt has ended, is to be stopped or has a live duplicate; if the pilot had
-            the job before; if jobs of the task wait, or the task waits for space; or if ``most``
-            duplicates were tried.
+            the job before; if jobs of the task wait, or the task waits for space; or if
+            ``max_attempts`` duplicates were tried.
     """
-    row = await connection.fetchrow(_CLAIM, task, job.id, job.attempt, pilot, lease, most)
+    row = await connection.fetchrow(_CLAIM, task, job.id, job.attempt, pilot, lease, max_attempts)
     return None if row is None else ClaimedJob(task_uid=task, **row)
 
 

@@ -241,26 +241,26 @@ async def claim_jobs(
     *,
     jobs: int,
     pilot: UUID,
-    most: LargestFreeAmounts,
+    free: LargestFreeAmounts,
     lease: timedelta,
 ) -> list[ClaimedJob]:
     """Lease jobs of the task to the pilot and return them in order of seq.
 
     This is one statement, so it runs in its own transaction if none is open.
     """
-    rows = await connection.fetch(CLAIM_JOBS, task, jobs, pilot, most.ram, lease, most.gpu)
+    rows = await connection.fetch(CLAIM_JOBS, task, jobs, pilot, free.ram, lease, free.gpu)
     return [ClaimedJob(task_uid=task, **row) for row in rows]
 
 
 async def find_larger_request(
-    connection: Connection, task: UUID, *, above: int, most: int
+    connection: Connection, task: UUID, *, above: int, limit: int
 ) -> LargerRequest | None:
-    """Return the least memory that due jobs need beyond ``above`` MiB, up to ``most`` MiB.
+    """Return the least memory that due jobs need beyond ``above`` MiB, up to ``limit`` MiB.
 
     Returns:
         None if there is no such job.
     """
-    row = await connection.fetchrow(_SELECT_LARGER, task, above, most)
+    row = await connection.fetchrow(_SELECT_LARGER, task, above, limit)
     return None if row is None or row["ram"] is None else LargerRequest(**row)
 
 

@@ -175,9 +175,9 @@ async def return_unspent(
         await connection.execute(_GIVE_BACK, name, list(amounts), list(times))
 
 
-async def list_largest_users(connection: Connection, name: str, *, most: int) -> list[UsingStep]:
+async def list_largest_users(connection: Connection, name: str, *, limit: int) -> list[UsingStep]:
     """Return the steps whose jobs use most of the resource."""
-    return [UsingStep(**row) for row in await connection.fetch(_SELECT_HOLDERS, name, most)]
+    return [UsingStep(**row) for row in await connection.fetch(_SELECT_HOLDERS, name, limit)]
 
 
 async def set_limit(connection: Connection, new: SetLimit) -> None:

@@ -112,7 +112,7 @@ async def read_waiting_facts(connection: Connection, task: UUID) -> WaitingFacts
         paused=paused["paused"] if paused else 0,
         next_in=paused["next_in"] if paused else None,
         holders={
-            name: await list_largest_users(connection, name, most=_MAX_HOLDERS) for name in scarce
+            name: await list_largest_users(connection, name, limit=_MAX_HOLDERS) for name in scarce
         },
         priority=await find_task_priority(connection, task),
         upstream=None if upstream is None else UpstreamProgress(**upstream),

@@ -93,13 +93,13 @@ class PilotCapacity:
         ]
 
     @property
-    def most_ram(self) -> int | None:
+    def largest_free_ram(self) -> int | None:
         """MiB that a single job may need; None if unknown."""
         if self._free is None or self._soon is None:
             return None
         return int(max(self._free.ram if self._starts else 0, self._soon.ram if self._ahead else 0))
 
-    def most_gpu(self, demand: Demand) -> int:
+    def largest_free_gpu(self, demand: Demand) -> int:
         """Return the MiB of GPU memory that a single job of the task may need."""
         gpus = demand.gpus
         if gpus is None:

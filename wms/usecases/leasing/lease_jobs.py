@@ -213,7 +213,7 @@ class _LeaseRound:
                 demand.uid,
                 jobs=offered_jobs,
                 pilot=self.pilot,
-                most=LargestFreeAmounts(self._most_ram, self.capacity.most_gpu(demand)),
+                free=LargestFreeAmounts(self._largest_ram, self.capacity.largest_free_gpu(demand)),
                 lease=self.context.rules.lease_duration,
             )
             if jobs and self.quarantine is not None:
@@ -240,16 +240,16 @@ class _LeaseRound:
         return offered_jobs
 
     @property
-    def _most_ram(self) -> int:
-        most = self.capacity.most_ram
-        return self.node.resources.ram if most is None else min(most, self.node.resources.ram)
+    def _largest_ram(self) -> int:
+        limit = self.capacity.largest_free_ram
+        return self.node.resources.ram if limit is None else min(limit, self.node.resources.ram)
 
     async def _find_larger_demand(self, demand: Demand) -> Demand | None:
         """Return the task's demand for due jobs that need more memory than the pilot has free."""
-        if self.capacity.most_ram is None:
+        if self.capacity.largest_free_ram is None:
             return None
         larger = await find_larger_request(
-            self.connection, demand.uid, above=self._most_ram, most=self.node.resources.ram
+            self.connection, demand.uid, above=self._largest_ram, limit=self.node.resources.ram
         )
         return None if larger is None else replace(demand, larger=larger.ram, waited=larger.waited)
 

@@ -66,7 +66,7 @@ async def start_duplicate_attempts(
             task=job.task_uid,
             pilot=pilot,
             lease=context.rules.lease_duration,
-            most=task.retry,
+            max_attempts=task.retry,
         )
         if claimed is None:
             continue

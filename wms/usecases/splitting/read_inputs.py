@@ -218,9 +218,9 @@ async def _read_only_file(
 
 
 def _create_excess_error(
-    datasets: InputDatasets, most: int, *, port: str, step: str
+    datasets: InputDatasets, limit: int, *, port: str, step: str
 ) -> NotSplittable:
     return NotSplittable(
         f"every job of step {step} is given data set {datasets.names} at its input {port}, which"
-        f" takes at most {format_count(most, 'file')}; the data set has {datasets.count}"
+        f" takes at most {format_count(limit, 'file')}; the data set has {datasets.count}"
     )

@@ -310,7 +310,7 @@ async def _count_files_to_read(
     if cached_task.task.needs.ask is not None:
         return page
     async with context.database.connection() as connection:
-        jobs = await count_allowed_jobs(connection, claim.holders, most=page)
+        jobs = await count_allowed_jobs(connection, claim.holders, limit=page)
     return min(page, jobs * _count_files_per_job(cached_task.task, page))
 
 

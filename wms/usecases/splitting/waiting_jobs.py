@@ -18,9 +18,9 @@ class TooManyReadyJobs(Exception):
 
 
 async def count_allowed_jobs(
-    connection: Connection, holders: Iterable[QuotaHolder], *, most: int
+    connection: Connection, holders: Iterable[QuotaHolder], *, limit: int
 ) -> int:
-    """Return how many jobs may be made, from 1 to ``most``.
+    """Return how many jobs may be made, from 1 to ``limit``.
 
     No other transaction makes jobs of these owners until this one ends.
 
@@ -33,8 +33,8 @@ async def count_allowed_jobs(
             continue
         if not quota.leaves(1):
             raise TooManyReadyJobs(ReachedQuota(holder, Quantity.WAITING, quota, 1))
-        most = min(most, quota.most - quota.used)
-    return most
+        limit = min(limit, quota.most - quota.used)
+    return limit
 
 
 async def require_capacity(

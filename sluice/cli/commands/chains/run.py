@@ -338,7 +338,7 @@ async def _start_chain(
 def _new_dataset_name(template: str) -> str:
     """Return a name that no other data set has."""
     ending = f"-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
-    return fitting_name(template, ending, most=MAX_DATASET_NAME)
+    return fitting_name(template, ending, max_bytes=MAX_DATASET_NAME)
 
 
 def _select_entries(plan: Plan, arguments: _Arguments) -> tuple[list[InputEntry], ParameterInput]:

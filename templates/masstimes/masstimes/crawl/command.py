@@ -51,10 +51,10 @@ class _CrawlRun:
         self._state: Path | None = arguments.state
         self.limits = Limits(
             depth=arguments.depth,
-            pages=arguments.most_pages,
-            page=arguments.most_bytes,
+            pages=arguments.max_pages,
+            page=arguments.max_bytes,
             timeout=arguments.timeout,
-            seconds=arguments.most_seconds,
+            seconds=arguments.max_seconds,
         )
         self._parishes = parishes
         self._journals: dict[str, Journal] = {}
@@ -271,14 +271,14 @@ def _add_state_options(add: Any) -> None:
 
 def _add_site_limits(add: Any) -> None:
     add(
-        "--most-pages",
+        "--max-pages",
         type=positive,
         default=_DEFAULT.pages,
         metavar="N",
         help="Maximum number of pages to request from a site (default: %(default)s)",
     )
     add(
-        "--most-bytes",
+        "--max-bytes",
         type=positive,
         default=_DEFAULT.page,
         metavar="BYTES",
@@ -286,7 +286,7 @@ def _add_site_limits(add: Any) -> None:
         " (default: %(default)s)",
     )
     add(
-        "--most-seconds",
+        "--max-seconds",
         type=finite,
         default=_DEFAULT.seconds,
         metavar="SECONDS",

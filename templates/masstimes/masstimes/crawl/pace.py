@@ -11,8 +11,8 @@ class Pace:
     """
 
     first: float = 5.0
-    least: float = 0.0
-    most: float = 300.0
+    min_delay: float = 0.0
+    max_delay: float = 300.0
     concurrency: float = 1.0
 
     def next_delay(self, delay: float, latency: float, status: int) -> float:
@@ -23,4 +23,4 @@ class Pace:
         if not 200 <= status < 300:
             return delay
         target = latency / self.concurrency
-        return min(max((delay + target) / 2, self.least), self.most)
+        return min(max((delay + target) / 2, self.min_delay), self.max_delay)

@@ -57,12 +57,12 @@ class Throttle(AutoThrottle):
         requested_delay = 0.0
         if response.status in _RETRY_STATUSES:
             header = response.headers.get("Retry-After") or b""
-            requested_delay = min(retry_after(header.decode("latin-1")), self._pace.most)
+            requested_delay = min(retry_after(header.decode("latin-1")), self._pace.max_delay)
         slot.delay = max(self._unscaled, requested_delay, self._crawl_delay) * self._factor
 
     def _obey_crawl_delay(self, robotparser: FirstRules, request: Request, **_: Any) -> None:
         """Wait at least as long as a robots.txt of the site asks, from the next request on."""
-        requested_delay = min(robotparser.crawl_delay(self._user_agent), self._pace.most)
+        requested_delay = min(robotparser.crawl_delay(self._user_agent), self._pace.max_delay)
         self._crawl_delay = max(self._crawl_delay, requested_delay)
         for slot in self.crawler.engine.downloader.slots.values():  # one slot for the site
             slot.delay = max(slot.delay, self._crawl_delay * self._factor)

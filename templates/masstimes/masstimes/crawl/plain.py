@@ -38,7 +38,7 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
         "AUTOTHROTTLE_ENABLED": True,
         "AUTOTHROTTLE_TARGET_CONCURRENCY": pace.concurrency / arguments.delays,
         "AUTOTHROTTLE_START_DELAY": pace.first * arguments.delays,
-        "AUTOTHROTTLE_MAX_DELAY": pace.most * arguments.delays,
+        "AUTOTHROTTLE_MAX_DELAY": pace.max_delay * arguments.delays,
         "FEEDS": {str(arguments.out / "%(parish)s.jsonl"): {"format": "jsonlines"}},
         "LOG_ENABLED": False,
         "TELNETCONSOLE_ENABLED": False,

@@ -32,9 +32,9 @@ def make_item(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def draw_sample(
-    candidates: Iterable[dict[str, Any]], most: int | None, *, seed: int
+    candidates: Iterable[dict[str, Any]], limit: int | None, *, seed: int
 ) -> list[dict[str, Any]]:
-    """Return at most ``most`` candidates, each once, one of each site in turn.
+    """Return at most ``limit`` candidates, each once, one of each site in turn.
 
     No site can thus fill the whole sample.
     """
@@ -50,7 +50,7 @@ def draw_sample(
         for deck in decks
         if place < len(deck)
     ]
-    return in_turn[:most]
+    return in_turn[:limit]
 
 
 def _shuffle(lines: dict[str, dict[str, Any]], random: Random) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ def file_name(candidate: str) -> str:
 def _work(arguments: argparse.Namespace) -> None:
     candidates_by_file = {path: list(read_candidates(path)) for path in arguments.candidates}
     chosen = draw_sample(
-        chain.from_iterable(candidates_by_file.values()), arguments.most, seed=arguments.seed
+        chain.from_iterable(candidates_by_file.values()), arguments.limit, seed=arguments.seed
     )
     arguments.out.mkdir(parents=True, exist_ok=True)
     for line in chosen:
@@ -109,7 +109,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="Folder to write one JSON file for each item to",
     )
     add(
-        "--most",
+        "--limit",
         type=positive,
         metavar="N",
         help="Write a random sample of at most N items (default: all candidates)",

@@ -76,7 +76,7 @@ def _work(arguments: argparse.Namespace) -> None:
         listed = [
             parish
             for url in dict.fromkeys(urls)
-            for parish in read_diocese(polite, url, most_pages=arguments.max_pages, tell=_tell)
+            for parish in read_diocese(polite, url, max_pages=arguments.max_pages, tell=_tell)
         ]
     parishes, duplicates = assign_ids(listed)
     if not parishes:

@@ -14,14 +14,14 @@ Tell = Callable[[str], None]
 
 
 def read_diocese(
-    polite: PoliteClient, url: str, *, most_pages: int, tell: Tell
+    polite: PoliteClient, url: str, *, max_pages: int, tell: Tell
 ) -> Iterator[dict[str, str]]:
     """Yield the parishes on a page and on the next pages of the same host.
 
     Args:
         polite: Sends the requests.
         url: The first page.
-        most_pages: The largest number of pages.
+        max_pages: The largest number of pages.
         tell: Gets a message for each page and row that is left out.
 
     Raises:
@@ -31,8 +31,8 @@ def read_diocese(
     host, visited, page_url = httpx.URL(url).netloc, set[str](), url
     robots = Robots(polite)
     while page_url not in visited:
-        if len(visited) == most_pages:
-            tell(f"{page_url}: not read, as {most_pages} pages have been (--max-pages)")
+        if len(visited) == max_pages:
+            tell(f"{page_url}: not read, as {max_pages} pages have been (--max-pages)")
             return
         visited.add(page_url)
         robots.require(page_url)

@@ -17,13 +17,13 @@ class OverBudget(ServerUnavailable):
 
 @dataclass
 class Budget:
-    """A budget of requests. ``most`` has the kinds with a limit.
+    """A budget of requests. ``limits`` has the kinds with a limit.
 
     Requests are counted just before they are sent. An answer from the cache costs nothing, and the
     next parish can use what one parish did not need.
     """
 
-    most: Mapping[RequestKind, int] = field(default_factory=dict)
+    limits: Mapping[RequestKind, int] = field(default_factory=dict)
     sent_requests: Counter[RequestKind] = field(default_factory=Counter)
 
     def spend(self, kind: RequestKind) -> None:
@@ -32,11 +32,11 @@ class Budget:
         Raises:
             OverBudget: All requests of its kind have been sent.
         """
-        limit = self.most.get(kind)
+        limit = self.limits.get(kind)
         if limit is not None and self.sent_requests[kind] >= limit:
             raise OverBudget(
                 f"the budget of {limit} {kind} requests is spent: run again with the same --cache"
-                f" to continue, or raise --most-{kind}"
+                f" to continue, or raise --max-{kind}"
             )
         self.sent_requests[kind] += 1
 

@@ -86,8 +86,8 @@ def _find_sites(
 
 
 def _make_budget(arguments: argparse.Namespace) -> Budget:
-    most = {RequestKind.SEARCH: arguments.most_search, RequestKind.DETAIL: arguments.most_detail}
-    return Budget({kind: limit for kind, limit in most.items() if limit is not None})
+    limits = {RequestKind.SEARCH: arguments.max_search, RequestKind.DETAIL: arguments.max_detail}
+    return Budget({kind: limit for kind, limit in limits.items() if limit is not None})
 
 
 def _work(arguments: argparse.Namespace) -> None:
@@ -227,13 +227,13 @@ def _add_request_limits(add: Any) -> None:
         help="Request the details of at most N hits of a text search (default: %(default)s)",
     )
     add(
-        "--most-search",
+        "--max-search",
         type=not_negative,
         metavar="N",
         help="Send at most N text searches in this run (default: no limit)",
     )
     add(
-        "--most-detail",
+        "--max-detail",
         type=not_negative,
         metavar="N",
         help="Send at most N requests for details in this run (default: no limit)",

@@ -71,19 +71,19 @@ def curve(points: Sequence[tuple[float, float]], kind: str) -> str:
     return f'<polyline class="curve {kind}" points="{listed}"/>'
 
 
-def cut(name: str, most: int) -> str:
-    """Return a name of at most ``most`` characters."""
-    return name if len(name) <= most else f"{name[: most - 1]}…"
+def cut(name: str, max_length: int) -> str:
+    """Return a name of at most ``max_length`` characters."""
+    return name if len(name) <= max_length else f"{name[: max_length - 1]}…"
 
 
-def ticks(most: float, *, about: int = 5) -> list[float]:
-    """Return round numbers from 0 to ``most`` in equal steps."""
-    if most <= 0:
+def ticks(max_length: float, *, about: int = 5) -> list[float]:
+    """Return round numbers from 0 to ``max_length`` in equal steps."""
+    if max_length <= 0:
         return [0.0]
-    raw = most / about
+    raw = max_length / about
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= raw * 0.999)
-    return [step * number for number in range(math.floor(most / step + 1e-9) + 1)]
+    return [step * number for number in range(math.floor(max_length / step + 1e-9) + 1)]
 
 
 #: Seconds between two ticks of longer times.

@@ -56,15 +56,15 @@ async def read_log(context: OperatorContext, job_id: int, *, attempt: int | None
         NotAvailable: The WMS does not answer.
     """
     dms = context.dms
-    most = context.log_preview
+    preview = context.log_preview
     place = await find_log(context.wms, job_id, attempt=attempt)
-    half = most // 2
+    half = preview // 2
     try:
         head, size = await dms.read_log_part(place.url, span=f"0-{half - 1}")
         tail = b""
         if size > half:
             tail, size = await dms.read_log_part(
-                place.url, span=f"{half}-" if size <= most else f"-{half}"
+                place.url, span=f"{half}-" if size <= preview else f"-{half}"
             )
     except Unprocessable as error:
         raise LogUnknown(

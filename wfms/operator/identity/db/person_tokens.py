@@ -47,7 +47,7 @@ REVOKE_BY_DIGEST = (
 
 SELECT_HOLDER = """
 -- With the role of the account, if there is one. Tokens of a disabled account are invalid.
-SELECT token.id, token.person, token.role, people.role AS most, people.groups,
+SELECT token.id, token.person, token.role, people.role AS account_role, people.groups,
     token.used_at IS NULL OR token.used_at < now() - interval '1 minute' AS unseen
 FROM person_tokens AS token LEFT JOIN people ON people.name = token.person
 WHERE token.digest = $1 AND token.revoked_at IS NULL AND token.expires_at > now()
@@ -67,7 +67,7 @@ FROM (SELECT 1) AS one LEFT JOIN person_tokens AS token ON token.digest = $5
 """
 
 SELECT_SESSION_PERSON = """
-SELECT session.person, session.role, people.role AS most, people.groups
+SELECT session.person, session.role, people.role AS account_role, people.groups
 FROM person_sessions AS session LEFT JOIN people ON people.name = session.person
     LEFT JOIN person_tokens AS token ON token.id = session.token
 WHERE session.digest = $1 AND session.ends_at > now() AND people.disabled_at IS NULL
@@ -183,7 +183,7 @@ async def forget_ended_sessions(connection: Connection) -> None:
 
 def _to_person(row: Any) -> Person:
     """Return the person with the lesser role of the account and of the token or session."""
-    token_role, account_role = Role(row["role"]), row["most"]
+    token_role, account_role = Role(row["role"]), row["account_role"]
     role = token_role if account_role is None else token_role.least(Role(account_role))
     return Person(row["person"], role, tuple(row["groups"] or ()))
 

@@ -90,9 +90,9 @@ class ProviderRefused(Unauthenticated):
 class TooManyTokens(Conflict):
     """The person has the maximum number of tokens."""
 
-    def __init__(self, name: str, most: int) -> None:
+    def __init__(self, name: str, limit: int) -> None:
         super().__init__(
-            f"{name} has {most} valid tokens, the maximum: revoke some"
+            f"{name} has {limit} valid tokens, the maximum: revoke some"
             " (`sluice token list`, `sluice token revoke`)",
             name=name,
         )

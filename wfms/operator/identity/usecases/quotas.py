@@ -77,9 +77,11 @@ async def set_quotas(context: OperatorContext, holder: QuotaHolder, new: SetQuot
     by_service: dict[QuotaCalls, dict[Quantity, int | None]] = {}
     for quantity, number in limits.items():
         by_service.setdefault(services_by_quantity[quantity], {})[quantity] = number
-    for service, most in by_service.items():
-        await service.set_quota_limits(holder, SetQuotaLimits(most=most))
-    log.info("quota.set", holder=str(holder), **{str(each): most for each, most in limits.items()})
+    for service, limit in by_service.items():
+        await service.set_quota_limits(holder, SetQuotaLimits(most=limit))
+    log.info(
+        "quota.set", holder=str(holder), **{str(each): limit for each, limit in limits.items()}
+    )
 
 
 async def read_person_quotas(context: OperatorContext, name: str, *, by: Person) -> PersonQuotas:

@@ -36,7 +36,7 @@ async def placeholder_dataset(
         name = fitting_name(
             template.name,
             ending if number == 1 else f"{ending}-{number}",
-            most=MAX_DATASET_NAME,
+            max_bytes=MAX_DATASET_NAME,
         )
         new = NewDataset(name=name, on_demand=True, group=group if group_suffix else None)
         dataset = await dms.register_dataset(new)

@@ -103,7 +103,7 @@ async def _find_cycle_reasons(
     enabled, visibility = [each.contract() for each in latest_templates], current_visibility()
     return {
         one.dataset.uid: why_cycle(
-            template.contract(), one, enabled, most=most, visibility=visibility
+            template.contract(), one, enabled, max_generations=most, visibility=visibility
         )
         for one in sets
     }

@@ -22,7 +22,7 @@ class StorageLine:
         return "enabled" if self.storage.full is None else "full"
 
     @property
-    def most(self) -> int | None:
+    def total(self) -> int | None:
         """The bytes that the storage may hold, or None if they are unlimited or not known."""
         if self.storage.capacity is not None or self.storage.free is None:
             return self.storage.capacity
@@ -31,7 +31,7 @@ class StorageLine:
     @property
     def share(self) -> float | None:
         """The used part in per cent, at most 100."""
-        return None if not self.most else min(100.0, 100 * self.storage.used / self.most)
+        return None if not self.total else min(100.0, 100 * self.storage.used / self.total)
 
     @property
     def marks(self) -> list[tuple[str, float | None]]:
@@ -49,7 +49,7 @@ class StorageLine:
     def _compute_place(self, mark: float) -> float | None:
         if mark <= 1:
             return 100 * mark
-        return None if not self.most else min(100.0, 100 * mark / self.most)
+        return None if not self.total else min(100.0, 100 * mark / self.total)
 
 
 def _mark_text(mark: float) -> str:

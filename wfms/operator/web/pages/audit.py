@@ -28,8 +28,8 @@ class AuditPages:
         """Show the audit log, filtered by the query."""
         filters = {
             field: text
-            for field, most in (("who", 200), ("what", 200), ("object", 240), ("after", 100))
-            if (text := request.args.get(field, "").strip()[:most])
+            for field, max_length in (("who", 200), ("what", 200), ("object", 240), ("after", 100))
+            if (text := request.args.get(field, "").strip()[:max_length])
         }
         query = AuditFilter(**filters, limit=_PAGE)
         page = self._bridge.run(read_audit(self._context, query))

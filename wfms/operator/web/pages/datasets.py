@@ -70,7 +70,7 @@ class DatasetPages:
         """Show one data set."""
         after = request.args.get("after")
         detail = self._bridge.run(read_dataset_detail(self._context, uid, after=after))
-        return render_template("dataset.html", detail=detail, most=_NAMESAKES)
+        return render_template("dataset.html", detail=detail, limit=_NAMESAKES)
 
     def share(self, uid: UUID) -> AnyResponse:
         """Set the owner of a data set and the groups that see it."""

@@ -226,7 +226,7 @@ class TemplatePages:
             self._bridge.run(delete_template(self._context, name, force=force))
         except TemplateInUse as refusal:
             page = render_template(
-                "confirm_delete.html", name=name, refusal=refusal, most=MAX_NAMED
+                "confirm_delete.html", name=name, refusal=refusal, limit=MAX_NAMED
             )
             return Response(page, status=refusal.status, mimetype="text/html")
         flash(f"Template {name} is deleted: it no longer matches data sets.")
