@@ -169,7 +169,7 @@ def _plan(
     """
     refuse_nested(template.extensions, findings)
     flow = read_dataflow(template, findings)
-    check_link_types(flow, findings)
+    check_link_types(flow, findings, may_omit_nulls=_has_fields_of_steps(template))
     check_rules(flow, findings)
     check_requirement_names(template, findings)
     check_secrets(template, flow, findings)

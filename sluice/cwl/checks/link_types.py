@@ -1,5 +1,6 @@
 """Check of the types at both ends of each link, and of missing values."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any
@@ -18,19 +19,28 @@ from sluice.cwl.documents.types import (
     without_null,
 )
 from sluice.cwl.documents.workflow import Link, Port, SourcePort, Step, Workflow
-from sluice.cwl.reading.findings import Findings
+from sluice.cwl.reading.findings import Findings, TextPlace
 from sluice.text.visible_text import quoted
 
+_Report = Callable[[TextPlace, str], None]
 
-def check_link_types(flow: Dataflow, findings: Findings) -> None:
-    """Report each link whose source does not fit its target."""
+
+def check_link_types(flow: Dataflow, findings: Findings, *, may_omit_nulls: bool) -> None:
+    """Report each link whose source does not fit its target.
+
+    Data sets have no nulls. If a step takes nulls among the entries of a data set, this is an
+    error, or a warning if ``may_omit_nulls``.
+    """
+    report_nulls = findings.warning if may_omit_nulls else findings.error
     for step, port in flow.wiring.origins:
-        _check_input(flow.workflow.steps[step], port, flow, findings)
+        _check_input(flow.workflow.steps[step], port, flow, findings, report_nulls=report_nulls)
     for name, origin in flow.wiring.outputs.items():
         _check_output(name, origin, flow, findings)
 
 
-def _check_input(step: Step, port: str, flow: Dataflow, findings: Findings) -> None:
+def _check_input(
+    step: Step, port: str, flow: Dataflow, findings: Findings, *, report_nulls: _Report
+) -> None:
     link, sink = step.links[port], step.tool_inputs.get(port)
     stream, source_type = flow.wiring.find_stream(step.name, port), find_link_type(step, link, flow)
     if source_type is None or (step.name, port) in flow.wiring.refused_inputs:
@@ -44,7 +54,7 @@ def _check_input(step: Step, port: str, flow: Dataflow, findings: Findings) -> N
     if len(step.scatter) > 1 and port in step.scatter and end.missing is _MissingValues.OMITTED:
         end = replace(end, missing=_missing_values_of_pair(step, flow))
     if sink is None or "valueFrom" in link.body:
-        _warn_of_omitted_values(end, findings)
+        _report_omitted_nulls(end, report_nulls)
         return
     target_type = array_of(sink.type) if port in step.scatter else sink.type
     is_defaulted = (
@@ -53,7 +63,9 @@ def _check_input(step: Step, port: str, flow: Dataflow, findings: Findings) -> N
     if is_defaulted or (end.missing is _MissingValues.ONLY and may_be_missing(step, link)):
         target_type = normal_type(["null", target_type])
     advice = _link_advice(step, link, source_type, sink.type)
-    _report_misfit(end, findings, target_type=target_type, advice=advice)
+    _report_misfit(
+        end, findings, target_type=target_type, advice=advice, report_nulls=report_nulls
+    )
 
 
 def _check_output(name: str, origin: SourcePort, flow: Dataflow, findings: Findings) -> None:
@@ -70,7 +82,11 @@ def _check_output(name: str, origin: SourcePort, flow: Dataflow, findings: Findi
         )
         target_type = flow.workflow.output_types[name]
         _report_misfit(
-            end, findings, target_type=target_type, advice=_output_advice(source_type, target_type)
+            end,
+            findings,
+            target_type=target_type,
+            advice=_output_advice(source_type, target_type),
+            report_nulls=findings.warning,
         )
 
 
@@ -187,7 +203,7 @@ def _output_advice(source_type: Any, target_type: Any) -> str:
 
 
 def _report_misfit(
-    end: _LinkEnd, findings: Findings, *, target_type: Any, advice: str = ""
+    end: _LinkEnd, findings: Findings, *, target_type: Any, advice: str, report_nulls: _Report
 ) -> None:
     place = end.link.source_place
     types = (
@@ -213,18 +229,20 @@ def _report_misfit(
             )
             findings.warning(place, f"{types}: {notes.get(end.missing, pair_note)}")
         case "fits":
-            _warn_of_omitted_values(end, findings)
+            _report_omitted_nulls(end, report_nulls)
 
 
-def _warn_of_omitted_values(end: _LinkEnd, findings: Findings) -> None:
-    """Warn of values that are left out here, where other runners have nulls."""
+def _report_omitted_nulls(end: _LinkEnd, report: _Report) -> None:
+    """Report values that data sets leave out, where other runners have nulls."""
     if end.missing is _MissingValues.OMITTED:
-        advice = "for the same under other runners write 'pickValue: all_non_null'"
-        note = f"those that are missing are left out, and are not nulls in a list; {advice}"
+        note = (
+            "missing ones are left out, and are nulls in a list for other runners: write"
+            " 'pickValue: all_non_null' to leave them out"
+        )
     elif end.missing is _MissingValues.ALL_OF_PAIR:
-        note = "there is no job here for a number where all are missing, and other runners have one"
+        note = "there is no job for a number where all are missing, and other runners have one"
     else:
         return
-    findings.warning(
+    report(
         end.link.source_place, f"{end.subject}: {end.source} {short_form(end.source_type)}; {note}"
     )

@@ -38,6 +38,16 @@ steps:
 """
 
 
+def write_last_step(bindings: str, types: str, *, more: str = "") -> str:
+    return f"""\
+  last:
+    in: {{{bindings}}}
+    out: [o]
+    {more}
+    run: {{class: CommandLineTool, baseCommand: echo, inputs: {{{types}}}, outputs: {{o: stdout}}}}
+"""
+
+
 def compile_last_step(
     bindings: str, types: str, *, more: str = "", head: str = _HEAD
 ) -> tuple[PlanStep, list[Finding]]:
@@ -45,14 +55,7 @@ def compile_last_step(
 
     ``bindings`` are the inputs of the step, ``types`` those of its tool.
     """
-    last = f"""\
-  last:
-    in: {{{bindings}}}
-    out: [o]
-    {more}
-    run: {{class: CommandLineTool, baseCommand: echo, inputs: {{{types}}}, outputs: {{o: stdout}}}}
-"""
-    result = compile_template(head + last, name="t")
+    result = compile_template(head + write_last_step(bindings, types, more=more), name="t")
     assert result.plan is not None, "\n".join(map(str, result.findings))
     line = head.count("\n") + 2
     return result.plan.step("last"), [
@@ -135,11 +138,13 @@ def test_single_values_are_joined_in_the_job_if_the_tool_takes_nulls() -> None:
         ("x: {source: keep/o, valueFrom: $(self.length)}", "x: int", ""),
     ],
 )
-def test_nulls_that_would_be_left_out_give_a_warning(bindings: str, types: str, more: str) -> None:
-    _, findings = compile_last_step(bindings, types, more=more)
-    assert [finding.severity for finding in findings] == ["warning"]
-    assert "those that are missing are left out" in findings[0].message
-    assert "write 'pickValue: all_non_null'" in findings[0].message
+def test_step_that_takes_nulls_of_a_list_runs_in_one_job_with_the_workflow(
+    bindings: str, types: str, more: str
+) -> None:
+    result = compile_template(_HEAD + write_last_step(bindings, types, more=more), name="t")
+    assert result.plan is not None
+    assert [step.name for step in result.plan.steps] == ["workflow"]
+    assert "write 'pickValue: all_non_null' to leave them out" in str(result.warnings)
     written, _, rest = (
         bindings.removeprefix("x: ").removeprefix("{source: ").partition(", valueFrom")
     )
@@ -149,15 +154,16 @@ def test_nulls_that_would_be_left_out_give_a_warning(bindings: str, types: str, 
     assert compile_last_step(chosen, types, more=more)[1] == []
 
 
+def test_nulls_of_a_list_are_left_out_if_steps_have_fields_of_sluice() -> None:
+    _, findings = compile_last_step("x: keep/o", "x: File?", more="scatter: x\n    sluice:rank: 2")
+    assert [finding.severity for finding in findings] == ["warning"]
+    assert "missing ones are left out" in findings[0].message
+
+
 @pytest.mark.parametrize(
     ("bindings", "types", "messages"),
     [
         ("x: keep/o, y: files", "x: File?, y: File", []),
-        (
-            "x: keep/o, y: keep/o",
-            "x: File?, y: File?",
-            ["there is no job here for a number where all are missing"] * 2,
-        ),
         (
             "x: keep/o, y: files",
             "x: File, y: File",
@@ -165,7 +171,7 @@ def test_nulls_that_would_be_left_out_give_a_warning(bindings: str, types: str, 
         ),
     ],
 )
-def test_pair_is_left_out_only_if_both_files_are_missing(
+def test_pair_has_a_job_if_one_of_its_files_exists(
     bindings: str, types: str, messages: list[str]
 ) -> None:
     _, findings = compile_last_step(
