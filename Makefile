@@ -109,10 +109,12 @@ test-long: install ## Run the long tests, twenty times as many random examples, 
 	@scripts/install-extra.sh ocr
 	@scripts/install-extra.sh masstimes-train
 	@scripts/install-schemas.sh
-	@SLUICE_GRAPHS=$(or $(SLUICE_GRAPHS),1000) scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup \
-		-m "long or hypothesis" --hypothesis-profile=long $(PYTEST_ARGS)
-	@SLUICE_TEST_SANDBOX=1 scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup \
-		-m "not long" $(PYTEST_ARGS) tests/unit/pilot
+	@status=0; \
+	SLUICE_GRAPHS=$(or $(SLUICE_GRAPHS),1000) scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup \
+		-m "long or hypothesis" --hypothesis-profile=long $(PYTEST_ARGS) || status=1; \
+	SLUICE_TEST_SANDBOX=1 scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup \
+		-m "not long" $(PYTEST_ARGS) tests/unit/pilot || status=1; \
+	exit $$status
 
 release-check: install ## Run everything that a release has to pass, in a clean clone (SUITES=folder with the CWL suites; three hours).
 	@$(BIN)/python scripts/release_check.py "$(SUITES)"
