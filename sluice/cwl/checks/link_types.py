@@ -63,9 +63,7 @@ def _check_input(
     if is_defaulted or (end.missing is _MissingValues.ONLY and may_be_missing(step, link)):
         target_type = normal_type(["null", target_type])
     advice = _link_advice(step, link, source_type, sink.type)
-    _report_misfit(
-        end, findings, target_type=target_type, advice=advice, report_nulls=report_nulls
-    )
+    _report_misfit(end, findings, target_type=target_type, advice=advice, report_nulls=report_nulls)
 
 
 def _check_output(name: str, origin: SourcePort, flow: Dataflow, findings: Findings) -> None:

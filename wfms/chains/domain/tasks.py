@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -13,7 +13,7 @@ from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.common.base import Name
 from sluice.contracts.common.bounds import check_inherited
 from sluice.contracts.common.problems import Finding, Unprocessable
-from sluice.contracts.common.states import DatasetType, EntryKind
+from sluice.contracts.common.states import DatasetType, EntryKind, InputMode
 from sluice.contracts.data.counts import PRODUCED
 from sluice.contracts.data.datasets import Dataset, NewDataset
 from sluice.contracts.jobs.needs import Needs
@@ -204,7 +204,7 @@ def make_task(
     task_inputs = [_task_input(planned_input, datasets, params) for planned_input in planned.inputs]
     if task_inputs[0] is None:
         raise NothingToRead(planned.name, planned.main_input.port)
-    args = arguments(plan, planned, params)
+    args = arguments(plan, planned, params) | _empty_lists(planned, task_inputs)
     return Task(
         uid=task_uid(origin.chain, step),
         chain_uid=origin.chain,
@@ -236,6 +236,17 @@ def make_task(
         owner=origin.owner,
         group=origin.group,
     )
+
+
+def _empty_lists(
+    planned: PlanStep, task_inputs: Sequence[TaskInput | None]
+) -> dict[str, list[Any]]:
+    """Return the lists of files of which none was given, by port."""
+    return {
+        planned_input.port: []
+        for planned_input, task_input in zip(planned.inputs, task_inputs, strict=True)
+        if task_input is None and planned_input.mode is InputMode.ALL and not planned_input.optional
+    }
 
 
 def _needs(planned: PlanStep, args: Mapping[str, Any], *, group: str) -> Needs:

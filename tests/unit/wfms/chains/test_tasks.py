@@ -344,3 +344,29 @@ def test_missing_file_parameter_makes_way_for_the_next_source() -> None:
         NothingToRead, match="step use has nothing to work on: no file was given for its input file"
     ):
         task_with()
+
+
+def test_list_of_files_of_which_none_is_given_is_empty() -> None:
+    own, more = Source(step=None, port="own"), Source(step=None, port="more")
+    from_step = Source(step="make", port="out")
+    inputs = [
+        StepInput(port="file", source=from_step, mode=InputMode.EACH),
+        StepInput(
+            port="files",
+            source=own,
+            next_sources=[NextSource(source=more)],
+            mode=InputMode.ALL,
+        ),
+        StepInput(port="others", source=own, mode=InputMode.ALL, optional=True),
+        StepInput(port="other", source=own, mode=InputMode.ONE, optional=True),
+    ]
+    use = step("use", from_step).model_copy(update={"inputs": inputs})
+    chain_plan = plan(step("make"), use, outputs=[("use", "out")])
+    datasets = StepDatasets(
+        {from_step: UUID(int=1)},
+        {"out": DatasetFolder(UUID(int=7), "file:///s/x")},
+        DatasetFolder(UUID(int=8), "file:///l/x"),
+    )
+    task = make_task(ORIGIN, chain_plan, step="use", params={}, datasets=datasets)
+    assert [task_input.port for task_input in task.inputs] == ["file"]
+    assert task.args == {"files": []}
