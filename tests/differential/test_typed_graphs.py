@@ -11,7 +11,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.differential.answers import Answer, answer_of_order, carry_order
@@ -48,6 +48,8 @@ def test_random_workflows_of_all_types_give_the_same_answer_as_cwltool(
     @settings(
         max_examples=max(1, WORKFLOWS // BATCH_SIZE),
         deadline=None,
+        # A failure shows its workflow, and a smaller batch takes minutes to find.
+        phases=[phase for phase in Phase if phase not in {Phase.shrink, Phase.explain}],
         suppress_health_check=list(HealthCheck),
     )
     @given(drawn=st.lists(typed_workflows(files), min_size=BATCH_SIZE, max_size=BATCH_SIZE))
