@@ -3,6 +3,7 @@
 Local files become separate data sets, which are deleted with the chain.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ from sluice.contracts.templates.plan import DataEntries, Plan
 from sluice.text.visible_text import quoted, shown_path
 
 _CLASSES = ("File", "Directory")
+#: Characters that the name of a data set cannot have.
+_OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9_.+@=,~ -]")
 
 
 def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, list[InputEntry]]:
@@ -154,7 +157,9 @@ async def upload_parameter_files(
     values = dict(params)
     for name, entries in files.items():
         new = NewDataset(
-            name=fitting_name(name_prefix, f".{name}", max_bytes=MAX_DATASET_NAME),
+            name=fitting_name(
+                name_prefix, f".{_OTHER_CHARACTERS.sub('_', name)}", max_bytes=MAX_DATASET_NAME
+            ),
             on_demand=True,
             group=group,
         )

@@ -20,6 +20,8 @@ from sluice.text.visible_text import quoted
 
 #: Names become parts of the names of data sets, and of paths.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}\Z")
+#: The names of inputs, which name no data sets, and of inputs of tools.
+_INPUT_NAME, _ANY_NAME = re.compile(r"[^/#\x00-\x1f\x7f]{1,80}\Z"), re.compile(".*", re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,9 @@ def read_workflow(canonical: CanonicalWorkflow, findings: Findings) -> Workflow:
     outputs = _read_entries(body.get("outputs"), "outputs", findings)
     workflow = Workflow(
         body,
-        inputs=_ports(_read_entries(body.get("inputs"), "inputs", findings), canonical),
+        inputs=_ports(
+            _read_entries(body.get("inputs"), "inputs", findings, names=_INPUT_NAME), canonical
+        ),
         outputs={entry.name: _link(entry, "outputSource") for entry in outputs},
         output_types={entry.name: _type(entry, canonical) for entry in outputs},
     )
@@ -179,7 +183,7 @@ def _load_contents_of_inputs(workflow: Workflow, step: Step) -> None:
 
 
 def _read_entries(
-    node: Any, kinds: str, findings: Findings, *, of_tool: bool = False
+    node: Any, kinds: str, findings: Findings, *, names: re.Pattern[str] = _NAME
 ) -> list[NamedNode]:
     """Return the entries of a collection, and report duplicate or unusable names.
 
@@ -187,16 +191,16 @@ def _read_entries(
         node: The collection.
         kinds: What the entries are, in the plural.
         findings: Gets the errors.
-        of_tool: Whether the names are those of a tool's inputs, which may be any.
+        names: The names that can be used.
     """
     entries = named_nodes(node)
     refuse_duplicates(entries, kinds, findings)
     for entry in entries:
-        if not (of_tool or _NAME.match(entry.name)):
+        if not names.match(entry.name):
+            letters = "letters, digits, '_', '.' and '-'" if names is _NAME else "no '/' and no '#'"
             findings.error(
                 entry.place,
-                f"the name {quoted(entry.name)} cannot be used: letters, digits, '_', '.' and '-',"
-                " at most 80",
+                f"the name {quoted(entry.name)} cannot be used: {letters}, at most 80 characters",
             )
     return list({entry.name: entry for entry in reversed(entries)}.values())[::-1]
 
@@ -204,7 +208,9 @@ def _read_entries(
 def _step(
     entry: NamedNode, body: CommentedMap, canonical: CanonicalWorkflow, findings: Findings
 ) -> Step:
-    links = _read_entries(body.get("in"), f"inputs of step {quoted(entry.name)}", findings)
+    links = _read_entries(
+        body.get("in"), f"inputs of step {quoted(entry.name)}", findings, names=_INPUT_NAME
+    )
     outputs = _read_entries(body.get("out"), f"outputs of step {quoted(entry.name)}", findings)
     tool = body["run"]
     step = Step(
@@ -220,7 +226,7 @@ def _step(
                 tool.get("inputs"),
                 f"inputs of the tool of step {quoted(entry.name)}",
                 findings,
-                of_tool=True,
+                names=_ANY_NAME,
             ),
             canonical,
         ),

@@ -11,9 +11,9 @@ inputs:
   limit:
     type: int
     default: 5
-  no te: string?
+  note: string?
 outputs:
-  all:
+  all of it:
     type: File
     outputSource: join/joined
 steps:
@@ -37,7 +37,7 @@ steps:
   join:
     in:
       parts: count/number
-      note: no te
+      note: note
     out: [joined]
     sluice:merge: {files: 10}
     run:

@@ -137,7 +137,7 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
     "no class": ([("cwlVersion: v1.2\nclass: Workflow", "¦cwlVersion: v1.2")], ["there is no 'class'"]),
     "misspelt class": ([("class: Workflow", "¦class: Worklfow")], ["did you mean 'Workflow'?"]),
     "not YAML": ([("doc: Counts and joins.\n$namespaces:", "doc: [Counts\n$namespaces¦:")], ["not YAML"]),
-    "name that cannot be used": ([("  note: string?", "  ¦no te: string?"), ("      note: note\n", "")], ["'no te' cannot be used"]),
+    "name that cannot be used": ([("  all:\n", "  ¦all of it:\n")], ["'all of it' cannot be used"]),
     "list of names with a duplicate": ([("out: [number]", "out: [number, ¦number]")], ["two outputs of step 'count' named 'number'"]),
     "many at once": (
         [("sluice:boundary", "¦sluice:bondary"), ("frame: frames", "¦frame: framess"), ("baseCommand: cat", "¦baseComand: cat"), ("    default: 5", "    ¦default: x")],

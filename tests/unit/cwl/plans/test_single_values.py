@@ -3,7 +3,7 @@
 import pytest
 
 from sluice.contracts.common.problems import Finding
-from sluice.contracts.templates.plan import PlanStep
+from sluice.contracts.templates.plan import ParameterRef, PlanStep
 from sluice.cwl import compile_template
 
 _HEAD = """\
@@ -190,3 +190,11 @@ def test_nulls_of_a_workflow_output_give_a_warning() -> None:
     result = compile_template(head + "  last: {in: {f: files}, out: [o], run: *join}\n", name="t")
     [warning] = [finding for finding in result.warnings if "left out" in finding.message]
     assert warning.message.startswith("output 'kept': 'keep/o' is (File?)[]")
+
+
+def test_inputs_may_have_blanks_and_other_characters_in_their_names() -> None:
+    head = _HEAD.replace("fast: boolean?}", "fast: boolean?, 'quick mode (ü)': boolean?}")
+    step, _ = compile_last_step(
+        "'quick mode': 'quick mode (ü)'", "'quick mode': boolean?", head=head
+    )
+    assert step.arguments == {"quick mode": ParameterRef(name="quick mode (ü)")}
