@@ -17,6 +17,7 @@ from tests.unit.pilot.builders import TOOL_PYTHON, input_file, task
 from tests.unit.pilot.isolation import ISOLATION_PARAMETERS, slot_behind
 from tests.unit.pilot.slot_runner import Runner
 
+COUNTING = pytest.mark.in_the_open("its tools count their runs in a file that no sandbox shows")
 #: A tool that adds a line to the file ``count`` and writes the number of the line.
 COUNTS = """
 import os, sys
@@ -94,6 +95,7 @@ def _attempts(
     return (root / "out" / report.outputs[0].name).read_text()
 
 
+@COUNTING
 def test_next_attempt_takes_over_the_results_of_finished_tools(
     runner: Runner, root: Path, tmp_path: Path
 ) -> None:
@@ -102,6 +104,7 @@ def test_next_attempt_takes_over_the_results_of_finished_tools(
     assert (tmp_path / "count").read_text() == "x\n" * 2, "each tool ran once"
 
 
+@COUNTING
 def test_tools_that_change_files_in_place_run_again(
     runner: Runner, root: Path, tmp_path: Path
 ) -> None:
@@ -110,6 +113,7 @@ def test_tools_that_change_files_in_place_run_again(
     assert (tmp_path / "count").read_text() == "x\n" * 4
 
 
+@COUNTING
 def test_results_that_a_checkpoint_cannot_restore_are_not_kept(
     runner: Runner, root: Path, tmp_path: Path
 ) -> None:
