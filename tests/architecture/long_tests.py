@@ -31,8 +31,8 @@ def module_is_long(source: Source) -> bool:
 
 def marks(source: Source) -> Iterator[ast.expr]:
     """Yield each use of the mark: a call with its reason, or the bare name without a reason."""
-    called = {id(node.func) for node in ast.walk(source.tree) if isinstance(node, ast.Call)}
-    for node in ast.walk(source.tree):
+    called = {id(node.func) for node in source.nodes if isinstance(node, ast.Call)}
+    for node in source.nodes:
         if isinstance(node, ast.Call | ast.Attribute) and _is_mark(node) and id(node) not in called:
             yield node
 

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from sluice.contracts.access import services
@@ -14,12 +14,17 @@ SERVICES = tuple(service.replace(".", "/") for service in services.SERVICES)
 PRODUCT = ("sluice", "bench", "dms", "wms", "wfms", "pilot")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
     """A parsed file; ``name`` is its path from the repository's root."""
 
     name: str
     tree: ast.Module
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes of the tree. A walk through the whole product takes seconds."""
+        return tuple(ast.walk(self.tree))
 
     def at(self, node: ast.AST) -> str:
         return f"{self.name}:{getattr(node, 'lineno', 1)}"
@@ -29,15 +34,18 @@ class Source:
 def sources(*folders: str) -> tuple[Source, ...]:
     """Return every Python file below the folders, sorted by name."""
     return tuple(
-        Source(str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8")))
-        for folder in folders
-        for path in sorted((ROOT / folder).rglob("*.py"))
+        _parse(path) for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))
     )
 
 
-def imports(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
+@cache
+def _parse(path: Path) -> Source:
+    return Source(str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8")))
+
+
+def imports(source: Source) -> Iterator[tuple[ast.stmt, str]]:
     """Yield (statement, dotted name) of every import, including imports within functions."""
-    for node in ast.walk(tree):
+    for node in source.nodes:
         if isinstance(node, ast.Import):
             yield from ((node, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

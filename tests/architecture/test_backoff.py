@@ -10,12 +10,16 @@ HOME = "sluice/scheduling/backoff.py"
 
 def growing_pauses(source: Source) -> Iterator[str]:
     """Find ``min(… ** failures, longest)`` and ``pause = min(2 * pause, longest)``."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Call) and _is_min(node) and any(map(_grows, ast.walk(node))):
             yield source.at(node)
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+        elif (
+            isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Call)
+            and _is_min(node.value)
+        ):
             named = {ast.unparse(target) for target in node.targets}
-            if _is_min(node.value) and any(_is_product_of(part, named) for part in node.value.args):
+            if any(_is_product_of(part, named) for part in node.value.args):
                 yield source.at(node)
 
 

@@ -1,16 +1,16 @@
 """A ``match`` on enumeration members lets mypy find members that are added and not handled."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 
 from tests.architecture.sources import PRODUCT, sources
 
 
-def open_choices(tree: ast.AST) -> Iterator[ast.Match]:
+def open_choices(nodes: Iterable[ast.AST]) -> Iterator[ast.Match]:
     """Yield each ``match`` on members that has no default and does not end the function."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Match):
             ends = all(isinstance(case.body[-1], ast.Return | ast.Raise) for case in node.cases)
             if not ends and all(_names_members(case.pattern) for case in node.cases):
@@ -32,7 +32,7 @@ def test_matches_on_enumeration_members_are_exhaustive() -> None:
     places = [
         source.at(node)
         for source in sources(*PRODUCT, "stack")
-        for node in open_choices(source.tree)
+        for node in open_choices(source.nodes)
     ]
     assert not places, "\n".join(["end with `case _: assert_never(…)`:", *places])
 
@@ -48,4 +48,6 @@ def test_matches_on_enumeration_members_are_exhaustive() -> None:
     ],
 )
 def test_match_without_exhaustiveness_check_is_found(cases: str, number: int) -> None:
-    assert len(list(open_choices(ast.parse(f"def f(x):\n match x:\n  {cases}")))) == number
+    assert (
+        len(list(open_choices(ast.walk(ast.parse(f"def f(x):\n match x:\n  {cases}"))))) == number
+    )

@@ -14,7 +14,7 @@ def leaks(source: Source) -> Iterator[str]:
 
 
 def _rows_given(source: Source) -> Iterator[str]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.AsyncFunctionDef | ast.FunctionDef) and node.returns is not None:
             rows = "Record" in ast.unparse(node.returns)
             if rows and not node.name.startswith("_"):
@@ -22,10 +22,10 @@ def _rows_given(source: Source) -> Iterator[str]:
 
 
 def _database_used(source: Source) -> Iterator[str]:
-    for node, module in imports(source.tree):
+    for node, module in imports(source):
         if module.partition(".")[0] == "asyncpg":
             yield f"{source.at(node)}: imports asyncpg"
-    for call in ast.walk(source.tree):
+    for call in source.nodes:
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
             of_connection = "connection" in ast.unparse(call.func.value)
             if of_connection and call.func.attr in STATEMENTS:

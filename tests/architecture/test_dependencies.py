@@ -94,7 +94,7 @@ def undeclared(source: Source) -> Iterator[str]:
 def _imports(tree: ast.AST, *, when_called: bool = False) -> Iterator[tuple[ast.stmt, str, bool]]:
     """Yield (statement, module, is it within a function), except imports for type checkers only."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        if isinstance(node, ast.expr) or (isinstance(node, ast.If) and _is_for_types(node.test)):
             continue
         if isinstance(node, ast.Import):
             yield from ((node, alias.name, when_called) for alias in node.names)
@@ -103,6 +103,10 @@ def _imports(tree: ast.AST, *, when_called: bool = False) -> Iterator[tuple[ast.
         else:
             inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             yield from _imports(node, when_called=when_called or inside)
+
+
+def _is_for_types(condition: ast.expr) -> bool:
+    return isinstance(condition, ast.Name) and condition.id == "TYPE_CHECKING"
 
 
 def test_imported_packages_are_declared_for_the_importing_part() -> None:

@@ -55,7 +55,7 @@ def pure_folders() -> list[str]:
 
 def impurities(source: Source) -> Iterator[str]:
     package = source.name.rpartition("/")[0].replace("/", ".")
-    for node, module in imports(source.tree):
+    for node, module in imports(source):
         if (
             module not in PURE
             and not module.startswith(("sluice.contracts", f"{package}.", "pydantic"))
@@ -65,7 +65,7 @@ def impurities(source: Source) -> Iterator[str]:
             )
         ):
             yield f"{source.at(node)}: imports {module}"
-    for call in ast.walk(source.tree):
+    for call in source.nodes:
         if isinstance(call, ast.Call):
             name = (
                 call.func.attr

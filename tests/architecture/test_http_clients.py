@@ -20,14 +20,18 @@ _MAKERS_OF_CLIENTS = {
     "http.client.HTTPConnection",
     "http.client.HTTPSConnection",
 }
+_LAST_PARTS = {name.rpartition(".")[2] for name in _MAKERS_OF_CLIENTS}
 
 
 def clients_made(source_files: tuple[Source, ...]) -> list[str]:
     return [
         source.at(node)
         for source in source_files
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in _MAKERS_OF_CLIENTS
+        for node in source.nodes
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in _LAST_PARTS
+        and ast.unparse(node.func) in _MAKERS_OF_CLIENTS
     ]
 
 

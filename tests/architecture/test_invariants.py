@@ -40,7 +40,7 @@ def invariants_named() -> dict[int, list[str]]:
             continue
         functions = [
             node
-            for node in ast.walk(source.tree)
+            for node in source.nodes
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         ]
         tests = [

@@ -55,7 +55,7 @@ def test_file_named_by_a_long_test_has_tests_that_are_not_long() -> None:
 def _tests(source: Source) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
     return [
         node
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and node.name.startswith("test_")
     ]

@@ -34,7 +34,7 @@ def borrowed(source: Source) -> list[str]:
     """Return the imports of a migration other than the allowed ones."""
     return [
         f"{source.at(node)}: imports {module}"
-        for node, module in imports(source.tree)
+        for node, module in imports(source)
         if module not in ALLOWED and module.partition(".")[0] not in ALLOWED
     ]
 

@@ -81,7 +81,7 @@ OUTSIDE_NAMES = frozenset(
 def names(source: Source) -> Iterator[tuple[str, str]]:
     """Yield each name that a module gives to itself or to what it defines, with its place."""
     yield source.name.rpartition("/")[2].removesuffix(".py"), source.name
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         match node:
             case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
                 yield node.name, source.at(node)

@@ -2,11 +2,11 @@ r"""Messages never show errors and values as Python prints them (``[Errno 13]``,
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.architecture.sources import Source, sources
+
 PACKAGES = ("bench", "dms", "pilot", "sluice", "stack", "templates", "wfms", "wms")
 #: Exceptions of the operating system, which ``os_error_sentence`` and ``reason_of`` describe.
 SYSTEM_ERRORS = frozenset(
@@ -54,9 +54,9 @@ SPELLED_FOR_PYTHON = frozenset(
 PACKS = "templates/"
 
 
-def shown_system_errors(tree: ast.Module) -> Iterator[int]:
+def shown_system_errors(source: Source) -> Iterator[int]:
     """Yield the lines that show a caught system error: in an f-string, or by ``str``."""
-    for handler in ast.walk(tree):
+    for handler in source.nodes:
         if not isinstance(handler, ast.ExceptHandler) or handler.name is None:
             continue
         kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
@@ -70,9 +70,9 @@ def shown_system_errors(tree: ast.Module) -> Iterator[int]:
                     yield node.lineno
 
 
-def unchecked_reasons(tree: ast.Module) -> Iterator[int]:
+def unchecked_reasons(source: Source) -> Iterator[int]:
     """Yield the lines that read ``strerror`` of an error, which may be None."""
-    for node in ast.walk(tree):
+    for node in source.nodes:
         match node:
             case ast.Attribute(value=ast.Name(id="os"), attr="strerror"):
                 continue  # a function
@@ -80,9 +80,9 @@ def unchecked_reasons(tree: ast.Module) -> Iterator[int]:
                 yield node.lineno
 
 
-def python_spellings(tree: ast.Module) -> Iterator[int]:
+def python_spellings(source: Source) -> Iterator[int]:
     """Yield the lines that show a value as Python spells it, or pydantic's own message."""
-    for node in ast.walk(tree):
+    for node in source.nodes:
         match node:
             case ast.FormattedValue(conversion=conversion) if conversion in _SPELLED:
                 yield node.lineno
@@ -92,9 +92,9 @@ def python_spellings(tree: ast.Module) -> Iterator[int]:
                 yield node.lineno
 
 
-def quotes_by_hand(tree: ast.Module) -> Iterator[int]:
+def quotes_by_hand(source: Source) -> Iterator[int]:
     """Yield the lines with a value other than a constant between apostrophes in an f-string."""
-    for node in ast.walk(tree):
+    for node in source.nodes:
         if not isinstance(node, ast.JoinedStr):
             continue
         for before, value, after in zip(
@@ -109,18 +109,16 @@ def quotes_by_hand(tree: ast.Module) -> Iterator[int]:
                         yield value.lineno
 
 
-def sources() -> Iterator[tuple[str, ast.Module]]:
-    for package in PACKAGES:
-        for path in (ROOT / package).rglob("*.py"):
-            yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text())
+def parse(text: str) -> Source:
+    return Source("x.py", ast.parse(text))
 
 
 def test_messages_describe_errors_of_the_operating_system() -> None:
     findings = [
-        f"{name}:{line}: use sluice.text.os_errors.os_error_sentence or reason_of"
-        for name, tree in sources()
-        if name not in OWN_SENTENCES
-        for line in shown_system_errors(tree)
+        f"{source.name}:{line}: use sluice.text.os_errors.os_error_sentence or reason_of"
+        for source in sources(*PACKAGES)
+        if source.name not in OWN_SENTENCES
+        for line in shown_system_errors(source)
     ]
     assert findings == []
 
@@ -128,33 +126,33 @@ def test_messages_describe_errors_of_the_operating_system() -> None:
 @pytest.mark.parametrize("shown", ["f'no: {e}'", "reason=str(e)"])
 def test_shown_system_error_is_found(shown: str) -> None:
     code = f"try:\n    f()\nexcept (ValueError, OSError) as e:\n    raise Wrong({shown}) from e\n"
-    assert list(shown_system_errors(ast.parse(code))) == [4]
+    assert list(shown_system_errors(parse(code))) == [4]
     code = code.replace("{e}", "{reason_of(e)}").replace("str", "reason_of")
-    assert list(shown_system_errors(ast.parse(code))) == []
+    assert list(shown_system_errors(parse(code))) == []
 
 
 def test_reasons_of_system_errors_come_from_the_helper() -> None:
     findings = [
-        f"{name}:{line}: use sluice.text.os_errors.reason_of"
-        for name, tree in sources()
-        if name not in OWN_REASONS
-        for line in unchecked_reasons(tree)
+        f"{source.name}:{line}: use sluice.text.os_errors.reason_of"
+        for source in sources(*PACKAGES)
+        if source.name not in OWN_REASONS
+        for line in unchecked_reasons(source)
     ]
     assert findings == []
 
 
 def test_strerror_of_an_error_is_found() -> None:
-    assert list(unchecked_reasons(ast.parse('f"no: {error.strerror or error}"'))) == [1]
-    assert not list(unchecked_reasons(ast.parse("OSError(number, os.strerror(number))")))
+    assert list(unchecked_reasons(parse('f"no: {error.strerror or error}"'))) == [1]
+    assert not list(unchecked_reasons(parse("OSError(number, os.strerror(number))")))
 
 
 def test_messages_quote_values_in_one_style() -> None:
     findings = [
-        f"{name}:{line}: use sluice.text.visible_text.quoted or"
+        f"{source.name}:{line}: use sluice.text.visible_text.quoted or"
         " sluice.contracts.common.wording.validation_sentence"
-        for name, tree in sources()
-        if name not in SPELLED_FOR_PYTHON and not name.startswith(PACKS)
-        for line in python_spellings(tree)
+        for source in sources(*PACKAGES)
+        if source.name not in SPELLED_FOR_PYTHON and not source.name.startswith(PACKS)
+        for line in python_spellings(source)
     ]
     assert findings == []
 
@@ -162,20 +160,20 @@ def test_messages_quote_values_in_one_style() -> None:
 @pytest.mark.parametrize("shown", ["{name!r}", "{name!a}", "{repr(name)}", "{error['msg']}"])
 def test_value_as_python_spells_it_is_found(shown: str) -> None:
     code = f'raise Wrong(f"no: {shown}")'
-    assert list(python_spellings(ast.parse(code))) == [1]
-    assert list(python_spellings(ast.parse('raise Wrong(f"no: {quoted(name)}")'))) == []
+    assert list(python_spellings(parse(code))) == [1]
+    assert list(python_spellings(parse('raise Wrong(f"no: {quoted(name)}")'))) == []
 
 
 def test_names_from_documents_are_quoted_by_the_helper() -> None:
     findings = [
-        f"{name}:{line}: use sluice.text.visible_text.quoted"
-        for name, tree in sources()
-        if name.startswith(("sluice/cwl/", "sluice/contracts/", "wms/domain/"))
-        for line in quotes_by_hand(tree)
+        f"{source.name}:{line}: use sluice.text.visible_text.quoted"
+        for source in sources(*PACKAGES)
+        if source.name.startswith(("sluice/cwl/", "sluice/contracts/", "wms/domain/"))
+        for line in quotes_by_hand(source)
     ]
     assert findings == []
 
 
 def test_name_quoted_by_hand_is_found() -> None:
-    assert list(quotes_by_hand(ast.parse("""f"no step '{step.name}'\""""))) == [1]
-    assert not list(quotes_by_hand(ast.parse("""f"no step {quoted(step.name)}, see '{_KEY}'\"""")))
+    assert list(quotes_by_hand(parse("""f"no step '{step.name}'\""""))) == [1]
+    assert not list(quotes_by_hand(parse("""f"no step {quoted(step.name)}, see '{_KEY}'\"""")))

@@ -50,7 +50,7 @@ SQL = re.compile(
 
 def bare_names(source: Source) -> Iterator[str]:
     """Yield state names that are written as strings where a state is meant."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         for place in _places(node):
             if isinstance(place, ast.Constant) and place.value in NAMES:
                 yield f"{source.at(place)}: {place.value!r}"

@@ -27,7 +27,7 @@ PROGRAM = re.compile(r"(/\S*/)?sleep")
 def sleeps(source: Source) -> Iterator[str]:
     """Yield the places where a test, or a program that it starts, sleeps."""
     documentation = {id(node) for node in _docstrings(source.tree)}
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         match node:
             case ast.Call(args=[ast.Constant(value=0)]):
                 pass

@@ -202,10 +202,9 @@ def _sent(scene: Scene, service: str, operation: Any, content: bytes) -> httpx.R
     request = httpx.Request(plain_request.method, plain_request.url, content=content, headers=JSON)
     answers = (scene.system.ask(one, service, request) for one in CALLERS_BY_PERMISSIONS)
     # A browser without a link is refused before its body is read.
-    last = [
+    return next(
         answer for answer in answers if answer.status_code not in {401, 403} or _by_link(answer)
-    ]
-    return last[0]
+    )
 
 
 def _by_link(answer: httpx.Response) -> bool:

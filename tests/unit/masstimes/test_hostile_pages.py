@@ -86,12 +86,12 @@ def test_processor_time_is_limited() -> None:
 
 
 def test_thousands_of_headings_are_handled_quickly() -> None:
-    assert find_order("msza święta " * 40_000 + " w tygodniu") is None
-    assert find_order("7, " * 100_000) is None
-    many = "msza święta niedziela 7:00 w tygodniu\n" * 10_000
-    assert find_order(many.replace("7:00", "") + "\n" * 100_000) is None
-    assert find_order(many + "\n" * 100_000) is not None
-    order = find_order("msza święta " * 40_000 + "niedziela 9:00 w tygodniu 7:00")
+    assert find_order("msza święta " * 10_000 + " w tygodniu") is None
+    assert find_order("7, " * 25_000) is None
+    many = "msza święta niedziela 7:00 w tygodniu\n" * 2_500
+    assert find_order(many.replace("7:00", "") + "\n" * 25_000) is None
+    assert find_order(many + "\n" * 25_000) is not None
+    order = find_order("msza święta " * 10_000 + "niedziela 9:00 w tygodniu 7:00")
     assert order is not None
     assert (order.sundays, order.weekdays) == (("09:00",), ("07:00",))
 
