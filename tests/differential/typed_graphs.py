@@ -6,6 +6,7 @@ several sources.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,8 @@ def values(kind: Any, files: Sequence[Path]) -> st.SearchStrategy[Any]:
         case list():
             return st.one_of([values(each, files) for each in kind])
         case {"type": "array", "items": items}:
-            return st.lists(values(items, files), max_size=3)
+            # Of files with one name in a data set, each gets its number in front of the name.
+            return st.lists(values(items, files), max_size=3, unique_by=_file_or_number())
         case {"type": "record", "fields": fields}:
             return st.fixed_dictionaries(
                 {each["name"]: values(each["type"], files) for each in fields}
@@ -126,6 +128,14 @@ def values(kind: Any, files: Sequence[Path]) -> st.SearchStrategy[Any]:
         case {"type": "enum", "symbols": symbols}:
             return st.sampled_from(symbols)
     return _simple_values(files)[kind]
+
+
+def _file_or_number() -> Callable[[Any], Any]:
+    """Return a function that gives equal keys to equal files only."""
+    numbers = count()
+    return lambda value: (
+        value["location"] if isinstance(value, dict) and "location" in value else next(numbers)
+    )
 
 
 def _simple_values(files: Sequence[Path]) -> Mapping[str, st.SearchStrategy[Any]]:
