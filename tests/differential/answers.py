@@ -75,7 +75,7 @@ def by_cwltool(
 
 def answer_of_order(outputs: Mapping[str, Any]) -> Answer:
     """Convert the output object of a runner."""
-    return {name: _drop_missing(value) for name, value in outputs.items()}
+    return {name: _drop_missing(_comparable(value)) for name, value in outputs.items()}
 
 
 def by_sluice(url: str, workflow: Path, files: Sequence[Path], params: Mapping[str, Any]) -> Answer:
@@ -149,7 +149,7 @@ async def _value(connection: Connection, chain: Chain, output: PlanOutput) -> An
     entries = [_entry(file, output) async for file in connection.dms.iterate_files(dataset.uid)]
     if not output.single or len(entries) > 1:
         return entries
-    return entries[0] if entries else None
+    return _drop_missing(entries[0]) if entries else None
 
 
 def _entry(file: File, output: PlanOutput) -> Any:
@@ -158,13 +158,12 @@ def _entry(file: File, output: PlanOutput) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         bundle = Path(folder) / "bundle"
         storage.fetch(file.url, bundle, checksum=file.checksum, size=file.size)
-        return _drop_missing(cwl_values.unpack(bundle, Path(folder)))
+        return _comparable(cwl_values.unpack(bundle, Path(folder)))
 
 
 def _drop_missing(value: Any) -> Any:
-    """Convert a value without missing entries of lists, which a data set cannot have."""
-    items = _comparable(value)
-    return [item for item in items if item is not None] if isinstance(items, list) else items
+    """Return a value without the nulls of a list, which are missing entries of a data set."""
+    return [item for item in value if item is not None] if isinstance(value, list) else value
 
 
 def _comparable(value: Any) -> Any:
