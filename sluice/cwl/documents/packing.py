@@ -299,11 +299,12 @@ class _FileInliner:
         self.inlined = True
         if isinstance(document, CommentedMap):
             self.prefixes.declare(document, file, self.findings)
-        node_of_fragment, graph = self._select_node(document, fragment, place, file)
-        if node_of_fragment is None:
+        part, graph = _find_part(document, fragment, is_import=key == "$import")
+        if part is None:
+            self.findings.error(place, f"{file} has no process {quoted(fragment or 'main')}")
             return original
-        copy = self._copy_node(node_of_fragment, place, file)
-        if isinstance(copy, CommentedMap) and node_of_fragment is document:
+        copy = self._copy_node(part, place, file)
+        if isinstance(copy, CommentedMap) and part is document:
             copy.pop("$namespaces", None)
             copy.pop("$schemas", None)
         elif isinstance(copy, CommentedMap) and copy.get("class") not in tuple(PROCESSES):
@@ -334,27 +335,22 @@ class _FileInliner:
             return copy
         return None
 
-    def _select_node(
-        self, document: Any, fragment: str, place: TextPlace, file: str
-    ) -> tuple[Any, _Graph]:
-        """Return what the fragment names, and all processes of its file.
 
-        This is a process, or any other node with an identifier, such as a requirement. It is None
-        after an error.
-        """
-        if not isinstance(document, CommentedMap) or "$graph" not in document:
-            node = find_identified(document, fragment) if fragment else None
-            return document if node is None else node, {}
-        processes = {
-            entry.name: entry.body
-            for entry in named_nodes(document["$graph"])
-            if entry.body is not None
-        }
-        name = fragment or "main"
-        node = processes.get(local_name(name)) or find_identified(document, name)
-        if node is None:
-            self.findings.error(place, f"{file} has no process {quoted(name)}")
-        return node, processes
+def _find_part(document: Any, fragment: str, *, is_import: bool) -> tuple[Any, _Graph]:
+    """Return what a fragment names in a document, or None, and all processes of the document.
+
+    An import may also name other nodes with an identifier, such as requirements. Without a fragment
+    it is the document, or the main process of several.
+    """
+    part = find_identified(document, fragment) if is_import and fragment else None
+    if not isinstance(document, CommentedMap) or "$graph" not in document:
+        return document if part is None else part, {}
+    processes = {
+        entry.name: entry.body
+        for entry in named_nodes(document["$graph"])
+        if entry.body is not None
+    }
+    return processes.get(local_name(fragment or "main"), part), processes
 
 
 def _splice(items: CommentedSeq, inlined_items: list[Any]) -> None:

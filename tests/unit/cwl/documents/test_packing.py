@@ -339,6 +339,16 @@ def test_import_of_an_unknown_identifier_is_one_error(tmp_path: Path) -> None:
     assert [error.message for error in compiled.errors] == [f"{path} has no process 'large.yml'"]
 
 
+def test_step_runs_only_a_process_that_a_fragment_names(workflow: Path) -> None:
+    (workflow.parent / "tools" / "join.cwl").write_text(
+        TOOL.replace("  note: string?\n", "  note: {type: string?, id: main}\n")
+    )
+    workflow.write_text(WORKFLOW.replace("tools/join.cwl", "tools/join.cwl#main"))
+    compiled, _ = compile_file(workflow, name="t")
+    assert compiled.plan is not None, compiled.findings
+    assert compiled.plan.steps[1].tool["class"] == "CommandLineTool"
+
+
 def test_types_are_imported_by_their_names(workflow: Path) -> None:
     (workflow.parent / "types.yml").write_text(
         "- {name: colour, type: enum, symbols: [red]}\n"
