@@ -234,7 +234,7 @@ def _report_omitted_nulls(end: _LinkEnd, report: _Report) -> None:
     """Report values that data sets leave out, where other runners have nulls."""
     if end.missing is _MissingValues.OMITTED:
         note = (
-            "missing ones are left out, and are nulls in a list for other runners: write"
+            "a data set has no nulls, and with other runners the list has them: write"
             " 'pickValue: all_non_null' to leave them out"
         )
     elif end.missing is _MissingValues.ALL_OF_PAIR:

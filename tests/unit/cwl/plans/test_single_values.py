@@ -157,7 +157,7 @@ def test_step_that_takes_nulls_of_a_list_runs_in_one_job_with_the_workflow(
 def test_nulls_of_a_list_are_left_out_if_steps_have_fields_of_sluice() -> None:
     _, findings = compile_last_step("x: keep/o", "x: File?", more="scatter: x\n    sluice:rank: 2")
     assert [finding.severity for finding in findings] == ["warning"]
-    assert "missing ones are left out" in findings[0].message
+    assert "a data set has no nulls" in findings[0].message
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_nulls_of_a_workflow_output_give_a_warning() -> None:
     )
     head = _HEAD.replace("{o: {type: Any, outputSource: last/o}}", outputs)
     result = compile_template(head + "  last: {in: {f: files}, out: [o], run: *join}\n", name="t")
-    [warning] = [finding for finding in result.warnings if "left out" in finding.message]
+    [warning] = [finding for finding in result.warnings if "no nulls" in finding.message]
     assert warning.message.startswith("output 'kept': 'keep/o' is (File?)[]")
 
 
