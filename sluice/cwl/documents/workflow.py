@@ -20,8 +20,8 @@ from sluice.text.visible_text import quoted
 
 #: Names become parts of the names of data sets, and of paths.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}\Z")
-#: The names of inputs, which name no data sets, and of inputs of tools.
-_INPUT_NAME, _ANY_NAME = re.compile(r"[^/#\x00-\x1f\x7f]{1,80}\Z"), re.compile(".*", re.S)
+#: Inputs name no data sets.
+_INPUT_NAME = re.compile(r"[^/#\x00-\x1f\x7f]{1,80}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ def _load_contents_of_inputs(workflow: Workflow, step: Step) -> None:
 
 
 def _read_entries(
-    node: Any, kinds: str, findings: Findings, *, names: re.Pattern[str] = _NAME
+    node: Any, kinds: str, findings: Findings, *, names: re.Pattern[str] | None = _NAME
 ) -> list[NamedNode]:
     """Return the entries of a collection, and report duplicate or unusable names.
 
@@ -191,12 +191,12 @@ def _read_entries(
         node: The collection.
         kinds: What the entries are, in the plural.
         findings: Gets the errors.
-        names: The names that can be used.
+        names: The names that can be used. None means any.
     """
     entries = named_nodes(node)
     refuse_duplicates(entries, kinds, findings)
     for entry in entries:
-        if not names.match(entry.name):
+        if names is not None and not names.match(entry.name):
             letters = "letters, digits, '_', '.' and '-'" if names is _NAME else "no '/' and no '#'"
             findings.error(
                 entry.place,
@@ -226,7 +226,7 @@ def _step(
                 tool.get("inputs"),
                 f"inputs of the tool of step {quoted(entry.name)}",
                 findings,
-                names=_ANY_NAME,
+                names=None,
             ),
             canonical,
         ),
