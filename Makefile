@@ -11,16 +11,20 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Containers often set this variable. Each process that starts would then compile the services again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: release-check gpu-check help style format install ocr ocr-model ocr-demo ocr-stack-demo conformance demo masstimes-demo masstimes-stack-demo stack stack-demo stack-bench faults test test-durations test-long mutation-check check lock sbom audit clean docs bench cwl-corpus cwl-stand-ins
+.PHONY: release-check gpu-check help style format install packs ocr ocr-model ocr-demo ocr-stack-demo conformance demo masstimes-demo masstimes-stack-demo stack stack-demo stack-bench faults test test-durations test-long mutation-check check lock sbom audit clean docs bench cwl-corpus cwl-stand-ins
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
 
-install: ## Install everything into .venv.
+install: ## Install Sluice, the tools for its development and the pack spd into .venv.
 	@scripts/install.sh $(PYTHON)
 
-ocr: install ## Install the programs of templates/ocr with pero-ocr and torch into .venv (1.5 GB, minutes).
-	@scripts/install-extra.sh ocr
+packs: ## Install all packs into .venv, but not their parts that need torch.
+	@scripts/install.sh $(PYTHON) collage masstimes ocr
+
+ocr: install ## Install the pack ocr with pero-ocr and torch into .venv (1.5 GB, minutes).
+	@scripts/install.sh $(PYTHON) ocr
+	@scripts/install-extra.sh ocr pero
 
 ocr-model: ocr ## Train the small model of templates/ocr on generated pages (half an hour; the last digits depend on the processor).
 	@scripts/install-fonts.sh
@@ -39,14 +43,17 @@ demo: install ## Process two runs of detector frames from start to end (KEEP=1: 
 	@$(BIN)/python -m spd.demo --home var/demo $(if $(KEEP),--keep)
 
 collage-demo: install ## Make a picture of 120 photos on unreliable computers (KEEP=1: leave the system running).
+	@scripts/install.sh $(PYTHON) collage
 	@$(BIN)/python -m collage.demo --home var/collage-demo $(if $(KEEP),--keep)
 
 masstimes-demo: install ## Crawl a small web, let people label mass times, and train a model (KEEP=1: leave the system running).
-	@scripts/install-extra.sh masstimes-train
+	@scripts/install.sh $(PYTHON) masstimes
+	@scripts/install-extra.sh masstimes train
 	@$(BIN)/python -m masstimes.demo --home var/masstimes-demo $(if $(KEEP),--keep)
 
 masstimes-stack-demo: install ## Run masstimes-demo on the processes of docker-compose.yml.
-	@scripts/install-extra.sh masstimes-train
+	@scripts/install.sh $(PYTHON) masstimes
+	@scripts/install-extra.sh masstimes train
 	@scripts/install-rabbitmq.sh
 	@$(BIN)/python -m stack masstimes-demo --folder var/masstimes-stack-demo
 
@@ -80,14 +87,15 @@ format: install ## Format the code and the hand-written pages as `make check` re
 check: style ## Check style, spelling, types, import contracts, dependencies and limits.
 	@$(BIN)/mypy
 
-style: install
+style: packs
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mdformat --check $(PAGES)
 	@$(BIN)/codespell $(SOURCES)
 	@$(BIN)/proselint check $(PAGES)
 	@$(BIN)/lint-imports
-	@$(BIN)/deptry sluice bench wfms dms wms pilot templates stack
+	@$(BIN)/deptry sluice bench wfms dms wms pilot stack
+	@for pack in templates/*/; do (cd "$$pack" && deptry .) || exit 1; done
 	@$(BIN)/deptry --ignore DEP002,DEP004 tests scripts
 	@$(BIN)/python scripts/check_limits.py
 
@@ -104,10 +112,10 @@ mutation-check: install ## Check whether fast tests find ten random changes of P
 
 # Random examples differ in each run. A failure prints an @example for the test, so that `make test` repeats it.
 # Tools of the pilot's tests run without a sandbox in the first call, and in the sandbox in the second.
-test-long: install ## Run the long tests, twenty times as many random examples, and the pilot's tests in its sandbox (SLUICE_GRAPHS=1000; an hour).
+test-long: packs ## Run the long tests, twenty times as many random examples, and the pilot's tests in its sandbox (SLUICE_GRAPHS=1000; an hour).
 	@scripts/install-test-needs.sh
-	@scripts/install-extra.sh ocr
-	@scripts/install-extra.sh masstimes-train
+	@scripts/install-extra.sh ocr pero
+	@scripts/install-extra.sh masstimes train
 	@scripts/install-schemas.sh
 	@status=0; \
 	SLUICE_GRAPHS=$(or $(SLUICE_GRAPHS),1000) scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup \
@@ -131,15 +139,15 @@ cwl-stand-ins: install ## Run workflows below SUITE with stand-ins for their too
 docs: install ## Write the generated parts of docs/.
 	@$(BIN)/python scripts/generate_docs.py
 
-gpu-check: install ## Check what needs an NVIDIA GPU (exit status 2 without one).
+gpu-check: packs ## Check what needs an NVIDIA GPU (exit status 2 without one).
 	@$(BIN)/python -m scripts.gpu_check
 
-bench: install ## Run all benchmarks (ten minutes).
+bench: packs ## Run all benchmarks (ten minutes).
 	@$(BIN)/sluice bench all
 
 lock: ## Write the versions of all dependencies into requirements.lock.
 	@VIRTUAL_ENV=.venv $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-		--extra dev pyproject.toml --output-file requirements.lock --custom-compile-command "make lock"
+		--extra dev --no-emit-package sluice pyproject.toml templates/*/pyproject.toml --output-file requirements.lock --custom-compile-command "make lock"
 
 sbom: install ## List the components of the images in CycloneDX format: var/sbom/services.cdx.json, pilot.cdx.json.
 	@mkdir -p var/sbom

@@ -159,7 +159,7 @@ def polite_crawl(
     rounds: Annotated[int, typer.Option(min=1, help="The number of rounds of each.")] = 3,
     spiders: Annotated[int, typer.Option(min=2, help="The number of waiting spiders.")] = 1000,
 ) -> None:
-    """Run `mt-crawl` on many small sites, beside plain Scrapy. This needs the extra `masstimes`."""
+    """Run `mt-crawl` on many small sites, beside plain Scrapy. This needs the pack `masstimes`."""
     from bench.crawl import bench_crawl  # noqa: PLC0415 - as the others
 
     plain_errors(lambda: bench_crawl(sites, rounds, spiders)).show()

@@ -39,7 +39,7 @@ def bench_crawl(sites: int = 300, rounds: int = 3, spiders: int = 1000) -> Bench
         AssertionError: A site was asked too early.
     """
     if find_spec("scrapy") is None or find_spec("masstimes") is None:
-        raise NotAvailable("Scrapy is not installed: the extra `masstimes` has it")
+        raise NotAvailable("Scrapy is not installed: install the pack `masstimes` (`make packs`)")
     with tempfile.TemporaryDirectory(prefix="sluice-bench-crawl-") as folder:
         with _serve_web(Path(folder) / "sites", sites) as web:
             both = [

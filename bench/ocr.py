@@ -43,7 +43,7 @@ def bench_ocr(pages: int = 40, rounds: int = 5, started_anew: int = 6) -> BenchR
         NotAvailable: pero-ocr is not installed.
     """
     if find_spec("pero_ocr") is None:
-        raise NotAvailable("pero-ocr is not installed: the extra `ocr` has it (`make ocr`)")
+        raise NotAvailable("pero-ocr is not installed: install it with `make ocr`")
     with tempfile.TemporaryDirectory(prefix="sluice-bench-ocr-") as folder:
         bench = _Bench(Path(folder))
         scans = bench.draw(pages)

@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
-# Installs an extra of pyproject.toml (ocr, masstimes-train) into .venv, beside the versions of requirements.lock. Uses pip: it alone
-# finds builds of torch where pip's own settings say they are (PIP_EXTRA_INDEX_URL, PIP_FIND_LINKS), as those that do without CUDA.
-# An extra that is complete costs nothing; one that was interrupted is installed again.
+# Install an extra of a pack into .venv: install-extra.sh PACK EXTRA.
+#
+# The extras need torch. Only pip finds builds of torch without CUDA where the settings of pip say (PIP_EXTRA_INDEX_URL,
+# PIP_FIND_LINKS). So this script uses pip, and requirements.lock only constrains the other packages. A complete extra is kept. An
+# extra that was interrupted is installed again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-extra=$1
+pack=$1
+extra=$2
 python=.venv/bin/python
-incomplete=.venv/incomplete-$extra
+incomplete=.venv/incomplete-$pack-$extra
 mapfile -t requirements < <("$python" -c '
 import sys, tomllib
-print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]], sep="\n")
-' "$extra")
+print(*tomllib.load(open(sys.argv[1], "rb"))["project"]["optional-dependencies"][sys.argv[2]], sep="\n")
+' "templates/$pack/pyproject.toml" "$extra")
 
 is_complete() {
   [ ! -e "$incomplete" ] && "$python" - "${requirements[@]}" <<'PYTHON'
@@ -30,7 +33,7 @@ if is_complete; then exit 0; fi
 exec 9>.venv.lock
 flock 9
 if is_complete; then exit 0; fi
-# Of a package that was installed in part, pip neither knows that it is incomplete nor how to remove it.
+# pip does not notice that a package is incomplete, and cannot remove such a package.
 again=()
 if [ -e "$incomplete" ]; then again=(--ignore-installed); fi
 touch "$incomplete"

@@ -1,10 +1,17 @@
 #!/usr/bin/env bash
-# Installs everything into .venv, with the versions and hashes of requirements.lock, and `sluice` itself in place. Compiles all of it
-# once. A complete environment costs nothing. An environment that was interrupted, or made in another folder, is removed and made again.
-# install.sh [PYTHON]; install.sh --check: only says whether it is whole (0), old (1) or has to be made again (2).
+# Install Sluice, the tools for its development and packs into .venv, with the versions and hashes of requirements.lock.
+#
+#   install.sh PYTHON [PACK…]   PACK is a folder of templates/. The pack spd is always installed.
+#   install.sh --check          Only check the environment. The exit status is 0 if it is complete, 1 if it is old, and 2 if it has
+#                               to be made again.
+#
+# Sluice and the packs are installed in place. A complete environment is kept. An environment that was interrupted, or made in
+# another folder, is removed and made again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$(pwd -P)
+python=${1-python3}
+packs=(spd "${@:2}")
 
 state() {
   # An environment that is being made has `incomplete`; one that was made has `installed`.
@@ -13,13 +20,16 @@ state() {
   # Programs name their interpreter by its whole path: after a move they start the one of another folder, or none.
   if ! head -n 3 .venv/bin/sluice 2>/dev/null | grep -qF "$here/.venv/bin/python"; then return 2; fi
   if [ pyproject.toml -nt .venv/installed ] || [ requirements.lock -nt .venv/installed ]; then return 1; fi
+  local pack
+  for pack in "${packs[@]}"; do
+    if [ "templates/$pack/pyproject.toml" -nt ".venv/packs/$pack" ] || [ requirements.lock -nt ".venv/packs/$pack" ]; then return 1; fi
+  done
 }
 
 found=0
 state || found=$?
-if [ "${1-}" = --check ]; then exit "$found"; fi
+if [ "$python" = --check ]; then exit "$found"; fi
 if [ "$found" -eq 0 ]; then exit 0; fi
-python=${1:-python3}
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Sluice needs Python 3.11 or newer; this is " + sys.version)'
 exec 9>.venv.lock
 if ! flock -n 9; then
@@ -43,17 +53,23 @@ export VIRTUAL_ENV=.venv
 [ -x .venv/bin/python ] || "$python" -m venv .venv
 source scripts/system-certificates.sh
 [ -x .venv/bin/uv ] || .venv/bin/python -m pip install --quiet uv
-.venv/bin/uv pip install --quiet --compile-bytecode --require-hashes -r requirements.lock
-.venv/bin/uv pip install --quiet --no-deps -e .
-# Python reads this list of folders in the locale's encoding, ASCII with LC_ALL=C: relative paths hold no letters of the clone's path.
+.venv/bin/uv pip install --quiet --compile-bytecode --constraint requirements.lock --requirements pyproject.toml --extra dev
+.venv/bin/uv pip install --quiet --no-deps --editable .
+.venv/bin/uv pip install --quiet --compile-bytecode --no-sources --constraint requirements.lock \
+  "${packs[@]/#/--editable=templates/}"
+# Python reads these lists of folders in the encoding of the locale, which is ASCII with LC_ALL=C. A relative path has no letters of
+# the clone's path.
 .venv/bin/python -S -X utf8 -c '
 import os, sys
-with open(sys.argv[1], "r+", encoding="utf-8") as file:
-    folders = [os.path.relpath(os.path.realpath(line.rstrip("\n"))) for line in file]
-    file.seek(0)
-    file.truncate()
-    file.writelines(f"../../../../{folder}\n" for folder in folders)
-' .venv/lib/python3*/site-packages/_sluice.pth
-.venv/bin/python -m compileall -q sluice wfms dms wms pilot templates/collage templates/masstimes templates/ocr templates/shared templates/spd
+for name in sys.argv[1:]:
+    with open(name, "r+", encoding="utf-8") as file:
+        folders = [os.path.relpath(os.path.realpath(line.rstrip("\n"))) for line in file]
+        file.seek(0)
+        file.truncate()
+        file.writelines(f"../../../../{folder}\n" for folder in folders)
+' .venv/lib/python3*/site-packages/_sluice*.pth
+.venv/bin/python -m compileall -q sluice wfms dms wms pilot "${packs[@]/#/templates/}"
+mkdir -p .venv/packs
+(cd .venv/packs && touch "${packs[@]}")
 touch .venv/installed
 rm .venv/incomplete

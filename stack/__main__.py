@@ -9,7 +9,6 @@ from pathlib import Path
 
 import uvloop
 from filelock import FileLock, Timeout
-from masstimes.demo_settings import SETTINGS
 
 from sluice.text.os_errors import os_error_sentence
 from stack.compose import InvalidComposeFile
@@ -51,6 +50,8 @@ def _ocr_demo(arguments: argparse.Namespace) -> int:
 
 
 def _masstimes_demo(arguments: argparse.Namespace) -> int:
+    from masstimes.demo_settings import SETTINGS  # noqa: PLC0415 - the other commands need no pack
+
     sites = ["--sites", str(arguments.sites)]
     variables = ",".join(f"{name}={value}" for name, value in SETTINGS.items())
     options = ["--replicas", "pilot=2", "--slots", "4", "--stop-limit", "10", "--set", variables]

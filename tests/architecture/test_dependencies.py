@@ -1,15 +1,18 @@
 """Each imported package is declared for the extra that installs the importing part of the product.
 
-A pilot's node installs only the extra ``pilot``, and a client installs no extra. ``deptry`` checks
-that every package is declared and that no declared package is unused.
+A pilot's node installs only the extra ``pilot``, and a client installs no extra. A pack is a
+distribution with its own requirements. ``deptry`` checks that every package is declared and that no
+declared package is unused.
 """
 
 import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import packages_distributions
+from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -32,12 +35,11 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "wms": ("services",),
     "wfms": ("services",),
     "pilot": ("pilot",),
+    "sluice/packs/images.py": ("images",),
     "templates/collage": ("collage",),
     "templates/masstimes": ("masstimes",),
-    "templates/masstimes/masstimes/classifier": ("masstimes-train",),
-    "templates/ocr": ("ocr",),
-    "templates/shared/pack_command": ("collage", "masstimes", "ocr", "spd"),
-    "templates/shared/pack_images": ("collage", "ocr"),
+    "templates/masstimes/masstimes/classifier": ("masstimes train",),
+    "templates/ocr": ("ocr pero",),
     "templates/spd": ("spd",),
 }
 #: Part of the product → extra for imports within functions, which run the system on this machine.
@@ -48,12 +50,31 @@ def _plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-DECLARED: dict[str, set[str]] = {
-    extra: {_plain(Requirement(text).name) for text in [*PROJECT["dependencies"], *more]}
-    for extra, more in {"": [], **PROJECT["optional-dependencies"]}.items()
-}
-#: Packages of the extras ``ocr`` and ``masstimes-train``, which may be absent here.
+def _read_project(folder: Path) -> dict[str, Any]:
+    project: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
+    return project["project"]
+
+
+def _list_declared() -> Iterator[tuple[str, set[str]]]:
+    """Yield the extras of Sluice, and the packs alone and with each extra, with their packages."""
+    sluice = _read_project(ROOT)
+    yield "", _names(sluice["dependencies"])
+    for extra, texts in sluice["optional-dependencies"].items():
+        yield extra, _names(sluice["dependencies"], texts)
+    for pack in sorted((ROOT / "templates").iterdir()):
+        project = _read_project(pack)
+        required = _names(project["dependencies"])
+        yield pack.name, required
+        for extra, texts in project.get("optional-dependencies", {}).items():
+            yield f"{pack.name} {extra}", required | _names(texts)
+
+
+def _names(*lists: Sequence[str]) -> set[str]:
+    return {_plain(Requirement(text).name) for texts in lists for text in texts}
+
+
+DECLARED = dict(_list_declared())
+#: Packages of the extras of packs, which may be absent here.
 PACKAGES = {
     "Levenshtein": ["levenshtein"],
     "cv2": ["opencv-python"],
@@ -61,7 +82,7 @@ PACKAGES = {
     "torch": ["torch"],
     **packages_distributions(),
 }
-OWN = {*PRODUCT, "collage", "masstimes", "ocr", "pack_command", "pack_images", "spd"}
+OWN = {*PRODUCT, "collage", "masstimes", "ocr", "spd"}
 
 
 def extras_of(name: str) -> tuple[str, ...]:
@@ -127,6 +148,12 @@ def test_imported_packages_are_declared_for_the_importing_part() -> None:
         ("sluice/tools/cwltool_types.py", "import cwltool", 0),
         ("sluice/tools/cwltool_types.py", "import cwltool, platformdirs", 1),
         ("dms/x.py", "import awkward", 1),
+        ("sluice/packs/x.py", "import PIL", 1),
+        ("sluice/packs/images.py", "import PIL", 0),
+        ("templates/spd/spd/x.py", "import awkward, httpx", 1),
+        ("templates/collage/collage/x.py", "import awkward", 1),
+        ("templates/masstimes/masstimes/x.py", "import torch", 1),
+        ("templates/masstimes/masstimes/classifier/x.py", "import torch", 0),
         ("dms/x.py", "import pytest", 1),
         ("dms/x.py", "if TYPE_CHECKING:\n    import pytest", 0),
     ],

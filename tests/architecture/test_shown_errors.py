@@ -26,7 +26,7 @@ OWN_SENTENCES = frozenset(
     {
         "sluice/pilot_access/auth.py",
         "templates/masstimes/masstimes/table/files.py",
-        "templates/shared/pack_images/__init__.py",
+        "sluice/packs/images.py",
     }
 )
 #: The helper itself, and files that use only the standard library. Their fallback is the error.

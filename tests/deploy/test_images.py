@@ -64,11 +64,7 @@ def _target(all_stages: dict[str, tuple[str, list[str]]], target: str) -> Iterat
     if "uv pip install --build-constraints requirements.lock --no-deps ." not in environment:
         yield f"{target}: Sluice itself is not installed"
     for package in PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]:
-        if not re.search(
-            rf"^COPY ({re.escape(package)}|{re.escape(str(Path(package).parent))}) ",
-            environment,
-            re.MULTILINE,
-        ):
+        if f"COPY {package} {package}\n" not in environment:
             yield f"{target}: {package} is not copied"
 
 

@@ -1,4 +1,4 @@
-"""`scripts/install-extra.sh` distinguishes complete and interrupted installations."""
+"""`scripts/install-extra.sh` distinguishes complete and interrupted installations of an extra."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ esac
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """Return a clone with an extra that is installed and an extra that is missing."""
+    """Return a clone with a pack, which has an extra that is installed and one that is missing."""
     (tmp_path / "scripts").mkdir()
     for name in ("install-extra.sh", "system-certificates.sh"):
         shutil.copy(ROOT / "scripts" / name, tmp_path / "scripts")
@@ -31,7 +31,8 @@ def clone(tmp_path: Path) -> Path:
     (tmp_path / ".venv" / "bin" / "python").write_text(_PYTHON.format(python=sys.executable))
     (tmp_path / ".venv" / "bin" / "python").chmod(0o755)
     (tmp_path / "requirements.lock").touch()
-    (tmp_path / "pyproject.toml").write_text(
+    (tmp_path / "templates" / "x").mkdir(parents=True)
+    (tmp_path / "templates" / "x" / "pyproject.toml").write_text(
         '[project.optional-dependencies]\nthere = ["pytest>=1"]\nmissing = ["no-such-package==1"]\n'
     )
     return tmp_path
@@ -39,7 +40,7 @@ def clone(tmp_path: Path) -> Path:
 
 def install(clone: Path, extra: str, **variables: str) -> int:
     return subprocess.run(
-        [clone / "scripts" / "install-extra.sh", extra],
+        [clone / "scripts" / "install-extra.sh", "x", extra],
         env={"PATH": os.environ["PATH"], **variables},
         check=False,
     ).returncode
@@ -67,9 +68,8 @@ def test_missing_extra_is_installed_without_the_project(clone: Path) -> None:
 def test_interrupted_extra_is_installed_again(clone: Path) -> None:
     """Its packages may seem complete: pip writes their names before it has finished."""
     assert install(clone, "missing", KILL="yes") == -signal.SIGKILL
-    (clone / "pyproject.toml").write_text(
-        (clone / "pyproject.toml").read_text().replace("no-such-package==1", "pytest>=1")
-    )
+    project = clone / "templates" / "x" / "pyproject.toml"
+    project.write_text(project.read_text().replace("no-such-package==1", "pytest>=1"))
     assert install(clone, "missing") == 0
     assert "--ignore-installed" in pip_calls(clone)[-1]
     assert install(clone, "missing") == 0

@@ -22,14 +22,23 @@ def clone(tmp_path: Path) -> Path:
     (folder / "scripts").mkdir(parents=True)
     for name in ("install.sh", "system-certificates.sh"):
         shutil.copy(ROOT / "scripts" / name, folder / "scripts")
-    for name in ("pyproject.toml", "requirements.lock"):
+    for name in ("collage", "spd"):
+        (folder / "templates" / name).mkdir(parents=True)
+    for name in (
+        "pyproject.toml",
+        "requirements.lock",
+        "templates/collage/pyproject.toml",
+        "templates/spd/pyproject.toml",
+    ):
         (folder / name).touch()
     programs = folder / ".venv" / "bin"
     programs.mkdir(parents=True)
     (programs / "python").symlink_to(sys.executable)
     (folder / ".venv" / "lib" / "python3.11" / "site-packages" / "pip").mkdir(parents=True)
     (programs / "sluice").write_text(f"#!/bin/sh\n'''exec' \"{programs}/python\" \"$0\"\n")
-    (folder / ".venv" / "installed").touch()
+    (folder / ".venv" / "packs").mkdir()
+    for name in ("installed", "packs/spd"):
+        (folder / ".venv" / name).touch()
     return folder
 
 
@@ -67,8 +76,16 @@ def test_complete_environment_is_kept(clone: Path) -> None:
         (remove_interpreter, RECREATE),
         (change_versions, OLD),
         (lambda clone: (clone / ".venv" / "installed").unlink(), OLD),
+        (lambda clone: (clone / ".venv" / "packs" / "spd").unlink(), OLD),
     ],
-    ids=["interrupted", "without pip", "without interpreter", "other versions", "not recorded"],
+    ids=[
+        "interrupted",
+        "without pip",
+        "without interpreter",
+        "other versions",
+        "not recorded",
+        "without pack",
+    ],
 )
 def test_incomplete_environment_is_installed_again(
     clone: Path, change: Callable[[Path], None], exit_code: int
@@ -89,13 +106,12 @@ def test_environment_is_complete_through_a_symbolic_link(clone: Path, tmp_path: 
 def test_installed_packages_are_found_with_an_ascii_locale_below_any_path(clone: Path) -> None:
     for name in ("sluice", "wfms", "dms", "wms", "pilot"):
         (clone / name).mkdir()
-    for name in ("collage", "masstimes", "ocr", "shared", "spd"):
-        (clone / "templates" / name).mkdir(parents=True)
     (clone / ".venv" / "installed").unlink()
     packages = clone / ".venv" / "lib" / "python3.11" / "site-packages"
     uv = clone / ".venv" / "bin" / "uv"
     uv.write_text(
-        f'#!/bin/sh\nprintf "%s\\n" "$PWD" "$PWD/templates/spd" >"{packages}/_sluice.pth"\n'
+        f'#!/bin/sh\necho "$PWD" >"{packages}/_sluice.pth"\n'
+        f'echo "$PWD/templates/spd" >"{packages}/_sluice_spd.pth"\n'
     )
     uv.chmod(0o755)
     subprocess.run([clone / "scripts" / "install.sh", sys.executable], check=True)
@@ -117,7 +133,8 @@ _PROGRAM = r"""#!/bin/sh
 case "$*" in
   "-m venv .venv") phase=environment ;;
   "-m pip install --quiet uv") phase=uv ;;
-  *requirements.lock) phase=packages ;;
+  *--editable=templates*) phase=packs ;;
+  *--requirements*) phase=packages ;;
   "pip install"*) phase=sluice ;;
   *compileall*) phase=compile ;;
   *version_info*)
@@ -130,22 +147,23 @@ bin=.venv/bin packages=.venv/lib/python3.11/site-packages
 case $phase in
   environment) mkdir -p $bin $packages; cp "$0" $bin/python ;;
   uv) cp "$0" $bin/uv ;;
-  packages) mkdir $packages/half ;;
+  packages) mkdir -p $packages/half ;;
   sluice) echo "$PWD" >$packages/_sluice.pth ;;
+  packs) echo "$PWD/templates/spd" >$packages/_sluice_spd.pth ;;
 esac
 if [ "$phase" = "$KILL_AT" ]; then kill -9 $PPID; exit 1; fi
 case $phase in
   environment) mkdir $packages/pip ;;
-  packages) mkdir $packages/whole ;;
+  packages) mkdir -p $packages/whole ;;
   sluice) printf '#!/bin/sh\n%s\n' "$PWD/$bin/python" >$bin/sluice ;;
 esac
 """
-_PHASES = ["environment", "uv", "packages", "sluice", "compile"]
+_PHASES = ["environment", "uv", "packages", "sluice", "packs", "compile"]
 
 
-def install(clone: Path, **variables: str) -> "subprocess.Popen[bytes]":
+def install(clone: Path, *packs: str, **variables: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
-        [clone / "scripts" / "install.sh", clone / "python"],
+        [clone / "scripts" / "install.sh", clone / "python", *packs],
         env={"PATH": os.environ["PATH"], **variables},
         stderr=subprocess.DEVNULL,
     )
@@ -154,7 +172,13 @@ def install(clone: Path, **variables: str) -> "subprocess.Popen[bytes]":
 def is_whole(clone: Path) -> bool:
     packages = clone / ".venv" / "lib" / "python3.11" / "site-packages"
     names = {path.name for path in packages.iterdir()}
-    return check(clone) == COMPLETE and names == {"pip", "half", "whole", "_sluice.pth"}
+    return check(clone) == COMPLETE and names == {
+        "pip",
+        "half",
+        "whole",
+        "_sluice.pth",
+        "_sluice_spd.pth",
+    }
 
 
 @pytest.fixture
@@ -204,3 +228,13 @@ def test_environment_made_by_a_concurrent_installation_is_kept(fresh_clone: Path
     assert install(fresh_clone, ANOTHER_FIRST="yes").wait() == 0
     assert is_whole(fresh_clone)
     assert (fresh_clone / "phases").read_text().split() == _PHASES
+
+
+def test_missing_pack_is_added_to_a_complete_environment(fresh_clone: Path) -> None:
+    assert install(fresh_clone).wait() == 0
+    assert install(fresh_clone, "collage").wait() == 0
+    assert (fresh_clone / ".venv" / "packs" / "collage").exists()
+    phases = (fresh_clone / "phases").read_text().split()
+    assert phases == [*_PHASES, "packages", "sluice", "packs", "compile"]
+    assert install(fresh_clone, "collage").wait() == 0
+    assert (fresh_clone / "phases").read_text().split() == phases

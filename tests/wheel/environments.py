@@ -1,4 +1,4 @@
-"""An environment with the wheel and the packages that it requires, without the source tree."""
+"""An environment with wheels and the packages that they require, without the source tree."""
 
 import os
 import subprocess
@@ -13,32 +13,32 @@ ROOT = Path(__file__).parents[2]
 UV = Path(sys.executable).with_name("uv")
 
 
-def build_wheel(folder: Path) -> Path:
-    """Build the wheel with the build system of this environment, without downloads."""
-    options = ["--wheel", "--offline", "--no-build-isolation", "--quiet"]
-    _run(ROOT, UV, "build", *options, "--python", sys.executable, "--out-dir", folder, ROOT)
+def build_wheel(folder: Path, source: Path = ROOT) -> Path:
+    """Build the wheel of a source folder offline, with the build system of this environment."""
+    options = ["--wheel", "--offline", "--no-build-isolation", "--no-sources", "--quiet"]
+    _run(ROOT, UV, "build", *options, "--python", sys.executable, "--out-dir", folder, source)
     [wheel] = folder.glob("*.whl")
     return wheel
 
 
 @dataclass(frozen=True, slots=True)
 class InstalledWheel:
-    """A virtual environment with the wheel."""
+    """A virtual environment with wheels, the first of which is that of Sluice."""
 
     folder: Path
 
     @classmethod
-    def of(cls, wheel: Path, folder: Path) -> "InstalledWheel":
+    def of(cls, folder: Path, *wheels: Path) -> "InstalledWheel":
         options = ["--quiet", "--offline"]
         _run(folder.parent, UV, "venv", *options, "--python", sys.executable, folder)
         python = folder / "bin" / "python"
         options += ["--no-deps", "--python", str(python)]
-        _run(folder.parent, UV, "pip", "install", *options, wheel)
+        _run(folder.parent, UV, "pip", "install", *options, *wheels)
         return cls(folder)
 
-    def add_needs(self, *extras: str) -> None:
-        """Link the installed packages that the wheel requires with these extras."""
-        [metadata] = self._packages.glob("sluice-*.dist-info")
+    def add_needs(self, *extras: str, owner: str = "sluice") -> None:
+        """Link the installed packages that a wheel requires with these extras."""
+        [metadata] = self._packages.glob(f"{owner}-*.dist-info")
         for package in _needed(PathDistribution(metadata), set(extras)):
             for name in {Path(str(file)).parts[0] for file in package.files or ()}:
                 target = self._packages / name
@@ -96,7 +96,7 @@ print(count)
 
 
 def _needed(owner: Distribution, extras: set[str]) -> list[Distribution]:
-    """Return the requirements of a package and their requirements, each once."""
+    """Return the requirements of a package and their requirements, without Sluice itself."""
     distributions: dict[tuple[str, frozenset[str]], Distribution] = {}
     left = _list_requirements(owner, extras)
     while left:
@@ -105,7 +105,7 @@ def _needed(owner: Distribution, extras: set[str]) -> list[Distribution]:
         if key not in distributions:
             distributions[key] = distribution(requirement.name)
             left += _list_requirements(distributions[key], requirement.extras)
-    return list(distributions.values())
+    return [package for package in distributions.values() if package.name != "sluice"]
 
 
 def _list_requirements(owner: Distribution, extras: set[str]) -> list[Requirement]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from PIL import Image
 
 from tests.wheel.environments import ROOT, InstalledWheel, build_wheel
 
@@ -25,7 +26,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def installed(wheel: Path, tmp_path: Path) -> InstalledWheel:
-    return InstalledWheel.of(wheel, tmp_path / "environment")
+    return InstalledWheel.of(tmp_path / "environment", wheel)
+
+
+def install_pack(name: str, wheel: Path, folder: Path) -> InstalledWheel:
+    """Return an environment with Sluice and a pack, and the packages that the pack requires."""
+    pack = build_wheel(folder / "wheel", ROOT / "templates" / name)
+    installed = InstalledWheel.of(folder / "environment", wheel, pack)
+    installed.add_needs(owner=f"sluice_{name}")
+    return installed
 
 
 def test_client_needs_no_extra(installed: InstalledWheel) -> None:
@@ -50,15 +59,17 @@ def test_pilot_needs_only_its_extra(installed: InstalledWheel) -> None:
 
 @DECLARED
 def test_services_need_only_their_extra(installed: InstalledWheel) -> None:
-    installed.add_needs("services")
+    installed.add_needs("images", "services")
     assert installed.import_all("sluice", "dms", "wms", "wfms") > 400
 
 
 @DECLARED
-def test_programs_of_the_detector_template_need_only_their_extra(installed: InstalledWheel) -> None:
-    installed.add_needs("spd")
-    assert installed.import_all("spd") > 10
-    installed.run("spd-daq", "--help")
+def test_programs_of_the_detector_pack_need_only_its_requirements(
+    wheel: Path, tmp_path: Path
+) -> None:
+    installed = install_pack("spd", wheel, tmp_path)
+    for program in ("spd-daq", "spd-decode", "spd-merge"):
+        installed.run(program, "--help")
 
 
 @pytest.fixture
@@ -98,29 +109,36 @@ def test_system_of_the_wheel_starts_shows_pages_and_runs_a_workflow(
 
 def test_wheel_contains_only_the_product(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    product = {
-        "sluice",
-        "dms",
-        "wms",
-        "wfms",
-        "pilot",
-        "collage",
-        "masstimes",
-        "ocr",
-        "pack_command",
-        "pack_images",
-        "spd",
-    }
+    product = {"sluice", "dms", "wms", "wfms", "pilot"}
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == product
-    assert {"spd/workflow.cwl", "ocr/workflow.cwl", "ocr/config/ocr/ocr.pt.cpu"} <= {*names}
 
 
-def test_templates_can_be_extracted_from_the_wheel(
-    installed: InstalledWheel, tmp_path: Path
-) -> None:
-    installed.add_needs()
-    installed.run("collage-pack", str(tmp_path / "collage"))
-    assert (tmp_path / "collage" / "tools" / "collage-concat.cwl").is_file()
+def test_templates_can_be_extracted_from_the_wheel_of_a_pack(wheel: Path, tmp_path: Path) -> None:
+    installed = install_pack("ocr", wheel, tmp_path)
     installed.run("ocr-pack", str(tmp_path / "pack"))
     assert (tmp_path / "pack" / "tools" / "ocr-layout.cwl").is_file()
     assert (tmp_path / "pack" / "config" / "ocr" / "ocr.pt.cpu").stat().st_size > 1_000_000
+
+
+def test_pack_of_the_how_to_page_is_built_and_runs(wheel: Path, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "how-to" / "write-a-pack.md").read_text(encoding="utf-8")
+    [project] = re.findall("```toml\n(.*?)```", page, re.DOTALL)
+    [program] = re.findall("```python\n(.*?)```", page, re.DOTALL)
+    [workflow] = re.findall("```yaml\n(.*?)```", page, re.DOTALL)
+    pack = tmp_path / "thumbnails"
+    (pack / "thumbnails").mkdir(parents=True)
+    (pack / "pyproject.toml").write_text(project)
+    (pack / "workflow.cwl").write_text(workflow)
+    (pack / "thumbnails" / "__init__.py").touch()
+    (pack / "thumbnails" / "scale.py").write_text(program)
+    Image.new("RGB", (300, 600)).save(tmp_path / "photo.jpg")
+
+    built = build_wheel(tmp_path / "wheel", pack)
+    installed = InstalledWheel.of(tmp_path / "environment", wheel, built)
+    installed.add_needs("services")
+    installed.add_needs(owner="thumbnails")
+    installed.run("sluice", "template", "check", str(pack / "workflow.cwl"))
+    out = tmp_path / "small.png"
+    installed.run("thumbnails-scale", str(tmp_path / "photo.jpg"), "--height=60", f"--out={out}")
+    with Image.open(out) as small:
+        assert small.size == (30, 60)

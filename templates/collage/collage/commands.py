@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pack_command import Parser, UsageError, finite, positive, run_command
-
 from collage.pictures import MAX_MEGAPIXELS, resize, write_picture, write_side_by_side
+from sluice.packs.programs import Parser, UsageError, finite, positive, run_command
 
 
 def _resize(arguments: argparse.Namespace) -> None:

@@ -20,8 +20,6 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
-from pack_command import positive
-from pack_command.demo import add_demo_options
 from PIL import Image
 
 from collage.commands import plain_main
@@ -42,6 +40,8 @@ from sluice.contracts.common.states import ChainState
 from sluice.contracts.data.datasets import NewDataset
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from sluice.embedded.home import Home
+from sluice.packs.demo_options import add_demo_options
+from sluice.packs.programs import positive
 from sluice.text.os_errors import os_error_sentence
 
 #: The workers at the start, the faults of some of them, and the workers that join later.

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
-from pack_command import Parser, not_negative, positive, run_command, write_complete
 from PIL import Image, ImageDraw, ImageFont
+
+from sluice.packs.programs import Parser, not_negative, positive, run_command, write_complete
 
 #: The operation that turns an upright image into the stored one, by EXIF orientation.
 _TRANSPOSE_BY_ORIENTATION = {

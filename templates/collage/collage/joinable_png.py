@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from pack_command import BadData, MissingInput, reason_in
 from PIL import Image, ImageChops
+
+from sluice.packs.programs import BadData, MissingInput, reason_in
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _INDEX = b"slRW"

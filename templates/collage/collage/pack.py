@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pack_command.files import pack_folder, pack_main
+from sluice.packs.files import pack_folder, pack_main
 
 FOLDER = pack_folder(__file__)
 #: The parts of the pack besides the programs.

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pack_command import write_atomically
-from pack_images import check_size, read_upright
 from PIL import Image
 
 from collage.colours import to_rgb
 from collage.joinable_png import is_joinable, join, write_joinable
+from sluice.packs.images import check_size, read_upright
+from sluice.packs.programs import write_atomically
 
 #: The default limit for photos, before and after scaling.
 MAX_MEGAPIXELS = 150.0

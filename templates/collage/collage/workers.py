@@ -18,7 +18,12 @@ from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
-from pack_command import (
+from collage.computers import Fault, OldComputer
+from collage.gateway import Gateway, Statistics
+from sluice.cli.output import print_table
+from sluice.embedded.exit_reason import read_exit_reason
+from sluice.network.http_clients import http_client
+from sluice.packs.programs import (
     Parser,
     UsageError,
     not_negative_number,
@@ -27,12 +32,6 @@ from pack_command import (
     read_input,
     run_command,
 )
-
-from collage.computers import Fault, OldComputer
-from collage.gateway import Gateway, Statistics
-from sluice.cli.output import print_table
-from sluice.embedded.exit_reason import read_exit_reason
-from sluice.network.http_clients import http_client
 from sluice.pilot_launchers.local_process import LocalPilot, end_pilot, launch_pilot
 from sluice.servicekit.web.server import HttpServer
 from sluice.text.visible_text import quoted

@@ -11,8 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pack_command import Parser, not_negative, run_command
-
 from masstimes.hours import AROUND, find_candidates, find_hour_spans
 from masstimes.page_filter import has_order, is_mass_page, is_news
 from masstimes.pages import CRAWLED, Line, transform_lines
@@ -20,6 +18,7 @@ from masstimes.reading.lines import find_readings
 from masstimes.reading.words import Topic
 from masstimes.rules import make_order_line
 from masstimes.text import page_text
+from sluice.packs.programs import Parser, not_negative, run_command
 from sluice.warm import serve
 
 _TEXT = tuple("text" if name == "html" else name for name in CRAWLED)

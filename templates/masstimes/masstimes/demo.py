@@ -22,8 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from pack_command import CommandError, positive
-from pack_command.demo import add_demo_options
 
 from masstimes.annotators import Manner, answer_all, make_annotators
 from masstimes.classifier.torch_needed import require_torch
@@ -52,6 +50,8 @@ from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.states import ChainState, DeviceState
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from sluice.network.http_clients import send_request
+from sluice.packs.demo_options import add_demo_options
+from sluice.packs.programs import CommandError, positive
 from sluice.text.os_errors import os_error_sentence, reason_of
 
 PACK = Path(__file__).resolve().parents[1]

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pack_command import BadData, MissingInput, parse_json, reason_in
-
+from sluice.packs.programs import BadData, MissingInput, parse_json, reason_in
 from sluice.text.visible_text import quoted
 
 #: The fields of a crawled page.

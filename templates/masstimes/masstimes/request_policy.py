@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass
 
 import httpx
-from pack_command import CommandError, Parser, not_negative, not_negative_number
 
+from sluice.packs.programs import CommandError, Parser, not_negative, not_negative_number
 from sluice.text.visible_text import quoted
 
 _MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")

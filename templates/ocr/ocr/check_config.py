@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from pack_command import Parser, run_command
+from sluice.packs.programs import Parser, run_command
 
 STAGES = ("layout", "transcribe")
 

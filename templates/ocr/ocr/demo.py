@@ -20,9 +20,6 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from pack_command import positive
-from pack_command.demo import add_demo_options
-
 from ocr.demo_report import print_report, summarise
 from ocr.demo_volume import PlannedVolume, ProcessedVolume, process_volume
 from ocr.pack import FOLDER as PACK
@@ -36,6 +33,8 @@ from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.templates.templates import Template
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
+from sluice.packs.demo_options import add_demo_options
+from sluice.packs.programs import positive
 from sluice.text.os_errors import os_error_sentence
 
 #: The kinds of pages, repeated in this order.

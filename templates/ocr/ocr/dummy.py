@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from pack_command import (
+from sluice.packs.programs import (
     BadData,
     Parser,
     UsageError,
@@ -22,7 +22,6 @@ from pack_command import (
     run_command,
     write_complete,
 )
-
 from sluice.warm import serve
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
-from pack_command import (
+from sluice.packs.programs import (
     CommandError,
     Parser,
     UsageError,

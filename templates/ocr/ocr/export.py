@@ -5,10 +5,9 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from pack_command import BadData, Parser, reason_in, run_command, write_complete
-
 from ocr.alto import convert_to_alto_4
 from ocr.page_xml import NAMESPACE, Word, get_page, get_text, get_words, iter_regions, parse_page
+from sluice.packs.programs import BadData, Parser, reason_in, run_command, write_complete
 from sluice.warm import serve
 
 

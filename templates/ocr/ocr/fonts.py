@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from pack_command import CommandError
 from PIL import ImageFont
+
+from sluice.packs.programs import CommandError
 
 FOLDER = Path("/usr/share/fonts/truetype")
 

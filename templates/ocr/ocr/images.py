@@ -6,9 +6,10 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pack_command import BadData
-from pack_images import read_upright
 from PIL import Image
+
+from sluice.packs.images import read_upright
+from sluice.packs.programs import BadData
 
 #: The default limit for images. DIN A2 at 600 dpi has 140 megapixels.
 MAX_MEGAPIXELS = 150.0

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pack_command import Parser, run_command, write_complete
-
 from ocr.images import read_page_image
 from ocr.stage_options import add_stage_options
+from sluice.packs.programs import Parser, run_command, write_complete
 from sluice.warm import once, serve
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from lxml import etree
-from pack_command import read_input
+
+from sluice.packs.programs import read_input
 
 NAMESPACE = "http://www.loc.gov/METS/"
 XLINK = "http://www.w3.org/1999/xlink"

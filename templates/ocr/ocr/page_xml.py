@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lxml import etree
-from pack_command import BadData, read_input
 
+from sluice.packs.programs import BadData, read_input
 from sluice.text.visible_text import escaped
 
 NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"

@@ -16,10 +16,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from pack_command import CommandError, Parser, positive, run_command, write_complete
-
 from ocr import volume
 from ocr.images import MAX_MEGAPIXELS, read_page_image
+from sluice.packs.programs import CommandError, Parser, positive, run_command, write_complete
 
 if TYPE_CHECKING:
     from multiprocessing.synchronize import Barrier

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pack_command import (
+from ocr.damage import DAMAGES, Format
+from ocr.images import encode_image
+from ocr.scan_page import KINDS, draw_page
+from sluice.packs.programs import (
     Parser,
     UsageError,
     not_negative,
@@ -15,10 +18,6 @@ from pack_command import (
     run_command,
     write_complete,
 )
-
-from ocr.damage import DAMAGES, Format
-from ocr.images import encode_image
-from ocr.scan_page import KINDS, draw_page
 from sluice.text.visible_text import quoted
 
 MAX_PAGES = 99_999

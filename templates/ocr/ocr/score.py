@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pack_command import BadData, MissingInput, Parser, UsageError, read_input, run_command
+from sluice.packs.programs import BadData, MissingInput, Parser, UsageError, read_input, run_command
 
 
 def normalise(text: str) -> str:

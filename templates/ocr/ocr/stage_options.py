@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from pack_command import Parser, finite, positive
-
 from ocr.images import MAX_MEGAPIXELS
+from sluice.packs.programs import Parser, finite, positive
 
 
 def add_stage_options(parser: Parser) -> None:

@@ -14,11 +14,11 @@ import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pack_command import BadData, CommandError, reason_in
 from pero_ocr.core.layout import PageLayout
 from pero_ocr.document_ocr.page_parser import PageParser, get_default_device
 
 from ocr.enlarged import enlarge_if_configured
+from sluice.packs.programs import BadData, CommandError, reason_in
 from sluice.text.os_errors import os_error_sentence, reason_of
 
 #: The switches of `config.ini` that a stage leaves on.

@@ -12,12 +12,12 @@ from random import Random
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pack_command import Parser, not_negative, positive, run_command
 from torch import Tensor, nn
 
 from ocr.alphabet import CHARACTERS
 from ocr.model import HEIGHT, LineReader
 from ocr.training_lines import Sample, make_training_lines
+from sluice.packs.programs import Parser, not_negative, positive, run_command
 
 #: The pixels that pero-ocr adds on both sides of a line.
 PADDING = 32

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pack_command import BadData, Parser, reason_in, run_command, write_complete
-
 from ocr.alto import iter_line_words
 from ocr.images import read_page_image
 from ocr.page_xml import get_page, get_text, insert_words, iter_regions, parse_page, to_bytes
 from ocr.stage_options import add_stage_options
+from sluice.packs.programs import BadData, Parser, reason_in, run_command, write_complete
 from sluice.warm import once, serve
 
 if TYPE_CHECKING:

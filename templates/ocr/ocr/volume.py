@@ -11,7 +11,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from pack_command import (
+from ocr.mets import PageFiles, make_mets
+from ocr.page_xml import get_confidence, get_page, get_text, get_words, iter_regions, parse_page
+from sluice.packs.programs import (
     BadData,
     Parser,
     UsageError,
@@ -20,9 +22,6 @@ from pack_command import (
     run_command,
     write_complete,
 )
-
-from ocr.mets import PageFiles, make_mets
-from ocr.page_xml import get_confidence, get_page, get_text, get_words, iter_regions, parse_page
 from sluice.text.visible_text import quoted
 
 COLUMNS = (

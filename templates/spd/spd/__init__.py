@@ -2,5 +2,5 @@
 
 Each program is one module with a `main`: a simulation of raw frames and the five processing steps.
 Shared modules are the detector's geometry (`detector`), the raw format (`frame`) and the format
-between steps (`blocks`). The package `pack_command` handles arguments and errors.
+between steps (`blocks`). The package `sluice.packs.programs` handles arguments and errors.
 """

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pack_command import BadData, read_input, reason_in, write_complete
 
+from sluice.packs.programs import BadData, read_input, reason_in, write_complete
 from spd.detector import HIT, HitArray, IntArray
 
 FORMAT_VERSION = 1

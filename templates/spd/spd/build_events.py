@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from pack_command import Parser, positive, run_command
 
+from sluice.packs.programs import Parser, positive, run_command
 from spd.blocks import EventBlock, HitBlock, read_hits, write_events
 from spd.quantities import calorimeter_energy, track_multiplicity
 

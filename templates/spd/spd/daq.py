@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pack_command import (
+from sluice.packs.programs import (
     Parser,
     UsageError,
     finite,
@@ -14,7 +14,6 @@ from pack_command import (
     run_command,
     write_complete,
 )
-
 from spd.frame import FrameHeader, encode_frame, period_bytes
 from spd.simulation import Conditions, simulate_frame
 from spd.truth import frame_truth, write_truth

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from pack_command import BadData, Parser, not_negative, read_input, run_command
 
+from sluice.packs.programs import BadData, Parser, not_negative, read_input, run_command
 from spd.blocks import FrameInfo, HitBlock, write_hits
 from spd.frame import FrameHeader, decode_frame
 

@@ -18,10 +18,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from uuid import UUID
 
-from pack_command import positive
-from pack_command.demo import add_demo_options
-from pack_command.files import pack_folder
-
 from sluice.cli.connection import Connection, connected
 from sluice.cli.output import err, out, print_problem
 from sluice.cli.transfer.results import fetch_results, write_manifest
@@ -35,6 +31,9 @@ from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.data.runs import NewFrame, NewPeriod, NewRun
 from sluice.contracts.templates.templates import NewTemplate, Template
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
+from sluice.packs.demo_options import add_demo_options
+from sluice.packs.files import pack_folder
+from sluice.packs.programs import positive
 from sluice.text.os_errors import os_error_sentence
 from spd.daq import main as daq
 from spd.demo_report import print_report

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from pack_command import Parser, finite, not_negative, run_command
 
+from sluice.packs.programs import Parser, finite, not_negative, run_command
 from spd.blocks import EventBlock, read_events, write_events
 
 DEFAULT_MIN_MULTIPLICITY = 4

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from pack_command import BadData, UsageError
 
+from sluice.packs.programs import BadData, UsageError
 from sluice.text.visible_text import quoted
 from spd.detector import HIT, HitArray, is_known_channel
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pack_command import BadData, read_input, write_complete
 
+from sluice.packs.programs import BadData, read_input, write_complete
 from spd.blocks import EventBlock
 from spd.detector import GEOMETRY, Subdetector, channel_number, subdetector
 from spd.quantities import event_indices

@@ -13,8 +13,8 @@ from typing import Any
 import awkward as ak
 import numpy as np
 import uproot
-from pack_command import Parser, run_command
 
+from sluice.packs.programs import Parser, run_command
 from spd.blocks import EventBlock, read_events
 from spd.detector import Subdetector, channel_number, subdetector
 from spd.histograms import check_frame_order

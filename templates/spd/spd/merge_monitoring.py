@@ -4,8 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from pack_command import Parser, run_command
-
+from sluice.packs.programs import Parser, run_command
 from spd.histograms import merge_monitoring, read_monitoring, write_monitoring
 
 

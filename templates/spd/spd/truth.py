@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pack_command import write_complete
-
+from sluice.packs.programs import write_complete
 from spd.build_events import DEFAULT_MIN_HITS
 from spd.filter_events import DEFAULT_MIN_CALORIMETER_ENERGY, DEFAULT_MIN_MULTIPLICITY
 from spd.simulation import TrueEvents

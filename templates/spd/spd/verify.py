@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from pack_command import BadData, Parser, run_command
 
+from sluice.packs.programs import BadData, Parser, run_command
 from spd.blocks import EventBlock, read_events, write_events
 from spd.detector import is_known_channel
 from spd.histograms import monitor, write_monitoring

@@ -11,8 +11,9 @@ from collage.joinable_png import combine_adler
 from collage.pictures import resize, write_picture, write_side_by_side
 from hypothesis import given
 from hypothesis import strategies as st
-from pack_command import BadData
 from PIL import Image, ImageChops, ImageCms, ImageStat
+
+from sluice.packs.programs import BadData
 
 HEIGHT = 90
 

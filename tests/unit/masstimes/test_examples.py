@@ -99,7 +99,7 @@ def test_missing_torch_is_reported(
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     assert run(write(tmp_path / "answers", answered_sites(9, seed=1))) == 69
-    assert "torch is not installed here: pip install" in capsys.readouterr().err
+    assert "torch is not installed: install the extra `train`" in capsys.readouterr().err
 
 
 def test_measures_without_examples_are_none() -> None:

@@ -11,7 +11,8 @@ from masstimes.pages import read_lines
 from masstimes.rules import find_order
 from masstimes.table.files import as_csv
 from masstimes.text import page_text
-from pack_command import BadData
+
+from sluice.packs.programs import BadData
 
 PAGE = "http://parish.test/"
 

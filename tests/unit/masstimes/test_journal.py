@@ -12,7 +12,8 @@ from masstimes.crawl.known_pages import (
     write_known_pages,
 )
 from masstimes.crawl.visits import Answer, Outcome
-from pack_command import BadData, MissingInput
+
+from sluice.packs.programs import BadData, MissingInput
 
 ABOUT = {"id": "p", "site": "http://p.pl/"}
 PAGE = Entry(

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ocr.images import read_page_image
-from pack_command import BadData, MissingInput
 from PIL import Image
+
+from sluice.packs.programs import BadData, MissingInput
 
 
 def test_page_image_is_read_unchanged(volume: Path) -> None:
@@ -96,7 +97,7 @@ def test_huge_image_is_refused_without_using_memory(damaged: Path) -> None:
         "import resource, sys\n"
         "from pathlib import Path\n"
         "from ocr.images import read_page_image\n"
-        "from pack_command import BadData\n"
+        "from sluice.packs.programs import BadData\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "try:\n"
         "    read_page_image(Path(sys.argv[1]))\n"

@@ -15,7 +15,8 @@ from ocr.page_xml import (
     iter_regions,
     parse_page,
 )
-from pack_command import BadData, MissingInput
+
+from sluice.packs.programs import BadData, MissingInput
 
 LINE = (
     f'<TextLine xmlns="{NAMESPACE}" id="l1"><Coords points="0,0"/><Baseline points="0,0"/>'

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pack_command import BadData
 from spd.detector import HIT, HitArray, Subdetector, encode_channel, is_known_channel
 from spd.frame import HEADER_BYTES, FrameHeader, decode_frame, encode_frame
 from spd.simulation import Conditions, simulate_frame
+
+from sluice.packs.programs import BadData
 
 SOURCE = Path("run000007-frame000003.raw")
 HEADER = FrameHeader(

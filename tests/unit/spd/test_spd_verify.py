@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pack_command import BadData
 from spd.blocks import EventBlock
 from spd.build_events import build_events
 from spd.decode import decode
@@ -15,6 +14,8 @@ from spd.frame import FrameHeader, encode_frame
 from spd.histograms import monitor
 from spd.simulation import Conditions, simulate_frame
 from spd.verify import verify
+
+from sluice.packs.programs import BadData
 
 SOURCE = Path("frame.selected")
 

@@ -8,11 +8,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pack_command import Parser, run_command
-
 from masstimes.classifier.examples import read_candidates
 from masstimes.classifier.torch_needed import require_torch
 from masstimes.pages import Line, write_lines
+from sluice.packs.programs import Parser, run_command
 from sluice.warm import once, serve
 
 if TYPE_CHECKING:

@@ -7,11 +7,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from pack_command import BadData, CommandError
-
 from masstimes.classifier.features import MarkedContext
 from masstimes.hours import clock
 from masstimes.pages import read_lines
+from sluice.packs.programs import BadData, CommandError
 from sluice.text.visible_text import quoted
 
 #: The text fields of a candidate of `mt-hours`.

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from pack_command import BadData, read_input, reason_in
 from torch import Tensor, nn
 
 from masstimes.classifier.features import (
@@ -19,6 +18,7 @@ from masstimes.classifier.features import (
     find_surroundings,
     hash_pairs,
 )
+from sluice.packs.programs import BadData, read_input, reason_in
 
 #: The kind of the file, and the version of its format and of the features.
 _KIND, VERSION = "sluice-masstimes-hours", 2

@@ -2,7 +2,7 @@
 
 import importlib.util
 
-from pack_command import CommandError
+from sluice.packs.programs import CommandError
 
 
 class TorchMissing(CommandError):
@@ -18,4 +18,6 @@ def require_torch() -> None:
         TorchMissing: torch is not installed.
     """
     if importlib.util.find_spec("torch") is None:
-        raise TorchMissing("torch is not installed here: pip install 'sluice[masstimes-train]'")
+        raise TorchMissing(
+            "torch is not installed: install the extra `train` of the pack sluice-masstimes"
+        )

@@ -7,15 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pack_command import (
-    Parser,
-    finite,
-    not_negative,
-    positive,
-    run_command,
-    write_complete,
-)
-
 from masstimes.classifier.examples import (
     Example,
     TooFewAnswers,
@@ -26,6 +17,14 @@ from masstimes.classifier.examples import (
 )
 from masstimes.classifier.measures import measure_answers
 from masstimes.classifier.torch_needed import require_torch
+from sluice.packs.programs import (
+    Parser,
+    finite,
+    not_negative,
+    positive,
+    run_command,
+    write_complete,
+)
 
 _PROGRAM = "mt-train"
 #: Hours of confession on hand-written sites often have a probability a little above 0.5.

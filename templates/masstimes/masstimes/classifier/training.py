@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from pack_command import write_complete
 from torch.nn.functional import cross_entropy
 
 from masstimes.classifier.examples import Example
 from masstimes.classifier.features import context_features
 from masstimes.classifier.network import VERSION, Network, read_weights
+from sluice.packs.programs import write_complete
 
 #: The file in the folder of the state.
 STATE = "training.pt"

@@ -10,7 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pack_command import (
+from masstimes.crawl.hosts import group_by_host
+from masstimes.crawl.journal import Journal
+from masstimes.crawl.known_pages import KnownPage, find_known_files, read_known_pages
+from masstimes.crawl.limits import Limits
+from masstimes.crawl.parishes import ParishSite, read_parishes
+from masstimes.crawl.site import SiteCrawl, write_results
+from masstimes.request_policy import is_contact
+from sluice.packs.programs import (
     CommandError,
     Parser,
     UsageError,
@@ -20,14 +27,6 @@ from pack_command import (
     run_command,
     write_complete,
 )
-
-from masstimes.crawl.hosts import group_by_host
-from masstimes.crawl.journal import Journal
-from masstimes.crawl.known_pages import KnownPage, find_known_files, read_known_pages
-from masstimes.crawl.limits import Limits
-from masstimes.crawl.parishes import ParishSite, read_parishes
-from masstimes.crawl.site import SiteCrawl, write_results
-from masstimes.request_policy import is_contact
 
 _PROGRAM = "mt-crawl"
 _DEFAULT = Limits()

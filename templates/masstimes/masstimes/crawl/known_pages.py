@@ -6,10 +6,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pack_command import BadData, MissingInput, parse_json, read_input, reason_in, write_complete
-
 from masstimes.crawl.journal import Entry
 from masstimes.crawl.visits import Outcome
+from sluice.packs.programs import (
+    BadData,
+    MissingInput,
+    parse_json,
+    read_input,
+    reason_in,
+    write_complete,
+)
 
 _ENDING = ".known.json"
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from pack_command import BadData, UsageError, parse_json, read_input
-
 from masstimes.crawl.addresses import get_domain, is_within, normalise_address
 from masstimes.crawl.hosts import assign_folders, get_host, is_below, query_pairs
+from sluice.packs.programs import BadData, UsageError, parse_json, read_input
 from sluice.text.visible_text import quoted
 
 _ID = re.compile(r"[A-Za-z0-9_][\w.-]{0,99}")

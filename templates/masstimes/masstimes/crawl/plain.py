@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pack_command import Parser, UsageError, finite, positive, run_command
-
 from masstimes.crawl.limits import Limits
 from masstimes.crawl.pace import Pace
 from masstimes.crawl.parishes import ParishSite, read_parishes
+from sluice.packs.programs import Parser, UsageError, finite, positive, run_command
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pack_command import BadData, Parser, read_input, run_command
-
 from masstimes.human_tasks.items_command import COPIED_FIELDS
 from masstimes.pages import Line, write_lines
+from sluice.packs.programs import BadData, Parser, read_input, run_command
 
 _PROGRAM = "mt-answers"
 #: The answers to learn from. Others, such as "cannot say", are left out.

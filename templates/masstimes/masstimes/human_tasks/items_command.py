@@ -10,9 +10,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from pack_command import Parser, not_negative, positive, run_command, write_complete
-
 from masstimes.classifier.examples import read_candidates
+from sluice.packs.programs import Parser, not_negative, positive, run_command, write_complete
 
 _PROGRAM = "mt-items"
 #: The number of files without a candidate that the message names.

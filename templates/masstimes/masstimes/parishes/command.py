@@ -8,17 +8,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pack_command import (
-    BadData,
-    CommandError,
-    Parser,
-    UsageError,
-    positive,
-    read_input,
-    run_command,
-    write_complete,
-)
-
 from masstimes.parishes.columns import COLUMNS
 from masstimes.parishes.identity import assign_ids
 from masstimes.parishes.walk import read_diocese
@@ -28,6 +17,16 @@ from masstimes.request_policy import (
     is_web_address,
     parse_request_policy,
     web_address,
+)
+from sluice.packs.programs import (
+    BadData,
+    CommandError,
+    Parser,
+    UsageError,
+    positive,
+    read_input,
+    run_command,
+    write_complete,
 )
 from sluice.text.visible_text import quoted
 

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pack_command import BadData
+from sluice.packs.programs import BadData
 
 
 class Cache:

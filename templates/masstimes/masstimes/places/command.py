@@ -9,7 +9,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pack_command import (
+from masstimes.pages import write_lines
+from masstimes.places.budget import Budget
+from masstimes.places.cache import Cache
+from masstimes.places.finder import PROVIDERS, Finder
+from masstimes.places.provider import Access, RequestKind
+from masstimes.polite import PoliteClient
+from masstimes.request_policy import add_request_options, parse_request_policy, web_address
+from sluice.packs.programs import (
     BadData,
     Parser,
     UsageError,
@@ -20,14 +27,6 @@ from pack_command import (
     run_command,
     write_complete,
 )
-
-from masstimes.pages import write_lines
-from masstimes.places.budget import Budget
-from masstimes.places.cache import Cache
-from masstimes.places.finder import PROVIDERS, Finder
-from masstimes.places.provider import Access, RequestKind
-from masstimes.polite import PoliteClient
-from masstimes.request_policy import add_request_options, parse_request_policy, web_address
 from sluice.text.visible_text import quoted
 
 _PROGRAM = "mt-places"

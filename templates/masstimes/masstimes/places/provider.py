@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol
 
-from pack_command import CommandError
-
 from masstimes.polite import Answer, PoliteClient
 from masstimes.request_policy import ServerUnavailable, is_web_address
+from sluice.packs.programs import CommandError
 from sluice.text.visible_text import quoted
 
 #: An address that has no scheme, such as ``www.parish.example/times``.

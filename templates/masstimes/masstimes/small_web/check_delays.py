@@ -7,9 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pack_command import BadData, Parser, finite, read_input, run_command
-
 from masstimes.crawl.pace import Pace
+from sluice.packs.programs import BadData, Parser, finite, read_input, run_command
 
 Line = Mapping[str, Any]
 

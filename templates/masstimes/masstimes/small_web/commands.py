@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import httpx
-from pack_command import (
+
+from masstimes.small_web.dioceses import first_page
+from masstimes.small_web.parishes import SERVICE
+from masstimes.small_web.places import KEY, Places
+from masstimes.small_web.web import DEMO_SEED, LAYOUTS, SmallWeb, parish_files
+from sluice.network.http_clients import send_request
+from sluice.packs.programs import (
     Parser,
     UsageError,
     not_negative,
@@ -23,12 +29,6 @@ from pack_command import (
     run_command,
     write_complete,
 )
-
-from masstimes.small_web.dioceses import first_page
-from masstimes.small_web.parishes import SERVICE
-from masstimes.small_web.places import KEY, Places
-from masstimes.small_web.web import DEMO_SEED, LAYOUTS, SmallWeb, parish_files
-from sluice.network.http_clients import send_request
 from sluice.text.os_errors import reason_of
 
 #: The file in the folder with the port and the addresses of the services.

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pack_command import BadData, Parser, run_command, write_complete
-
 from masstimes.classifier.examples import read_candidates
 from masstimes.pages import read_lines
 from masstimes.table.merging import Evidence, merge_rows
 from masstimes.table.parishes import read_parishes
+from sluice.packs.programs import BadData, Parser, run_command, write_complete
 from sluice.text.visible_text import quoted
 
 _PROGRAM = "mt-table"

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pack_command import BadData, read_input, reason_in
 from pyarrow import parquet
+
+from sluice.packs.programs import BadData, read_input, reason_in
 
 #: The columns, with their types in Parquet.
 SCHEMA = pa.schema(

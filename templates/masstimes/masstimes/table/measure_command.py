@@ -6,9 +6,8 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from pack_command import BadData, Parser, read_input, run_command, write_complete
-
 from masstimes.classifier.measures import Measures
+from sluice.packs.programs import BadData, Parser, read_input, run_command, write_complete
 
 #: The sources of the rows that are measured.
 _SOURCES = {

@@ -4,10 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from pack_command import BadData, parse_json, read_input
-
 from masstimes.crawl.hosts import assign_folders, get_host
 from masstimes.crawl.parishes import ParishSite
+from sluice.packs.programs import BadData, parse_json, read_input
 
 
 class Parishes:

@@ -3,8 +3,9 @@
 import io
 from pathlib import Path
 
-from pack_command import BadData, read_input, reason_in
 from PIL import Image, ImageOps, UnidentifiedImageError
+
+from sluice.packs.programs import BadData, read_input, reason_in
 
 
 def read_upright(path: Path, max_megapixels: float, *, one_page: bool = False) -> Image.Image:

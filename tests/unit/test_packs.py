@@ -8,7 +8,9 @@ import pytest
 from masstimes.hours import clock
 from masstimes.request_policy import web_address
 from ocr.page_xml import parse_page
-from pack_command import (
+from spd.frame import HEADER_BYTES, decode_frame, period_bytes
+
+from sluice.packs.programs import (
     BadData,
     MissingInput,
     UsageError,
@@ -17,7 +19,6 @@ from pack_command import (
     read_input,
     reason_in,
 )
-from spd.frame import HEADER_BYTES, decode_frame, period_bytes
 
 HOSTILE = "it's\x1b[2J\u202e" + "x" * 300
 SHOWN = "'it's\\x1b[2J\\u202e" + "x" * 191

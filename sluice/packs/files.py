@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from pack_command import Parser, UsageError, run_command
+from sluice.packs.programs import Parser, UsageError, run_command
 
 
 def pack_folder(module: str) -> Path:
