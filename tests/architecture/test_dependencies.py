@@ -51,8 +51,9 @@ def _plain(name: str) -> str:
 
 
 def _read_project(folder: Path) -> dict[str, Any]:
-    project: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
-    return project["project"]
+    text = (folder / "pyproject.toml").read_text(encoding="utf-8")
+    project: dict[str, Any] = tomllib.loads(text)["project"]
+    return project
 
 
 def _list_declared() -> Iterator[tuple[str, set[str]]]:
