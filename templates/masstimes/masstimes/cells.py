@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from masstimes.folding import fold
-from masstimes.hours import find_hour_spans, is_explicit
+from masstimes.marked_cells import Lines, Row, begins_with_hour, contains_hours, replace_marks
 from masstimes.reading.days import UNKNOWN, find_days, find_season
 
 #: The text before each cell of a table.
@@ -14,25 +14,26 @@ CELL = "\t"
 TABLE, ROW = "\v", "\x1e"
 #: The mark before a cell, with the numbers of rows and columns that the cell spans.
 _CELL = re.compile("\f(\\d+) (\\d+)\f")
-#: The largest number of rows or columns of a spanning cell, and of columns of a broken row.
+#: The largest number of rows of a spanning cell, and of columns of a broken row.
 _MAX_SPAN = 30
+#: The largest number of columns of a spanning cell. No timetable has more, so a larger number means
+#: the rest of the row.
+_MAX_COLUMNS = 10
 #: The largest length of the title of a column, and of a spanning cell that each row repeats.
 _TITLE = 60
-_BRACKETS = re.compile(r"\([^()\n]*\)")
-#: Characters for private use, such as icons, which do not count.
-_ICONS = re.compile("[\ue000-\uf8ff]\\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    lines: tuple[str, ...]
+    lines: Lines
     rows: int = 1
     columns: int = 1
 
 
 def cell_mark(attrs: Mapping[str, str | None]) -> str:
     """Return the mark of a cell with the attributes of its tag."""
-    return f"\f{_span(attrs.get('rowspan'))} {_span(attrs.get('colspan'))}\f"
+    columns = _span(attrs.get("colspan"))
+    return f"\f{_span(attrs.get('rowspan'))} {columns if columns <= _MAX_COLUMNS else 1}\f"
 
 
 def _span(value: str | None) -> int:
@@ -44,35 +45,38 @@ def arrange_rows(text: str) -> str:
     """Return a text whose rows are lines, instead of marks.
 
     A cell with one line, or with hours alone, stays in the line of its row. Each other line of a
-    cell becomes a line with as many cells, so that it keeps its column. A cell that spans rows is
-    in each of them.
+    cell becomes a line with as many cells, so that it keeps its column. A cell that spans rows or
+    columns is in each of them. Marks become the hours of their rows or columns.
     """
     pieces: list[str] = []
     for table in text.split(TABLE):
         spanning: dict[int, _Cell] = {}
+        parts: list[str | Row] = []
         for part in table.split(ROW):
             before, *cells = _CELL.split(part)
             if before.strip():
-                pieces.append(before)
+                parts.append(before)
             if cells:
                 triples = zip(cells[::3], cells[1::3], cells[2::3], strict=True)
                 row = [
                     _Cell(_lines(text), int(rows), int(columns)) for rows, columns, text in triples
                 ]
-                pieces.append(_arrange_row(_add_spanning(row, spanning)))
+                parts.append(_add_spanning(row, spanning))
+        replace_marks([part for part in parts if not isinstance(part, str)])
+        pieces += [part if isinstance(part, str) else _arrange_row(part) for part in parts]
     return "".join(piece if piece.endswith("\n") else f"{piece}\n" for piece in pieces)
 
 
-def _lines(text: str) -> tuple[str, ...]:
+def _lines(text: str) -> Lines:
     return tuple(filter(None, map(str.strip, text.split("\n"))))
 
 
-def _join_hours(lines: tuple[str, ...]) -> tuple[str, ...]:
+def _join_hours(lines: Lines) -> Lines:
     """Return the lines of a cell, with commas in place of the breaks between hours."""
     result: list[str] = []
     is_after_hour = False
     for line in lines:
-        is_hour = _is_hour(line)
+        is_hour = begins_with_hour(line)
         if is_hour and is_after_hour:
             result[-1] += f", {line}"
         else:
@@ -81,22 +85,7 @@ def _join_hours(lines: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(result)
 
 
-def _is_hour(line: str) -> bool:
-    """Return whether a line begins with an hour, and names no day but in brackets."""
-    plain = _ICONS.sub("", line)
-    start, end = next(find_hour_spans(plain), (1, 1))
-    return (
-        start == 0
-        and is_explicit(plain[:end])
-        and find_days(fold(_BRACKETS.sub("", plain))) == UNKNOWN
-    )
-
-
-def _has_hours(line: str) -> bool:
-    return any(find_hour_spans(_ICONS.sub("", line)))
-
-
-def _add_spanning(cells: list[_Cell], spanning: dict[int, _Cell]) -> list[tuple[str, ...]]:
+def _add_spanning(cells: list[_Cell], spanning: dict[int, _Cell]) -> Row:
     """Return the lines of a row's cells, with those of cells above that span the row.
 
     Args:
@@ -113,7 +102,8 @@ def _add_spanning(cells: list[_Cell], spanning: dict[int, _Cell]) -> list[tuple[
             if cell.rows > 1
         }
     )
-    row: list[tuple[str, ...]] = []
+    row: Row = []
+    is_alone = len(cells) + len(above) == 1
     column = number = 0
     while number < len(cells) or column in above:
         if column in above:
@@ -126,11 +116,20 @@ def _add_spanning(cells: list[_Cell], spanning: dict[int, _Cell]) -> list[tuple[
                 repeated = (title,) if title and len(title) <= _TITLE else ()
                 spanning[column] = _Cell(repeated, cell.rows - 1, cell.columns)
         row.append(cell.lines)
+        if not is_alone and column < _MAX_SPAN:
+            row += [_repeat(cell.lines)] * (cell.columns - 1)
         column += cell.columns
     return row
 
 
-def _arrange_row(cells: list[tuple[str, ...]]) -> str:
+def _repeat(lines: Lines) -> Lines:
+    """Return the lines that a cell repeats in each further column that it spans."""
+    text = " ".join(lines)
+    is_repeated = len(text) <= _TITLE and (begins_with_hour(text) or not contains_hours(text))
+    return lines if is_repeated else ()
+
+
+def _arrange_row(cells: Row) -> str:
     """Return the lines of a row, each with all columns."""
     if _are_parallel(cells):
         rows = [dict(enumerate(row)) for row in zip(*cells, strict=True)]
@@ -146,7 +145,7 @@ def _arrange_row(cells: list[tuple[str, ...]]) -> str:
     )
 
 
-def _break_row(cells: list[tuple[str, ...]]) -> list[dict[int, str]]:
+def _break_row(cells: Row) -> list[dict[int, str]]:
     """Return the lines of a row, each as texts by their column.
 
     A cell begins a new line if a cell before it has more than one line. A cell with a title and
@@ -155,24 +154,26 @@ def _break_row(cells: list[tuple[str, ...]]) -> list[dict[int, str]]:
     rows: list[dict[int, str]] = [{}]
     is_broken = has_hours = False
     for column, lines in enumerate(cells):
-        is_titled = len(lines) > 1 and not _has_hours(lines[0])
+        is_titled = len(lines) > 1 and not contains_hours(lines[0])
         is_broken = is_broken or (is_titled and has_hours)
         for number, line in enumerate(lines):
             if number or is_broken:
                 rows.append({})
             rows[-1][column] = line
         is_broken = is_broken or len(lines) > 1
-        has_hours = has_hours or any(map(_has_hours, lines))
+        has_hours = has_hours or any(map(contains_hours, lines))
     return rows
 
 
-def _are_titles(cells: list[tuple[str, ...]]) -> bool:
+def _are_titles(cells: Row) -> bool:
     """Return whether the cells are titles of columns, which have no hours."""
     titles = [" ".join(lines) for lines in cells]
-    return len(titles) > 1 and not any(len(title) > _TITLE or _has_hours(title) for title in titles)
+    return len(titles) > 1 and not any(
+        len(title) > _TITLE or contains_hours(title) for title in titles
+    )
 
 
-def _are_parallel(cells: list[tuple[str, ...]]) -> bool:
+def _are_parallel(cells: Row) -> bool:
     """Return whether the lines of the first cell have the days or seasons of those beside them."""
     labels, *others = cells
     return (
@@ -180,11 +181,11 @@ def _are_parallel(cells: list[tuple[str, ...]]) -> bool:
         and bool(others)
         and all(len(lines) == len(labels) for lines in others)
         and all(map(_is_label, labels))
-        and all(_is_hour(line) for lines in others for line in lines)
+        and all(begins_with_hour(line) for lines in others for line in lines)
     )
 
 
 def _is_label(line: str) -> bool:
     plain = fold(line)
     names_period = find_days(plain) != UNKNOWN or find_season(plain, line) != ""
-    return names_period and not _has_hours(line)
+    return names_period and not contains_hours(line)

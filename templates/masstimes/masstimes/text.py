@@ -17,6 +17,7 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 _RAISING = frozenset({"sup", "small", "u"})
 _RAISED_STYLE = re.compile(r"vertical-align:\s*(?:super|top|text-top)", re.IGNORECASE)
 _MINUTES = re.compile(r"\s*[0-5][0-9oO]|\s*[oO]{2}")
+_FOOTNOTE = re.compile(r"\(?[1-9]\)?")
 _WORD = re.compile(r"[^\W\d_]{3}")
 _RAISED = str.maketrans("0123456789oO", "⁰¹²³⁴⁵⁶⁷⁸⁹⁰⁰")
 
@@ -60,9 +61,10 @@ class _Text(html2text.HTML2Text):
             self.p()
 
     def handle_data(self, data: str, entity_char: bool = False) -> None:
-        """Write raised minutes as raised digits, so that ``7<sup>00</sup>`` stays a time."""
-        if self._raised and _MINUTES.fullmatch(data.rstrip()):
-            data = data.translate(_RAISED)
+        """Write raised digits as such: minutes, as in ``7<sup>00</sup>``, and footnotes."""
+        plain = data.rstrip()
+        if self._raised and (_MINUTES.fullmatch(plain) or _FOOTNOTE.fullmatch(plain)):
+            data = plain.strip("()").translate(_RAISED)
         super().handle_data(data, entity_char)
 
 

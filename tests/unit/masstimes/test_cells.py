@@ -93,7 +93,7 @@ def test_cell_that_spans_rows_is_in_each_of_them(span: str) -> None:
         "<tr><td>D</tr><tr><td>E</tr></table>"
     )
     lines = [line for line in page_text(html).split("\n") if line.strip()]
-    assert lines == ["\tA\tB B\tC", "\tD\tB B\tC", "\tE"]
+    assert lines == ["\tA\tB B\tB B\tC", "\tD\tB B\tB B\tC", "\tE"]
 
 
 @pytest.mark.parametrize("span", ["", "0", "x", "-3", "99999999999", "²"])
@@ -110,5 +110,97 @@ def test_cell_does_not_span_rows_of_another_table() -> None:
 
 
 def test_large_rows_and_spans_do_not_multiply_the_text() -> None:
-    wide = "<tr>" + "<td rowspan=999>a<br>b" * 3000 + "<tr>" * 3000
+    wide = "<tr>" + "<td rowspan=999 colspan=9>a<br>b" * 3000 + "<tr>" * 3000
     assert len(page_text(f"<table>{wide}</table>")) < 10 * len(wide)
+
+
+@pytest.mark.parametrize("mark", ["x", "X", "•", "✓", "+", "tak"])
+@pytest.mark.parametrize("none", ["", "-", "—", "nie"])
+def test_marks_are_the_hours_of_their_rows(mark: str, none: str) -> None:
+    html = table(
+        "Godzina | Niedziela | Dni powszednie",
+        f"8.00 | {mark} | {none}",
+        f"10.00 | {mark} | {none}",
+        f"7.00 | {none} | {mark}",
+        f"18.00 | {none} | {mark}",
+    )
+    assert masses(html) == WEEK
+
+
+def test_marks_are_the_hours_of_their_columns() -> None:
+    html = table(
+        " | 7.00 | 8.00 | 10.00 | 18.00",
+        "Niedziela | - | x | x | -",
+        "Dni powszednie | x | - | - | x",
+    )
+    assert masses(html) == WEEK
+
+
+def test_marks_below_a_header_of_single_days_are_the_hours_of_these_days() -> None:
+    html = table(
+        "Msza | pn | wt | śr | czw | pt | sob | ndz",
+        "8.00 |  |  |  |  |  | x | x",
+        "18.00 | x |  |  |  | x |  |",
+    )
+    assert masses(html) == [
+        "weekday 08:00 sat",
+        "sunday 08:00",
+        "weekday 18:00 mon",
+        "weekday 18:00 fri",
+    ]
+
+
+def test_crosses_without_hours_stay_as_they_are() -> None:
+    assert page_text(table("Msza | ndz", "rano | x")).strip().split("\n")[-1] == "\trano\tx"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<tr><th colspan=2>Niedziela<th colspan=2>Dni powszednie"
+        "<tr><td>8.00<td>10.00<td>7.00<td>18.00",
+        "<tr><th>Niedziela<th>Dni powszednie</tr><tr><td>8.00, 10.00<td>7.00, 18.00</tr>"
+        "<tr><td colspan=2>Zapraszamy</tr>",
+        "<tr><td colspan=2>Porządek</tr><tr><td>Niedziela<td>8.00, 10.00</tr>"
+        "<tr><td>Dni powszednie<td>7.00, 18.00</tr>",
+    ],
+)
+def test_cells_that_span_columns_keep_the_columns_of_the_others(html: str) -> None:
+    assert masses(f"<table>{html}</table>") == WEEK
+
+
+def test_hour_that_spans_columns_is_in_each_of_them() -> None:
+    html = (
+        "<tr><th>pora<th>Niedziela<th>Dni powszednie</tr>"
+        "<tr><td>rano<td>8.00<td>7.00</tr><tr><td>wieczór<td colspan=2>18.00</tr>"
+    )
+    assert masses(f"<table>{html}</table>") == [
+        "sunday 08:00",
+        "weekday 07:00",
+        "sunday 18:00",
+        "weekday 18:00",
+    ]
+
+
+def test_header_of_two_rows_gives_days_and_seasons() -> None:
+    html = (
+        "<tr><th rowspan=2>kościół<th colspan=2>Niedziela<th colspan=2>Dni powszednie</tr>"
+        "<tr><th>lato<th>zima<th>lato<th>zima</tr>"
+        "<tr><td>parafialny<td>8.00<td>9.00<td>18.00<td>17.00</tr>"
+    )
+    assert masses(f"<table>{html}</table>") == [
+        "sunday 08:00 {lato}",
+        "sunday 09:00 {zima}",
+        "weekday 18:00 {lato}",
+        "weekday 17:00 {zima}",
+    ]
+
+
+def test_header_below_rows_replaces_the_one_above() -> None:
+    html = table(
+        "lato | zima",
+        "niedziela 8.00 | niedziela 9.00",
+        "Niedziela | Dni powszednie",
+        "10.00 | 7.00",
+    )
+    assert masses(html)[2:] == ["sunday 10:00", "weekday 07:00"]

@@ -4,7 +4,7 @@ Headings apply to the lines below them, and words to the hours near them.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from masstimes.cells import CELL
@@ -22,8 +22,9 @@ from masstimes.reading.days import (
     names_other_days,
     names_when_at_end,
 )
+from masstimes.reading.footnotes import find_footnote, find_footnotes, is_footnote
 from masstimes.reading.notes import OPEN_BRACKET, Gap, find_span_ends
-from masstimes.reading.tables import Column, get_column, parse_header
+from masstimes.reading.tables import Column, get_column, join_headers, parse_header
 from masstimes.reading.weeks import find_days_and_weeks, fold_with_numerals
 from masstimes.reading.words import Topic, find_topics, fold_in_place, names_news
 
@@ -106,6 +107,7 @@ class _Section:
     is_headed: bool = False  # the days are in a heading, not beside hours
     columns: tuple[Days, ...] = ()  # the header of a table names Sundays and weekdays
     header: tuple[Column, ...] = ()  # the same, cell by cell
+    has_rows: bool = False  # below the header
     is_news: bool = False  # a heading of announcements, each about one day
 
     def begin(
@@ -132,6 +134,7 @@ def find_reading(text: str, start: int, *, topic: Topic | None = None) -> Readin
 def find_readings(text: str, *, topic: Topic | None = None) -> list[Reading]:
     """Return the readings of all hours of a text, with a default for their ``topic``."""
     section = _Section(topic)
+    footnotes = find_footnotes(text)
     result: list[Reading] = []
     start = 0
     for line in text.split("\n"):
@@ -139,10 +142,10 @@ def find_readings(text: str, *, topic: Topic | None = None) -> list[Reading]:
         plain = fold_with_numerals(line)
         if spans:
             ends = find_span_ends(line, spans)
-            for reading in _LineReader(line, plain, start, section).read(spans):
+            for reading in _LineReader(line, plain, start, section, footnotes).read(spans):
                 is_end = reading.start - start in ends
                 result.append(replace(reading, topic=Topic.DEVOTION) if is_end else reading)
-        else:
+        elif not is_footnote(line, footnotes):
             _apply_heading(line, plain, section, topic)
         start += len(line) + 1
     return result
@@ -176,6 +179,9 @@ def _apply_heading(line: str, plain: str, section: _Section, default: Topic | No
     days = find_days_and_weeks(plain)
     is_short = len(plain) <= _HEADING
     header = parse_header(plain, line) or (section.header if CELL in line else ())
+    if not section.has_rows:
+        header = join_headers(section.header, header)
+    section.has_rows = False
     if any(column.season for column in header):
         season = ""
     if is_short and (line_topics or plain.lstrip().startswith("#")):
@@ -207,15 +213,18 @@ def _begins_with_topic(note: str) -> bool:
 class _LineReader:
     """A line with hours. Words before an hour label it. Words after it may be a note on it."""
 
-    def __init__(self, line: str, plain: str, start: int, section: _Section) -> None:
+    def __init__(
+        self, line: str, plain: str, start: int, section: _Section, footnotes: Mapping[str, str]
+    ) -> None:
         self._line, self._plain = line, plain
         self._start, self._section = start, section
+        self._footnotes = footnotes
         self._hour_first = _AT.match(_BULLET.sub("", plain)) is not None
 
     def read(self, spans: list[tuple[int, int]]) -> Iterator[Reading]:
         """Yield the readings of the hours in these spans."""
         section = self._section
-        section.misses = 0
+        section.misses, section.has_rows = 0, True
         topic, days, season = section.topic, section.days, section.season
         label_start = previous_end = 0
         outside = topic, days, season
@@ -295,6 +304,9 @@ class _LineReader:
     ) -> Reading:
         begin, end = span
         note, original_note = self._plain[end:note_end], self._line[end:note_end]
+        plain_footnote, footnote = find_footnote(self._line, end, self._footnotes)
+        if footnote:
+            note, original_note = f"{note}; {plain_footnote}", f"{original_note}; {footnote}"
         topic, is_own = label
         note_topics = find_topics(note)
         if note_topics and not (is_own and topic in {Topic.MASS, Topic.ONCE}):

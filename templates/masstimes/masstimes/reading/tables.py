@@ -46,6 +46,20 @@ def parse_header(plain: str, line: str) -> tuple[Column, ...]:
     return columns if max(len(column_topics), len(days), len(seasons)) > 1 else ()
 
 
+def join_headers(above: tuple[Column, ...], below: tuple[Column, ...]) -> tuple[Column, ...]:
+    """Return a header of two lines, or ``below`` if they have not the same columns."""
+    if len(above) != len(below):
+        return below
+    return tuple(
+        Column(
+            low.topic or high.topic,
+            low.days if low.days != UNKNOWN else high.days,
+            low.season or high.season,
+        )
+        for high, low in zip(above, below, strict=True)
+    )
+
+
 def get_column(header: tuple[Column, ...], plain: str, place: int) -> Column:
     """Return the column of a position in a row.
 
