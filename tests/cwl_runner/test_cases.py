@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 import httpx
@@ -17,17 +16,13 @@ import pytest
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.network.credentials import headers_for
 from tests.cwl_runner.gatekeeper import gatekeeper
+from tests.cwl_runner.runner_command import RUNNER, command
 from tests.processes import running
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
 
 CASES = Path(__file__).parent / "cases"
-RUNNER = Path(sys.executable).with_name("sluice-cwl-runner")
-
-
-def command(url: str, *arguments: str | Path) -> Sequence[str]:
-    return [str(RUNNER), "--url", url, *map(str, arguments)]
 
 
 def run(url: str, *arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:

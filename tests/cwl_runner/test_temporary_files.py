@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.cwl_runner.test_cases import command
+from tests.cwl_runner.runner_command import command
 from tests.processes import running
 from tests.waiting import eventually
 

@@ -1,29 +1,19 @@
 """docker-compose.yml agrees with the code, and each rule finds violations."""
 
 import http.server
-import json
 import re
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import resources
 from itertools import chain
-from pathlib import Path
-from typing import Any
 
 import pytest
-from jsonschema.validators import validator_for
 
 from tests.deploy import places, processes
+from tests.deploy.compose_files import FILE, PILOT, SERVICES, change, schema_errors_of
 from tests.deploy.composition import Composition, make_secrets
-
-FILE, SERVICES, PILOT = (
-    "docker-compose.yml",
-    "deploy/environment/services.env",
-    "deploy/environment/pilot.env",
-)
 
 
 def findings(composition: Composition) -> list[str]:
@@ -32,17 +22,6 @@ def findings(composition: Composition) -> list[str]:
 
 def schema_errors(composition: Composition) -> list[str]:
     return schema_errors_of(composition.data)
-
-
-def schema_errors_of(data: Any) -> list[str]:
-    """Return the errors by the schema that the Compose specification publishes."""
-    text = (
-        resources.files("check_jsonschema")
-        .joinpath("builtin_schemas/vendor/compose-spec.json")
-        .read_text(encoding="utf-8")
-    )
-    schema = json.loads(text)
-    return [error.message for error in validator_for(schema)(schema).iter_errors(data)]
 
 
 def test_compose_file_follows_the_published_schema(composition: Composition) -> None:
@@ -240,12 +219,6 @@ def test_disagreement_with_the_code_is_found(
     change(composition.root / file, before, after)
     all_findings = findings(composition)
     assert any(finding in one for one in all_findings), all_findings
-
-
-def change(path: Path, before: str, after: str) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert before in text, f"{before!r} is not in {path.name}"
-    path.write_text(text.replace(before, after, 1), encoding="utf-8")
 
 
 @contextmanager

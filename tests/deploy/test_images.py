@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from tests.deploy.compose_files import change
 from tests.deploy.composition import Composition
-from tests.deploy.test_compose import change
 
 DOCKERFILE, IGNORE = "deploy/Dockerfile", ".dockerignore"
 PROJECT = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))

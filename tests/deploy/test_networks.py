@@ -5,9 +5,9 @@ from itertools import product
 import pytest
 
 from tests.deploy import networks
+from tests.deploy.compose_files import FILE, PILOT, change
 from tests.deploy.composition import Composition
 from tests.deploy.networks import MEMBERS, SERVICES_WITHOUT_NETWORK
-from tests.deploy.test_compose import FILE, PILOT, change
 
 EVERY = sorted(
     {*SERVICES_WITHOUT_NETWORK, *(name for members in MEMBERS.values() for name in members)}

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.architecture.named_in_pages import unknown_commands, unknown_settings
+from tests.deploy.compose_files import change, schema_errors_of
 from tests.deploy.composition import Composition, read_yaml
 from tests.deploy.processes import CONTAINER_PORTS, answers, package_of
-from tests.deploy.test_compose import change, schema_errors_of
 from tests.unit.access.table import PILOT, rows
 
 PAGES = ("docs/how-to/operate.md", "docs/how-to/run-in-production.md")

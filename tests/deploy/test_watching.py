@@ -11,9 +11,9 @@ import pytest
 from sluice.contracts.messaging.queues import QUEUES
 from sluice.servicekit.settings import Addresses
 from tests.deploy import promql
+from tests.deploy.compose_files import change
 from tests.deploy.composition import Composition, read_yaml
 from tests.deploy.processes import CONTAINER_PORTS, answers, package_of
-from tests.deploy.test_compose import change
 
 ALERTS, PROMETHEUS = "deploy/prometheus/alerts.yml", "deploy/prometheus/prometheus.yml"
 DASHBOARD, OPERATE = "deploy/grafana/dashboards/sluice.json", "docs/how-to/operate.md"

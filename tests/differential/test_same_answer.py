@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.differential.answers import Answer, answer_of_order, carry_by_sluice
+from tests.differential.input_texts import TEXTS
 from tests.differential.reference import Reference, order_of
 from tests.e2e.systems import LiveSystem
 
@@ -22,14 +23,6 @@ TEMPLATES = sorted((Path(__file__).parent / "templates").glob("*.cwl"))
 #: Number of templates that run at the same time.
 BATCH_SIZE = 4
 
-TEXTS = {
-    "a.txt": "pear\napple\nfig\napple pie\n",
-    "b.txt": "quince\nbanana\n",
-    "c.txt": "",
-    "d-4_x.txt": "zebra\nan apple a day\nécole\n",
-    "e.txt": "".join(f"line {number}\n" for number in range(500)),
-    "f.txt": "apple",
-}
 
 #: Parameters by template, for templates that have parameters.
 PARAMS: Mapping[str, Mapping[str, Any]] = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.differential.answers import by_cwltool, by_sluice
-from tests.differential.test_same_answer import TEXTS
+from tests.differential.input_texts import TEXTS
 from tests.e2e.systems import live_system
 from tests.servers.podman import start_podman
 

@@ -7,14 +7,15 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
-import psutil
 import pytest
 
 from tests.guard import MARK
+from tests.servers.running_processes import running_below
 from tests.waiting import eventually
+
+__all__ = ["running_below"]
 
 pytestmark = pytest.mark.long("it is about the tests themselves")
 
@@ -28,21 +29,6 @@ def folder() -> Iterator[Path]:
     folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def running_below(folder: Path) -> list[str]:
-    """Command lines of processes that were started by somebody who works below a folder, or work
-    there."""
-    processes = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            places = [*process.environ().values(), *process.cmdline(), process.cwd()]
-            if (
-                any(str(folder) in place for place in places)
-                and process.status() != psutil.STATUS_ZOMBIE
-            ):
-                processes.append(f"{process.pid} {process.cmdline()}")
-    return processes
 
 
 def names(folder: Path, pattern: str) -> list[str]:

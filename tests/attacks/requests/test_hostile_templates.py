@@ -12,7 +12,7 @@ import pytest
 from tests.attacks.whole_contents import WORDCOUNT
 from tests.attacks.whole_system import WholeSystem, whole_system
 from tests.servers.postgres import PostgresServer
-from tests.unit.cwl.errors.test_hostile_text import HOSTILE
+from tests.unit.cwl.errors.hostile_texts import HOSTILE
 
 ROUTES = ["templates", "run-templates", "templates/compare", "templates/check", "tools"]
 TABLES_WITHOUT_NEW_ROWS = ["templates", "run-templates", "tools"]

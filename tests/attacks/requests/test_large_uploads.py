@@ -9,7 +9,7 @@ import pytest
 
 from sluice.servicekit.web.request_limits import MAX_REGISTRATION, Limits
 from tests.attacks.requests.large_uploads import REFUSED, TAKEN
-from tests.attacks.requests.test_requests import head, sent, served
+from tests.attacks.requests.raw_requests import head, sent, served
 
 #: MiB that an upload may take in addition to the libraries. Without checks, most of these uploads
 #: took a gigabyte or never ended.
@@ -20,7 +20,7 @@ MAX_MEBIBYTES = 350
 CHECK_PROGRAM = """
 import json, os, resource, sys
 from tests.attacks.requests.large_uploads import REFUSED, TAKEN, steps_in_a_row
-from tests.unit.cwl.errors.test_any_upload import carry_through
+from tests.unit.cwl.errors.accepted_uploads import carry_through
 from sluice.cwl import compile_upload, take_files
 
 def peak():

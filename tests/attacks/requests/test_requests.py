@@ -1,16 +1,11 @@
 """Tests of hostile requests: to foreign host names, too large, too slow, and too many."""
 
 import asyncio
-import json
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
 
 import httpx
 import pytest
 from starlette.requests import Request
-from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 from structlog.testing import capture_logs
 
@@ -23,54 +18,24 @@ from sluice.servicekit.web.request_bodies import SMALL
 from sluice.servicekit.web.request_guard import BYTES_A_VALUE
 from sluice.servicekit.web.request_limits import Limits
 from sluice.servicekit.web.server import HttpServer
+from tests.attacks.requests.raw_requests import (
+    LIMITS,
+    MAX_BODY,
+    TIMEOUT,
+    head,
+    sent,
+    served,
+    size_of_body,
+)
 from tests.callers import for_anybody
 from tests.integration.operator.conftest import Operator, operator
 
 __all__ = ["operator"]
 
-MAX_BODY = 64 * 1024
-#: Seconds. Data that should be too slow is never sent.
-TIMEOUT = 0.2
-LIMITS = Limits(frozenset({"dms"}), body=MAX_BODY, body_seconds=TIMEOUT, settings="SLUICE_DMS_")
-
 
 @pytest.fixture(autouse=True)
 def _short_farewell(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(request_guard, "LINGER", TIMEOUT)
-
-
-async def size_of_body(scope: Scope, receive: Receive, send: Send) -> None:
-    request = Request(scope, receive)
-    await JSONResponse({"size": len(await request.body())})(scope, receive, send)
-
-
-@asynccontextmanager
-async def served(
-    limits: Limits = LIMITS, *, app: Any = size_of_body, connections: int = 100
-) -> AsyncIterator[int]:
-    server = HttpServer(app, host="127.0.0.1", port=0, limits=limits, connections=connections)
-    async with running(server):
-        yield server.port
-
-
-async def sent(port: int, data: bytes) -> tuple[int, dict[str, Any]]:
-    """Send the bytes, keep the connection open, and return the status and the body of the
-    answer."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(data)
-    async with asyncio.timeout(30):
-        answer = await reader.read()
-    writer.close()
-    head, _, body = answer.partition(b"\r\n\r\n")
-    return int(head.split()[1]), json.loads(body)
-
-
-def head(method: str = "GET", **headers: str) -> bytes:
-    lines = [
-        f"{name.replace('_', '-')}: {value}"
-        for name, value in {"host": "127.0.0.1", **headers}.items()
-    ]
-    return "\r\n".join([f"{method} / HTTP/1.1", *lines, "", ""]).encode()
 
 
 @pytest.mark.parametrize(

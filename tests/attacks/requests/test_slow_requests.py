@@ -8,7 +8,7 @@ from starlette.types import Receive, Scope, Send
 
 from sluice.servicekit.web.connections import PatientProtocol
 from sluice.servicekit.web.request_limits import Limits
-from tests.attacks.requests.test_requests import MAX_BODY, TIMEOUT, head, served
+from tests.attacks.requests.raw_requests import MAX_BODY, TIMEOUT, head, served
 
 #: Seconds between two bytes.
 BYTE_SECONDS = TIMEOUT / 10

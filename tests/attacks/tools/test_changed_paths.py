@@ -12,8 +12,8 @@ from sluice.contracts.common.states import AttemptOutcome
 from tests.attacks.tools.victims import MARK, Victims
 from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, task, tool
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
-from tests.unit.pilot.runner.tools.test_invocations import OPERATION, invocation
+from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.invocations import OPERATION, invocation
 from tests.unit.pilot.slot_runner import Runner
 
 OUTPUT = {"o": {"type": "File", "outputBinding": {"glob": "x"}}}

@@ -27,8 +27,8 @@ from tests.attacks.tools.victims import MARK, Victims
 from tests.servers.podman import IMAGE, Podman
 from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, output, task, tool
+from tests.unit.pilot.invocations import OPERATION, invocation
 from tests.unit.pilot.runner.containers.podman_slot import engine, podman, start
-from tests.unit.pilot.runner.tools.test_invocations import OPERATION, invocation
 from tests.unit.pilot.slot_runner import Runner
 
 __all__ = ["engine", "podman"]  # fixtures

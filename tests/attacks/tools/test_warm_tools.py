@@ -14,7 +14,7 @@ from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import failed
 from tests.unit.pilot.builders import task, tool
 from tests.unit.pilot.isolation import slot_behind
-from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs, raw, text_of
+from tests.unit.pilot.runner.attempts.warm_jobs import Jobs, raw, text_of
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 

@@ -18,7 +18,7 @@ from tests.attacks.tools.attack import SUCCEEDED, Attack, program
 from tests.attacks.tools.surroundings import Surroundings
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import TOOL_PYTHON, input_file, task, tool
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.inner_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 
 ATTACKS = [

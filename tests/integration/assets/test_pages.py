@@ -4,7 +4,7 @@ from httpx import ASGITransport, AsyncClient
 
 from tests.callers import for_anybody
 from tests.integration.assets.asset_services import Assets, bound
-from tests.integration.operator.test_pages import token_of
+from tests.integration.operator.forms import token_of
 
 
 async def test_pages_store_show_and_remove_versions(assets: Assets) -> None:

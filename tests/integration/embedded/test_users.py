@@ -17,7 +17,7 @@ from sluice.embedded.process import start_detached
 from sluice.servicekit.running.processes import lives
 from tests.e2e.commands import sluice
 from tests.e2e.systems import NO_CONTAINERS, home_folder
-from tests.servers.test_ended_runs import running_below
+from tests.servers.running_processes import running_below
 from tests.waiting import wait_until
 
 #: Uses the system of a home folder until the input ends.

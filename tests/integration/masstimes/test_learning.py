@@ -18,7 +18,7 @@ from masstimes.small_web.web import SmallWeb
 from masstimes.table import command, measure_command
 from masstimes.text import page_text
 
-from tests.integration.masstimes.test_parishes_by_hand import measures, run_programs
+from tests.integration.masstimes.programs import measures, run_programs
 from tests.unit.masstimes.contexts import answered_sites, lines_of, write
 from tests.waiting import wait_until
 

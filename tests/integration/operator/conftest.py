@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,15 +13,19 @@ import pytest
 from starlette.applications import Starlette
 
 from sluice.clients.operator import OperatorClient
+from sluice.contracts.templates.templates import NewTemplate
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
+from sluice.servicekit.web.server import HttpServer
 from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.integration.operator.fakes.neighbours import Neighbours
+from tests.integration.operator.scene import Scene
+from tests.integration.operator.sluice_command import Command
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.wiring import build
 
@@ -87,3 +92,20 @@ async def operating(database_url: str, **settings: Any) -> AsyncIterator[Operato
             yield Operator(
                 service, http, OperatorClient(http), neighbours, links, database_url, transport
             )
+
+
+@pytest.fixture
+async def sluice(operator: Operator) -> AsyncIterator[Command]:
+    """Yield the command `sluice`, which reaches the service on a real port."""
+    server = HttpServer(for_anybody(operator.service.app), host="127.0.0.1", port=0)
+    async with running(server):
+        yield Command(f"http://127.0.0.1:{server.port}")
+
+
+@pytest.fixture
+async def scene(operator: Operator, spd_text: str, tmp_path: Path) -> Scene:
+    """Return rows of chains, tasks, jobs and data sets in the neighbours."""
+    template = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    scene = Scene(operator.neighbours, template, tmp_path, datetime.now(UTC))
+    scene.lay()
+    return scene

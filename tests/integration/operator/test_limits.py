@@ -7,9 +7,7 @@ import pytest
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.jobs.limits import LimitPeriod, ResourceLimit
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.templates.test_template_command import Command, sluice
-
-__all__ = ["sluice"]
+from tests.integration.operator.sluice_command import Command
 
 
 async def test_commands_set_list_and_remove_limits(operator: Operator, sluice: Command) -> None:

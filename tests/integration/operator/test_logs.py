@@ -36,9 +36,7 @@ from sluice.contracts.jobs.tasks import Attempt, Job
 from sluice.servicekit.running.lifecycle import running
 from tests.conftest import DatabaseFactory
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.templates.test_template_command import Command, sluice
-
-__all__ = ["sluice"]
+from tests.integration.operator.sluice_command import Command
 
 MIB = 1 << 20
 LONG = b"".join(b"line %d\n" % number for number in range(400_000))

@@ -24,11 +24,9 @@ from sluice.contracts.data.datasets import Dataset, NewDataset
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.servicekit.access.principal import ServiceCaller
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.templates.test_template_command import Command, sluice
-from tests.integration.operator.test_pages import token_of
+from tests.integration.operator.forms import token_of
+from tests.integration.operator.sluice_command import Command
 from tests.unit.cwl.samples import LINEAR
-
-__all__ = ["sluice"]
 
 SECOND = timedelta(seconds=1)
 

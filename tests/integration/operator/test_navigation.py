@@ -8,9 +8,6 @@ import pytest
 from sluice.contracts.common.states import ChainState
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Counts, Scene
-from tests.integration.operator.test_pages import scene
-
-__all__ = ["scene"]
 
 #: Linked from the page of an object, or printed by a command.
 PAGES_WITHOUT_MENU_LINK = {"/account", "/device", "/chains/new", "/run-templates"}

@@ -10,11 +10,9 @@ from sluice.contracts.common.states import PilotState
 from sluice.contracts.jobs.steps import StepLoad
 from sluice.contracts.pilots.pilot_list import Pilot
 from tests.integration.operator.conftest import Operator
+from tests.integration.operator.forms import token_of
 from tests.integration.operator.scene import Scene
-from tests.integration.operator.templates.test_template_command import Command, sluice
-from tests.integration.operator.test_pages import scene, token_of
-
-__all__ = ["scene", "sluice"]
+from tests.integration.operator.sluice_command import Command
 
 
 def a_pilot(operator: Operator, state: PilotState) -> Pilot:

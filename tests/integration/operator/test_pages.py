@@ -1,9 +1,7 @@
 """Web pages without a browser: forms and their protection, escaping, headers."""
 
 import re
-from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path
 
 import httpx
 import pytest
@@ -17,25 +15,11 @@ from sluice.contracts.common.states import (
     StepState,
 )
 from sluice.contracts.jobs.tasks import JobOrder
-from sluice.contracts.templates.templates import NewTemplate
 from tests.callers import for_anybody
 from tests.integration.operator.conftest import Operator
+from tests.integration.operator.forms import token_of
 from tests.integration.operator.scene import Counts, Scene
 from tests.unit.cwl.samples import GRAPH
-
-
-@pytest.fixture
-async def scene(operator: Operator, spd_text: str, tmp_path: Path) -> Scene:
-    template = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
-    scene = Scene(operator.neighbours, template, tmp_path, datetime.now(UTC))
-    scene.lay()
-    return scene
-
-
-def token_of(page: httpx.Response) -> str:
-    match = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
-    assert match is not None
-    return match[1]
 
 
 async def test_pages_send_security_headers_and_load_nothing_from_other_hosts(

@@ -13,12 +13,10 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.messages.queue_admin import QueueAdmin
 from sluice.servicekit.transport.base import Message
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.templates.test_template_command import Command, sluice
-from tests.integration.operator.test_pages import token_of
+from tests.integration.operator.forms import token_of
+from tests.integration.operator.sluice_command import Command
 from tests.waiting import eventually
 from wfms.operator.gauges import declare_gauges
-
-__all__ = ["sluice"]
 
 LONG = b'{"note": "' + b"<b>" * 3000 + b'"}'
 

@@ -3,9 +3,7 @@
 import pytest
 
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.templates.test_template_command import Command, sluice
-
-__all__ = ["sluice"]
+from tests.integration.operator.sluice_command import Command
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,8 @@
 """`sluice setup broker` creates the virtual host, logins with their rights, and queues."""
 
 import asyncio
-from collections.abc import Iterator
-from typing import Any
 
 import aio_pika
-import httpx
 import pytest
 from aio_pika.exceptions import ChannelClosed, ProbableAuthenticationError
 from typer.testing import CliRunner
@@ -14,68 +11,20 @@ from sluice.cli.app import command_line
 from sluice.contracts.access.services import SERVICES
 from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.contracts.messaging.queues import QUEUES
-from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.running.lifecycle import running
-from sluice.servicekit.transport.base import Message, Transport
-from sluice.servicekit.transport.open import open_transport
+from sluice.servicekit.transport.base import Message
 from sluice.setup.broker import set_up_broker
 from sluice.setup.logins import ServiceLogin
+from tests.integration.setup.broker_logins import Broker, broker, in_one_host, of
 from tests.integration.setup.conftest import Logins
-from tests.servers.rabbitmq import RabbitServer, free_ports
+from tests.servers.rabbitmq import free_ports
 
-
-class Broker:
-    """RabbitMQ as its administrator sees it."""
-
-    def __init__(self, server: RabbitServer) -> None:
-        self.server = server
-        self.management = f"http://guest:guest@127.0.0.1:{server.management_port}"
-
-    def url(self, login: ServiceLogin) -> str:
-        user, password, vhost = (
-            httpx.URL(path=part).raw_path.decode()
-            for part in (login.user, login.password, login.place)
-        )
-        password = password.replace(":", "%3A")
-        return f"amqp://{user}:{password}@127.0.0.1:{self.server.amqp_port}/{vhost}"
-
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
-        return self.server.manage(method, path, body)
-
-    def transport(self, login: ServiceLogin) -> Transport:
-        return open_transport(self.url(login), sluice_topology(), declare=False)
-
-
-@pytest.fixture
-def broker(rabbitmq_server: RabbitServer) -> Iterator[Broker]:
-    broker = Broker(rabbitmq_server)
-    yield broker
-    for kind in ("vhosts", "users"):
-        for one in broker.ask("GET", kind):
-            if one["name"] not in {"/", "guest"}:
-                broker.ask("DELETE", f"{kind}/{one['name']}")
+__all__ = ["broker"]
 
 
 @pytest.fixture
 def users(logins: Logins) -> list[ServiceLogin]:
     return in_one_host(logins())
-
-
-def in_one_host(logins: list[ServiceLogin]) -> list[ServiceLogin]:
-    return [
-        ServiceLogin(
-            one.service,
-            one.user.replace(" ", "-"),
-            one.password,
-            f"sluice-{one.user[-6:]}",
-            one.variable,
-        )
-        for one in logins
-    ]
-
-
-def of(users: list[ServiceLogin], service: str) -> ServiceLogin:
-    return next(user for user in users if user.service == service)
 
 
 async def test_service_logins_have_only_the_rights_that_they_need(

@@ -19,8 +19,8 @@ from sluice.servicekit.transport.open import open_transport
 from sluice.setup.logins import ServiceLogin
 from stack.rabbitmq import SERVER
 from tests.integration.servicekit.process import MODULE, ServiceProcess
+from tests.integration.setup.broker_logins import in_one_host
 from tests.integration.setup.conftest import Logins
-from tests.integration.setup.test_broker import in_one_host
 from tests.servers.certificates import Authority, Certificate
 from tests.servers.network_postgres import NetworkPostgres
 from tests.servers.rabbitmq import MISSING, RabbitServer, free_ports, start_local

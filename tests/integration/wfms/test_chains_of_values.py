@@ -16,7 +16,7 @@ from sluice.contracts.templates.plan import (
     StepInput,
     StepOutput,
 )
-from tests.integration.wfms.test_reruns import again, run
+from tests.integration.wfms.reruns import again, run
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import plan, step
 

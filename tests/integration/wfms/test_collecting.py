@@ -16,7 +16,7 @@ from tests.integration.wfms.append_only_chains import (
     run_chain,
     run_collected_chain,
 )
-from tests.integration.wfms.test_crashes import crash_at
+from tests.integration.wfms.crashes import crash_at
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 
 

@@ -1,45 +1,15 @@
 """Invariant 7: crashes and second instances lose and duplicate nothing."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
 
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.common.states import ChainState, StepState, TaskState
 from sluice.contracts.templates.conditions import Equals
-from tests.integration.wfms.faults import Crash
+from tests.integration.wfms.crashes import crash_at, crash_everywhere
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
-
-
-async def crash_everywhere(wfms: WfmsFixture, crank: Callable[[], Awaitable[object]]) -> int:
-    """Repeat a function with a crash at its first place, its second, and so on, until it completes.
-
-    Return the number of crashes.
-    """
-    crashes = 0
-    while True:
-        wfms.fuse.at, wfms.fuse.passed = crashes + 1, 0
-        try:
-            await crank()
-            return crashes
-        except Crash:
-            crashes += 1
-        finally:
-            wfms.fuse.at = None
-
-
-async def crash_at(wfms: WfmsFixture, place: int, crank: Callable[[], Awaitable[object]]) -> bool:
-    """Run a function with a crash at one place; return True if it completes before that place."""
-    wfms.fuse.at, wfms.fuse.passed = place, 0
-    try:
-        await crank()
-    except Crash:
-        return False
-    finally:
-        wfms.fuse.at = None
-    return True
 
 
 async def test_step_is_started_once_despite_a_crash_at_any_place(wfms: WfmsFixture) -> None:

@@ -10,8 +10,8 @@ import pytest
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, ServiceError
 from sluice.contracts.common.states import ChainState, DatasetState
 from sluice.contracts.data.datasets import Dataset
-from tests.integration.wfms.test_crashes import crash_at
-from tests.integration.wfms.test_file_parameters import make_file_value, one_file, reads_files
+from tests.integration.wfms.crashes import crash_at
+from tests.integration.wfms.file_values import make_file_value, one_file, reads_files
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import plan, step, three_steps
 from wfms.chains.db import deletions

@@ -9,7 +9,7 @@ from sluice.contracts.chains.chains import INCOMPLETE, Chain, ChainListState, Re
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.plan import Retention
-from tests.integration.wfms.test_reruns import again, dataset_of, is_deleted, run, sent
+from tests.integration.wfms.reruns import again, dataset_of, is_deleted, run, sent
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
 

@@ -4,7 +4,7 @@ from sluice.contracts.chains.chains import Chain, RerunChain
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.data.datasets import NewFile
 from sluice.contracts.templates.plan import Plan, Source
-from tests.integration.wfms.test_reruns import HOUR, again, begin, dataset_of, run, sent
+from tests.integration.wfms.reruns import HOUR, again, begin, dataset_of, run, sent
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step
 

@@ -2,75 +2,21 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import timedelta
-from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
 from sluice.contracts.chains.chains import Chain, RerunChain
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
-from sluice.contracts.common.states import ChainState, DatasetState, StepState
+from sluice.contracts.common.states import ChainState, StepState
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.conditions import Between, Require
-from sluice.contracts.templates.plan import Parameter, ParameterRef, Plan, Retention, Source
-from tests.integration.wfms.test_crashes import crash_at, crash_everywhere
-from tests.integration.wfms.test_file_parameters import make_file_value, one_file, reads_files
+from sluice.contracts.templates.plan import Retention
+from tests.integration.wfms.crashes import crash_at, crash_everywhere
+from tests.integration.wfms.file_values import make_file_value, one_file, reads_files
+from tests.integration.wfms.reruns import again, begin, dataset_of, is_deleted, run, sent, two_ends
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
-
-HOUR = timedelta(hours=1)
-DELETION_STATES = {DatasetState.DELETING, DatasetState.DELETED}
-
-
-def two_ends() -> Plan:
-    """Return a plan with two outputs: decode → (left → last, right)."""
-    return plan(
-        step("decode"),
-        step("left", Source(step="decode", port="out")),
-        step(
-            "right", Source(step="decode", port="out"), arguments={"cut": ParameterRef(name="cut")}
-        ),
-        step("last", Source(step="left", port="out")),
-        outputs=[("last", "out"), ("right", "out")],
-        parameters={"cut": Parameter(type="int", default=3)},
-        retention=DELETE_ALL,
-    )
-
-
-async def run(wfms: WfmsFixture, *, fail: str = "", turns: int = 6) -> None:
-    """Run all loops until nothing changes; the task of step ``fail`` fails."""
-    wfms.wms.failing = fail
-    for _ in range(turns):
-        await wfms.run_loops()
-
-
-async def begin(wfms: WfmsFixture, wf: Plan, *, fail: str, **params: object) -> Chain:
-    wfms.keep_failed_data(HOUR)
-    chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(wf), **params)
-    await run(wfms, fail=fail)
-    return await wfms.get_chain(chain.uid)
-
-
-async def again(wfms: WfmsFixture, chain: Chain, **options: Any) -> Chain:
-    rerun, new = await wfms.chains.rerun_chain(chain.uid, RerunChain(key=uuid4(), **options))
-    assert new
-    return rerun
-
-
-def dataset_of(chain: Chain, step: str, port: str = "out") -> UUID:
-    [uid] = [
-        dataset.uid for dataset in chain.datasets if (dataset.step, dataset.port) == (step, port)
-    ]
-    return uid
-
-
-def sent(wfms: WfmsFixture, chain: Chain) -> list[str]:
-    return [task.step for task in wfms.wms.tasks.values() if task.chain_uid == chain.uid]
-
-
-async def is_deleted(wfms: WfmsFixture, uid: UUID) -> bool:
-    return (await wfms.dms.get_dataset(uid)).state in DELETION_STATES
+from tests.unit.wfms.chains.plans import DELETE_ALL, three_steps
 
 
 async def test_rerun_takes_over_finished_steps_and_all_data_is_deleted_in_the_end(

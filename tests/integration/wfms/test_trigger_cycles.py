@@ -15,7 +15,7 @@ from tests.integration.wfms.append_only_chains import (
     scheduled_plan,
     start_triggered_chains,
 )
-from tests.integration.wfms.test_triggered_templates import clock, schedule
+from tests.integration.wfms.schedules import clock, schedule
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 
 __all__ = ["clock"]

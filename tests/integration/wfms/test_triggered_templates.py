@@ -3,8 +3,6 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from sluice.contracts.common.states import ChainState
 from tests.integration.wfms.append_only_chains import (
     PAGES,
@@ -19,21 +17,11 @@ from tests.integration.wfms.append_only_chains import (
     scheduled_plan,
     start_triggered_chains,
 )
-from tests.integration.wfms.test_crashes import crash_at
+from tests.integration.wfms.crashes import crash_at
+from tests.integration.wfms.schedules import clock, schedule
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 
-
-@pytest.fixture
-def clock(wfms: WfmsFixture) -> FixedClock:
-    """Return the clock of the intake."""
-    set_clock = FixedClock()
-    wfms.databases["wfms.intake"].clock = set_clock
-    return set_clock
-
-
-async def schedule(wfms: WfmsFixture) -> tuple[datetime | None, str]:
-    (row,) = await wfms.rows("wfms.intake", "SELECT last_at, came_of_it AS outcome FROM schedules")
-    return row["last_at"], row["outcome"]
+__all__ = ["clock"]
 
 
 async def test_template_gets_new_files_when_there_are_enough(wfms: WfmsFixture) -> None:

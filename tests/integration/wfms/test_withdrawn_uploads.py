@@ -7,8 +7,8 @@ import pytest
 from sluice.contracts.chains.chains import Chain, RerunChain
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.states import ChainDatasetStatus, ChainState, DatasetState
-from tests.integration.wfms.test_crashes import crash_everywhere
-from tests.integration.wfms.test_reruns import HOUR, dataset_of, is_deleted, two_ends
+from tests.integration.wfms.crashes import crash_everywhere
+from tests.integration.wfms.reruns import HOUR, dataset_of, is_deleted, two_ends
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 
 

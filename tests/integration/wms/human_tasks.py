@@ -12,7 +12,7 @@ from sluice.contracts.human_tasks.ask import Ask
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.pilots.output_files import OutputFile
 from tests.integration.wms.catalogue import new_output
-from tests.integration.wms.splitting.test_splitting import accept, make_dataset
+from tests.integration.wms.splitting.split_tasks import accept, make_dataset
 from tests.integration.wms.wms_fixture import CHECKSUM, NOW, WmsFixture, make_task
 from wms.usecases.reports.accept_answers import accept_answers
 from wms.usecases.reports.list_human_tasks import list_human_jobs

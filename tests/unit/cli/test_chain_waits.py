@@ -1,8 +1,5 @@
 """Messages about a chain that does not go on."""
 
-from datetime import UTC, datetime
-from uuid import uuid4
-
 import pytest
 
 from sluice.cli.connection import connected
@@ -10,18 +7,11 @@ from sluice.cli.watch import outage, wait_reasons
 from sluice.cli.watch.chain import follow_chain
 from sluice.cli.watch.outage import OutageMessages
 from sluice.cli.watch.wait_reasons import ChainWaits
-from sluice.contracts.chains.chains import Chain, ChainStep
-from sluice.contracts.common.states import ChainState, StepState
+from sluice.contracts.chains.chains import ChainStep
+from sluice.contracts.common.states import StepState
+from tests.unit.cli.chains import chain_with
 
 FULL = "waits for a storage of type intermediate: scratch is disabled"
-
-
-def chain_with(*steps: ChainStep) -> Chain:
-    return Chain(
-        uid=uuid4(), state=ChainState.IN_PROGRESS, template_id=uuid4(), template="t",
-        template_version=1, dataset_uid=uuid4(), dataset_name="d", params={},
-        created_at=datetime(2026, 5, 4, tzinfo=UTC), steps=list(steps), datasets=[],
-    )  # fmt: skip
 
 
 async def test_reason_of_a_step_that_cannot_start_is_printed_once(

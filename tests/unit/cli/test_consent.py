@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 from sluice.cli.app import command_line
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.system import System, with_system
-from tests.unit.cli.test_system import commands
+from tests.unit.cli.command_tree import commands
 
 #: Names of commands that destroy something for good.
 DESTRUCTIVE = {

@@ -17,8 +17,8 @@ from sluice.clients.operator import OperatorClient
 from sluice.contracts.chains.chains import Chain, ChainStep, ChainTask
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import ChainState, StepState
-from tests.unit.cli.test_chain_waits import chain_with
-from tests.unit.operator.test_progress import status
+from tests.unit.cli.chains import chain_with
+from tests.unit.operator.chains import status
 
 
 def task_of(chain: Chain, state: StepState) -> ChainTask:

@@ -1,16 +1,14 @@
 """Options that select the system of a command."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_command
 from typer.testing import CliRunner
 
 from sluice.cli.app import command_line
 from sluice.cli.system import System, with_system
+from tests.unit.cli.command_tree import commands
 
 #: Commands that print bytes and have no ``--json``.
 RAW = {"queue body"}
@@ -56,11 +54,3 @@ def test_each_command_for_a_system_has_the_same_options() -> None:
     assert len(asking) > 30
     assert {name for name in asking if "--home" not in options_by_command[name]} == set()
     assert {name for name in asking if "--json" not in options_by_command[name]} == RAW
-
-
-def commands(command: Any, name: str = "") -> Iterator[tuple[str, set[str]]]:
-    if isinstance(command, TyperGroup):
-        for word, inner in command.commands.items():
-            yield from commands(inner, f"{name} {word}".strip())
-    else:
-        yield name, {option for parameter in command.params for option in parameter.opts}

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from sluice.cli.commands.templates.template import annotation, app
+from sluice.cli.commands.templates.template import annotation
 from sluice.contracts.common.problems import Finding
+from tests.unit.cli.check_command import check
 from tests.unit.cwl.samples import LINEAR, edited
 
 SLOW = ("      requirements:\n        ToolTimeLimit: {timelimit: 10}\n  join", "  join")
@@ -27,11 +27,6 @@ def wrong_template(tmp_path: Path) -> Path:
         edited(("type: int\n    default: 5", "type: int\n    default: five"), text=LINEAR)
     )
     return path
-
-
-def check(*arguments: str | Path) -> tuple[int, str]:
-    result = CliRunner().invoke(app, ["check", *map(str, arguments)])
-    return result.exit_code, result.output
 
 
 def test_check_prints_a_summary_or_errors_as_text(good: Path, wrong_template: Path) -> None:

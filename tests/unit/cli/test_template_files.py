@@ -8,8 +8,8 @@ import pytest
 from sluice.cli.template_files import read_template_files, template_name
 from sluice.cwl import PackError, UploadRefused
 from sluice.cwl.compiler import compile_upload
-from tests.unit.cli.test_template_check import check
-from tests.unit.cwl.documents.test_packing import TOOL, WORKFLOW
+from tests.unit.cli.check_command import check
+from tests.unit.cwl.documents.two_files import TOOL, WORKFLOW
 
 
 @pytest.fixture

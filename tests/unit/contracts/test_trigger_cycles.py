@@ -12,7 +12,7 @@ from sluice.contracts.templates.conditions import Equals
 from sluice.contracts.templates.templates import Template
 from sluice.contracts.templates.trigger_cycles import describe_cycle, find_cycle, why_cycle
 from tests.unit.wfms.chains.plans import plan, step
-from tests.unit.wfms.intake.test_triggers import START, corpus
+from tests.unit.wfms.intake.append_only_datasets import START, corpus
 
 GROWN = Trigger(every=GrowthTrigger(files=1))
 

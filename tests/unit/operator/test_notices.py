@@ -23,13 +23,10 @@ from sluice.contracts.common.states import (
 from sluice.contracts.data.datasets import Dataset, StalledGroup
 from sluice.contracts.jobs.steps import DISABLED, StepLoad, StepPriority
 from sluice.contracts.jobs.tasks import UnschedulableTask
-from tests.unit.operator.test_overview import pilot
-from tests.unit.operator.test_progress import NOW, chain, status
+from tests.unit.operator.chains import NOW, chain, status
+from tests.unit.operator.notice_texts import notice, texts
+from tests.unit.operator.pilots import pilot
 from wfms.operator.monitoring.domain import chain_notices, data_notices, notices, pilot_notices
-
-
-def texts(listed_notices: list[Notice]) -> list[str]:
-    return [notice.text for notice in listed_notices]
 
 
 def test_notice_of_a_failed_chain_has_the_reason_and_can_be_acknowledged() -> None:
@@ -196,22 +193,6 @@ def test_disabled_steps_with_waiting_jobs_have_notices() -> None:
     ]
     assert {(notice.page, notice.since, notice.id) for notice in reports} == {("steps", NOW, None)}
     assert pilot_notices.report_disabled_steps(loads[3:]) == [], "no job waits for the step"
-
-
-def notice(
-    text: str,
-    severity: NoticeSeverity = NoticeSeverity.ERROR,
-    *,
-    task: bool = False,
-    happened: bool = False,
-) -> Notice:
-    uid = uuid4()
-    return Notice(
-        text=text,
-        severity=severity,
-        id=f"chain:{uid}" if happened else None,
-        task_uid=uid if task else None,
-    )
 
 
 @pytest.mark.parametrize(

@@ -1,38 +1,10 @@
 """The list of pilots on the overview page."""
 
-from datetime import timedelta
-from uuid import uuid4
-
 from sluice.contracts.chains.attention import NoticeList
 from sluice.contracts.common.states import PilotState
 from sluice.contracts.pilots.pilot_list import Pilot, PilotList
-from sluice.contracts.pilots.pilots import NodeResources
-from tests.unit.operator.test_progress import NOW
+from tests.unit.operator.pilots import pilot
 from wfms.operator.monitoring.domain.overview import MAX_PILOTS, Overview
-
-
-def pilot(
-    name: str = "p",
-    *,
-    state: PilotState = PilotState.LOST,
-    host: str = "h",
-    registered: int = 0,
-    leased: int = 0,
-) -> Pilot:
-    """Return a pilot; ``registered`` is in minutes after NOW."""
-    node = NodeResources(cores=2, ram=4096, disk=1000)
-    at = NOW + timedelta(minutes=registered)
-    return Pilot(
-        uid=uuid4(),
-        name=name,
-        host=host,
-        state=state,
-        slots=2,
-        resources=node,
-        registered_at=at,
-        seen_at=at,
-        leased=leased,
-    )
 
 
 def test_busy_slots_of_a_pilot_never_exceed_its_slots() -> None:

@@ -1,60 +1,19 @@
 """Progress of chains: counts and bars."""
 
-from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.contracts.chains.chains import Chain, ChainStep
-from sluice.contracts.common.states import ChainState, ErrorClass, StepState, TaskMode, TaskState
-from sluice.contracts.jobs.tasks import TaskStatus
+from sluice.contracts.chains.chains import ChainStep
+from sluice.contracts.common.states import ChainState, StepState, TaskState
+from tests.unit.operator.chains import chain, status
 from wfms.operator.chains.domain.progress import (
     BarPart,
     Shortfall,
     chain_progress,
     count_jobs_by_part,
 )
-
-NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-
-
-def status(uid: UUID | None = None, /, **counts: int) -> TaskStatus:
-    numbers = {
-        name: 0
-        for name in ("ready", "leased", "running", "finished", "failed", "canceled", "quarantined")
-    } | counts
-    return TaskStatus(
-        uid=uid or uuid4(),
-        chain_uid=uuid4(),
-        step="decode",
-        template="t",
-        state=TaskState.ACTIVE,
-        mode=TaskMode.MAP,
-        rank=1,
-        total=sum(numbers.values()),
-        created_at=NOW,
-        errors={ErrorClass.TOOL_REFUSED: 1} if counts.get("failed") else {},
-        **numbers,
-    )
-
-
-def chain(state: ChainState, *steps: ChainStep, reason: str = "") -> Chain:
-    return Chain(
-        uid=uuid4(),
-        state=state,
-        template_id=uuid4(),
-        template="t",
-        template_version=1,
-        dataset_uid=uuid4(),
-        dataset_name="d",
-        params={},
-        created_at=NOW,
-        ended_at=NOW if state.final else None,
-        reason=reason,
-        steps=list(steps),
-        datasets=[],
-    )
 
 
 @given(st.lists(st.integers(0, 2_000_000), min_size=8, max_size=8).filter(any))

@@ -6,9 +6,9 @@ from sluice.contracts.chains.attention import NoticeSeverity
 from sluice.contracts.common.states import PilotState, StorageType
 from sluice.contracts.data.datasets import Storage
 from sluice.contracts.data.storage_space import StorageWait
-from tests.unit.operator.test_notices import texts
-from tests.unit.operator.test_overview import pilot
-from tests.unit.operator.test_progress import NOW
+from tests.unit.operator.chains import NOW
+from tests.unit.operator.notice_texts import texts
+from tests.unit.operator.pilots import pilot
 from wfms.operator.monitoring.domain import data_notices, pilot_notices
 
 

@@ -1,28 +1,18 @@
 """Diagrams of times: valid SVG, to scale, with any names."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from xml.etree import ElementTree
 
 import pytest
 
-from sluice.contracts.jobs.times import Lane, Spread, StepTimes, Timeline, WorkTimes
+from sluice.contracts.jobs.times import Lane, Timeline, WorkTimes
+from tests.unit.operator.step_times import BEGIN, step
 from wfms.operator.chains.domain.svg import seconds_text, time_ticks
 from wfms.operator.chains.domain.timeline_drawing import draw_timeline
 from wfms.operator.chains.domain.times_drawing import draw_times
 
 NS = "{http://www.w3.org/2000/svg}"
-BEGIN = datetime(2026, 5, 1, tzinfo=UTC)
-
-
-def spread(mean: float, p90: float) -> Spread:
-    return Spread(count=9, total=9 * mean, mean=mean, deviation=1.0, least=0.0, median=mean,
-                  p90=p90, p99=p90, most=p90)  # fmt: skip
-
-
-def step(name: str, waiting: float, working: float) -> StepTimes:
-    both = {"waiting": spread(waiting, 2 * waiting), "working": spread(working, working)}
-    return StepTimes(step=name, tasks=1, finished=9, open=0, **both, passage=both["waiting"])
 
 
 def parts(picture: str, name: str) -> Iterator[ElementTree.Element]:

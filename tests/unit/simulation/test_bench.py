@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bench.simulate import Case, compute_lower_bound
 from sluice.contracts.jobs.simulation import PolicyName
-from tests.unit.simulation.test_simulation import scenario
+from tests.unit.simulation.scenarios import scenario
 from wms.simulation.entry import list_page_work, simulate
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sluice.contracts.jobs.simulation import PolicyName
-from tests.unit.simulation.test_simulation import kind_of, scenario
+from tests.unit.simulation.scenarios import kind_of, scenario
 from wms.simulation import entry
 from wms.simulation.entry import simulate
 from wms.simulation.errors import InvalidScenario

@@ -14,35 +14,16 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from sluice.cli.app import command_line
-from sluice.contracts.jobs.simulation import PolicyName, SimulationResult
+from sluice.contracts.jobs.simulation import PolicyName
 from tests.architecture.sources import ROOT
+from tests.unit.simulation.scenarios import kind_of, scenario
 from wms.domain.placement import policy as placement_policy
 from wms.domain.placement import reward_rate, watchdog
 from wms.domain.scheduling import matching
 from wms.simulation.entry import read_scenario, simulate
 from wms.simulation.errors import InvalidScenario
-from wms.simulation.scenario import Scenario
 
 SCENARIOS = ROOT / "docs/scenarios"
-
-
-def scenario(**changes: Any) -> Scenario:
-    """Return a scenario: stages of 10 and 5 s, one node, and a page every 100 s."""
-    whole: dict[str, Any] = {
-        "name": "small",
-        "kinds": [
-            {"name": "a", "difference": {"fixed": 10}, "loading": 3},
-            {"name": "b", "difference": {"fixed": 5}, "loading": 2},
-        ],
-        "pipelines": [{"name": "p", "stages": ["a", "b"]}],
-        "arrivals": [{"pipeline": "p", "every": 100, "count": 3}],
-        "nodes": [{"name": "n"}],
-    }
-    return Scenario.model_validate(whole | changes)
-
-
-def kind_of(result: SimulationResult, name: str) -> Any:
-    return next(each for each in result.kinds if each.kind == name)
 
 
 def test_simulation_of_one_node_equals_a_hand_computation() -> None:

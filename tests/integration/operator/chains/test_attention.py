@@ -14,11 +14,9 @@ from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.transport.base import TransportUnavailable
 from sluice.servicekit.web.http import Health, create_app
 from tests.integration.operator.conftest import Operator
+from tests.integration.operator.forms import token_of
 from tests.integration.operator.scene import Counts, Scene
-from tests.integration.operator.templates.test_template_command import Command, sluice
-from tests.integration.operator.test_pages import scene, token_of
-
-__all__ = ["scene", "sluice"]
+from tests.integration.operator.sluice_command import Command
 
 FAILED = (
     "spd over run-0308-frames failed: step decode: 9 of 60 jobs failed permanently, the boundary"

@@ -7,11 +7,9 @@ from sluice.contracts.common.states import ChainState, DatasetType
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
+from tests.integration.operator.forms import token_of
 from tests.integration.operator.scene import Scene
-from tests.integration.operator.templates.test_template_command import Command, sluice
-from tests.integration.operator.test_pages import scene, token_of
-
-__all__ = ["scene", "sluice"]
+from tests.integration.operator.sluice_command import Command
 
 
 @pytest.fixture

@@ -8,11 +8,9 @@ from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.templates.templates import NewTemplate, Template
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.templates.test_template_command import Command, sluice
-from tests.integration.operator.test_pages import token_of
+from tests.integration.operator.forms import token_of
+from tests.integration.operator.sluice_command import Command
 from tests.unit.cwl.samples import LINEAR, OF_VALUES
-
-__all__ = ["sluice"]
 
 PARAMETERS = {"cuts": [1, 2], "note": "n"}
 

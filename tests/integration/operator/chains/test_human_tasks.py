@@ -21,7 +21,7 @@ from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.integration.ask.conftest import GROUP, STEP, TEMPLATE, HumanTasks, human_tasks_on
 from tests.integration.operator.conftest import Operator, operating
-from tests.integration.operator.templates.test_template_command import Command
+from tests.integration.operator.sluice_command import Command
 
 STEP_KEY = HumanStepKey(GROUP, TEMPLATE, STEP)
 PAGE = "/asking/everyone/mass%20times/look"

@@ -6,11 +6,9 @@ from uuid import UUID, uuid4
 from sluice.contracts.chains.chains import RerunChain
 from sluice.contracts.common.states import ChainState
 from tests.integration.operator.conftest import Operator
+from tests.integration.operator.forms import token_of
 from tests.integration.operator.scene import Scene
-from tests.integration.operator.templates.test_template_command import Command, sluice
-from tests.integration.operator.test_pages import scene, token_of
-
-__all__ = ["scene", "sluice"]
+from tests.integration.operator.sluice_command import Command
 
 
 def over(operator: Operator) -> str:

@@ -12,8 +12,8 @@ import pytest
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
+from tests.integration.operator.forms import token_of
 from tests.integration.operator.scene import Counts, Scene
-from tests.integration.operator.test_pages import token_of
 from tests.unit.cwl.samples import OF_TYPES
 
 UID = "6f0c7f5e-6c1b-5d0f-9a52-3b8c1d1a7e11"

@@ -5,9 +5,6 @@ import re
 from sluice.contracts.common.states import ChainState
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Counts, Scene
-from tests.integration.operator.test_pages import scene
-
-__all__ = ["scene"]  # a fixture
 
 
 async def test_pages_of_a_chain_tell_why_its_step_waits(operator: Operator, scene: Scene) -> None:

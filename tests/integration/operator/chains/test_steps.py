@@ -10,9 +10,7 @@ from sluice.contracts.common.problems import NotFound
 from sluice.contracts.jobs.steps import DISABLED, SetStepPriority, StepLoad, StepPriority
 from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.templates.test_template_command import Command, sluice
-
-__all__ = ["sluice"]
+from tests.integration.operator.sluice_command import Command
 
 #: The template belongs to a one-off run and is not published.
 BUSY = StepLoad(

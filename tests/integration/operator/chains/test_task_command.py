@@ -3,9 +3,7 @@
 from uuid import uuid4
 
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.templates.test_template_command import Command, sluice
-
-__all__ = ["sluice"]
+from tests.integration.operator.sluice_command import Command
 
 
 async def test_command_reports_a_task_without_matching_jobs(

@@ -3,9 +3,6 @@
 from sluice.contracts.common.states import TaskState
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Scene
-from tests.integration.operator.test_pages import scene
-
-__all__ = ["scene"]  # a fixture
 
 
 async def test_page_mentions_retries_only_if_attempts_can_be_retried(

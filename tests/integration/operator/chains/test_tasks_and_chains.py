@@ -15,12 +15,10 @@ from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.jobs.tasks import BY_REQUEST, Cancel
 from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator, operating
+from tests.integration.operator.forms import token_of
 from tests.integration.operator.scene import Counts, Scene
-from tests.integration.operator.templates.test_template_command import Command, sluice
-from tests.integration.operator.test_pages import token_of
+from tests.integration.operator.sluice_command import Command
 from wfms.operator.gateway.usecases.forward_request import ForwardedRequest, forward_request
-
-__all__ = ["sluice"]
 
 JSON = {"content-type": "application/json"}
 

@@ -15,11 +15,8 @@ from sluice.contracts.common.states import ChainState
 from sluice.contracts.jobs.times import Lane, Timeline, WorkTimes
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Scene
-from tests.integration.operator.templates.test_template_command import Command, sluice
-from tests.integration.operator.test_pages import scene
-from tests.unit.operator.test_times_drawing import BEGIN, spread, step
-
-__all__ = ["scene", "sluice"]
+from tests.integration.operator.sluice_command import Command
+from tests.unit.operator.step_times import BEGIN, spread, step
 
 TIMES = WorkTimes(
     steps=[step("layout", 12.0, 3.0), step("export", 1.0, 0.5)],

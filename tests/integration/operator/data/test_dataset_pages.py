@@ -1,76 +1,23 @@
 """Data sets on pages, by REST and by command, and chains that people start on them."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from html import unescape
 from uuid import UUID, uuid4
 
 import pytest
 
-from sluice.contracts.chains.intake import Tie, Unmatched
+from sluice.contracts.chains.intake import Tie
 from sluice.contracts.common.problems import NotFound
-from sluice.contracts.common.states import DatasetState, DatasetType
-from sluice.contracts.data.datasets import Dataset, File, NewDataset
+from sluice.contracts.data.datasets import File, NewDataset
 from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.templates.test_template_command import Command, sluice
-from tests.integration.operator.test_pages import token_of
-from tests.unit.cwl.samples import LINEAR, edited
+from tests.integration.operator.data.unmatched_datasets import NOW, OTHER, closed, waiting
+from tests.integration.operator.forms import token_of
+from tests.integration.operator.sluice_command import Command
+from tests.unit.cwl.samples import edited
 
-__all__ = ["sluice"]
-
-#: Takes calibration data and reads a parameter from the metadata.
-OTHER = edited(
-    (
-        "sluice:match: {sluice:type: raw, detector: spd}",
-        "sluice:match: {sluice:type: calibration}\nsluice:bind: {limit: lines}",
-    ),
-    ("    type: int\n    default: 5", "    type: int"),
-)
-NOW = datetime.now(UTC)
-
-
-@pytest.fixture
-async def waiting(operator: Operator) -> dict[str, UUID]:
-    """Return unmatched data sets by name.
-
-    ``linear`` would take ``fits`` now, ``lacks`` has no value for a parameter of ``other``, and
-    ``odd`` fits no template.
-    """
-    await operator.client.store_template(NewTemplate(name="linear", cwl=LINEAR))
-    await operator.client.store_template(NewTemplate(name="other", cwl=OTHER))
-    metas = {
-        "fits": {"type": "raw", "detector": "spd"},
-        "lacks": {"type": "calibration"},
-        "odd": {"type": "<odd>"},
-    }
-    uids = {}
-    for name, meta in metas.items():
-        dataset = closed(name, meta)
-        operator.neighbours.datasets[dataset.uid] = dataset
-        operator.neighbours.unmatched[dataset.uid] = Unmatched(
-            dataset_uid=dataset.uid,
-            dataset_name=name,
-            reason="there were no templates",
-            since=NOW,
-            dataset=dataset,
-        )
-        uids[name] = dataset.uid
-    operator.neighbours.rematches[uids["fits"]] = "linear"
-    return uids
-
-
-def closed(name: str, meta: dict[str, str]) -> Dataset:
-    return Dataset(
-        uid=uuid4(),
-        name=name,
-        type=DatasetType.INPUT,
-        state=DatasetState.CLOSED,
-        meta=meta,
-        count_files=1,
-        bytes=1200,
-        timestamp=NOW,
-    )
+__all__ = ["waiting"]
 
 
 async def test_rest_tells_why_each_template_does_not_take_a_data_set(

@@ -17,7 +17,7 @@ from sluice.contracts.data.datasets import File
 from sluice.servicekit.web.in_process import StreamingTransport
 from sluice.storage import ChecksumMismatch
 from tests.callers import for_anybody
-from tests.integration.operator.data.test_results import Results, filled, results
+from tests.integration.operator.data.results import Results, filled, results
 
 __all__ = ["results"]
 

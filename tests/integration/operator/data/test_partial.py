@@ -7,11 +7,11 @@ from pathlib import Path
 
 from sluice.contracts.chains.chains import ChainDataset, ChainStep
 from sluice.contracts.common.states import ChainDatasetStatus, ChainState, DatasetState, StepState
-from tests.integration.operator.data.test_results import Results, filled, results
-from tests.integration.operator.templates.test_template_command import Command, sluice
+from tests.integration.operator.data.results import Results, filled, results
+from tests.integration.operator.sluice_command import Command
 from tests.waiting import eventually
 
-__all__ = ["results", "sluice"]
+__all__ = ["results"]
 
 LOG = b"cannot read line 7\n"
 

@@ -9,7 +9,7 @@ from sluice.cli.transfer.upload import upload_files
 from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import NewDataset, NewStorage
-from tests.integration.operator.data.test_results import Results, results
+from tests.integration.operator.data.results import Results, results
 
 __all__ = ["results"]
 

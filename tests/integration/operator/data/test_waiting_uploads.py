@@ -5,10 +5,7 @@ from sluice.contracts.common.states import ChainState, DatasetState
 from sluice.contracts.data.datasets import Dataset, StalledGroup
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Scene
-from tests.integration.operator.templates.test_template_command import Command, sluice
-from tests.integration.operator.test_pages import scene
-
-__all__ = ["scene", "sluice"]
+from tests.integration.operator.sluice_command import Command
 
 DISABLED = (
     "no storage of type output can take it: results is disabled (`sluice storage enable results`)"

@@ -13,7 +13,8 @@ from sluice.contracts.access.people import AccountChange, Token
 from sluice.contracts.common.problems import Forbidden, NotFound, ServiceError
 from sluice.servicekit.access.principal import Person
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.identity.test_people import (
+from tests.integration.operator.forms import token_of
+from tests.integration.operator.identity.accounts import (
     OTHER,
     OWN_TOKEN,
     ROOT,
@@ -23,8 +24,7 @@ from tests.integration.operator.identity.test_people import (
     holder,
     operator,
 )
-from tests.integration.operator.identity.test_user_command import User, admin, anna
-from tests.integration.operator.test_pages import token_of
+from tests.integration.operator.identity.user_commands import User, admin, anna
 from tests.waiting import eventually
 from wfms.operator.identity.usecases.device_login import ADDRESS_LIMIT, WRONG_CODE_LIMIT
 

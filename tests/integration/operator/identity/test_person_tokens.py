@@ -23,7 +23,7 @@ from sluice.contracts.common.problems import (
 from sluice.servicekit.access.people import TOKEN_HOLDERS_PATH
 from sluice.servicekit.access.principal import Person, ServiceCaller
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.identity.test_people import (
+from tests.integration.operator.identity.accounts import (
     OWN_TOKEN,
     ROOT,
     account,

@@ -1,9 +1,7 @@
 """Sign-in with an OpenID provider, which runs in its own process."""
 
 import re
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -24,57 +22,15 @@ from sluice.servicekit.access.provider_sign_in import RETURN_PATH, PendingSignIn
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
 from tests.integration.operator.conftest import Operator, operating
-from tests.integration.operator.identity.test_people import ROOT, as_person
-from tests.servers.rabbitmq import free_ports
-from tests.waiting import wait_until
+from tests.integration.operator.identity.accounts import ROOT, as_person
+from tests.integration.operator.identity.openid_provider import ROLES, Provider, provider
 from wfms.operator.identity.domain.errors import ProviderRefused
 from wfms.operator.identity.usecases.oidc_settings import OidcSettings
 from wfms.operator.identity.usecases.openid_provider import OpenIdProvider
 
-ROLES = {"crew": "shift", "experts": "admin", "guests": "viewer"}
+__all__ = ["ROLES", "Provider", "provider"]
+
 OURS = "http://sluice.example"
-
-
-class Provider:
-    def __init__(self, url: str) -> None:
-        self.url = url
-
-    async def knows(self, subject: str, **claims: Any) -> None:
-        async with httpx.AsyncClient() as http:
-            identity = {"preferred_username": subject, **claims}
-            (await http.put(f"{self.url}/users/{subject}", json=identity)).raise_for_status()
-
-    async def lets_in(self, address: str, subject: str) -> str:
-        """Sign in at the provider, and return the address to which the browser is sent back."""
-        async with httpx.AsyncClient() as http:
-            page = await http.get(address)
-            assert page.status_code == 200, page.text
-            done = await http.post(address, data={"sub": subject})
-            assert done.status_code == 302, done.text
-            return str(done.headers["location"])
-
-
-@pytest.fixture(scope="module")
-def provider() -> Iterator[Provider]:
-    [port] = free_ports(1)
-    command = ("-W", "ignore", "-m", "oidc_provider_mock", "--port", str(port))
-    process = subprocess.Popen(
-        [sys.executable, *command, "--require-nonce", "true"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    url = f"http://localhost:{port}"
-
-    def answers() -> bool:
-        try:
-            return httpx.get(url).status_code == 200
-        except httpx.TransportError:
-            return False
-
-    wait_until(answers, what="the provider answers")
-    yield Provider(url)
-    process.terminate()
-    process.wait()
 
 
 @dataclass

@@ -16,7 +16,7 @@ from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
 from tests.callers import for_anybody
 from tests.integration.operator.conftest import operating
-from tests.integration.operator.templates.test_template_command import Command
+from tests.integration.operator.sluice_command import Command
 
 VALUE = "hunter2-hunter2"
 

@@ -20,7 +20,7 @@ from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.servicekit.sealing import ANSWER, REQUEST, Sealer
 from tests.integration.operator.conftest import Operator, operating
-from tests.unit.cwl.plans.test_secrets import TEMPLATE
+from tests.unit.cwl.plans.secret_template import TEMPLATE
 
 VALUE = "hunter2-hunter2"
 OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))

@@ -10,12 +10,10 @@ from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.templates import RUN_VERSION, NewTemplate
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.templates.test_template_command import Command, sluice
-from tests.integration.operator.templates.test_templates import rows
-from tests.integration.operator.test_pages import token_of
+from tests.integration.operator.forms import token_of
+from tests.integration.operator.sluice_command import Command
+from tests.integration.operator.templates.stored_templates import rows
 from tests.unit.cwl.samples import LINEAR
-
-__all__ = ["sluice"]
 
 
 async def test_run_template_does_not_affect_published_templates(

@@ -1,45 +1,18 @@
 """`sluice template …` with a real operator service on a real port."""
 
-import asyncio
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from sluice.contracts.data.datasets import NewDataset
-from sluice.servicekit.running.lifecycle import running
-from sluice.servicekit.web.server import HttpServer
-from tests.callers import for_anybody
 from tests.integration.operator.conftest import Operator
-from tests.servers import commands
-from tests.unit.cwl.documents.test_packing import TOOL, WORKFLOW
+from tests.integration.operator.sluice_command import Command
+from tests.unit.cwl.documents.two_files import TOOL, WORKFLOW
 
 #: The text of the file in ``folder``.
 JOIN = TOOL.replace("\n", "\r\n")
 BAD = TOOL.replace("baseCommand", "baseComand")
-
-
-class Command:
-    def __init__(self, url: str) -> None:
-        self.url = url
-
-    async def __call__(self, *arguments: str, code: int = 0, answered: str = "") -> str:
-        """Return the output of the command; ``answered`` is its standard input."""
-        environment = {"SLUICE_URL": self.url, "PATH": "/usr/bin"}
-        done = await asyncio.to_thread(
-            commands.run, "sluice", *arguments, env=environment, answered=answered
-        )
-        assert done.returncode == code, done.stderr
-        assert "Traceback" not in done.stderr
-        return done.stdout + done.stderr
-
-
-@pytest.fixture
-async def sluice(operator: Operator) -> AsyncIterator[Command]:
-    server = HttpServer(for_anybody(operator.service.app), host="127.0.0.1", port=0)
-    async with running(server):
-        yield Command(f"http://127.0.0.1:{server.port}")
 
 
 @pytest.fixture

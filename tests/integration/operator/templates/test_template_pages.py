@@ -12,8 +12,8 @@ from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.text.visible_text import REORDERING
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.test_pages import token_of
-from tests.unit.cwl.documents.test_packing import TOOL, WORKFLOW
+from tests.integration.operator.forms import token_of
+from tests.unit.cwl.documents.two_files import TOOL, WORKFLOW
 
 PARTS = {"flow/workflow.cwl": WORKFLOW, "flow/tools/join.cwl": TOOL}
 

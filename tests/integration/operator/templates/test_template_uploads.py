@@ -11,8 +11,8 @@ import pytest
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.templates.templates import NewTemplate, Template
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.templates.test_templates import PARTS, rows
-from tests.unit.cwl.documents.test_packing import TOOL, WORKFLOW
+from tests.integration.operator.templates.stored_templates import PARTS, rows
+from tests.unit.cwl.documents.two_files import TOOL, WORKFLOW
 from wfms.operator.templates.usecases.zip_files import zip_files
 
 

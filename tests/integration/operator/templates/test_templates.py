@@ -18,26 +18,12 @@ from sluice.cwl import Upload
 from sluice.servicekit.access.principal import ServiceCaller
 from sluice.servicekit.database import Database
 from tests.integration.operator.conftest import Operator
-from tests.unit.cwl.documents.test_packing import TOOL, WORKFLOW
+from tests.integration.operator.templates.stored_templates import PARTS, rows
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.templates.domain.submitted_files import SubmittedFiles
 from wfms.operator.templates.usecases.compile_files import CompilationResult, Compiler
 from wfms.operator.templates.usecases.store_template import store_template
 from wfms.operator.wiring import make_context
-
-PARTS = {
-    "flow/workflow.cwl": WORKFLOW,
-    "flow/tools/join.cwl": TOOL.replace("\n", "\r\n"),
-    "flow/notes.txt": "\ufeffnaïve\n",
-}
-
-
-async def rows(operator: Operator) -> int:
-    connection = await asyncpg.connect(operator.database_url)
-    try:
-        return int(await connection.fetchval("SELECT count(*) FROM templates"))
-    finally:
-        await connection.close()
 
 
 @pytest.mark.parametrize("path", ["/templates/%00", "/templates/x?version=99999999999999999999"])

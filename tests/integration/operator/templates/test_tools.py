@@ -5,7 +5,7 @@ import pytest
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.templates.tools import ComposeTools, NewTool
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.test_pages import token_of
+from tests.integration.operator.forms import token_of
 
 LAYOUT = """\
 # Finds regions.

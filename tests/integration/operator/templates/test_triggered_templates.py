@@ -14,11 +14,9 @@ from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.templates.test_template_command import Command, sluice
-from tests.integration.operator.test_pages import token_of
-from tests.unit.cwl.plans.test_triggered_templates import data, values
-
-__all__ = ["sluice"]
+from tests.integration.operator.forms import token_of
+from tests.integration.operator.sluice_command import Command
+from tests.unit.cwl.plans.triggered_samples import data, values
 
 TIME = datetime(2026, 10, 1, 3, tzinfo=UTC)
 CORPUS, SLICE = UUID(int=1), UUID(int=2)

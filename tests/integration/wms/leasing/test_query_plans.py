@@ -1,13 +1,12 @@
 """Frequent statements use their indexes, even with a million waiting jobs."""
 
-import json
 from datetime import timedelta
-from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from sluice.contracts.common.states import JobState
+from tests.integration.wms.query_plans import buffers, plan, scans
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.dataflow.grouping_state import SELECT_COMPLETE_BELOW
 from wms.db.dataflow.tree_parts import SELECT_FIRST_OPEN
@@ -16,41 +15,6 @@ from wms.db.jobs.leases import CLAIM_JOBS, SELECT_EXPIRED
 from wms.db.tasks.explanations import SELECT_PAUSED
 
 LEASE = timedelta(seconds=60)
-
-
-async def plan(wms: WmsFixture, query: str, *arguments: Any) -> dict[str, Any]:
-    """Return the plan of a statement as it is executed, and roll the statement back."""
-    async with wms.database.connection() as connection:
-        transaction = connection.transaction()
-        await transaction.start()
-        try:
-            text = await connection.fetchval(
-                f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {query}", *arguments
-            )
-        finally:
-            await transaction.rollback()
-    query_plan: dict[str, Any] = json.loads(text)[0]["Plan"]
-    return query_plan
-
-
-def nodes(tree: dict[str, Any]) -> list[dict[str, Any]]:
-    return [tree, *(node for child in tree.get("Plans", []) for node in nodes(child))]
-
-
-def scans(tree: dict[str, Any]) -> set[str]:
-    """Return how the table of jobs is read: names of indexes, or else kinds of scan."""
-    on_jobs = [
-        node
-        for node in nodes(tree)
-        if node.get("Relation Name") == "jobs" or "jobs" in node.get("Index Name", "")
-    ]
-    return {
-        node.get("Index Name", node["Node Type"]) for node in on_jobs if "Scan" in node["Node Type"]
-    }
-
-
-def buffers(tree: dict[str, Any]) -> int:
-    return int(tree["Shared Hit Blocks"]) + int(tree["Shared Read Blocks"])
 
 
 @pytest.mark.parametrize("analysed", [True, False])

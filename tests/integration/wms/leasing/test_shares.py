@@ -6,7 +6,7 @@ import pytest
 
 from sluice.contracts.access.groups import SetShare
 from sluice.contracts.access.owners import EVERYONE, visibility
-from tests.integration.wms.leasing.test_query_plans import plan, scans
+from tests.integration.wms.query_plans import plan, scans
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.tasks.shares import IN_USE
 from wms.usecases.limits.group_shares import list_shares, set_group_share

@@ -11,7 +11,7 @@ from sluice.contracts.access.quotas import HolderKind, Quantity, QuotaHolder
 from sluice.contracts.common.states import InputMode, TaskMode, TaskState
 from sluice.contracts.jobs.tasks import TaskInput
 from sluice.contracts.templates.plan import MergeGroups
-from tests.integration.wms.splitting.test_splitting import accept, jobs_of, make_dataset
+from tests.integration.wms.splitting.split_tasks import accept, jobs_of, make_dataset
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.tasks.quotas import WAITING
 from wms.usecases.leasing.explain import explain_task

@@ -2,22 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 
 from sluice.contracts.jobs.needs import Warm
-from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.jobs.warm_workers import WarmWorkerState
-from sluice.contracts.pilots.pilots import Heartbeat, LeaseRequest
+from sluice.contracts.pilots.pilots import LeaseRequest
+from tests.integration.wms.leasing.warm_stages import two_stages
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
-from wms.db.pilots.pilot_times import WorkKind
 from wms.domain.placement.policy import Kind, Move, Place
 from wms.usecases.leasing.lease_jobs import lease_jobs
-from wms.usecases.leasing.renew_leases import renew_leases
-from wms.usecases.reports.attempt_end_buffer import AttemptEnd
-from wms.usecases.times.learn_times import learn_times
 from wms.usecases.ttl_cache import TtlCache
-
-SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass
@@ -35,24 +27,6 @@ class FixedKindPolicy:
 
     def moves(self, kinds: Sequence[Kind], places: Sequence[Place], now: float) -> list[Move]:
         return []
-
-
-async def two_stages(wms: WmsFixture, *, layout: int, read: int) -> tuple[Task, Task]:
-    """Add two tasks of a chain, of which layout takes 2 s and reading 10 s."""
-    first = make_task(step="layout", warm=Warm(kind="layout"))
-    second = make_task(step="read", warm=Warm(kind="read"), depth=1)
-    await wms.add_task(first, jobs=layout)
-    await wms.add_task(second, jobs=read)
-    pilot = await wms.add_pilot(name="warm")
-    times = [("layout", 2.0), ("read", 10.0)]
-    wms.context.ends.add(AttemptEnd(WorkKind("t", step), pilot, took) for step, took in times)
-    await learn_times(wms.context)
-    tools = [
-        WarmWorkerState(kind=kind, step=kind, since=SINCE, loading=5.0)
-        for kind in ("layout", "read")
-    ]
-    await renew_leases(wms.context, pilot, Heartbeat(loaded=tools))
-    return first, second
 
 
 async def leased_by(wms: WmsFixture, *loaded: str) -> Sequence[str]:

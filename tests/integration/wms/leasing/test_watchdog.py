@@ -11,7 +11,7 @@ from sluice.contracts.jobs.simulation import PolicyName
 from sluice.contracts.jobs.steps import RankStep
 from sluice.contracts.jobs.warm_workers import LoadState, WarmWorkerState
 from sluice.contracts.pilots.pilots import Heartbeat, LeaseRequest
-from tests.integration.wms.leasing.test_warm_placement import two_stages
+from tests.integration.wms.leasing.warm_stages import two_stages
 from tests.integration.wms.wms_fixture import WmsFixture
 from wms.domain.placement.policies import create_policy
 from wms.usecases.leasing.lease_jobs import lease_jobs

@@ -16,8 +16,8 @@ from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.jobs.warm_workers import LoadTool, WarmWorkerState
 from sluice.contracts.pilots.pilot_list import PilotActivity
 from sluice.contracts.pilots.pilots import Heartbeat, LeaseRequest
-from tests.integration.wms.leasing.test_query_plans import nodes, plan, scans
-from tests.integration.wms.pilots.test_pilot_moves import is_silent, registers, signs_off
+from tests.integration.wms.pilots.pilot_events import is_silent, registers, signs_off
+from tests.integration.wms.query_plans import nodes, plan, scans
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.pilots.pilot_detail import SELECT_ENDED, SELECT_JOBS
 from wms.db.pilots.pilot_pages import PilotQuery

@@ -8,29 +8,16 @@ import pytest
 from asyncpg import CheckViolationError
 
 from sluice.contracts.common.states import PilotState
-from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
+from tests.integration.wms.pilots.pilot_events import is_silent, registers, signs_off
 from tests.integration.wms.wms_fixture import WmsFixture
 from wms.domain.transitions import PILOT_MOVES
 from wms.usecases.pilots.drain_pilot import drain_pilot
-from wms.usecases.pilots.lose_pilots import lose_pilots
-from wms.usecases.pilots.register_pilot import register_pilot
-from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
 
 Event = Callable[[WmsFixture, UUID], Awaitable[object]]
 
 
-async def registers(wms: WmsFixture, uid: UUID) -> None:
-    node = NodeResources(cores=1, ram=1, disk=1)
-    pilot = RegisterPilot(uid=uid, name="p", host="h", slots=1, resources=node, version="1")
-    await register_pilot(wms.context, pilot)
-
-
 async def is_drained(wms: WmsFixture, uid: UUID) -> None:
     await drain_pilot(wms.context, uid)
-
-
-async def signs_off(wms: WmsFixture, uid: UUID) -> None:
-    await sign_off_pilot(wms.context, uid, [])
 
 
 async def is_heard_of(wms: WmsFixture, uid: UUID) -> None:
@@ -39,11 +26,6 @@ async def is_heard_of(wms: WmsFixture, uid: UUID) -> None:
 
 async def asks_for_jobs(wms: WmsFixture, uid: UUID) -> None:
     await wms.lease(uid)
-
-
-async def is_silent(wms: WmsFixture, uid: UUID) -> None:
-    await wms.execute("UPDATE pilots SET seen_at = now() - interval '1 day' WHERE uid = $1", uid)
-    await lose_pilots(wms.context)
 
 
 EVENTS: list[Event] = [

@@ -9,7 +9,7 @@ from sluice.contracts.chains.attention import Acknowledge
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import PilotState, SandboxKind
 from sluice.contracts.pilots.pilot_list import PilotList
-from tests.integration.wms.leasing.test_query_plans import buffers, nodes, plan
+from tests.integration.wms.query_plans import buffers, nodes, plan
 from tests.integration.wms.wms_fixture import WmsFixture
 from wms.db.pilots.pilot_pages import COUNT_PILOTS, SELECT_PILOTS, PilotQuery, find_page_places
 from wms.db.pilots.pilots import see_pilot

@@ -25,8 +25,8 @@ from sluice.contracts.templates.plan import Boundary, MergeGroups
 from tests.integration.wms.catalogue import deliver
 from tests.integration.wms.chain_of_steps import ChainOfSteps
 from tests.integration.wms.human_tasks import ASK, HumanTasks, answered
-from tests.integration.wms.leasing.test_query_plans import plan, scans
-from tests.integration.wms.splitting.test_splitting import jobs_of, make_dataset
+from tests.integration.wms.query_plans import plan, scans
+from tests.integration.wms.splitting.split_tasks import jobs_of, make_dataset
 from tests.integration.wms.wms_fixture import NOW, WmsFixture, make_draft
 from tests.waiting import eventually
 from wms.db.dataflow.dataflow_links import add_jobs

@@ -13,9 +13,10 @@ from sluice.contracts.templates.plan import Boundary
 from sluice.servicekit.database import Database
 from tests.integration.wms.catalogue import deliver, deliver_releases, new_output, releases
 from tests.integration.wms.chain_of_steps import ChainOfSteps
-from tests.integration.wms.splitting.test_dataflow import join
-from tests.integration.wms.splitting.test_gathering import gather
-from tests.integration.wms.splitting.test_splitting import DyingDmsClient, ProcessKilled, accept
+from tests.integration.wms.reports.downstream_counts import tell
+from tests.integration.wms.splitting.gathering_steps import gather
+from tests.integration.wms.splitting.joined_steps import join
+from tests.integration.wms.splitting.split_tasks import DyingDmsClient, ProcessKilled, accept
 from tests.integration.wms.wms_fixture import WmsFixture
 from wms.domain.splitting.tree_merge import SPAN
 from wms.usecases.reports.retry_jobs import retry_job
@@ -27,15 +28,6 @@ from wms.usecases.tasks.cancel_task import cancel_task
 @pytest.fixture
 def chain(wms: WmsFixture, dms: DmsClient) -> ChainOfSteps:
     return ChainOfSteps(wms, dms)
-
-
-async def tell(chain: ChainOfSteps, step: str, **numbers: int) -> None:
-    """Tell the WMS how many tasks read each of the outputs that ``step`` reads."""
-    counts = {chain.steps[name].main_output.dat_out_uid: count for name, count in numbers.items()}
-    async with chain.wms.database.transaction() as transaction:
-        await accept_downstream_counts(
-            transaction, DownstreamCounts(task_uid=chain.steps[step].uid, counts=counts)
-        )
 
 
 async def list_releases(chain: ChainOfSteps) -> list[tuple[str, str, int, list[int]]]:

@@ -12,7 +12,7 @@ from sluice.contracts.jobs.tasks import ReusedTask, Task, TaskInput, TaskOutput
 from sluice.contracts.pilots.pilots import AttemptReport
 from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.catalogue import deliver, new_output
-from tests.integration.wms.splitting.test_splitting import (
+from tests.integration.wms.splitting.split_tasks import (
     DyingDmsClient,
     ProcessKilled,
     accept,

@@ -8,7 +8,7 @@ import pytest
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.jobs.times import StepTimes, Timeline, WorkTimes
-from tests.integration.wms.leasing.test_query_plans import nodes, plan, scans
+from tests.integration.wms.query_plans import nodes, plan, scans
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.times.timelines import SELECT_BUSY, SELECT_QUEUES
 from wms.db.times.times import SELECT_OF_PERIOD, SELECT_TIMES, SELECT_UNCOUNTED, TimesPeriod

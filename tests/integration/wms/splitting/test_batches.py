@@ -8,8 +8,8 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import AttemptOutcome, InputMode, ReportAnswer, TaskState
 from sluice.contracts.pilots.output_files import OutputFile
 from sluice.contracts.pilots.pilots import AttemptReport
-from tests.integration.wms.splitting.test_joined_splitting import inputs_of, side
-from tests.integration.wms.splitting.test_splitting import (
+from tests.integration.wms.splitting.joined_inputs import inputs_of, side
+from tests.integration.wms.splitting.split_tasks import (
     DyingDmsClient,
     ProcessKilled,
     accept,

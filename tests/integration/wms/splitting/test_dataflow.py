@@ -8,12 +8,13 @@ import pytest
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import InputMode, JobState, ReportAnswer, TaskState
-from sluice.contracts.jobs.tasks import Task, TaskInput
+from sluice.contracts.jobs.tasks import TaskInput
 from sluice.contracts.templates.plan import Boundary
 from sluice.servicekit.database import Transaction
 from tests.integration.wms.catalogue import deliver
 from tests.integration.wms.chain_of_steps import ChainOfSteps
-from tests.integration.wms.splitting.test_splitting import DyingDmsClient, ProcessKilled, accept
+from tests.integration.wms.splitting.joined_steps import join
+from tests.integration.wms.splitting.split_tasks import DyingDmsClient, ProcessKilled, accept
 from tests.integration.wms.wms_fixture import WmsFixture
 from tests.waiting import eventually
 from wms.db.dataflow.dataflow_links import insert_dataflow_link
@@ -213,18 +214,6 @@ async def test_report_concurrent_with_a_new_downstream_task_makes_its_job(
         )
     await report
     assert await chain.job_seqs("b") == [0]
-
-
-async def join(chain: ChainOfSteps, *, first: str) -> Task:
-    """Make ``b`` read the output and the input of ``a`` by number. ``first`` is the main input."""
-    a, b = chain.steps["a"], chain.steps["b"]
-    inputs = {"original": a.main_input.dat_in_uid, "made": a.main_output.dat_out_uid}
-    read = [
-        TaskInput(port=port, dat_in_uid=inputs[port], mode=InputMode.EACH)
-        for port in sorted(inputs, key=lambda port: port != first)
-    ]
-    chain.steps["b"] = b.model_copy(update={"inputs": read})
-    return chain.steps["b"]
 
 
 @pytest.mark.parametrize("first", ["original", "made"])

@@ -14,9 +14,9 @@ from sluice.contracts.common.states import JobState
 from sluice.servicekit.database import Database
 from tests.integration.wms.catalogue import deliver, deliver_releases
 from tests.integration.wms.chain_of_steps import ChainOfSteps
-from tests.integration.wms.reports.test_releasing import tell
-from tests.integration.wms.splitting.test_gathering import gather
-from tests.integration.wms.splitting.test_splitting import accept
+from tests.integration.wms.reports.downstream_counts import tell
+from tests.integration.wms.splitting.gathering_steps import gather
+from tests.integration.wms.splitting.split_tasks import accept
 from tests.integration.wms.wms_fixture import WmsFixture
 from wms.db.jobs.leases import ClaimedJob
 

@@ -9,12 +9,13 @@ import pytest
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.common.problems import Conflict
-from sluice.contracts.common.states import ErrorClass, InputMode, JobState, TaskMode, TaskState
+from sluice.contracts.common.states import ErrorClass, JobState, TaskState
 from sluice.contracts.jobs.tasks import ReusedTask
-from sluice.contracts.templates.plan import Boundary, MergeGroups
+from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.catalogue import deliver, new_output
 from tests.integration.wms.chain_of_steps import ChainOfSteps
-from tests.integration.wms.splitting.test_splitting import DyingDmsClient, ProcessKilled, accept
+from tests.integration.wms.splitting.gathering_steps import GROUPING_FIELDS, gather
+from tests.integration.wms.splitting.split_tasks import DyingDmsClient, ProcessKilled, accept
 from tests.integration.wms.wms_fixture import WmsFixture
 from wms.db.jobs.leases import ClaimedJob
 from wms.domain.splitting.tree_merge import SPAN
@@ -22,27 +23,12 @@ from wms.usecases.reports.retry_jobs import retry_job, retry_task
 from wms.usecases.splitting.split_task import split_waiting_tasks
 from wms.usecases.tasks.cancel_task import cancel_task
 
-GROUPING_FIELDS: dict[str, dict[str, Any]] = {
-    "groups": {"mode": TaskMode.MERGE, "groups": MergeGroups(files=3)},
-    "bytes": {"mode": TaskMode.MERGE, "groups": MergeGroups(bytes=3000)},
-    "tree": {"mode": TaskMode.MERGE, "groups": MergeGroups(files=3, tree=True)},
-    "batches": {"mode": TaskMode.MAP, "batch": 3},
-}
 SOME_MAY_FAIL = Boundary(minimum=0.1, sufficient=1.0)
 
 
 @pytest.fixture
 def chain(wms: WmsFixture, dms: DmsClient) -> ChainOfSteps:
     return ChainOfSteps(wms, dms)
-
-
-def gather(chain: ChainOfSteps, step: str, how: str) -> None:
-    """Make the step gather files instead of mapping them."""
-    task, group = chain.steps[step], GROUPING_FIELDS[how]
-    mode = InputMode.ALL if group["mode"] is TaskMode.MERGE else InputMode.EACH
-    read = task.main_input.model_copy(update={"mode": mode})
-    parts = uuid4() if how == "tree" else None
-    chain.steps[step] = task.model_copy(update={**group, "inputs": [read], "parts_uid": parts})
 
 
 async def finish_with_sizes(chain: ChainOfSteps, pilot: Any, *jobs: ClaimedJob) -> None:

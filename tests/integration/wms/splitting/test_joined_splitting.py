@@ -9,9 +9,10 @@ import pytest
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import InputMode, Pick, TaskMode, TaskState
-from sluice.contracts.jobs.tasks import NextInput, Task, TaskInput
+from sluice.contracts.jobs.tasks import NextInput, Task
 from sluice.contracts.templates.plan import MergeGroups
-from tests.integration.wms.splitting.test_splitting import (
+from tests.integration.wms.splitting.joined_inputs import inputs_of, side
+from tests.integration.wms.splitting.split_tasks import (
     DyingDmsClient,
     ProcessKilled,
     accept,
@@ -21,10 +22,6 @@ from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.usecases.splitting.split_task import split_waiting_tasks
 
 
-def side(port: str, dataset: UUID, mode: InputMode, *, optional: bool = False) -> TaskInput:
-    return TaskInput(port=port, dat_in_uid=dataset, mode=mode, optional=optional)
-
-
 async def shared_of(wms: WmsFixture, task: Task) -> list[tuple[str, int]]:
     """Return port and number of each file that all jobs get, as a pilot is told."""
     pilot = await wms.add_pilot()
@@ -32,18 +29,6 @@ async def shared_of(wms: WmsFixture, task: Task) -> list[tuple[str, int]]:
     assert len(leased.jobs) == 1
     text = leased.shared.get(task.uid)
     return [] if text is None else [(file["port"], file["seq"]) for file in json.loads(text)]
-
-
-async def inputs_of(wms: WmsFixture, task: Task) -> list[tuple[int, list[tuple[str, int]]]]:
-    """Return the number of each job with the port and number of each of its files."""
-    async with wms.database.connection() as connection:
-        rows: list[Any] = await connection.fetch(
-            "SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid
-        )
-    return [
-        (row["seq"], [(file.get("port", ""), file["seq"]) for file in row["inputs"]])
-        for row in rows
-    ]
 
 
 @pytest.mark.parametrize("page", [1, 2, 3, 50])

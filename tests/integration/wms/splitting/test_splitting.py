@@ -3,61 +3,23 @@
 import asyncio
 from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.common.states import DatasetType, JobState, TaskMode, TaskState
-from sluice.contracts.data.datasets import NewDataset, NewFile
-from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.common.states import JobState, TaskMode, TaskState
 from sluice.contracts.templates.plan import Boundary, MergeGroups
-from tests.integration.wms.wms_fixture import CHECKSUM, WmsFixture, make_task
+from tests.integration.wms.splitting.split_tasks import (
+    DyingDmsClient,
+    ProcessKilled,
+    accept,
+    jobs_of,
+    make_dataset,
+)
+from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.usecases.splitting.split_task import split_waiting_tasks
-from wms.usecases.tasks.accept_task import accept_task
 from wms.usecases.tasks.cancel_task import cancel_task
-
-
-async def make_dataset(
-    dms: DmsClient, folder: Path, *, files: int, close: bool = True, seqs: list[int] | None = None
-) -> UUID:
-    kind = (
-        DatasetType.INPUT if files else DatasetType.INTERMEDIATE
-    )  # an input without files cannot be closed
-    if seqs and len(set(seqs)) < files:
-        kind = DatasetType.LOGS  # other data sets refuse equal numbers
-    dataset = await dms.register_dataset(NewDataset(name=f"d-{uuid4()}", type=kind))
-    new = [
-        NewFile(
-            seq=seq,
-            name=f"f{n:05}",
-            size=100 + n % 7,
-            checksum=CHECKSUM,
-            url=f"file://{folder}/{n}",
-            meta={"n": n},
-        )
-        for n, seq in enumerate(seqs or range(files))
-    ]
-    if new:
-        await dms.register_files(dataset.uid, new)
-    if close:
-        await dms.close_dataset(dataset.uid)
-    return dataset.uid
-
-
-async def accept(wms: WmsFixture, task: Task) -> Task:
-    wms.tasks[task.uid] = task
-    async with wms.database.transaction() as transaction:
-        await accept_task(transaction, task)
-    return task
-
-
-async def jobs_of(wms: WmsFixture, task: Task) -> list[tuple[int, list[str]]]:
-    async with wms.database.connection() as connection:
-        rows = await connection.fetch(
-            "SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid
-        )
-    return [(row["seq"], [file["name"] for file in row["inputs"]]) for row in rows]
 
 
 async def test_map_makes_a_job_for_each_file_in_order(
@@ -239,21 +201,3 @@ async def test_boundary_is_judged_only_after_splitting(
     await split_waiting_tasks(wms.context, dms, page=4)
     status = await wms.status(task)
     assert (status.state, status.failed, status.canceled) == (TaskState.FAILED, 4, 6)
-
-
-class ProcessKilled(BaseException):
-    """The death of the process, which nothing handles."""
-
-
-class DyingDmsClient(DmsClient):
-    """A client that dies when it is asked for a page more than ``pages``."""
-
-    def __init__(self, dms: DmsClient, *, pages: int) -> None:
-        super().__init__(dms._http)
-        self._left = pages
-
-    async def list_files(self, uid: UUID, **changes: Any) -> Any:
-        if self._left == 0:
-            raise ProcessKilled
-        self._left -= 1
-        return await super().list_files(uid, **changes)

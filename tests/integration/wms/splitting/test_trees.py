@@ -14,7 +14,7 @@ from sluice.contracts.common.naming import output_name
 from sluice.contracts.common.states import ErrorClass, JobState, TaskMode, TaskState
 from sluice.contracts.jobs.tasks import NextInput, Task
 from sluice.contracts.templates.plan import MergeGroups
-from tests.integration.wms.splitting.test_splitting import (
+from tests.integration.wms.splitting.split_tasks import (
     DyingDmsClient,
     ProcessKilled,
     accept,

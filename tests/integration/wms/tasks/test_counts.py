@@ -13,7 +13,7 @@ from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.pilots.pilot_list import Pilot
 from sluice.contracts.pilots.pilots import RegisterPilot
 from sluice.contracts.templates.plan import Boundary
-from tests.integration.wms.leasing.test_query_plans import plan, scans
+from tests.integration.wms.query_plans import plan, scans
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.pilots.pilot_pages import PilotQuery
 from wms.db.tasks.counts import COUNTS

@@ -10,7 +10,7 @@ from sluice.contracts.common.problems import NotFound, WrongCursor
 from sluice.contracts.common.states import ErrorClass, JobState
 from sluice.contracts.jobs.tasks import Job, JobOrder, Task
 from sluice.contracts.templates.plan import Boundary
-from tests.integration.wms.leasing.test_query_plans import buffers, nodes, plan, scans
+from tests.integration.wms.query_plans import buffers, nodes, plan, scans
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs import job_pages
 from wms.db.jobs.job_pages import JobQuery, NotOrdered

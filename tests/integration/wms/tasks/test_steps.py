@@ -9,7 +9,7 @@ from sluice.contracts.common.states import TaskState
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.jobs.steps import DISABLED, RankStep, SetStepPriority, StepLoad
 from sluice.contracts.jobs.tasks import Task
-from tests.integration.wms.leasing.test_query_plans import plan, scans
+from tests.integration.wms.query_plans import plan, scans
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.tasks.steps import SELECT_LOADS
 from wms.usecases.leasing.explain import explain_job, explain_task

@@ -9,6 +9,7 @@ import pytest
 from scripts.docs.cwl_features import groups
 from sluice.cwl import compile_template
 from sluice.cwl.features import Feature, SupportLevel
+from tests.unit.cwl.documents.invocation_step import INVOKE
 from tests.unit.cwl.samples import (
     GRAPH,
     LINEAR,
@@ -99,11 +100,6 @@ EXPRESSION = """    run:
       outputs: {joined: File}
       expression: "${ return {joined: inputs.parts[0]}; }"
 """
-OPERATION = "    run:\n      class: Operation\n      requirements: {ToolTimeLimit: {timelimit: 60}}\n      inputs: {invocation: File}\n      outputs: {result: File}\n"
-INVOKE = (
-    "steps:\n  invoke:\n    sluice:invoke: true\n    scatter: invocation\n    in: {invocation: frames}\n    out: [result]\n"
-    + OPERATION
-)
 JOIN = LINEAR[LINEAR.index(TOOL) :]
 
 SAMPLES: dict[str, Sample] = {

@@ -11,11 +11,10 @@ from sluice.cwl import PackError, compile_file, compile_template, pack_template
 from sluice.cwl.compiler import compile_upload
 from sluice.cwl.documents.packing import gather_files
 from sluice.cwl.reading.uploads import take_files
+from tests.unit.cwl.documents.two_files import TOOL, WORKFLOW
 from tests.unit.cwl.samples import LINEAR
 
-_JOIN = LINEAR.index("      class: CommandLineTool\n      baseCommand: cat")
-WORKFLOW = LINEAR[:_JOIN].rstrip().removesuffix("run:") + "run: tools/join.cwl\n"
-TOOL = "cwlVersion: v1.2\n" + "\n".join(line[6:] for line in LINEAR[_JOIN:].splitlines()) + "\n"
+__all__ = ["TOOL", "WORKFLOW"]
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import os
 import socket
 import stat
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,7 +20,8 @@ from sluice.cwl import (
     take_files,
     unpack_zip,
 )
-from tests.unit.cwl.documents.test_packing import TOOL, WORKFLOW
+from tests.unit.cwl.documents.archives import zipped
+from tests.unit.cwl.documents.two_files import TOOL, WORKFLOW
 from tests.unit.cwl.samples import LINEAR
 
 FILES: dict[str, str | bytes] = {"flow/workflow.cwl": WORKFLOW, "flow/tools/join.cwl": TOOL}
@@ -31,14 +31,6 @@ def with_doc(doc: str) -> str:
     """Return the workflow with another ``doc``."""
     first, _, rest = WORKFLOW.partition("doc: ")
     return f"{first}doc: {doc}\n{rest.partition(chr(10))[2]}"
-
-
-def zipped(files: Mapping[str, str | bytes]) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return data.getvalue()
 
 
 def errors_of(upload: Upload) -> list[tuple[str | None, int | None, str]]:

@@ -8,7 +8,7 @@ from schema_salad.utils import yaml_no_ts
 from sluice.cwl.reading.findings import Findings
 from sluice.cwl.reading.plain_values import plain_value
 from sluice.cwl.reading.yaml_text import read_text
-from tests.unit.cwl.plans.test_plans import SPD
+from tests.unit.cwl.plans.spd_template import SPD
 from tests.unit.cwl.samples import LINEAR
 
 SCALARS = """0 1 -1 +7 010 0o10 0x1F 1_000 1.5 .5 1e3 1E-3 .inf -.inf ~ null Null true TRUE yes no

@@ -9,16 +9,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sluice.contracts.common.problems import Unprocessable
-from sluice.contracts.templates.plan import Plan
 from sluice.cwl import UploadRefused, compile_upload, take_files, unpack_zip
 from tests.draws import examples
-from tests.unit.cwl.documents.test_uploads import zipped
+from tests.unit.cwl.documents.archives import zipped
+from tests.unit.cwl.errors.accepted_uploads import carry_through
 from tests.unit.cwl.mutations import Files, uploads
 from tests.unit.cwl.samples import GRAPH, LINEAR, edited
-from wfms.operator.templates.domain.json_document import NotStorable, to_storable
-from wfms.operator.web.domain.plan_drawing import draw
-from wfms.operator.web.domain.source_listing import list_sources
-from wfms.operator.web.domain.start_form import list_fields
+from wfms.operator.templates.domain.json_document import NotStorable
 
 SEVERAL = (
     "  ScatterFeatureRequirement: {}",
@@ -39,23 +36,6 @@ def nested_in_one_job(*edits: tuple[str, str]) -> tuple[Files, str]:
         *edits,
         text=text,
     )
-
-
-def carry_through(files: Files, main: str | None) -> Plan | None:
-    """Compile, store and draw an upload as the operator service does; return None if refused."""
-    upload = take_files(files, main=main)
-    result = compile_upload(upload, name="t")
-    assert (result.compiled.plan is None) == bool(result.compiled.errors)
-    list_sources(upload.texts, result.main, findings=result.compiled.findings, fold=True)
-    plan = result.compiled.plan
-    if plan is None:
-        return None
-    to_storable(result.document)
-    to_storable(plan.model_dump(mode="json"))
-    assert Plan.model_validate_json(plan.model_dump_json()) == plan
-    draw(plan)
-    list_fields(plan, {})
-    return plan
 
 
 @settings(max_examples=examples(400))

@@ -17,7 +17,7 @@ from sluice.cwl import take_files
 from sluice.cwl.limited import LimitedCompiler
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.audit.request import PersonRequest, bind_request
-from tests.unit.cwl.errors.test_hostile_text import forty_steps
+from tests.unit.cwl.errors.hostile_texts import forty_steps
 from tests.unit.cwl.samples import LINEAR, edited
 from tests.waiting import wait_until
 from wfms.operator.templates.usecases.compile_files import CompilationResult, Compiler

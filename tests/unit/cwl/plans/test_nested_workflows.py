@@ -1,21 +1,12 @@
 """Nested workflows that scatter over data become steps of the plan; others stay a single job."""
 
-from pathlib import Path
-
 import pytest
 
 from sluice.contracts.common.states import InputMode, TaskMode
 from sluice.contracts.templates.plan import MergeGroups, Plan, Retry, Source
 from sluice.cwl import compile_template
+from tests.unit.cwl.plans.nested_samples import NESTED, ONE_LIST, WITH_FIELDS
 from tests.unit.cwl.samples import edited, unmarked
-
-NESTED = (
-    Path(__file__).parents[3] / "differential" / "templates" / "nested-over-data.cwl"
-).read_text()
-WITH_FIELDS = (
-    "requirements: {Scatter",
-    '$namespaces: {sluice: "urn:sluice:cwl:"}\nrequirements: {Scatter',
-)
 
 
 def plan_of(text: str) -> Plan:
@@ -72,10 +63,6 @@ def test_dots_in_step_names_are_not_nesting() -> None:
     name = "i.n.s.i.d.e.v1.2.3.4"
     plan = plan_of(edited(*edits, text=NESTED).replace("inside", name))
     assert plan.step(f"{name}.deep.join").rank == 7.0
-
-
-#: Edit for a nested workflow that runs in one job: its lists are values, which no step can join.
-ONE_LIST = ("{source: [inside/cut, inside/same], linkMerge: merge_flattened}", "inside/cut")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Plans of valid templates."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -21,9 +20,8 @@ from sluice.contracts.templates.plan import (
     StepInput,
 )
 from sluice.cwl import compile_template
+from tests.unit.cwl.plans.spd_template import SPD
 from tests.unit.cwl.samples import GRAPH, LINEAR, edited, plan_of
-
-SPD = Path(__file__).parents[4] / "templates" / "spd" / "workflow.cwl"
 
 
 def test_plan_of_a_map_and_a_merge_step() -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from sluice.cwl import compile_template
-from tests.unit.cwl.documents.test_features import INVOKE
-from tests.unit.cwl.plans.test_nested_workflows import NESTED, ONE_LIST, WITH_FIELDS
+from tests.unit.cwl.documents.invocation_step import INVOKE
+from tests.unit.cwl.plans.nested_samples import NESTED, ONE_LIST, WITH_FIELDS
 from tests.unit.cwl.samples import edited, plan_of
 
 #: A step whose jobs run a workflow of three tools.

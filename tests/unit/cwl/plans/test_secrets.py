@@ -7,53 +7,9 @@ import pytest
 from sluice.contracts.access.secrets import SecretRef
 from sluice.contracts.templates.plan import Plan
 from sluice.cwl import compile_template
+from tests.unit.cwl.plans.secret_template import TEMPLATE
 from tests.unit.cwl.samples import edited, unmarked
 
-TEMPLATE = """\
-cwlVersion: v1.2
-class: Workflow
-$namespaces:
-  sluice: "urn:sluice:cwl:"
-  cwltool: "http://commonwl.org/cwltool#"
-sluice:bind: {token: secret:places-api, run: run}
-requirements:
-  ScatterFeatureRequirement: {}
-  StepInputExpressionRequirement: {}
-  InlineJavascriptRequirement: {}
-  SubworkflowFeatureRequirement: {}
-  MultipleInputFeatureRequirement: {}
-inputs:
-  frames: File[]
-  token: string
-  run: string?
-outputs:
-  all: {type: "File[]", outputSource: ask/answer}
-steps:
-  ask:
-    scatter: frame
-    in:
-      frame: frames
-      key: token
-      run: run
-    out: [answer]
-    run:
-      class: CommandLineTool
-      baseCommand: ask
-      inputs:
-        frame: {type: File, inputBinding: {}}
-        key: string
-        run: string?
-      outputs:
-        answer: stdout
-      hints:
-        cwltool:Secrets: {secrets: [key]}
-      requirements:
-        EnvVarRequirement:
-          envDef: {TOKEN: "Bearer $(inputs.key)"}
-        InitialWorkDirRequirement:
-          listing:
-            - {entryname: key.txt, entry: "$(inputs['key'])"}
-"""
 NESTED = """\
     run:
       class: Workflow

@@ -7,54 +7,9 @@ from sluice.contracts.data.append_only import Collect, GrowthTrigger, Trigger
 from sluice.contracts.templates.conditions import Equals
 from sluice.contracts.templates.plan import Plan, Retention
 from sluice.cwl import compile_template
+from tests.unit.cwl.plans.triggered_samples import data, values
 
-DATA = """cwlVersion: v1.2
-class: Workflow
-$namespaces: {{sluice: "urn:sluice:cwl:"}}
-sluice:match: {match}
-requirements: {{ScatterFeatureRequirement: {{}}}}
-inputs:
-  frames: File[]
-outputs:
-  out: {{type: "File[]", outputSource: s/y, {output}}}
-steps:
-  s:
-    scatter: x
-    in: {{x: frames}}
-    out: [y]
-    run:
-      class: CommandLineTool
-      baseCommand: cat
-      inputs: {{x: {{type: File, inputBinding: {{}}}}}}
-      outputs: {{y: stdout}}
-"""
-VALUES = """cwlVersion: v1.2
-class: Workflow
-$namespaces: {{sluice: "urn:sluice:cwl:"}}
-sluice:match: {match}
-inputs:
-  n: {parameter}
-outputs:
-  out: {{type: File, outputSource: s/y}}
-steps:
-  s:
-    in: {{n: n}}
-    out: [y]
-    run:
-      class: CommandLineTool
-      baseCommand: echo
-      inputs: {{n: {{type: int, inputBinding: {{}}}}}}
-      outputs: {{y: stdout}}
-"""
 PAGES = "sluice:type: corpus"
-
-
-def data(match: str, output: str = "sluice:collect: done") -> str:
-    return DATA.format(match=match, output=output)
-
-
-def values(match: str, parameter: str = "{type: int, default: 3}") -> str:
-    return VALUES.format(match=match, parameter=parameter)
 
 
 def plan_of(text: str) -> Plan:

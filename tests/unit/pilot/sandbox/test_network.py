@@ -20,7 +20,7 @@ from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from tests.needs import ROOT_RIGHTS, TUNNELS
 from tests.unit.pilot.attempts import log_of, run
 from tests.unit.pilot.builders import input_file, task, tool
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.inner_workflows import around
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner, has_ended
 from tests.waiting import wait_until

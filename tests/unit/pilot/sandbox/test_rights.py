@@ -16,7 +16,7 @@ from pilot.isolation.sandbox.tool_root import SOURCES
 from sluice.contracts.common.states import AttemptOutcome
 from tests.unit.pilot.attempts import python, run
 from tests.unit.pilot.builders import input_file, task
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.inner_workflows import around
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 

@@ -18,8 +18,8 @@ from sluice.contracts.pilots.pilots import AttemptReport
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import TOOL_PYTHON, input_file, task, tool
-from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.runner.attempts.warm_jobs import Jobs
 from tests.unit.pilot.slot_runner import Runner
 from tests.unit.pilot.slot_users import new_user, open_folder, start
 

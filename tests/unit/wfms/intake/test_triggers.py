@@ -1,19 +1,16 @@
 """Triggers of templates, and the append-only data sets that belong to them."""
 
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
 
-from sluice.contracts.common.states import DatasetState, DatasetType
-from sluice.contracts.data.append_only import GrowthTrigger, SliceConsumer, SliceOf, Trigger
-from sluice.contracts.data.append_only_list import AppendOnlyDataset
-from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.data.append_only import GrowthTrigger, SliceOf, Trigger
 from sluice.contracts.templates.conditions import Equals
 from sluice.contracts.templates.matching import describe_trigger, find_rejection_reason
 from sluice.contracts.templates.templates import Template
 from tests.unit.wfms.chains.plans import plan, step
+from tests.unit.wfms.intake.append_only_datasets import START, corpus, dataset
 from wfms.intake.domain.matching import Match, NoMatch, decide
 from wfms.intake.domain.triggers import (
     describe_outcome,
@@ -22,39 +19,8 @@ from wfms.intake.domain.triggers import (
     select_triggered_templates,
 )
 
-START = datetime(2026, 1, 1, tzinfo=UTC)
 PAGES = {"type": Equals(value="pages")}
 GROWN = Trigger(every=GrowthTrigger(files=10))
-
-
-def dataset(
-    *, append_only: str | None = None, of: SliceOf | None = None, **more: object
-) -> Dataset:
-    fields: dict[str, object] = {"name": "corpus", "meta": {"type": "pages"}, **more}
-    return Dataset.model_validate(
-        {
-            "uid": UUID(int=1),
-            "type": DatasetType.INPUT,
-            "state": DatasetState.OPEN if append_only else DatasetState.CLOSED,
-            "count_files": 12,
-            "bytes": 1,
-            "timestamp": START,
-            "append_only": append_only,
-            "slice": of,
-            **fields,
-        }
-    )
-
-
-def corpus(*readers: tuple[str, int, datetime], **more: Any) -> AppendOnlyDataset:
-    return AppendOnlyDataset(
-        dataset=dataset(append_only="corpus", **more),
-        since=START,
-        readers=[
-            SliceConsumer(name=name, used=used, slices=1, last_at=at, last=UUID(int=2))
-            for name, used, at in readers
-        ],
-    )
 
 
 def template(name: str = "t", trigger: Trigger | None = GROWN, **more: object) -> Template:

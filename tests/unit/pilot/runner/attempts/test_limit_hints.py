@@ -12,7 +12,7 @@ from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.jobs.needs import Resources
 from tests.unit.pilot.attempts import failed, python, run
 from tests.unit.pilot.builders import input_file, task
-from tests.unit.pilot.runner.isolation.test_isolation import ASKING
+from tests.unit.pilot.network_access import ASKING
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 

@@ -7,8 +7,8 @@ import pytest
 from sluice.contracts.common.states import AttemptOutcome
 from tests.unit.pilot.attempts import log_of, run
 from tests.unit.pilot.builders import SHA, input_file, task, tool
+from tests.unit.pilot.inner_workflows import around
 from tests.unit.pilot.runner.attempts.attempts_with_checkpoints import StandaloneAttempt
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 
 #: Spends 11 for each input and ends with the exit code in its first argument.

@@ -12,7 +12,7 @@ from sluice.contracts.common.states import DeviceType, ErrorClass
 from sluice.contracts.pilots.pilots import AttemptReport
 from tests.unit.pilot.attempts import python
 from tests.unit.pilot.builders import input_file, job, task
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.inner_workflows import around
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 

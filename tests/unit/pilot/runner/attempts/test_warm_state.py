@@ -13,7 +13,7 @@ from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.pilots.pilots import PilotTask
 from tests.unit.pilot.builders import input_file, task
 from tests.unit.pilot.isolation import slot_behind
-from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs
+from tests.unit.pilot.runner.attempts.warm_jobs import Jobs
 from tests.unit.pilot.slot_runner import Runner
 
 

@@ -4,51 +4,20 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 
 from pilot.domain.model import StopReason
 from pilot.runner.files.input_protection import MAX_COPIED
-from sluice import warm
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.needs import Resources, Warm
-from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import TOOL_PYTHON, input_file, job, task, tool
 from tests.unit.pilot.isolation import ISOLATION_PARAMETERS, slot_behind
+from tests.unit.pilot.runner.attempts.warm_jobs import NUMBER, Jobs, raw, text_of
 from tests.unit.pilot.slot_runner import Runner
-
-#: Runs the code in each job's input. ``served`` has the arguments of all jobs so far. The source of
-#: ``serve`` is part of it, because slot users may not be able to read this checkout.
-OBEYS = f"""{Path(warm.__file__).read_text()}
-import time, subprocess; served = []
-def work(seconds):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        pass
-def main(arguments):
-    served.append(arguments)
-    scope = dict(globals(), path=arguments[0], result=None)
-    exec(open(arguments[0]).read(), scope)
-    return scope["result"]
-serve(main)
-"""
-#: Implements the protocol itself and runs the code in its argument for each request.
-RAW = """
-import json, os, sys, time
-assert "--persistent_worker" in sys.argv, "started for one job"
-requests = 0
-for line in sys.stdin:
-    request = json.loads(line)
-    requests += 1
-    def answer(**fields):
-        print(json.dumps({"requestId": request["requestId"], **fields}), flush=True)
-    exec(sys.argv[1])
-"""
-NUMBER = "print(len(served))"
 
 
 @pytest.fixture(scope="module", params=ISOLATION_PARAMETERS)
@@ -66,51 +35,11 @@ def server(isolation: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         runner.close()
 
 
-class Jobs:
-    """Run jobs of one warm tool."""
-
-    def __init__(self, runner: Runner, root: Path) -> None:
-        self.runner, self.root, self.number = runner, root, 0
-
-    def task(
-        self, *, warm: Warm | None = None, resources: Resources | None = None, **fields: Any
-    ) -> PilotTask:
-        executable = tool([TOOL_PYTHON, "-c", OBEYS], arguments=["$(inputs.f.path)"], **fields)
-        return task(
-            self.root,
-            executable,
-            warm=warm or Warm(kind="a"),
-            resources=resources or Resources(time_limit=60),
-        )
-
-    def file(self, code: str, *, folder: str = "in") -> InputFile:
-        self.number += 1
-        return input_file(self.root / folder / f"{self.number}.txt", data=code.encode())
-
-    def run(self, of: PilotTask, code: str = NUMBER) -> AttemptReport:
-        return run(self.runner, of, [self.file(code)], seq=self.number)
-
-    def run_and_read(self, of: PilotTask, code: str = NUMBER) -> str:
-        """Run a job and return its standard output, which is its output file."""
-        return text_of(self.run(of, code))
-
-
-def text_of(report: AttemptReport) -> str:
-    assert report.outcome is AttemptOutcome.FINISHED, report.message
-    return Path(report.outputs[0].url.removeprefix("file://")).read_text().strip()
-
-
 @pytest.fixture
 def jobs(server: Runner, tmp_path: Path) -> Iterator[Jobs]:
     """Yield jobs of a slot without warm workers."""
     yield Jobs(server, tmp_path)
     server.replace_slot()
-
-
-def raw(jobs: Jobs, code: str, **resources: Any) -> PilotTask:
-    executable = tool([TOOL_PYTHON, "-c", RAW, code])
-    request = Resources(**{"time_limit": 60, **resources})
-    return task(jobs.root, executable, warm=Warm(kind="a"), resources=request)
 
 
 def test_jobs_of_a_kind_share_a_process_and_have_separate_folders(jobs: Jobs) -> None:

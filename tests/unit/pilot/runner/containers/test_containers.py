@@ -16,6 +16,7 @@ from tests.servers.image_registry import ImageRegistry
 from tests.servers.podman import IMAGE, Podman
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, job, output, task, tool
+from tests.unit.pilot.inner_workflows import around
 from tests.unit.pilot.runner.containers.podman_slot import (
     engine,
     nothing_is_left,
@@ -25,7 +26,6 @@ from tests.unit.pilot.runner.containers.podman_slot import (
     start,
     text_of,
 )
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
 

@@ -15,6 +15,7 @@ from sluice.contracts.access.secrets import SecretRef
 from tests.servers.podman import IMAGE
 from tests.unit.pilot.attempts import log_of
 from tests.unit.pilot.builders import input_file, job, task
+from tests.unit.pilot.inner_workflows import around
 from tests.unit.pilot.runner.containers.podman_slot import (
     engine,
     nothing_is_left,
@@ -23,7 +24,6 @@ from tests.unit.pilot.runner.containers.podman_slot import (
     shell,
     text_of,
 )
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
 

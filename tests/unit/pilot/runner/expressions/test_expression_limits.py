@@ -10,6 +10,7 @@ import pytest
 from sluice.contracts.common.states import ErrorClass
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.inner_workflows import around
 from tests.unit.pilot.runner.expressions.expression_slot import (
     LIMIT,
     SECRET,
@@ -20,7 +21,6 @@ from tests.unit.pilot.runner.expressions.expression_slot import (
     runner,
     saying,
 )
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 
 __all__ = ["runner"]  # fixtures

@@ -11,8 +11,8 @@ from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.pilots.pilots import AttemptReport
 from tests.unit.pilot.attempts import failed, python, run
 from tests.unit.pilot.builders import input_file, output, task
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
-from tests.unit.pilot.runner.tools.test_invocations import OPERATION, invocation
+from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.invocations import OPERATION, invocation
 from tests.unit.pilot.slot_runner import Runner
 
 _HOLES = """

@@ -6,34 +6,22 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass
-from sluice.contracts.jobs.tasks import TaskOutput
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.pilots.pilots import AttemptReport
 from sluice.cwl_values import unpack
 from tests.draws import examples
 from tests.unit.pilot.attempts import failed, python, run
-from tests.unit.pilot.builders import input_file, output, task, tool
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.builders import input_file, output, task
+from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.runner.files.written_outputs import bundled, writing
 from tests.unit.pilot.slot_runner import Runner
 
 FAULTS = {ErrorClass.TOOL_FAILED, ErrorClass.TOOL_REFUSED}
-
-
-def writing(kind: Any) -> dict[str, Any]:
-    """Return a tool whose output object is the content of its input."""
-    process = tool(["cp"], arguments=["$(inputs.f.path)", "cwl.output.json"], outputs={"o": kind})
-    del process["stdout"]
-    return process
-
-
-def bundled(root: Path) -> TaskOutput:
-    return output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE})
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass
 from sluice.contracts.pilots.pilots import AttemptReport
 from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, output, task, tool
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.inner_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 
 

@@ -6,8 +6,8 @@ from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.needs import Resources
 from tests.unit.pilot.attempts import failed, python, run
 from tests.unit.pilot.builders import input_file, task
-from tests.unit.pilot.runner.files.test_any_output import bundled, writing
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.runner.files.written_outputs import bundled, writing
 from tests.unit.pilot.slot_runner import Runner
 
 

@@ -13,8 +13,8 @@ from sluice.contracts.pilots.pilots import AttemptReport
 from sluice.cwl_values import unpack
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, output, task, tool
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
-from tests.unit.pilot.runner.tools.test_invocations import OPERATION, invocation
+from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.invocations import OPERATION, invocation
 from tests.unit.pilot.slot_runner import Runner
 
 _SMALL, _LARGE = b"small", bytes(MAX_COPIED + 1)

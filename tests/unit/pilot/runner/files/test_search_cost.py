@@ -19,7 +19,7 @@ from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.cwl_values import pack
 from tests.unit.pilot.attempts import failed, python, run
 from tests.unit.pilot.builders import SHA, input_file, task
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.inner_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 
 _STEPS, _PATHS = 10_000_000, 1_000_000

@@ -14,6 +14,7 @@ from tests.processes import command_of
 from tests.servers.podman import IMAGE, Podman
 from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, job, task, tool
+from tests.unit.pilot.inner_workflows import around
 from tests.unit.pilot.runner.containers.podman_slot import (
     engine,
     nothing_is_left,
@@ -22,7 +23,6 @@ from tests.unit.pilot.runner.containers.podman_slot import (
     shell,
     text_of,
 )
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
 

@@ -17,6 +17,7 @@ from tests.processes import command_of, running_with
 from tests.unit.pilot import attempts
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, job, output, task, tool
+from tests.unit.pilot.inner_workflows import around
 from tests.unit.pilot.inside_jobs import let_through, wait_for, waiting_at
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner, has_ended
@@ -24,21 +25,6 @@ from tests.waiting import wait_until
 
 #: A word in the command lines of tools that wait.
 _WAITS = str(uuid.uuid4())
-
-
-def around(process: dict[str, Any], *, mode: str = "File?", **step: Any) -> dict[str, Any]:
-    """Return a workflow that runs ``process`` once. ``step`` has more fields of that step."""
-    return {
-        "cwlVersion": "v1.2",
-        "class": "Workflow",
-        "requirements": [
-            {"class": "StepInputExpressionRequirement"},
-            {"class": "InlineJavascriptRequirement"},
-        ],
-        "inputs": {"f": {"type": mode}},
-        "outputs": {"o": {"type": "File?", "outputSource": "run/o"}},
-        "steps": {"run": {"in": {"f": {"source": "f"}}, "out": ["o"], **step, "run": process}},
-    }
 
 
 def python(code: str) -> dict[str, Any]:

@@ -12,14 +12,14 @@ from sluice.contracts.pilots.pilots import AttemptReport
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.attempts import log_of, python, run
 from tests.unit.pilot.builders import input_file, task
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.network_access import ASKING
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 from tests.unit.pilot.slot_users import new_user, open_folder, start
 
 #: MiB. A job may use twice as much.
 RAM = 150
-ASKING = {"NetworkAccess": {"networkAccess": True}}
 NO_CARRIER = {"no_network": "there is no slirp4netns"}
 
 each_way = pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])

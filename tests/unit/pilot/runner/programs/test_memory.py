@@ -19,7 +19,7 @@ from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
 from tests.needs import MEMORY_GROUPS, ROOT_RIGHTS
 from tests.unit.pilot.attempts import failed, log_of, python, run
 from tests.unit.pilot.builders import input_file, job, task, tool
-from tests.unit.pilot.runner.attempts.test_warm_tools import OBEYS
+from tests.unit.pilot.runner.attempts.warm_jobs import OBEYS
 from tests.unit.pilot.slot_runner import Runner
 
 #: MiB. The tools request the first amount and may use twice as much.

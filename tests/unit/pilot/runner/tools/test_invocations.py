@@ -11,28 +11,14 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
-from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.pilots.pilots import AttemptReport
 from sluice.cwl_values import pack, unpack
 from sluice.storage import compute_checksum
 from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.invocations import OPERATION, invocation
 from tests.unit.pilot.slot_runner import Runner
-
-OPERATION = {"class": "Operation", "inputs": {"f": "File"}, "outputs": {"o": "File"}}
-
-
-def invocation(
-    root: Path,
-    process: dict[str, Any],
-    order: dict[str, Any],
-    *,
-    name: str = "0.json",
-    **fields: Any,
-) -> InputFile:
-    body = {"process": process, "order": order, **fields}
-    return input_file(root / "store" / "orders" / name, data=json.dumps(body).encode())
 
 
 def stored(root: Path, name: str, text: str) -> dict[str, Any]:

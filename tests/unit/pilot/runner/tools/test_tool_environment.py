@@ -15,7 +15,7 @@ from sluice.contracts.pilots.pilots import AttemptReport
 from sluice.cwl_values import unpack
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, output, task, tool
-from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.inner_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 
 

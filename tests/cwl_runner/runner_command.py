@@ -1,0 +1,11 @@
+"""The command line of `sluice-cwl-runner`."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+RUNNER = Path(sys.executable).with_name("sluice-cwl-runner")
+
+
+def command(url: str, *arguments: str | Path) -> Sequence[str]:
+    return [str(RUNNER), "--url", url, *map(str, arguments)]

@@ -1,0 +1,56 @@
+"""An OpenID provider in its own process."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.servers.rabbitmq import free_ports
+from tests.waiting import wait_until
+
+ROLES = {"crew": "shift", "experts": "admin", "guests": "viewer"}
+
+
+class Provider:
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    async def knows(self, subject: str, **claims: Any) -> None:
+        async with httpx.AsyncClient() as http:
+            identity = {"preferred_username": subject, **claims}
+            (await http.put(f"{self.url}/users/{subject}", json=identity)).raise_for_status()
+
+    async def lets_in(self, address: str, subject: str) -> str:
+        """Sign in at the provider, and return the address to which the browser is sent back."""
+        async with httpx.AsyncClient() as http:
+            page = await http.get(address)
+            assert page.status_code == 200, page.text
+            done = await http.post(address, data={"sub": subject})
+            assert done.status_code == 302, done.text
+            return str(done.headers["location"])
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[Provider]:
+    [port] = free_ports(1)
+    command = ("-W", "ignore", "-m", "oidc_provider_mock", "--port", str(port))
+    process = subprocess.Popen(
+        [sys.executable, *command, "--require-nonce", "true"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    url = f"http://localhost:{port}"
+
+    def answers() -> bool:
+        try:
+            return httpx.get(url).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    wait_until(answers, what="the provider answers")
+    yield Provider(url)
+    process.terminate()
+    process.wait()

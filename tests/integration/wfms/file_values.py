@@ -1,0 +1,36 @@
+"""Files as values of parameters."""
+
+from sluice.contracts.common.states import InputMode
+from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile
+from sluice.contracts.templates.plan import Parameter, Plan, Source, StepInput
+from tests.integration.wfms.wfms_fixture import WfmsFixture
+from tests.unit.wfms.chains.plans import plan, step
+
+
+async def one_file(wfms: WfmsFixture, name: str, *, files: int = 1, close: bool = True) -> Dataset:
+    dataset = await wfms.dms.register_dataset(NewDataset(name=name))
+    new = [
+        NewFile(
+            seq=n,
+            name=f"{name}-{n}",
+            size=1,
+            checksum="sha256:" + "0" * 64,
+            url=f"file://{wfms.folder}/input/{name}-{n}",
+        )
+        for n in range(files)
+    ]
+    await wfms.dms.register_files(dataset.uid, new)
+    return await wfms.dms.close_dataset(dataset.uid) if close else dataset
+
+
+def reads_files(*names: str) -> Plan:
+    sides = [
+        StepInput(port=f"at_{name}", source=Source(step=None, port=name), mode=InputMode.ONE)
+        for name in names
+    ]
+    parameters = {name: Parameter(type="File") for name in names}
+    return plan(step("only", sides=sides), outputs=[("only", "out")], parameters=parameters)
+
+
+def make_file_value(dataset: Dataset, **more: str) -> dict[str, str]:
+    return {"class": "File", "dataset": str(dataset.uid), **more}

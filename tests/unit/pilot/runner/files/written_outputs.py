@@ -1,0 +1,19 @@
+"""Tools that write their output object, and bundles of outputs."""
+
+from pathlib import Path
+from typing import Any
+
+from sluice.contracts.common.states import EntryKind
+from sluice.contracts.jobs.tasks import TaskOutput
+from tests.unit.pilot.builders import output, tool
+
+
+def writing(kind: Any) -> dict[str, Any]:
+    """Return a tool whose output object is the content of its input."""
+    process = tool(["cp"], arguments=["$(inputs.f.path)", "cwl.output.json"], outputs={"o": kind})
+    del process["stdout"]
+    return process
+
+
+def bundled(root: Path) -> TaskOutput:
+    return output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE})
