@@ -39,7 +39,7 @@ from sluice.text.visible_text import visible
 #: Errors that end a run. Each message is a sentence.
 FAILURES = (RequestRefusedError, StorageError, BundleError, OSError, ValueError)
 #: Seconds until the first poll, the longest pause between polls, and the growth of pauses.
-_FIRST_POLL, _LONGEST_POLL, _POLL_GROWTH = 0.01, 0.5, 1.3
+_FIRST_POLL, _MAX_POLL, _POLL_GROWTH = 0.01, 0.5, 1.3
 #: Seconds for which the system may be unreachable.
 _MAX_OUTAGE = 120.0
 #: Seconds to wait for the first pilot of a system that has just started.
@@ -388,7 +388,7 @@ def _file_entry(seq: int, url: str, stored: StoredFile) -> dict[str, Any]:
 
 
 def _pause_after(polls: int) -> float:
-    return pause_after(polls, first=_FIRST_POLL, longest=_LONGEST_POLL, factor=_POLL_GROWTH)
+    return pause_after(polls, first=_FIRST_POLL, longest=_MAX_POLL, factor=_POLL_GROWTH)
 
 
 def _name_words(process: str) -> list[str]:

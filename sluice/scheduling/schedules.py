@@ -17,7 +17,7 @@ from sluice.text.visible_text import quoted
 
 #: A time that is longer than clocks are ever put back.
 _MAX_CLOCK_CHANGE = timedelta(hours=3)
-_FIELDS, _LONGEST = 5, 500
+_FIELDS, _MAX_LENGTH = 5, 500
 #: Names of a machine's own zone and of no zone.
 _UNUSABLE_ZONES = {"localtime", "Factory"}
 
@@ -32,8 +32,8 @@ def check_schedule(schedule: str) -> None:
     Raises:
         WrongScheduleError: It is wrong.
     """
-    if len(schedule) > _LONGEST:
-        raise WrongScheduleError(f"has {len(schedule)} characters; {_LONGEST} are enough")
+    if len(schedule) > _MAX_LENGTH:
+        raise WrongScheduleError(f"has {len(schedule)} characters; {_MAX_LENGTH} are enough")
     if len(schedule.split()) != _FIELDS:
         raise WrongScheduleError(
             "has five fields: minute, hour, day of the month, month, day of the week"

@@ -5,7 +5,7 @@ from heapq import merge
 from math import ceil
 from random import Random
 
-from sluice.contracts.jobs.gpus import LEAST_SHARE, GpuNeeds
+from sluice.contracts.jobs.gpus import MIN_SHARE, GpuNeeds
 from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.pilots.pilots import NodeResources
 from wms.domain.placement.policy import Kind, Place
@@ -108,7 +108,7 @@ def _build_gpu_needs(kind: KindOfWork) -> GpuNeeds | None:
     if not kind.gpus:
         return None
     devices = ceil(kind.gpus)
-    return GpuNeeds(least=devices, most=devices, share=max(min(kind.gpus, 1.0), LEAST_SHARE))
+    return GpuNeeds(least=devices, most=devices, share=max(min(kind.gpus, 1.0), MIN_SHARE))
 
 
 def list_upstream_pipelines(scenario: Scenario) -> list[tuple[int, ...]]:

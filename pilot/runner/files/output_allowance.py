@@ -6,11 +6,11 @@ space that the job itself uses.
 
 import os
 
+from pilot.folders.file_size import MIN_FILE_BYTES
 from pilot.runner.files.access_errors import UnsoundError, require_bounded
 from pilot.runner.files.job_files import JobFiles
 
 _MIB = 1 << 20
-_LEAST = 4096
 
 
 class OutputAllowance:
@@ -50,7 +50,7 @@ class OutputAllowance:
         Raises:
             UnsoundError: The limit is exceeded.
         """
-        self._remaining -= max(_LEAST, status.st_size)
+        self._remaining -= max(MIN_FILE_BYTES, status.st_size)
         if self._disk and self._remaining < 0:
             raise UnsoundError(
                 f"its files are larger than the {self._disk} MiB that the job may write, beside its"

@@ -15,10 +15,10 @@ import nh3
 from sluice.contracts.human_tasks.ask import Show
 from sluice.text.visible_text import quoted
 from wfms.ask.domain.images import MAX_PIXELS, is_complete, read_size
-from wfms.ask.domain.json_values import DEEPEST, trouble_in
+from wfms.ask.domain.json_values import MAX_DEPTH, trouble_in
 
 #: Limits in bytes of a file with text, and of one with an image.
-LARGEST_TEXT, LARGEST_IMAGE = 256 * 1024, 20 * 1024 * 1024
+MAX_TEXT_BYTES, MAX_IMAGE_BYTES = 256 * 1024, 20 * 1024 * 1024
 #: Tolerance in pixels for rounding errors in the sums of a box.
 _ROUNDED = 0.001
 
@@ -121,7 +121,7 @@ class ItemContent:
 
 def largest(show: Show) -> int:
     """Return the limit in bytes of a file."""
-    return LARGEST_IMAGE if show is Show.IMAGE else LARGEST_TEXT
+    return MAX_IMAGE_BYTES if show is Show.IMAGE else MAX_TEXT_BYTES
 
 
 def read_content(data: bytes, show: Show) -> ItemContent:
@@ -240,7 +240,7 @@ def _parse_object(data: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     except RecursionError:
-        raise Unreadable(f"values are nested in one another more than {DEEPEST} deep") from None
+        raise Unreadable(f"values are nested in one another more than {MAX_DEPTH} deep") from None
     if not isinstance(document, dict):
         return None
     if (trouble := trouble_in(document)) is not None:

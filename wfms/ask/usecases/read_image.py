@@ -10,7 +10,7 @@ from sluice.contracts.human_tasks.ask import Show
 from sluice.storage.errors import StorageError
 from sluice.storage.reader import open_reader
 from wfms.ask.db.assignments import ItemSource, find_assigned_item
-from wfms.ask.domain.contents import LARGEST_IMAGE, Unreadable, read_shown_image
+from wfms.ask.domain.contents import MAX_IMAGE_BYTES, Unreadable, read_shown_image
 from wfms.ask.usecases.answer_and_ask import AnnotatorSession
 from wfms.ask.usecases.context import AskContext
 
@@ -48,4 +48,4 @@ def _read(item: ItemSource) -> tuple[bytes, str]:
     with open_reader(item.file.url) as reader:
         if item.line is not None:
             return read_shown_image(reader.read(*item.line))
-        return read_shown_image(reader.read(0, LARGEST_IMAGE))
+        return read_shown_image(reader.read(0, MAX_IMAGE_BYTES))

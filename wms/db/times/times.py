@@ -15,7 +15,7 @@ from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
 from wms.domain.times import (
     BINS_PER_OCTAVE,
-    SHORTEST,
+    MIN_SECONDS,
     Samples,
     TimeKind,
     parse_sample,
@@ -29,8 +29,8 @@ SELECT_TIMES = statement(f"""
 -- Finished jobs of task $1, whose chain began at $2, by kind of time and size. Uses the index
 -- jobs_settled. Only the sizes are sorted and kept.
 SELECT m.kind,
-    CASE WHEN m.seconds <= {SHORTEST} THEN 0
-        ELSE 1 + floor({BINS_PER_OCTAVE} * ln(m.seconds / {SHORTEST}) / ln(2::float8))::int
+    CASE WHEN m.seconds <= {MIN_SECONDS} THEN 0
+        ELSE 1 + floor({BINS_PER_OCTAVE} * ln(m.seconds / {MIN_SECONDS}) / ln(2::float8))::int
     END AS size,
     count(*) AS count, sum(m.seconds) AS total, sum(m.seconds * m.seconds) AS squares,
     min(m.seconds) AS least, max(m.seconds) AS most

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-#: The weight of the newest time in a running average.
-NEWEST = 0.05
+#: Weight of the newest time in an exponential moving average.
+SMOOTHING_FACTOR = 0.05
 
 
 @dataclass(slots=True)
@@ -42,11 +42,11 @@ class Kind:
     def learn(self, seconds: float) -> None:
         """Add the time of a job to the mean."""
         self.timed_jobs += 1
-        self.mean += (seconds - self.mean) * max(1 / self.timed_jobs, NEWEST)
+        self.mean += (seconds - self.mean) * max(1 / self.timed_jobs, SMOOTHING_FACTOR)
 
     def learn_after(self, seconds: float) -> None:
         """Add the work that was left for a page after this kind to the mean."""
-        self.after += (seconds - self.after) * NEWEST if self.after else seconds
+        self.after += (seconds - self.after) * SMOOTHING_FACTOR if self.after else seconds
 
     @property
     def is_enabled(self) -> bool:

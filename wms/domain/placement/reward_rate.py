@@ -36,8 +36,8 @@ from wms.domain.placement.policy import Kind, Move, Place
 MIN_RUN, CAUTION = 2.0, 3.0
 #: How many times the duration of all waiting work a job may wait unserved.
 MAX_NEGLECT_FACTOR = 3.0
-#: Time of a job while none has ended, and the shortest time that is believed.
-UNKNOWN, BRIEFEST = 1.0, 1e-6
+#: Seconds of a job while none has ended, and the minimum.
+DEFAULT_JOB_SECONDS, MIN_JOB_SECONDS = 1.0, 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class RewardRate:
 
 def get_job_seconds(kind: Kind) -> float:
     """Return the time of one job in seconds."""
-    return max(kind.mean or UNKNOWN, BRIEFEST)
+    return max(kind.mean or DEFAULT_JOB_SECONDS, MIN_JOB_SECONDS)
 
 
 def compute_worth(kind: Kind) -> float:

@@ -24,7 +24,7 @@ from wms.domain.placement.policy import Kind, Move, Place
 #: Jobs that a place does at least, and the assumed seconds of a move.
 MIN_JOBS, MOVE_SECONDS = 10, 10.0
 #: Time of a job while none has ended.
-UNKNOWN = 1.0
+DEFAULT_JOB_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,14 @@ class Watchdog:
 def priority(kind: Kind, serving: int, now: float) -> float:
     """Return the value of the formula in the module's docstring."""
     unserved = now - kind.since if kind.since is not None and not serving else 0.0
-    return (kind.ready * (kind.mean or UNKNOWN) / (serving + 1) + unserved) * (kind.priority + 1)
+    return (kind.ready * (kind.mean or DEFAULT_JOB_SECONDS) / (serving + 1) + unserved) * (
+        kind.priority + 1
+    )
 
 
 def unlock_time(kind: Kind) -> float:
     """Return how long a place stays at least while the kind has work."""
-    return (kind.mean or UNKNOWN) * MIN_JOBS + MOVE_SECONDS
+    return (kind.mean or DEFAULT_JOB_SECONDS) * MIN_JOBS + MOVE_SECONDS
 
 
 def _find_best_kind(

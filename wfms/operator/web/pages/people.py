@@ -10,8 +10,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.people import (
-    LEAST_PASSWORD,
     MAX_DAYS,
+    MIN_PASSWORD,
     USUAL_DAYS,
     AccountChange,
     NewAccount,
@@ -76,7 +76,7 @@ class PeoplePages:
             refusal=refusal,
             new_token=new_token,
             form={} if new_token else request.form,
-            least=LEAST_PASSWORD,
+            least=MIN_PASSWORD,
             usual_days=USUAL_DAYS,
             most_days=MAX_DAYS,
         )
@@ -143,7 +143,7 @@ class PeoplePages:
             roles=list(Role),
             refusal=refusal,
             form=request.form,
-            least=LEAST_PASSWORD,
+            least=MIN_PASSWORD,
         )
 
     def add(self) -> AnyResponse:
