@@ -95,7 +95,7 @@ def print_next_page_hint(after: object | None) -> None:
 def print_problem(error: ServiceError) -> None:
     """Print the message of an error, and each finding that adds to it."""
     sentence = error.detail
-    if {"why", "forced"} <= error.fields.keys():  # a ``NeedsForce``
+    if {"why", "forced"} <= error.fields.keys():  # a ``ForceRequired``
         sentence = f"{error.fields['why']}; --force {error.fields['forced']}"
     err.print(Text.assemble(("error:", "bold red"), f" {sentence}"))
     for finding in error.findings:

@@ -206,7 +206,7 @@ def remove_within(storage_url: str, url: str) -> bool:
     On a local storage no link is followed. If the file itself is a link, the link is removed.
 
     Raises:
-        OutsideStorage: The file is elsewhere (``BehindLink``: a folder on the path is a link).
+        OutsideStorage: The file is elsewhere (``LinkInPath``: a folder on the path is a link).
         StorageUnavailable: The storage does not answer.
     """
     require_inside_by_name(storage_url, url)
@@ -224,7 +224,7 @@ def remove_folder_within(storage_url: str, url: str) -> bool:
     On a local storage no link is followed.
 
     Raises:
-        OutsideStorage: The folder is elsewhere (``BehindLink``: the path has a link).
+        OutsideStorage: The folder is elsewhere (``LinkInPath``: the path has a link).
         StorageUnavailable: The storage does not answer.
     """
     require_inside_by_name(storage_url, url)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pilot.isolation.sandbox.process_limits import ProcessLimits
-from pilot.isolation.users.programs import UserError, UserPrograms
+from pilot.isolation.users.programs import SlotUserError, UserPrograms
 from pilot.isolation.users.slot_user import SlotUser, give, let_pass, let_read
 from sluice.text.os_errors import os_error_sentence
 from sluice.text.visible_text import quoted
@@ -126,7 +126,7 @@ def why_unsuitable(users: Sequence[SlotUser], folder: Path, closed: Path) -> str
             failure = _find_failure(user, folder, closed)
         except OSError as error:
             failure = os_error_sentence(error)
-        except UserError as error:
+        except SlotUserError as error:
             failure = str(error)
         if failure is not None:
             return f"tools cannot run as user {user.name}: {failure}"
@@ -162,7 +162,7 @@ def _run(programs: UserPrograms, arguments: Sequence[str], folder: str, output: 
 
     Raises:
         OSError: The program could not be started or signaled.
-        UserError: The program could not be run as the user.
+        SlotUserError: The program could not be run as the user.
     """
     with open(os.devnull, "rb") as nothing:
         pid = programs.start(

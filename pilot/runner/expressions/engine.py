@@ -26,7 +26,7 @@ _CHUNK = 1 << 16
 _MAX_QUOTED = 200
 
 
-class LimitError(JavascriptException):  # type: ignore[misc] # cwl-utils' types are not followed
+class ExpressionLimitError(JavascriptException):  # type: ignore[misc] # cwl-utils' types are not followed
     """An expression exceeded a limit or ended its process.
 
     The next attempt would fail in the same way.
@@ -81,7 +81,7 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
 
         Raises:
             JavascriptException: The expression has failed.
-            LimitError: The expression exceeded its limit of time or memory.
+            ExpressionLimitError: The expression exceeded its limit of time or memory.
         """
         with self._lock:
             return self._evaluate(scan, code_fragment_to_js(scan, jslib))
@@ -165,7 +165,7 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
     def _raise_limit_error(self, sentence: str) -> NoReturn:
         self.end()
         self.violation = sentence
-        raise LimitError(sentence) from None
+        raise ExpressionLimitError(sentence) from None
 
 
 class _Exchange:

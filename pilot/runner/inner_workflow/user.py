@@ -26,7 +26,7 @@ class UserToolIsolation:
 
         Raises:
             OSError: The tool could not be started.
-            UserError: The tool could not be run as the user.
+            SlotUserError: The tool could not be run as the user.
         """
         user = self._programs.user
         for path in dict.fromkeys((tool.job.outdir, tool.job.tmpdir)):

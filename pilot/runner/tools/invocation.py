@@ -17,7 +17,7 @@ from pilot.runner.cwl.documents import load_again, load_document
 from pilot.runner.cwl.exact_values import read_exact
 from pilot.runner.cwl.requirements import changes_inputs
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.access_errors import UnsoundError, create_refusal_error, find_port
+from pilot.runner.files.access_errors import InvalidOutputError, create_refusal_error, find_port
 from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.output_allowance import OutputAllowance
@@ -117,7 +117,7 @@ class InvocationExecutable:
             allowance = OutputAllowance(job_files, disk=disk, inputs=prepared.input_bytes)
             try:
                 pack(outputs, Path(path), open_file=allowance.open)
-            except (ForeignFileError, UnsoundError) as error:
+            except (ForeignFileError, InvalidOutputError) as error:
                 raise create_refusal_error(
                     error, port=find_port(outputs, error.path), exit_code=exit_code
                 ) from error

@@ -15,7 +15,7 @@ from tests.draws import examples
 from tests.unit.cwl.documents.test_uploads import zipped
 from tests.unit.cwl.mutations import Files, uploads
 from tests.unit.cwl.samples import GRAPH, LINEAR, edited
-from wfms.operator.templates.domain.json_document import NotStorable, to_storable
+from wfms.operator.templates.domain.json_document import UnstorableDocument, to_storable
 from wfms.operator.web.domain.plan_drawing import draw
 from wfms.operator.web.domain.source_listing import list_sources
 from wfms.operator.web.domain.start_form import list_fields
@@ -84,7 +84,7 @@ def carry_through(files: Files, main: str | None) -> Plan | None:
 @example(nested_in_one_job(("in: {file: files, ", "in: {file: {source: [{a: b}]}, ")))
 def test_mutated_upload_raises_no_unexpected_error(upload: Any) -> None:
     files, main = upload
-    with suppress(Unprocessable, NotStorable):
+    with suppress(Unprocessable, UnstorableDocument):
         carry_through(files, main)
 
 

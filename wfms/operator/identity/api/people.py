@@ -37,7 +37,7 @@ from sluice.servicekit.access.policy import ADMINS, VIEWERS, Other, policy
 from sluice.servicekit.access.principal import Person
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route
-from wfms.operator.identity.domain.errors import BeyondRole, TooManyTries
+from wfms.operator.identity.domain.errors import InsufficientRole, TooManySignInAttempts
 from wfms.operator.identity.usecases.change_accounts import (
     change_account,
     change_own_password,
@@ -104,7 +104,7 @@ class PeopleRoutes:
                   "Return the caller's account.", answer=Me, needs_caller=True),
             Route("PUT", "/me/password", self.change_password, VIEWERS,
                   "Change the caller's password. The caller's sessions end.",
-                  answer=Account, body=NewPassword, errors=(Unauthenticated, TooManyTries),
+                  answer=Account, body=NewPassword, errors=(Unauthenticated, TooManySignInAttempts),
                   needs_caller=True),
             Route("DELETE", "/me/sessions", self.end_sessions, VIEWERS,
                   "End the caller's sessions in all browsers. Tokens stay.",
@@ -122,7 +122,7 @@ class PeopleRoutes:
             Route("POST", "/sign-in", self.sign_in, policy(Other.EVERYBODY),
                   "Create a token for a name and a password.",
                   answer=NewTokenSecret, status=201, body=SignInWithPassword,
-                  errors=(Unauthenticated, Conflict, TooManyTries)),
+                  errors=(Unauthenticated, Conflict, TooManySignInAttempts)),
             Route("POST", "/token-revocations", self.revoke_received_token, policy(Other.EVERYBODY),
                   "Revoke the token in the request. Anyone who has it may do so (RFC 7009).",
                   status=204, body=TokenQuestion),
@@ -167,11 +167,11 @@ class PeopleRoutes:
         """List tokens.
 
         Raises:
-            BeyondRole: The tokens of others are asked for, and the caller is no administrator.
+            InsufficientRole: The caller asks for tokens of others and is no administrator.
         """
         others = query.all or query.person not in {None, caller.name}
         if others and caller.role is not Role.ADMIN:
-            raise BeyondRole(
+            raise InsufficientRole(
                 f"tokens of others are shown to an {Role.ADMIN}", f"you are {caller.role}"
             )
         person_name = query.person or (None if query.all else caller.name)

@@ -88,7 +88,7 @@ async def change_own_password(
 
     Raises:
         WrongPassword: The old password is wrong.
-        TooManyTries: There were too many attempts.
+        TooManySignInAttempts: There were too many attempts.
     """
     await context.password_sign_in.sign_in(
         person.name, new.old.get_secret_value(), _do_nothing, action="says the old password"
@@ -110,7 +110,7 @@ async def create_token_with_password(
 
     Raises:
         WrongPassword: The name or the password is wrong.
-        TooManyTries: There were too many attempts.
+        TooManySignInAttempts: There were too many attempts.
         TooManyTokens: The person has the maximum number of tokens.
     """
 
