@@ -32,7 +32,7 @@ class SpareFiles:
         self._mode = _get_new_file_mode()
         os.makedirs(folder, PRIVATE, exist_ok=True)
 
-    def take(self, entry: os.DirEntry[str]) -> bool:
+    def add(self, entry: os.DirEntry[str]) -> bool:
         """Move a file of an ended job to the spare files and return whether it was taken.
 
         Only small plain files without other links, attributes or owners are taken.
@@ -56,7 +56,7 @@ class SpareFiles:
         self._bytes += size
         return True
 
-    def give(self, path: str) -> bool:
+    def reuse(self, path: str) -> bool:
         """Move a spare file to ``path``, which must not exist.
 
         The content of the file is arbitrary.

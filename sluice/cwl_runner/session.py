@@ -14,7 +14,7 @@ from typing import Any
 from sluice.contracts.common.naming import delivered_name
 from sluice.contracts.common.states import JobState
 from sluice.cwl_runner.client_lease import ClientLease
-from sluice.cwl_runner.rest import RequestRefusedError, Rest
+from sluice.cwl_runner.rest import RequestRefusedError, RestConnection
 from sluice.cwl_runner.template import InvocationNeeds
 from sluice.cwl_runner.values import (
     check_file_exists,
@@ -82,7 +82,7 @@ class RunnerSession:
 
     def __init__(
         self,
-        rest: Rest,
+        rest: RestConnection,
         folder: Path,
         *,
         lease: ClientLease,
@@ -131,7 +131,7 @@ class RunnerSession:
             ],
         )
         chain = self._request_chain(dataset, needs)
-        self._lease.give_to_chain(
+        self._lease.transfer_to_chain(
             chain["uid"], datasets=[dataset], run_template=self._templates[needs]
         )
         self._batches.append(

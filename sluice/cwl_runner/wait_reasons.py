@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Iterable
 
-from sluice.cwl_runner.rest import Rest
+from sluice.cwl_runner.rest import RestConnection
 from sluice.scheduling.stalled_steps import LONG_WAIT, is_stalled, reason_in
 
 
@@ -18,7 +18,7 @@ class RunWaits:
     ``wait_for_nodes`` lets jobs wait also for nodes that do not exist and cannot be launched.
     """
 
-    def __init__(self, rest: Rest, *, wait_for_nodes: bool) -> None:
+    def __init__(self, rest: RestConnection, *, wait_for_nodes: bool) -> None:
         self._rest = rest
         self._wait_for_nodes = wait_for_nodes
         self._printed_reasons: set[str] = set()

@@ -72,7 +72,7 @@ def get_size(url: str, path: str) -> int:
         return os.stat(path).st_size
 
 
-def bring(url: str, path: str, *, to: str, expected: Content, reuse: bool = False) -> None:
+def fetch(url: str, path: str, *, to: str, expected: Content, reuse: bool = False) -> None:
     """Copy a file to ``to``, verify it during the copy, and replace what was there.
 
     ``reuse`` overwrites the old file in place.
@@ -119,7 +119,7 @@ def verify(
             require_same(url, expected=Content(checksum), actual=actual)
 
 
-def take(file: int, url: str, *, target: str) -> StoredFile | None:
+def adopt(file: int, url: str, *, target: str) -> StoredFile | None:
     """Give an open regular file a second name at the target, and return what is stored.
 
     None means that a copy is needed: another file system, a file with several names or of another

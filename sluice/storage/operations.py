@@ -49,7 +49,7 @@ def fetch(
     path = find_local_path(url)
     if path is not None:
         if local.get_size(url, path) <= copied:
-            local.bring(url, path, to=os.fspath(to), expected=Content(checksum, size), reuse=reuse)
+            local.fetch(url, path, to=os.fspath(to), expected=Content(checksum, size), reuse=reuse)
             return False
         local.verify(url, path, checksum=checksum, size=size)
         local.link(url, path, to=os.fspath(to))
@@ -99,7 +99,7 @@ def put_open(
     storage, the storage links it. Writing to the old name then writes to the storage.
     """
     target = find_local_path(url)
-    linked = local.take(file, url, target=target) if may_link and target is not None else None
+    linked = local.adopt(file, url, target=target) if may_link and target is not None else None
     return linked or put(Path(local.open_file_path(file)), url, check=check)
 
 

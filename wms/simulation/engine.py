@@ -145,7 +145,7 @@ class Simulation:
             # An idle place comes before this place, which would have to load another kind.
             if page.kind != kind:
                 self._wake(page.kind)
-        self._give_next_work(slot)
+        self._assign_next_work(slot)
 
     def _finish_page(self, page: SimulatedPage) -> None:
         passage = self.now - page.born
@@ -170,7 +170,7 @@ class Simulation:
         if should_begin and slot.goes_to is None and self._has_resources(slot, kind):
             self._begin(slot)
         else:
-            self._give_next_work(slot)
+            self._assign_next_work(slot)
 
     def _record_work(self, slot: SimulatedSlot, kind: int, *, loading: bool) -> None:
         if loading:
@@ -180,7 +180,7 @@ class Simulation:
         if self._recorder is not None:
             self._recorder.record_work(slot, kind, slot.began, self.now, loading=loading)
 
-    def _give_next_work(self, slot: SimulatedSlot) -> None:
+    def _assign_next_work(self, slot: SimulatedSlot) -> None:
         """Give the place its next work, or make it idle."""
         has_freed = self._release(slot)
         if slot.goes_to is not None:
@@ -324,7 +324,7 @@ class Simulation:
         node = self._nodes[subject]
         for slot in node.slots:
             self._present.append(slot)
-            self._give_next_work(slot)
+            self._assign_next_work(slot)
         if node.lives is not None:
             self._schedule(self.now + node.lives(), _NODE_DEATH, subject)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pilot.isolation.sandbox.process_limits import ProcessLimits
 from pilot.isolation.users.programs import SlotUserError, UserPrograms
-from pilot.isolation.users.slot_user import SlotUser, give, let_pass, let_read
+from pilot.isolation.users.slot_user import SlotUser, chown_tree, let_pass, let_read
 from sluice.text.os_errors import os_error_sentence
 from sluice.text.visible_text import quoted
 
@@ -146,7 +146,7 @@ def _find_failure(user: SlotUser, folder: Path, closed: Path) -> str | None:
         Path(place, "closed").chmod(0o600)
         let_pass(place, user)
         let_read(f"{place}/in", user)
-        give(f"{place}/out", user)
+        chown_tree(f"{place}/out", user)
         with contextlib.closing(UserPrograms(user)) as programs, tempfile.TemporaryFile() as output:
             status = _run(programs, ["sh", "-c", _PROBE, "sh", secret.name], place, output.fileno())
             programs.tidy_up()

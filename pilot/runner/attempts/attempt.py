@@ -255,7 +255,7 @@ class AttemptRun:
         self, tool: Executable, entry: JobEntry, protected: ProtectedInputs, job_files: JobFiles
     ) -> PreparedJob:
         """Stage in the inputs and return the prepared job with its command line."""
-        shared = self._context.shared.bring_inputs(self._task, protected)
+        shared = self._context.shared.stage_inputs(self._task, protected)
         files = entry.files
         values = stage_in(
             self._task, files, f"{job_files.folder}/{IN}", protected=protected, shared=shared

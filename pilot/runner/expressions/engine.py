@@ -17,7 +17,7 @@ from cwl_utils.errors import JavascriptException
 from cwl_utils.sandboxjs import NodeJSEngine, code_fragment_to_js, get_js_engine, set_js_engine
 
 from pilot.runner.expressions.javascript import MEMORY, JavaScript
-from sluice.cwl_values import MAX_JSON, find_flaw, read_json
+from sluice.cwl_values import MAX_JSON, find_unstorable_part, read_json
 from sluice.text.os_errors import reason_of
 
 _MAX_ERROR_BYTES = 4096
@@ -104,10 +104,10 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
             raise JavascriptException(
                 f"the expression {_quote(scan)} failed: {str((answer or {}).get('error'))[:2000]}"
             )
-        flaw = find_flaw(answer["value"])
-        if flaw is not None:
+        unstorable = find_unstorable_part(answer["value"])
+        if unstorable is not None:
             self._raise_limit_error(
-                f"the expression {_quote(scan)} gave what cannot be used: {flaw}"
+                f"the expression {_quote(scan)} gave what cannot be used: {unstorable}"
             )
         return answer["value"]
 

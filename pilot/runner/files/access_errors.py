@@ -12,7 +12,7 @@ from cwltool.process import shortname
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from sluice.contracts.common.states import ErrorClass
-from sluice.cwl_values import MAX_JSON, Flaw, find_flaw, read_json
+from sluice.cwl_values import MAX_JSON, UnstorablePart, find_unstorable_part, read_json
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 
@@ -45,15 +45,19 @@ def require_sound(value: Any, port: str | None = None) -> None:
     Raises:
         InvalidOutputError: The value is not acceptable.
     """
-    flaw = find_flaw(value)
-    if flaw is not None:
-        raise create_flaw_error(flaw if port is None else Flaw([port, *flaw.way], flaw.what))
+    unstorable = find_unstorable_part(value)
+    if unstorable is not None:
+        raise create_unstorable_error(
+            unstorable
+            if port is None
+            else UnstorablePart([port, *unstorable.path], unstorable.reason)
+        )
 
 
-def create_flaw_error(flaw: Flaw) -> InvalidOutputError:
-    """Return the error for a flaw, with its port."""
-    port = next(iter(flaw.way), None)
-    return InvalidOutputError(str(flaw), port if isinstance(port, str) else None)
+def create_unstorable_error(unstorable: UnstorablePart) -> InvalidOutputError:
+    """Return the error for a part that cannot be stored, with its port."""
+    port = next(iter(unstorable.path), None)
+    return InvalidOutputError(str(unstorable), port if isinstance(port, str) else None)
 
 
 def require_bounded(job_files: JobFiles, path: str) -> None:

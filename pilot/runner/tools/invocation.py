@@ -24,7 +24,7 @@ from pilot.runner.files.output_allowance import OutputAllowance
 from pilot.runner.files.staging import file_url
 from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.command_line import CommandLine
-from pilot.runner.tools.invocation_files import bring_files
+from pilot.runner.tools.invocation_files import stage_files
 from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
 from pilot.runner.tools.warm_start import count_start_arguments
 from sluice.contracts.common.states import ErrorClass
@@ -86,7 +86,7 @@ class InvocationExecutable:
         with _without_retries():
             invocation = _read_invocation(f"{folder}/{IN}/{file['basename']}")
             protected.in_place = changes_inputs(invocation.process)
-            process, order = bring_files(
+            process, order = stage_files(
                 [invocation.process, invocation.order],
                 source=source,
                 folder=f"{folder}/{IN}",

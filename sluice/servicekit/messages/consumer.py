@@ -169,10 +169,10 @@ class QueueConsumer(_Consumer):
     async def _apply(self, transaction: Transaction, batch: Sequence[_Parsed]) -> int:
         """Apply messages until the transaction's time is over, and return their number."""
         end = time.monotonic() + self._transaction_seconds
-        new = await transaction.first_time(self.queue, [parsed.event.id for parsed in batch])
+        new = await transaction.mark_applied(self.queue, [parsed.event.id for parsed in batch])
         for count, parsed in enumerate(batch):
             if count and time.monotonic() >= end:
-                await transaction.leave_for_later(self.queue, new)
+                await transaction.unmark_applied(self.queue, new)
                 return count
             if parsed.event.id not in new:
                 self._metrics.messages.labels(self.queue, "repeated").inc()

@@ -111,8 +111,8 @@ class RabbitTransport:
         await answer(channel.close())
 
     async def _prepare(self, connection: AbstractConnection) -> None:
-        bring = rabbitmq_declare.declare if self._declare else rabbitmq_declare.check_declared
-        await bring(connection, self._layout)
+        prepare = rabbitmq_declare.declare if self._declare else rabbitmq_declare.check_declared
+        await prepare(connection, self._layout)
 
     async def _consume(
         self, queue: Queue, prefetch: int

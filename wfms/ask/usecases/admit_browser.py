@@ -18,7 +18,7 @@ from wfms.ask.db.devices import (
 )
 from wfms.ask.db.progress import find_current_ask
 from wfms.ask.usecases.answer_and_ask import AnnotatorSession
-from wfms.ask.usecases.context import AskContext, OneVote
+from wfms.ask.usecases.context import AskContext, VoterIdentification
 
 _MAX_BROWSER = 200
 
@@ -65,11 +65,11 @@ class BrowserOrigin:
     browser: str = ""
     traits: tuple[str, ...] = ()
 
-    def digest(self, one_vote: OneVote, place: HumanStepPlace) -> bytes | None:
+    def digest(self, one_vote: VoterIdentification, place: HumanStepPlace) -> bytes | None:
         """Return the digest that identifies a person at a step, or None if origins are not used."""
-        if one_vote is OneVote.OFF or not self.address:
+        if one_vote is VoterIdentification.OFF or not self.address:
             return None
-        traits = (self.browser, *self.traits) if one_vote is OneVote.BROWSER else ()
+        traits = (self.browser, *self.traits) if one_vote is VoterIdentification.BROWSER else ()
         return hashlib.sha256("\0".join([*place, self.address, *traits]).encode()).digest()
 
 

@@ -24,7 +24,7 @@ from wfms.ask.db.questions import (
 )
 from wfms.ask.domain.contents import ItemContent, UnreadableContent, largest, read_content
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.one_by_one import one_by_one
+from wfms.ask.usecases.process_tasks import process_tasks
 
 #: Jobs in one round; files read at the same time.
 PAGE, READERS = 200, 8
@@ -64,7 +64,7 @@ async def import_items(context: AskContext) -> bool:
             await end_question(transaction.connection, question.task_uid)
         return False
 
-    return await one_by_one(questions, import_question)
+    return await process_tasks(questions, import_question)
 
 
 def _has_gold(task: HumanTask) -> bool:

@@ -112,7 +112,7 @@ async def delete_dataset(
         needing = await deletions.list_dependent_chains(transaction.connection, uid)
         if needing and not force:
             raise DatasetNeeded(dataset, needing)
-        await deletions.give_up_input(transaction.connection, uid, now=now)
+        await deletions.mark_input_released(transaction.connection, uid, now=now)
         await deletions.store_request(transaction.connection, uid, force=force, now=now)
     return await _carry_out(context, uid, force=force) or dataset
 
@@ -196,7 +196,7 @@ async def _carry_out(context: ChainsContext, uid: UUID, *, force: bool) -> Datas
         except Conflict:
             async with database.transaction() as transaction:
                 if await deletions.forget_refused(transaction.connection, uid, force=force):
-                    await deletions.keep_input(transaction.connection, uid)
+                    await deletions.restore_input(transaction.connection, uid)
             raise
         async with database.connection() as connection:
             await deletions.forget(connection, uid)

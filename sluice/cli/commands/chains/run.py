@@ -325,7 +325,7 @@ async def _start_chain(
             undo.pop_all()
             chains.append(_LeasedChain(chain.uid, lease))
             await asyncio.to_thread(
-                lease.give_to_chain,
+                lease.transfer_to_chain,
                 str(chain.uid),
                 datasets=lease.datasets,
                 run_template=str(template.id),

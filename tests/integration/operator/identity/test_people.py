@@ -73,7 +73,7 @@ async def enters(operator: Operator, name: str, password: str) -> Person | None:
 
 async def create_token(operator: Operator, by: Person, **what: object) -> tuple[UUID, str]:
     new = NewToken.model_validate({"label": "a script", **what})
-    token = await as_person(operator, by).give_token(new)
+    token = await as_person(operator, by).create_token(new)
     return token.token.id, token.secret.get_secret_value()
 
 
@@ -120,7 +120,7 @@ async def test_only_an_administrator_manages_accounts(operator: Operator, role: 
         anna.change_account("anna", AccountChange(role=Role.ADMIN)),
         anna.list_tokens(everybodys=True),
         anna.list_tokens(person="bert"),
-        anna.give_token(NewToken(label="x", person="bert")),
+        anna.create_token(NewToken(label="x", person="bert")),
     ):
         with pytest.raises(Forbidden):
             await ask

@@ -45,8 +45,8 @@ from wfms.operator.identity.usecases.change_accounts import (
     create_token_with_password,
     end_own_sessions,
 )
-from wfms.operator.identity.usecases.give_token import (
-    give_token,
+from wfms.operator.identity.usecases.create_token import (
+    create_token,
     revoke_token,
     revoke_token_by_secret,
 )
@@ -112,7 +112,7 @@ class PeopleRoutes:
             Route("GET", "/tokens", self.tokens, VIEWERS,
                   "List the caller's tokens. Administrators may list those of others.",
                   answer=TokenList, query=TokenQuery, errors=(Forbidden,), needs_caller=True),
-            Route("POST", "/tokens", self.give, VIEWERS,
+            Route("POST", "/tokens", self.create_token, VIEWERS,
                   "Create a token with at most the caller's rights, and return it this once.",
                   answer=NewTokenSecret, status=201, body=NewToken, errors=(Conflict, NotFound),
                   needs_caller=True),
@@ -178,9 +178,9 @@ class PeopleRoutes:
         tokens, now = await read_tokens(self._database, person_name), datetime.now(UTC)
         return TokenList(tokens=[each for each in tokens if query.ended or each.holds(now)])
 
-    async def give(self, body: NewToken, caller: Person) -> NewTokenSecret:
+    async def create_token(self, body: NewToken, caller: Person) -> NewTokenSecret:
         """Create a token."""
-        return await give_token(self._database, body, by=caller)
+        return await create_token(self._database, body, by=caller)
 
     async def revoke(self, token: UUID, caller: Person) -> Token:
         """Revoke a token of the caller, or as an administrator any token."""

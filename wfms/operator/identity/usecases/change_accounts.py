@@ -21,7 +21,7 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.identity.db import people
 from wfms.operator.identity.db.person_tokens import end_all_sessions
 from wfms.operator.identity.domain.errors import OwnAccountChange, PersonExists, PersonUnknown
-from wfms.operator.identity.usecases.give_token import create_token_in_transaction
+from wfms.operator.identity.usecases.create_token import create_token_in_transaction
 
 log = structlog.get_logger(__name__)
 

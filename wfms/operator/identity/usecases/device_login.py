@@ -34,7 +34,7 @@ from wfms.operator.identity.domain.errors import (
     InsufficientRole,
     TooManyDeviceLogins,
 )
-from wfms.operator.identity.usecases.give_token import create_token_in_transaction
+from wfms.operator.identity.usecases.create_token import create_token_in_transaction
 from wfms.operator.identity.usecases.sign_in import address_block
 
 #: The page where people allow or refuse a device login.

@@ -29,7 +29,7 @@ MAX_TOKENS = 100
 log = structlog.get_logger(__name__)
 
 
-async def give_token(database: Database, new: NewToken, *, by: Person) -> NewTokenSecret:
+async def create_token(database: Database, new: NewToken, *, by: Person) -> NewTokenSecret:
     """Create a token; its secret is returned only this once.
 
     Raises:
@@ -44,7 +44,7 @@ async def give_token(database: Database, new: NewToken, *, by: Person) -> NewTok
 async def create_token_in_transaction(
     connection: Connection, new: NewToken, *, by: Person
 ) -> NewTokenSecret:
-    """Create a token as ``give_token`` does, within the transaction of the caller."""
+    """Create a token as ``create_token`` does, within the transaction of the caller."""
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     holder = by
     if new.person not in {None, by.name}:

@@ -1,4 +1,4 @@
-"""Give a pilot the secrets of its job."""
+"""Get the secrets of a job for its pilot."""
 
 from uuid import UUID
 
@@ -29,7 +29,7 @@ class AttemptNotLeased(Conflict):
         )
 
 
-async def give_secrets(
+async def get_secrets(
     context: WmsContext, operator: OperatorClient, sealer: Sealer, *, pilot: UUID, job: JobToken
 ) -> SecretValues:
     """Return the secrets of a job that the pilot has leased, and record that it was seen.
