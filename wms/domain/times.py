@@ -21,7 +21,7 @@ class TimeKind(StrEnum):
 
     WORKING = "working"
     WAITING = "waiting"
-    PASSAGE = "passage"
+    TURNAROUND = "passage"
 
 
 @dataclass(slots=True)

@@ -36,12 +36,12 @@ SELECT m.kind,
     min(m.seconds) AS least, max(m.seconds) AS most
 FROM (
     SELECT seconds::float8 AS ran, extract(epoch FROM ended_at - ready_at)::float8 AS stayed,
-        extract(epoch FROM ended_at - $2)::float8 AS passage
+        extract(epoch FROM ended_at - $2)::float8 AS turnaround
     FROM jobs
     WHERE task_uid = $1 AND state = '{{job.FINISHED}}' AND attempt > 0 AND ready_at IS NOT NULL
 ) AS j CROSS JOIN LATERAL (VALUES
     ('{TimeKind.WORKING}', ran), ('{TimeKind.WAITING}', greatest(stayed - ran, 0)),
-    ('{TimeKind.PASSAGE}', greatest(passage, 0))) AS m (kind, seconds)
+    ('{TimeKind.TURNAROUND}', greatest(turnaround, 0))) AS m (kind, seconds)
 GROUP BY 1, 2
 """)
 
