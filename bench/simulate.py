@@ -1,6 +1,6 @@
 """Benchmark of the policy of Sluice beside the watchdog, in simulated time.
 
-It covers several loads and numbers of pilots, with the same pages for both.
+It covers several loads and numbers of pilots, with the same items for both.
 """
 
 import importlib
@@ -26,7 +26,7 @@ NORMAL_QUANTILE = 1.96
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Mean passage times, one for each seed.
+    """Mean turnaround, one for each seed.
 
     No policy is below ``bound``. ``unloaded`` is the policy of Sluice if loading cost nothing.
     """
@@ -43,7 +43,7 @@ class Case:
     def change(self) -> tuple[float, float]:
         """Return the relative change against the watchdog and half of its 95 % confidence interval.
 
-        It is computed seed by seed, because both policies have the same pages.
+        It is computed seed by seed, because both policies have the same items.
         """
         ratios = [our / its - 1 for our, its in zip(self.ours, self.watchdog, strict=True)]
         return fmean(ratios), NORMAL_QUANTILE * stdev(ratios) / math.sqrt(len(ratios))
@@ -63,7 +63,7 @@ def bench_simulate(files: Sequence[Path], seeds: int) -> BenchResult:
     return BenchResult(
         name="simulate",
         value=fmean(case.change[0] for case in loaded) * 100,
-        unit="% of the watchdog's mean passage, at loads from 0.8 up",
+        unit="% of the watchdog's mean turnaround, at loads from 0.8 up",
         target="<= -30 % at loads from 0.8 up, none above 0",
         details={
             "cases": len(cases),
@@ -102,37 +102,37 @@ def _change_scenario(scenario: Any, *, pilots: int, load: float, seed: int) -> A
 
 
 def _simulate_policies(simulator: Any, scenario: Any, case: Case) -> None:
-    def passage(**changes: object) -> float:
+    def turnaround(**changes: object) -> float:
         result = simulator.simulate(scenario.model_copy(update=changes))
         return float(result.passage.mean)
 
     free = [kind.model_copy(update={"loading": 0.0}) for kind in scenario.kinds]
-    case.watchdog.append(passage(policy=PolicyName.WATCHDOG))
-    case.ours.append(passage(policy=PolicyName.SLUICE))
-    case.unloaded.append(passage(policy=PolicyName.SLUICE, kinds=free))
-    case.bound.append(compute_lower_bound(simulator.list_page_work(scenario), case.pilots))
+    case.watchdog.append(turnaround(policy=PolicyName.WATCHDOG))
+    case.ours.append(turnaround(policy=PolicyName.SLUICE))
+    case.unloaded.append(turnaround(policy=PolicyName.SLUICE, kinds=free))
+    case.bound.append(compute_lower_bound(simulator.list_item_work(scenario), case.pilots))
 
 
-def compute_lower_bound(pages: Sequence[tuple[float, float]], pilots: int) -> float:
-    """Return a lower bound of the mean passage time of any policy.
+def compute_lower_bound(items: Sequence[tuple[float, float]], pilots: int) -> float:
+    """Return a lower bound of the mean turnaround of any policy.
 
-    ``pages`` has the arrival and the work of each page. The bound is the mean work of a page, or
-    the mean passage time on one ideal pilot if that is larger. The ideal pilot is as fast as all
-    pilots together and loads nothing. It always works on the page with the least work left, which
+    ``items`` has the arrival and the work of each item. The bound is the mean work of an item, or
+    the mean turnaround on one ideal pilot if that is larger. The ideal pilot is as fast as all
+    pilots together and loads nothing. It always works on the item with the least work left, which
     is optimal for one pilot.
     """
     now, total, waiting = 0.0, 0.0, list[tuple[float, float]]()
-    for arrival, work in sorted(pages):
+    for arrival, work in sorted(items):
         now, total = _work_until(arrival, now, total, waiting)
         heappush(waiting, (work / pilots, arrival))
     _, total = _work_until(math.inf, now, total, waiting)
-    return max(total / len(pages), fmean(work for _, work in pages))
+    return max(total / len(items), fmean(work for _, work in items))
 
 
 def _work_until(
     end: float, now: float, total: float, waiting: list[tuple[float, float]]
 ) -> tuple[float, float]:
-    """Return the new time and the sum of the passage times of all finished pages."""
+    """Return the new time and the sum of the turnaround times of all finished items."""
     while waiting and now < end:
         work, arrival = heappop(waiting)
         if now + work > end:
@@ -159,4 +159,4 @@ def _show(cases: Sequence[Case]) -> None:
             *(f"{figure:.0f}" for figure in figures),
         )  # fmt: skip
     out.print(table)
-    err.print("change: of the mean passage of a page; the same seeds for both")
+    err.print("change: of the mean turnaround of an item; the same seeds for both")

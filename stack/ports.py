@@ -7,7 +7,7 @@ from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
 EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
-LOWEST = 10_000
+MIN_PORT = 10_000
 
 #: A bound socket for each reserved port, as long as this process lives. Others who look for a port,
 #: here or in another stack, find it taken while no server listens. Servers with SO_REUSEADDR, as
@@ -32,14 +32,14 @@ def free_ports(count: int) -> list[int]:
     for _ in range(100 * count):
         if len(ports) == count:
             return ports
-        port = random.SystemRandom().randrange(LOWEST, highest)
+        port = random.SystemRandom().randrange(MIN_PORT, highest)
         if _is_free(port):
             reserved = socket.socket()
             reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             reserved.bind((LOOPBACK, port))
             _reservations[port] = reserved
             ports.append(port)
-    raise OSError(f"no {count} free ports between {LOWEST} and {highest}")
+    raise OSError(f"no {count} free ports between {MIN_PORT} and {highest}")
 
 
 def _read_first_ephemeral_port() -> int:
@@ -47,7 +47,7 @@ def _read_first_ephemeral_port() -> int:
         first = int(EPHEMERAL.read_text().split()[0])
     except (OSError, ValueError, IndexError):
         first = 32_768
-    return first if first > LOWEST + 1_000 else 65_536
+    return first if first > MIN_PORT + 1_000 else 65_536
 
 
 def _is_free(port: int) -> bool:

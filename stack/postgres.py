@@ -92,7 +92,7 @@ async def initialise(
     fresh.rename(data)
 
 
-def give_to_system_user(folder: Path) -> None:
+def chown_to_system_user(folder: Path) -> None:
     """Give a folder with its contents to the server's user."""
     if os.geteuid() == 0:
         user = server_user()

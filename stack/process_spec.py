@@ -135,7 +135,7 @@ class _Container:
         command = [*self._service.definition.entrypoint, *self._service.definition.command]
         if self._service.definition.user is None:
             return self._build_spec(command, environment)
-        postgres.give_to_system_user(self._folder)
+        postgres.chown_to_system_user(self._folder)
         return self._build_spec([*postgres.as_system_user(self._folder), *command], environment)
 
     def postgres(self) -> ProcessSpec:

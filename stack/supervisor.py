@@ -15,12 +15,12 @@ from stack.plan import SERVERS, PartKind
 from stack.process_spec import ProcessSpec
 
 #: Seconds before a dead process is restarted. The pause doubles each time that it dies young.
-SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 3.0
+MIN_PAUSE, MAX_PAUSE = 0.2, 3.0
 #: A process that lived for this number of seconds did not die young.
 YOUNG = 10.0
 #: Seconds between two health checks of a starting process. The pause doubles each time, because
 #: every check starts a program.
-SHORTEST_HEALTH_PAUSE, LONGEST_HEALTH_PAUSE = 0.2, 1.5
+MIN_HEALTH_PAUSE, MAX_HEALTH_PAUSE = 0.2, 1.5
 #: Seconds for the preparation of a process.
 PREPARE_LIMIT = 120.0
 
@@ -79,7 +79,7 @@ class SupervisedProcess:
                 return
             lived = asyncio.get_running_loop().time() - began
             young_deaths = 1 if lived > YOUNG else young_deaths + 1
-            pause = pause_after(young_deaths, first=SHORTEST_PAUSE, longest=LONGEST_PAUSE)
+            pause = pause_after(young_deaths, first=MIN_PAUSE, longest=MAX_PAUSE)
             self.tell(
                 f"{self.name} ended ({_format_reason(code)}); it is started again in {pause:.1f} s;"
                 f" its log: {self.log}"
@@ -207,7 +207,7 @@ class SupervisedProcess:
         while await self._run_command(command, log=nowhere, limit=limit):
             checks += 1
             await asyncio.sleep(
-                pause_after(checks, first=SHORTEST_HEALTH_PAUSE, longest=LONGEST_HEALTH_PAUSE)
+                pause_after(checks, first=MIN_HEALTH_PAUSE, longest=MAX_HEALTH_PAUSE)
             )
         self._mark_healthy()
 

@@ -50,7 +50,7 @@ from wms.gauges import declare_gauges
 from wms.loops import SPLIT, declare_loops
 from wms.settings import WmsSettings
 from wms.usecases.context import WmsContext, WmsRules
-from wms.usecases.leasing.give_secrets import give_secrets
+from wms.usecases.leasing.get_secrets import get_secrets
 from wms.usecases.pilots.authenticate_pilots import PilotAuthenticator, RevokedSites
 from wms.usecases.reports.check_outputs import OutputCheck
 
@@ -93,9 +93,11 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
     context.signal.wake_splitting = wake
     health = Health({"database": database.ping, "transport": transport.ping})
     operator, sealer = OperatorClient(links.http("wfms.operator")), Sealer(settings.encryption_keys)
-    give = partial(give_secrets, context, operator, sealer)
+    get_job_secrets = partial(get_secrets, context, operator, sealer)
     tokens, revoked = _create_pilot_tokens(settings), RevokedSites(database)
-    pilot_router = pilot_protocol_router(context, dms, give, tokens=tokens, revoked=revoked)
+    pilot_router = pilot_protocol_router(
+        context, dms, get_job_secrets, tokens=tokens, revoked=revoked
+    )
     own = [quotas_router(database, WAITING), audit_router(database)]
     routers = [*(make(context) for make in ROUTERS), pilot_router, *own]
     return Service(

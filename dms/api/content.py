@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response
 
 from dms.api.files import FileId
-from dms.domain.ranges import NotSatisfiable, Span, names_tag, parse_range
+from dms.domain.ranges import RangeNotSatisfiable, Span, names_tag, parse_range
 from dms.usecases.context import DmsContext
 from dms.usecases.files.pack_archive import ArchiveParts, pack_archive
 from dms.usecases.files.read_content import FileContent, open_content, open_log, pieces
@@ -118,7 +118,7 @@ def _answer(request: Request, content: FileContent) -> Response:
             if ranged and request.method == "GET"
             else None
         )
-    except NotSatisfiable:
+    except RangeNotSatisfiable:
         content.file.release()
         problem = Problem(
             title="Range not satisfiable", status=416, detail=f"there are {content.size} bytes"

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from sluice.contracts.common.problems import WrongCursor
+from sluice.contracts.common.problems import InvalidCursor
 
 
 class Order(StrEnum):
@@ -23,13 +23,13 @@ def read_position(order: Order, cursor: str | None) -> int:
     """Return the position of a cursor; 0 (before everything) without a cursor.
 
     Raises:
-        WrongCursor: The cursor is malformed, or belongs to a list in another order.
+        InvalidCursor: The cursor is malformed, or belongs to a list in another order.
     """
     if not cursor:
         return 0
     digits = cursor[1:]
     if cursor[0] != order or not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
-        raise WrongCursor(cursor)
+        raise InvalidCursor(cursor)
     return int(digits)
 
 
@@ -42,11 +42,11 @@ def read_place(cursor: str | None) -> tuple[int, str]:
     """Return number and name of the last file of the previous page; (-1, "") without a cursor.
 
     Raises:
-        WrongCursor: The cursor is malformed.
+        InvalidCursor: The cursor is malformed.
     """
     if not cursor:
         return -1, ""
     digits, slash, name = cursor.partition("/")
     if not slash or not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
-        raise WrongCursor(cursor)
+        raise InvalidCursor(cursor)
     return int(digits), name

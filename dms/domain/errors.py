@@ -9,7 +9,7 @@ from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import (
     Conflict,
     Forbidden,
-    NeedsForce,
+    ForceRequired,
     NotFound,
     Unprocessable,
 )
@@ -89,7 +89,7 @@ class DatasetNotOpen(Conflict):
         )
 
 
-class HoldsAsset(Forbidden):
+class AssetDatasetReadOnly(Forbidden):
     """The data set holds a version of an asset, which only the operator service changes."""
 
     def __init__(self, dataset: Dataset) -> None:
@@ -102,7 +102,7 @@ class HoldsAsset(Forbidden):
         )
 
 
-class NoFolderToFill(Unprocessable):
+class UploadUnsupported(Unprocessable):
     """Only input data sets with their own folder can be filled over the network."""
 
     def __init__(self, uid: UUID, name: str) -> None:
@@ -163,7 +163,7 @@ class UnknownPeriod(Unprocessable):
         super().__init__(f"{subject}: period {quoted(period)} is not registered", period=period)
 
 
-class EndsBeforeStart(Unprocessable):
+class EndBeforeStart(Unprocessable):
     """A period or run ends before it starts."""
 
     def __init__(self, subject: str, started_at: datetime, ended_at: datetime) -> None:
@@ -176,10 +176,10 @@ def require_order(subject: str, started_at: datetime | None, ended_at: datetime 
     """Check that a period or run does not end before it starts.
 
     Raises:
-        EndsBeforeStart: It ends before it starts.
+        EndBeforeStart: It ends before it starts.
     """
     if started_at and ended_at and ended_at < started_at:
-        raise EndsBeforeStart(subject, started_at, ended_at)
+        raise EndBeforeStart(subject, started_at, ended_at)
 
 
 class UnknownFrameFile(Unprocessable):
@@ -199,7 +199,7 @@ class PlaceRegisteredConcurrently(Exception):
         super().__init__(f"another file was registered there at this moment: {where}")
 
 
-class NoFiles(Unprocessable):
+class EmptyDataset(Unprocessable):
     """A data set without files cannot be closed."""
 
     def __init__(self, uid: UUID, name: str) -> None:
@@ -210,7 +210,7 @@ class NoFiles(Unprocessable):
         )
 
 
-class LastOutputCopy(NeedsForce):
+class LastOutputCopy(ForceRequired):
     """The last copy of an output is only deleted if the request says so (invariant 4)."""
 
     def __init__(self, uid: UUID, name: str, what: str) -> None:
@@ -229,7 +229,7 @@ class DatasetIsAppendOnly(Conflict):
         )
 
 
-class NotCollectable(Conflict):
+class DatasetNotCollectable(Conflict):
     """The files of a data set in this state cannot be appended to another."""
 
     def __init__(self, dataset: Dataset) -> None:
@@ -252,7 +252,7 @@ class DatasetTypeDiffers(Conflict):
         )
 
 
-class NotAppendOnly(Conflict):
+class DatasetNotAppendOnly(Conflict):
     """The data set is not append-only, or no longer open: it has no slices."""
 
     def __init__(self, dataset: Dataset) -> None:
@@ -263,7 +263,7 @@ class NotAppendOnly(Conflict):
         )
 
 
-class NotUploadable(Unprocessable):
+class DatasetNotUploadable(Unprocessable):
     """The data set cannot be uploaded."""
 
     def __init__(self, uid: UUID, name: str, reason: str) -> None:

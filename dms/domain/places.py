@@ -16,9 +16,9 @@ from sluice.contracts.data.asset_refs import NAME_PREFIX
 from sluice.text.visible_text import quoted
 
 #: Longest folder name in bytes: what file systems take, less the prefix of a temporary name.
-LONGEST_FOLDER = 240
-#: Longest name and longest path in bytes that Linux takes.
-LONGEST_NAME, LONGEST_PATH = FILE_SYSTEM_NAME_BYTES, 4_095
+MAX_FOLDER_BYTES = 240
+#: Longest path in bytes that Linux takes.
+MAX_PATH_BYTES = 4_095
 
 
 class OutsideStorages(Unprocessable):
@@ -142,7 +142,7 @@ def require_length_for_files(folder: StoragePlace, *, subject: str) -> None:
     Raises:
         OutsideStorages: The path of the folder is too long.
     """
-    max_bytes = LONGEST_PATH - LONGEST_NAME - 1
+    max_bytes = MAX_PATH_BYTES - FILE_SYSTEM_NAME_BYTES - 1
     if folder.url.startswith("file:") and _path_bytes(folder.url) > max_bytes:
         raise OutsideStorages(
             subject,
@@ -157,12 +157,12 @@ def _path_bytes(url: str) -> int:
 
 
 def _too_long(url: str) -> str:
-    if len(url.encode()) <= LONGEST_NAME:
+    if len(url.encode()) <= FILE_SYSTEM_NAME_BYTES:
         return ""
-    if any(len(name.encode()) > LONGEST_NAME for name in url.split("/")):
-        return f"has a name of more than {LONGEST_NAME} bytes, which no file system takes"
-    if _path_bytes(url) > LONGEST_PATH:
-        return f"has a path of more than {LONGEST_PATH} bytes, which no file system takes"
+    if any(len(name.encode()) > FILE_SYSTEM_NAME_BYTES for name in url.split("/")):
+        return f"has a name of more than {FILE_SYSTEM_NAME_BYTES} bytes, which no file system takes"
+    if _path_bytes(url) > MAX_PATH_BYTES:
+        return f"has a path of more than {MAX_PATH_BYTES} bytes, which no file system takes"
     return ""
 
 
@@ -177,6 +177,6 @@ def upload_folder(dataset_name: str, output_name: object) -> str:
     readable = "".join(
         letter if letter.isalnum() or letter in "_+-=@," else "_" for letter in output_name
     ).strip("_")
-    max_bytes = LONGEST_FOLDER - len(dataset_name.encode()) - 1
+    max_bytes = MAX_FOLDER_BYTES - len(dataset_name.encode()) - 1
     readable = readable.encode()[: max(max_bytes, 0)].decode(errors="ignore")
     return f"{readable}.{dataset_name}" if readable else dataset_name

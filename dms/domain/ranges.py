@@ -25,7 +25,7 @@ class Span:
         return self.end - self.start
 
 
-class NotSatisfiable(Exception):
+class RangeNotSatisfiable(Exception):
     """The range has no byte of the content."""
 
 
@@ -33,7 +33,7 @@ def parse_range(header: str | None, *, size: int) -> Span | None:
     """Return the range that a ``Range`` header asks for; None for the whole content.
 
     Raises:
-        NotSatisfiable: No byte of the content is in the range.
+        RangeNotSatisfiable: No byte of the content is in the range.
     """
     match = _RANGE.fullmatch(header or "")
     if match is None or not (match[1] or match[2]) or max(map(len, match.groups())) > _MAX_DIGITS:
@@ -46,7 +46,7 @@ def parse_range(header: str | None, *, size: int) -> Span | None:
             return None
         span = Span(int(match[1]), min(last + 1, size))
     if span.length <= 0:
-        raise NotSatisfiable
+        raise RangeNotSatisfiable
     return span
 
 

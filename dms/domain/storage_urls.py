@@ -18,7 +18,7 @@ MAX_STORAGE_PATH = 3_500
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 
 
-class WrongStorageUrl(ValueError):
+class InvalidStorageUrl(ValueError):
     """The form of a URL is wrong; the message continues a sentence that starts with the URL."""
 
 
@@ -26,27 +26,29 @@ def require_storage_url(url: str) -> None:
     """Check that a URL is the only way to write its folder, and not a whole file system.
 
     Raises:
-        WrongStorageUrl: The form of the URL is wrong.
+        InvalidStorageUrl: The form of the URL is wrong.
     """
     scheme, separator, rest = url.partition("://")
     if not separator or not stays_inside(rest.removeprefix("/")):
-        raise WrongStorageUrl("is not a plain folder below the root: give one for Sluice")
+        raise InvalidStorageUrl("is not a plain folder below the root: give one for Sluice")
     _require_durable(scheme)
     if scheme != scheme.lower():
-        raise WrongStorageUrl(f"has its scheme in capitals: write it as {scheme.lower()}://{rest}")
+        raise InvalidStorageUrl(
+            f"has its scheme in capitals: write it as {scheme.lower()}://{rest}"
+        )
     if scheme == "file" and not rest.startswith("/"):
-        raise WrongStorageUrl(f"names a machine: write it as file:///{rest.partition('/')[2]}")
+        raise InvalidStorageUrl(f"names a machine: write it as file:///{rest.partition('/')[2]}")
     if len(rest.encode()) > MAX_STORAGE_PATH:
-        raise WrongStorageUrl(
+        raise InvalidStorageUrl(
             f"has a path of more than {MAX_STORAGE_PATH} bytes, which leaves no space for data sets"
             " and files: give a folder with a shorter path"
         )
     if _ESCAPE.search(rest):
-        raise WrongStorageUrl(
+        raise InvalidStorageUrl(
             "has escapes (%…): give the folder's name as it is, or another folder"
         )
     if scheme != "file" and set("?#") & set(rest):
-        raise WrongStorageUrl("has more than a path (?, #): give the folder alone")
+        raise InvalidStorageUrl("has more than a path (?, #): give the folder alone")
 
 
 def read_roots(text: str) -> tuple[str, ...]:
@@ -71,14 +73,14 @@ def _root(word: str) -> str:
         raise ValueError(f"{word} leaves its folder with '..'")
     try:
         _require_durable(scheme)
-    except WrongStorageUrl as error:
+    except InvalidStorageUrl as error:
         raise ValueError(f"{word} {error}") from None
     return url if url == "file:///" else url.rstrip("/")
 
 
 def _require_durable(scheme: str) -> None:
     if scheme.lower() in NOT_DURABLE:
-        raise WrongStorageUrl("keeps nothing: each process has its own memory")
+        raise InvalidStorageUrl("keeps nothing: each process has its own memory")
 
 
 def contains_url(outer: str, inner: str) -> bool:

@@ -74,7 +74,7 @@ class PilotJobs:
     confirmed_tokens: list[Token] = field(default_factory=list)
     returned_tokens: list[Token] = field(default_factory=list)
 
-    def give_back(self, jobs: Iterable[AssignedJob], now: CurrentTime) -> Iterator[Instruction]:
+    def return_jobs(self, jobs: Iterable[AssignedJob], now: CurrentTime) -> Iterator[Instruction]:
         """Give back jobs that no slot has."""
         yield from (SendReport(build_returned_report(self.drop(job).job, now.wall)) for job in jobs)
 

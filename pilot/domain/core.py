@@ -250,7 +250,7 @@ class PilotCore:
             same_task = [
                 job for job in self._jobs.waiting if job.job.task_uid == assigned.job.task_uid
             ]
-            yield from self._jobs.give_back(same_task, now)
+            yield from self._jobs.return_jobs(same_task, now)
 
     def _on_slot_lost(self, event: SlotLost, now: CurrentTime) -> Iterator[Instruction]:
         slot = self.slots[event.slot]
@@ -271,7 +271,7 @@ class PilotCore:
     def _on_time(self, now: CurrentTime) -> Iterator[Instruction]:
         yield from self._stop_overdue(now)
         yield from self._end_stuck(now)
-        yield from self._give_back_stuck(now)
+        yield from self._return_stuck_jobs(now)
         yield from self._release_unused_slots(now)
 
     def _stop_overdue(self, now: CurrentTime) -> Iterator[Instruction]:
@@ -293,14 +293,14 @@ class PilotCore:
                 slot.ready = False
                 yield KillSlot(slot.number)
 
-    def _give_back_stuck(self, now: CurrentTime) -> Iterator[Instruction]:
+    def _return_stuck_jobs(self, now: CurrentTime) -> Iterator[Instruction]:
         """Give back jobs that wait too long, one at a time, as the job behind may fit."""
         yield from self._filling.fill(self.free, now)
         while (
             self._jobs.waiting
             and self._jobs.waiting[0].leased_at + self.policy.return_after <= now.boot_time
         ):
-            yield from self._jobs.give_back([self._jobs.waiting[0]], now)
+            yield from self._jobs.return_jobs([self._jobs.waiting[0]], now)
             yield from self._filling.fill(self.free, now)
 
     def _release_unused_slots(self, now: CurrentTime) -> Iterator[Instruction]:
@@ -311,7 +311,7 @@ class PilotCore:
 
     def _on_drain(self, now: CurrentTime) -> Iterator[Instruction]:
         self.draining = True
-        yield from self._jobs.give_back(list(self._jobs.waiting), now)
+        yield from self._jobs.return_jobs(list(self._jobs.waiting), now)
 
     def _on_shutdown(self, now: CurrentTime) -> Iterator[Instruction]:
         self._jobs.returned_tokens += [

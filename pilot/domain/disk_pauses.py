@@ -5,7 +5,7 @@ from sluice.contracts.pilots.pilots import AttemptReport
 from sluice.scheduling.backoff import pause_after
 
 #: Seconds of the first pause and of the longest. Each further failure doubles the pause.
-FIRST_PAUSE, LONGEST_PAUSE = 5.0, 300.0
+FIRST_PAUSE, MAX_PAUSE = 5.0, 300.0
 
 
 class DiskPauses:
@@ -34,7 +34,7 @@ class DiskPauses:
             if boot_time >= self._until:
                 self._failures += 1
             self._until = boot_time + pause_after(
-                self._failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE
+                self._failures, first=FIRST_PAUSE, longest=MAX_PAUSE
             )
 
     def limit_jobs(self, requested: int, boot_time: float) -> int:

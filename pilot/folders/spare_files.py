@@ -8,10 +8,9 @@ import os
 import stat
 
 from pilot.folders.attributes import list_attributes
+from pilot.folders.file_size import MIN_FILE_BYTES
 from pilot.folders.ownership import PRIVATE
 
-#: Bytes on disk that each file counts at least. This limits the number of empty files too.
-_MIN_SIZE = 4096
 #: Bytes on disk of the largest file that is kept, and of all of them.
 _MAX_SIZE, _MAX_TOTAL = 1 << 18, 64 << 20
 
@@ -33,7 +32,7 @@ class SpareFiles:
         self._mode = _get_new_file_mode()
         os.makedirs(folder, PRIVATE, exist_ok=True)
 
-    def take(self, entry: os.DirEntry[str]) -> bool:
+    def add(self, entry: os.DirEntry[str]) -> bool:
         """Move a file of an ended job to the spare files and return whether it was taken.
 
         Only small plain files without other links, attributes or owners are taken.
@@ -42,7 +41,7 @@ class SpareFiles:
         plain = (
             status.st_mode == self._mode and status.st_nlink == 1 and status.st_uid == os.geteuid()
         )
-        size = max(_MIN_SIZE, status.st_size, status.st_blocks * 512)
+        size = max(MIN_FILE_BYTES, status.st_size, status.st_blocks * 512)
         if (
             not plain
             or list_attributes(entry.path)
@@ -57,7 +56,7 @@ class SpareFiles:
         self._bytes += size
         return True
 
-    def give(self, path: str) -> bool:
+    def reuse(self, path: str) -> bool:
         """Move a spare file to ``path``, which must not exist.
 
         The content of the file is arbitrary.

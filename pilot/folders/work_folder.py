@@ -175,7 +175,7 @@ class WorkFolder:
         """
         try:
             # A warm worker may have files open or mapped, so these files must not be reused.
-            take = self.spares.take if self.reserved_for is None else None
+            take = self.spares.add if self.reserved_for is None else None
             empty_folder(f"{self.path}/{IN}", take=take)
             for name in (OUT, TMP):
                 empty_folder(f"{self.path}/{name}")

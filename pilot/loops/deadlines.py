@@ -6,7 +6,7 @@ from pilot.domain.model import TimePassed
 from pilot.runtime import PilotRuntime, now
 
 #: Maximum pause in seconds: jobs leased in the meantime may have earlier deadlines.
-_LONGEST = 1.0
+_MAX_WAIT = 1.0
 
 
 async def watch_deadlines(runtime: PilotRuntime) -> None:
@@ -18,4 +18,4 @@ async def watch_deadlines(runtime: PilotRuntime) -> None:
             runtime.tell(TimePassed())
             await asyncio.sleep(0.02)
         else:
-            await asyncio.sleep(_LONGEST if check is None else min(_LONGEST, check - boot_time))
+            await asyncio.sleep(_MAX_WAIT if check is None else min(_MAX_WAIT, check - boot_time))

@@ -14,7 +14,7 @@ from sluice.contracts.pilots.pilots import LeaseRequest
 log = structlog.get_logger(__name__)
 
 #: Minimum seconds between two requests when the WMS answers at once without jobs.
-_SHORTEST_WAIT = 0.1
+_MIN_WAIT = 0.1
 #: Maximum seconds that a request may wait while jobs run. When they end, the free
 #: capacity in the request is out of date.
 _WAIT_AT_WORK = 2.0
@@ -61,6 +61,4 @@ async def request_jobs(runtime: PilotRuntime, session: WmsSession, *, wait: floa
         if lease.jobs:
             runtime.save_tokens()
         else:
-            await asyncio.sleep(
-                max(0.0, min(_SHORTEST_WAIT, sent_at + _SHORTEST_WAIT - now().boot_time))
-            )
+            await asyncio.sleep(max(0.0, min(_MIN_WAIT, sent_at + _MIN_WAIT - now().boot_time)))

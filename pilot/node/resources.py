@@ -15,7 +15,7 @@ from sluice.contracts.pilots.node_parts import NodePart
 from sluice.contracts.pilots.pilots import NodeResources
 
 _MIB = 1 << 20
-_SLOTS_A_CORE, _FEWEST_SLOTS, _MAX_SLOTS = 10, 16, 4096
+_SLOTS_A_CORE, _MIN_SLOTS, _MAX_SLOTS = 10, 16, 4096
 
 
 def detect(work_dir: Path, *, gpus: Sequence[Gpu] = (), root: Path = Path("/")) -> NodeResources:
@@ -100,4 +100,4 @@ def compute_offer(node: NodeResources, declared: DeclaredResources) -> NodeResou
 
 def default_max_slots(cores: float) -> int:
     """Return the default maximum of slots: enough for jobs of a tenth of a core."""
-    return min(_MAX_SLOTS, max(_FEWEST_SLOTS, math.ceil(_SLOTS_A_CORE * cores)))
+    return min(_MAX_SLOTS, max(_MIN_SLOTS, math.ceil(_SLOTS_A_CORE * cores)))

@@ -1,7 +1,7 @@
 """Failures of an attempt: their class and a sentence for people."""
 
 from pilot.isolation.sandbox.sandbox_instance import SandboxError
-from pilot.isolation.users.programs import UserError
+from pilot.isolation.users.programs import SlotUserError
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.data.storage_space import FullStorage
 from sluice.storage import ChecksumMismatch, FileMissing, StorageError, StorageFull, is_full
@@ -33,7 +33,7 @@ class AttemptError(Exception):
         self.no_space = no_space
 
 
-class StoppedError(Exception):
+class AttemptStoppedError(Exception):
     """The pilot wants this attempt to stop."""
 
 
@@ -43,7 +43,7 @@ def sandbox_error(error: SandboxError) -> AttemptError:
     return AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
 
 
-def user_error(error: UserError) -> AttemptError:
+def user_error(error: SlotUserError) -> AttemptError:
     """Return the failure for a user that does not work. Another node may succeed."""
     sentence = f"the tool could not be started as a separate user: {error}"
     return AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)

@@ -71,7 +71,7 @@ async def find_link(connection: Connection, text: str) -> UUID:
 
     Raises:
         NotFound: No link has such a uid.
-        Ambiguous: Several links have such a uid.
+        AmbiguousName: Several links have such a uid.
     """
     if (uid := parse_uid(text)) is not None:
         return uid

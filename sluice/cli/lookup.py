@@ -8,7 +8,7 @@ from sluice.cli.connection import Connection
 from sluice.cli.moments import local_time
 from sluice.cli.system import System
 from sluice.contracts.chains.chains import Chain, ChainStep
-from sluice.contracts.common.labels import Ambiguous, label, select_dataset
+from sluice.contracts.common.labels import AmbiguousName, label, select_dataset
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import PilotState, StepState
 from sluice.contracts.common.wording import did_you_mean
@@ -29,7 +29,7 @@ async def resolve_dataset(connection: Connection, reference: str) -> Dataset:
 
     Raises:
         NotFound: No data set matches. The message may suggest a similar name.
-        Ambiguous: Several data sets match.
+        AmbiguousName: Several data sets match.
     """
     uid = parse_uid(reference)
     if uid is not None:
@@ -54,7 +54,7 @@ async def resolve_chain(connection: Connection, reference: str) -> Chain:
 
     Raises:
         NotFound: No chain matches. The message may suggest a similar name.
-        Ambiguous: Several chains match.
+        AmbiguousName: Several chains match.
     """
     uid = parse_uid(reference)
     if uid is not None:
@@ -70,7 +70,7 @@ async def resolve_chain(connection: Connection, reference: str) -> Chain:
             ]
             names += [chain.dataset_name for chain in page]
     if len(matches) > 1:
-        raise Ambiguous("chains", reference, [describe_chain(chain) for chain in matches])
+        raise AmbiguousName("chains", reference, [describe_chain(chain) for chain in matches])
     if not matches:
         raise NotFound(
             f"there is no chain {quoted(reference)}{did_you_mean(reference, names)}"
@@ -86,7 +86,7 @@ async def resolve_task(connection: Connection, reference: str) -> UUID:
 
     Raises:
         NotFound: No task matches. The message may suggest a similar name.
-        Ambiguous: Several tasks or chains match.
+        AmbiguousName: Several tasks or chains match.
     """
     uid = parse_uid(reference)
     if uid is not None:
@@ -103,7 +103,7 @@ async def resolve_task(connection: Connection, reference: str) -> UUID:
         steps += [f"{reference[:place]}.{step.name}" for step in chain.steps if step.task_uid]
     matches = await _find_tasks_by_uid_prefix(connection, reference)
     if len(matches) > 1:
-        raise Ambiguous("tasks", reference, [f"{uid}: {name}" for uid, name in matches.items()])
+        raise AmbiguousName("tasks", reference, [f"{uid}: {name}" for uid, name in matches.items()])
     if not matches:
         job = (
             f"; for job {reference}: `sluice task job {reference}`" if reference.isdecimal() else ""
@@ -175,7 +175,7 @@ async def resolve_pilot(connection: Connection, reference: str) -> Pilot:
 
     Raises:
         NotFound: No pilot matches. The message may suggest a similar name.
-        Ambiguous: Several pilots match.
+        AmbiguousName: Several pilots match.
     """
     pilots = (await connection.operator.list_pilots()).pilots
     matches = [
@@ -185,7 +185,7 @@ async def resolve_pilot(connection: Connection, reference: str) -> Pilot:
     ]
     active = [pilot for pilot in matches if pilot.state is PilotState.ACTIVE]
     if len(active or matches) > 1:
-        raise Ambiguous(
+        raise AmbiguousName(
             "pilots",
             reference,
             [
@@ -285,11 +285,11 @@ def select_uid(reference: str, uids: Iterable[UUID], *, kind: str) -> UUID:
 
     Raises:
         NotFound: No uid matches.
-        Ambiguous: Several uids match.
+        AmbiguousName: Several uids match.
     """
     matches = [uid for uid in uids if _has_prefix(uid, reference)]
     if len(matches) > 1:
-        raise Ambiguous(f"{kind}s", reference, [str(uid) for uid in sorted(matches)])
+        raise AmbiguousName(f"{kind}s", reference, [str(uid) for uid in sorted(matches)])
     if not matches:
         raise NotFound(f"there is no {kind} {quoted(reference)}{_length_hint(reference)}")
     return matches[0]

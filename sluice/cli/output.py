@@ -16,7 +16,7 @@ from sluice.contracts.common.problems import ServiceError
 from sluice.text.visible_text import shown_path
 
 #: The number of characters of a uid.
-_LONGEST_UID = 36
+_UID_LENGTH = 36
 #: The width of lines: that of the terminal, or enough for any line elsewhere.
 _WIDTH = None if sys.stdout.isatty() else 500
 
@@ -65,7 +65,7 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, em
             heading,
             justify="right" if numeric else "left",
             overflow="fold",
-            min_width=_LONGEST_UID if any(isinstance(cell, UUID) for cell in cells) else None,
+            min_width=_UID_LENGTH if any(isinstance(cell, UUID) for cell in cells) else None,
         )
     for row in rows:
         table.add_row(*("" if cell is None else str(cell) for cell in row))
@@ -95,7 +95,7 @@ def print_next_page_hint(after: object | None) -> None:
 def print_problem(error: ServiceError) -> None:
     """Print the message of an error, and each finding that adds to it."""
     sentence = error.detail
-    if {"why", "forced"} <= error.fields.keys():  # a ``NeedsForce``
+    if {"why", "forced"} <= error.fields.keys():  # a ``ForceRequired``
         sentence = f"{error.fields['why']}; --force {error.fields['forced']}"
     err.print(Text.assemble(("error:", "bold red"), f" {sentence}"))
     for finding in error.findings:

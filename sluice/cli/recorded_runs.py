@@ -17,7 +17,7 @@ from sluice.contracts.templates.templates import RUN_VERSION
 PAGE = 2_000
 
 
-class RunGoesOn(Conflict):
+class ChainNotEnded(Conflict):
     """A chain to simulate has not ended."""
 
     def __init__(self, chain: Chain) -> None:
@@ -28,7 +28,7 @@ class RunGoesOn(Conflict):
         )
 
 
-class NoTimes(Conflict):
+class NoJobTimes(Conflict):
     """A chain to simulate has no job with a time."""
 
     def __init__(self, chain: Chain) -> None:
@@ -44,8 +44,8 @@ async def read_runs(connection: Connection, chains: Sequence[UUID]) -> list[Reco
 
     Raises:
         NotFound: A chain does not exist.
-        RunGoesOn: A chain has not ended.
-        NoTimes: A chain has no job with a time.
+        ChainNotEnded: A chain has not ended.
+        NoJobTimes: A chain has no job with a time.
     """
     pilots = [pilot async for pilot in _list_pilots(connection.operator)]
     return [await _read_run(connection.operator, chain, pilots) for chain in chains]
@@ -54,7 +54,7 @@ async def read_runs(connection: Connection, chains: Sequence[UUID]) -> list[Reco
 async def _read_run(operator: OperatorClient, uid: UUID, pilots: Sequence[Pilot]) -> RecordedRun:
     chain = await operator.get_chain(uid)
     if not chain.state.final:
-        raise RunGoesOn(chain)
+        raise ChainNotEnded(chain)
     tasks: list[TaskStatus] = []
     steps: dict[str, RecordedStep] = {}
     for step in chain.steps:
@@ -63,7 +63,7 @@ async def _read_run(operator: OperatorClient, uid: UUID, pilots: Sequence[Pilot]
             tasks.append(status)
             steps[step.name] = await _read_step(operator, status)
     if not any(step.jobs for step in steps.values()):
-        raise NoTimes(chain)
+        raise NoJobTimes(chain)
     names = {job.pilot for step in steps.values() for job in step.jobs}
     return RecordedRun(
         chain=uid,

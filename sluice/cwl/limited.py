@@ -29,7 +29,7 @@ MAX_MEMORY = 3 * 1024**3
 
 #: The longest address of a Unix socket in bytes, and the length of its last two names, which
 #: ``multiprocessing`` chooses.
-_LONGEST_ADDRESS, _ADDRESS_NAMES_LENGTH = 107, len("/pymp-xxxxxxxx/listener-xxxxxxxx")
+_MAX_ADDRESS_LENGTH, _ADDRESS_NAMES_LENGTH = 107, len("/pymp-xxxxxxxx/listener-xxxxxxxx")
 
 #: The variable that tells the fork server about its folder. The fork server outlives this process
 #: even if this process is killed, and then removes the folder.
@@ -128,7 +128,9 @@ def _choose_address_folder() -> str:
     """
     config = multiprocessing.current_process()._config  # type: ignore[attr-defined]
     if not os.path.isdir(config.get("tempdir", "")):
-        fits = len(os.fsencode(tempfile.gettempdir())) + _ADDRESS_NAMES_LENGTH <= _LONGEST_ADDRESS
+        fits = (
+            len(os.fsencode(tempfile.gettempdir())) + _ADDRESS_NAMES_LENGTH <= _MAX_ADDRESS_LENGTH
+        )
         if fits:
             folder = tempfile.mkdtemp(prefix="pymp-")
         else:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from types import TracebackType
 from uuid import uuid4
 
-from sluice.cwl_runner.rest import RequestRefusedError, Rest
+from sluice.cwl_runner.rest import RequestRefusedError, RestConnection
 
 #: Seconds until a failed renewal is repeated.
 _PAUSE = 5.0
@@ -38,7 +38,7 @@ class ClientLease:
             deliberate: Exceptions with which a person ends the command.
         """
         self._deliberate = deliberate
-        self._rest = Rest(url)
+        self._rest = RestConnection(url)
         self._path = f"/client-leases/{uuid4()}"
         self._owned: dict[str, list[str]] = {"chains": [], "datasets": [], "run_templates": []}
         self._discard = discard
@@ -98,7 +98,7 @@ class ClientLease:
             )
             self._renewal_thread.start()
 
-    def give_to_chain(self, chain: str, *, datasets: Iterable[str], run_template: str) -> None:
+    def transfer_to_chain(self, chain: str, *, datasets: Iterable[str], run_template: str) -> None:
         """Own a chain instead of its input data sets, which belong to the chain from now on."""
         chain_datasets = set(datasets)
         with self._lock:

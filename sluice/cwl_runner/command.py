@@ -15,9 +15,9 @@ from pathlib import Path
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.cwl_runner.outputs import place_outputs
 from sluice.cwl_runner.plain_errors import PlainErrors
-from sluice.cwl_runner.rest import RequestRefusedError, Rest
+from sluice.cwl_runner.rest import RequestRefusedError, RestConnection
 from sluice.cwl_runner.session import FAILURES, RunnerSession
-from sluice.cwl_runner.single_tool import NeedsCwltool, read_simple_tool
+from sluice.cwl_runner.single_tool import CwltoolRequired, read_simple_tool
 from sluice.embedded.home import DEFAULT_HOME, Home
 from sluice.network.credentials import URL
 from sluice.process.termination import (
@@ -91,7 +91,7 @@ def _session(
     url: str, folder: Path, options: argparse.Namespace, chains: list[str]
 ) -> Iterator[RunnerSession]:
     lease = ClientLease(url, discard=True)
-    with closing(Rest(url)) as rest:
+    with closing(RestConnection(url)) as rest:
         session = RunnerSession(
             rest, folder, lease=lease, process=options.process, wait_for_nodes=options.wait
         )
@@ -172,7 +172,7 @@ def _run_simple_tool(
 ) -> int:
     try:
         invocation, needs = read_simple_tool(Path(options.process), options.order)
-    except NeedsCwltool:
+    except CwltoolRequired:
         return _run_with_cwltool(arguments, open_session, folder)
     session = open_session()
     session.submit(needs, [(None, invocation)])

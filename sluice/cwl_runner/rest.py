@@ -45,7 +45,7 @@ class _ResponseObject(dict[str, Any]):
         )
 
 
-class Rest:
+class RestConnection:
     """A connection that is kept, and opened again after the system has closed it."""
 
     def __init__(self, url: str) -> None:

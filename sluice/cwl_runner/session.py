@@ -14,7 +14,7 @@ from typing import Any
 from sluice.contracts.common.naming import delivered_name
 from sluice.contracts.common.states import JobState
 from sluice.cwl_runner.client_lease import ClientLease
-from sluice.cwl_runner.rest import RequestRefusedError, Rest
+from sluice.cwl_runner.rest import RequestRefusedError, RestConnection
 from sluice.cwl_runner.template import InvocationNeeds
 from sluice.cwl_runner.values import (
     check_file_exists,
@@ -39,7 +39,7 @@ from sluice.text.visible_text import visible
 #: Errors that end a run. Each message is a sentence.
 FAILURES = (RequestRefusedError, StorageError, BundleError, OSError, ValueError)
 #: Seconds until the first poll, the longest pause between polls, and the growth of pauses.
-_FIRST_POLL, _LONGEST_POLL, _POLL_GROWTH = 0.01, 0.5, 1.3
+_FIRST_POLL, _MAX_POLL, _POLL_GROWTH = 0.01, 0.5, 1.3
 #: Seconds for which the system may be unreachable.
 _MAX_OUTAGE = 120.0
 #: Seconds to wait for the first pilot of a system that has just started.
@@ -82,7 +82,7 @@ class RunnerSession:
 
     def __init__(
         self,
-        rest: Rest,
+        rest: RestConnection,
         folder: Path,
         *,
         lease: ClientLease,
@@ -131,7 +131,7 @@ class RunnerSession:
             ],
         )
         chain = self._request_chain(dataset, needs)
-        self._lease.give_to_chain(
+        self._lease.transfer_to_chain(
             chain["uid"], datasets=[dataset], run_template=self._templates[needs]
         )
         self._batches.append(
@@ -388,7 +388,7 @@ def _file_entry(seq: int, url: str, stored: StoredFile) -> dict[str, Any]:
 
 
 def _pause_after(polls: int) -> float:
-    return pause_after(polls, first=_FIRST_POLL, longest=_LONGEST_POLL, factor=_POLL_GROWTH)
+    return pause_after(polls, first=_FIRST_POLL, longest=_MAX_POLL, factor=_POLL_GROWTH)
 
 
 def _name_words(process: str) -> list[str]:

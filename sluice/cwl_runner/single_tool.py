@@ -45,7 +45,7 @@ _CWLTOOL_ONLY_KEYS = frozenset(
 )
 
 
-class NeedsCwltool(Exception):
+class CwltoolRequired(Exception):
     """Only cwltool can read the process or its job order, or report what is wrong with them."""
 
 
@@ -59,7 +59,7 @@ def read_simple_tool(
         process_arguments: The arguments after the process.
 
     Raises:
-        NeedsCwltool: Only cwltool can read the tool or its job order.
+        CwltoolRequired: Only cwltool can read the tool or its job order.
     """
     order_path = _order_path(process_arguments)
     tool, values = _read(process), _read(order_path) if order_path is not None else {}
@@ -67,14 +67,14 @@ def read_simple_tool(
     needs = _read_needs(requirements)
     for text in _keys_and_classes(tool):
         if text in _CWLTOOL_ONLY_KEYS or text in ("File", "Directory"):
-            raise NeedsCwltool(text)
+            raise CwltoolRequired(text)
     if any(":" in key for key in tool):
-        raise NeedsCwltool("fields of other namespaces")
+        raise CwltoolRequired("fields of other namespaces")
     if any(
         text in _CWLTOOL_ONLY_KEYS or ":" in text or text == "Directory"
         for text in _keys_and_classes(values)
     ):
-        raise NeedsCwltool("the order")
+        raise CwltoolRequired("the order")
     _require_inputs(tool, values)
     return {
         "process": tool,
@@ -90,14 +90,14 @@ def _order_path(process_arguments: Sequence[str]) -> Path | None:
             return None
         case [str() as order] if not order.startswith("-"):
             return Path(order)
-    raise NeedsCwltool("inputs as options")
+    raise CwltoolRequired("inputs as options")
 
 
 def _require_inputs(tool: dict[str, Any], values: dict[str, Any]) -> None:
     """Require a value for each input.
 
     Raises:
-        NeedsCwltool: A value may be missing. cwltool reports it as other runners do.
+        CwltoolRequired: A value may be missing. cwltool reports it as other runners do.
     """
     match tool.get("inputs"):
         case dict() as inputs:
@@ -107,13 +107,13 @@ def _require_inputs(tool: dict[str, Any], values: dict[str, Any]) -> None:
         ):
             ports = {port["id"].removeprefix("#"): port for port in inputs}
         case _:
-            raise NeedsCwltool("inputs")
+            raise CwltoolRequired("inputs")
     for name, port in ports.items():
         declaration = port if isinstance(port, dict) and "type" in port else {"type": port}
         if values.get(name, declaration.get("default")) is None and not _is_optional(
             declaration["type"]
         ):
-            raise NeedsCwltool(name)
+            raise CwltoolRequired(name)
 
 
 def _is_optional(cwl_type: Any) -> bool:
@@ -133,12 +133,12 @@ class _Loader(yaml.CSafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         keys = [key.value for key, _ in node.value]
         if len(set(keys)) < len(keys) or not all(isinstance(key, str) for key in keys):
-            raise NeedsCwltool("keys")
+            raise CwltoolRequired("keys")
         return super().construct_mapping(node, deep)
 
 
 def _refuse_ambiguous_value(loader: Any, node: Any) -> Any:
-    raise NeedsCwltool(str(node.value))
+    raise CwltoolRequired(str(node.value))
 
 
 _Loader.add_implicit_resolver(
@@ -162,9 +162,9 @@ def _read(path: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             document = yaml.load(file, _Loader)  # noqa: S506 - a safe loader
     except (OSError, yaml.YAMLError) as error:
-        raise NeedsCwltool(str(path)) from error
+        raise CwltoolRequired(str(path)) from error
     if not isinstance(document, dict):
-        raise NeedsCwltool(str(path))
+        raise CwltoolRequired(str(path))
     return document
 
 
@@ -172,16 +172,16 @@ def _read_requirements(tool: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the hints and requirements by class.
 
     Raises:
-        NeedsCwltool: This is no tool, or it has other requirements.
+        CwltoolRequired: This is no tool, or it has other requirements.
     """
     if tool.get("class") != "CommandLineTool" or tool.get("cwlVersion") not in _VERSIONS:
-        raise NeedsCwltool("class")
+        raise CwltoolRequired("class")
     hints, requirements = _by_class(tool.get("hints")), _by_class(tool.get("requirements"))
     if not set(requirements) <= _REQUIREMENTS or not set(hints) <= _REQUIREMENTS | {
         "DockerRequirement",
         "SoftwareRequirement",
     }:
-        raise NeedsCwltool("requirements")
+        raise CwltoolRequired("requirements")
     return {**hints, **requirements}
 
 
@@ -195,7 +195,7 @@ def _by_class(entries: Any) -> dict[str, dict[str, Any]]:
             isinstance(entry, dict) and isinstance(entry.get("class"), str) for entry in entries
         ):
             return {entry["class"]: entry for entry in entries}
-    raise NeedsCwltool("requirements")
+    raise CwltoolRequired("requirements")
 
 
 def _read_needs(requirements: dict[str, dict[str, Any]]) -> InvocationNeeds:
@@ -206,9 +206,9 @@ def _read_needs(requirements: dict[str, dict[str, Any]]) -> InvocationNeeds:
         for key, value in [*amounts.items(), ("", limit)]
         if key != "class"
     ):
-        raise NeedsCwltool("an amount is worked out")
+        raise CwltoolRequired("an amount is worked out")
     if limit < 0:
-        raise NeedsCwltool("a negative limit")
+        raise CwltoolRequired("a negative limit")
     return InvocationNeeds.from_amounts(
         cores=amounts.get("coresMin", amounts.get("coresMax")),
         ram=amounts.get("ramMin", amounts.get("ramMax")),
@@ -235,7 +235,7 @@ def _resolve_files(value: Any, folder: Path) -> Any:
     """Return ``value`` with absolute locations of its files.
 
     Raises:
-        NeedsCwltool: A file has no location.
+        CwltoolRequired: A file has no location.
     """
     match value:
         case list():
@@ -243,7 +243,7 @@ def _resolve_files(value: Any, folder: Path) -> Any:
         case {"class": "File"} if "contents" not in value:
             path = _file_path(value, folder)
             if not os.path.isfile(path):
-                raise NeedsCwltool(path)
+                raise CwltoolRequired(path)
             name = value.get("basename") or os.path.basename(path)
             return {"class": "File", "location": build_location(path), "basename": name}
         case dict():
@@ -257,7 +257,7 @@ def _file_path(value: dict[str, Any], folder: Path) -> str:
     Its ``path`` is taken literally. Its ``location`` is a reference with escapes.
 
     Raises:
-        NeedsCwltool: The location is not a local path.
+        CwltoolRequired: The location is not a local path.
     """
     if isinstance(value.get("path"), str) and "location" not in value:
         return os.path.normpath(folder / str(value["path"]))
@@ -269,5 +269,5 @@ def _file_path(value: dict[str, Any], folder: Path) -> str:
         or parts.query
         or not parts.path
     ):
-        raise NeedsCwltool(str(value.get("location")))
+        raise CwltoolRequired(str(value.get("location")))
     return os.path.normpath(folder / unquote(parts.path))

@@ -4,11 +4,11 @@ import sys
 import time
 from collections.abc import Iterable
 
-from sluice.cwl_runner.rest import Rest
+from sluice.cwl_runner.rest import RestConnection
 from sluice.scheduling.stalled_steps import LONG_WAIT, is_stalled, reason_in
 
 
-class InvocationNeverFits(ValueError):
+class UnschedulableInvocation(ValueError):
     """No node that exists or can be launched will ever have what a job needs."""
 
 
@@ -18,7 +18,7 @@ class RunWaits:
     ``wait_for_nodes`` lets jobs wait also for nodes that do not exist and cannot be launched.
     """
 
-    def __init__(self, rest: Rest, *, wait_for_nodes: bool) -> None:
+    def __init__(self, rest: RestConnection, *, wait_for_nodes: bool) -> None:
         self._rest = rest
         self._wait_for_nodes = wait_for_nodes
         self._printed_reasons: set[str] = set()
@@ -32,7 +32,7 @@ class RunWaits:
         """Print why jobs of the chains wait, if they have waited for long enough.
 
         Raises:
-            InvocationNeverFits: A job will never run.
+            UnschedulableInvocation: A job will never run.
             RequestRefusedError: The system refuses a request.
             OSError: The system cannot be reached.
         """
@@ -52,10 +52,10 @@ class RunWaits:
         if self._wait_for_nodes:
             return
         if (refusal := self._find_refusal()) is not None:
-            raise InvocationNeverFits(refusal)
+            raise UnschedulableInvocation(refusal)
         outlook = self._rest.get(f"/tasks/{task}/outlook")
         if outlook["never"]:
-            raise InvocationNeverFits(
+            raise UnschedulableInvocation(
                 f"{outlook['reason']}; with --wait it would wait for one that does"
             )
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from sluice.cwl_values.values import MAX_FOLDERS, find_flaw
+from sluice.cwl_values.values import MAX_FOLDERS, find_unstorable_part
 from sluice.storage.copying import PIECE, open_sparse_writer
 from sluice.storage.places import build_location, parse_location
 from sluice.text.os_errors import reason_of
@@ -73,9 +73,9 @@ def pack(
         OSError: A file cannot be read, or the bundle cannot be written. Also what ``open_file``
             raises.
     """
-    flaw = find_flaw(value)
-    if flaw is not None:
-        raise BundleError(str(flaw))
+    unstorable = find_unstorable_part(value)
+    if unstorable is not None:
+        raise BundleError(str(unstorable))
     with (
         open_sparse_writer(path, "w") as file,
         tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive,
@@ -312,9 +312,9 @@ def _read_value(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Any:
         raise BundleError(f"its {VALUE} has more than {MAX_VALUE >> 20} MiB")
     with _open_member(archive, member) as content:
         value = json.load(content)
-    flaw = find_flaw(value)
-    if flaw is not None:
-        raise BundleError(f"its {VALUE}: {flaw}")
+    unstorable = find_unstorable_part(value)
+    if unstorable is not None:
+        raise BundleError(f"its {VALUE}: {unstorable}")
     return value
 
 

@@ -31,30 +31,32 @@ _Path = tuple["_Path", "str | int"] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
-    """The reason why a value cannot be stored.
+class UnstorablePart:
+    """A part of a value that cannot be stored, and the reason.
 
-    ``way`` has the keys and indexes of the part. ``what`` is a sentence without its subject, with
-    the remedy.
+    ``path`` has the keys and indexes of the part. ``reason`` is a sentence without its subject,
+    with the remedy.
     """
 
-    way: Sequence[str | int]
-    what: str
+    path: Sequence[str | int]
+    reason: str
 
     @property
     def place(self) -> str:
         """The part in words (``o[2].name``), or an empty text for the value itself."""
-        text = "".join(map(_step, self.way[:_MAX_STEPS])) + (
-            "…" if len(self.way) > _MAX_STEPS else ""
+        text = "".join(map(_step, self.path[:_MAX_STEPS])) + (
+            "…" if len(self.path) > _MAX_STEPS else ""
         )
         return text.removeprefix(".")
 
     def __str__(self) -> str:
-        return f"{self.place or 'the value'} {self.what}"
+        return f"{self.place or 'the value'} {self.reason}"
 
 
 def read_json(text: bytes) -> Any:
-    """Return the value of a JSON text. It may have flaws, such as too long numbers.
+    """Return the value of a JSON text.
+
+    It may have parts that cannot be stored, such as numbers that are too long.
 
     Raises:
         ValueError: The text is not JSON or is too large. The message is a sentence.
@@ -78,7 +80,7 @@ def _has_many_parts(text: bytes) -> bool:
     return next(islice(parts, MAX_PARTS, None), None) is not None
 
 
-def find_flaw(value: Any) -> Flaw | None:
+def find_unstorable_part(value: Any) -> UnstorablePart | None:
     """Return the first part that cannot be stored, or None.
 
     The search uses a list instead of recursion, so that deep values do not exhaust the stack.
@@ -88,7 +90,7 @@ def find_flaw(value: Any) -> Flaw | None:
         part, way, depth = waiting.pop()
         if isinstance(part, str) and part.isascii():
             continue
-        what = _describe_flaw(part)
+        what = _describe_problem(part)
         nests = isinstance(part, list | Mapping)
         if what is None and nests and depth > MAX_NESTED:
             what = (
@@ -96,14 +98,14 @@ def find_flaw(value: Any) -> Flaw | None:
                 " write it into a file"
             )
         if what is not None:
-            return Flaw(_parts(way), what)
+            return UnstorablePart(_parts(way), what)
         if nests:
             inner = part.items() if isinstance(part, Mapping) else enumerate(part)
             waiting += [(each, (way, key), depth + 1) for key, each in reversed(list(inner))]
     return None
 
 
-def _describe_flaw(part: Any) -> str | None:
+def _describe_problem(part: Any) -> str | None:
     """Return what is wrong with the value itself, without its parts."""
     match part:
         case str():
@@ -118,7 +120,7 @@ def _describe_flaw(part: Any) -> str | None:
         case Mapping():
             if not all(map(_is_encodable, part)):
                 return f"has a name that {_HALF_CHARACTER}"
-            return _describe_object_flaw(part)
+            return _describe_object_problem(part)
     return None
 
 
@@ -135,7 +137,7 @@ def _is_encodable(text: str) -> bool:
     return True
 
 
-def _describe_object_flaw(part: Mapping[str, Any]) -> str | None:
+def _describe_object_problem(part: Mapping[str, Any]) -> str | None:
     """Return what is wrong with the fields of a File or Directory."""
     kind = part.get("class")
     if isinstance(kind, list | Mapping):

@@ -31,7 +31,7 @@ _CLOSED_MARKER = "closed-to-others"
 _LOCK_TIMEOUT = 0.5
 
 
-class HomeBusy(OSError):
+class HomeInUse(OSError):
     """Another process runs the system in this folder."""
 
     def __init__(self, home: Path, owner: "RunningSystem | None") -> None:
@@ -93,7 +93,7 @@ class Home:
         """Take the folder for this process.
 
         Raises:
-            HomeBusy: Another process has it.
+            HomeInUse: Another process has it.
         """
         self.root.mkdir(parents=True, exist_ok=True)
         lock = self.root / LOCK
@@ -102,7 +102,7 @@ class Home:
         try:
             self._lock.acquire(timeout=_LOCK_TIMEOUT)
         except Timeout:
-            raise HomeBusy(self.root, self.owner()) from None
+            raise HomeInUse(self.root, self.owner()) from None
         self._own_lock = lock.stat()
         self._make_folders()
         self.announce("")

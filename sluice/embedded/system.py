@@ -17,7 +17,7 @@ from sluice.contracts.common.states import PilotState, StorageType
 from sluice.contracts.data.datasets import NewStorage
 from sluice.embedded.access import Access
 from sluice.embedded.combined_application import combine_services, guard
-from sluice.embedded.home import Home, HomeBusy
+from sluice.embedded.home import Home, HomeInUse
 from sluice.embedded.home_space import use_reserve_when_full, with_cause
 from sluice.embedded.leftover_processes import end_leftover_processes
 from sluice.embedded.moved_home import follow_moved_home
@@ -34,7 +34,7 @@ from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.running.service_modules import build_function
 from sluice.servicekit.settings import HttpSettings
-from sluice.servicekit.settings_sources import SHARED_PREFIX, WrongSettings, load_settings
+from sluice.servicekit.settings_sources import SHARED_PREFIX, InvalidSettings, load_settings
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
 from sluice.servicekit.web.server import HttpServer
@@ -73,7 +73,7 @@ class _HttpSettings(HttpSettings):
 def _http_settings() -> _HttpSettings:
     try:
         return load_settings(_HttpSettings, prefix=SHARED_PREFIX)
-    except WrongSettings as error:
+    except InvalidSettings as error:
         raise OSError(str(error)) from error
 
 
@@ -106,7 +106,7 @@ class EmbeddedSystem:
         """Start the system. After an error, everything that had started is stopped.
 
         Raises:
-            HomeBusy: Another process runs the system of this home.
+            HomeInUse: Another process runs the system of this home.
             PortInUse: The port is in use.
             OSError: A part does not start.
         """
@@ -115,7 +115,7 @@ class EmbeddedSystem:
         try:
             self.home.open()
             await self._start()
-        except HomeBusy:
+        except HomeInUse:
             raise
         except SchemaTooOld as error:
             await self.stop()

@@ -17,12 +17,12 @@ from sluice.text.visible_text import quoted
 
 #: A time that is longer than clocks are ever put back.
 _MAX_CLOCK_CHANGE = timedelta(hours=3)
-_FIELDS, _LONGEST = 5, 500
+_FIELDS, _MAX_LENGTH = 5, 500
 #: Names of a machine's own zone and of no zone.
 _UNUSABLE_ZONES = {"localtime", "Factory"}
 
 
-class WrongScheduleError(ValueError):
+class InvalidScheduleError(ValueError):
     """A schedule or zone is wrong. The message is the end of a sentence about it."""
 
 
@@ -30,29 +30,29 @@ def check_schedule(schedule: str) -> None:
     """Check a schedule.
 
     Raises:
-        WrongScheduleError: It is wrong.
+        InvalidScheduleError: It is wrong.
     """
-    if len(schedule) > _LONGEST:
-        raise WrongScheduleError(f"has {len(schedule)} characters; {_LONGEST} are enough")
+    if len(schedule) > _MAX_LENGTH:
+        raise InvalidScheduleError(f"has {len(schedule)} characters; {_MAX_LENGTH} are enough")
     if len(schedule.split()) != _FIELDS:
-        raise WrongScheduleError(
+        raise InvalidScheduleError(
             "has five fields: minute, hour, day of the month, month, day of the week"
             " ('0 3 * * *': at 3:00 each day)"
         )
     try:
         CronSim(schedule, datetime.now(UTC))
     except CronSimError as error:
-        raise WrongScheduleError(f"is wrong: {lower_first(str(error))}") from error
+        raise InvalidScheduleError(f"is wrong: {lower_first(str(error))}") from error
 
 
 def check_zone(zone: str) -> None:
     """Check the name of a time zone.
 
     Raises:
-        WrongScheduleError: There is no such zone.
+        InvalidScheduleError: There is no such zone.
     """
     if zone not in _zones():
-        raise WrongScheduleError(
+        raise InvalidScheduleError(
             f"{quoted(zone)} is not a time zone: write it as in Europe/Warsaw, or UTC"
         )
 

@@ -137,14 +137,14 @@ class Transaction:
         )
         self._messages.append((event.id, destination, event.model_dump_json().encode()))
 
-    async def first_time(self, queue: str, message_ids: Sequence[str]) -> set[str]:
+    async def mark_applied(self, queue: str, message_ids: Sequence[str]) -> set[str]:
         """Mark messages as applied and return the ids of those that were not applied before."""
         return {
             row["message_id"]
             for row in await self.connection.fetch(INSERT_INBOX, queue, message_ids)
         }
 
-    async def leave_for_later(self, queue: str, message_ids: Collection[str]) -> None:
+    async def unmark_applied(self, queue: str, message_ids: Collection[str]) -> None:
         """Undo the mark that these messages, new in this transaction, were applied."""
         await self.connection.execute(DELETE_INBOX, queue, list(message_ids))
 

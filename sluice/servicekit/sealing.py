@@ -23,7 +23,7 @@ _HOW_TO_MAKE_ONE = (
 )
 
 
-class NoKey(Conflict):
+class EncryptionKeyMissing(Conflict):
     """The service has no key to encrypt with."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class NoKey(Conflict):
         )
 
 
-class Unsealable(Conflict):
+class DecryptionFailed(Conflict):
     """A text cannot be decrypted: it has another key or purpose, is too old, or was changed.
 
     ``what`` is the subject of the error message.
@@ -58,7 +58,7 @@ class Sealer:
         """Encrypt a text for the purpose ``what``.
 
         Raises:
-            NoKey: There is no key.
+            EncryptionKeyMissing: There is no key.
         """
         return self._required.encrypt(json.dumps([what, text]).encode())
 
@@ -71,15 +71,15 @@ class Sealer:
             seconds: Its maximum age.
 
         Raises:
-            NoKey: There is no key.
-            Unsealable: The text has another key or purpose, is too old, or was changed.
+            EncryptionKeyMissing: There is no key.
+            DecryptionFailed: The text has another key or purpose, is too old, or was changed.
         """
         try:
             own_purpose, text = json.loads(self._required.decrypt(sealed, ttl=seconds))
         except InvalidToken:
-            raise Unsealable(what) from None
+            raise DecryptionFailed(what) from None
         if own_purpose != what:
-            raise Unsealable(what)
+            raise DecryptionFailed(what)
         return str(text)
 
     def is_current(self, sealed: bytes) -> bool:
@@ -95,7 +95,7 @@ class Sealer:
     @property
     def _required(self) -> MultiFernet:
         if self._box is None:
-            raise NoKey
+            raise EncryptionKeyMissing
         return self._box
 
 

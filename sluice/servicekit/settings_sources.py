@@ -36,7 +36,7 @@ DEFAULT_SECRETS_DIR = Path("/run/secrets")
 SHARED_PREFIX = "SLUICE_"
 
 
-class WrongSettings(ValueError):
+class InvalidSettings(ValueError):
     """Settings are wrong. Each sentence names a variable and the source of its value."""
 
     def __init__(self, sentences: list[str]) -> None:
@@ -103,16 +103,16 @@ def load_settings(owner: type[SettingsT], *, prefix: str | None = None) -> Setti
         prefix: The prefix of the variables, if it differs from the class's own.
 
     Raises:
-        WrongSettings: A value is missing or wrong.
+        InvalidSettings: A value is missing or wrong.
     """
     own = str(owner.model_config.get("env_prefix", "")) if prefix is None else prefix
     try:
         return owner(_env_prefix=own)
     except pydantic.ValidationError as error:
-        raise WrongSettings([_sentence(owner, own, fault) for fault in error.errors()]) from None
+        raise InvalidSettings([_sentence(owner, own, fault) for fault in error.errors()]) from None
     except SettingsError as error:
         what = str(error).split(" from source")[0]
-        raise WrongSettings(
+        raise InvalidSettings(
             [f"{own}…: {what}: it is not JSON ({reason_of(error.__cause__ or error)})"]
         ) from None
 
@@ -137,7 +137,7 @@ def places() -> list[SettingsPlace]:
     """Return the sources in order of precedence.
 
     Raises:
-        WrongSettings: A source that the environment names cannot be read.
+        InvalidSettings: A source that the environment names cannot be read.
     """
     environment = {
         name.lower(): value
@@ -172,7 +172,7 @@ def _secrets() -> Iterator[SettingsPlace]:
         ]
         texts = {file.name.lower(): _text(file).strip() for file in files}
     except OSError as error:
-        raise WrongSettings(
+        raise InvalidSettings(
             [f"{SECRETS_DIR}: the folder {folder} cannot be read: {reason_of(error)}"]
         ) from None
     yield SettingsPlace(
@@ -188,14 +188,16 @@ def _settings_file() -> Iterator[SettingsPlace]:
         with open(path, encoding="utf-8") as file:
             lines = list(parse_stream(file))
     except (OSError, UnicodeDecodeError) as error:
-        raise WrongSettings(
+        raise InvalidSettings(
             [f"{SETTINGS_FILE}: the file {path} cannot be read: {reason_of(error)}"]
         ) from None
     malformed = [
         line.original.line for line in lines if line.error or (line.key and line.value is None)
     ]
     if malformed:
-        raise WrongSettings([f"{path}, line {number}: expected NAME=value" for number in malformed])
+        raise InvalidSettings(
+            [f"{path}, line {number}: expected NAME=value" for number in malformed]
+        )
     yield SettingsPlace(
         f"in the file {path}",
         {line.key.lower(): line.value for line in lines if line.key and line.value},
@@ -206,7 +208,7 @@ def _text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise WrongSettings([f"the secret {file} cannot be read: {reason_of(error)}"]) from None
+        raise InvalidSettings([f"the secret {file} cannot be read: {reason_of(error)}"]) from None
 
 
 def _sentence(owner: type[LayeredSettings], prefix: str, error: ErrorDetails) -> str:

@@ -36,7 +36,7 @@ STATEMENT_TIMEOUT = "30s"
 _locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
 
-class MigrationTooSlow(Exception):
+class MigrationTimeout(Exception):
     """A statement of a migration exceeded ``STATEMENT_TIMEOUT`` and would block the services."""
 
     def __init__(self, versions: str, revision: str) -> None:
@@ -57,7 +57,7 @@ async def upgrade(session: Session, versions: str) -> None:
     Raises:
         NotAvailable: A lock was not available in time. Finished migrations stay, the rest can be
             retried.
-        MigrationTooSlow: A statement took too long.
+        MigrationTimeout: A statement took too long.
     """
 
     async def hand_over() -> Session:
@@ -130,7 +130,7 @@ def _upgrade(connection: Connection, versions: str) -> None:
                         f"the connection was lost during migration {revision} of {versions}"
                     ) from error
                 case "57014":  # query_canceled
-                    raise MigrationTooSlow(versions, revision) from error
+                    raise MigrationTimeout(versions, revision) from error
             raise
 
 

@@ -9,7 +9,7 @@ from pydantic_settings import SettingsConfigDict
 
 from sluice.contracts.access.services import SERVICES
 from sluice.servicekit.settings import env_prefix
-from sluice.servicekit.settings_sources import LayeredSettings, WrongSettings, load_settings
+from sluice.servicekit.settings_sources import InvalidSettings, LayeredSettings, load_settings
 from sluice.text.visible_text import quoted
 
 
@@ -59,7 +59,7 @@ def database_logins() -> list[ServiceLogin]:
     """Return the services' logins at their databases.
 
     Raises:
-        WrongSettings: A login is missing, or two services have the same login or database.
+        InvalidSettings: A login is missing, or two services have the same login or database.
     """
     logins = _logins(
         "DATABASE_URL",
@@ -75,7 +75,7 @@ def database_urls() -> dict[str, str]:
     """Return the URL of each service's database.
 
     Raises:
-        WrongSettings: A login is missing, or two services have the same login or database.
+        InvalidSettings: A login is missing, or two services have the same login or database.
     """
     database_logins()
     return {
@@ -88,7 +88,7 @@ def backup_login() -> ServiceLogin | None:
     """Return the login for backups, or None if no backup is wanted.
 
     Raises:
-        WrongSettings: The login is wrong.
+        InvalidSettings: The login is wrong.
     """
     variable = "SLUICE_SETUP_BACKUP_URL"
     url = load_settings(SetupSettings).backup_url
@@ -99,7 +99,7 @@ def broker_logins() -> list[ServiceLogin]:
     """Return the services' logins at the broker, which they may share.
 
     Raises:
-        WrongSettings: A login is missing, a login has two passwords, or the virtual hosts differ.
+        InvalidSettings: A login is missing, a login has two passwords, or the virtual hosts differ.
     """
     logins = _logins(
         "BROKER_URL",
@@ -110,7 +110,7 @@ def broker_logins() -> list[ServiceLogin]:
     for login in logins:
         passwords.setdefault(login.user, set()).add(login.password)
     if several := [user for user, values in passwords.items() if len(values) > 1]:
-        raise WrongSettings(
+        raise InvalidSettings(
             [
                 f"the broker's login {user} has different passwords in the settings"
                 for user in several
@@ -118,7 +118,7 @@ def broker_logins() -> list[ServiceLogin]:
         )
     if len({login.place for login in logins}) > 1:
         virtual_hosts = ", ".join(f"{login.variable}: {login.place}" for login in logins)
-        raise WrongSettings(
+        raise InvalidSettings(
             [
                 "the services name different virtual hosts, and can exchange messages in one alone"
                 f" ({virtual_hosts})"
@@ -136,10 +136,10 @@ def _logins(
         prefix = env_prefix(service)
         try:
             logins.append(_login(service, prefix + setting, read(prefix), place))
-        except WrongSettings as error:
+        except InvalidSettings as error:
             problems += error.sentences
     if problems:
-        raise WrongSettings(problems)
+        raise InvalidSettings(problems)
     return logins
 
 
@@ -149,11 +149,11 @@ def _login(
     parts = urlsplit(url)
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
     if not user or not password:
-        raise WrongSettings(
+        raise InvalidSettings(
             [f"{variable} must name a login and its password: …://login:password@host:port/…"]
         )
     if not password.isascii() or not password.isprintable():
-        raise WrongSettings(
+        raise InvalidSettings(
             [f"{variable}: a password here is made of the printable characters of ASCII"]
         )
     return ServiceLogin(service, user, password, place(parts, variable), variable)
@@ -162,7 +162,7 @@ def _login(
 def _database(parts: SplitResult, variable: str) -> str:
     name = unquote(parts.path.removeprefix("/"))
     if parts.scheme not in {"postgresql", "postgres"} or not name:
-        raise WrongSettings(
+        raise InvalidSettings(
             [f"{variable} must name a database: postgresql://login:password@host:port/database"]
         )
     return name
@@ -170,7 +170,7 @@ def _database(parts: SplitResult, variable: str) -> str:
 
 def _virtual_host(parts: SplitResult, variable: str) -> str:
     if parts.scheme not in {"amqp", "amqps"}:
-        raise WrongSettings(
+        raise InvalidSettings(
             [f"{variable} must lead to RabbitMQ: amqp://login:password@host:port/vhost"]
         )
     return unquote(parts.path.removeprefix("/")) or "/"
@@ -182,7 +182,7 @@ def _require_different(
     logins = list(logins)
     repeated = [value for value, times in Counter(map(key, logins)).items() if times > 1]
     if repeated:
-        raise WrongSettings(
+        raise InvalidSettings(
             [
                 f"each service needs its own {what}; {quoted(value)} is in "
                 + " and ".join(login.variable for login in logins if key(login) == value)

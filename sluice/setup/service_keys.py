@@ -34,7 +34,7 @@ def make_keys(folder: Path) -> list[str]:
 
     Raises:
         OSError: A file cannot be read or written.
-        BadKeys: A key cannot be used.
+        InvalidKeys: A key cannot be used.
     """
     return _make(folder)
 
@@ -60,7 +60,7 @@ def rotate_keys(folder: Path) -> list[str]:
 
     Raises:
         OSError: A file cannot be read or written.
-        BadKeys: A key cannot be used, and nothing has changed.
+        InvalidKeys: A key cannot be used, and nothing has changed.
     """
     changes = _make(folder)
     for service in SERVICES:
@@ -79,7 +79,7 @@ def forget_old_keys(folder: Path) -> list[str]:
 
     Raises:
         OSError: A file cannot be read or written.
-        BadKeys: A key cannot be used.
+        InvalidKeys: A key cannot be used.
     """
     changes = []
     for service in SERVICES:

@@ -9,10 +9,10 @@ from sluice.storage.entries import (
     parse_piece_name,
 )
 from sluice.storage.errors import (
-    BehindLink,
     ChecksumMismatch,
     FileMissing,
-    NoFile,
+    LinkInPath,
+    NotAFile,
     OutsideStorage,
     StorageError,
     StorageFull,
@@ -49,12 +49,12 @@ from sluice.storage.probe import probe
 from sluice.storage.reader import Reader, open_reader
 
 __all__ = [
-    "BehindLink",
     "ChecksumMismatch",
     "Entry",
     "FileMissing",
     "Folder",
-    "NoFile",
+    "LinkInPath",
+    "NotAFile",
     "OutsideStorage",
     "Reader",
     "StorageError",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PIECE = 1 << 16
 
 #: Data without this many zeros in a row are written as they are.
-_SHORTEST_HOLE = bytes(4096)
+_MIN_HOLE = bytes(4096)
 
 
 def copy_hashed(
@@ -124,7 +124,7 @@ def _read(source: int, check: Callable[[], None] | None) -> bytes:
 
 
 def _write_with_holes(target: int, data: bytes) -> None:
-    if _SHORTEST_HOLE not in data:
+    if _MIN_HOLE not in data:
         write_all(target, data)
         return
     for start in range(0, len(data), PIECE):

@@ -4,9 +4,9 @@ StorageError            base class: carries ``url`` and ``reason``
 ├── FileMissing         there is no such file
 ├── ChecksumMismatch    the content is not what was recorded (``expected``, ``actual``)
 ├── StorageFull         no space is left, or the quota is used up
-├── NoFile              there is something else than a file, or no file can be there
+├── NotAFile            there is something else than a file, or no file can be there
 ├── OutsideStorage      the URL is not in the storage
-│   └── BehindLink      the path passes through a link
+│   └── LinkInPath      the path passes through a link
 └── StorageUnavailable  the storage does not answer, refuses access, or has no driver here
 """
 
@@ -53,7 +53,7 @@ class StorageFull(StorageError):
         super().__init__(url, "the storage is full")
 
 
-class NoFile(StorageError):
+class NotAFile(StorageError):
     """There is something else than a file, or no file can be there."""
 
     pass
@@ -69,7 +69,7 @@ class OutsideStorage(StorageError):
         self.storage_url = storage_url
 
 
-class BehindLink(OutsideStorage):
+class LinkInPath(OutsideStorage):
     """The path passes through a link, so another URL owns the file."""
 
     def __init__(self, url: str, storage_url: str) -> None:
@@ -98,7 +98,7 @@ def from_os_error(url: str, error: OSError) -> StorageError:
     if is_full(error):
         return StorageFull(url)
     if error.errno in _NO_PLACE:
-        return NoFile(url, f"no file can be there: {reason_of(error)}")
+        return NotAFile(url, f"no file can be there: {reason_of(error)}")
     return StorageUnavailable(url, reason_of(error))
 
 

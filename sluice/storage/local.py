@@ -23,9 +23,9 @@ from sluice.storage.checksums import (
 from sluice.storage.copying import copy_hashed, write_all
 from sluice.storage.entries import Entry, StoredFile, make_temporary_name
 from sluice.storage.errors import (
-    BehindLink,
     FileMissing,
-    NoFile,
+    LinkInPath,
+    NotAFile,
     OutsideStorage,
     os_errors_at,
 )
@@ -36,14 +36,14 @@ def open_regular(url: str, path: str) -> FileIO:
     """Open a regular file for reading.
 
     Raises:
-        NoFile: It is something else, or a link to it: a pipe would block, and a device may be
+        NotAFile: It is something else, or a link to it: a pipe would block, and a device may be
             endless.
         OSError: The file cannot be opened.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise NoFile(url, "this is not a regular file")
+        raise NotAFile(url, "this is not a regular file")
     return FileIO(descriptor, "rb")
 
 
@@ -72,7 +72,7 @@ def get_size(url: str, path: str) -> int:
         return os.stat(path).st_size
 
 
-def bring(url: str, path: str, *, to: str, expected: Content, reuse: bool = False) -> None:
+def fetch(url: str, path: str, *, to: str, expected: Content, reuse: bool = False) -> None:
     """Copy a file to ``to``, verify it during the copy, and replace what was there.
 
     ``reuse`` overwrites the old file in place.
@@ -119,7 +119,7 @@ def verify(
             require_same(url, expected=Content(checksum), actual=actual)
 
 
-def take(file: int, url: str, *, target: str) -> StoredFile | None:
+def adopt(file: int, url: str, *, target: str) -> StoredFile | None:
     """Give an open regular file a second name at the target, and return what is stored.
 
     None means that a copy is needed: another file system, a file with several names or of another
@@ -231,7 +231,7 @@ def remove_below(root: str, url: str, *, storage_url: str) -> bool:
     nowhere else. If the file itself is a link, the link is removed.
 
     Raises:
-        BehindLink: A folder on the path is a link.
+        LinkInPath: A folder on the path is a link.
     """
     with os_errors_at(url), ExitStack() as opened:
         try:
@@ -246,7 +246,7 @@ def remove_folder_below(root: str, url: str, *, storage_url: str) -> bool:
     """Remove an empty folder as ``remove_below`` does, and return False if it has entries.
 
     Raises:
-        BehindLink: The folder, or one on the path, is a link.
+        LinkInPath: The folder, or one on the path, is a link.
     """
     with os_errors_at(url), ExitStack() as opened:
         try:
@@ -276,7 +276,7 @@ def _open_parent(root: str, url: str, storage_url: str, closing: ExitStack) -> t
 
 def _require_no_link(name: str, within: int, url: str, storage_url: str) -> None:
     if S_ISLNK(os.lstat(name, dir_fd=within).st_mode):
-        raise BehindLink(url, storage_url)
+        raise LinkInPath(url, storage_url)
 
 
 def list_entries(url: str, path: str) -> Iterator[Entry]:

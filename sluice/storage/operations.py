@@ -49,7 +49,7 @@ def fetch(
     path = find_local_path(url)
     if path is not None:
         if local.get_size(url, path) <= copied:
-            local.bring(url, path, to=os.fspath(to), expected=Content(checksum, size), reuse=reuse)
+            local.fetch(url, path, to=os.fspath(to), expected=Content(checksum, size), reuse=reuse)
             return False
         local.verify(url, path, checksum=checksum, size=size)
         local.link(url, path, to=os.fspath(to))
@@ -99,7 +99,7 @@ def put_open(
     storage, the storage links it. Writing to the old name then writes to the storage.
     """
     target = find_local_path(url)
-    linked = local.take(file, url, target=target) if may_link and target is not None else None
+    linked = local.adopt(file, url, target=target) if may_link and target is not None else None
     return linked or put(Path(local.open_file_path(file)), url, check=check)
 
 
@@ -206,7 +206,7 @@ def remove_within(storage_url: str, url: str) -> bool:
     On a local storage no link is followed. If the file itself is a link, the link is removed.
 
     Raises:
-        OutsideStorage: The file is elsewhere (``BehindLink``: a folder on the path is a link).
+        OutsideStorage: The file is elsewhere (``LinkInPath``: a folder on the path is a link).
         StorageUnavailable: The storage does not answer.
     """
     require_inside_by_name(storage_url, url)
@@ -224,7 +224,7 @@ def remove_folder_within(storage_url: str, url: str) -> bool:
     On a local storage no link is followed.
 
     Raises:
-        OutsideStorage: The folder is elsewhere (``BehindLink``: the path has a link).
+        OutsideStorage: The folder is elsewhere (``LinkInPath``: the path has a link).
         StorageUnavailable: The storage does not answer.
     """
     require_inside_by_name(storage_url, url)

@@ -50,7 +50,7 @@ def open_reader(url: str) -> Reader:
 
     Raises:
         FileMissing: There is no such file.
-        NoFile: It is not a regular file.
+        NotAFile: It is not a regular file.
         StorageUnavailable: The storage cannot be used.
     """
     path = find_local_path(url)

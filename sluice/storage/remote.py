@@ -13,7 +13,7 @@ import fsspec
 from sluice.storage.checksums import ANY, Content, require_same, require_size, stream, with_check
 from sluice.storage.copying import open_sparse_writer
 from sluice.storage.entries import Entry, StoredFile, make_temporary_name
-from sluice.storage.errors import NoFile, StorageError, StorageUnavailable, from_os_error
+from sluice.storage.errors import NotAFile, StorageError, StorageUnavailable, from_os_error
 from sluice.text.os_errors import reason_of
 
 #: The protocols of fsspec for files of this machine.
@@ -52,12 +52,12 @@ def _resolve(url: str) -> _RemotePath:
     looks for a file URL without an absolute path below the current folder.
 
     Raises:
-        NoFile: It is a file URL without an absolute path.
+        NotAFile: It is a file URL without an absolute path.
         StorageUnavailable: No driver is installed for its protocol.
     """
     scheme, _, rest = url.partition("://")
     if scheme in _LOCAL and not rest.startswith("/"):
-        raise NoFile(url, "it has no absolute path: write it as file:///folder/file")
+        raise NotAFile(url, "it has no absolute path: write it as file:///folder/file")
     try:
         kind = fsspec.get_filesystem_class(scheme)
         system, path = kind(**kind._get_kwargs_from_urls(url)), kind._strip_protocol(url)

@@ -8,7 +8,12 @@ import pytest
 from scripts.docs.life_cycle_notes import NOTES
 from scripts.docs.life_cycles import LifeCycle, life_cycles
 from scripts.docs.source_comments import read_comments
-from sluice.contracts.common.life_cycles import IllegalMove, may_move, require_move, states_before
+from sluice.contracts.common.life_cycles import (
+    IllegalTransition,
+    may_move,
+    require_move,
+    states_before,
+)
 from sluice.contracts.common.states import JobState
 
 CYCLES = life_cycles()
@@ -67,7 +72,7 @@ def test_only_moves_of_the_table_are_legal(cycle: LifeCycle) -> None:
         if legal:
             require_move(cycle.moves, old, new, what="it")
         else:
-            with pytest.raises(IllegalMove) as raised:
+            with pytest.raises(IllegalTransition) as raised:
                 require_move(cycle.moves, old, new, what="it")
             assert (raised.value.old, raised.value.new) == (old, new)
 

@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from tests.architecture.sources import PRODUCT, ROOT, Source, sources
+from tests.architecture.sources import PRODUCT, Source, sources
 
 #: Words that had a different meaning in this project. The glossary has the terms instead.
 ABOLISHED = frozenset(
@@ -64,18 +64,31 @@ PARTICIPLES = frozenset(
     ]
 )
 
-#: Names of participles that other programs see: fields of contracts, columns, values of states.
-OUTSIDE_NAMES = frozenset(
-    [
-        "sluice/cli/commands/system/doctor.py",
-        "sluice/cli/options.py",
-        "wfms/ask/db/devices.py",
-        "wfms/operator/chains/domain/progress.py",
-        "wms/db/dataflow/grouping_state.py",
-        "wms/db/dataflow/tree_parts.py",
-        "wms/domain/task_completion.py",
-    ]
-)
+#: Superlatives in names of constants that are bounds, which are called ``MAX_…`` and ``MIN_…``.
+_SUPERLATIVE = re.compile(r"_?(LONGEST|LARGEST|LEAST|SHORTEST|FEWEST|DEEPEST|BRIEFEST)(_[A-Z_]+)?")
+
+#: Names that other programs see, by file: fields of contracts, columns, values of states.
+OUTSIDE_NAMES = {
+    "sluice/cli/commands/system/doctor.py": {"found"},
+    "sluice/cli/options.py": {"GIVEN"},
+    "sluice/contracts/access/audit.py": {"BEGUN", "TOLD", "wrong"},
+    "sluice/contracts/access/device_login.py": {"given"},
+    "sluice/contracts/chains/intake.py": {"gone"},
+    "sluice/contracts/common/states.py": {"ASKED", "GIVEN", "GONE"},
+    "sluice/contracts/data/assets.py": {"kept"},
+    "sluice/contracts/data/datasets.py": {"known"},
+    "sluice/contracts/human_tasks/annotation.py": {"asked", "given"},
+    "sluice/contracts/human_tasks/supervision.py": {"given", "known"},
+    "sluice/contracts/jobs/simulation.py": {"asked"},
+    "sluice/contracts/jobs/tasks.py": {"asked"},
+    "sluice/contracts/pilots/pilot_detail.py": {"known"},
+    "sluice/contracts/pilots/pilot_list.py": {"GONE"},
+    "wfms/ask/db/devices.py": {"given"},
+    "wfms/operator/chains/domain/progress.py": {"ASKED"},
+    "wms/db/dataflow/grouping_state.py": {"made"},
+    "wms/db/dataflow/tree_parts.py": {"made"},
+    "wms/domain/task_completion.py": {"asked"},
+}
 
 
 def names(source: Source) -> Iterator[tuple[str, str]]:
@@ -103,22 +116,49 @@ def abolished(files: Iterable[Source]) -> list[str]:
         f"{place}: {name}"
         for source in files
         for name, place in names(source)
-        if not is_outside_name(source.name)
-        and (not ABOLISHED.isdisjoint(words(name)) or name.strip("_").lower() in PARTICIPLES)
+        if name not in OUTSIDE_NAMES.get(source.name, ()) and is_abolished(name)
     ]
 
 
-def is_outside_name(path: str) -> bool:
-    """Return whether other programs see the names of a file."""
-    return path.startswith("sluice/contracts/") or path in OUTSIDE_NAMES
+def superlative_bounds(files: Iterable[Source]) -> list[str]:
+    return [
+        f"{place}: {name}"
+        for source in files
+        for name, place in names(source)
+        if _SUPERLATIVE.fullmatch(name)
+    ]
+
+
+def is_abolished(name: str) -> bool:
+    """Return whether a name has an abolished word, or is a participle without a noun."""
+    return not ABOLISHED.isdisjoint(words(name)) or name.strip("_").lower() in PARTICIPLES
 
 
 def test_names_use_no_abolished_words() -> None:
     assert abolished(sources(*PRODUCT, "stack")) == []
 
 
-def test_files_with_outside_names_exist() -> None:
-    assert {name for name in OUTSIDE_NAMES if not (ROOT / name).is_file()} == set()
+def test_bounds_are_called_max_and_min() -> None:
+    assert superlative_bounds(sources(*PRODUCT, "stack")) == []
+
+
+def test_superlative_bounds_are_found() -> None:
+    text = "_LEAST = 1\nLONGEST_PAUSE, MAX_PAUSE = 2, 3\nlargest = 4\n"
+    assert superlative_bounds([Source("dms/bounds.py", ast.parse(text))]) == [
+        "dms/bounds.py:1: _LEAST",
+        "dms/bounds.py:2: LONGEST_PAUSE",
+    ]
+
+
+def test_outside_names_exist() -> None:
+    known_names = {
+        source.name: {name for name, _ in names(source)} for source in sources(*PRODUCT, "stack")
+    }
+    missing = {
+        path: wire_names - known_names.get(path, set())
+        for path, wire_names in OUTSIDE_NAMES.items()
+    }
+    assert {path: left for path, left in missing.items() if left} == {}
 
 
 def test_abolished_words_are_found_in_all_names() -> None:
@@ -128,4 +168,13 @@ def test_abolished_words_are_found_in_all_names() -> None:
         "dms/sight.py:1: NodeWalls",
         "dms/sight.py:2: look_for_rivals",
         "dms/sight.py:2: told",
+    ]
+
+
+def test_only_fields_of_a_contract_are_outside_names() -> None:
+    text = "class Asked:\n    asked: int = 0\n    def given(self, wanted): ...\n"
+    assert abolished([Source("sluice/contracts/jobs/tasks.py", ast.parse(text))]) == [
+        "sluice/contracts/jobs/tasks.py:1: Asked",
+        "sluice/contracts/jobs/tasks.py:3: given",
+        "sluice/contracts/jobs/tasks.py:3: wanted",
     ]

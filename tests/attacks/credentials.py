@@ -138,7 +138,7 @@ CREDENTIALS: dict[str, Callable[[LiveSystem], dict[str, str]]] = {
         "authorization": f"Basic {(system.home / 'token').read_text()}"
     },
     "a pilot's token of another key": lambda _: {
-        "authorization": f"Bearer {PilotTokens(['a guess']).give(uuid4())}"
+        "authorization": f"Bearer {PilotTokens(['a guess']).issue(uuid4())}"
     },
     "the key of the sessions": lambda system: {
         "authorization": f"Bearer {(system.home / 'secret-key').read_text()}"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sluice.contracts.common.states import ChainState, DatasetState
-from sluice.cwl_runner.rest import Rest
+from sluice.cwl_runner.rest import RestConnection
 from tests.cwl_runner.runners import PROGRAMS, TOOL, write
 from tests.waiting import wait_until
 
@@ -32,8 +32,8 @@ WORKFLOW = {
 
 
 @pytest.fixture
-def rest(url: str) -> Iterator[Rest]:
-    with closing(Rest(url)) as client:
+def rest(url: str) -> Iterator[RestConnection]:
+    with closing(RestConnection(url)) as client:
         yield client
 
 
@@ -49,7 +49,7 @@ def started(command: Sequence[str], folder: Path) -> subprocess.Popen[str]:
     )
 
 
-def runs(rest: Rest, chain: str) -> bool:
+def runs(rest: RestConnection, chain: str) -> bool:
     tasks = rest.get("/tasks", chain_uid=chain)["tasks"]
     return any(task["jobs"] and task["jobs"]["running"] for task in tasks)
 
@@ -59,7 +59,7 @@ def runs(rest: Rest, chain: str) -> bool:
     [("cwl-runner", signal.SIGKILL), ("cwl-runner", signal.SIGHUP), ("run", signal.SIGTERM)],
 )
 def test_killed_client_leaves_nothing(
-    url: str, rest: Rest, client: str, number: signal.Signals, tmp_path: Path
+    url: str, rest: RestConnection, client: str, number: signal.Signals, tmp_path: Path
 ) -> None:
     (tmp_path / "a.txt").write_text("a")
     order = tmp_path / "order.json"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sluice.contracts.common.states import ChainState
-from sluice.cwl_runner.rest import Rest
+from sluice.cwl_runner.rest import RestConnection
 from tests.cwl_runner.runners import TOOL, run_in, write
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
@@ -20,7 +20,7 @@ def test_last_lines_of_a_failed_tool_are_shown(url: str, tmp_path: Path) -> None
     assert "'sh' ended with exit code 3" in done.stderr
     assert "  line 50.\n" in done.stderr
     assert "line 30." not in done.stderr
-    with closing(Rest(url)) as rest:
+    with closing(RestConnection(url)) as rest:
         [chain] = [
             chain
             for chain in rest.get("/chains")["chains"]

@@ -25,7 +25,7 @@ from sluice.servicekit.sealing import SealingSettings
 from sluice.servicekit.settings import Addresses, ServiceSettings
 from sluice.servicekit.settings_sources import (
     SECRETS_DIR,
-    WrongSettings,
+    InvalidSettings,
     load_settings,
     unknown_variables,
 )
@@ -127,7 +127,7 @@ def _service(composition: Composition, name: str) -> Iterator[str]:
     yield from _secrets(composition, name, owner)
     try:
         settings = _loaded(composition, name, owner)
-    except WrongSettings as error:
+    except InvalidSettings as error:
         yield from (f"{name}: {sentence}" for sentence in error.sentences)
         return
     yield from _listening(name, service, settings, package)
@@ -200,9 +200,9 @@ def _loaded(composition: Composition, name: str, owner: type[ServiceSettings]) -
     with container(composition, name):
         settings = load_settings(owner)
         if settings.service_keys != Path("/run/secrets"):
-            raise WrongSettings([f"its keys are looked for in {settings.service_keys}"])
+            raise InvalidSettings([f"its keys are looked for in {settings.service_keys}"])
         if unknown := unknown_variables(owner):
-            raise WrongSettings([f"no setting is called {variable}" for variable in unknown])
+            raise InvalidSettings([f"no setting is called {variable}" for variable in unknown])
         return settings
 
 
@@ -269,7 +269,7 @@ def _setup(composition: Composition) -> Iterator[str]:
             with container(composition, name):
                 read()
                 setup = load_settings(SetupSettings)
-        except WrongSettings as error:
+        except InvalidSettings as error:
             yield from (f"{name}: {sentence}" for sentence in error.sentences)
             continue
         if (setup.admin_url if read is database_logins else setup.management_url) is None:

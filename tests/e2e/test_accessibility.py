@@ -38,7 +38,7 @@ __all__ = ["base", "browser", "operator", "scene", "spd_text"]  # fixtures
 NOT_SERVED = {"/asking", "/audit", "/groups"}
 MISSING = "/no-such-page"
 #: Maximal height of a page on a phone in CSS pixels, however many objects there are.
-HIGHEST = 10_000
+MAX_HEIGHT = 10_000
 HEIGHT = "document.documentElement.scrollHeight"
 RULES = {"resultTypes": ["violations"]}
 
@@ -126,7 +126,7 @@ async def faults_of(page: Page, path: str) -> list[str]:
         if not await page.evaluate(PAGE_FITS_WIDTH):
             faults.append(f"{path} at {size['width']}: wider than the window")
     height = await page.evaluate(HEIGHT)
-    if height > HIGHEST:
+    if height > MAX_HEIGHT:
         faults.append(f"{path}: {height} pixels high on a phone")
     return faults
 

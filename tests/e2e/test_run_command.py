@@ -10,7 +10,7 @@ import pytest
 
 from bench.chain_run import run_template
 from sluice.cli.transfer.output_folder import reserve_folder
-from sluice.cli.watch.wait_reasons import StepNeverFits
+from sluice.cli.watch.wait_reasons import UnschedulableStep
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.templates.templates import NewTemplate
 from tests.e2e.commands import SLUICE, interrupted, sluice, write_texts, write_workflow
@@ -325,7 +325,7 @@ def test_benchmarks_and_demonstrations_end_if_no_node_can_fit(
 ) -> None:
     new = NewTemplate(name="vast", cwl=write_large(tmp_path / "vast.cwl").read_text())
     texts = [Path(text) for text in write_texts(tmp_path / "in", "a")]
-    with pytest.raises(StepNeverFits, match="no node fits: a job needs 9999 cores"):
+    with pytest.raises(UnschedulableStep, match="no node fits: a job needs 9999 cores"):
         asyncio.run(run_template(system.url, new, texts))
 
 

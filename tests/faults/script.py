@@ -88,7 +88,7 @@ class Script:
 
     async def _new_token(self) -> tuple[UUID, str]:
         new = NewToken(label="script", person=ROBOT)
-        token = await insist(lambda: self._admin.give_token(new))
+        token = await insist(lambda: self._admin.create_token(new))
         return token.token.id, token.secret.get_secret_value()
 
     async def _is_refused(self, service: str, path: str, secret: str, *, within: float) -> None:

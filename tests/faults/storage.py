@@ -7,7 +7,7 @@ from pathlib import Path
 
 _BALLAST = "ballast"
 #: Bytes to allocate at a time; smaller and smaller pieces follow until none is left.
-_LARGEST = 1 << 28
+_MAX_SIZE = 1 << 28
 
 
 class SmallDisk:
@@ -38,7 +38,7 @@ class SmallDisk:
             return
         descriptor = os.open(self.folder / _BALLAST, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         try:
-            size = _LARGEST
+            size = _MAX_SIZE
             while size:
                 try:
                     os.posix_fallocate(descriptor, os.fstat(descriptor).st_size, size)

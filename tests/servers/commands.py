@@ -25,7 +25,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sys.executable).parent
 #: Bytes of a request: the environment of a test is a few thousand.
-_LONGEST = 1 << 17
+_MAX_COMMAND_BYTES = 1 << 17
 
 
 def run(
@@ -59,7 +59,7 @@ class _Server:
 
     def __init__(self, program: str) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._control.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * _LONGEST)
+        self._control.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * _MAX_COMMAND_BYTES)
         self._lock = Lock()
         with theirs:
             self._process = subprocess.Popen(
@@ -108,7 +108,7 @@ def _serve(entry: EntryPoint, control: socket.socket) -> None:
     _load_more()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no process waits for these children
     while True:
-        data, descriptors, _, _ = socket.recv_fds(control, _LONGEST, 4)
+        data, descriptors, _, _ = socket.recv_fds(control, _MAX_COMMAND_BYTES, 4)
         if not data:
             sys.exit()
         if not os.fork():

@@ -14,7 +14,7 @@ import pytest
 
 from sluice.clients.wms import WmsClient
 from sluice.contracts.common.problems import NotAvailable, ServiceError
-from sluice.cwl_runner.rest import Rest
+from sluice.cwl_runner.rest import RestConnection
 from sluice.network import http_clients
 from sluice.network.http_clients import http_client, send_request, trusted_authorities
 from sluice.network.proxies import UnusableProxy, proxy_for
@@ -185,7 +185,7 @@ def test_command_reports_an_unusable_proxy_without_a_traceback() -> None:
 def test_cwl_runner_names_a_proxy_that_it_cannot_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
     with pytest.raises(UnusableProxy, match="HTTP proxies only"):
-        Rest("https://sluice.example")
+        RestConnection("https://sluice.example")
 
 
 _SLUICE = [sys.executable, "-m", "sluice.cli"]
@@ -197,5 +197,5 @@ async def _get_api(url: str) -> httpx.Response:
 
 
 def _rest_answer(url: str) -> object:
-    with contextlib.closing(Rest(url)) as rest:
+    with contextlib.closing(RestConnection(url)) as rest:
         return rest.get("/chains")

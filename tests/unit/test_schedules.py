@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.scheduling.schedules import (
-    WrongScheduleError,
+    InvalidScheduleError,
     check_schedule,
     check_zone,
     last_time,
@@ -87,7 +87,7 @@ def test_last_time_equals_the_last_of_all_next_times(
     ],
 )
 def test_wrong_schedule_is_refused_with_a_reason(schedule: str, reason: str) -> None:
-    with pytest.raises(WrongScheduleError, match=reason):
+    with pytest.raises(InvalidScheduleError, match=reason):
         check_schedule(schedule)
 
 
@@ -105,5 +105,5 @@ def test_wrong_schedule_is_refused_with_a_reason(schedule: str, reason: str) -> 
     ],
 )
 def test_invalid_time_zone_is_refused(zone: str) -> None:
-    with pytest.raises(WrongScheduleError, match="is not a time zone"):
+    with pytest.raises(InvalidScheduleError, match="is not a time zone"):
         check_zone(zone)

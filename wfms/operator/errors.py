@@ -20,7 +20,7 @@ class RequestRefused(Unprocessable):
         super().__init__("; ".join(finding.message for finding in findings), findings=findings)
 
 
-class AddressRefused(Unprocessable):
+class InvalidQueryParameter(Unprocessable):
     """A query parameter in the URL of a page is not valid."""
 
     slug, title = "invalid-request", "No page at this address"
@@ -33,7 +33,7 @@ class AddressRefused(Unprocessable):
         )
 
 
-class UnknownMedia(ServiceError):
+class UnsupportedMediaType(ServiceError):
     """The media type is not supported; ``what`` names the supported ones."""
 
     status, slug, title = 415, "unknown-media", "Unsupported media type"
@@ -42,7 +42,7 @@ class UnknownMedia(ServiceError):
         super().__init__(f"send {what}")
 
 
-class TooLarge(ServiceError):
+class RequestTooLarge(ServiceError):
     """The request is too large."""
 
     status, slug, title = 413, "too-large", "Too large"
@@ -54,7 +54,7 @@ class TooLarge(ServiceError):
         )
 
 
-class ForeignRequest(ServiceError):
+class CrossSiteRequest(ServiceError):
     """A request for a change that a foreign or outdated page sent."""
 
     status, slug, title = 403, "foreign-request", "Cross-site request refused"

@@ -12,7 +12,7 @@ from wfms.operator.identity.usecases.oidc_settings import OidcSettings
 
 _FOR_THIS_PROCESS = secrets.token_urlsafe(48)
 #: Minimum length of the administrator's token: 32 characters cannot be guessed.
-_SHORTEST = 32
+_MIN_TOKEN_LENGTH = 32
 
 
 class OperatorSettings(SealingSettings):
@@ -60,9 +60,11 @@ class OperatorSettings(SealingSettings):
     @classmethod
     def _is_long(cls, token: SecretStr | None) -> SecretStr | None:
         text = "" if token is None else token.get_secret_value()
-        if token is not None and not (text.startswith(TOKEN_PREFIX) and len(text) >= _SHORTEST):
+        if token is not None and not (
+            text.startswith(TOKEN_PREFIX) and len(text) >= _MIN_TOKEN_LENGTH
+        ):
             raise ValueError(
-                f"must begin with {TOKEN_PREFIX} and have {_SHORTEST} characters or more:"
+                f"must begin with {TOKEN_PREFIX} and have {_MIN_TOKEN_LENGTH} characters or more:"
                 f" `echo {TOKEN_PREFIX}$(openssl rand -hex 24)` makes one"
             )
         return token

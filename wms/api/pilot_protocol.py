@@ -45,7 +45,7 @@ from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
 from wms.usecases.reports.report_attempts import report_attempts
 
 
-class GiveSecrets(Protocol):
+class GetSecrets(Protocol):
     """Gives a pilot the secrets of a job that it has leased."""
 
     async def __call__(self, *, pilot: UUID, job: JobToken) -> SecretValues:
@@ -56,7 +56,7 @@ class GiveSecrets(Protocol):
 def pilot_protocol_router(
     context: WmsContext,
     dms: DmsClient,
-    give_secrets: GiveSecrets,
+    get_secrets: GetSecrets,
     *,
     tokens: PilotTokens | None,
     revoked: RevokedSites,
@@ -66,7 +66,7 @@ def pilot_protocol_router(
     Args:
         context: The context of the use cases.
         dms: A client of the DMS.
-        give_secrets: The use case that gives pilots the secrets of their jobs.
+        get_secrets: The use case that returns the secrets of a pilot's job.
         tokens: Issues the tokens with which registered pilots authenticate. None means that they
             need no tokens.
         revoked: Sites whose pilots get no jobs.
@@ -110,7 +110,7 @@ def pilot_protocol_router(
         return _respond(answers.model_dump_json().encode())
 
     _add_storages(router, context, dms)
-    _add_secrets(router, give_secrets)
+    _add_secrets(router, get_secrets)
     _add_end(router, context)
     return router
 
@@ -174,14 +174,14 @@ def _add_storages(router: APIRouter, context: WmsContext, dms: DmsClient) -> Non
         return await list_storage_urls(context, dms, uid)
 
 
-def _add_secrets(router: APIRouter, give_secrets: GiveSecrets) -> None:
+def _add_secrets(router: APIRouter, get_secrets: GetSecrets) -> None:
     @router.post(
         "/{uid}/secrets", response_model=SecretValues, responses=errors(NotFound, Conflict)
     )
     @allow(Other.PILOT)
     async def secrets(uid: UUID, body: JobToken) -> Response:
         """Return the secrets of a job that the pilot has leased; they are for the tool only."""
-        answer = _respond((await give_secrets(pilot=uid, job=body)).model_dump_json().encode())
+        answer = _respond((await get_secrets(pilot=uid, job=body)).model_dump_json().encode())
         answer.headers["Cache-Control"] = "no-store"
         return answer
 
@@ -208,7 +208,7 @@ def _set_token(
     answer: Response, tokens: PilotTokens | None, uid: UUID, *, site: UUID | None
 ) -> None:
     if tokens is not None:
-        answer.headers[PILOT_TOKEN_HEADER] = tokens.give(uid, site)
+        answer.headers[PILOT_TOKEN_HEADER] = tokens.issue(uid, site)
         answer.headers["Cache-Control"] = "no-store"
 
 

@@ -32,7 +32,8 @@ from sluice.servicekit.web.http import api_router, errors
 from wms.db.jobs.job_pages import JobQuery
 from wms.domain.tokens import MAX_ID
 from wms.usecases.context import WmsContext
-from wms.usecases.leasing import explain
+from wms.usecases.leasing.explain_job import explain_job as read_job_explanation
+from wms.usecases.leasing.explain_job import explain_task as read_task_explanation
 from wms.usecases.limits.list_storage_waits import list_storage_waits
 from wms.usecases.reports import retry_jobs
 from wms.usecases.tasks import read_tasks
@@ -110,7 +111,7 @@ def _add_one(router: APIRouter, context: WmsContext) -> None:
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def explain_task(uid: UUID) -> Explanation:
         """Explain why a task does not run, or why it failed."""
-        return await explain.explain_task(context, uid)
+        return await read_task_explanation(context, uid)
 
     @router.get("/{uid}/outlook", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
@@ -244,7 +245,7 @@ def jobs_router(context: WmsContext) -> APIRouter:
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def explain_job(job: JobId) -> Explanation:
         """Explain why a job does not run, or why it failed."""
-        return await explain.explain_job(context, job)
+        return await read_job_explanation(context, job)
 
     @router.post("/{job}/retry", responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)

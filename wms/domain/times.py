@@ -13,7 +13,7 @@ from typing import Any
 from sluice.contracts.jobs.times import Spread
 
 #: The shortest time in seconds that is not counted as 0, and the number of bins per octave.
-SHORTEST, BINS_PER_OCTAVE = 0.001, 8
+MIN_SECONDS, BINS_PER_OCTAVE = 0.001, 8
 
 
 class TimeKind(StrEnum):
@@ -21,7 +21,7 @@ class TimeKind(StrEnum):
 
     WORKING = "working"
     WAITING = "waiting"
-    PASSAGE = "passage"
+    TURNAROUND = "passage"
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class Sample:
     """A histogram of times.
 
     Attributes:
-        sizes: The counts by bin. Bin 0 has times up to ``SHORTEST``.
+        sizes: The counts by bin. Bin 0 has times up to ``MIN_SECONDS``.
     """
 
     count: int = 0
@@ -94,18 +94,18 @@ class Sample:
 
 def find_bin(seconds: float) -> int:
     """Return the bin of a time, as the database computes it."""
-    if seconds <= SHORTEST:
+    if seconds <= MIN_SECONDS:
         return 0
-    return 1 + math.floor(BINS_PER_OCTAVE * math.log2(seconds / SHORTEST))
+    return 1 + math.floor(BINS_PER_OCTAVE * math.log2(seconds / MIN_SECONDS))
 
 
 def get_bin_bounds(size: int) -> tuple[float, float]:
     """Return the lower and upper bound of a bin in seconds."""
     if size <= 0:
-        return 0.0, SHORTEST
+        return 0.0, MIN_SECONDS
     return (
-        SHORTEST * 2 ** ((size - 1) / BINS_PER_OCTAVE),
-        SHORTEST * 2 ** (size / BINS_PER_OCTAVE),
+        MIN_SECONDS * 2 ** ((size - 1) / BINS_PER_OCTAVE),
+        MIN_SECONDS * 2 ** (size / BINS_PER_OCTAVE),
     )
 
 

@@ -5,16 +5,16 @@ from heapq import merge
 from math import ceil
 from random import Random
 
-from sluice.contracts.jobs.gpus import LEAST_SHARE, GpuNeeds
+from sluice.contracts.jobs.gpus import MIN_SHARE, GpuNeeds
 from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.pilots.pilots import NodeResources
-from wms.domain.placement.policy import Kind, Place
+from wms.domain.placement.policy import Kind, WarmSlot
 from wms.domain.scheduling.matching import PilotNode, find_misfit
 from wms.simulation.draws import draw_from
 from wms.simulation.errors import InvalidScenario
 from wms.simulation.files import Files, Row
 from wms.simulation.scenario import Arrivals, KindOfWork, NodeGroup, Pipeline, Scenario
-from wms.simulation.world import FreeResources, Node, SimulatedPage, SimulatedSlot, Work
+from wms.simulation.world import FreeResources, Node, SimulatedItem, SimulatedSlot, Work
 
 #: The cores or memory of a node if a scenario states none.
 _ENOUGH = 1_000_000_000
@@ -34,13 +34,13 @@ def build_works(scenario: Scenario) -> list[Work]:
 def build_nodes(scenario: Scenario, random: Random) -> list[Node]:
     """Return the nodes, those of the fastest group first.
 
-    Places are numbered across all nodes.
+    Slots are numbered across all nodes.
 
     Raises:
         InvalidScenario: No node can run jobs of a kind.
     """
     nodes: list[Node] = []
-    places = 0
+    slots = 0
     number = 0
     for group in sort_by_speed(scenario):
         suitable_kinds = _list_suitable_kinds(scenario.kinds, group)
@@ -52,8 +52,8 @@ def build_nodes(scenario: Scenario, random: Random) -> list[Node]:
             free = _build_resources(group) if group.shared else None
             node = Node(name, number, group.speed, delay(), group.jitter, lives, away, free)
             for _ in range(group.places):
-                node.slots.append(SimulatedSlot(Place(places, suitable_kinds), node))
-                places += 1
+                node.slots.append(SimulatedSlot(WarmSlot(slots, suitable_kinds), node))
+                slots += 1
             nodes.append(node)
             number += group.shared
         number += 1
@@ -75,7 +75,7 @@ def _list_suitable_kinds(kinds: Sequence[KindOfWork], group: NodeGroup) -> tuple
 
 
 def _require_places(scenario: Scenario, nodes: Sequence[Node]) -> None:
-    suited = {number for node in nodes for number in node.slots[0].place.suits}
+    suited = {number for node in nodes for number in node.slots[0].warm_slot.suitable_kinds}
     for number, kind in enumerate(scenario.kinds):
         if number not in suited:
             why = "; ".join(
@@ -85,7 +85,7 @@ def _require_places(scenario: Scenario, nodes: Sequence[Node]) -> None:
 
 
 def _find_misfit(kind: KindOfWork, group: NodeGroup) -> str | None:
-    """Return why no place of the group can run jobs of the kind, or None if one can.
+    """Return why no slot of the group can run jobs of the kind, or None if one can.
 
     The WMS decides it in the same way.
     """
@@ -108,7 +108,7 @@ def _build_gpu_needs(kind: KindOfWork) -> GpuNeeds | None:
     if not kind.gpus:
         return None
     devices = ceil(kind.gpus)
-    return GpuNeeds(least=devices, most=devices, share=max(min(kind.gpus, 1.0), LEAST_SHARE))
+    return GpuNeeds(least=devices, most=devices, share=max(min(kind.gpus, 1.0), MIN_SHARE))
 
 
 def list_upstream_pipelines(scenario: Scenario) -> list[tuple[int, ...]]:
@@ -117,8 +117,8 @@ def list_upstream_pipelines(scenario: Scenario) -> list[tuple[int, ...]]:
     return [tuple(map(names.index, pipeline.after)) for pipeline in scenario.pipelines]
 
 
-def count_pages(scenario: Scenario, files: Files) -> list[int]:
-    """Return the number of pages that arrive in each pipeline."""
+def count_items(scenario: Scenario, files: Files) -> list[int]:
+    """Return the number of items that arrive in each pipeline."""
     return [
         sum(
             _count_arrivals(arrivals, pipeline, files)
@@ -139,15 +139,15 @@ def _count_arrivals(arrivals: Arrivals, pipeline: Pipeline, files: Files) -> int
 
 def build_arrivals(
     scenario: Scenario, random: Random, files: Files
-) -> Iterator[tuple[float, list[SimulatedPage]]]:
-    """Return the arrivals in order of time; pages are created as they are needed."""
+) -> Iterator[tuple[float, list[SimulatedItem]]]:
+    """Return the arrivals in order of time; items are created as they are needed."""
     each = [_generate_arrivals(scenario, arrivals, random, files) for arrivals in scenario.arrivals]
     return merge(*each, key=lambda arrival: arrival[0])
 
 
 def _generate_arrivals(
     scenario: Scenario, arrivals: Arrivals, random: Random, files: Files
-) -> Iterator[tuple[float, list[SimulatedPage]]]:
+) -> Iterator[tuple[float, list[SimulatedItem]]]:
     numbers = {kind.name: number for number, kind in enumerate(scenario.kinds)}
     which, pipeline = next(
         (which, pipeline)
@@ -158,26 +158,26 @@ def _generate_arrivals(
     if arrivals.table is not None:
         for row in files.table(arrivals.table, pipeline.stages):
             time = arrivals.begin + row.at
-            yield time, [_build_page(row, time, stages=stages, pipeline=which)]
+            yield time, [_build_item(row, time, stages=stages, pipeline=which)]
         return
     size = draw_from(arrivals.size, random)
     kinds = [scenario.kinds[number] for number in stages]
     draws = [(kind.scale, draw_from(kind.difference, random)) for kind in kinds]
 
-    def page(born: float) -> SimulatedPage:
+    def item(born: float) -> SimulatedItem:
         large = size()
         times = tuple(large * scale + difference() for scale, difference in draws)
-        return SimulatedPage(born, stages, times, which)
+        return SimulatedItem(born, stages, times, which)
 
     for time in _generate_times(scenario, arrivals, random, files):
-        yield time, [page(time) for _ in range(arrivals.pages)]
+        yield time, [item(time) for _ in range(arrivals.pages)]
 
 
-def _build_page(row: Row, born: float, *, stages: Sequence[int], pipeline: int) -> SimulatedPage:
-    """Return the page of a row, with only the stages in which it has a job."""
+def _build_item(row: Row, born: float, *, stages: Sequence[int], pipeline: int) -> SimulatedItem:
+    """Return the item of a row, with only the stages in which it has a job."""
     jobs = [(stage, time) for stage, time in zip(stages, row.times, strict=True)
             if time is not None]  # fmt: skip
-    return SimulatedPage(
+    return SimulatedItem(
         born, tuple(stage for stage, _ in jobs), tuple(time for _, time in jobs), pipeline
     )
 
@@ -197,7 +197,7 @@ def _generate_times(
 
 
 def compute_arrival_interval(scenario: Scenario, arrivals: Arrivals) -> float:
-    """Return the time between arrivals with which all places have the requested load."""
+    """Return the time between arrivals with which all slots have the requested load."""
     kinds = {kind.name: kind for kind in scenario.kinds}
     pipeline = next(each for each in scenario.pipelines if each.name == arrivals.pipeline)
     work = sum(

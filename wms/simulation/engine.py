@@ -9,9 +9,9 @@ from heapq import heappop, heappush
 from random import Random
 from typing import Protocol
 
-from wms.domain.placement.policy import Place, Policy
+from wms.domain.placement.policy import Policy, WarmSlot
 from wms.simulation.arrival_queue import ArrivalQueue
-from wms.simulation.world import Node, SimulatedPage, SimulatedSlot, Work
+from wms.simulation.world import Node, SimulatedItem, SimulatedSlot, Work
 
 #: Kinds of events, in the order in which simultaneous events happen.
 _ARRIVAL, _JOB_END, _LOAD_END, _NODE_DEATH, _NODE_JOIN, _ROUND = range(6)
@@ -23,7 +23,7 @@ class Recorder(Protocol):
     def record_work(
         self, slot: SimulatedSlot, kind: int, began: float, ended: float, *, loading: bool
     ) -> None:
-        """Record that a place loaded the kind, or did a job of it."""
+        """Record that a slot loaded the kind, or did a job of it."""
         ...
 
     def record_wait(self, kind: int, ready: float, began: float) -> None:
@@ -45,9 +45,9 @@ class Simulation:
         until: float | None = None,
         recorder: Recorder | None = None,
     ) -> None:
-        self.now, self.pages, self.finished = 0.0, 0, 0
+        self.now, self.items, self.finished = 0.0, 0, 0
         self.busy, self.loading = 0.0, 0.0
-        self.waiting, self.working, self.passage = array("d"), array("d"), array("d")
+        self.waiting, self.working, self.turnaround = array("d"), array("d"), array("d")
         self._policy, self._works, self._nodes = policy, works, nodes
         self._kinds = [work.kind for work in works]
         self._slots = [slot for node in nodes for slot in node.slots]
@@ -55,10 +55,10 @@ class Simulation:
         self._arrivals, self._random, self._recorder = coming, random, recorder
         self._until = until
         self._events: list[tuple[float, int, int, int, int]] = []
-        self._next: list[SimulatedPage] = []
+        self._next: list[SimulatedItem] = []
         self._arriving = True
         self._count = 0
-        #: Idle places by loaded kind and node group (``_get_idle_key``).
+        #: Idle slots by loaded kind and node group (``_get_idle_key``).
         self._idle: dict[tuple[int, int], dict[int, SimulatedSlot]] = {}
 
     def _schedule(self, time: float, event: int, subject: int = 0, life: int = 0) -> None:
@@ -70,7 +70,7 @@ class Simulation:
         self._schedule(time, _NODE_JOIN, node)
 
     def run(self) -> None:
-        """Run until all pages have passed, or until the end."""
+        """Run until all items have passed, or until the end."""
         self._await_arrival()
         if self._policy.every is not None:
             self._schedule(0.0, _ROUND)
@@ -80,7 +80,7 @@ class Simulation:
             if self._until is not None and time > self._until:
                 self.now = self._until
                 break
-            if not self._arriving and self.finished == self.pages:
+            if not self._arriving and self.finished == self.items:
                 break
             self.now = time
             handlers[event](subject, life)
@@ -105,72 +105,72 @@ class Simulation:
             self._schedule(time, _ARRIVAL)
 
     def _handle_arrival(self, subject: int, life: int) -> None:
-        pages = self._next
-        self.pages += len(pages)
+        items = self._next
+        self.items += len(items)
         self._await_arrival()
-        self._enter_pages([page for page in pages if self._arrivals.admit(page)])
+        self._enter_items([item for item in items if self._arrivals.admit(item)])
 
-    def _enter_pages(self, pages: Sequence[SimulatedPage]) -> None:
+    def _enter_items(self, items: Sequence[SimulatedItem]) -> None:
         kinds = self._kinds
-        for page in pages:
+        for item in items:
             remaining_work = 0.0
-            for number in reversed(page.stages):
-                kinds[number].learn_after(remaining_work)
+            for number in reversed(item.stages):
+                kinds[number].learn_downstream_seconds(remaining_work)
                 remaining_work += kinds[number].mean
-            self._queue_page(page)
-        for page in pages:
-            self._wake(page.kind)
+            self._queue_item(item)
+        for item in items:
+            self._wake(item.kind)
 
-    def _queue_page(self, page: SimulatedPage) -> None:
-        page.ready = self.now
-        self._works[page.kind].enqueue(page)
+    def _queue_item(self, item: SimulatedItem) -> None:
+        item.ready = self.now
+        self._works[item.kind].enqueue(item)
 
     def _handle_job_end(self, subject: int, life: int) -> None:
         slot = self._slots[subject]
-        if slot.life != life or slot.page is None or slot.loaded_kind is None:
+        if slot.life != life or slot.item is None or slot.loaded_kind is None:
             return
-        page, kind, took = slot.page, slot.loaded_kind, self.now - slot.began
+        item, kind, took = slot.item, slot.loaded_kind, self.now - slot.began
         work = self._works[kind]
-        slot.page = None
+        slot.item = None
         self._record_work(slot, kind, loading=False)
         work.kind.learn(took)
         work.working.append(took)
-        work.waiting.append(slot.began - page.ready)
-        page.worked += took
-        page.stage += 1
-        if page.stage == len(page.stages):
-            self._finish_page(page)
+        work.waiting.append(slot.began - item.ready)
+        item.worked += took
+        item.stage += 1
+        if item.stage == len(item.stages):
+            self._finish_item(item)
         else:
-            self._queue_page(page)
-            # An idle place comes before this place, which would have to load another kind.
-            if page.kind != kind:
-                self._wake(page.kind)
-        self._give_next_work(slot)
+            self._queue_item(item)
+            # An idle slot comes before this slot, which would have to load another kind.
+            if item.kind != kind:
+                self._wake(item.kind)
+        self._assign_next_work(slot)
 
-    def _finish_page(self, page: SimulatedPage) -> None:
-        passage = self.now - page.born
+    def _finish_item(self, item: SimulatedItem) -> None:
+        turnaround = self.now - item.born
         self.finished += 1
-        self.passage.append(passage)
-        self.working.append(page.worked)
-        self.waiting.append(passage - page.worked)
-        opened = self._arrivals.record_passage(page)
-        for waiting_page in opened:
-            waiting_page.born = self.now
-        self._enter_pages(opened)
+        self.turnaround.append(turnaround)
+        self.working.append(item.worked)
+        self.waiting.append(turnaround - item.worked)
+        opened = self._arrivals.record_finished(item)
+        for waiting_item in opened:
+            waiting_item.born = self.now
+        self._enter_items(opened)
 
     def _handle_load_end(self, subject: int, life: int) -> None:
         slot = self._slots[subject]
-        if slot.life != life or slot.place.loaded is None:
+        if slot.life != life or slot.warm_slot.assigned_kind is None:
             return
-        kind = slot.loaded_kind = slot.place.loaded
-        self._kinds[kind].coming -= 1
+        kind = slot.loaded_kind = slot.warm_slot.assigned_kind
+        self._kinds[kind].loading_slots -= 1
         self._works[kind].loads += 1
         self._record_work(slot, kind, loading=True)
         should_begin = self._kinds[kind].ready and self._kinds[kind].is_enabled
         if should_begin and slot.goes_to is None and self._has_resources(slot, kind):
             self._begin(slot)
         else:
-            self._give_next_work(slot)
+            self._assign_next_work(slot)
 
     def _record_work(self, slot: SimulatedSlot, kind: int, *, loading: bool) -> None:
         if loading:
@@ -180,29 +180,29 @@ class Simulation:
         if self._recorder is not None:
             self._recorder.record_work(slot, kind, slot.began, self.now, loading=loading)
 
-    def _give_next_work(self, slot: SimulatedSlot) -> None:
-        """Give the place its next work, or make it idle."""
+    def _assign_next_work(self, slot: SimulatedSlot) -> None:
+        """Give the slot its next work, or make it idle."""
         has_freed = self._release(slot)
         if slot.goes_to is not None:
             kind, slot.goes_to = slot.goes_to, None
             self._load(slot, kind)
         elif not self._ask(slot):
-            slot.place.is_idle = True
-            self._idle.setdefault(_get_idle_key(slot), {})[slot.place.number] = slot
+            slot.warm_slot.is_idle = True
+            self._idle.setdefault(_get_idle_key(slot), {})[slot.warm_slot.number] = slot
         if has_freed:
             self._wake_beside(slot)
 
     def _wake_beside(self, slot: SimulatedSlot) -> None:
-        """Ask the policy for idle places of the same node, because the node has free capacity."""
+        """Ask the policy for idle slots of the same node, because the node has free capacity."""
         for neighbour in slot.node.slots:
-            if neighbour is not slot and neighbour.place.is_idle:
+            if neighbour is not slot and neighbour.warm_slot.is_idle:
                 self._ask_idle(neighbour)
 
     def _ask_idle(self, slot: SimulatedSlot) -> bool:
         idle_key = _get_idle_key(slot)
         if not self._ask(slot):
             return False
-        del self._idle[idle_key][slot.place.number]
+        del self._idle[idle_key][slot.warm_slot.number]
         if not self._idle[idle_key]:
             del self._idle[idle_key]
         return True
@@ -231,18 +231,20 @@ class Simulation:
         The policy chooses among the kinds that the node can run. On a shared node, it chooses among
         those for which the node has enough free capacity now.
         """
-        place = slot.place
+        warm_slot = slot.warm_slot
         if slot.node.free is None:
-            return self._policy.next_kind(self._kinds, place, self.now)
-        suits = tuple(kind for kind in place.suits if self._has_resources(slot, kind))
-        if not suits:
+            return self._policy.next_kind(self._kinds, warm_slot, self.now)
+        suitable_kinds = tuple(
+            kind for kind in warm_slot.suitable_kinds if self._has_resources(slot, kind)
+        )
+        if not suitable_kinds:
             return None
-        loaded = place.loaded if place.loaded in suits else None
-        restricted_place = Place(place.number, suits, loaded, place.moved)
-        return self._policy.next_kind(self._kinds, restricted_place, self.now)
+        loaded = warm_slot.assigned_kind if warm_slot.assigned_kind in suitable_kinds else None
+        restricted_slot = WarmSlot(warm_slot.number, suitable_kinds, loaded, warm_slot.assigned_at)
+        return self._policy.next_kind(self._kinds, restricted_slot, self.now)
 
     def _ask(self, slot: SimulatedSlot) -> bool:
-        """Ask the policy for work for the place, and return whether there is any."""
+        """Ask the policy for work for the slot, and return whether there is any."""
         kind = self._choose_kind(slot)
         if kind is None:
             return False
@@ -254,41 +256,41 @@ class Simulation:
         return True
 
     def _send(self, slot: SimulatedSlot, kind: int) -> None:
-        """Count the place as serving the kind from now on."""
-        place = slot.place
-        if place.loaded is not None:
-            self._kinds[place.loaded].serving -= 1
-            if slot.loaded_kind != place.loaded:
-                self._kinds[place.loaded].coming -= 1
-        self._kinds[kind].serving += 1
-        self._kinds[kind].coming += 1
-        place.loaded, place.moved = kind, self.now
+        """Count the slot as serving the kind from now on."""
+        warm_slot = slot.warm_slot
+        if warm_slot.assigned_kind is not None:
+            self._kinds[warm_slot.assigned_kind].assigned_slots -= 1
+            if slot.loaded_kind != warm_slot.assigned_kind:
+                self._kinds[warm_slot.assigned_kind].loading_slots -= 1
+        self._kinds[kind].assigned_slots += 1
+        self._kinds[kind].loading_slots += 1
+        warm_slot.assigned_kind, warm_slot.assigned_at = kind, self.now
 
     def _load(self, slot: SimulatedSlot, kind: int) -> None:
-        slot.place.is_idle = False
+        slot.warm_slot.is_idle = False
         slot.loaded_kind, slot.began = None, self.now
         self._allocate(slot, kind)
         takes = self._kinds[kind].loading / slot.node.speed
-        self._schedule(self.now + takes, _LOAD_END, slot.place.number, slot.life)
+        self._schedule(self.now + takes, _LOAD_END, slot.warm_slot.number, slot.life)
 
     def _begin(self, slot: SimulatedSlot) -> None:
         """Begin the next job of the loaded kind."""
-        kind = slot.place.loaded or 0
+        kind = slot.warm_slot.assigned_kind or 0
         work, node = self._works[kind], slot.node
-        page = slot.page = work.dequeue()
+        item = slot.item = work.dequeue()
         self._allocate(slot, kind)
-        slot.place.is_idle, slot.began = False, self.now
+        slot.warm_slot.is_idle, slot.began = False, self.now
         if self._recorder is not None:
-            self._recorder.record_wait(kind, page.ready, self.now)
-        takes = page.times[page.stage] / node.speed + node.delay
+            self._recorder.record_wait(kind, item.ready, self.now)
+        takes = item.times[item.stage] / node.speed + node.delay
         if node.jitter:
             takes += node.jitter * (2 * self._random.random() - 1)
-        self._schedule(self.now + max(takes, 0.0), _JOB_END, slot.place.number, slot.life)
+        self._schedule(self.now + max(takes, 0.0), _JOB_END, slot.warm_slot.number, slot.life)
 
     def _wake(self, kind: int) -> None:
-        """Let an idle place take a ready job of the kind.
+        """Let an idle slot take a ready job of the kind.
 
-        One place of each sort is asked: first places with the kind loaded, then places with nothing
+        One slot of each sort is asked: first slots with the kind loaded, then slots with nothing
         loaded, then the others, each from the fastest on.
         """
         if not self._kinds[kind].ready or not self._idle:
@@ -300,14 +302,14 @@ class Simulation:
                 return
 
     def _handle_round(self, subject: int, life: int) -> None:
-        places = [slot.place for slot in self._present if slot.goes_to is None]
-        for move in self._policy.moves(self._kinds, places, self.now):
-            slot = self._slots[move.place]
-            if slot.place.is_idle:
+        warm_slots = [slot.warm_slot for slot in self._present if slot.goes_to is None]
+        for move in self._policy.moves(self._kinds, warm_slots, self.now):
+            slot = self._slots[move.slot]
+            if slot.warm_slot.is_idle:
                 self._remove_idle(slot)
                 self._send(slot, move.kind)
                 self._load(slot, move.kind)
-            elif slot.place.loaded == slot.loaded_kind:
+            elif slot.warm_slot.assigned_kind == slot.loaded_kind:
                 self._send(slot, move.kind)
                 slot.goes_to = move.kind
         # Without further events no round can change anything.
@@ -316,7 +318,7 @@ class Simulation:
 
     def _remove_idle(self, slot: SimulatedSlot) -> None:
         idle_key = _get_idle_key(slot)
-        del self._idle[idle_key][slot.place.number]
+        del self._idle[idle_key][slot.warm_slot.number]
         if not self._idle[idle_key]:
             del self._idle[idle_key]
 
@@ -324,7 +326,7 @@ class Simulation:
         node = self._nodes[subject]
         for slot in node.slots:
             self._present.append(slot)
-            self._give_next_work(slot)
+            self._assign_next_work(slot)
         if node.lives is not None:
             self._schedule(self.now + node.lives(), _NODE_DEATH, subject)
 
@@ -336,24 +338,24 @@ class Simulation:
             self._schedule(self.now + node.away(), _NODE_JOIN, subject)
 
     def _remove_slot(self, slot: SimulatedSlot) -> None:
-        if slot.place.is_idle:
+        if slot.warm_slot.is_idle:
             self._remove_idle(slot)
-        loaded = slot.place.loaded
+        loaded = slot.warm_slot.assigned_kind
         if loaded is not None:
-            self._kinds[loaded].serving -= 1
-            self._kinds[loaded].coming -= slot.loaded_kind != loaded
-        page, slot.page = slot.page, None
+            self._kinds[loaded].assigned_slots -= 1
+            self._kinds[loaded].loading_slots -= slot.loaded_kind != loaded
+        item, slot.item = slot.item, None
         self._release(slot)
         self._present.remove(slot)
         slot.life += 1
-        slot.loaded_kind = slot.place.loaded = slot.goes_to = None
-        slot.place.is_idle = False
-        if page is not None:
-            self._works[page.kind].lost += 1
-            self._works[page.kind].enqueue(page, first=True)
-            self._wake(page.kind)
+        slot.loaded_kind = slot.warm_slot.assigned_kind = slot.goes_to = None
+        slot.warm_slot.is_idle = False
+        if item is not None:
+            self._works[item.kind].lost += 1
+            self._works[item.kind].enqueue(item, first=True)
+            self._wake(item.kind)
 
 
 def _get_idle_key(slot: SimulatedSlot) -> tuple[int, int]:
-    loaded = slot.place.loaded
+    loaded = slot.warm_slot.assigned_kind
     return (-1 if loaded is None else loaded, slot.node.group)

@@ -21,7 +21,7 @@ from wms.simulation.build import (
     build_arrivals,
     build_nodes,
     build_works,
-    count_pages,
+    count_items,
     list_joining_times,
     list_upstream_pipelines,
 )
@@ -83,7 +83,7 @@ def simulate(
         coming=ArrivalQueue(
             build_arrivals(scenario, _create_random(scenario, "pages"), files),
             list_upstream_pipelines(scenario),
-            count_pages(scenario, files),
+            count_items(scenario, files),
         ),
         random=_create_random(scenario, "jitter"),
         until=scenario.until,
@@ -92,35 +92,35 @@ def simulate(
     for number, time in enumerate(list_joining_times(scenario)):
         engine.join(number, time)
     engine.run()
-    places = sum(len(node.slots) for node in nodes) * (engine.now or 1.0)
+    slots = sum(len(node.slots) for node in nodes) * (engine.now or 1.0)
     names = [kind.name for kind in scenario.kinds]
     return SimulationResult(
         scenario=scenario.name,
         policy=scenario.policy,
         seed=scenario.seed,
         end=engine.now,
-        pages=engine.pages,
+        pages=engine.items,
         finished=engine.finished,
         kinds=[_build_kind_times(work) for work in works],
         waiting=summarise_times(engine.waiting),
         working=summarise_times(engine.working),
-        passage=summarise_times(engine.passage),
-        busy=engine.busy / places,
-        loading=engine.loading / places,
+        passage=summarise_times(engine.turnaround),
+        busy=engine.busy / slots,
+        loading=engine.loading / slots,
         timeline=None if record is None else record.timeline(names, nodes, engine.now),
     )
 
 
-def list_page_work(scenario: Scenario, *, folder: Path = Path()) -> list[tuple[float, float]]:
-    """Return when each page arrives, and how much work it is on a node of speed 1."""
+def list_item_work(scenario: Scenario, *, folder: Path = Path()) -> list[tuple[float, float]]:
+    """Return when each item arrives, and how much work it is on a node of speed 1."""
     arrivals = build_arrivals(scenario, _create_random(scenario, "pages"), Files(folder))
-    return [(page.born, sum(page.times)) for _, pages in arrivals for page in pages]
+    return [(item.born, sum(item.times)) for _, items in arrivals for item in items]
 
 
 def _create_random(scenario: Scenario, what: str) -> Random:
     """Return a random generator for one purpose.
 
-    With one for each purpose, pages arrive and take the same times whatever a policy does.
+    With one for each purpose, items arrive and take the same times whatever a policy does.
     """
     return Random(f"{scenario.seed} {what}")  # noqa: S311 - no secret
 

@@ -1,4 +1,4 @@
-"""Files beside a scenario: times of arrivals, and tables of pages."""
+"""Files beside a scenario: times of arrivals, and tables of items."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,12 @@ from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 from wms.simulation.errors import InvalidScenario
 
-#: The first column of a table: when a page arrives.
+#: The first column of a table: when an item arrives.
 ARRIVAL_COLUMN = "at"
 
 
 class Row(NamedTuple):
-    """A page in a table.
+    """An item in a table.
 
     Attributes:
         at: When it arrives.
@@ -50,7 +50,7 @@ class Files:
         )
 
     def table(self, name: str, stages: Sequence[str]) -> Sequence[Row]:
-        """Return the pages in a table, in order of arrival.
+        """Return the items in a table, in order of arrival.
 
         Raises:
             InvalidScenario: The file cannot be read or is invalid.
@@ -107,9 +107,9 @@ def _parse_row(line: Sequence[str], where: str, *, columns: int) -> Row:
         raise InvalidScenario(f"{where}: has {len(line)} columns, not {columns}")
     at, *times = (_parse_seconds(cell, where) if cell.strip() else None for cell in line)
     if at is None:
-        raise InvalidScenario(f"{where}: does not say when the page comes")
+        raise InvalidScenario(f"{where}: does not say when the item comes")
     if all(time is None for time in times):
-        raise InvalidScenario(f"{where}: a page has a job, and this one has none")
+        raise InvalidScenario(f"{where}: an item has a job, and this one has none")
     return Row(at, tuple(times))
 
 

@@ -11,8 +11,8 @@ from sluice.contracts.jobs.recorded_run import RecordedJob, RecordedRun
 from sluice.contracts.jobs.simulation import PolicyName, Replay
 from wms.simulation.entry import simulate
 from wms.simulation.files import Row, write_table
+from wms.simulation.recorded_items import TimeOf, build_pipelines
 from wms.simulation.recorded_nodes import ReplayNodes, build_node_groups, change_nodes
-from wms.simulation.recorded_pages import TimeOf, build_pipelines
 from wms.simulation.recorded_pilots import (
     RecordedPilot,
     estimate_loading_time,

@@ -104,7 +104,7 @@ def _build_node_group(
 def _count_parallel_jobs(node: NodeResources, kinds: Sequence[KindOfWork]) -> int:
     """Return how many jobs of the smallest kind the node can run at once.
 
-    More places would be idle.
+    More slots would be idle.
     """
     return max(
         int(

@@ -23,7 +23,7 @@ class PlacedJob:
     """A job of a pilot.
 
     Attributes:
-        loads: Whether its place did not have the kind loaded.
+        loads: Whether its slot did not have the kind loaded.
     """
 
     kind: str
@@ -100,17 +100,17 @@ def _find_pilot(job: RecordedJob, pilots: Sequence[Pilot]) -> Pilot | None:
 
 
 def _assign_places(recorded_pilot: RecordedPilot) -> None:
-    """Give each job a free place, if possible one whose last job was of the same kind."""
-    places: list[PlacedJob] = []
+    """Give each job a free slot, if possible one whose last job was of the same kind."""
+    slots: list[PlacedJob] = []
     for placed_job in recorded_pilot.jobs:
-        free = [number for number, last in enumerate(places) if last.ended <= placed_job.job.began]
-        alike = [number for number in free if places[number].kind == placed_job.kind]
+        free = [number for number, last in enumerate(slots) if last.ended <= placed_job.job.began]
+        alike = [number for number in free if slots[number].kind == placed_job.kind]
         placed_job.loads = not alike
         if free:
-            places[(alike or free)[0]] = placed_job
+            slots[(alike or free)[0]] = placed_job
         else:
-            places.append(placed_job)
-    recorded_pilot.most = max(len(places), 1)
+            slots.append(placed_job)
+    recorded_pilot.most = max(len(slots), 1)
 
 
 def _find_speeds(recorded_pilots: Sequence[RecordedPilot]) -> None:

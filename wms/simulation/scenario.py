@@ -18,9 +18,9 @@ Seconds = Annotated[float, Field(ge=0.0, le=1e9, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0.0, le=1e9, allow_inf_nan=False)]
 #: GPUs of a job; below 1, a share of one GPU.
 Gpus = Annotated[float, Field(ge=0.0, le=MAX_GPUS_PER_JOB)]
-#: The most places of one node.
+#: The most slots of one node.
 MAX_PLACES = 1_000
-#: Fields that say when pages arrive; exactly one is given.
+#: Fields that say when items arrive; exactly one is given.
 COMING = ("every", "poisson", "load", "file", "table")
 
 
@@ -62,7 +62,7 @@ class Distribution(Contract):
 class KindOfWork(Contract):
     """A tool with its configuration, which has to be loaded.
 
-    A job takes the page's size × ``scale`` + ``difference``. Priority -1 disables the kind.
+    A job takes the item's size × ``scale`` + ``difference``. Priority -1 disables the kind.
     """
 
     name: Name
@@ -80,8 +80,8 @@ class Pipeline(Contract):
     """Kinds of work, one after the other.
 
     Attributes:
-        after: Pipelines whose pages all have to pass before a page of this pipeline begins, as
-            before a merge. Until then the page does not exist.
+        after: Pipelines whose items all have to pass before an item of this pipeline begins, as
+            before a merge. Until then the item does not exist.
     """
 
     name: Name
@@ -90,7 +90,7 @@ class Pipeline(Contract):
 
 
 class Arrivals(Contract):
-    """Arrivals of pages: ``pages`` at a time, ``count`` times.
+    """Arrivals of items: ``pages`` of them at a time, ``count`` times.
 
     Exactly one of ``every``, ``poisson``, ``load``, ``file`` and ``table`` is given.
 
@@ -100,7 +100,7 @@ class Arrivals(Contract):
         load: Work as a share of what all nodes can do, without loading; instead of a time.
         random: With ``load``, arrive as with ``poisson`` and not as with ``every``.
         file: A file beside the scenario with the times, one on each line.
-        table: A CSV file with a line for each page: when it arrives, and the times of its jobs. It
+        table: A CSV file with a line for each item: when it arrives, and the times of its jobs. It
             replaces ``pages``, ``count`` and ``size``.
     """
 
@@ -127,24 +127,24 @@ class Arrivals(Contract):
         if self.table is not None and (
             beside := sorted(self.model_fields_set & {"pages", "count", "size"})
         ):
-            raise in_words(f"a table says all of its pages: leave out {', '.join(beside)}")
+            raise in_words(f"a table says all of its items: leave out {', '.join(beside)}")
         if self.random and self.load is None:
             raise in_words("random goes with load: without it, give poisson")
         return self
 
 
 class NodeGroup(Contract):
-    """Equal nodes, whose places hold one loaded tool and run one job at a time.
+    """Equal nodes, whose slots hold one loaded tool and run one job at a time.
 
     A job takes its time / ``speed`` + ``delay`` ± ``jitter``.
 
     Attributes:
         count: Number of nodes.
-        places: Places of each node.
+        places: Slots of each node.
         cores: 0 is enough for all.
         ram: Memory in MiB; 0 is enough for all.
-        shared: A place takes what each job needs from its node, as pilots do, and waits if that is
-            not free. Otherwise a place is an equal share of its node.
+        shared: A slot takes what each job needs from its node, as pilots do, and waits if that is
+            not free. Otherwise a slot is an equal share of its node.
         joins: When the nodes are there first.
         delay: Drawn once for each node.
         jitter: Uniform, drawn for each job.
@@ -172,7 +172,7 @@ class Scenario(Contract):
     """A scenario.
 
     Attributes:
-        until: When it ends, whatever is left. Without it, it ends when all pages have passed.
+        until: When it ends, whatever is left. Without it, it ends when all items have passed.
     """
 
     name: Name

@@ -1,4 +1,4 @@
-"""The time line of a simulation in the format of the WMS: work of places, lengths of queues."""
+"""The time line of a simulation in the format of the WMS: work of slots, lengths of queues."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from sluice.contracts.jobs.times import Lane, Timeline
 from wms.simulation.world import Node, SimulatedSlot
 
-#: Places with their own lane; one more lane has the work of all others.
+#: Slots with their own lane; one more lane has the work of all others.
 MAX_LANES = 64
 BINS = 400
 #: The start of the time line, because simulated time has no date.
@@ -24,8 +24,8 @@ class TimelineRecorder:
     def record_work(
         self, slot: SimulatedSlot, kind: int, began: float, ended: float, *, loading: bool
     ) -> None:
-        """Record that a place loaded the kind, or did a job of it."""
-        self._work_periods.append((slot.place.number, -1 if loading else kind, began, ended))
+        """Record that a slot loaded the kind, or did a job of it."""
+        self._work_periods.append((slot.warm_slot.number, -1 if loading else kind, began, ended))
 
     def record_wait(self, kind: int, ready: float, began: float) -> None:
         """Record that a job was taken from the queue of the kind."""

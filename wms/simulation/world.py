@@ -1,10 +1,10 @@
-"""The objects of a simulation: work, pages, nodes and their places."""
+"""The objects of a simulation: work, items, nodes and their slots."""
 
 from array import array
 from collections import deque
 from dataclasses import dataclass, field
 
-from wms.domain.placement.policy import Kind, Place
+from wms.domain.placement.policy import Kind, WarmSlot
 from wms.simulation.draws import Draw
 
 #: Tolerance for sums of fractions of cores.
@@ -12,8 +12,8 @@ TINY = 1e-9
 
 
 @dataclass(slots=True)
-class SimulatedPage:
-    """A page on its way through a pipeline.
+class SimulatedItem:
+    """An item on its way through a pipeline.
 
     Attributes:
         born: When it arrived.
@@ -75,35 +75,35 @@ class Work:
 
     kind: Kind
     needs: FreeResources
-    queue: deque[SimulatedPage] = field(default_factory=deque)
+    queue: deque[SimulatedItem] = field(default_factory=deque)
     waiting: "array[float]" = field(default_factory=lambda: array("d"))
     working: "array[float]" = field(default_factory=lambda: array("d"))
     loads: int = 0
     lost: int = 0
 
-    def enqueue(self, page: SimulatedPage, *, first: bool = False) -> None:
-        """Queue a page whose job is ready."""
+    def enqueue(self, item: SimulatedItem, *, first: bool = False) -> None:
+        """Queue an item whose job is ready."""
         if first:
-            self.queue.appendleft(page)
+            self.queue.appendleft(item)
         else:
-            self.queue.append(page)
+            self.queue.append(item)
         self._update_kind()
 
-    def dequeue(self) -> SimulatedPage:
-        """Remove the first page from the queue and return it."""
-        page = self.queue.popleft()
+    def dequeue(self) -> SimulatedItem:
+        """Remove the first item from the queue and return it."""
+        item = self.queue.popleft()
         self._update_kind()
-        return page
+        return item
 
     def _update_kind(self) -> None:
         queue, kind = self.queue, self.kind
         kind.ready = len(queue)
-        kind.since = queue[0].ready if queue else None
+        kind.oldest_ready_at = queue[0].ready if queue else None
 
 
 @dataclass(slots=True)
 class SimulatedSlot:
-    """A place, with what only the simulation knows.
+    """A slot, with what only the simulation knows.
 
     Attributes:
         life: Grows when the node dies, so that events from before are void.
@@ -113,24 +113,24 @@ class SimulatedSlot:
         took: The resources of a shared node that it has taken for either.
     """
 
-    place: Place
+    warm_slot: WarmSlot
     node: "Node"
     life: int = 0
     loaded_kind: int | None = None
     goes_to: int | None = None
-    page: SimulatedPage | None = None
+    item: SimulatedItem | None = None
     began: float = 0.0
     took: FreeResources | None = None
 
 
 @dataclass(slots=True)
 class Node:
-    """A node with its places.
+    """A node with its slots.
 
     Attributes:
         group: Number of its group, fastest first. Each shared node has its own number, because
             nodes of a group differ in what is free.
-        free: Free capacity of a shared node. None means that its places are equal shares.
+        free: Free capacity of a shared node. None means that its slots are equal shares.
     """
 
     name: str

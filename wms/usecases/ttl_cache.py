@@ -7,9 +7,9 @@ from typing import Generic, TypeVar
 
 ResultT = TypeVar("ResultT")
 
-#: Shortest time in seconds that a result is valid, and the factor of the time that it took to
-#: count.
-SHORTEST, TIMES_AS_LONG = 1.0, 20.0
+#: A result is valid for ``MIN_TTL`` seconds at least, and for the time that the count took, times
+#: ``TTL_FACTOR``.
+MIN_TTL, TTL_FACTOR = 1.0, 20.0
 
 
 class TtlCache(Generic[ResultT]):
@@ -30,7 +30,7 @@ class TtlCache(Generic[ResultT]):
             began = clock()
             new_result = await count()
             ended = clock()
-            span = max(SHORTEST, TIMES_AS_LONG * (ended - began))
+            span = max(MIN_TTL, TTL_FACTOR * (ended - began))
             self._results[key] = (ended + span, new_result)
             self._results.move_to_end(key)
             while len(self._results) > self._limit:

@@ -11,7 +11,7 @@ from dms.db.append_only import (
     note_collected,
 )
 from dms.db.datasets import DatasetRow, add_to_counters, insert_dataset, lock_dataset
-from dms.domain.errors import DatasetTypeDiffers, NotCollectable, UnknownDataset
+from dms.domain.errors import DatasetNotCollectable, DatasetTypeDiffers, UnknownDataset
 from sluice.contracts.data.append_only import Collect, Collected, CollectFiles
 from sluice.contracts.data.datasets import NewDataset
 from sluice.servicekit.access.ownership import Ownership
@@ -30,7 +30,7 @@ async def collect_files(
 
     Raises:
         UnknownDataset: The source does not exist.
-        NotCollectable: The source is not closed, or is deleted.
+        DatasetNotCollectable: The source is not closed, or is deleted.
         DatasetTypeDiffers: The append-only data set has another type.
     """
     into, group = request.into, request.group
@@ -75,7 +75,7 @@ async def collect_files(
 def _require_files(source: DatasetRow) -> None:
     """Check that the source can be appended; its lock keeps its files."""
     if not source.dataset.usable:
-        raise NotCollectable(source.dataset)
+        raise DatasetNotCollectable(source.dataset)
 
 
 async def _create(connection: Connection, into: Collect, group: str) -> DatasetRow:

@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 from dms.db.append_only import cut_files, find_slice, get_last_slice, mark_slice, note_slice
 from dms.db.datasets import DatasetRow, add_to_counters, insert_dataset, lock_dataset
-from dms.domain.errors import NotAppendOnly, UnknownDataset
+from dms.domain.errors import DatasetNotAppendOnly, UnknownDataset
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.append_only import CutAnswer, CutSlice, SliceOf
 from sluice.contracts.data.datasets import NewDataset
@@ -25,7 +25,7 @@ async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
 
     Raises:
         UnknownDataset: The data set does not exist.
-        NotAppendOnly: The data set is not append-only, or not open.
+        DatasetNotAppendOnly: The data set is not append-only, or not open.
     """
     with log_ids(dataset=uid):
         async with database.transaction() as transaction:
@@ -34,7 +34,7 @@ async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
             if row is None:
                 raise UnknownDataset(uid)
             if row.dataset.append_only is None or row.dataset.state is not DatasetState.OPEN:
-                raise NotAppendOnly(row.dataset)
+                raise DatasetNotAppendOnly(row.dataset)
             if cut.occasion is not None:
                 existing = await find_slice(connection, uid, cut)
                 if existing is not None:

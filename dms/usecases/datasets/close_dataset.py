@@ -13,7 +13,7 @@ from dms.db.datasets import (
 from dms.domain.errors import (
     CompletenessDiffers,
     DatasetIsAppendOnly,
-    NoFiles,
+    EmptyDataset,
     TooManyFilesForDataset,
     UnknownDataset,
 )
@@ -44,8 +44,8 @@ async def close_dataset(
 
     Raises:
         UnknownDataset: The data set does not exist.
-        HoldsAsset: It holds a version of an asset.
-        NoFiles: The data set is an input without files.
+        AssetDatasetReadOnly: It holds a version of an asset.
+        EmptyDataset: The data set is an input without files.
         TooManyFilesForDataset: It has more files than ``files``.
         CompletenessDiffers: It closed with another number of files.
         DatasetIsAppendOnly: It is append-only.
@@ -77,7 +77,7 @@ async def close_dataset(
             empty = not (files or dataset.count_files)
             may_be_empty = dataset.on_demand and files is not None
             if dataset.type is DatasetType.INPUT and empty and not may_be_empty:
-                raise NoFiles(uid, dataset.name)
+                raise EmptyDataset(uid, dataset.name)
             if files is not None:
                 if dataset.count_files > files:
                     raise TooManyFilesForDataset(

@@ -32,7 +32,7 @@ CALLED = (
 )
 
 
-class MixedQuery(Unprocessable):
+class ConflictingQueryParameters(Unprocessable):
     """A query has uids and other conditions."""
 
     def __init__(self, others: Iterable[str]) -> None:
@@ -83,8 +83,8 @@ async def list_datasets(
     ``after`` of the page is the cursor of the next page; it does not change if the page is empty.
 
     Raises:
-        WrongCursor: The cursor is malformed, or belongs to another order.
-        MixedQuery: The query has uids and other conditions.
+        InvalidCursor: The cursor is malformed, or belongs to another order.
+        ConflictingQueryParameters: The query has uids and other conditions.
     """
     if query.uid:
         return await _list_by_uid(database, query, visibility)
@@ -114,7 +114,7 @@ async def _list_by_uid(
     database: Database, query: DatasetQuery, visibility: Visibility
 ) -> DatasetPage:
     if others := query.model_fields_set - {"uid", "lost"}:
-        raise MixedQuery(others)
+        raise ConflictingQueryParameters(others)
     async with database.connection() as connection:
         rows = await list_datasets_by_uid(connection, query.uid, visibility)
     datasets = [

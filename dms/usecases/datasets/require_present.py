@@ -9,7 +9,7 @@ from dms.db.owners import (
     find_foreign_folder,
     find_ownership,
 )
-from dms.domain.errors import HoldsAsset, UnknownDataset
+from dms.domain.errors import AssetDatasetReadOnly, UnknownDataset
 from sluice.contracts.access.owners import Visibility
 from sluice.contracts.common.problems import Forbidden
 from sluice.contracts.data.asset_refs import MARK
@@ -43,10 +43,10 @@ def require_no_asset(dataset: Dataset) -> None:
     """Check that a data set holds no version of an asset.
 
     Raises:
-        HoldsAsset: It holds one.
+        AssetDatasetReadOnly: It holds one.
     """
     if MARK in dataset.meta:
-        raise HoldsAsset(dataset)
+        raise AssetDatasetReadOnly(dataset)
 
 
 async def require_folders_present(

@@ -20,7 +20,7 @@ from sluice.servicekit.database import Database
 from sluice.text.visible_text import quoted
 
 
-class NothingToShare(Conflict):
+class DatasetDeleted(Conflict):
     """The data set is being deleted or is deleted."""
 
     def __init__(self, dataset: Dataset) -> None:
@@ -43,8 +43,8 @@ async def share_dataset(
 
     Raises:
         UnknownDataset: The data set does not exist.
-        HoldsAsset: It holds a version of an asset, which everybody may read.
-        NothingToShare: It is being deleted or is deleted.
+        AssetDatasetReadOnly: It holds a version of an asset, which everybody may read.
+        DatasetDeleted: It is being deleted or is deleted.
         Forbidden: The person is not in the new group.
         QuotaReached: The quota of the new group does not allow it.
     """
@@ -58,7 +58,7 @@ async def share_dataset(
         now, group = row.dataset, request.group
         require_no_asset(now)
         if now.state in {DatasetState.DELETING, DatasetState.DELETED}:
-            raise NothingToShare(now)
+            raise DatasetDeleted(now)
         if by is not None and group not in {None, now.group}:
             holders = [QuotaHolder(HolderKind.GROUP, str(group))]
             await require_quota(connection, holders, size=now.bytes, files=now.count_files)

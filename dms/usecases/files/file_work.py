@@ -12,9 +12,9 @@ from dms.domain.places import Root
 from dms.usecases.files.check_folder import require_same_folder
 from sluice import storage
 from sluice.storage import (
-    BehindLink,
     Entry,
     Folder,
+    LinkInPath,
     StorageError,
     StorageUnavailable,
     find_local_path,
@@ -219,7 +219,7 @@ def _require_plain(root: Root, url: str) -> None:
     """Check that a URL is inside a storage, and that no link leads to it."""
     _require_inside(root, url)
     if storage.leads_through_link(root.url, url):
-        raise BehindLink(url, root.url)
+        raise LinkInPath(url, root.url)
 
 
 def _put_piece(root: Root, url: str, data: bytes) -> None:
@@ -290,5 +290,5 @@ def _remove_folder(root: Root, folder_url: str, spared: Sequence[Folder]) -> boo
         return not _lies_in(spared, folder_url) and storage.remove_folder_within(
             root.url, folder_url
         )
-    except BehindLink:
+    except LinkInPath:
         return False

@@ -22,7 +22,7 @@ async def list_files(
 
     Raises:
         UnknownDataset: The data set does not exist.
-        WrongCursor: The cursor is malformed.
+        InvalidCursor: The cursor is malformed.
     """
     place = read_place(after)
     async with database.connection() as connection:

@@ -25,7 +25,7 @@ from sluice.contracts.common.states import DatasetState, StorageType
 from sluice.storage import (
     ChecksumMismatch,
     FileMissing,
-    NoFile,
+    NotAFile,
     OutsideStorage,
     Reader,
     StorageError,
@@ -117,7 +117,7 @@ async def open_log(context: DmsContext, url: str, visibility: Visibility = ALL) 
         raise NotFound(_NO_LOG, url=url) from error
     except OutsideStorage as error:
         raise OutsideStorages("log", url, "leads out of its storage") from error
-    except NoFile as error:
+    except NotAFile as error:
         raise OutsideStorages("log", url, f"names no log: {error.reason}") from error
     except StorageError as error:
         raise NotAvailable(f"the storage does not give the log: {error}", url=url) from error

@@ -15,11 +15,11 @@ from dms.db.files import list_files_by_name
 from dms.db.storages import list_roots
 from dms.domain.errors import (
     DatasetNotOpen,
-    NoFolderToFill,
     PiecesMissing,
     PieceTooLarge,
     QuotaReached,
     UnknownDataset,
+    UploadUnsupported,
 )
 from dms.domain.places import StoragePlace, storage_place
 from dms.domain.storage_errors import StorageDisabled
@@ -54,7 +54,7 @@ async def receive_piece(
     Raises:
         UnknownDataset: The data set does not exist.
         DatasetNotOpen: It is not open.
-        NoFolderToFill: It is not an input, or does not have its own folder.
+        UploadUnsupported: It is not an input, or does not have its own folder.
         PieceTooLarge: The piece is too large.
         StorageDisabled: Its storage takes no new data.
         NotAvailable: The storage is full, or cannot be written now.
@@ -195,10 +195,10 @@ async def _folder(context: DmsContext, uid: UUID, file: str) -> tuple[Dataset, S
         raise DatasetNotOpen(uid, dataset.name, state=dataset.state, file=file)
     subject = f"data set {quoted(dataset.name)}"
     if dataset.type is not DatasetType.INPUT or dataset.url is None:
-        raise NoFolderToFill(uid, dataset.name)
+        raise UploadUnsupported(uid, dataset.name)
     place = storage_place(dataset.url, roots, subject=subject)
     if not place.path:
-        raise NoFolderToFill(uid, dataset.name)
+        raise UploadUnsupported(uid, dataset.name)
     why = context.storage_monitor.rejection_reasons.get(place.root.id)
     if why is None and place.root.read_only:
         why = "it is read-only"

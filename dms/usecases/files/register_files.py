@@ -84,7 +84,7 @@ async def register_files(
 
     Raises:
         UnknownDataset: The data set does not exist.
-        HoldsAsset: It holds a version of an asset.
+        AssetDatasetReadOnly: It holds a version of an asset.
         ReservedFolder: The folder of a file is reserved for assets.
         Unprocessable: The metadata of a file has a key that the system sets itself.
         DatasetNotOpen: It is not open.

@@ -17,7 +17,7 @@ from sluice.servicekit.running.logging import log_ids
 from sluice.text.visible_text import quoted
 
 
-class NotIntermediate(Unprocessable):
+class DatasetNotIntermediate(Unprocessable):
     """The data set is not intermediate: its files are deleted on request only (invariant 4)."""
 
     def __init__(self, uid: UUID, name: str, type: DatasetType) -> None:
@@ -38,7 +38,7 @@ async def apply_release(transaction: Transaction, message: ReleaseFiles) -> None
 
     Raises:
         UnknownDataset: The data set is not registered yet; the message is tried again.
-        NotIntermediate: The data set is not intermediate, or is to be uploaded.
+        DatasetNotIntermediate: The data set is not intermediate, or is to be uploaded.
     """
     with log_ids(dataset=message.dataset_uid, task=message.task_uid):
         connection, uid = transaction.connection, message.dataset_uid
@@ -49,7 +49,7 @@ async def apply_release(transaction: Transaction, message: ReleaseFiles) -> None
         if dataset.state in {DatasetState.DELETING, DatasetState.DELETED}:
             return
         if dataset.type is not DatasetType.INTERMEDIATE or row.to_upload:
-            raise NotIntermediate(uid, dataset.name, dataset.type)
+            raise DatasetNotIntermediate(uid, dataset.name, dataset.type)
         if message.downstream_count == 1:
             unknown = await release(connection, uid, message.seqs)
             if unknown:

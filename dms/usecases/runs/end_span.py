@@ -27,7 +27,7 @@ async def end_span(
     Raises:
         NotFound: The period or run is not registered.
         Forbidden: Somebody else registered it.
-        EndsBeforeStart: It would end before it starts.
+        EndBeforeStart: It would end before it starts.
     """
     label = f"{spans.noun} {quoted(key)}"
     async with database.transaction() as transaction:

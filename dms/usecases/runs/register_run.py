@@ -29,7 +29,7 @@ async def register_period(database: Database, new: NewPeriod) -> tuple[Period, b
 
     Raises:
         Conflict: The period is registered differently.
-        EndsBeforeStart: It ends before it starts.
+        EndBeforeStart: It ends before it starts.
     """
     require_order(f"period {quoted(new.name)}", new.started_at, new.ended_at)
     async with database.transaction() as transaction:
@@ -47,7 +47,7 @@ async def register_run(database: Database, new: NewRun) -> tuple[Run, bool]:
     Raises:
         Conflict: The run is registered differently.
         UnknownPeriod: Its period is not registered.
-        EndsBeforeStart: It ends before it starts.
+        EndBeforeStart: It ends before it starts.
     """
     require_order(f"run {new.number}", new.started_at, new.ended_at)
     async with database.transaction() as transaction:

@@ -7,7 +7,7 @@ from dms.db.storages import find_same_storage, insert_storage, list_roots, lock_
 from dms.domain.differences import require_same_request
 from dms.domain.places import Root
 from dms.domain.storage_errors import StorageRefused
-from dms.domain.storage_urls import WrongStorageUrl, require_storage_url
+from dms.domain.storage_urls import InvalidStorageUrl, require_storage_url
 from dms.usecases.context import DmsContext
 from dms.usecases.files.file_work import PROBE_TIMEOUT_SECONDS, FileWork
 from sluice.contracts.data.datasets import NewStorage, Storage
@@ -32,7 +32,7 @@ async def register_storage(context: DmsContext, new: NewStorage) -> tuple[Storag
         return _same(first, new), False
     try:
         require_storage_url(new.url)
-    except WrongStorageUrl as error:
+    except InvalidStorageUrl as error:
         raise StorageRefused(new.name, new.url, str(error)) from error
     path, others = await _compare(context, new)
     await probe_storage(context.files, new)

@@ -3,7 +3,7 @@
 from typing import assert_never
 
 from dms.db.datasets import begin_uploads, lock_dataset, request_upload, resume_dataset
-from dms.domain.errors import NotUploadable, UnknownDataset
+from dms.domain.errors import DatasetNotUploadable, UnknownDataset
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.messaging.messages import UploadDataset
 from sluice.servicekit.database import Transaction
@@ -18,7 +18,7 @@ async def apply_upload(transaction: Transaction, message: UploadDataset) -> None
 
     Raises:
         UnknownDataset: The data set is not registered yet; the message is tried again.
-        NotUploadable: The data set is an input.
+        DatasetNotUploadable: The data set is an input.
     """
     with log_ids(dataset=message.uid):
         row = await lock_dataset(transaction.connection, message.uid)
@@ -26,7 +26,7 @@ async def apply_upload(transaction: Transaction, message: UploadDataset) -> None
             raise UnknownDataset(message.uid)
         dataset = row.dataset
         if dataset.type is DatasetType.INPUT:
-            raise NotUploadable(
+            raise DatasetNotUploadable(
                 dataset.uid, dataset.name, "it is an input, which stays where it is"
             )
         match dataset.state:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pilot.isolation.sandbox.process_limits import ProcessLimits
-from pilot.isolation.users.programs import UserError, UserPrograms
-from pilot.isolation.users.slot_user import SlotUser, give, let_pass, let_read
+from pilot.isolation.users.programs import SlotUserError, UserPrograms
+from pilot.isolation.users.slot_user import SlotUser, chown_tree, let_pass, let_read
 from sluice.text.os_errors import os_error_sentence
 from sluice.text.visible_text import quoted
 
@@ -126,7 +126,7 @@ def why_unsuitable(users: Sequence[SlotUser], folder: Path, closed: Path) -> str
             failure = _find_failure(user, folder, closed)
         except OSError as error:
             failure = os_error_sentence(error)
-        except UserError as error:
+        except SlotUserError as error:
             failure = str(error)
         if failure is not None:
             return f"tools cannot run as user {user.name}: {failure}"
@@ -146,7 +146,7 @@ def _find_failure(user: SlotUser, folder: Path, closed: Path) -> str | None:
         Path(place, "closed").chmod(0o600)
         let_pass(place, user)
         let_read(f"{place}/in", user)
-        give(f"{place}/out", user)
+        chown_tree(f"{place}/out", user)
         with contextlib.closing(UserPrograms(user)) as programs, tempfile.TemporaryFile() as output:
             status = _run(programs, ["sh", "-c", _PROBE, "sh", secret.name], place, output.fileno())
             programs.tidy_up()
@@ -162,7 +162,7 @@ def _run(programs: UserPrograms, arguments: Sequence[str], folder: str, output: 
 
     Raises:
         OSError: The program could not be started or signaled.
-        UserError: The program could not be run as the user.
+        SlotUserError: The program could not be run as the user.
     """
     with open(os.devnull, "rb") as nothing:
         pid = programs.start(

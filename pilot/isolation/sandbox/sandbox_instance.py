@@ -140,7 +140,7 @@ class SandboxInstance:
         match answer:
             case {"started": True}:
                 process, connection = self._open()
-                return SandboxedProgram(self, process.pid, connection, beside=self._memory)
+                return SandboxedProgram(self, process.pid, connection, baseline_memory=self._memory)
             case {"program": number}:
                 raise OSError(number, os.strerror(number), arguments[0])
         raise SandboxError(answer.get("error", "the process that holds it did not say why"))
@@ -260,7 +260,7 @@ class SandboxInstance:
         calls = filter_program(Filter.TOOL)
         try:
             connection.receive()  # bubblewrap has finished
-            self._give_network(process.pid)
+            self._provide_network(process.pid)
             connection.send(
                 {
                     "calls": None if calls is None else calls.hex(),
@@ -276,7 +276,7 @@ class SandboxInstance:
         self._connection, self._memory = connection, ready["memory"] / 1024
         return process, connection
 
-    def _give_network(self, bubblewrap: int) -> None:
+    def _provide_network(self, bubblewrap: int) -> None:
         """Start the network of the sandbox, if programs get one.
 
         Raises:
@@ -306,18 +306,18 @@ def _first_child(pid: int) -> int:
 class SandboxedProgram:
     """A program in a sandbox.
 
-    ``root`` is the pid of the process that holds the sandbox. ``beside`` is the memory of the
-    holder in MiB.
+    ``root`` is the pid of the process that holds the sandbox. ``baseline_memory`` is the memory
+    of the holder in MiB.
     """
 
     #: Not known before the end.
     used = 0.0
 
     def __init__(
-        self, sandbox: SandboxInstance, root: int, connection: Channel, *, beside: float
+        self, sandbox: SandboxInstance, root: int, connection: Channel, *, baseline_memory: float
     ) -> None:
         self.root = root
-        self.beside = beside
+        self.baseline_memory = baseline_memory
         self._sandbox = sandbox
         self._connection = connection
         self._usage: dict[str, Any] | None = None

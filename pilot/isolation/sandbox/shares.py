@@ -17,7 +17,7 @@ _COUNTERS = (
 #: Limits and their minimum: pending signals, of which each timer needs one, and bytes in POSIX
 #: message queues. A queue of default size takes 82 000 bytes.
 _LIMITS = ((resource.RLIMIT_SIGPENDING, 256), (resource.RLIMIT_MSGQUEUE, 1 << 17))
-_FEWEST_TERMINALS = 4
+_MIN_TERMINALS = 4
 
 
 def take_share(slots: int) -> None:
@@ -38,7 +38,7 @@ def take_share(slots: int) -> None:
             share = min(hard, max(least, hard // shares))
             resource.setrlimit(number, (share, share))
     terminals = _read_setting("kernel/pty/max") - _read_setting("kernel/pty/reserve")
-    mount_terminals(max(_FEWEST_TERMINALS, terminals // shares))
+    mount_terminals(max(_MIN_TERMINALS, terminals // shares))
 
 
 def _read_setting(name: str) -> int:

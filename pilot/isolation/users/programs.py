@@ -20,7 +20,7 @@ from sluice.text.os_errors import reason_of
 _PACKAGE_FOLDER = str(Path(pilot.__file__).parent.parent)
 
 
-class UserError(Exception):
+class SlotUserError(Exception):
     """A program could not be started as its user. The program is not at fault.
 
     The message is a sentence.
@@ -59,7 +59,7 @@ class UserPrograms:
 
         Raises:
             OSError: The program could not be executed.
-            UserError: The launcher has failed.
+            SlotUserError: The launcher has failed.
         """
         answer = self._request(
             {
@@ -72,7 +72,7 @@ class UserPrograms:
             streams,
         )
         if "pid" not in answer:
-            raise UserError("the process that starts it had none to spare")
+            raise SlotUserError("the process that starts it had none to spare")
         if "errno" in answer:
             os.waitpid(answer["pid"], 0)
             raise OSError(answer["errno"], os.strerror(answer["errno"]), arguments[0])
@@ -82,7 +82,7 @@ class UserPrograms:
         """End all processes of the user and remove its files from the system's shared folders.
 
         Raises:
-            UserError: The launcher has failed.
+            SlotUserError: The launcher has failed.
         """
         self._request({}, ())
 
@@ -104,7 +104,9 @@ class UserPrograms:
             return connection.receive()[0]
         except (EOFError, OSError) as error:
             self.close()
-            raise UserError(f"the process that starts it has ended: {reason_of(error)}") from error
+            raise SlotUserError(
+                f"the process that starts it has ended: {reason_of(error)}"
+            ) from error
 
     def _connect(self) -> Channel:
         if self._connection is None:

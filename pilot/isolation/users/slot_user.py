@@ -31,7 +31,7 @@ class SlotUser(Contract):
         return ProcessLimits(processes=self.processes, open_files=self.open_files, core=0)
 
 
-def give(path: str, user: SlotUser) -> None:
+def chown_tree(path: str, user: SlotUser) -> None:
     """Give a folder and its content to the user alone.
 
     Files with several names keep their owners.

@@ -21,7 +21,7 @@ from pilot.runner.attempts.report import FINISHED, STOPPED, AttemptResult, creat
 from pilot.runner.attempts.spent_amounts import ToolAmounts
 from pilot.runner.attempts.verdict import ExitCheck
 from pilot.runner.attempts.warm_inputs import add_inputs
-from pilot.runner.failures import AttemptError, StoppedError, node_error
+from pilot.runner.failures import AttemptError, AttemptStoppedError, node_error
 from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.outputs import collect_files
@@ -139,7 +139,7 @@ class AttemptRun:
 
     def _convert_error(self, error: Exception) -> AttemptResult:
         match error:
-            case StoppedError():
+            case AttemptStoppedError():
                 reason = self._context.control.stop_reason(self._token)
                 return STOPPED[reason or StopReason.ABANDON]
             case AttemptError():
@@ -165,7 +165,7 @@ class AttemptRun:
 
         Raises:
             AttemptError: The attempt has failed.
-            StoppedError: The attempt was stopped.
+            AttemptStoppedError: The attempt was stopped.
         """
         self._require_not_stopped()
         if self._secrets_error:
@@ -255,7 +255,7 @@ class AttemptRun:
         self, tool: Executable, entry: JobEntry, protected: ProtectedInputs, job_files: JobFiles
     ) -> PreparedJob:
         """Stage in the inputs and return the prepared job with its command line."""
-        shared = self._context.shared.bring_inputs(self._task, protected)
+        shared = self._context.shared.stage_inputs(self._task, protected)
         files = entry.files
         values = stage_in(
             self._task, files, f"{job_files.folder}/{IN}", protected=protected, shared=shared
@@ -301,7 +301,7 @@ class AttemptRun:
 
     def _require_not_stopped(self) -> None:
         if self._context.control.stop_reason(self._token) is not None:
-            raise StoppedError
+            raise AttemptStoppedError
 
     def _write_phase(self, phase: AttemptPhase, size: int = 0) -> None:
         """Record the phase of the attempt.

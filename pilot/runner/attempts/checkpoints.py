@@ -133,12 +133,12 @@ class Checkpoints:
 
         require_running()
 
-        def bring(file: KeptFile, to: str) -> None:
+        def fetch(file: KeptFile, to: str) -> None:
             require_running()
             store.fetch(file, to)
 
         try:
-            files = {_require_path(file): partial(bring, file) for file in checkpoint.files}
+            files = {_require_path(file): partial(fetch, file) for file in checkpoint.files}
             self._states = restore(folder, files)
         except (StorageError, PathOccupiedError, OSError) as error:
             self._note(f"{description} cannot be used: {reason_of(error)}")

@@ -11,7 +11,7 @@ from typing import IO
 from pilot.folders.work_folder import OUT
 from pilot.isolation.sandbox.sandbox import Sandbox, list_gpu_devices
 from pilot.isolation.sandbox.sandbox_instance import SandboxError
-from pilot.isolation.users.programs import UserError
+from pilot.isolation.users.programs import SlotUserError
 from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.job_log import AttemptRecord
 from pilot.runner.attempts.memory_limit import MemoryLimit
@@ -128,7 +128,7 @@ class Execution:
                 raise _create_start_error(prepared.arguments[0], error, sandbox) from error
             except SandboxError as error:
                 raise sandbox_error(error) from error
-            except UserError as error:
+            except SlotUserError as error:
                 raise user_error(error) from error
 
     def _write_answer(

@@ -174,7 +174,7 @@ class SlotWarmWorker:
         Raises:
             OSError: The folders of the job cannot be read.
             SandboxError: The sandbox has failed.
-            UserError: The processes of the user could not be ended.
+            SlotUserError: The processes of the user could not be ended.
         """
         worker = self._find_usable(key, prepared)
         return 0.0 if worker is None else worker.memory
@@ -254,7 +254,7 @@ class SlotWarmWorker:
         Raises:
             OSError: The warm worker could not be started.
             SandboxError: The sandbox has failed.
-            UserError: The program could not be run as the user.
+            SlotUserError: The program could not be run as the user.
         """
         prepared = job.prepared
         start_time = time.monotonic()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from pilot.folders.work_folder import OUT
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
-from sluice.contracts.jobs.spent import MAX_SPENT_FILE, SPENT_FILE, WrongSpent, parse_spent
+from sluice.contracts.jobs.spent import MAX_SPENT_FILE, SPENT_FILE, InvalidSpentFile, parse_spent
 from sluice.text.os_errors import reason_of
 
 
@@ -45,6 +45,6 @@ class ToolAmounts:
                 return {}
             with os.fdopen(job_files.open(path), "rb") as file:
                 return parse_spent(file.read(MAX_SPENT_FILE + 1))
-        except (WrongSpent, ForeignFileError, OSError) as error:
+        except (InvalidSpentFile, ForeignFileError, OSError) as error:
             self._note(f"all that the job reserved counts as spent: {reason_of(error)}")
             return {}

@@ -8,7 +8,7 @@ from typing import assert_never
 from pilot.folders.disk_space import has_space
 from pilot.runner.attempts.limit_hints import KernelLimits
 from pilot.runner.attempts.memory_limit import MemoryLimit
-from pilot.runner.failures import AttemptError, StoppedError
+from pilot.runner.failures import AttemptError, AttemptStoppedError
 from pilot.runner.inner_workflow.failures import read_failure
 from pilot.runner.programs.exit_messages import describe_failure, last_line
 from pilot.runner.programs.memory import Memory
@@ -51,7 +51,7 @@ class ExitCheck:
 
         Raises:
             AttemptError: The tool has failed.
-            StoppedError: The tool was stopped.
+            AttemptStoppedError: The tool was stopped.
         """
         self._require_not_killed(prepared, end)
         code = end.exit_code
@@ -76,13 +76,13 @@ class ExitCheck:
 
         Raises:
             AttemptError: The tool exceeded a limit.
-            StoppedError: The tool was stopped.
+            AttemptStoppedError: The tool was stopped.
         """
         match end.kill_reason:
             case None:
                 return
             case KillReason.STOPPED:
-                raise StoppedError
+                raise AttemptStoppedError
             case KillReason.TIME:
                 error_class = ErrorClass.TOOL_TIMEOUT
                 limit = in_full(prepared.find_time_limit(self.resources))

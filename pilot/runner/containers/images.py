@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pilot.node.engines import Engine, engine_environment
 from pilot.runner.containers.engine_calls import call_engine
-from pilot.runner.failures import AttemptError, StoppedError
+from pilot.runner.failures import AttemptError, AttemptStoppedError
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.exit_messages import last_line
 from pilot.runner.programs.program import (
@@ -54,7 +54,7 @@ class Images:
 
         Raises:
             AttemptError: The image could not be pulled.
-            StoppedError: The attempt was stopped.
+            AttemptStoppedError: The attempt was stopped.
         """
         name = self._names.get(image.name)
         if name is None:
@@ -131,7 +131,7 @@ class Images:
                 )
                 reason = last_line(stream.fileno()) or f"exit status {end.exit_code}"
             if end.kill_reason is KillReason.STOPPED:
-                raise StoppedError
+                raise AttemptStoppedError
             if end.exit_code != 0:
                 sentence = (
                     f"the image {quoted(image.pull)} could not be pulled with"
@@ -154,7 +154,7 @@ class Images:
         try:
             while not _try_lock(lock):
                 if self._control.is_stopping():
-                    raise StoppedError
+                    raise AttemptStoppedError
                 time.sleep(0.1)
             yield
         finally:

@@ -10,7 +10,7 @@ from cwltool.process import shortname
 from cwltool.workflow import default_make_tool
 
 from pilot.runner.files.access_errors import (
-    UnsoundError,
+    InvalidOutputError,
     create_object_error,
     find_collected_port,
     find_object_port,
@@ -102,7 +102,7 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
                 schema, builder, outdir, fs_access, compute_checksum=checksums
             )
         except UnicodeDecodeError as error:
-            raise UnsoundError(
+            raise InvalidOutputError(
                 "a file whose contents are asked for (loadContents) is not valid UTF-8"
             ) from error
         if "id" in schema:

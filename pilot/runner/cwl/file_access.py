@@ -78,7 +78,7 @@ class JobFileAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are no
         Each search passes through here, so the cost is checked.
 
         Raises:
-            UnsoundError: The search costs too much.
+            InvalidOutputError: The search costs too much.
         """
         path = str(super()._abs(p))
         require_bounded(self.job_files, path)

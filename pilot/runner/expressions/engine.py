@@ -17,7 +17,7 @@ from cwl_utils.errors import JavascriptException
 from cwl_utils.sandboxjs import NodeJSEngine, code_fragment_to_js, get_js_engine, set_js_engine
 
 from pilot.runner.expressions.javascript import MEMORY, JavaScript
-from sluice.cwl_values import MAX_JSON, find_flaw, read_json
+from sluice.cwl_values import MAX_JSON, find_unstorable_part, read_json
 from sluice.text.os_errors import reason_of
 
 _MAX_ERROR_BYTES = 4096
@@ -26,7 +26,7 @@ _CHUNK = 1 << 16
 _MAX_QUOTED = 200
 
 
-class LimitError(JavascriptException):  # type: ignore[misc] # cwl-utils' types are not followed
+class ExpressionLimitError(JavascriptException):  # type: ignore[misc] # cwl-utils' types are not followed
     """An expression exceeded a limit or ended its process.
 
     The next attempt would fail in the same way.
@@ -81,7 +81,7 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
 
         Raises:
             JavascriptException: The expression has failed.
-            LimitError: The expression exceeded its limit of time or memory.
+            ExpressionLimitError: The expression exceeded its limit of time or memory.
         """
         with self._lock:
             return self._evaluate(scan, code_fragment_to_js(scan, jslib))
@@ -104,10 +104,10 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
             raise JavascriptException(
                 f"the expression {_quote(scan)} failed: {str((answer or {}).get('error'))[:2000]}"
             )
-        flaw = find_flaw(answer["value"])
-        if flaw is not None:
+        unstorable = find_unstorable_part(answer["value"])
+        if unstorable is not None:
             self._raise_limit_error(
-                f"the expression {_quote(scan)} gave what cannot be used: {flaw}"
+                f"the expression {_quote(scan)} gave what cannot be used: {unstorable}"
             )
         return answer["value"]
 
@@ -165,7 +165,7 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
     def _raise_limit_error(self, sentence: str) -> NoReturn:
         self.end()
         self.violation = sentence
-        raise LimitError(sentence) from None
+        raise ExpressionLimitError(sentence) from None
 
 
 class _Exchange:

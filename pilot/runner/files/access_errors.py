@@ -12,14 +12,14 @@ from cwltool.process import shortname
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from sluice.contracts.common.states import ErrorClass
-from sluice.cwl_values import MAX_JSON, Flaw, find_flaw, read_json
+from sluice.cwl_values import MAX_JSON, UnstorablePart, find_unstorable_part, read_json
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 
 _OBJECT = "cwl.output.json"
 
 
-class UnsoundError(WorkflowException):  # type: ignore[misc] # cwltool's types are not followed
+class InvalidOutputError(WorkflowException):  # type: ignore[misc] # cwltool's types are not followed
     """An output of a tool cannot be accepted.
 
     ``port`` is the output, or None for the outputs as a whole. ``reason`` is a sentence. As with
@@ -36,24 +36,28 @@ class UnsoundError(WorkflowException):  # type: ignore[misc] # cwltool's types a
 
 
 #: Errors that say why an output cannot be accepted.
-Refusal = ForeignFileError | UnsoundError
+Refusal = ForeignFileError | InvalidOutputError
 
 
 def require_sound(value: Any, port: str | None = None) -> None:
     """Check the value of output ``port``, or of all outputs by name if ``port`` is None.
 
     Raises:
-        UnsoundError: The value is not acceptable.
+        InvalidOutputError: The value is not acceptable.
     """
-    flaw = find_flaw(value)
-    if flaw is not None:
-        raise create_flaw_error(flaw if port is None else Flaw([port, *flaw.way], flaw.what))
+    unstorable = find_unstorable_part(value)
+    if unstorable is not None:
+        raise create_unstorable_error(
+            unstorable
+            if port is None
+            else UnstorablePart([port, *unstorable.path], unstorable.reason)
+        )
 
 
-def create_flaw_error(flaw: Flaw) -> UnsoundError:
-    """Return the error for a flaw, with its port."""
-    port = next(iter(flaw.way), None)
-    return UnsoundError(str(flaw), port if isinstance(port, str) else None)
+def create_unstorable_error(unstorable: UnstorablePart) -> InvalidOutputError:
+    """Return the error for a part that cannot be stored, with its port."""
+    port = next(iter(unstorable.path), None)
+    return InvalidOutputError(str(unstorable), port if isinstance(port, str) else None)
 
 
 def require_bounded(job_files: JobFiles, path: str) -> None:
@@ -62,11 +66,11 @@ def require_bounded(job_files: JobFiles, path: str) -> None:
     ``path`` is the next path of the search.
 
     Raises:
-        UnsoundError: The search costs too much.
+        InvalidOutputError: The search costs too much.
     """
     excess = job_files.cost.excess
     if excess is not None:
-        raise UnsoundError(
+        raise InvalidOutputError(
             f"finding {job_files.quote_path(path)} and what came before takes"
             f" {excess}: let the tool leave fewer files, or an archive of them, and no links back"
             " to folders, or use fewer wildcards"
@@ -77,7 +81,7 @@ def require_sound_object(job_files: JobFiles, outdir: str) -> bool:
     """Return whether the tool has written an output object, and check that it is valid.
 
     Raises:
-        UnsoundError: The object is not valid JSON or not acceptable.
+        InvalidOutputError: The object is not valid JSON or not acceptable.
         ForeignFileError: The job may not have the file.
         OSError: The file could not be read.
     """
@@ -86,23 +90,23 @@ def require_sound_object(job_files: JobFiles, outdir: str) -> bool:
     if status is None:
         return False
     if stat.S_ISDIR(status.st_mode):
-        raise UnsoundError(
+        raise InvalidOutputError(
             f"{_OBJECT} is a folder: let the tool write a file, or call it otherwise"
         )
     if status.st_size > MAX_JSON:
-        raise UnsoundError(
+        raise InvalidOutputError(
             f"{_OBJECT} has more than {MAX_JSON >> 20} MiB: let the tool write what is large into"
             " files"
         )
     try:
         value = read_json(_read(job_files, path))
     except ValueError as error:
-        raise UnsoundError(
+        raise InvalidOutputError(
             f"{_OBJECT} cannot be read as JSON ({reason_of(error)}): let the tool write"
             " one object with its outputs by name, and what is large into files"
         ) from error
     if not isinstance(value, dict):
-        raise UnsoundError(
+        raise InvalidOutputError(
             f"{_OBJECT} holds no JSON object: let the tool write one with its outputs by name"
         )
     require_sound(value)
@@ -126,9 +130,9 @@ def _read(job_files: JobFiles, path: str) -> bytes:
         return file.read(MAX_JSON + 1)
 
 
-def create_object_error() -> UnsoundError:
+def create_object_error() -> InvalidOutputError:
     """Return the error for an output object on which cwltool fails with a bug."""
-    return UnsoundError(
+    return InvalidOutputError(
         f"{_OBJECT} cannot be read as outputs: let the tool write"
         " files, folders and values of the types that its outputs have, each by its output's name"
     )

@@ -72,7 +72,7 @@ class ProtectedInputs:
         #: Total size in bytes of all staged files.
         self.size = 0
 
-    def bring(
+    def fetch(
         self, name: str, url: str, path: str, *, checksum: str | None, size: int | None
     ) -> bool:
         """Fetch a file to ``path`` and return whether it is a link to the storage's file.
@@ -84,7 +84,7 @@ class ProtectedInputs:
         reuse = (
             find_local_path(url) is not None
             and (size or 0) <= max_copied
-            and self._spares.give(path)
+            and self._spares.reuse(path)
         )
         linked = self._fetch(
             name, url, path, max_copied=max_copied, expected=Content(checksum, size), reuse=reuse
@@ -94,7 +94,7 @@ class ProtectedInputs:
             self.record_link(name, url, path, checksum=checksum)
         return linked
 
-    def bring_verified(self, name: str, url: str, path: str) -> None:
+    def fetch_verified(self, name: str, url: str, path: str) -> None:
         """Fetch a file that the slot keeps for many jobs.
 
         Raises:

@@ -6,11 +6,11 @@ space that the job itself uses.
 
 import os
 
-from pilot.runner.files.access_errors import UnsoundError, require_bounded
+from pilot.folders.file_size import MIN_FILE_BYTES
+from pilot.runner.files.access_errors import InvalidOutputError, require_bounded
 from pilot.runner.files.job_files import JobFiles
 
 _MIB = 1 << 20
-_LEAST = 4096
 
 
 class OutputAllowance:
@@ -29,7 +29,7 @@ class OutputAllowance:
         """Open a file like ``JobFiles.open`` and count its size.
 
         Raises:
-            UnsoundError: The limit is exceeded.
+            InvalidOutputError: The limit is exceeded.
             ForeignFileError: The job may not have the file.
             OSError: The file could not be opened.
         """
@@ -37,7 +37,7 @@ class OutputAllowance:
         descriptor = self._job_files.open(path)
         try:
             self.count(os.fstat(descriptor))
-        except UnsoundError:
+        except InvalidOutputError:
             os.close(descriptor)
             raise
         return descriptor
@@ -48,11 +48,11 @@ class OutputAllowance:
         A sparse file counts with its full length.
 
         Raises:
-            UnsoundError: The limit is exceeded.
+            InvalidOutputError: The limit is exceeded.
         """
-        self._remaining -= max(_LEAST, status.st_size)
+        self._remaining -= max(MIN_FILE_BYTES, status.st_size)
         if self._disk and self._remaining < 0:
-            raise UnsoundError(
+            raise InvalidOutputError(
                 f"its files are larger than the {self._disk} MiB that the job may write, beside its"
                 " inputs (files with holes count in full, those given several times each time): ask"
                 " for more disk (ResourceRequirement, outdirMin), or give less"

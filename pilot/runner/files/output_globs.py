@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import filter as matching
 
-from pilot.runner.files.access_errors import UnsoundError, require_bounded
+from pilot.runner.files.access_errors import InvalidOutputError, require_bounded
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 
 _MAGIC = re.compile(r"[*?[]")
@@ -33,14 +33,14 @@ def matching_paths(pattern: str, job_files: JobFiles) -> list[str]:
 
     Raises:
         ForeignFileError: The job may not have a matching file.
-        UnsoundError: The pattern is too long or the search costs too much.
+        InvalidOutputError: The pattern is too long or the search costs too much.
     """
     root = job_files.require_folder(pattern)
     parts = pattern[len(root) + 1 :].split("/")
     if "" not in parts and not _MAGIC.search(pattern, len(root)):
         return [pattern] if job_files.has_entry(pattern) else []
     if len(pattern) > _MAX_PATTERN:
-        raise UnsoundError(
+        raise InvalidOutputError(
             f"the pattern {job_files.quote_path(pattern)}… has more than {_MAX_PATTERN}"
             " characters: give a shorter one"
         )
@@ -61,7 +61,7 @@ def _count(matches: Iterable[_Match], pattern: str, job_files: JobFiles) -> Iter
     """Yield the matches and add their cost.
 
     Raises:
-        UnsoundError: The search for ``pattern`` costs too much.
+        InvalidOutputError: The search for ``pattern`` costs too much.
     """
     require_bounded(job_files, pattern)
     for match in matches:

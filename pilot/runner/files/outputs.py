@@ -11,14 +11,14 @@ from urllib.parse import unquote, urlsplit
 from pydantic import TypeAdapter, ValidationError
 
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.access_errors import UnsoundError, create_refusal_error
+from pilot.runner.files.access_errors import InvalidOutputError, create_refusal_error
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.output_allowance import OutputAllowance
 from pilot.runner.files.staging import ProducedFile
 from sluice.contracts.common.base import FileName
 from sluice.contracts.common.naming import output_name
 from sluice.contracts.common.states import EntryKind, ErrorClass
-from sluice.contracts.data.counts import COUNTS, WrongCounts, require_counts
+from sluice.contracts.data.counts import COUNTS, InvalidCounts, require_counts
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
 from sluice.cwl_values import BundleError, pack
@@ -107,7 +107,7 @@ def _read_counts(entry: _OutputValue) -> dict[str, int] | None:
         return None
     try:
         return require_counts(value[COUNTS])
-    except WrongCounts as error:
+    except InvalidCounts as error:
         raise AttemptError(
             ErrorClass.TOOL_REFUSED, f"output {quoted(entry.output.port)}: {error}"
         ) from error
@@ -165,7 +165,7 @@ class _Packer:
         path = f"{self.job_files.new_folder()}/bundle"
         try:
             pack(entry.value, Path(path), open_file=self.allowance.open)
-        except (ForeignFileError, UnsoundError) as error:
+        except (ForeignFileError, InvalidOutputError) as error:
             raise create_refusal_error(error, port=entry.output.port) from error
         except BundleError as error:
             raise AttemptError(
@@ -212,7 +212,7 @@ class _Packer:
             try:
                 if status is not None:
                     self.allowance.count(status)
-            except UnsoundError as error:
+            except InvalidOutputError as error:
                 raise create_refusal_error(error, port=port) from error
 
     def _write_literal(self, contents: str) -> str:

@@ -35,9 +35,9 @@ def restore(folder: str, files: Mapping[bytes, Callable[[str], None]]) -> dict[b
     temporary = tempfile.mkdtemp(dir=f"{folder}/{TMP}")
     try:
         copies = {}
-        for number, (path, bring) in enumerate(files.items()):
+        for number, (path, copy_file) in enumerate(files.items()):
             copies[path] = f"{temporary}/{number}"
-            bring(copies[path])
+            copy_file(copies[path])
             os.chmod(copies[path], stat.S_IRUSR | stat.S_IWUSR | stat.S_IRGRP | stat.S_IROTH)
         out = os.fsencode(f"{folder}/{OUT}")
         with ExitStack() as undo:

@@ -44,7 +44,7 @@ class SharedFiles:
         self._cache = cache
         self._task_files: dict[UUID, dict[str, _SharedFile]] = {}
 
-    def bring_inputs(self, task: PilotTask, protected: ProtectedInputs) -> Sequence[InputFile]:
+    def stage_inputs(self, task: PilotTask, protected: ProtectedInputs) -> Sequence[InputFile]:
         """Return the shared inputs of a task, verified, with their places on this node.
 
         ``protected`` records which of them are links.
@@ -62,7 +62,7 @@ class SharedFiles:
         place = f"{self._folder}/{task.uid}"
         os.makedirs(place, exist_ok=True)
         return [
-            self._bring(file, f"{place}/{number}", task_files, protected)
+            self._stage(file, f"{place}/{number}", task_files, protected)
             for number, file in enumerate(task.shared_inputs)
         ]
 
@@ -71,7 +71,7 @@ class SharedFiles:
         if self._task_files.pop(uid, None) is not None:
             delete_tree(f"{self._folder}/{uid}")
 
-    def _bring(
+    def _stage(
         self,
         file: InputFile,
         path: str,
@@ -88,7 +88,7 @@ class SharedFiles:
             if cache is not None and cache.link_file(file, path):
                 task_files[path] = _SharedFile(read_mark(path), linked=False)
             else:
-                linked = protected.bring(
+                linked = protected.fetch(
                     file.name, file.url, path, checksum=file.checksum, size=file.size
                 )
                 task_files[path] = _SharedFile(read_mark(path), linked)

@@ -124,9 +124,9 @@ def _create_folders(task: PilotTask, folder: str) -> dict[str, _Folder]:
 
 def _fetch(file: InputFile, path: str, protected: ProtectedInputs, *, verified: bool) -> None:
     if verified:
-        protected.bring_verified(file.name, file.url, path)
+        protected.fetch_verified(file.name, file.url, path)
     else:
-        protected.bring(file.name, file.url, path, checksum=file.checksum, size=file.size)
+        protected.fetch(file.name, file.url, path, checksum=file.checksum, size=file.size)
 
 
 def _unpack_bundle(

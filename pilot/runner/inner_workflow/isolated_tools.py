@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import cwltool.job
 
 from pilot.isolation.sandbox.sandbox_instance import SandboxError
-from pilot.isolation.users.programs import UserError
+from pilot.isolation.users.programs import SlotUserError
 from pilot.runner.failures import AttemptError, sandbox_error, user_error
 from pilot.runner.programs.running import RunningProgram
 
@@ -51,7 +51,7 @@ class ToolIsolation(Protocol):
         Raises:
             OSError: The tool could not be started.
             SandboxError: The sandbox has failed.
-            UserError: The tool could not be run as the user.
+            SlotUserError: The tool could not be run as the user.
         """
         ...
 
@@ -124,7 +124,7 @@ class IsolatedTools:
             )
             try:
                 running = self._isolation.start(tool)
-            except (SandboxError, UserError) as error:
+            except (SandboxError, SlotUserError) as error:
                 self._report_failure(
                     sandbox_error(error) if isinstance(error, SandboxError) else user_error(error)
                 )

@@ -4,7 +4,7 @@ import os
 
 from pilot.isolation.sandbox.process_limits import ProcessLimits
 from pilot.isolation.users.programs import UserPrograms
-from pilot.isolation.users.slot_user import SlotUser, give, let_all_read_below
+from pilot.isolation.users.slot_user import SlotUser, chown_tree, let_all_read_below
 from pilot.runner.inner_workflow.isolated_tools import InnerTool
 from pilot.runner.programs.orphans import adopt_orphans, list_children
 from pilot.runner.programs.running import Child, RunningProgram
@@ -26,11 +26,11 @@ class UserToolIsolation:
 
         Raises:
             OSError: The tool could not be started.
-            UserError: The tool could not be run as the user.
+            SlotUserError: The tool could not be run as the user.
         """
         user = self._programs.user
         for path in dict.fromkeys((tool.job.outdir, tool.job.tmpdir)):
-            give(path, user)
+            chown_tree(path, user)
         let_all_read_below(self._folder)
         for stream in tool.streams[1:]:
             os.fchown(stream, user.uid, user.gid)

@@ -1,7 +1,7 @@
 """Owners of a job's folders while its tool runs as the user of the slot."""
 
 from pilot.folders.work_folder import IN, OUT, SYSTEM_TMP, TMP
-from pilot.isolation.users.slot_user import SlotUser, give, let_pass, let_read
+from pilot.isolation.users.slot_user import SlotUser, chown_tree, let_pass, let_read
 from pilot.runner.tools.prepared_job import PreparedJob
 
 
@@ -15,9 +15,9 @@ def hand_over(prepared: PreparedJob, user: SlotUser) -> None:
         OSError: An owner or mode could not be changed.
     """
     folder = prepared.job_files.folder
-    (give if prepared.in_place else let_read)(f"{folder}/{IN}", user)
+    (chown_tree if prepared.in_place else let_read)(f"{folder}/{IN}", user)
     if prepared.own_python:
         let_pass(f"{folder}/{TMP}", user)
         return
     for name in (OUT, TMP, SYSTEM_TMP):
-        give(f"{folder}/{name}", user)
+        chown_tree(f"{folder}/{name}", user)

@@ -96,7 +96,7 @@ class Isolation(ABC):
     ) -> Start:
         """Return a function that starts the tool.
 
-        The function may raise ``SandboxError`` and ``UserError``.
+        The function may raise ``SandboxError`` and ``SlotUserError``.
         """
 
     @abstractmethod
@@ -117,7 +117,7 @@ class Isolation(ABC):
         """Remove what a tool has left.
 
         Raises:
-            UserError: Processes of the user could not be ended.
+            SlotUserError: Processes of the user could not be ended.
         """
 
 

@@ -6,10 +6,10 @@ import stat
 from collections.abc import Iterator
 from contextlib import suppress
 
+from pilot.folders.file_size import MIN_FILE_BYTES
 from pilot.folders.openat2 import open_beneath
 
 _MIB = 1 << 20
-_LEAST = 4096
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 #: Length of a path at which a new folder is opened. The kernel accepts paths of at most 4096 bytes.
 _LONG = 800
@@ -61,7 +61,7 @@ def _list_sizes(root: int) -> Iterator[int]:
                         stack.append((place, f"{path}{name}/", status.st_ino))
                     elif status.st_nlink > 1 and _is_repeated(status, linked):
                         continue
-                    yield max(_LEAST, status.st_blocks * 512)
+                    yield max(MIN_FILE_BYTES, status.st_blocks * 512)
             finally:
                 if place != folder:
                     os.close(folder)

@@ -262,10 +262,10 @@ class ProcessMemory:
         """
         if self._running is None:
             return 0.0
-        root, beside = self._running.root, self._running.beside
-        used = resident_memory(root) - beside
+        root, baseline_memory = self._running.root, self._running.baseline_memory
+        used = resident_memory(root) - baseline_memory
         if 0 < self._mib < used:
-            used = proportional_memory(root) - beside
+            used = proportional_memory(root) - baseline_memory
         return max(0.0, used)
 
     def find_excess(self, used: float) -> OutOfMemory | None:

@@ -15,8 +15,8 @@ class RunningProgram(Protocol):
     """A running program.
 
     ``descriptor`` is readable once it has ended. ``root`` is the pid of the program, or of the
-    process whose descendants it consists of. ``beside`` is the memory in MiB that these processes
-    had before.
+    process whose descendants it consists of. ``baseline_memory`` is the memory in MiB
+    that these processes had before.
     """
 
     @property
@@ -28,7 +28,7 @@ class RunningProgram(Protocol):
         """Return the pid of the process whose descendants are the program's."""
 
     @property
-    def beside(self) -> float:
+    def baseline_memory(self) -> float:
         """Return the memory in MiB that the processes had before the program began."""
 
     @property
@@ -60,7 +60,7 @@ class Child:
     ``list_others`` returns the children of this process that are not the program's.
     """
 
-    beside = used = 0.0
+    baseline_memory = used = 0.0
 
     def __init__(self, pid: int, list_others: Callable[[], frozenset[int]]) -> None:
         self.root = pid

@@ -10,10 +10,10 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
+from pilot.folders.file_size import MIN_FILE_BYTES
 from pilot.runner.programs.usage import list_threads, process_tree
 
 _MIB = 1 << 20
-_LEAST = 4096
 #: Seconds that a search for the files of a job may take.
 _PATIENCE = 0.2
 
@@ -57,7 +57,7 @@ def _list_files(leader: int, disk: int) -> Iterator[tuple[int, int]]:
 def _measure(status: os.stat_result, disk: int) -> tuple[int, int]:
     if status.st_dev != disk or status.st_nlink or not stat.S_ISREG(status.st_mode):
         return 0, 0
-    return status.st_ino, max(_LEAST, status.st_blocks * 512)
+    return status.st_ino, max(MIN_FILE_BYTES, status.st_blocks * 512)
 
 
 def _list_open_files(thread: int) -> Iterator[os.stat_result]:

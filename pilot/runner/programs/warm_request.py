@@ -146,9 +146,9 @@ class WarmRequest:
         return self._program.running.root
 
     @property
-    def beside(self) -> float:
+    def baseline_memory(self) -> float:
         """Return the memory in MiB that the processes had before the program began."""
-        return self._program.running.beside
+        return self._program.running.baseline_memory
 
     def has_ended(self) -> bool:
         """Continue the exchange and return whether the request has ended."""

@@ -17,14 +17,14 @@ from pilot.runner.cwl.documents import load_again, load_document
 from pilot.runner.cwl.exact_values import read_exact
 from pilot.runner.cwl.requirements import changes_inputs
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.access_errors import UnsoundError, create_refusal_error, find_port
+from pilot.runner.files.access_errors import InvalidOutputError, create_refusal_error, find_port
 from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.output_allowance import OutputAllowance
 from pilot.runner.files.staging import file_url
 from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.command_line import CommandLine
-from pilot.runner.tools.invocation_files import bring_files
+from pilot.runner.tools.invocation_files import stage_files
 from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
 from pilot.runner.tools.warm_start import count_start_arguments
 from sluice.contracts.common.states import ErrorClass
@@ -86,7 +86,7 @@ class InvocationExecutable:
         with _without_retries():
             invocation = _read_invocation(f"{folder}/{IN}/{file['basename']}")
             protected.in_place = changes_inputs(invocation.process)
-            process, order = bring_files(
+            process, order = stage_files(
                 [invocation.process, invocation.order],
                 source=source,
                 folder=f"{folder}/{IN}",
@@ -117,7 +117,7 @@ class InvocationExecutable:
             allowance = OutputAllowance(job_files, disk=disk, inputs=prepared.input_bytes)
             try:
                 pack(outputs, Path(path), open_file=allowance.open)
-            except (ForeignFileError, UnsoundError) as error:
+            except (ForeignFileError, InvalidOutputError) as error:
                 raise create_refusal_error(
                     error, port=find_port(outputs, error.path), exit_code=exit_code
                 ) from error

@@ -21,7 +21,7 @@ _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}")
 _REVEALING_ERRORS = (ErrorClass.CHECKSUM_MISMATCH, ErrorClass.STAGE_IN_FAILED)
 
 
-def bring_files(value: Any, *, source: str, folder: str, protected: ProtectedInputs) -> Any:
+def stage_files(value: Any, *, source: str, folder: str, protected: ProtectedInputs) -> Any:
     """Return ``value`` with each File and Directory staged in ``folder``.
 
     Locations are paths in the storage of the invocation. Its URL, ``source``, is ``<storage>/<data
@@ -32,7 +32,7 @@ def bring_files(value: Any, *, source: str, folder: str, protected: ProtectedInp
         AttemptError: A file could not be staged. The message does not reveal whether another file
             is there.
     """
-    return _InvocationStaging(source.rsplit("/", 2)[0], folder, protected).bring(value)
+    return _InvocationStaging(source.rsplit("/", 2)[0], folder, protected).stage(value)
 
 
 class _InvocationStaging:
@@ -42,14 +42,14 @@ class _InvocationStaging:
         self._folder = folder
         self._number = 0
 
-    def bring(self, value: Any) -> Any:
+    def stage(self, value: Any) -> Any:
         match value:
             case list():
-                return [self.bring(item) for item in value]
+                return [self.stage(item) for item in value]
             case {"class": "File" | "Directory", "location": str()}:
-                return self._bring_object(value, self._create_folder())
+                return self._stage_object(value, self._create_folder())
             case dict():
-                return {key: self.bring(item) for key, item in value.items()}
+                return {key: self.stage(item) for key, item in value.items()}
         return value
 
     def _create_folder(self) -> str:
@@ -57,7 +57,7 @@ class _InvocationStaging:
         self._number += 1
         return tempfile.mkdtemp(prefix=f"named-{self._number}-", dir=self._folder)
 
-    def _bring_object(self, value: dict[str, Any], place: str) -> dict[str, Any]:
+    def _stage_object(self, value: dict[str, Any], place: str) -> dict[str, Any]:
         """Stage a File or Directory.
 
         ``place`` is a folder for it and its secondary files.
@@ -71,23 +71,23 @@ class _InvocationStaging:
             )
         path = f"{place}/{name}"
         if value["class"] == "Directory":
-            self._bring_folder(value, url, path, place)
+            self._stage_folder(value, url, path, place)
         else:
-            self._bring_file(value, url, path)
+            self._stage_file(value, url, path)
         fields = {key: field for key, field in value.items() if key not in _STORAGE_FIELDS}
         staged = {**fields, "location": file_url(path), "basename": name}
         if "secondaryFiles" in value:
             staged["secondaryFiles"] = [
-                self._bring_secondary_file(file, place) for file in value["secondaryFiles"]
+                self._stage_secondary_file(file, place) for file in value["secondaryFiles"]
             ]
         return staged
 
-    def _bring_secondary_file(self, value: dict[str, Any], place: str) -> dict[str, Any]:
+    def _stage_secondary_file(self, value: dict[str, Any], place: str) -> dict[str, Any]:
         """Stage a secondary file.
 
         A literal is written beside the primary file later. Only its parts are staged here.
         """
-        return self._bring_object(value, place) if "location" in value else self.bring(value)
+        return self._stage_object(value, place) if "location" in value else self.stage(value)
 
     def _create_url(self, location: str) -> str:
         url = f"{self._storage}/{location}"
@@ -98,7 +98,7 @@ class _InvocationStaging:
             raise AttemptError(ErrorClass.TOOL_REFUSED, sentence) from error
         return url
 
-    def _bring_file(self, value: dict[str, Any], url: str, path: str) -> None:
+    def _stage_file(self, value: dict[str, Any], url: str, path: str) -> None:
         checksum = value.get("checksum")
         if not (isinstance(checksum, str) and _CHECKSUM.fullmatch(checksum)):
             raise AttemptError(
@@ -107,7 +107,7 @@ class _InvocationStaging:
                 " `sluice cwl-runner` of this release",
             )
         try:
-            self._protected.bring(os.path.basename(path), url, path, checksum=checksum, size=None)
+            self._protected.fetch(os.path.basename(path), url, path, checksum=checksum, size=None)
         except AttemptError as error:
             if error.error_class not in _REVEALING_ERRORS:
                 raise
@@ -117,9 +117,9 @@ class _InvocationStaging:
                 " the invocation gives: it was removed or changed since",
             ) from None
 
-    def _bring_folder(self, value: dict[str, Any], url: str, path: str, place: str) -> None:
+    def _stage_folder(self, value: dict[str, Any], url: str, path: str, place: str) -> None:
         archive, inside = f"{path}.tar", f"{place}/bundle"
-        self._bring_file(value, url, archive)
+        self._stage_file(value, url, archive)
         try:
             bundle = unpack(Path(archive), Path(inside))
         except BundleError as error:

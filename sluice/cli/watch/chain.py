@@ -56,7 +56,7 @@ async def follow_chain(
         for_nodes: Whether to wait for a suitable node if there is none.
 
     Raises:
-        StepNeverFits: No node has what a step needs, and none can be launched that has.
+        UnschedulableStep: No node has what a step needs, and none can be launched that has.
     """
     checks = 0
     waits = ChainWaits(connection, on_wait, for_nodes=for_nodes)

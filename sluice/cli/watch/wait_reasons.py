@@ -17,7 +17,7 @@ OnWait = Callable[[str, str], None]
 _UPLOAD = "the upload"
 
 
-class StepNeverFits(OSError):
+class UnschedulableStep(OSError):
     """No node exists or can be launched for a step, or no pilot of the system starts."""
 
     def __init__(self, step: str, reason: str) -> None:
@@ -28,7 +28,7 @@ class ChainWaits:
     """Reports why a chain waits, again only if the reason changes in more than its numbers.
 
     With ``for_nodes``, it also waits for nodes that do not exist and cannot be launched. Otherwise,
-    ``StepNeverFits`` is raised.
+    ``UnschedulableStep`` is raised.
     """
 
     def __init__(self, connection: Connection, on_wait: OnWait | None, *, for_nodes: bool) -> None:
@@ -42,7 +42,7 @@ class ChainWaits:
         """Report the steps whose ready jobs have not run for a while.
 
         Raises:
-            StepNeverFits: No node can ever run the jobs of a step.
+            UnschedulableStep: No node can ever run the jobs of a step.
         """
         now = time.monotonic()
         for task in tasks if self._on_wait or not self._for_nodes else ():
@@ -79,10 +79,10 @@ class ChainWaits:
             return
         refusal = await asyncio.to_thread(read_refusal, self._connection.url)
         if refusal is not None:
-            raise StepNeverFits(task.step, refusal)
+            raise UnschedulableStep(task.step, refusal)
         outlook = await self._connection.operator.get_outlook(task.task_uid)
         if outlook.never:
-            raise StepNeverFits(task.step, outlook.reason)
+            raise UnschedulableStep(task.step, outlook.reason)
 
     async def _report(self, task: ChainTask) -> None:
         if self._on_wait is None:

@@ -99,7 +99,7 @@ class PeopleCalls(ServiceClient):
         params = {"person": person, "all": everybodys, "ended": ended}
         return await self.call("GET", f"{API}/tokens", params=params, answer=TokenList)
 
-    async def give_token(self, new: NewToken) -> NewTokenSecret:
+    async def create_token(self, new: NewToken) -> NewTokenSecret:
         """Create a token. The call is not retried, because each request creates one.
 
         Raises:

@@ -18,7 +18,7 @@ from sluice.contracts.common.base import Contract, Timestamp
 from sluice.contracts.common.wording import StringRule, in_words, name_rule
 
 #: Length of a password in characters. NIST SP 800-63B requires a length and no character classes.
-LEAST_PASSWORD, MAX_PASSWORD = 12, 512
+MIN_PASSWORD, MAX_PASSWORD = 12, 512
 #: Maximum length of a password or token in a request.
 MAX_CLAIMED = 4096
 #: The prefix of all tokens of people. It makes leaked tokens recognizable.
@@ -59,10 +59,9 @@ def _long_enough(password: SecretStr) -> SecretStr:
     except UnicodeEncodeError:
         raise in_words("a password is text in UTF-8, and this one is not") from None
     length = len(text)
-    if not LEAST_PASSWORD <= length <= MAX_PASSWORD:
+    if not MIN_PASSWORD <= length <= MAX_PASSWORD:
         raise in_words(
-            f"a password has {LEAST_PASSWORD} to {MAX_PASSWORD} characters, and this one has"
-            f" {length}"
+            f"a password has {MIN_PASSWORD} to {MAX_PASSWORD} characters, and this one has {length}"
         )
     return password
 
@@ -71,7 +70,7 @@ Password = Annotated[
     SecretStr,
     AfterValidator(_long_enough),
     ONLY_IN_JSON,
-    Field(description=f"{LEAST_PASSWORD} to {MAX_PASSWORD} characters."),
+    Field(description=f"{MIN_PASSWORD} to {MAX_PASSWORD} characters."),
 ]
 #: A password or token in a request, not yet verified.
 Claimed = Annotated[SecretStr, ONLY_IN_JSON, Field(max_length=MAX_CLAIMED)]

@@ -23,7 +23,7 @@ MAX_ADDED = 16 * 1024
 #: The most bytes of the values of a chain's parameters as JSON.
 MAX_PARAMS = 1024 * 1024
 #: The most levels of nested objects and lists.
-DEEPEST = 32
+MAX_DEPTH = 32
 #: The most characters of a text, of a URL, and of a word.
 MAX_TEXT, MAX_URL, MAX_WORD = 4_000, 4_096, 255
 #: The most GPUs of a node. Each may be divided into seven.
@@ -42,9 +42,9 @@ def json_check(subject: str, limit: int, remedy: str) -> Callable[[dict[str, Any
     def check(value: dict[str, Any]) -> dict[str, Any]:
         if not value:
             return value
-        if is_deeper_than(value, DEEPEST):
+        if is_deeper_than(value, MAX_DEPTH):
             raise in_words(
-                f"{subject} may nest objects and lists {DEEPEST} deep, and these go deeper:"
+                f"{subject} may nest objects and lists {MAX_DEPTH} deep, and these go deeper:"
                 f" {remedy}"
             )
         content = pydantic_core.to_json(value, inf_nan_mode="null")
@@ -112,14 +112,14 @@ check_origin = json_check("the origin of a file", MAX_META, "name what made it i
 NewMetadata = Annotated[
     Metadata,
     AfterValidator(check_meta),
-    Field(description=f"At most {MAX_META} bytes as JSON, nested at most {DEEPEST} deep."),
+    Field(description=f"At most {MAX_META} bytes as JSON, nested at most {MAX_DEPTH} deep."),
 ]
 
 #: Values of parameters in a request.
 NewParams = Annotated[
     dict[str, Any],
     AfterValidator(json_check("values of parameters", MAX_PARAMS, "give what is larger as a file")),
-    Field(description=f"At most {MAX_PARAMS} bytes as JSON, nested at most {DEEPEST} deep."),
+    Field(description=f"At most {MAX_PARAMS} bytes as JSON, nested at most {MAX_DEPTH} deep."),
 ]
 
 #: Text in a request.

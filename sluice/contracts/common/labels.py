@@ -13,7 +13,7 @@ from sluice.contracts.data.datasets import Dataset
 from sluice.text.visible_text import quoted
 
 
-class Ambiguous(Conflict):
+class AmbiguousName(Conflict):
     """Several objects have the same name. The findings list them."""
 
     def __init__(self, kind: str, name: str, candidates: Sequence[str]) -> None:
@@ -65,13 +65,15 @@ def select_dataset(name: str, datasets: Sequence[Dataset]) -> Dataset | None:
     Deleted data sets are ignored if there are others.
 
     Raises:
-        Ambiguous: Several data sets have the name.
+        AmbiguousName: Several data sets have the name.
     """
     candidates = [
         dataset for dataset in datasets if dataset.state is not DatasetState.DELETED
     ] or datasets
     if len(candidates) > 1:
-        raise Ambiguous("data sets", name, [describe_dataset(dataset) for dataset in candidates])
+        raise AmbiguousName(
+            "data sets", name, [describe_dataset(dataset) for dataset in candidates]
+        )
     return candidates[0] if candidates else None
 
 

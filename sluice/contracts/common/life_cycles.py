@@ -13,7 +13,7 @@ StateT = TypeVar("StateT", bound=StrEnum)
 Moves = Mapping[StateT, frozenset[StateT]]
 
 
-class IllegalMove(Exception):
+class IllegalTransition(Exception):
     """A transition that the life cycle does not allow, which is a program error.
 
     ``what`` names the object.
@@ -35,10 +35,10 @@ def require_move(moves: Moves[StateT], old: StateT, new: StateT, *, what: str) -
     """Require that the life cycle allows the transition.
 
     Raises:
-        IllegalMove: The transition is not in ``moves``.
+        IllegalTransition: The transition is not in ``moves``.
     """
     if not may_move(moves, old, new):
-        raise IllegalMove(what, old, new)
+        raise IllegalTransition(what, old, new)
 
 
 def states_before(moves: Moves[StateT], target: StateT) -> list[StateT]:

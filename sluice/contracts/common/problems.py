@@ -73,7 +73,7 @@ class ServiceError(Exception):
         ├── Forbidden           403  the principal may not do this
         ├── NotFound            404  the object does not exist
         ├── Conflict            409  the current state does not allow it (the state is a field)
-        │   └── NeedsForce      409  the request is accepted with ``force``
+        │   └── ForceRequired   409  the request is accepted with ``force``
         ├── Unprocessable       422  the content is wrong: ``findings`` say what and where
         └── NotAvailable        503  something that this request needs does not answer now
     """
@@ -129,7 +129,7 @@ class Conflict(ServiceError):
     status, slug, title = 409, "conflict", "Conflict with the current state"
 
 
-class NeedsForce(Conflict):
+class ForceRequired(Conflict):
     """The request is refused, and accepted with ``force``.
 
     Each interface says in its own terms how to force the request: REST ``force=true``, the command
@@ -160,7 +160,7 @@ class Unprocessable(ServiceError):
     status, slug, title = 422, "unprocessable", "Invalid request"
 
 
-class WrongCursor(Unprocessable):
+class InvalidCursor(Unprocessable):
     """``after`` is not a cursor of the list."""
 
     def __init__(self, after: str) -> None:

@@ -83,10 +83,10 @@ def _apart(files: list[NewAssetFile]) -> list[NewAssetFile]:
 
 def _in_order(text: str) -> str:
     """Return a new text, or raise an error if a character would show it in another order."""
-    if found := REORDERING.intersection(text):
+    if forbidden := REORDERING.intersection(text):
         raise in_words(
-            f"{quoted(text)} has the character U+{ord(min(found)):04X}, which shows the text behind"
-            " it in another order than it has: remove it"
+            f"{quoted(text)} has the character U+{ord(min(forbidden)):04X}, which shows the text"
+            " behind it in another order than it has: remove it"
         )
     return text
 

@@ -48,7 +48,7 @@ Counts = Annotated[dict[_Name, Count], Field(max_length=16)]
 _counts_adapter: TypeAdapter[dict[str, int]] = TypeAdapter(Counts)
 
 
-class WrongCounts(ValueError):
+class InvalidCounts(ValueError):
     """The counts are invalid. The message says what is wrong and what is valid."""
 
 
@@ -56,7 +56,7 @@ def require_counts(value: Any) -> dict[str, int]:
     """Return the counts of a file.
 
     Raises:
-        WrongCounts: The value is not valid.
+        InvalidCounts: The value is not valid.
     """
     try:
         counts = _counts_adapter.validate_python(value)
@@ -64,9 +64,9 @@ def require_counts(value: Any) -> dict[str, int]:
         fault = error.errors()[0]
         where = "".join(f" {part}" for part in fault["loc"][:1])
         why = lower_first(validation_sentence(fault))
-        raise WrongCounts(f"{COUNTS}{where}: {why}; {_VALID_COUNTS}") from error
+        raise InvalidCounts(f"{COUNTS}{where}: {why}; {_VALID_COUNTS}") from error
     if reserved := sorted(_RESERVED & counts.keys()):
-        raise WrongCounts(
+        raise InvalidCounts(
             f"{COUNTS} {reserved[0]}: the system counts {' and '.join(sorted(_RESERVED))} itself;"
             " take another name"
         )
@@ -77,7 +77,7 @@ def counts_in(meta: Mapping[str, Any]) -> dict[str, int]:
     """Return the counts in the metadata of a file, or nothing if they are missing or invalid."""
     try:
         return require_counts(meta[COUNTS]) if COUNTS in meta else {}
-    except WrongCounts:
+    except InvalidCounts:
         return {}
 
 

@@ -11,7 +11,7 @@ from sluice.contracts.common.wording import in_words
 from sluice.text.visible_text import quoted
 
 #: The least and the most seconds between two checkpoints.
-SHORTEST, LONGEST = 1, 86_400
+MIN_INTERVAL, MAX_INTERVAL = 1, 86_400
 #: The most patterns of one tool, and the most characters of a pattern.
 MAX_PATTERNS, MAX_PATTERN = 64, 1024
 #: The most files of one checkpoint. All are open while they are read.
@@ -51,7 +51,7 @@ class Checkpoint(Contract):
     """
 
     files: Annotated[list[Pattern], Field(min_length=1, max_length=MAX_PATTERNS)]
-    every: Annotated[float, Field(ge=SHORTEST, le=LONGEST)] = 10.0
+    every: Annotated[float, Field(ge=MIN_INTERVAL, le=MAX_INTERVAL)] = 10.0
 
     @property
     def words(self) -> str:

@@ -25,7 +25,7 @@ Version = Annotated[
 #: The most GPUs of a job. No node has more.
 MAX_GPUS_PER_JOB = 64
 #: The smallest part of a GPU that a job can request.
-LEAST_SHARE = 0.01
+MIN_SHARE = 0.01
 
 
 @cache
@@ -80,7 +80,7 @@ class GpuAmount(Contract):
         memory: MiB. 0 stands for the same share of the GPU's memory.
     """
 
-    share: Annotated[float, Field(ge=LEAST_SHARE, le=1, strict=False)] = 1.0
+    share: Annotated[float, Field(ge=MIN_SHARE, le=1, strict=False)] = 1.0
     memory: Annotated[int, Field(ge=0, le=1_000_000_000)] = 0
 
 

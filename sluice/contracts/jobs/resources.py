@@ -17,13 +17,13 @@ from sluice.contracts.jobs.gpus import FreeGpu
 #: Limits of one node and of one job.
 MAX_NAMED, MAX_LABELS = 64, 64
 #: The smallest and the largest amount of a named resource.
-LEAST_AMOUNT, MAX_AMOUNT = 0.001, 1_000_000_000
+MIN_AMOUNT, MAX_AMOUNT = 0.001, 1_000_000_000
 
 ResourceName = Annotated[
     str,
     name_rule("a resource's or label's name", first="A-Za-z", other="A-Za-z0-9_.-", max_length=63),
 ]
-Amount = Annotated[float, Field(ge=LEAST_AMOUNT, le=MAX_AMOUNT)]
+Amount = Annotated[float, Field(ge=MIN_AMOUNT, le=MAX_AMOUNT)]
 
 #: Amounts by name of the resource.
 NamedAmounts = Annotated[dict[ResourceName, Amount], Field(max_length=MAX_NAMED)]

@@ -39,19 +39,19 @@ class KindTimes(Contract):
 class SimulationResult(Contract):
     """The result of a simulation.
 
-    A page is a unit of input that passes all stages of a pipeline.
+    An item is a unit of input that passes all stages of a pipeline.
 
     Attributes:
         scenario: The name of the scenario.
         policy: The placement policy.
         seed: The seed of the random numbers.
         end: The time of the last event.
-        pages: The number of pages that came.
-        finished: The number of pages that passed all stages.
+        pages: The number of items that came.
+        finished: The number of items that passed all stages.
         kinds: The times of each kind of work.
-        waiting: Waiting times of pages, summed over all stages.
-        working: Working times of pages, summed over all stages.
-        passage: Sums of waiting and working time of pages.
+        waiting: Waiting times of items, summed over all stages.
+        working: Working times of items, summed over all stages.
+        passage: Sums of waiting and working time of items.
         busy: The share of the time of all slots in which jobs ran.
         loading: The share of the time of all slots in which tools were loaded.
         timeline: What each slot did when, if the caller asked for it.

@@ -13,7 +13,7 @@ MAX_SPENT_FILE = 1 << 16
 _spent_adapter: TypeAdapter[dict[str, float]] = TypeAdapter(SpentAmounts)
 
 
-class WrongSpent(ValueError):
+class InvalidSpentFile(ValueError):
     """The file is not valid; the text of the exception says why."""
 
 
@@ -21,13 +21,13 @@ def parse_spent(text: bytes) -> dict[str, float]:
     """Return the amounts that a tool's file names.
 
     Raises:
-        WrongSpent: The text is no JSON object of names and amounts.
+        InvalidSpentFile: The text is no JSON object of names and amounts.
     """
     if len(text) > MAX_SPENT_FILE:
-        raise WrongSpent(f"{SPENT_FILE} is larger than {MAX_SPENT_FILE} bytes")
+        raise InvalidSpentFile(f"{SPENT_FILE} is larger than {MAX_SPENT_FILE} bytes")
     try:
         return _spent_adapter.validate_json(text)
     except ValidationError as error:
         fault = error.errors()[0]
         where = "".join(f" {part}" for part in fault["loc"][:1])
-        raise WrongSpent(f"{SPENT_FILE}{where}: {validation_sentence(fault)}") from error
+        raise InvalidSpentFile(f"{SPENT_FILE}{where}: {validation_sentence(fault)}") from error

@@ -60,7 +60,7 @@ class WorkTimes(Contract):
         steps: The times of each step.
         waiting: The sum of the mean waiting times of the steps.
         working: The sum of the mean working times of the steps.
-        passage: The passage times of the step with the longest mean passage.
+        passage: The turnaround times of the step with the longest mean turnaround.
         chains: Times from the first task to the end of the last, of chains whose tasks have all
             ended.
         uncounted: The number of ended tasks whose jobs are not counted yet.

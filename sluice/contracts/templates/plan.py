@@ -78,7 +78,7 @@ class Boundary(Contract):
 
 #: Errors that are retried only on request, because they would occur again: an exceeded time limit,
 #: too little memory on all nodes, and a missing or broken program.
-Hopeless = Literal["tool_timeout", "out_of_memory", "no_program"]
+NonRetryableErrorClass = Literal["tool_timeout", "out_of_memory", "no_program"]
 
 
 class Retry(Contract):
@@ -93,7 +93,7 @@ class Retry(Contract):
 
     attempts: Annotated[int, Field(ge=1, le=100)] = 3
     backoff: Annotated[float, Field(ge=0.0, le=86_400.0)] = 1.0
-    also: list[Hopeless] = Field(default_factory=list)
+    also: list[NonRetryableErrorClass] = Field(default_factory=list)
     speculate: bool = True
 
 

@@ -14,7 +14,7 @@ from sluice.cwl.properties.conditions import InvalidConditionError, parse_condit
 from sluice.cwl.properties.field_value import FieldValue
 from sluice.cwl.reading.findings import TextPlace, suggest_or_list, text_place
 from sluice.cwl.reading.nodes import plain_json
-from sluice.scheduling.schedules import WrongScheduleError, check_schedule, check_zone
+from sluice.scheduling.schedules import InvalidScheduleError, check_schedule, check_zone
 from sluice.text.sentences import lower_first
 from sluice.text.visible_text import quoted
 
@@ -89,9 +89,9 @@ def _read_schedule(
     for key, text, check in ((_SCHEDULE, schedule, check_schedule), (_ZONE, zone, check_zone)):
         try:
             if not isinstance(text, str):
-                raise WrongScheduleError(f"is a text, not {quoted(plain_json(text))}")
+                raise InvalidScheduleError(f"is a text, not {quoted(plain_json(text))}")
             check(text)
-        except WrongScheduleError as error:
+        except InvalidScheduleError as error:
             value.report_error(f"{key}: {error}", places.get(key, places[_SCHEDULE]))
             is_valid = False
     return Trigger(schedule=" ".join(schedule.split()), zone=zone) if is_valid else None

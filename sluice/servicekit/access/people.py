@@ -31,7 +31,7 @@ class People(Protocol):
 
         Raises:
             Unauthenticated: The name or the password is wrong.
-            TooManyTries: Too many sign-ins have failed.
+            TooManySignInAttempts: Too many sign-ins have failed.
         """
         ...
 

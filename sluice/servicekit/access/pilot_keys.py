@@ -20,7 +20,7 @@ _Y8 = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
 _SMALL_ORDER = {0, 1, _P - 1, _Y8, _P - _Y8}
 
 
-class _WrongProofError(Exception):
+class _InvalidProofError(Exception):
     """The proof is well-formed, but does not prove anything."""
 
 
@@ -33,16 +33,16 @@ def proven_key(proof: str, now: float) -> str:
     try:
         header = jws.extract_compact(proof.encode()).headers()
         if header.get("typ") != PILOT_PROOF or header.get("alg") != PILOT_PROOF_ALGORITHM:
-            raise _WrongProofError("it is of another kind")
+            raise _InvalidProofError("it is of another kind")
         key = OKPKey.import_key(header["jwk"])
         if key.is_private:
-            raise _WrongProofError("it has the private key in it")
+            raise _InvalidProofError("it has the private key in it")
         if _has_small_order(key):
-            raise _WrongProofError("its key is one that everybody can sign with")
+            raise _InvalidProofError("its key is one that everybody can sign with")
         created_at = jwt.decode(proof, key, algorithms=[PILOT_PROOF_ALGORITHM]).claims.get("iat")
         if not isinstance(created_at, int) or abs(created_at) > _LATEST:
-            raise _WrongProofError("it does not say when it was made")
-    except _WrongProofError as error:
+            raise _InvalidProofError("it does not say when it was made")
+    except _InvalidProofError as error:
         raise Unauthenticated(f"the proof of the pilot's key is invalid: {error}") from None
     except MALFORMED as error:
         raise Unauthenticated(

@@ -63,7 +63,7 @@ class RoutePolicy:
         return ", ".join([*people, *services, *sorted(self.others)])
 
 
-class NoPolicy(TypeError):
+class MissingPolicy(TypeError):
     """A programming error: a route does not declare a policy."""
 
     def __init__(self, route: str) -> None:
@@ -124,9 +124,9 @@ def get_policy(view: Callable[..., Any], *, route: str) -> RoutePolicy:
     """Return the policy of a view.
 
     Raises:
-        NoPolicy: The view of ``route`` declares no policy.
+        MissingPolicy: The view of ``route`` declares no policy.
     """
     declared: RoutePolicy | None = getattr(view, _MARK, None)
     if declared is None:
-        raise NoPolicy(route)
+        raise MissingPolicy(route)
     return declared

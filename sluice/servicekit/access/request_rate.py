@@ -33,7 +33,7 @@ class TooManyRequests(ServiceError):
         )
 
 
-class TooManyAtOnce(ServiceError):
+class TooManyConcurrentRequests(ServiceError):
     """A person or pilot has too many open requests."""
 
     status, slug, title = TooManyRequests.status, TooManyRequests.slug, TooManyRequests.title
@@ -59,7 +59,7 @@ class RequestsAtOnce:
         """Count a request while it is answered.
 
         Raises:
-            TooManyAtOnce: The principal already has the maximum number of open requests.
+            TooManyConcurrentRequests: The principal has the maximum number of open requests.
         """
         match principal:
             case Person() if principal.role is not Role.ADMIN:
@@ -70,7 +70,7 @@ class RequestsAtOnce:
                 yield
                 return
         if self._under_way[key] >= MAX_CONCURRENT:
-            raise TooManyAtOnce(principal)
+            raise TooManyConcurrentRequests(principal)
         self._under_way[key] += 1
         try:
             yield

@@ -21,7 +21,7 @@ _CURVE, _END = "Ed25519", "-----END"
 _MAKE = "`sluice setup service-keys FOLDER` makes what is missing"
 
 
-class BadKeys(ValueError):
+class InvalidKeys(ValueError):
     """A key cannot be used. The message names the key and says what to do."""
 
 
@@ -35,22 +35,22 @@ def read_keys(path: Path, *, private: bool) -> list[OKPKey]:
     """Return all keys of a file, the newest last.
 
     Raises:
-        BadKeys: The file is missing or holds anything but keys of the wanted kind.
+        InvalidKeys: The file is missing or holds anything but keys of the wanted kind.
     """
     try:
         parts = [part for part in path.read_text().split(_END) if "BEGIN" in part]
         keys = [OKPKey.import_key(f"{_from_begin(part)}{_end_line(part)}\n") for part in parts]
     except OSError as error:
-        raise BadKeys(
+        raise InvalidKeys(
             f"the key file {path} cannot be read ({reason_of(error)}): {_MAKE}"
         ) from error
     except (JoseError, ValueError) as error:
-        raise BadKeys(f"{path} holds something else than keys in PEM: {_MAKE}") from error
+        raise InvalidKeys(f"{path} holds something else than keys in PEM: {_MAKE}") from error
     if not keys:
-        raise BadKeys(f"{path} holds no key in PEM: {_MAKE}")
+        raise InvalidKeys(f"{path} holds no key in PEM: {_MAKE}")
     if any(key.curve_name != _CURVE or (private and not key.is_private) for key in keys):
         kind = "private" if private else "public"
-        raise BadKeys(f"{path} holds something else than {kind} {_CURVE} keys: {_MAKE}")
+        raise InvalidKeys(f"{path} holds something else than {kind} {_CURVE} keys: {_MAKE}")
     return keys
 
 
@@ -74,7 +74,7 @@ class ServiceKeys:
         """Read the keys of a folder for ``service``.
 
         Raises:
-            BadKeys: A key is missing or cannot be used.
+            InvalidKeys: A key is missing or cannot be used.
         """
         self.service = CallingService(service)
         self._own = _KeyFile(key_files(folder, service)[0], private=True)
@@ -103,17 +103,17 @@ class ServiceKeys:
             for key in file.current():
                 other = prints.setdefault(key.thumbprint(), service)
                 if other is not service:
-                    raise BadKeys(
+                    raise InvalidKeys(
                         f"one key stands in {short_name(other)}.pub and {short_name(service)}.pub"
                         f" of {folder}: each service has its own key"
                     )
         if not prints:
-            raise BadKeys(f"there is no public key (NAME.pub) in {folder}: {_MAKE}")
+            raise InvalidKeys(f"there is no public key (NAME.pub) in {folder}: {_MAKE}")
         if self._public[self.service].path.exists() and (
             prints.get(self.own().thumbprint()) is not self.service
         ):
             private, public = (file.name for file in key_files(folder, self.service))
-            raise BadKeys(
+            raise InvalidKeys(
                 f"{private} does not go with {public} in {folder}: `sluice setup service-keys"
                 f" {folder}` adds what is missing; give all services that {public}"
             )
@@ -131,7 +131,7 @@ class _KeyFile:
         """Read the file.
 
         Raises:
-            BadKeys: The file cannot be used.
+            InvalidKeys: The file cannot be used.
         """
         self._stamp = self._stamp_now()
         self._keys = read_keys(self.path, private=self._private)
@@ -141,7 +141,7 @@ class _KeyFile:
         if self._stamp_now() not in {None, self._stamp}:
             try:
                 self.require()
-            except BadKeys as error:
+            except InvalidKeys as error:
                 log.warning("keys.unreadable", file=str(self.path), reason=str(error))
         return self._keys
 

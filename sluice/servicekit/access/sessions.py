@@ -48,7 +48,7 @@ class Sessions:
 
         Raises:
             Unauthenticated: The name or the password is wrong.
-            TooManyTries: Too many sign-ins have failed.
+            TooManySignInAttempts: Too many sign-ins have failed.
         """
         secret = await self._people.session_with_password(name, password)
         return await self._replace_cookie(secret, cookies, secure=secure)

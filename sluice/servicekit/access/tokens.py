@@ -60,7 +60,7 @@ class PilotTokens:
     def __init__(self, keys: Sequence[str]) -> None:
         self._signer = URLSafeTimedSerializer(list(keys), salt="sluice.pilot")
 
-    def give(self, pilot: UUID, site: UUID | None = None) -> str:
+    def issue(self, pilot: UUID, site: UUID | None = None) -> str:
         """Return a token for a pilot that comes from ``site``."""
         payload = pilot.hex if site is None else [pilot.hex, site.hex]
         return str(self._signer.dumps(payload))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from sluice.contracts.access.audit import FIRST, AuditFilter, AuditKind, AuditRow, AuditSearch
-from sluice.contracts.common.problems import WrongCursor
+from sluice.contracts.common.problems import InvalidCursor
 from sluice.servicekit.audit.request import PersonRequest, current_address
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def parse_cursor(filters: AuditFilter) -> tuple[datetime, UUID] | None:
     """Return time and request of the last entry on the previous page.
 
     Raises:
-        WrongCursor: The cursor cannot be read.
+        InvalidCursor: The cursor cannot be read.
     """
     if filters.after is None:
         return None
@@ -52,7 +52,7 @@ def parse_cursor(filters: AuditFilter) -> tuple[datetime, UUID] | None:
     try:
         return datetime.fromisoformat(at), UUID(request)
     except ValueError as error:
-        raise WrongCursor(filters.after) from error
+        raise InvalidCursor(filters.after) from error
 
 
 async def note(
@@ -90,7 +90,7 @@ async def list_first_rows(connection: Connection, query: AuditSearch) -> list[Au
     """Return the first row of each matching request, newest first.
 
     Raises:
-        WrongCursor: The cursor of the page cannot be read.
+        InvalidCursor: The cursor of the page cannot be read.
     """
     rows = await connection.fetch(
         SELECT_FIRST,

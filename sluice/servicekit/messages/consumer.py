@@ -31,7 +31,7 @@ log = structlog.get_logger(__name__)
 
 #: Seconds between two attempts while the database is unavailable: the first pause, which doubles up
 #: to the longest.
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
+FIRST_PAUSE, MAX_PAUSE = 0.1, 5.0
 #: The maximum number of faults that the reason for a rejection lists.
 MAX_FAULTS = 5
 #: The maximum number of messages in a batch.
@@ -164,15 +164,15 @@ class QueueConsumer(_Consumer):
             except (*TRANSIENT_ERRORS, NotAvailable) as error:
                 log.warning("consumer.waiting", queue=self.queue, reason=reason_of(error))
                 failures += 1
-                await asyncio.sleep(pause_after(failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE))
+                await asyncio.sleep(pause_after(failures, first=FIRST_PAUSE, longest=MAX_PAUSE))
 
     async def _apply(self, transaction: Transaction, batch: Sequence[_Parsed]) -> int:
         """Apply messages until the transaction's time is over, and return their number."""
         end = time.monotonic() + self._transaction_seconds
-        new = await transaction.first_time(self.queue, [parsed.event.id for parsed in batch])
+        new = await transaction.mark_applied(self.queue, [parsed.event.id for parsed in batch])
         for count, parsed in enumerate(batch):
             if count and time.monotonic() >= end:
-                await transaction.leave_for_later(self.queue, new)
+                await transaction.unmark_applied(self.queue, new)
                 return count
             if parsed.event.id not in new:
                 self._metrics.messages.labels(self.queue, "repeated").inc()

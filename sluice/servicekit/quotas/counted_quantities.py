@@ -36,7 +36,7 @@ ON CONFLICT (kind, name, quantity) DO UPDATE SET most = $4
 _REMOVE = "DELETE FROM quotas WHERE kind = $1 AND name = $2 AND quantity = $3"
 
 
-class NotCounted(Unprocessable):
+class UncountedQuantity(Unprocessable):
     """Another service counts this quantity."""
 
     def __init__(self, quantity: Quantity, here: Iterable[Quantity]) -> None:
@@ -80,12 +80,12 @@ class CountedQuantities:
         """Set the quotas of a holder. None removes a quota.
 
         Raises:
-            NotCounted: Another service counts the quantity.
+            UncountedQuantity: Another service counts the quantity.
         """
         if (
             elsewhere := next((each for each in limits if each not in self.sums), None)
         ) is not None:
-            raise NotCounted(elsewhere, self.sums)
+            raise UncountedQuantity(elsewhere, self.sums)
         for quantity, number in sorted(limits.items()):
             key = (holder.kind, holder.name, quantity)
             if number is None:

@@ -23,7 +23,7 @@ from sluice.text.os_errors import reason_of
 log = structlog.get_logger(__name__)
 
 #: Seconds between ticks after successive failures: the first pause and the longest.
-FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+FIRST_PAUSE, MAX_PAUSE = 0.2, 5.0
 #: Seconds that the current tick may take to end when the loop is stopped.
 STOP_PATIENCE = 2.0
 
@@ -101,7 +101,7 @@ class Loop:
 
     async def _pause(self, failures: int) -> None:
         event, seconds = (
-            (self._stopping, pause_after(failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE))
+            (self._stopping, pause_after(failures, first=FIRST_PAUSE, longest=MAX_PAUSE))
             if failures
             else (self._wake, self._period)
         )

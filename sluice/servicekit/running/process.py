@@ -25,7 +25,7 @@ from sluice.servicekit.access.authentication_setup import (
     protect_without_accounts,
 )
 from sluice.servicekit.access.principal import ScraperCaller
-from sluice.servicekit.access.service_keys import BadKeys, ServiceKeys
+from sluice.servicekit.access.service_keys import InvalidKeys, ServiceKeys
 from sluice.servicekit.access.service_tokens import ServiceSigner, ServiceTokens
 from sluice.servicekit.access.tokens import FixedTokens
 from sluice.servicekit.database import Database
@@ -39,7 +39,7 @@ from sluice.servicekit.running.service_modules import build_function, settings_c
 from sluice.servicekit.running.signals import StopRequest
 from sluice.servicekit.running.startup import start_when_possible
 from sluice.servicekit.settings import ServiceSettings, env_prefix
-from sluice.servicekit.settings_sources import WrongSettings, load_settings, unknown_variables
+from sluice.servicekit.settings_sources import InvalidSettings, load_settings, unknown_variables
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import UnknownTransport, open_transport
 from sluice.servicekit.web.server import HttpServer
@@ -79,15 +79,15 @@ def run_service(name: str) -> None:
         if settings.service_keys is not None:
             keys = ServiceKeys(settings.service_keys, name)
         elif settings.accounts:
-            raise WrongSettings([f"{env_prefix(name)}ACCOUNTS: {_KEYS_FIRST}"])
+            raise InvalidSettings([f"{env_prefix(name)}ACCOUNTS: {_KEYS_FIRST}"])
         transport = open_transport(
             settings.broker_url, sluice_topology(), declare=settings.declare_queues
         )
-    except WrongSettings as error:
+    except InvalidSettings as error:
         sys.exit(_print_errors(error.sentences))
     except UnknownTransport as error:
         sys.exit(_print_errors([f"{env_prefix(name)}BROKER_URL: {error}"]))
-    except BadKeys as error:
+    except InvalidKeys as error:
         sys.exit(_print_errors([f"{env_prefix(name)}SERVICE_KEYS: {error}"]))
     configure_logging(name, level=settings.log_level)
     if unknown := unknown_variables(owner):

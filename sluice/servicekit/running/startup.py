@@ -16,7 +16,7 @@ from sluice.text.os_errors import reason_of
 log = structlog.get_logger(__name__)
 
 #: Seconds between two attempts: the first pause, which doubles up to the longest.
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
+FIRST_PAUSE, MAX_PAUSE = 0.1, 2.0
 
 #: The memory address in a library's message, which differs each time.
 _PLACE_IN_MEMORY = re.compile(r" at 0x[0-9a-f]+")
@@ -47,4 +47,4 @@ async def start_when_possible(
                 logged.add(reason)
                 log.warning("service.waiting", what=what, reason=reason)
         failures += 1
-        await asyncio.sleep(pause_after(failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE))
+        await asyncio.sleep(pause_after(failures, first=FIRST_PAUSE, longest=MAX_PAUSE))

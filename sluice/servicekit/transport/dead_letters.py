@@ -9,7 +9,7 @@ from datetime import datetime
 
 #: The maximum number of characters of a reason. All headers of a RabbitMQ message must fit into one
 #: frame.
-LONGEST_REASON = 2000
+MAX_REASON_LENGTH = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ def readable_reason(reason: str) -> str:
     """
     plain = "".join(
         character if character.isprintable() or character == "\n" else "\N{REPLACEMENT CHARACTER}"
-        for character in reason[: LONGEST_REASON + 1]
+        for character in reason[: MAX_REASON_LENGTH + 1]
     )
-    return plain if len(reason) <= LONGEST_REASON else plain[: LONGEST_REASON - 1] + "…"
+    return plain if len(reason) <= MAX_REASON_LENGTH else plain[: MAX_REASON_LENGTH - 1] + "…"
 
 
 def unanswered_reason(limit: int, last: str | None) -> str:

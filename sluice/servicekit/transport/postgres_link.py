@@ -29,7 +29,7 @@ STATEMENT_TIMEOUT = 30.0
 SWEEP_INTERVAL = 1.0
 # Seconds between two attempts to reconnect. The first pause is short, because the server restarts
 # within a second.
-FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+FIRST_PAUSE, MAX_PAUSE = 0.2, 5.0
 
 #: The errors of asyncpg that the server causes, and not a statement. The statements here are few
 #: and fixed, so that more errors than elsewhere point to the server (SQLSTATE classes 25, 40, 57,
@@ -235,7 +235,7 @@ class PostgresSession:
                 log.warning("transport.lost", reason=error.what, failures=failures)
                 await self._leave()
             await asyncio.sleep(
-                pause_after(failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE)
+                pause_after(failures, first=FIRST_PAUSE, longest=MAX_PAUSE)
                 if failures
                 else SWEEP_INTERVAL
             )

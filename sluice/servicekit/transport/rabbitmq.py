@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 # Seconds between two attempts to receive after a loss: the first pause, which doubles up to the
 # longest.
 FIRST_PAUSE = 0.2
-LONGEST_PAUSE = 5.0
+MAX_PAUSE = 5.0
 
 
 class RabbitTransport:
@@ -111,8 +111,8 @@ class RabbitTransport:
         await answer(channel.close())
 
     async def _prepare(self, connection: AbstractConnection) -> None:
-        bring = rabbitmq_declare.declare if self._declare else rabbitmq_declare.check_declared
-        await bring(connection, self._layout)
+        prepare = rabbitmq_declare.declare if self._declare else rabbitmq_declare.check_declared
+        await prepare(connection, self._layout)
 
     async def _consume(
         self, queue: Queue, prefetch: int
@@ -138,7 +138,7 @@ class RabbitTransport:
                     reason=error.what,
                     failures=failures,
                 )
-                await self._pause(pause_after(failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE))
+                await self._pause(pause_after(failures, first=FIRST_PAUSE, longest=MAX_PAUSE))
             finally:
                 self._consumers.discard(consumer)
                 await consumer.close()

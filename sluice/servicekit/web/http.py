@@ -125,7 +125,7 @@ def create_app(
         audit: The database of the audit log. None means that people's requests are not recorded.
 
     Raises:
-        NoPolicy: A route declares no policy.
+        MissingPolicy: A route declares no policy.
     """
     app = FastAPI(
         title=f"Sluice {name}",
@@ -159,7 +159,7 @@ def _behind_policy(route: BaseRoute, owners: OwnersGuard | None) -> BaseRoute:
     """Put the policy of a route in front of it.
 
     Raises:
-        NoPolicy: The route declares no policy.
+        MissingPolicy: The route declares no policy.
     """
     if not isinstance(route, Route):
         raise TypeError(f"{route!r} is not a route that a policy could stand before")

@@ -24,7 +24,7 @@ _OTHER_MEDIA = ("multipart/", "application/octet-stream", "application/x-www-for
 _MAX_FINDINGS = 20
 
 
-class NotJson(Unprocessable):
+class InvalidJson(Unprocessable):
     """The body contains a number that JSON does not know, or is in another encoding."""
 
     slug, title = "invalid-request", "Malformed request"
@@ -47,12 +47,12 @@ class JsonNumbers:
             messages.append(await receive())
         body = b"".join(message.get("body", b"") for message in messages)
         if _is_in_another_encoding(body):
-            error = NotJson("the body is not in UTF-8, which JSON has to be in (RFC 8259)")
+            error = InvalidJson("the body is not in UTF-8, which JSON has to be in (RFC 8259)")
             await self._refuse(error)(scope, receive, send)
             return
         if _SUSPICIOUS.search(body) and (findings := _findings(body)):
             detail = "; ".join(finding.message for finding in findings)
-            await self._refuse(NotJson(detail, findings=findings))(scope, receive, send)
+            await self._refuse(InvalidJson(detail, findings=findings))(scope, receive, send)
             return
 
         async def replay() -> Message:

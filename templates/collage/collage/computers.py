@@ -6,7 +6,7 @@ from random import Random
 
 #: The shortest and longest duration of jobs in seconds, and the jitter of single jobs. The duration
 #: of a computer is an integer that is fixed at its start.
-SHORTEST, LONGEST, JITTER = 4, 10, 1.0
+MIN_DELAY, MAX_DELAY, JITTER = 4, 10, 1.0
 #: Seconds between two checks of whether a computer dies.
 CHECK = 5.0
 
@@ -41,7 +41,7 @@ class OldComputer:
     delay: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self.delay = self.random.randint(SHORTEST, LONGEST)
+        self.delay = self.random.randint(MIN_DELAY, MAX_DELAY)
 
     def job_seconds(self) -> float:
         """Return the duration of one job, with random jitter."""

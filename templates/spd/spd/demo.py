@@ -37,7 +37,7 @@ from sluice.packs.programs import positive
 from sluice.text.os_errors import os_error_sentence
 from spd.daq import main as daq
 from spd.demo_report import print_report
-from spd.demo_run import FEWEST_FRAMES_WITH_DAMAGE, PlannedRun, ProcessedRun
+from spd.demo_run import MIN_FRAMES_WITH_DAMAGE, PlannedRun, ProcessedRun
 from spd.report import read_events
 from spd.truth import expected_events, read_truth
 
@@ -171,7 +171,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         default=60,
         metavar="N",
         help="Number of frames in each run (default: %(default)s); with"
-        f" {FEWEST_FRAMES_WITH_DAMAGE} or more, one frame of the second run is damaged",
+        f" {MIN_FRAMES_WITH_DAMAGE} or more, one frame of the second run is damaged",
     )
     port = os.environ.get("SLUICE_PORT", "0")
     parser.add_argument(

@@ -10,7 +10,7 @@ from sluice.contracts.jobs.tasks import Job
 from spd.report import summarise
 
 #: With fewer frames, one damaged frame leaves less than 90 %, and the workflow fails the run.
-FEWEST_FRAMES_WITH_DAMAGE = 10
+MIN_FRAMES_WITH_DAMAGE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class PlannedRun:
 
         With too few frames, the loss of one would end the run.
         """
-        if self.damaged is None or frames < FEWEST_FRAMES_WITH_DAMAGE:
+        if self.damaged is None or frames < MIN_FRAMES_WITH_DAMAGE:
             return None
         return min(self.damaged, frames)
 

@@ -16,7 +16,7 @@ from sluice.servicekit.access.principal import Person
 from sluice.servicekit.audit.request import bind_client_address
 from tests.integration.operator.conftest import Operator, operating
 from wfms.operator.identity.db.person_tokens import MAX_SESSIONS
-from wfms.operator.identity.domain.errors import TooManySignIns, TooManyTries
+from wfms.operator.identity.domain.errors import TooManySignInAttempts, TooManySignIns
 from wfms.operator.identity.usecases.known_people import SESSION_LIMITS
 from wfms.operator.identity.usecases.passwords import Passwords
 from wfms.operator.identity.usecases.sign_in import (
@@ -66,7 +66,7 @@ async def _guess(people: People, names: list[str], *, address: str = ATTACKER) -
                 await people.session_with_password(name, WRONG_PASSWORD)
             except Unauthenticated:
                 looked_at += 1
-            except TooManyTries:
+            except TooManySignInAttempts:
                 pass
     return looked_at
 
@@ -75,7 +75,7 @@ async def _signs_in(people: People, name: str, address: str) -> bool:
     with bind_client_address(address):
         try:
             await people.session_with_password(name, PASSWORD)
-        except TooManyTries:
+        except TooManySignInAttempts:
             return False
     return True
 

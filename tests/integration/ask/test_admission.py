@@ -14,9 +14,9 @@ from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.integration.ask.conftest import HumanTasks, human_tasks_on
 from wfms.ask.api.annotation import cookie_name
-from wfms.ask.api.browser_rate import BrowserRate, TooFast
+from wfms.ask.api.browser_rate import BrowserRate, RequestRateExceeded
 from wfms.ask.db.devices import HumanStepPlace
-from wfms.ask.usecases.admit_browser import Admission, BrowserOrigin, LinkEnded, admit_browser
+from wfms.ask.usecases.admit_browser import Admission, BrowserOrigin, LinkExpired, admit_browser
 from wfms.ask.usecases.make_link import close_link, read_links
 
 SEE_OTHER = httpx.codes.SEE_OTHER
@@ -59,7 +59,7 @@ async def test_ended_link_lets_no_browser_in(human_tasks: HumanTasks) -> None:
     [link] = await read_links(human_tasks.context, HumanStepPlace("mass times", "look", "everyone"))
     await close_link(human_tasks.context, link.uid)
     assert (await browser.post("next", {})).status_code == httpx.codes.GONE
-    with pytest.raises(LinkEnded):
+    with pytest.raises(LinkExpired):
         await admit_browser(human_tasks.context, key, earlier_token=None, origin=BrowserOrigin())
 
 
@@ -105,7 +105,7 @@ async def test_personal_link_lets_in_one_browser(human_tasks: HumanTasks) -> Non
     key = await human_tasks.key(mine=True)
     browser = await human_tasks.browser(key)
     assert (await browser.http.get(PAGE, params={"key": key})).status_code == SEE_OTHER
-    with pytest.raises(LinkEnded, match="was for one browser"):
+    with pytest.raises(LinkExpired, match="was for one browser"):
         await admit_browser(human_tasks.context, key, earlier_token=None, origin=BrowserOrigin())
     assert len((await browser.next()).items) == 1
     [link] = await read_links(human_tasks.context, HumanStepPlace("mass times", "look", "everyone"))
@@ -127,7 +127,7 @@ async def test_personal_link_lets_in_one_of_two_concurrent_browsers(
         for _ in range(2)
     )
     came = await asyncio.gather(*both, return_exceptions=True)
-    assert {type(one) for one in came} == {Admission, LinkEnded}
+    assert {type(one) for one in came} == {Admission, LinkExpired}
 
 
 async def test_new_personal_link_ends_the_previous_one(human_tasks: HumanTasks) -> None:
@@ -139,7 +139,7 @@ async def test_new_personal_link_ends_the_previous_one(human_tasks: HumanTasks) 
     assert len((await browser.next()).items) == 1
     assert await human_tasks.rows_of("SELECT count(*) FROM devices") == [(1,)]
     for key in (first, second):
-        with pytest.raises(LinkEnded):
+        with pytest.raises(LinkExpired):
             await admit_browser(
                 human_tasks.context, key, earlier_token=None, origin=BrowserOrigin()
             )
@@ -197,11 +197,11 @@ async def test_requests_and_new_browsers_are_rate_limited() -> None:
     rate = BrowserRate(requests=2, newcomers=1)
     for _ in range(2):
         await rate.require_browser("a")
-    with pytest.raises(TooFast):
+    with pytest.raises(RequestRateExceeded):
         await rate.require_browser("a")
     await rate.require_browser("b")
     await rate.require_address("10.0.0.1")
-    with pytest.raises(TooFast):
+    with pytest.raises(RequestRateExceeded):
         await rate.require_address("10.0.0.1")
     await rate.require_address("10.0.0.2")
 

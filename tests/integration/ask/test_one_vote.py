@@ -19,7 +19,7 @@ from tests.integration.ask.conftest import (
     human_tasks_on,
 )
 from wfms.ask.db.devices import HumanStepPlace
-from wfms.ask.usecases.context import OneVote
+from wfms.ask.usecases.context import VoterIdentification
 from wfms.ask.usecases.end_assignments import end_assignments
 from wfms.ask.usecases.make_link import read_links
 from wfms.ask.usecases.read_progress import read_devices
@@ -152,9 +152,11 @@ async def test_each_link_shows_its_browsers_votes_and_annotations(human_tasks: H
     assert {device.link_uid for device in devices} == {latest.uid}
 
 
-@pytest.mark.parametrize(("one_vote", "second"), [(OneVote.ADDRESS, 0), (OneVote.OFF, 6)])
+@pytest.mark.parametrize(
+    ("one_vote", "second"), [(VoterIdentification.ADDRESS, 0), (VoterIdentification.OFF, 6)]
+)
 async def test_setting_chooses_how_persons_are_recognized(
-    make_database: DatabaseFactory, tmp_path: Path, one_vote: OneVote, second: int
+    make_database: DatabaseFactory, tmp_path: Path, one_vote: VoterIdentification, second: int
 ) -> None:
     rules = replace(IMMEDIATE_RULES, one_vote=one_vote)
     async with human_tasks_on(
@@ -163,7 +165,7 @@ async def test_setting_chooses_how_persons_are_recognized(
         human_tasks.task(SIX, agree=2)
         await human_tasks.import_items()
         assert await (await human_tasks.browser(agent="Firefox")).answer_all("yes") == 6
-        agent = "Firefox" if one_vote is OneVote.OFF else "another"
+        agent = "Firefox" if one_vote is VoterIdentification.OFF else "another"
         assert await (await human_tasks.browser(agent=agent)).answer_all("yes") == second
 
 

@@ -42,7 +42,7 @@ async def test_service_token_for_another_service_is_refused_at_each_route(
 async def test_pilot_token_is_refused_at_each_route_of_another_pilot(service: str) -> None:
     tokens = PilotTokens(["key"])
     app = protect_without_accounts(build_app(service), [tokens], for_people=False)
-    assert await _statuses(app, service, {"p": tokens.give(UUID(OTHER_PILOT))}) == {403}
+    assert await _statuses(app, service, {"p": tokens.issue(UUID(OTHER_PILOT))}) == {403}
 
 
 async def _statuses(app: object, service: str, tokens: dict[str, str]) -> set[int]:

@@ -16,7 +16,7 @@ from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import SERVICES, CallingService
 from sluice.contracts.common.problems import Forbidden
 from sluice.servicekit.access.check import GuardedRoute
-from sluice.servicekit.access.policy import NoPolicy, allow, policy
+from sluice.servicekit.access.policy import MissingPolicy, allow, policy
 from sluice.servicekit.access.principal import (
     Person,
     PilotCaller,
@@ -155,7 +155,7 @@ def test_route_without_a_policy_prevents_the_start_of_the_service() -> None:
     async def things() -> dict[str, str]:
         return {}
 
-    with pytest.raises(NoPolicy, match="GET /things declares no access policy"):
+    with pytest.raises(MissingPolicy, match="GET /things declares no access policy"):
         create_app("things", [router], health=Health({}), metrics=ServiceMetrics())
 
 
@@ -163,7 +163,7 @@ def test_page_without_a_policy_prevents_the_start_of_the_service() -> None:
     flask = Flask("things", static_folder=None)
     flask.add_url_rule("/things", "things", lambda: "")
 
-    with pytest.raises(NoPolicy, match="the page things declares no access policy"):
+    with pytest.raises(MissingPolicy, match="the page things declares no access policy"):
         check_access(flask, lambda _rule, _path: None)
 
 

@@ -15,7 +15,7 @@ from joserfc.jwk import OKPKey
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Unauthenticated
 from sluice.servicekit.access.principal import ServiceCaller
-from sluice.servicekit.access.service_keys import BadKeys, ServiceKeys
+from sluice.servicekit.access.service_keys import InvalidKeys, ServiceKeys
 from sluice.servicekit.access.service_tokens import LIFE, SKEW, ServiceSigner, ServiceTokens
 from sluice.setup.service_keys import forget_old_keys, make_keys, rotate_keys
 
@@ -232,7 +232,7 @@ def test_service_without_a_valid_key_does_not_start(
     folder: Path, spoil: Callable[[Path], object], sentence: str
 ) -> None:
     spoil(folder)
-    with pytest.raises(BadKeys, match=sentence) as raised:
+    with pytest.raises(InvalidKeys, match=sentence) as raised:
         ServiceKeys(folder, DMS)
     assert "sluice setup service-keys" in str(raised.value)
 
@@ -259,7 +259,7 @@ def test_mixed_up_keys_are_reported_at_the_start(
     folder: Path, spoil: Callable[[Path], object], sentence: str
 ) -> None:
     spoil(folder)
-    with pytest.raises(BadKeys, match=sentence):
+    with pytest.raises(InvalidKeys, match=sentence):
         ServiceKeys(folder, DMS)
 
 
@@ -335,7 +335,7 @@ def test_unreadable_key_prevents_changes_of_all_keys(folder: Path) -> None:
     (folder / "wms.key").write_text("garbage")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     for change in (rotate_keys, make_keys):
-        with pytest.raises(BadKeys, match=r"wms\.key holds no key"):
+        with pytest.raises(InvalidKeys, match=r"wms\.key holds no key"):
             change(folder)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 

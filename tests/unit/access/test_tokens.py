@@ -50,7 +50,7 @@ async def test_pilot_token_identifies_its_pilot_until_it_expires(
     later: Callable[[int], None],
 ) -> None:
     tokens = PilotTokens(["key"])
-    token = tokens.give(PILOT)
+    token = tokens.issue(PILOT)
 
     later(PILOT_TOKEN - 60)
     assert await tokens.principal(token) == PilotCaller(PILOT)
@@ -63,9 +63,9 @@ async def test_pilot_token_identifies_its_pilot_until_it_expires(
 
 
 async def test_forged_pilot_token_has_no_principal() -> None:
-    token = PilotTokens(["key"]).give(PILOT)
+    token = PilotTokens(["key"]).issue(PILOT)
     payload, at, signature = token.rsplit(".", 2)
-    forged = PilotTokens(["other"]).give(UUID(int=2)).rsplit(".", 2)[0]
+    forged = PilotTokens(["other"]).issue(UUID(int=2)).rsplit(".", 2)[0]
 
     assert await PilotTokens(["other"]).principal(token) is None
     assert await PilotTokens(["key"]).principal(f"{forged}.{at}.{signature}") is None
@@ -74,11 +74,11 @@ async def test_forged_pilot_token_has_no_principal() -> None:
 
 async def test_keys_of_pilot_tokens_can_be_rotated() -> None:
     """The new key signs. Tokens of the old key are valid until it is removed."""
-    old = PilotTokens(["old"]).give(PILOT)
+    old = PilotTokens(["old"]).issue(PILOT)
     both = PilotTokens(["old", "new"])
 
     assert await both.principal(old) == PilotCaller(PILOT)
-    assert await PilotTokens(["new"]).principal(both.give(PILOT)) == PilotCaller(PILOT)
+    assert await PilotTokens(["new"]).principal(both.issue(PILOT)) == PilotCaller(PILOT)
     assert await PilotTokens(["new"]).principal(old) is None
 
 
@@ -87,5 +87,5 @@ async def test_first_authenticator_that_knows_a_token_gives_its_principal() -> N
     authenticators = AuthenticatorChain([FixedTokens({"open-sesame": ANNA}), tokens])
 
     assert await authenticators.principal("open-sesame") == ANNA
-    assert await authenticators.principal(tokens.give(PILOT)) == PilotCaller(PILOT)
+    assert await authenticators.principal(tokens.issue(PILOT)) == PilotCaller(PILOT)
     assert await authenticators.principal("something else") is None

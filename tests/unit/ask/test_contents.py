@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from sluice.contracts.human_tasks.ask import Show
-from wfms.ask.domain.contents import ItemContent, Unreadable, clean, read_content, read_shown_image
+from wfms.ask.domain.contents import (
+    ItemContent,
+    UnreadableContent,
+    clean,
+    read_content,
+    read_shown_image,
+)
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -41,14 +47,14 @@ def test_json_object_has_text_mark_and_title() -> None:
     ],
 )
 def test_json_object_of_another_form_is_refused(document: Any, reason: str) -> None:
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(UnreadableContent) as refused:
         of_json(document)
     assert reason in str(refused.value)
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"a\0b"])
 def test_binary_file_is_refused_as_text(data: bytes) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableContent):
         read_content(data, Show.TEXT)
 
 
@@ -99,5 +105,5 @@ def test_image_type_is_recognized_by_its_content() -> None:
     ],
 )
 def test_invalid_image_is_refused(data: bytes) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableContent):
         read_content(data, Show.IMAGE)

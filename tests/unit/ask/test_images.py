@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from sluice.contracts.human_tasks.ask import Show
-from wfms.ask.domain.contents import ItemContent, Unreadable, read_content, read_shown_image
+from wfms.ask.domain.contents import ItemContent, UnreadableContent, read_content, read_shown_image
 from wfms.ask.domain.images import MAX_PIXELS, is_complete, read_size
 
 KINDS = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
@@ -55,7 +55,7 @@ def test_complete_image_is_accepted_and_a_truncated_image_is_refused(kind: str) 
     for part in (0.2, 0.5, 0.9):
         cut = data[: int(part * len(data))]
         assert not is_complete(cut, KINDS[kind])
-        with pytest.raises(Unreadable, match="cut off"):
+        with pytest.raises(UnreadableContent, match="cut off"):
             read_content(cut, Show.IMAGE)
 
 
@@ -105,14 +105,18 @@ def test_size_of_a_rotated_photo_is_the_displayed_size() -> None:
     ],
 )
 def test_image_without_pixels_is_refused(data: bytes) -> None:
-    with pytest.raises(Unreadable, match=r"an image (that is cut off|without width or height)"):
+    with pytest.raises(
+        UnreadableContent, match=r"an image (that is cut off|without width or height)"
+    ):
         read_content(data, Show.IMAGE)
 
 
 def test_image_with_too_many_pixels_is_refused() -> None:
     side = int(MAX_PIXELS**0.5)
     read_content(png(side, side), Show.IMAGE)
-    with pytest.raises(Unreadable, match=f"{side} by {side + 1} pixels, and at most {MAX_PIXELS}"):
+    with pytest.raises(
+        UnreadableContent, match=f"{side} by {side + 1} pixels, and at most {MAX_PIXELS}"
+    ):
         read_content(png(side, side + 1), Show.IMAGE)
 
 
@@ -141,7 +145,7 @@ def test_box_may_cover_all_or_a_part_of_its_image(box: list[float]) -> None:
     ],
 )
 def test_box_outside_its_image_or_of_wrong_form_is_refused(box: Any) -> None:
-    with pytest.raises(Unreadable, match="within its 30 by 20 pixels"):
+    with pytest.raises(UnreadableContent, match="within its 30 by 20 pixels"):
         content_with_box(png(30, 20), box)
 
 
@@ -167,7 +171,7 @@ def nearly_images(draw: st.DrawFn) -> bytes:
 def test_any_bytes_are_refused_or_an_image_of_valid_size(data: bytes) -> None:
     try:
         read_content(data, Show.IMAGE)
-    except Unreadable:
+    except UnreadableContent:
         return
     image, _ = read_shown_image(data)
     size = read_size(image)

@@ -71,7 +71,7 @@ def test_doctor_reports_path_locale_proxy_and_port(
 def test_full_disk_is_an_error_and_the_command_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor, "_LEAST_DISK", 2**62)
+    monkeypatch.setattr(doctor, "_MIN_DISK", 2**62)
     monkeypatch.setenv("SLUICE_PILOT_CONTAINERS", "[]")
     result = CliRunner().invoke(command_line("doctor"), ["doctor", "--home", str(tmp_path)])
     assert result.exit_code == 1

@@ -11,7 +11,13 @@ import pytest
 from sluice.cli import output
 from sluice.cli.moments import local_time
 from sluice.cli.output import format_bytes, print_files, print_problem, print_table
-from sluice.contracts.common.problems import Conflict, Finding, NeedsForce, NotFound, Unprocessable
+from sluice.contracts.common.problems import (
+    Conflict,
+    Finding,
+    ForceRequired,
+    NotFound,
+    Unprocessable,
+)
 from sluice.contracts.common.wording import in_parentheses
 
 
@@ -60,7 +66,7 @@ def test_brackets_are_printed_unchanged(text: str, capsys: pytest.CaptureFixture
 def test_refusal_names_the_force_option_of_the_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    refusal = NeedsForce("it may be the last copy", forced="deletes it permanently")
+    refusal = ForceRequired("it may be the last copy", forced="deletes it permanently")
     assert refusal.detail == "it may be the last copy; force=true deletes it permanently", (
         "the REST interface has its own name for the option"
     )

@@ -11,7 +11,7 @@ import pytest
 
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.common.problems import NotFound
-from sluice.cwl_runner.rest import RequestRefusedError, Rest
+from sluice.cwl_runner.rest import RequestRefusedError, RestConnection
 
 PROBLEM = "application/problem+json"
 #: Answer of a system to an unknown address.
@@ -59,7 +59,7 @@ async def test_command_says_that_the_system_is_too_old_and_names_the_release() -
 
 
 def test_cwl_runner_says_that_the_system_is_too_old_and_names_the_release(url: str) -> None:
-    with closing(Rest(url)) as rest, pytest.raises(RequestRefusedError) as refused:
+    with closing(RestConnection(url)) as rest, pytest.raises(RequestRefusedError) as refused:
         rest.post("/run-templates", {})
     assert str(refused.value).startswith(
         f"the system at {url} is too old for this command: it does not know POST"

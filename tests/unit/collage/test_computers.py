@@ -4,7 +4,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from collage.computers import JITTER, LONGEST, SHORTEST, OldComputer
+from collage.computers import JITTER, MAX_DELAY, MIN_DELAY, OldComputer
 from collage.gateway import Statistics
 from collage.workers import Worker, main, print_statistics
 
@@ -18,11 +18,11 @@ def computer(*, factor: float = 1.0, speed_up: float = 1.0) -> OldComputer:
 def test_each_computer_has_its_own_delay_and_its_jobs_differ_slightly() -> None:
     random = Random(1)
     old = [OldComputer("old", Random(random.random())) for _ in range(50)]
-    assert {one.delay for one in old} == set(range(SHORTEST, LONGEST + 1)), (
+    assert {one.delay for one in old} == set(range(MIN_DELAY, MAX_DELAY + 1)), (
         "delays are whole seconds"
     )
     for one in old:
-        assert SHORTEST <= one.delay <= LONGEST
+        assert MIN_DELAY <= one.delay <= MAX_DELAY
         times = [one.job_seconds() for _ in range(20)]
         assert len(set(times)) == len(times)
         assert all(abs(seconds - one.delay) <= JITTER for seconds in times)

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from sluice.contracts.chains.chains import Chain, NewChain, RequestChain, RerunChain
-from sluice.contracts.common.bounds import DEEPEST, MAX_ADDED, MAX_META, MAX_PARAMS
+from sluice.contracts.common.bounds import MAX_ADDED, MAX_DEPTH, MAX_META, MAX_PARAMS
 from sluice.contracts.common.states import (
     AttemptOutcome,
     ChainState,
@@ -117,10 +117,10 @@ def test_parameters_of_a_request_are_bounded(build: Callable[[dict[str, Any]], o
     "build", [pytest.param(request, id=what) for what, request in {**META, **PARAMS}.items()]
 )
 def test_nesting_of_a_request_is_bounded(build: Callable[[dict[str, Any]], object]) -> None:
-    build(nested_object(DEEPEST))
-    with pytest.raises(ValidationError, match=f"may nest objects and lists {DEEPEST} deep"):
-        build(nested_object(DEEPEST + 1))
-    with pytest.raises(ValidationError, match=f"may nest objects and lists {DEEPEST} deep"):
+    build(nested_object(MAX_DEPTH))
+    with pytest.raises(ValidationError, match=f"may nest objects and lists {MAX_DEPTH} deep"):
+        build(nested_object(MAX_DEPTH + 1))
+    with pytest.raises(ValidationError, match=f"may nest objects and lists {MAX_DEPTH} deep"):
         build(nested_object(5_000))
 
 

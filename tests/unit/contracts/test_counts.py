@@ -8,7 +8,7 @@ from sluice.contracts.data.counts import (
     COUNTS,
     MAX_NAMES,
     MAX_SUM,
-    WrongCounts,
+    InvalidCounts,
     add_counts,
     counts_in,
     produced_facts,
@@ -44,7 +44,7 @@ def test_names_with_whole_numbers_are_counts() -> None:
     ],
 )
 def test_invalid_counts_are_refused_and_never_added(value: Any, why: str) -> None:
-    with pytest.raises(WrongCounts) as refusal:
+    with pytest.raises(InvalidCounts) as refusal:
         require_counts(value)
     assert why in str(refusal.value)
     assert counts_in({COUNTS: value}) == {}

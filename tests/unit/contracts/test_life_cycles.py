@@ -5,7 +5,7 @@ from enum import StrEnum
 import pytest
 
 from sluice.contracts.common.life_cycles import (
-    IllegalMove,
+    IllegalTransition,
     Moves,
     may_move,
     require_move,
@@ -35,6 +35,8 @@ def test_transition_outside_the_table_is_illegal() -> None:
     assert may_move(MOVES, Light.GREEN, Light.RED)
     require_move(MOVES, Light.GREEN, Light.RED, what="light 1")
     assert not may_move(MOVES, Light.BROKEN, Light.RED)
-    with pytest.raises(IllegalMove, match=r"^light 1 cannot go from broken to red$") as raised:
+    with pytest.raises(
+        IllegalTransition, match=r"^light 1 cannot go from broken to red$"
+    ) as raised:
         require_move(MOVES, Light.BROKEN, Light.RED, what="light 1")
     assert (raised.value.old, raised.value.new) == (Light.BROKEN, Light.RED)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sluice.cwl_runner.command import main
-from sluice.cwl_runner.rest import Rest
+from sluice.cwl_runner.rest import RestConnection
 
 Serve = Callable[[bytes, int], str]
 
@@ -49,7 +49,7 @@ def serve() -> Iterator[Serve]:
 )
 def test_broken_answer_is_described(serve: Serve, answer: bytes, reason: str) -> None:
     with (
-        closing(Rest(serve(answer, 1))) as rest,
+        closing(RestConnection(serve(answer, 1))) as rest,
         pytest.raises(ConnectionError, match=f"cannot be reached: {reason}"),
     ):
         rest.get("/chains")
@@ -64,7 +64,7 @@ def test_system_that_ends_while_a_request_is_repeated_is_described(
 ) -> None:
     url = serve(b"", answers)
     with (
-        closing(Rest(url)) as rest,
+        closing(RestConnection(url)) as rest,
         pytest.raises(ConnectionError, match=f"^the system at {url} cannot be reached: {reason}"),
     ):
         rest.get("/chains")
@@ -97,9 +97,9 @@ def test_answer_that_is_not_json_ends_the_command_with_one_message(
 
 
 def test_answers_without_content_and_empty_logs_are_read(serve: Serve) -> None:
-    with closing(Rest(serve(b"HTTP/1.1 204 No Content\r\n\r\n", 1))) as rest:
+    with closing(RestConnection(serve(b"HTTP/1.1 204 No Content\r\n\r\n", 1))) as rest:
         assert rest.delete("/datasets/1") is None
-    with closing(Rest(serve(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 1))) as rest:
+    with closing(RestConnection(serve(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 1))) as rest:
         assert rest.text("/jobs/1/log") == ""
 
 
@@ -110,7 +110,7 @@ def _answer(body: bytes, media: str) -> bytes:
 
 def test_page_in_place_of_a_log_is_refused(serve: Serve) -> None:
     with (
-        closing(Rest(serve(_answer(b"<h1>Sign in</h1>", "text/html"), 1))) as rest,
+        closing(RestConnection(serve(_answer(b"<h1>Sign in</h1>", "text/html"), 1))) as rest,
         pytest.raises(ConnectionError, match="body that is not plain text: check the address"),
     ):
         rest.text("/jobs/1/log")
@@ -119,7 +119,7 @@ def test_page_in_place_of_a_log_is_refused(serve: Serve) -> None:
 @pytest.mark.parametrize("body", [b'{"up": true}', b'{"tasks": [{"name": "a"}]}'])
 def test_json_of_another_program_is_refused(serve: Serve, body: bytes) -> None:
     with (
-        closing(Rest(serve(_answer(body, "application/json"), 1))) as rest,
+        closing(RestConnection(serve(_answer(body, "application/json"), 1))) as rest,
         pytest.raises(ConnectionError, match=r"no field .(tasks|task_uid).: check the address"),
     ):
         rest.get("/tasks")["tasks"][0]["task_uid"]

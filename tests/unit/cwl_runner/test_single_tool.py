@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 
 from sluice.contracts.jobs.gpus import GpuNeeds
 from sluice.cwl import compile_template
-from sluice.cwl_runner.single_tool import NeedsCwltool, read_simple_tool
+from sluice.cwl_runner.single_tool import CwltoolRequired, read_simple_tool
 from sluice.cwl_runner.template import InvocationNeeds
 
 TOOL: dict[str, Any] = {
@@ -133,7 +133,7 @@ def test_template_of_invocations_compiles(needs: InvocationNeeds) -> None:
 def test_unusual_tools_and_orders_are_left_to_the_full_reader(
     tool: dict[str, Any], order: Any, tmp_path: Path
 ) -> None:
-    with pytest.raises(NeedsCwltool):
+    with pytest.raises(CwltoolRequired):
         read(tmp_path, TOOL | tool, order)
 
 
@@ -157,7 +157,7 @@ def test_simple_inputs_are_read_by_the_fast_reader(inputs: Any, order: Any, tmp_
 def test_values_given_as_options_are_left_to_the_full_reader(tmp_path: Path) -> None:
     read(tmp_path, TOOL)
     for behind in (["--n", "3"], ["-"], ["order.yml", "--n=3"]):
-        with pytest.raises(NeedsCwltool):
+        with pytest.raises(CwltoolRequired):
             read_simple_tool(tmp_path / "tool.cwl", behind)
 
 
@@ -174,7 +174,7 @@ def test_plain_values_are_read_as_yaml_reads_them(
     text = f"n: {written}\n"
     try:
         ours = read(folder, TOOL, text)[0]["order"]
-    except NeedsCwltool:  # for example numbers without digits, which the full reader refuses
+    except CwltoolRequired:  # for example numbers without digits, which the full reader refuses
         return
     theirs = YAML(typ="safe", pure=True).load(text)
     assert (ours, type(ours["n"])) == (theirs, type(theirs["n"]))

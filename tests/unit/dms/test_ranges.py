@@ -2,7 +2,7 @@
 
 import pytest
 
-from dms.domain.ranges import NotSatisfiable, Span, names_tag, parse_range
+from dms.domain.ranges import RangeNotSatisfiable, Span, names_tag, parse_range
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_single_byte_range_is_served_and_others_select_the_whole_file(
     ("header", "size"), [("bytes=10-", 10), ("bytes=10-12", 10), ("bytes=-0", 10), ("bytes=0-", 0)]
 )
 def test_range_beyond_the_end_is_not_satisfiable(header: str, size: int) -> None:
-    with pytest.raises(NotSatisfiable):
+    with pytest.raises(RangeNotSatisfiable):
         parse_range(header, size=size)
 
 

@@ -20,7 +20,7 @@ from dms.domain.differences import (
     new_files,
     require_same_request,
 )
-from sluice.contracts.common.problems import Conflict, WrongCursor
+from sluice.contracts.common.problems import Conflict, InvalidCursor
 
 STORAGE = uuid4()
 
@@ -35,9 +35,9 @@ def test_cursors_are_read_as_they_were_written() -> None:
 
 @pytest.mark.parametrize("cursor", ["r17", "c", "c-1", "c1.5", "c²", "x", "c" + "9" * 19])
 def test_cursor_of_another_list_is_refused(cursor: str) -> None:
-    with pytest.raises(WrongCursor):
+    with pytest.raises(InvalidCursor):
         read_position(Order.CLOSING, cursor)
-    with pytest.raises(WrongCursor):
+    with pytest.raises(InvalidCursor):
         read_place(cursor)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dms.domain.storage_urls import WrongStorageUrl, contains_url, read_roots, require_storage_url
+from dms.domain.storage_urls import InvalidStorageUrl, contains_url, read_roots, require_storage_url
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from dms.domain.storage_urls import WrongStorageUrl, contains_url, read_roots, r
     ],
 )
 def test_unusual_spelling_of_a_storage_url_is_refused(url: str, reason: str) -> None:
-    with pytest.raises(WrongStorageUrl, match=reason):
+    with pytest.raises(InvalidStorageUrl, match=reason):
         require_storage_url(url)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.embedded.home import Home, HomeBusy
+from sluice.embedded.home import Home, HomeInUse
 
 
 def test_home_is_owned_from_the_start_and_running_once_announced(tmp_path: Path) -> None:
@@ -18,13 +18,13 @@ def test_home_is_owned_from_the_start_and_running_once_announced(tmp_path: Path)
     assert owner is not None
     assert (owner.pid, owner.url) == (os.getpid(), "")
     assert other.running() is None
-    with pytest.raises(HomeBusy, match=rf"a system \(process {os.getpid()}\) is starting"):
+    with pytest.raises(HomeInUse, match=rf"a system \(process {os.getpid()}\) is starting"):
         other.open()
     mine.announce("http://here")
     running = other.running()
     assert running is not None
     assert running.url == "http://here"
-    with pytest.raises(HomeBusy, match="already runs at http://here"):
+    with pytest.raises(HomeInUse, match="already runs at http://here"):
         other.open()
     mine.close()
     assert other.owner() is None
@@ -44,7 +44,7 @@ def test_process_with_the_id_of_a_killed_system_is_not_its_owner(tmp_path: Path)
 def test_failed_attempt_to_open_a_home_leaves_its_owner_alone(tmp_path: Path) -> None:
     mine, other = Home(tmp_path), Home(tmp_path)
     mine.open()
-    with pytest.raises(HomeBusy):
+    with pytest.raises(HomeInUse):
         other.open()
     other.close()
     assert mine.owner() is not None
@@ -58,7 +58,7 @@ def test_lock_held_by_another_process_is_reported(tmp_path: Path) -> None:
     lock.touch(mode=0o644)
     with lock.open() as file:
         fcntl.flock(file, fcntl.LOCK_SH)
-        with pytest.raises(HomeBusy, match=r"a process that is not a system has locked .*/lock"):
+        with pytest.raises(HomeInUse, match=r"a process that is not a system has locked .*/lock"):
             home.open()
         assert home.is_locked_by_another()
     assert not home.is_locked_by_another()

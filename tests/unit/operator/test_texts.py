@@ -21,7 +21,7 @@ from wfms.operator.chains.domain.formatting import (
     memory_text,
     needs_text,
 )
-from wfms.operator.templates.domain.json_document import MAX_VALUES, NotStorable, to_storable
+from wfms.operator.templates.domain.json_document import MAX_VALUES, UnstorableDocument, to_storable
 from wfms.operator.templates.domain.parameters import type_name
 from wfms.operator.web.domain.source_listing import MAX_LINES, list_lines
 
@@ -180,5 +180,5 @@ def test_values_that_postgresql_cannot_store_are_refused() -> None:
         (looped, "levels"),
         (grown, "values"),
     ):
-        with pytest.raises(NotStorable, match=words):
+        with pytest.raises(UnstorableDocument, match=words):
             to_storable({"key": value})

@@ -14,7 +14,7 @@ from tests.unit.wfms.chains.plans import plan, step
 from wfms.operator.web.domain.field_kinds import describe_type
 from wfms.operator.web.domain.posted_values import list_texts, read_values
 from wfms.operator.web.domain.typed_values import (
-    NotReadable,
+    InvalidTypedValue,
     example_of,
     format_value,
     parse_text,
@@ -140,7 +140,7 @@ def test_text_is_read_by_its_type(kind: Any, text: str, value: Any) -> None:
     ],
 )
 def test_text_of_another_type_is_refused(kind: Any, text: str, message: str) -> None:
-    with pytest.raises(NotReadable) as refused:
+    with pytest.raises(InvalidTypedValue) as refused:
         parse_text(text, describe_type(kind))
     assert str(refused.value) == message
 

@@ -6,7 +6,12 @@ import pytest
 from cryptography.fernet import Fernet
 from pydantic import SecretStr, ValidationError
 
-from sluice.servicekit.sealing import NoKey, Sealer, SealingSettings, Unsealable
+from sluice.servicekit.sealing import (
+    DecryptionFailed,
+    EncryptionKeyMissing,
+    Sealer,
+    SealingSettings,
+)
 
 OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
 
@@ -21,7 +26,7 @@ def test_first_key_seals_and_all_keys_open() -> None:
     assert both.open(old, what="a") == both.open(new, what="a") == after.open(new, what="a")
     assert (both.is_current(old), both.is_current(new)) == (False, True)
     for box, sealed in ((after, old), (before, new)):
-        with pytest.raises(Unsealable, match="SLUICE_ENCRYPTION_KEYS"):
+        with pytest.raises(DecryptionFailed, match="SLUICE_ENCRYPTION_KEYS"):
             box.open(sealed, what="a")
 
 
@@ -31,7 +36,7 @@ def test_sealed_value_does_not_contain_the_text() -> None:
 
 def test_value_sealed_for_another_purpose_is_not_opened() -> None:
     box = sealer(OLD)
-    with pytest.raises(Unsealable, match=r"^version 2 of secret 'a' cannot be decrypted"):
+    with pytest.raises(DecryptionFailed, match=r"^version 2 of secret 'a' cannot be decrypted"):
         box.open(box.seal("text", what="version 1 of secret 'a'"), what="version 2 of secret 'a'")
 
 
@@ -39,7 +44,7 @@ def test_changed_value_is_not_opened() -> None:
     box = sealer(OLD)
     sealed = bytearray(box.seal("text", what="a"))
     sealed[-5] ^= 1
-    with pytest.raises(Unsealable):
+    with pytest.raises(DecryptionFailed):
         box.open(bytes(sealed), what="a")
 
 
@@ -47,12 +52,12 @@ def test_value_that_is_too_old_is_not_opened() -> None:
     box = sealer(OLD)
     old = Fernet(OLD).encrypt_at_time(b'["a", "text"]', int(time.time()) - 100)
     assert box.open(old, what="a") == "text"
-    with pytest.raises(Unsealable):
+    with pytest.raises(DecryptionFailed):
         box.open(old, what="a", seconds=60)
 
 
 def test_sealing_without_a_key_raises_an_error() -> None:
-    with pytest.raises(NoKey, match="set SLUICE_ENCRYPTION_KEYS"):
+    with pytest.raises(EncryptionKeyMissing, match="set SLUICE_ENCRYPTION_KEYS"):
         Sealer(None).seal("text", what="a")
     assert not Sealer(None).is_current(sealer(OLD).seal("text", what="a"))
 

@@ -8,7 +8,7 @@ from pydantic_settings import SettingsConfigDict
 
 from sluice.contracts.access.services import SERVICES, short_name
 from sluice.servicekit.settings import ServiceSettings
-from sluice.servicekit.settings_sources import WrongSettings, load_settings, unknown_variables
+from sluice.servicekit.settings_sources import InvalidSettings, load_settings, unknown_variables
 from sluice.setup.logins import broker_logins, database_logins
 
 
@@ -45,7 +45,7 @@ def settings_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def load_wrong_settings() -> list[str]:
-    with pytest.raises(WrongSettings) as caught:
+    with pytest.raises(InvalidSettings) as caught:
         load_settings(LedgerSettings)
     return caught.value.sentences
 
@@ -239,6 +239,6 @@ def test_invalid_logins_are_named(
     _give(monkeypatch, "DATABASE_URL", "postgresql://{service}:x@db/{service}")
     _give(monkeypatch, "BROKER_URL", "amqp://{service}:x@db/sluice")
     monkeypatch.setenv(f"SLUICE_WMS_{setting}", url)
-    with pytest.raises(WrongSettings) as caught:
+    with pytest.raises(InvalidSettings) as caught:
         database_logins() if setting == "DATABASE_URL" else broker_logins()
     assert any(message in sentence for sentence in caught.value.sentences), caught.value.sentences

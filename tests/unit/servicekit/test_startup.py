@@ -42,7 +42,7 @@ class LateComponent:
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(startup, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(startup, "LONGEST_PAUSE", 0.002)
+    monkeypatch.setattr(startup, "MAX_PAUSE", 0.002)
 
 
 async def test_startup_is_retried_after_errors_that_may_go_away() -> None:

@@ -1,4 +1,4 @@
-"""Hand-made recorded runs: two steps that run page by page, and a step that joins all pages."""
+"""Hand-made recorded runs: two steps that run item by item, and a step that joins all items."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -87,7 +87,7 @@ def run(
     )
 
 
-#: Four pages on two pilots: 10 s and 5 s for each page, then 7 s for all.
+#: Four items on two pilots: 10 s and 5 s for each item, then 7 s for all.
 FOUR_PAGES: Jobs = {
     "a": [("one", 0, 10), ("two", 0, 10), ("one", 15, 10), ("two", 15, 10)],
     "b": [("one", 10, 5), ("two", 10, 5), ("one", 25, 5), ("two", 25, 5)],

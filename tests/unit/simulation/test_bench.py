@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from bench.simulate import Case, compute_lower_bound
 from sluice.contracts.jobs.simulation import PolicyName
 from tests.unit.simulation.scenarios import scenario
-from wms.simulation.entry import list_page_work, simulate
+from wms.simulation.entry import list_item_work, simulate
 
 
 @pytest.mark.parametrize(
-    ("pages", "pilots", "least"),
+    ("items", "pilots", "least"),
     [
         ([(0.0, 10.0)], 1, 10.0),
         ([(0.0, 10.0)], 4, 10.0),
@@ -23,9 +23,9 @@ from wms.simulation.entry import list_page_work, simulate
     ],
 )
 def test_lower_bound_equals_values_computed_by_hand(
-    pages: list[tuple[float, float]], pilots: int, least: float
+    items: list[tuple[float, float]], pilots: int, least: float
 ) -> None:
-    assert compute_lower_bound(pages, pilots) == pytest.approx(least)
+    assert compute_lower_bound(items, pilots) == pytest.approx(least)
 
 
 @settings(max_examples=30, deadline=None)
@@ -45,9 +45,9 @@ def test_no_policy_beats_the_lower_bound(
         arrivals=[{"pipeline": "p", "poisson": between, "count": 30}],
         nodes=[{"name": "n", "count": nodes}],
     )
-    passage = simulate(bench_scenario).passage
-    assert passage is not None
-    assert passage.mean >= compute_lower_bound(list_page_work(bench_scenario), nodes) - 1e-6
+    turnaround = simulate(bench_scenario).passage
+    assert turnaround is not None
+    assert turnaround.mean >= compute_lower_bound(list_item_work(bench_scenario), nodes) - 1e-6
 
 
 def test_change_is_computed_for_each_seed() -> None:

@@ -18,7 +18,7 @@ RECORDED_NODES = ReplayNodes()
 
 
 def joined(inputs: Sequence[int], join: str) -> RecordedRun:
-    """Return four pages, and jobs of join with these numbers of input files."""
+    """Return four items, and jobs of join with these numbers of input files."""
     jobs = {**FOUR_PAGES, "join": [("one", 30.0 + at, 7.0) for at in range(len(inputs))]}
     recorded_run = run(jobs, took=60, join=join)
     step = recorded_run.steps["join"]
@@ -40,7 +40,7 @@ def pipelines(recorded: RecordedRun) -> list[tuple[str, list[str]]]:
         ((3, 1, 1), [None, None, 7, 14]),
     ],
 )
-def test_group_belongs_to_the_last_of_its_pages(
+def test_group_belongs_to_the_last_of_its_items(
     inputs: Sequence[int], of_join: list[float | None]
 ) -> None:
     recorded = build_recorded_scenario([joined(inputs, "sluice:merge: {files: 2}")])
@@ -50,12 +50,12 @@ def test_group_belongs_to_the_last_of_its_pages(
     ]
 
 
-def test_merge_tree_waits_for_all_pages() -> None:
+def test_merge_tree_waits_for_all_items() -> None:
     tree = joined((2, 2, 2), "sluice:merge: {files: 2, tree: true}")
     assert pipelines(tree) == [("a+b", []), ("join", ["a+b"])]
 
 
-def test_step_after_a_spread_output_has_its_own_pages() -> None:
+def test_step_after_a_spread_output_has_its_own_items() -> None:
     recorded_run = run(FOUR_PAGES, took=40)
     first, *others = recorded_run.plan.steps
     [output] = first.outputs

@@ -26,7 +26,7 @@ def nodes_of(recorded: RecordedRun) -> dict[str, NodeGroup]:
 
 
 def test_replay_on_the_same_nodes_takes_as_long() -> None:
-    """Two pilots work on two pages each, and the joining step starts after the last page."""
+    """Two pilots work on two items each, and the joining step starts after the last item."""
     report, _ = replay(
         build_recorded_scenario([run(FOUR_PAGES, took=40)]), new_nodes=RECORDED_NODES
     )
@@ -54,7 +54,7 @@ def test_replay_on_other_nodes_scales_with_their_number_and_speed(
 
 
 def test_replay_uses_another_policy() -> None:
-    """The places of the watchdog start and change only with its rounds."""
+    """The slots of the watchdog start and change only with its rounds."""
     recorded = build_recorded_scenario([run(FOUR_PAGES, took=40)])
     report, _ = replay(
         recorded, new_nodes=RECORDED_NODES, policy=PolicyName.WATCHDOG, with_timeline=True
@@ -132,7 +132,7 @@ def test_nodes_join_and_leave_as_recorded() -> None:
 
 
 def test_concurrent_jobs_of_a_node_are_limited_by_its_capacity() -> None:
-    """The cores limit 16 slots; an unknown node gets as many places as it used."""
+    """The cores limit 16 slots; an unknown node gets as many as it used."""
     big = pilot("one", resources=NodeResources(cores=4, ram=8000, disk=0))
     four = run({"a": [("one", 0, 10)] * 8}, took=20, pilots=[big])
     assert (nodes_of(four)["one"].places, nodes_of(four)["one"].shared) == (4, True)
@@ -150,8 +150,8 @@ def test_node_that_cannot_run_a_step_is_reported() -> None:
         )
 
 
-def test_batch_belongs_to_the_last_of_its_pages() -> None:
-    """b takes two pages in one job, which starts when both pages exist."""
+def test_batch_belongs_to_the_last_of_its_items() -> None:
+    """b takes two items in one job, which starts when both items exist."""
     jobs: Jobs = {"a": [("one", at, 10) for at in (0, 10, 20)], "b": [("one", 30, 5)] * 2}
     batched = run(jobs, took=40, b="sluice:batch: {files: 2},")
     first, second = batched.steps["b"].jobs
@@ -160,7 +160,7 @@ def test_batch_belongs_to_the_last_of_its_pages() -> None:
     assert [row.times for row in recorded.tables["run.1.csv"]] == [(10, None), (10, 5), (10, 5)]
 
 
-def test_step_without_streaming_waits_for_all_pages() -> None:
+def test_step_without_streaming_waits_for_all_items() -> None:
     recorded_scenario = build_recorded_scenario(
         [run(FOUR_PAGES, took=40, b="sluice:flow: dataset,")]
     ).scenario

@@ -1,4 +1,4 @@
-"""Scenarios with tables of pages, dependent pipelines, and shared nodes."""
+"""Scenarios with tables of items, dependent pipelines, and shared nodes."""
 
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ TABLE = [{"pipeline": "p", "table": "run.csv"}]
 
 
 def at_once(**pages: int) -> list[dict[str, Any]]:
-    """Return arrivals of this many pages for each pipeline, at the start."""
+    """Return arrivals of this many items for each pipeline, at the start."""
     return [
         {"pipeline": name, "every": 1, "count": 1, "pages": number}
         for name, number in pages.items()
@@ -31,8 +31,8 @@ def pipelines(*names: str, **after: list[str]) -> list[dict[str, Any]]:
     return [{"name": name, "stages": [name], "after": after.get(name, [])} for name in names]
 
 
-def test_pages_of_a_table_have_their_own_times(tmp_path: Path) -> None:
-    """One page lacks the second stage; loading times come from the kinds."""
+def test_items_of_a_table_have_their_own_times(tmp_path: Path) -> None:
+    """One item lacks the second stage; loading times come from the kinds."""
     (tmp_path / "run.csv").write_text("at,a,b\n100,7,\n0,10,5\n\n")
     result = simulate(scenario(arrivals=TABLE), folder=tmp_path)
     assert (result.pages, kind_of(result, "a").jobs, kind_of(result, "b").jobs) == (2, 2, 1)
@@ -48,8 +48,8 @@ def test_pages_of_a_table_have_their_own_times(tmp_path: Path) -> None:
         ("at,a,b\n0,1\n", r"run\.csv:2: has 2 columns, not 3"),
         ("at,a,b\n0,1,2\n0,soon,1\n", r"run\.csv:3: 'soon' is not a number of seconds"),
         ("at,a,b\n0,-1,2\n", r"run\.csv:2: '-1' is not a number of seconds from 0 up"),
-        ("at,a,b\n,1,2\n", r"run\.csv:2: does not say when the page comes"),
-        ("at,a,b\n5,,\n", r"run\.csv:2: a page has a job, and this one has none"),
+        ("at,a,b\n,1,2\n", r"run\.csv:2: does not say when the item comes"),
+        ("at,a,b\n5,,\n", r"run\.csv:2: an item has a job, and this one has none"),
     ],
 )  # fmt: skip
 def test_wrong_table_is_reported_with_its_line(tmp_path: Path, text: str, message: str) -> None:
@@ -64,7 +64,7 @@ def test_missing_table_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("nodes", "end"), [(1, 35), (2, 25), (3, 15)])
-def test_dependent_pipeline_starts_after_all_pages_have_passed(nodes: int, end: float) -> None:
+def test_dependent_pipeline_starts_after_all_items_have_passed(nodes: int, end: float) -> None:
     kinds = [{"name": "a", "difference": TEN}, {"name": "b", "difference": {"fixed": 5}}]
     result = simulate(
         scenario(
@@ -85,7 +85,7 @@ def test_dependent_pipeline_starts_after_all_pages_have_passed(nodes: int, end: 
          r"pipelines\.0 \(a\): after: no pipeline is called 'c' \(there are a, b\)"),
         ({"pipelines": pipelines("a", "b", a=["b"], b=["a"])}, "pipelines wait for each other: "),
         ({"arrivals": [{**TABLE[0], "count": 3}]},
-         "a table says all of its pages: leave out count"),
+         "a table says all of its items: leave out count"),
         ({"nodes": [{"name": "n", "gpus": -1}]}, "gpus"),
     ],
 )  # fmt: skip
@@ -109,7 +109,7 @@ def test_wrong_scenario_part_is_reported(change: dict[str, Any], message: str) -
 def test_jobs_on_a_shared_node_take_what_they_request(
     kinds: list[dict[str, Any]], node: dict[str, Any], end: float, loading: float
 ) -> None:
-    """Two kinds have two jobs of 10 s each, on a node with four places."""
+    """Two kinds have two jobs of 10 s each, on a node with four slots."""
     result = simulate(
         scenario(
             kinds=[{"difference": TEN, "loading": loading, **kind} for kind in kinds],
@@ -156,7 +156,7 @@ class _Watched(TimelineRecorder):
 def test_shared_node_never_runs_more_than_its_capacity(
     policy: PolicyName, cores: list[int], count: int, mortal: bool, seed: int
 ) -> None:
-    # A node must live longer than any job, or a page might never finish.
+    # A node must live longer than any job, or an item might never finish.
     dies = {"lives": {"uniform": [60, 120]}, "away": {"fixed": 10}} if mortal else {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(entry, "TimelineRecorder", _Watched)

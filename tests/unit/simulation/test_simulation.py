@@ -27,7 +27,7 @@ SCENARIOS = ROOT / "docs/scenarios"
 
 
 def test_simulation_of_one_node_equals_a_hand_computation() -> None:
-    """Each page loads a (3 s), works (10 s), loads b (2 s) and works (5 s)."""
+    """Each item loads a (3 s), works (10 s), loads b (2 s) and works (5 s)."""
     result = simulate(scenario())
     assert result.passage is not None
     assert result.working is not None
@@ -126,7 +126,7 @@ def test_timeline_agrees_with_the_totals() -> None:
     mortal=st.booleans(),
     loading=st.sampled_from([0, 1, 30]),
 )
-def test_each_page_passes_once_and_works_as_long_as_its_jobs(
+def test_each_item_passes_once_and_works_as_long_as_its_jobs(
     seed: int, policy: PolicyName, nodes: int, mortal: bool, loading: int
 ) -> None:
     dies = {"lives": {"lognormal": [200, 100]}, "away": {"fixed": 10}} if mortal else {}
@@ -154,7 +154,7 @@ def test_each_page_passes_once_and_works_as_long_as_its_jobs(
     assert result.passage.mean == pytest.approx(result.waiting.mean + result.working.mean)
 
 
-def test_seed_gives_the_same_pages_to_each_policy() -> None:
+def test_seed_gives_the_same_items_to_each_policy() -> None:
     first = read_scenario(SCENARIOS / "ocr-measured.yaml")
     one, same = simulate(first), simulate(first)
     assert one == same
@@ -263,7 +263,7 @@ def test_simulate_command_prints_a_report_json_and_a_diagram(tmp_path: Path) -> 
     file, picture = SCENARIOS / "ocr-configured.yaml", tmp_path / "line.svg"
     result = command("simulate", file, "--seed", 3, "--policy", "watchdog", "--svg", picture)
     assert result.exit_code == 0, result.output
-    assert "500 of 500 pages" in result.stdout
+    assert "500 of 500 items" in result.stdout
     assert "by watchdog, seed 3" in result.stdout
     texts = {
         "".join(each.itertext())
@@ -280,14 +280,14 @@ def test_scenarios_of_the_repository_can_be_read(file: Path) -> None:
     assert file.read_text().startswith("# ")
 
 
-def test_reward_rate_passes_pages_sooner_than_the_watchdog_under_overload() -> None:
+def test_reward_rate_passes_items_sooner_than_the_watchdog_under_overload() -> None:
     ocr_scenario = read_scenario(SCENARIOS / "ocr-configured.yaml")
     nodes = [ocr_scenario.nodes[0].model_copy(update={"count": 4})]
     means: dict[PolicyName, list[float]] = {each: [] for each in PolicyName}
     for policy, policy_means in means.items():
         for seed in range(3):
             changes = {"nodes": nodes, "seed": seed, "policy": policy}
-            passage = simulate(ocr_scenario.model_copy(update=changes)).passage
-            assert passage is not None
-            policy_means.append(passage.mean)
+            turnaround = simulate(ocr_scenario.model_copy(update=changes)).passage
+            assert turnaround is not None
+            policy_means.append(turnaround.mean)
     assert fmean(means[PolicyName.SLUICE]) < 0.8 * fmean(means[PolicyName.WATCHDOG])

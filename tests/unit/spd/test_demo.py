@@ -8,7 +8,7 @@ from collage import demo as collage_demo
 from masstimes import demo as masstimes_demo
 from ocr import demo as ocr_demo
 from spd import demo
-from spd.demo_run import FEWEST_FRAMES_WITH_DAMAGE
+from spd.demo_run import MIN_FRAMES_WITH_DAMAGE
 
 from tests.architecture.sources import ROOT
 from tests.unit.cwl.samples import plan_of
@@ -16,7 +16,7 @@ from tests.unit.cwl.samples import plan_of
 
 @pytest.mark.parametrize(
     ("frames", "damaged"),
-    [(1, []), (FEWEST_FRAMES_WITH_DAMAGE - 1, []), (10, [10]), (16, [16]), (17, [17]), (60, [17])],
+    [(1, []), (MIN_FRAMES_WITH_DAMAGE - 1, []), (10, [10]), (16, [16]), (17, [17]), (60, [17])],
 )
 def test_run_has_a_damaged_frame_only_if_it_can_still_succeed(
     frames: int, damaged: list[int]

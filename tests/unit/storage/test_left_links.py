@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sluice import storage
-from sluice.storage import BehindLink, build_local_url
+from sluice.storage import LinkInPath, build_local_url
 
 
 @pytest.fixture
@@ -28,9 +28,9 @@ def test_link_is_removed_wherever_it_leads(root: Path, target: str) -> None:
 
 def test_file_behind_a_link_out_of_the_storage_is_not_removed(root: Path) -> None:
     (root / "out").symlink_to(root.parent / "elsewhere")
-    with pytest.raises(BehindLink):
+    with pytest.raises(LinkInPath):
         storage.remove_within(build_local_url(root), f"{build_local_url(root)}/out/kept")
-    with pytest.raises(BehindLink):
+    with pytest.raises(LinkInPath):
         storage.remove_folder_within(build_local_url(root), f"{build_local_url(root)}/out")
     assert (root.parent / "elsewhere" / "kept").read_text() == "kept"
 

@@ -11,10 +11,10 @@ import pytest
 
 from sluice import storage
 from sluice.storage import (
-    BehindLink,
     ChecksumMismatch,
     FileMissing,
-    NoFile,
+    LinkInPath,
+    NotAFile,
     OutsideStorage,
     StorageFull,
     StorageUnavailable,
@@ -265,7 +265,7 @@ def test_remove_within_does_not_follow_links_below_the_storage(tmp_path: Path, r
     (tmp_path / "store" / "door").symlink_to("set")
     (tmp_path / "store" / "file").symlink_to("set/a.dat")
     url = f"file://{tmp_path}/{root}"
-    with pytest.raises(BehindLink, match="is reached through a link"):
+    with pytest.raises(LinkInPath, match="is reached through a link"):
         storage.remove_within(url, f"{url}/door/a.dat")
     assert storage.remove_within(url, f"{url}/file"), "the link is removed and its target is kept"
     assert kept_file.exists()
@@ -310,7 +310,7 @@ def test_file_url_with_a_relative_path_is_refused(
         lambda: storage.list_entries(url),
         lambda: storage.remove(url),
     ):
-        with pytest.raises(NoFile, match="no absolute path"):
+        with pytest.raises(NotAFile, match="no absolute path"):
             operation()
     assert list(tmp_path.iterdir()) == [source]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sluice import storage
-from sluice.storage import FileMissing, NoFile
+from sluice.storage import FileMissing, NotAFile
 
 CONTENT = bytes(range(256)) * 40
 
@@ -38,5 +38,5 @@ def test_reader_of_a_missing_file_raises_file_missing(url: str) -> None:
 def test_reader_of_a_file_that_is_not_regular_raises_no_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
-        with pytest.raises(NoFile, match="not a regular file"):
+        with pytest.raises(NotAFile, match="not a regular file"):
             storage.open_reader(f"file://{path}")

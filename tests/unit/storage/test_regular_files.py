@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sluice import storage
-from sluice.storage import NoFile, build_local_url
+from sluice.storage import NotAFile, build_local_url
 
 CHECKSUM = f"sha256:{sha256(b'hi').hexdigest()}"
 
@@ -28,8 +28,8 @@ def test_fetch_and_copy_read_only_regular_files(
             lying.mkdir()
     url, to = build_local_url(lying), tmp_path / "to"
     for copied in (0, 1 << 20):
-        with pytest.raises(NoFile, match="not a regular file"):
+        with pytest.raises(NotAFile, match="not a regular file"):
             storage.fetch(url, to, checksum=CHECKSUM, size=size, copied=copied)
-    with pytest.raises(NoFile, match="not a regular file"):
+    with pytest.raises(NotAFile, match="not a regular file"):
         storage.copy(url, build_local_url(to), checksum=CHECKSUM, size=size)
     assert not to.exists()

@@ -9,7 +9,7 @@ from sluice.contracts.jobs.needs import Needs, Warm
 from wms.db.pilots.loaded_kinds import ActiveStep, KindUsage
 from wms.db.pilots.pilot_times import PilotIdentity, WorkKind
 from wms.domain.placement.loading import KindFacts, choose_preferred_kinds, group_waiting_kinds
-from wms.domain.placement.policy import Kind, Move, Place
+from wms.domain.placement.policy import Kind, Move, WarmSlot
 from wms.domain.placement.reward_rate import RewardRate
 from wms.domain.scheduling.matching import WARM_RANK_BONUS, Demand
 from wms.domain.scheduling.pilot_times import PilotTimes
@@ -72,13 +72,13 @@ class RecordingPolicy:
 
     every: float | None = None
     weighs_priority: bool = False
-    calls: list[tuple[list[Kind], Place]] = field(default_factory=list)
+    calls: list[tuple[list[Kind], WarmSlot]] = field(default_factory=list)
 
-    def next_kind(self, kinds: Sequence[Kind], place: Place, now: float) -> int | None:
-        self.calls.append((list(kinds), place))
+    def next_kind(self, kinds: Sequence[Kind], slot: WarmSlot, now: float) -> int | None:
+        self.calls.append((list(kinds), slot))
         return None
 
-    def moves(self, kinds: Sequence[Kind], places: Sequence[Place], now: float) -> list[Move]:
+    def moves(self, kinds: Sequence[Kind], slots: Sequence[WarmSlot], now: float) -> list[Move]:
         return []
 
 
@@ -86,13 +86,13 @@ def test_policy_gets_the_totals_of_all_tasks_of_a_kind() -> None:
     policy = RecordingPolicy()
     waits = [demand("read", 2, waited=7.0), demand("read", 3), demand("new", 1)]
     assert choose_preferred_kinds(policy, waits, ["layout"], FACTS) == frozenset()
-    [(kinds, place)] = policy.calls
-    assert [(kind.name, kind.ready, kind.serving) for kind in kinds] == [
+    [(kinds, slot)] = policy.calls
+    assert [(kind.name, kind.ready, kind.assigned_slots) for kind in kinds] == [
         ("read", 5, 1), ("new", 1, 0), ("layout", 0, 1),
     ]  # fmt: skip
-    assert (kinds[0].mean, kinds[0].loading, kinds[0].since) == (10.0, 5.0, -7.0)
+    assert (kinds[0].mean, kinds[0].loading, kinds[0].oldest_ready_at) == (10.0, 5.0, -7.0)
     assert (kinds[1].mean, kinds[1].loading) == (0.0, 1.0), "an unknown kind has default times"
-    assert (place.loaded, list(place.suits)) == (2, [0, 1])
+    assert (slot.assigned_kind, list(slot.suitable_kinds)) == (2, [0, 1])
 
 
 def test_facts_about_a_kind_combine_its_steps_and_their_downstream_steps() -> None:
@@ -111,10 +111,12 @@ def test_facts_about_a_kind_combine_its_steps_and_their_downstream_steps() -> No
     }
     times[WorkKind("other", "export")] = {identity: PilotTimes().finished(99.0)}
     facts = build_kind_facts(steps, times, {"a": KindUsage(3, 4.0), "gone": KindUsage(1, 0.0)})
-    assert {kind: (round(f.mean, 6), round(f.after, 6)) for kind, f in facts.items()} == {
+    assert {
+        kind: (round(f.mean, 6), round(f.downstream_seconds, 6)) for kind, f in facts.items()
+    } == {
         "a": (2.0, 11.0),
         "b": (10.0, 1.0),
         "b with another model": (10.0, 1.0),
         "gone": (0.0, 0.0),
     }
-    assert (facts["a"].serving, facts["a"].loading, facts["b"].serving) == (3, 4.0, 0)
+    assert (facts["a"].assigned_slots, facts["a"].loading, facts["b"].assigned_slots) == (3, 4.0, 0)

@@ -9,52 +9,55 @@ from hypothesis import strategies as st
 
 from sluice.contracts.jobs.simulation import PolicyName
 from wms.domain.placement.policies import create_policy
-from wms.domain.placement.policy import Kind, Move, Place, Policy
+from wms.domain.placement.policy import Kind, Move, Policy, WarmSlot
 from wms.domain.placement.reward_rate import RewardRate, compute_backlog, is_neglected
 from wms.domain.placement.watchdog import Watchdog, priority, unlock_time
 
 NOW = 1000.0
-FREE = Place(0, range(1), None, 0, is_idle=True)
+FREE = WarmSlot(0, range(1), None, 0, is_idle=True)
 
 
-def kind(name: str = "k", *, ready: int = 0, serving: int = 0, mean: float = 10.0,
-         after: float = 0.0, loading: float = 10.0, ap: float = 0.0,
-         since: float | None = None, coming: int = 0) -> Kind:  # fmt: skip
-    waits_since = since if since is not None or not ready else NOW
-    return Kind(name, loading, ap, mean, after, 5, ready, serving, coming, waits_since)
+def kind(name: str = "k", *, ready: int = 0, assigned_slots: int = 0, mean: float = 10.0,
+         downstream_seconds: float = 0.0, loading: float = 10.0, ap: float = 0.0,
+         oldest_ready_at: float | None = None, loading_slots: int = 0) -> Kind:  # fmt: skip
+    if oldest_ready_at is None and ready:
+        oldest_ready_at = NOW
+    return Kind(name, loading, ap, mean, downstream_seconds, 5, ready, assigned_slots,
+                loading_slots, oldest_ready_at)  # fmt: skip
 
 
 @st.composite
-def systems(draw: st.DrawFn) -> tuple[list[Kind], list[Place]]:
-    """Draw kinds and places with consistent numbers."""
+def systems(draw: st.DrawFn) -> tuple[list[Kind], list[WarmSlot]]:
+    """Draw kinds and slots with consistent numbers."""
     count = draw(st.integers(1, 5))
-    places = []
+    slots = []
     for number in range(draw(st.integers(1, 6))):
         loaded = draw(st.none() | st.integers(0, count - 1))
         is_idle = loaded is None or draw(st.booleans())
-        moved = draw(st.floats(0, NOW))
-        places.append(Place(number, range(count), loaded, moved, is_idle))
+        assigned_at = draw(st.floats(0, NOW))
+        slots.append(WarmSlot(number, range(count), loaded, assigned_at, is_idle))
     kinds = []
     for number in range(count):
-        serving = sum(place.loaded == number for place in places)
-        coming = draw(st.integers(0, serving))
+        assigned_slots = sum(slot.assigned_kind == number for slot in slots)
+        loading_slots = draw(st.integers(0, assigned_slots))
         ready = draw(st.integers(0, 50))
         times = st.floats(0, 1e4)
-        kinds.append(kind(ready=ready, serving=serving, mean=draw(times), after=draw(times),
+        kinds.append(kind(ready=ready, assigned_slots=assigned_slots, mean=draw(times),
+                          downstream_seconds=draw(times),
                           loading=draw(times), ap=draw(st.sampled_from([-1.0, 0.0, 1.0, 50.0])),
-                          since=draw(st.floats(0, NOW)) if ready else None,
-                          coming=coming))  # fmt: skip
-    return kinds, places
+                          oldest_ready_at=draw(st.floats(0, NOW)) if ready else None,
+                          loading_slots=loading_slots))  # fmt: skip
+    return kinds, slots
 
 
 @pytest.mark.parametrize("policy", [create_policy(name) for name in PolicyName])
 @given(system=systems())
-def test_place_is_only_sent_to_an_enabled_kind_with_ready_jobs(
-    policy: Policy, system: tuple[list[Kind], list[Place]]
+def test_slot_is_only_sent_to_an_enabled_kind_with_ready_jobs(
+    policy: Policy, system: tuple[list[Kind], list[WarmSlot]]
 ) -> None:
-    kinds, places = system
-    answers = [policy.next_kind(kinds, place, NOW) for place in places if place.is_idle]
-    for number in (*answers, *(move.kind for move in policy.moves(kinds, places, NOW))):
+    kinds, slots = system
+    answers = [policy.next_kind(kinds, slot, NOW) for slot in slots if slot.is_idle]
+    for number in (*answers, *(move.kind for move in policy.moves(kinds, slots, NOW))):
         if number is not None:
             assert kinds[number].is_enabled
             assert kinds[number].ready
@@ -62,35 +65,41 @@ def test_place_is_only_sent_to_an_enabled_kind_with_ready_jobs(
 
 @given(system=systems())
 @example(
-    ([kind(ready=16, mean=5e-324, after=21.0, loading=0.0)], [Place(0, range(1), None, 0, True)])
+    (
+        [kind(ready=16, mean=5e-324, downstream_seconds=21.0, loading=0.0)],
+        [WarmSlot(0, range(1), None, 0, True)],
+    )
 )
 @example(
-    ([kind(ready=1, mean=5e-324, serving=1, loading=0.0)], [Place(0, range(1), None, 0, True)])
+    (
+        [kind(ready=1, mean=5e-324, assigned_slots=1, loading=0.0)],
+        [WarmSlot(0, range(1), None, 0, True)],
+    )
 )
-def test_idle_place_takes_a_job_that_no_other_place_comes_for(
-    system: tuple[list[Kind], list[Place]],
+def test_idle_slot_takes_a_job_that_no_other_slot_comes_for(
+    system: tuple[list[Kind], list[WarmSlot]],
 ) -> None:
-    kinds, places = system
-    left = [each for each in kinds if each.is_enabled and each.ready > each.coming]
-    for place in places:
+    kinds, slots = system
+    left = [each for each in kinds if each.is_enabled and each.ready > each.loading_slots]
+    for slot in slots:
         if left:
-            assert RewardRate().next_kind(kinds, place, NOW) is not None
+            assert RewardRate().next_kind(kinds, slot, NOW) is not None
 
 
 @given(system=systems())
-def test_watchdog_moves_at_most_one_busy_place_a_round(
-    system: tuple[list[Kind], list[Place]],
+def test_watchdog_moves_at_most_one_busy_slot_a_round(
+    system: tuple[list[Kind], list[WarmSlot]],
 ) -> None:
-    kinds, places = system
-    busy = [replace(place, is_idle=False) for place in places]
+    kinds, slots = system
+    busy = [replace(slot, is_idle=False) for slot in slots]
     assert len(Watchdog().moves(kinds, busy, NOW)) <= 1
 
 
-def test_place_is_only_sent_to_kinds_that_suit_it() -> None:
+def test_slot_is_only_sent_to_kinds_that_are_suitable() -> None:
     kinds = [kind(ready=100), kind(ready=1)]
     for policy in (RewardRate(), Watchdog()):
-        place = Place(0, [1])
-        sent = [policy.next_kind(kinds, place, NOW), *_kinds_of(policy.moves(kinds, [place], NOW))]
+        slot = WarmSlot(0, [1])
+        sent = [policy.next_kind(kinds, slot, NOW), *_kinds_of(policy.moves(kinds, [slot], NOW))]
         assert set(sent) - {None} == {1}
 
 
@@ -102,38 +111,38 @@ def _kinds_of(moves: Sequence[Move]) -> list[int]:
     ("here", "height"),
     [
         (kind(ready=6, mean=10.0), 60 + 0),
-        (kind(ready=6, mean=10.0, since=NOW - 30), 60 + 30),
-        (kind(ready=6, mean=10.0, serving=2, since=NOW - 30), 20),
-        (kind(ready=6, mean=10.0, serving=2, ap=2.0), 60),
+        (kind(ready=6, mean=10.0, oldest_ready_at=NOW - 30), 60 + 30),
+        (kind(ready=6, mean=10.0, assigned_slots=2, oldest_ready_at=NOW - 30), 20),
+        (kind(ready=6, mean=10.0, assigned_slots=2, ap=2.0), 60),
         (kind(ready=6, mean=10.0, ap=-1.0), 0),
         (kind(), 0),
     ],
 )
 def test_priority_of_the_watchdog_follows_its_formula(here: Kind, height: float) -> None:
-    assert priority(here, here.serving, NOW) == height
+    assert priority(here, here.assigned_slots, NOW) == height
 
 
-def test_watchdog_sends_idle_places_one_by_one() -> None:
+def test_watchdog_sends_idle_slots_one_by_one() -> None:
     """The first kind is worth 60 and then 30; the second is worth 40."""
     kinds = [kind(ready=6), kind(ready=4)]
-    places = [Place(number, [0, 1]) for number in range(3)]
-    assert Watchdog().moves(kinds, places, NOW) == [Move(0, 0), Move(1, 1), Move(2, 0)]
+    slots = [WarmSlot(number, [0, 1]) for number in range(3)]
+    assert Watchdog().moves(kinds, slots, NOW) == [Move(0, 0), Move(1, 1), Move(2, 0)]
 
 
-def test_watchdog_locks_busy_places_for_a_while() -> None:
-    kinds = [kind(ready=1, serving=2), kind(ready=50)]
-    locked = Place(0, [0, 1], 0, NOW - unlock_time(kinds[0]) + 1, False)
-    free = Place(1, [0, 1], 0, NOW - unlock_time(kinds[0]), False)
+def test_watchdog_locks_busy_slots_for_a_while() -> None:
+    kinds = [kind(ready=1, assigned_slots=2), kind(ready=50)]
+    locked = WarmSlot(0, [0, 1], 0, NOW - unlock_time(kinds[0]) + 1, False)
+    free = WarmSlot(1, [0, 1], 0, NOW - unlock_time(kinds[0]), False)
     assert unlock_time(kinds[0]) == 110
     assert Watchdog().moves(kinds, [locked], NOW) == []
     assert Watchdog().moves(kinds, [locked, free], NOW) == [Move(1, 1)]
-    off = [kind(ready=1, serving=2, ap=-1), kinds[1]]
+    off = [kind(ready=1, assigned_slots=2, ap=-1), kinds[1]]
     assert Watchdog().moves(off, [locked], NOW) == [Move(0, 1)]
 
 
-def test_idle_place_moves_before_it_is_unlocked() -> None:
-    kinds = [kind(serving=1), kind(ready=1)]
-    assert Watchdog().moves(kinds, [Place(0, [0, 1], 0, NOW)], NOW) == [Move(0, 1)]
+def test_idle_slot_moves_before_it_is_unlocked() -> None:
+    kinds = [kind(assigned_slots=1), kind(ready=1)]
+    assert Watchdog().moves(kinds, [WarmSlot(0, [0, 1], 0, NOW)], NOW) == [Move(0, 1)]
 
 
 def test_times_are_running_averages() -> None:
@@ -146,39 +155,39 @@ def test_times_are_running_averages() -> None:
     assert here.mean == pytest.approx(100.0, rel=0.01)
 
 
-def test_place_stays_until_another_kind_is_worth_the_load() -> None:
-    """The later stage is worth more, but a single page of it is no reason to load its tool."""
-    early = kind(ready=10, serving=1, mean=20.0, after=20.0)
-    place = Place(0, [0, 1], 0)
+def test_slot_stays_until_another_kind_is_worth_the_load() -> None:
+    """The later stage is worth more, but a single item of it is no reason to load its tool."""
+    early = kind(ready=10, assigned_slots=1, mean=20.0, downstream_seconds=20.0)
+    slot = WarmSlot(0, [0, 1], 0)
     for ready, goes in ((1, 0), (4, 0), (20, 1)):
         late = kind(ready=ready, mean=20.0)
-        assert RewardRate().next_kind([early, late], place, NOW) == goes, ready
+        assert RewardRate().next_kind([early, late], slot, NOW) == goes, ready
 
 
-def test_place_never_moves_from_a_later_stage_to_an_earlier_stage() -> None:
-    early = kind(ready=1000, serving=1, mean=20.0, after=20.0)
-    late = kind(ready=1, serving=1, mean=20.0)
-    assert RewardRate().next_kind([early, late], Place(0, [0, 1], 1), NOW) == 1
+def test_slot_never_moves_from_a_later_stage_to_an_earlier_stage() -> None:
+    early = kind(ready=1000, assigned_slots=1, mean=20.0, downstream_seconds=20.0)
+    late = kind(ready=1, assigned_slots=1, mean=20.0)
+    assert RewardRate().next_kind([early, late], WarmSlot(0, [0, 1], 1), NOW) == 1
 
 
 def test_neglected_kind_is_served_in_the_end() -> None:
-    short = kind(ready=5, serving=1, mean=1.0)
+    short = kind(ready=5, assigned_slots=1, mean=1.0)
     long = kind(ready=1, mean=100.0)
-    place = Place(0, [0, 1], 0)
-    assert RewardRate().next_kind([short, long], place, NOW) == 0
+    slot = WarmSlot(0, [0, 1], 0)
+    assert RewardRate().next_kind([short, long], slot, NOW) == 0
     waits = 3 * (compute_backlog([short, long]) + long.loading)
-    long.since = NOW - waits - 1
+    long.oldest_ready_at = NOW - waits - 1
     assert is_neglected(long, compute_backlog([short, long]), NOW)
-    assert RewardRate().next_kind([short, long], place, NOW) == 1
+    assert RewardRate().next_kind([short, long], slot, NOW) == 1
 
 
-def test_job_that_a_place_comes_for_attracts_no_other_place() -> None:
-    kinds = [kind(), kind(ready=1, serving=1, coming=1)]
-    assert RewardRate().next_kind(kinds, Place(0, [0, 1], 0), NOW) is None
+def test_job_that_a_slot_comes_for_attracts_no_other_slot() -> None:
+    kinds = [kind(), kind(ready=1, assigned_slots=1, loading_slots=1)]
+    assert RewardRate().next_kind(kinds, WarmSlot(0, [0, 1], 0), NOW) is None
     kinds[1].ready = 2
-    assert RewardRate().next_kind(kinds, Place(0, [0, 1], 0), NOW) == 1
+    assert RewardRate().next_kind(kinds, WarmSlot(0, [0, 1], 0), NOW) == 1
 
 
 def test_priority_of_an_administrator_counts() -> None:
     kinds = [kind(ready=5), kind(ready=5, ap=1.0)]
-    assert RewardRate().next_kind(kinds, Place(0, [0, 1]), NOW) == 1
+    assert RewardRate().next_kind(kinds, WarmSlot(0, [0, 1]), NOW) == 1

@@ -25,10 +25,10 @@ from sluice.contracts.human_tasks.ask import MAX_LINK_DAYS
 from sluice.servicekit.access.delegation import client_address
 from sluice.servicekit.access.policy import Other, allow
 from sluice.servicekit.web.http import api_router, errors
-from wfms.ask.api.browser_rate import BrowserRate, TooFast
+from wfms.ask.api.browser_rate import BrowserRate, RequestRateExceeded
 from wfms.ask.usecases.admit_browser import (
     BrowserOrigin,
-    LinkEnded,
+    LinkExpired,
     admit_browser,
     authenticate_annotator,
 )
@@ -93,7 +93,7 @@ def page_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIR
         try:
             await rate.require_address(client_address(request.scope))
             return await _admit(context, request, (template, step), key, secure=secure)
-        except (Unauthenticated, LinkEnded, TooFast) as refusal:
+        except (Unauthenticated, LinkExpired, RequestRateExceeded) as refusal:
             return _respond_to_refusal(request, refusal, files["page.html"])
 
     return router
@@ -114,13 +114,13 @@ def annotation_router(context: AskContext, rate: BrowserRate) -> APIRouter:
     # FastAPI resolves this before it validates the body.
     session_dependency = Depends(authenticate)
 
-    @router.get(f"{_STEP}/about", responses=errors(NotFound, LinkEnded, TooFast))
+    @router.get(f"{_STEP}/about", responses=errors(NotFound, LinkExpired, RequestRateExceeded))
     @allow(Other.LINK)
     async def about(session: AnnotatorSession = session_dependency) -> AskPage:
         """Return the question and the possible answers."""
         return await read_page(context, session)
 
-    @router.post(f"{_STEP}/next", responses=errors(NotFound, LinkEnded, TooFast))
+    @router.post(f"{_STEP}/next", responses=errors(NotFound, LinkExpired, RequestRateExceeded))
     @allow(Other.LINK)
     async def following(
         request: AskNext, own: OwnPage = None, session: AnnotatorSession = session_dependency
@@ -129,7 +129,7 @@ def annotation_router(context: AskContext, rate: BrowserRate) -> APIRouter:
         _require_own(own)
         return await answer_and_ask(context, session, request)
 
-    @router.post(f"{_STEP}/undo", responses=errors(NotFound, LinkEnded, TooFast))
+    @router.post(f"{_STEP}/undo", responses=errors(NotFound, LinkExpired, RequestRateExceeded))
     @allow(Other.LINK)
     async def undo(
         back: UndoAnswer, own: OwnPage = None, session: AnnotatorSession = session_dependency
@@ -140,7 +140,7 @@ def annotation_router(context: AskContext, rate: BrowserRate) -> APIRouter:
 
     @router.get(
         f"{_STEP}/items/{{item}}/image",
-        responses={**errors(NotFound, LinkEnded, TooFast), 200: _AN_IMAGE},
+        responses={**errors(NotFound, LinkExpired, RequestRateExceeded), 200: _AN_IMAGE},
         response_class=Response,
     )
     @allow(Other.LINK)

@@ -10,7 +10,7 @@ from limits.aio.strategies import FixedWindowRateLimiter
 from sluice.contracts.common.problems import ServiceError
 
 
-class TooFast(ServiceError):
+class RequestRateExceeded(ServiceError):
     """A browser or an address sends requests too often."""
 
     status, slug, title = 429, "too-many-requests", "Too many requests"
@@ -37,7 +37,7 @@ class BrowserRate:
         """Count a request of a browser.
 
         Raises:
-            TooFast: The browser has used up its requests.
+            RequestRateExceeded: The browser has used up its requests.
         """
         await self._require(self._requests, "browser", token)
 
@@ -45,7 +45,7 @@ class BrowserRate:
         """Count a new browser of an address.
 
         Raises:
-            TooFast: The address has used up its new browsers.
+            RequestRateExceeded: The address has used up its new browsers.
         """
         await self._require(self._newcomers, "address", address)
 
@@ -55,4 +55,4 @@ class BrowserRate:
         item = RateLimitItemPerMinute(limit)
         if not await self._limiter.hit(item, kind, client):
             window = await self._limiter.get_window_stats(item, kind, client)
-            raise TooFast(max(1, math.ceil(window.reset_time - time.time())))
+            raise RequestRateExceeded(max(1, math.ceil(window.reset_time - time.time())))

@@ -15,10 +15,10 @@ import nh3
 from sluice.contracts.human_tasks.ask import Show
 from sluice.text.visible_text import quoted
 from wfms.ask.domain.images import MAX_PIXELS, is_complete, read_size
-from wfms.ask.domain.json_values import DEEPEST, trouble_in
+from wfms.ask.domain.json_values import MAX_DEPTH, trouble_in
 
 #: Limits in bytes of a file with text, and of one with an image.
-LARGEST_TEXT, LARGEST_IMAGE = 256 * 1024, 20 * 1024 * 1024
+MAX_TEXT_BYTES, MAX_IMAGE_BYTES = 256 * 1024, 20 * 1024 * 1024
 #: Tolerance in pixels for rounding errors in the sums of a box.
 _ROUNDED = 0.001
 
@@ -97,7 +97,7 @@ _TAGS = set(
 _ATTRIBUTES = {"*": {"lang", "dir", "title"}, "td": {"colspan", "rowspan"}, "th": {"colspan"}}
 
 
-class Unreadable(Exception):
+class UnreadableContent(Exception):
     """The content of a file cannot be shown. The message is for the author of the file."""
 
 
@@ -121,7 +121,7 @@ class ItemContent:
 
 def largest(show: Show) -> int:
     """Return the limit in bytes of a file."""
-    return LARGEST_IMAGE if show is Show.IMAGE else LARGEST_TEXT
+    return MAX_IMAGE_BYTES if show is Show.IMAGE else MAX_TEXT_BYTES
 
 
 def read_content(data: bytes, show: Show) -> ItemContent:
@@ -132,7 +132,7 @@ def read_content(data: bytes, show: Show) -> ItemContent:
     is.
 
     Raises:
-        Unreadable: The content cannot be shown.
+        UnreadableContent: The content cannot be shown.
     """
     document = _parse_object(data)
     if document is not None:
@@ -153,7 +153,7 @@ def read_shown_image(data: bytes) -> tuple[bytes, str]:
     """Return the bytes and the media type of the image that an item shows.
 
     Raises:
-        Unreadable: There is no image.
+        UnreadableContent: There is no image.
     """
     document = _parse_object(data)
     if document is not None:
@@ -165,23 +165,25 @@ def _decode_image(document: Mapping[str, Any]) -> bytes:
     try:
         return base64.b64decode(str(document.get("image", "")), validate=True)
     except (ValueError, binascii.Error) as error:
-        raise Unreadable(f"'image' is not base64 ({error})") from error
+        raise UnreadableContent(f"'image' is not base64 ({error})") from error
 
 
 def _read_complete_size(data: bytes) -> tuple[int, int]:
     """Return width and height of an image.
 
     Raises:
-        Unreadable: The image is incomplete or too large.
+        UnreadableContent: The image is incomplete or too large.
     """
     if not is_complete(data, media_type(data)):
-        raise Unreadable("it is an image that is cut off")
+        raise UnreadableContent("it is an image that is cut off")
     size = read_size(data)
     if size is None:
-        raise Unreadable("it is an image without width or height")
+        raise UnreadableContent("it is an image without width or height")
     width, height = size
     if width * height > MAX_PIXELS:
-        raise Unreadable(f"it has {width} by {height} pixels, and at most {MAX_PIXELS} are shown")
+        raise UnreadableContent(
+            f"it has {width} by {height} pixels, and at most {MAX_PIXELS} are shown"
+        )
     return size
 
 
@@ -189,22 +191,22 @@ def media_type(data: bytes) -> str:
     """Return the media type of an image.
 
     Raises:
-        Unreadable: The image has no supported type.
+        UnreadableContent: The image has no supported type.
     """
     for begin, kind in _IMAGES.items():
         if data.startswith(begin):
             return kind
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
-    raise Unreadable("it is not an image: PNG, JPEG, GIF and WebP are shown")
+    raise UnreadableContent("it is not an image: PNG, JPEG, GIF and WebP are shown")
 
 
 def _read_object_content(document: Mapping[str, Any], show: Show) -> ItemContent:
     known_answer, title = document.get("answer"), document.get("title", "")
     if known_answer is not None and not isinstance(known_answer, str):
-        raise Unreadable("'answer' is not text")
+        raise UnreadableContent("'answer' is not text")
     if not isinstance(title, str):
-        raise Unreadable("'title' is not text")
+        raise UnreadableContent("'title' is not text")
     if show is Show.IMAGE:
         size = _read_complete_size(_decode_image(document))
         other_fields = {key: value for key, value in document.items() if key != "image"}
@@ -216,7 +218,7 @@ def _read_object_content(document: Mapping[str, Any], show: Show) -> ItemContent
         )
     content = document.get(show.value)
     if not isinstance(content, str):
-        raise Unreadable(f"it is a JSON object without a text {quoted(show.value)}")
+        raise UnreadableContent(f"it is a JSON object without a text {quoted(show.value)}")
     if show is Show.HTML:
         return ItemContent(
             html=clean(content), title=title, known_answer=known_answer, item=dict(document)
@@ -231,7 +233,7 @@ def _parse_object(data: bytes) -> dict[str, Any] | None:
     """Return the JSON object in a file, or None if the file is no JSON object.
 
     Raises:
-        Unreadable: The object cannot be stored unchanged.
+        UnreadableContent: The object cannot be stored unchanged.
     """
     if data.lstrip()[:1] != b"{":
         return None
@@ -240,11 +242,13 @@ def _parse_object(data: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     except RecursionError:
-        raise Unreadable(f"values are nested in one another more than {DEEPEST} deep") from None
+        raise UnreadableContent(
+            f"values are nested in one another more than {MAX_DEPTH} deep"
+        ) from None
     if not isinstance(document, dict):
         return None
     if (trouble := trouble_in(document)) is not None:
-        raise Unreadable(f"{trouble}: it could not be kept as it is")
+        raise UnreadableContent(f"{trouble}: it could not be kept as it is")
     return document
 
 
@@ -252,9 +256,9 @@ def _text(data: bytes) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Unreadable(f"it is not valid UTF-8, from byte {error.start + 1} on") from error
+        raise UnreadableContent(f"it is not valid UTF-8, from byte {error.start + 1} on") from error
     if "\0" in text:
-        raise Unreadable("it has a NUL in it, so it is not text")
+        raise UnreadableContent("it has a NUL in it, so it is not text")
     return text
 
 
@@ -265,7 +269,7 @@ def _mark(value: Any, length: int) -> tuple[int, int] | None:
         case [int(begin), int(end)] if 0 <= begin < end <= length:
             return begin, end
         case _:
-            raise Unreadable(
+            raise UnreadableContent(
                 f"'mark' is {quoted(value)}, not [begin, end] within its {length} characters"
             )
 
@@ -286,7 +290,7 @@ def _box(value: Any, width: int, height: int) -> tuple[float, float, float, floa
         ):
             return float(left), float(top), float(across), float(down)
         case _:
-            raise Unreadable(
+            raise UnreadableContent(
                 f"'box' is {quoted(value)}, not [left, top, width, height] within its {width} by"
                 f" {height} pixels"
             )

@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Any
 
 #: Maximum depth of nested values.
-DEEPEST = 50
+MAX_DEPTH = 50
 #: Range of integers.
 _MIN_INTEGER, _MAX_INTEGER = -(2**63), 2**64 - 1
 
@@ -22,8 +22,8 @@ def trouble_in(value: Any) -> str | None:
                 return "a number is not finite"
             case int() if not _MIN_INTEGER <= part <= _MAX_INTEGER:
                 return "a number has more than 64 bits"
-            case dict() | list() if depth > DEEPEST:
-                return f"values are nested in one another more than {DEEPEST} deep"
+            case dict() | list() if depth > MAX_DEPTH:
+                return f"values are nested in one another more than {MAX_DEPTH} deep"
     return None
 
 

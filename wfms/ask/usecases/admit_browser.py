@@ -18,12 +18,12 @@ from wfms.ask.db.devices import (
 )
 from wfms.ask.db.progress import find_current_ask
 from wfms.ask.usecases.answer_and_ask import AnnotatorSession
-from wfms.ask.usecases.context import AskContext, OneVote
+from wfms.ask.usecases.context import AskContext, VoterIdentification
 
 _MAX_BROWSER = 200
 
 
-class LinkEnded(ServiceError):
+class LinkExpired(ServiceError):
     """The link is no longer valid."""
 
     status, slug, title = 410, "link-ended", "The link has ended"
@@ -65,11 +65,11 @@ class BrowserOrigin:
     browser: str = ""
     traits: tuple[str, ...] = ()
 
-    def digest(self, one_vote: OneVote, place: HumanStepPlace) -> bytes | None:
+    def digest(self, one_vote: VoterIdentification, place: HumanStepPlace) -> bytes | None:
         """Return the digest that identifies a person at a step, or None if origins are not used."""
-        if one_vote is OneVote.OFF or not self.address:
+        if one_vote is VoterIdentification.OFF or not self.address:
             return None
-        traits = (self.browser, *self.traits) if one_vote is OneVote.BROWSER else ()
+        traits = (self.browser, *self.traits) if one_vote is VoterIdentification.BROWSER else ()
         return hashlib.sha256("\0".join([*place, self.address, *traits]).encode()).digest()
 
 
@@ -89,7 +89,7 @@ async def admit_browser(
 
     Raises:
         Unauthenticated: No link has this key.
-        LinkEnded: The link is no longer valid.
+        LinkExpired: The link is no longer valid.
     """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
@@ -100,7 +100,7 @@ async def admit_browser(
         if earlier_token and await move_to_link(connection, digest_token(earlier_token), link):
             return Admission(link.place, None)
         if link.person is not None and await is_link_used(connection, link):
-            raise LinkEnded("this link was for one browser, which came by it: make another one")
+            raise LinkExpired("this link was for one browser, which came by it: make another one")
         token = new_token()
         digest = digest_token(token)
         await insert_device(
@@ -116,7 +116,7 @@ async def admit_browser(
 
 def _require_good(link: StoredLink) -> None:
     if link.ended_at is not None or link.until <= datetime.now(UTC):
-        raise LinkEnded("this link has ended: ask whoever gave it to you for another one")
+        raise LinkExpired("this link has ended: ask whoever gave it to you for another one")
 
 
 async def authenticate_annotator(
@@ -126,7 +126,7 @@ async def authenticate_annotator(
 
     Raises:
         Unauthenticated: The token is missing, unknown or of another step.
-        LinkEnded: The link that the browser came by has ended.
+        LinkExpired: The link that the browser came by has ended.
         NotFound: The step never asked anything.
     """
     if not token:
@@ -136,7 +136,7 @@ async def authenticate_annotator(
         if device is None or (device.template, device.step) != (template, step):
             raise Unauthenticated("open the link that you were given once more")
         if not device.has_valid_link:
-            raise LinkEnded("this link has ended: ask whoever gave it to you for another one")
+            raise LinkExpired("this link has ended: ask whoever gave it to you for another one")
         current = await find_current_ask(
             connection, HumanStepPlace(template, step, device.owner_group)
         )

@@ -34,7 +34,7 @@ from wfms.ask.db.decided_items import (
     mark_delivered,
 )
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.one_by_one import TaskBlocked, one_by_one
+from wfms.ask.usecases.process_tasks import TaskBlocked, process_tasks
 
 #: Items in one round; files written at the same time.
 PAGE, WRITERS = 200, 8
@@ -58,7 +58,7 @@ async def deliver_answers(context: AskContext) -> bool:
     async with context.database.connection() as connection:
         await freeze_items(connection, older=context.rules.settle, limit=PAGE)
         tasks = await list_tasks_to_deliver(connection)
-    return await one_by_one(tasks, lambda task: _deliver(context, task))
+    return await process_tasks(tasks, lambda task: _deliver(context, task))
 
 
 async def _deliver(context: AskContext, task: TaskWithDecidedItems) -> bool:

@@ -9,7 +9,7 @@ from sluice.contracts.common.problems import NotFound
 from sluice.contracts.human_tasks.annotation import HumanJob, HumanTask
 from sluice.contracts.human_tasks.ask import Ask, Show
 from sluice.contracts.jobs.job_inputs import InputFile
-from sluice.storage.errors import FileMissing, NoFile, StorageError
+from sluice.storage.errors import FileMissing, NotAFile, StorageError
 from sluice.storage.reader import open_reader
 from sluice.text.visible_text import quoted
 from wfms.ask.db.questions import (
@@ -22,9 +22,9 @@ from wfms.ask.db.questions import (
     store_gold_reason,
     store_reason,
 )
-from wfms.ask.domain.contents import ItemContent, Unreadable, largest, read_content
+from wfms.ask.domain.contents import ItemContent, UnreadableContent, largest, read_content
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.one_by_one import one_by_one
+from wfms.ask.usecases.process_tasks import process_tasks
 
 #: Jobs in one round; files read at the same time.
 PAGE, READERS = 200, 8
@@ -64,7 +64,7 @@ async def import_items(context: AskContext) -> bool:
             await end_question(transaction.connection, question.task_uid)
         return False
 
-    return await one_by_one(questions, import_question)
+    return await process_tasks(questions, import_question)
 
 
 def _has_gold(task: HumanTask) -> bool:
@@ -111,7 +111,7 @@ async def _items(ask: Ask, jobs: Sequence[HumanJob]) -> list[NewItem]:
         async with reading:
             try:
                 content = await asyncio.to_thread(_read, job.input, ask.show)
-            except (Unreadable, FileMissing, NoFile) as error:
+            except (UnreadableContent, FileMissing, NotAFile) as error:
                 return NewItem(uuid4(), job.id, job.seq, job.input, {}, reason=str(error))
         return NewItem(uuid4(), job.id, job.seq, job.input, _without_empty_fields(content))
 
@@ -122,7 +122,7 @@ def _read(file: InputFile, show: Show) -> ItemContent:
     """Read the content of an item.
 
     Raises:
-        Unreadable: The content cannot be shown.
+        UnreadableContent: The content cannot be shown.
         StorageError: The file cannot be read.
     """
     _require_small(file.size, show)
@@ -134,10 +134,10 @@ def _require_small(size: int, show: Show) -> None:
     """Check the size of an item.
 
     Raises:
-        Unreadable: The item is too large.
+        UnreadableContent: The item is too large.
     """
     if size > largest(show):
-        raise Unreadable(f"it has {size} bytes, and at most {largest(show)} are shown")
+        raise UnreadableContent(f"it has {size} bytes, and at most {largest(show)} are shown")
 
 
 async def _import_gold_items(context: AskContext, question: OpenQuestion) -> None:
@@ -147,7 +147,7 @@ async def _import_gold_items(context: AskContext, question: OpenQuestion) -> Non
         items, reason = list(_gold_items(question, file, data)), ""
         if not items:
             reason = f"no items with known answers are in {quoted(file.name)}: add some"
-    except Unreadable as error:
+    except UnreadableContent as error:
         items, reason = [], f"items with known answers cannot be read: {quoted(file.name)}: {error}"
     except StorageError as error:
         items, reason = None, f"waiting for a storage: {error}"
@@ -166,7 +166,7 @@ def _gold_items(question: OpenQuestion, file: InputFile, data: bytes) -> Iterato
     """Yield the gold items in a file. Items of equal content are shared by all tasks of a step.
 
     Raises:
-        Unreadable: A line is no gold item.
+        UnreadableContent: A line is no gold item.
     """
     end = 0
     for number, ended in enumerate(data.splitlines(keepends=True)):
@@ -177,11 +177,11 @@ def _gold_items(question: OpenQuestion, file: InputFile, data: bytes) -> Iterato
         try:
             _require_small(len(line), question.ask.show)
             content = read_content(line, question.ask.show)
-        except Unreadable as error:
-            raise Unreadable(f"line {number + 1}: {error}") from error
+        except UnreadableContent as error:
+            raise UnreadableContent(f"line {number + 1}: {error}") from error
         if content.known_answer not in question.ask.answers:
             answers = ", ".join(map(quoted, question.ask.answers))
-            raise Unreadable(
+            raise UnreadableContent(
                 f"line {number + 1}: 'answer' is {quoted(content.known_answer)}:"
                 f" give one of {answers}"
             )

@@ -10,7 +10,7 @@ from sluice.contracts.human_tasks.ask import Show
 from sluice.storage.errors import StorageError
 from sluice.storage.reader import open_reader
 from wfms.ask.db.assignments import ItemSource, find_assigned_item
-from wfms.ask.domain.contents import LARGEST_IMAGE, Unreadable, read_shown_image
+from wfms.ask.domain.contents import MAX_IMAGE_BYTES, UnreadableContent, read_shown_image
 from wfms.ask.usecases.answer_and_ask import AnnotatorSession
 from wfms.ask.usecases.context import AskContext
 
@@ -33,7 +33,7 @@ async def read_image(
         raise NotFound("this browser was not shown such an image")
     try:
         return await asyncio.to_thread(_read, source)
-    except (Unreadable, StorageError) as error:
+    except (UnreadableContent, StorageError) as error:
         log.warning("ask.image_unreadable", item=str(item), url=source.file.url, reason=str(error))
         raise NotAvailable("the image cannot be read now") from error
 
@@ -42,10 +42,10 @@ def _read(item: ItemSource) -> tuple[bytes, str]:
     """Read the image from its file.
 
     Raises:
-        Unreadable: The file has no such image.
+        UnreadableContent: The file has no such image.
         StorageError: The storage does not answer.
     """
     with open_reader(item.file.url) as reader:
         if item.line is not None:
             return read_shown_image(reader.read(*item.line))
-        return read_shown_image(reader.read(0, LARGEST_IMAGE))
+        return read_shown_image(reader.read(0, MAX_IMAGE_BYTES))

@@ -57,8 +57,10 @@ WHERE dataset_uid = ANY(ARRAY(
 
 FORGET = "DELETE FROM deletions WHERE dataset_uid = $1"
 FORGET_REFUSED = "DELETE FROM deletions WHERE dataset_uid = $1 AND force = $2 RETURNING 1"
-GIVE_UP_INPUT = "UPDATE inputs SET released_at = $2 WHERE dataset_uid = $1 AND released_at IS NULL"
-KEEP_INPUT = "UPDATE inputs SET released_at = NULL WHERE dataset_uid = $1"
+MARK_INPUT_RELEASED = (
+    "UPDATE inputs SET released_at = $2 WHERE dataset_uid = $1 AND released_at IS NULL"
+)
+RESTORE_INPUT = "UPDATE inputs SET released_at = NULL WHERE dataset_uid = $1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +123,14 @@ async def forget_refused(connection: Connection, uid: UUID, *, force: bool) -> b
     return await connection.fetchval(FORGET_REFUSED, uid, force) is not None
 
 
-async def give_up_input(connection: Connection, uid: UUID, *, now: datetime) -> None:
+async def mark_input_released(connection: Connection, uid: UUID, *, now: datetime) -> None:
     """Mark a locked input as released.
 
     Chains no longer start on it or take it over, but the chain that wrote it may still have it.
     """
-    await connection.execute(GIVE_UP_INPUT, uid, now)
+    await connection.execute(MARK_INPUT_RELEASED, uid, now)
 
 
-async def keep_input(connection: Connection, uid: UUID) -> None:
+async def restore_input(connection: Connection, uid: UUID) -> None:
     """Allow chains to start on the input again, because its deletion was refused."""
-    await connection.execute(KEEP_INPUT, uid)
+    await connection.execute(RESTORE_INPUT, uid)

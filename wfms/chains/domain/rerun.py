@@ -38,7 +38,7 @@ class NoSuchStep(Unprocessable):
         )
 
 
-class TwoBeginnings(Unprocessable):
+class ConflictingRerunOptions(Unprocessable):
     """A rerun was asked for both a first step and the failed jobs."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class TwoBeginnings(Unprocessable):
         )
 
 
-class NothingFailed(Conflict):
+class NoFailedJobs(Conflict):
     """Only failed jobs were to run again, and all jobs finished."""
 
     def __init__(self, uid: UUID) -> None:
@@ -132,8 +132,8 @@ def plan_rerun(
 
     Raises:
         NoSuchStep: The chain does not have the step to begin at.
-        TwoBeginnings: Both a step and failed jobs were asked for.
-        NothingFailed: Only failed jobs were asked for, and none failed.
+        ConflictingRerunOptions: Both a step and failed jobs were asked for.
+        NoFailedJobs: Only failed jobs were asked for, and none failed.
     """
     plan = chain.plan
     changed = _find_changed_steps(plan, request)
@@ -270,7 +270,7 @@ def _steps_to_run(chain: ChainView, request: RerunRequest, *, changed: set[str])
     first = dict.fromkeys(sorted(changed), "it has other parameters")
     if request.from_step is not None:
         if request.failed_only:
-            raise TwoBeginnings
+            raise ConflictingRerunOptions
         if request.from_step not in chain.steps:
             raise NoSuchStep(chain.plan, request.from_step)
         first[request.from_step] = "asked for"
@@ -281,7 +281,7 @@ def _steps_to_run(chain: ChainView, request: RerunRequest, *, changed: set[str])
             if step.failed_jobs
         } | first
         if not (first or unfinished):
-            raise NothingFailed(request.chain)
+            raise NoFailedJobs(request.chain)
     elif not (unfinished or changed):
         first |= dict.fromkeys(chain.steps, "asked for")
     runs = unfinished | first

@@ -30,7 +30,7 @@ _NAME: TypeAdapter[str] = TypeAdapter(Name)
 _KIND = 32
 
 
-class NothingToRead(Unprocessable):
+class InputFilesMissing(Unprocessable):
     """All files that the jobs of a step would be made of are missing."""
 
     def __init__(self, step: str, port: str) -> None:
@@ -186,7 +186,7 @@ def make_task(
     """Return the task of a step.
 
     Raises:
-        NothingToRead: No file was given for its main input.
+        InputFilesMissing: No file was given for its main input.
     """
     planned = plan.step(step)
     outputs = [
@@ -203,7 +203,7 @@ def make_task(
     ]
     task_inputs = [_task_input(planned_input, datasets, params) for planned_input in planned.inputs]
     if task_inputs[0] is None:
-        raise NothingToRead(planned.name, planned.main_input.port)
+        raise InputFilesMissing(planned.name, planned.main_input.port)
     args = arguments(plan, planned, params) | _empty_lists(planned, task_inputs)
     return Task(
         uid=task_uid(origin.chain, step),

@@ -18,7 +18,7 @@ class UnknownChain(NotFound):
         super().__init__(f"there is no chain {uid}", uid=uid)
 
 
-class TooLate(Conflict):
+class ChainNotCancelable(Conflict):
     """The chain has ended, or uploads an output that is to arrive."""
 
     def __init__(self, uid: UUID, state: ChainState) -> None:
@@ -41,7 +41,7 @@ async def cancel_chain(
 
     Raises:
         UnknownChain: There is no such chain.
-        TooLate: It has ended, or it uploads its output and ``withdraw`` is not set.
+        ChainNotCancelable: It has ended, or it uploads its output and ``withdraw`` is not set.
     """
     now = database.clock.now()
     async with database.transaction() as transaction:
@@ -52,9 +52,9 @@ async def cancel_chain(
             case ChainState.CANCELED:
                 return
             case ChainState.FINISHED | ChainState.FAILED as state:
-                raise TooLate(uid, state)
+                raise ChainNotCancelable(uid, state)
             case ChainState.UPLOADING if not withdraw:
-                raise TooLate(uid, locked.state)
+                raise ChainNotCancelable(uid, locked.state)
             case ChainState.IN_PROGRESS | ChainState.UPLOADING:
                 await chains.end_chain(
                     transaction.connection, uid, ChainState.CANCELED, reason=reason

@@ -14,7 +14,13 @@ from uuid import UUID, uuid4
 import structlog
 
 from sluice.contracts.access.owners import ALL, Visibility
-from sluice.contracts.common.problems import Conflict, Finding, NeedsForce, NotAvailable, NotFound
+from sluice.contracts.common.problems import (
+    Conflict,
+    Finding,
+    ForceRequired,
+    NotAvailable,
+    NotFound,
+)
 from sluice.contracts.common.states import ChainState, DatasetType
 from sluice.contracts.data.asset_refs import MARK
 from sluice.contracts.data.assets import AssetInUse
@@ -23,7 +29,7 @@ from sluice.servicekit.database import TRANSIENT_ERRORS
 from sluice.servicekit.running.logging import log_ids
 from wfms.chains.db import chains, deletions
 from wfms.chains.db.deletions import DependentChain
-from wfms.chains.usecases.cancel_chain import TooLate, cancel_chain
+from wfms.chains.usecases.cancel_chain import ChainNotCancelable, cancel_chain
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_files import require_owned
 
@@ -36,7 +42,7 @@ CLAIM_DURATION = timedelta(seconds=30)
 MAX_NAMED = 20
 
 
-class DatasetNeeded(NeedsForce):
+class DatasetNeeded(ForceRequired):
     """Chains that have not ended need the data set; the findings name them."""
 
     def __init__(self, dataset: Dataset, needing: list[DependentChain]) -> None:
@@ -106,7 +112,7 @@ async def delete_dataset(
         needing = await deletions.list_dependent_chains(transaction.connection, uid)
         if needing and not force:
             raise DatasetNeeded(dataset, needing)
-        await deletions.give_up_input(transaction.connection, uid, now=now)
+        await deletions.mark_input_released(transaction.connection, uid, now=now)
         await deletions.store_request(transaction.connection, uid, force=force, now=now)
     return await _carry_out(context, uid, force=force) or dataset
 
@@ -171,7 +177,7 @@ async def _carry_out(context: ChainsContext, uid: UUID, *, force: bool) -> Datas
             needing = await deletions.list_dependent_chains(connection, uid)
         for chain in needing:
             if chain.state is ChainState.IN_PROGRESS and not chain.ending:
-                with suppress(TooLate):
+                with suppress(ChainNotCancelable):
                     await cancel_chain(
                         database,
                         chain.uid,
@@ -190,7 +196,7 @@ async def _carry_out(context: ChainsContext, uid: UUID, *, force: bool) -> Datas
         except Conflict:
             async with database.transaction() as transaction:
                 if await deletions.forget_refused(transaction.connection, uid, force=force):
-                    await deletions.keep_input(transaction.connection, uid)
+                    await deletions.restore_input(transaction.connection, uid)
             raise
         async with database.connection() as connection:
             await deletions.forget(connection, uid)

@@ -14,7 +14,7 @@ from wfms.chains.usecases.context import ChainsContext
 log = structlog.get_logger(__name__)
 
 
-class HasNoMoreSteps(Conflict):
+class NoStepsLeft(Conflict):
     """The chain has no more steps to run, so its rank does not matter."""
 
     def __init__(self, uid: UUID, state: ChainState) -> None:
@@ -32,7 +32,7 @@ async def rank_chain(context: ChainsContext, uid: UUID, rank: float) -> None:
 
     Raises:
         UnknownChain: There is no such chain.
-        HasNoMoreSteps: The chain is not in progress.
+        NoStepsLeft: The chain is not in progress.
         NotAvailable: The WMS does not answer or does not know a task yet. Steps to come have the
             rank; the request can be repeated.
     """
@@ -42,7 +42,7 @@ async def rank_chain(context: ChainsContext, uid: UUID, rank: float) -> None:
         if locked is None:
             raise UnknownChain(uid)
         if locked.view.state is not ChainState.IN_PROGRESS or locked.view.ending is not None:
-            raise HasNoMoreSteps(uid, locked.view.ending or locked.view.state)
+            raise NoStepsLeft(uid, locked.view.ending or locked.view.state)
         await chains.set_rank(transaction.connection, uid, rank)
         tasks = await chains.list_running_tasks(transaction.connection, uid)
     plan = locked.view.plan

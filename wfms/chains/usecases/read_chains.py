@@ -5,7 +5,7 @@ from uuid import UUID
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.chains.attention import ChainCounts
 from sluice.contracts.chains.chains import Chain, ChainPage
-from sluice.contracts.common.problems import WrongCursor
+from sluice.contracts.common.problems import InvalidCursor
 from sluice.servicekit.database import Database
 from wfms.chains.db.attention import read_counts
 from wfms.chains.db.reading import ChainQuery, read_chain_page
@@ -35,10 +35,10 @@ async def read_chains(database: Database, query: ChainQuery, *, after: str | Non
     """Return a page of chains, newest first; with ``query.ended``, the last to end first.
 
     Raises:
-        WrongCursor: ``after`` is not the end of a page.
+        InvalidCursor: ``after`` is not the end of a page.
     """
     if after is not None and not (after.isascii() and after.isdigit() and len(after) < 19):
-        raise WrongCursor(after)
+        raise InvalidCursor(after)
     async with database.connection() as connection:
         chains, last = await read_chain_page(
             connection, query, before=None if after is None else int(after)

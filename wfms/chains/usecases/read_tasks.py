@@ -9,7 +9,7 @@ import structlog
 from sluice.clients.wms import WmsClient
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.chains.chains import ChainTask, ChainTaskList
-from sluice.contracts.common.problems import NotFound, ServiceError, WrongCursor
+from sluice.contracts.common.problems import InvalidCursor, NotFound, ServiceError
 from sluice.contracts.common.states import StepState
 from sluice.contracts.jobs.tasks import TaskStatus
 from wfms.chains.db.reading import read_task_page
@@ -52,7 +52,7 @@ async def read_tasks(context: ChainsContext, query: TaskQuery) -> ChainTaskList:
     Counts are None if the WMS does not answer or does not know the task.
 
     Raises:
-        WrongCursor: ``after`` is not the end of a page.
+        InvalidCursor: ``after`` is not the end of a page.
     """
     after = None if query.after is None else _place(query.after)
     async with context.database.connection() as connection:
@@ -74,11 +74,11 @@ def _place(after: str) -> tuple[int, int]:
     """Parse the end of a page.
 
     Raises:
-        WrongCursor: It is not the end of a page.
+        InvalidCursor: It is not the end of a page.
     """
     match = _PLACE.fullmatch(after)
     if match is None:
-        raise WrongCursor(after)
+        raise InvalidCursor(after)
     return int(match[1]), int(match[2])
 
 

@@ -25,7 +25,7 @@ class UnknownTask(NotFound):
         super().__init__(f"no chain has the {subject} {ended.uid}", uid=ended.uid)
 
 
-class NotEnded(Unprocessable):
+class StateNotFinal(Unprocessable):
     """The state in the report of an end is not final."""
 
     def __init__(self, ended: TaskEnded) -> None:
@@ -35,7 +35,7 @@ class NotEnded(Unprocessable):
         )
 
 
-class NotSent(Conflict):
+class TaskNotSent(Conflict):
     """The step's task was not handed to the WMS, so it cannot have ended."""
 
     def __init__(self, ended: TaskEnded, state: StepState) -> None:
@@ -51,11 +51,11 @@ async def record_task_end(database: Database, ended: TaskEnded) -> Release:
 
     Raises:
         UnknownTask: No step has the task, or no step wrote the data set.
-        NotEnded: The reported state is not final.
-        NotSent: The step's task was not handed to the WMS.
+        StateNotFinal: The reported state is not final.
+        TaskNotSent: The step's task was not handed to the WMS.
     """
     if not ended.state.final:
-        raise NotEnded(ended)
+        raise StateNotFinal(ended)
     now = database.clock.now()
     async with database.transaction() as transaction:
         match ended.kind:
@@ -87,7 +87,7 @@ async def _end_step(transaction: Transaction, ended: TaskEnded, *, now: datetime
     if state.final:
         return chain
     if state is not StepState.IN_PROGRESS:
-        raise NotSent(ended, state)
+        raise TaskNotSent(ended, state)
     await steps.set_failed_jobs(connection, step, ended.failed_jobs)
     if ended.failed_jobs:
         await chains.set_unsettled(connection, chain, unsettled=True)

@@ -50,7 +50,7 @@ log = structlog.get_logger(__name__)
 TRIES = 3
 
 
-class NotOver(Conflict):
+class ChainNotEnded(Conflict):
     """The chain has not ended."""
 
     def __init__(self, uid: UUID) -> None:
@@ -60,7 +60,7 @@ class NotOver(Conflict):
         )
 
 
-class CannotRerun(Conflict):
+class RerunDataMissing(Conflict):
     """Data that the rerun needs no longer exists; the findings say which."""
 
     def __init__(self, uid: UUID, missing: tuple[str, ...]) -> None:
@@ -113,7 +113,7 @@ async def plan_chain_rerun(
 ) -> RerunPlan:
     """Return what ``rerun_chain`` would do; missing data is part of the answer.
 
-    It raises the same errors as ``rerun_chain`` except ``CannotRerun`` and ``ChainChanged``.
+    It raises the same errors as ``rerun_chain`` except ``RerunDataMissing`` and ``ChainChanged``.
     """
     draft = await _make_draft(context, uid, rerun_request, by=by)
     counts = await _counts(context.wms, draft)
@@ -140,12 +140,12 @@ async def rerun_chain(
 
     Raises:
         UnknownChain: There is no such chain.
-        NotOver: The chain has not ended.
+        ChainNotEnded: The chain has not ended.
         ChainRefused: The parameters do not fit.
         NoSuchStep: The chain does not have the step to begin at.
-        TwoBeginnings: Both a step and failed jobs were asked for.
-        NothingFailed: Only failed jobs were asked for, and none failed.
-        CannotRerun: Data that it needs no longer exists.
+        ConflictingRerunOptions: Both a step and failed jobs were asked for.
+        NoFailedJobs: Only failed jobs were asked for, and none failed.
+        RerunDataMissing: Data that it needs no longer exists.
         ChainChanged: The chain releases data sets at this moment.
         TooManyChains: A quota is used up.
         NotAvailable: Another service does not answer.
@@ -158,7 +158,7 @@ async def rerun_chain(
                 return new, False
         draft = await _make_draft(context, uid, rerun_request, by=by)
         if draft.rerun.missing:
-            raise CannotRerun(uid, draft.rerun.missing)
+            raise RerunDataMissing(uid, draft.rerun.missing)
         with suppress(ChainChanged):
             async with database.transaction() as transaction:
                 stored = await _store_rerun(
@@ -184,7 +184,7 @@ async def _make_draft(
     if before is None:
         raise UnknownChain(uid)
     if not before.view.state.final:
-        raise NotOver(uid)
+        raise ChainNotEnded(uid)
     plan = before.view.plan
     rerun_request = await _with_assets(context, before, rerun_request)
     params = complete(plan, {**before.params, **rerun_request.params})

@@ -38,7 +38,7 @@ UPDATE handovers SET next_try_at = now() + $2, reason = $3, claim_token = NULL
 WHERE dataset_uid = $1
 """
 
-GIVE_BACK_HANDOVERS = """
+RELEASE_HANDOVERS = """
 -- Skip locked rows: another instance has them now.
 UPDATE handovers SET next_try_at = now(), claim_token = NULL WHERE dataset_uid = ANY(ARRAY(
     SELECT dataset_uid FROM handovers WHERE claim_token = $1 FOR UPDATE SKIP LOCKED))
@@ -136,9 +136,9 @@ async def read_handover_reason(connection: Connection, dataset: UUID) -> str | N
     return reason
 
 
-async def give_back_handovers(connection: Connection, token: UUID) -> None:
+async def release_handovers(connection: Connection, token: UUID) -> None:
     """Give up all claims of the token."""
-    await connection.execute(GIVE_BACK_HANDOVERS, token)
+    await connection.execute(RELEASE_HANDOVERS, token)
 
 
 async def delete_handover(connection: Connection, dataset: UUID) -> bool:

@@ -7,20 +7,20 @@ from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.chains.intake import Dismissed
 from sluice.servicekit.database import Database
 from wfms.intake.db.intake import delete_unmatched, delete_unmatched_until, is_visible_unmatched
-from wfms.intake.usecases.rematch_dataset import NotUnmatched
+from wfms.intake.usecases.rematch_dataset import DatasetNotUnmatched
 
 
 async def dismiss_dataset(database: Database, uid: UUID, visibility: Visibility = ALL) -> None:
     """Remove a data set from the unmatched ones.
 
     Raises:
-        NotUnmatched: It is not among the unmatched ones that the caller sees.
+        DatasetNotUnmatched: It is not among the unmatched ones that the caller sees.
     """
     async with database.transaction() as transaction:
         if not await is_visible_unmatched(transaction.connection, uid, visibility):
-            raise NotUnmatched(uid)
+            raise DatasetNotUnmatched(uid)
         if not await delete_unmatched(transaction.connection, uid):
-            raise NotUnmatched(uid)
+            raise DatasetNotUnmatched(uid)
 
 
 async def dismiss_datasets(

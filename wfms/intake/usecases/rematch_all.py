@@ -10,7 +10,11 @@ from sluice.contracts.templates.templates import Template
 from sluice.servicekit.database import Database
 from wfms.intake.db import intake
 from wfms.intake.usecases.context import IntakeContext
-from wfms.intake.usecases.rematch_dataset import NotUnmatched, UnmatchedDatasetDeleted, decide_again
+from wfms.intake.usecases.rematch_dataset import (
+    DatasetNotUnmatched,
+    UnmatchedDatasetDeleted,
+    decide_again,
+)
 
 #: Number of data sets matched at the same time.
 _BATCH = 16
@@ -57,6 +61,6 @@ async def _rematch(context: IntakeContext, uid: UUID, templates: Sequence[Templa
         rematched = await decide_again(context, uid, templates=templates)
     except UnmatchedDatasetDeleted:
         return "gone"
-    except NotUnmatched:  # another request was faster
+    except DatasetNotUnmatched:  # another request was faster
         return "left"
     return "matched" if rematched.template is not None else "left"

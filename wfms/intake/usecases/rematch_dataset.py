@@ -16,7 +16,7 @@ from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.record_decisions import record_decisions
 
 
-class NotUnmatched(NotFound):
+class DatasetNotUnmatched(NotFound):
     """The data set is not among the unmatched: it has a chain, or was never matched."""
 
     def __init__(self, uid: UUID) -> None:
@@ -41,13 +41,13 @@ async def rematch_dataset(
     """Match an unmatched data set again, or remove it if it was deleted.
 
     Raises:
-        NotUnmatched: It is not among the unmatched ones that the caller sees.
+        DatasetNotUnmatched: It is not among the unmatched ones that the caller sees.
         Gone: It was deleted.
         NotAvailable: Another service does not answer.
     """
     async with context.database.connection() as connection:
         if not await intake.is_visible_unmatched(connection, uid, visibility):
-            raise NotUnmatched(uid)
+            raise DatasetNotUnmatched(uid)
     templates = (await context.operator.list_templates()).templates
     return await decide_again(context, uid, templates=templates)
 
@@ -58,7 +58,7 @@ async def decide_again(
     """Match a data set again with these templates.
 
     Raises:
-        NotUnmatched: It is not among the unmatched ones.
+        DatasetNotUnmatched: It is not among the unmatched ones.
         Gone: It was deleted.
         NotAvailable: The DMS does not answer.
     """
@@ -67,7 +67,7 @@ async def decide_again(
     decision = None if dataset is None else decide(dataset, templates)
     async with database.transaction() as transaction:
         if not await intake.lock_unmatched(transaction.connection, uid):
-            raise NotUnmatched(uid)
+            raise DatasetNotUnmatched(uid)
         if not isinstance(decision, NoMatch):  # a data set that stays unmatched keeps its time
             await intake.delete_unmatched(transaction.connection, uid)
         if dataset is not None and decision is not None:

@@ -40,7 +40,7 @@ async def start_chains(context: IntakeContext) -> bool:
         await asyncio.gather(*(_hand_over(context, handover) for handover in claimed))
     except asyncio.CancelledError:  # at a stop, another instance continues at once
         async with database.connection() as connection:
-            await intake.give_back_handovers(connection, token)
+            await intake.release_handovers(connection, token)
         raise
     return len(claimed) == BATCH
 

@@ -27,7 +27,7 @@ def check_access(flask: Flask, owner: Owner) -> None:
         owner: Returns the owner of the object that an address names.
 
     Raises:
-        NoPolicy: A view has no policy.
+        MissingPolicy: A view has no policy.
     """
     policies = {
         endpoint: get_policy(view, route=f"the page {endpoint}")

@@ -2,7 +2,7 @@
 
 from flask import current_app, request
 
-from wfms.operator.errors import TooLarge
+from wfms.operator.errors import RequestTooLarge
 
 
 def read_body(limit: int | None = None) -> bytes:
@@ -15,12 +15,12 @@ def read_body(limit: int | None = None) -> bytes:
         limit: Maximum bytes; by default the limit of the application.
 
     Raises:
-        TooLarge: The body is longer.
+        RequestTooLarge: The body is longer.
     """
     max_bytes = current_app.config["MAX_CONTENT_LENGTH"] if limit is None else limit
     if request.content_length is not None and request.content_length > max_bytes:
-        raise TooLarge(max_bytes)
+        raise RequestTooLarge(max_bytes)
     data: bytes = request.environ["wsgi.input"].read(max_bytes + 1)
     if len(data) > max_bytes:
-        raise TooLarge(max_bytes)
+        raise RequestTooLarge(max_bytes)
     return data

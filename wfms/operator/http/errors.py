@@ -26,7 +26,7 @@ from sluice.servicekit.web.not_found import (
     name_with_slash,
     unserved_problem,
 )
-from wfms.operator.errors import TooLarge
+from wfms.operator.errors import RequestTooLarge
 
 log = structlog.get_logger(__name__)
 
@@ -55,7 +55,7 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
 
     def http_error(error: HTTPException) -> Response:
         if isinstance(error, RequestEntityTooLarge):
-            return answer(TooLarge(app.config["MAX_CONTENT_LENGTH"]).problem())
+            return answer(RequestTooLarge(app.config["MAX_CONTENT_LENGTH"]).problem())
         if error.code is not None and error.code < 400:
             return Response(error.get_body(), status=error.code, headers=error.get_headers())
         if isinstance(error, NotFound | MethodNotAllowed):

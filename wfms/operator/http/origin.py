@@ -3,14 +3,14 @@
 from flask import request
 
 from sluice.servicekit.web.csrf import comes_from_elsewhere
-from wfms.operator.errors import ForeignRequest
+from wfms.operator.errors import CrossSiteRequest
 
 
 def refuse_foreign_requests() -> None:
     """Refuse a request by which a page of another site would change something.
 
     Raises:
-        ForeignRequest: The request comes from a page of another site.
+        CrossSiteRequest: The request comes from a page of another site.
     """
     if comes_from_elsewhere(request.method, request.headers):
-        raise ForeignRequest("a page of another site may not change anything here")
+        raise CrossSiteRequest("a page of another site may not change anything here")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.common.problems import Unprocessable, WrongCursor
+from sluice.contracts.common.problems import InvalidCursor, Unprocessable
 from sluice.contracts.common.states import JobState
 from sluice.contracts.jobs.tasks import JobOrder, JobPage
 from sluice.servicekit.database import Connection
@@ -98,7 +98,7 @@ BY_FIGURE: dict[tuple[JobOrder, JobState | None], str] = {
 }
 
 
-class NotOrdered(Unprocessable):
+class UnsupportedOrder(Unprocessable):
     """The order needs values that jobs get when they end, and the state is not final."""
 
     def __init__(self, order: JobOrder, state: JobState) -> None:
@@ -130,8 +130,8 @@ async def read_job_page(connection: Connection, uid: UUID, query: JobQuery) -> J
     """Return a page of the task's jobs.
 
     Raises:
-        WrongCursor: ``after`` is not a cursor of this order.
-        NotOrdered: The order does not apply to this state.
+        InvalidCursor: ``after`` is not a cursor of this order.
+        UnsupportedOrder: The order does not apply to this state.
     """
     sql, place = _select_statement(query)
     rows = await connection.fetch(sql, uid, *place, query.limit + 1, *_list_extra_arguments(query))
@@ -154,7 +154,7 @@ def _select_statement(query: JobQuery) -> tuple[str, list[Any]]:
     state, after = query.state, query.after
     if query.order is not JobOrder.SEQ:
         if (query.order, state) not in BY_FIGURE:
-            raise NotOrdered(query.order, state or JobState.READY)
+            raise UnsupportedOrder(query.order, state or JobState.READY)
         return BY_FIGURE[query.order, state], _figure_place(after)
     if state is JobState.READY:
         return READY, _ready_place(after)
@@ -168,7 +168,7 @@ def _select_statement(query: JobQuery) -> tuple[str, list[Any]]:
 
 def _parse_number(digits: str, after: str) -> int:
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
-        raise WrongCursor(after)
+        raise InvalidCursor(after)
     return int(digits)
 
 
@@ -187,7 +187,7 @@ def _figure_place(after: str | None) -> list[Any]:
     try:
         return [float(figure), _parse_number(seq, after)]
     except ValueError as error:
-        raise WrongCursor(after) from error
+        raise InvalidCursor(after) from error
 
 
 async def _last_attempts(connection: Connection, rows: Sequence[Any]) -> dict[int, dict[str, Any]]:

@@ -15,11 +15,11 @@ from sluice.servicekit.statement import statement
 #: Seconds before the next trial. The pause doubles with each trial that finds no space, up to the
 #: longest. After the longest there is a trial even if the job seems not to fit, because a pilot may
 #: have reported a wrong size.
-FIRST_PAUSE, LONGEST_PAUSE = 5.0, 600.0
+FIRST_PAUSE, MAX_PAUSE = 5.0, 600.0
 #: Seconds for which a trial is reserved for other pilots than the one that found no space.
 FOR_OTHERS = 30.0
 
-_PAUSE = f"make_interval(secs => least({FIRST_PAUSE} * 2 ^ least(w.trials, 20), {LONGEST_PAUSE}))"
+_PAUSE = f"make_interval(secs => least({FIRST_PAUSE} * 2 ^ least(w.trials, 20), {MAX_PAUSE}))"
 
 #: SQL: whether task ``t`` waits for space, and whether it may get no job at all.
 WAITS_FOR_SPACE = "EXISTS (SELECT FROM storage_waits AS w WHERE w.task_uid = t.uid)"
@@ -73,7 +73,7 @@ UPDATE storage_waits AS w SET
     try_at = CASE WHEN l.fits THEN w.try_at ELSE now() END
 FROM (
     SELECT task_uid, fits, CASE WHEN fits THEN open OR try_at <= now()
-        ELSE NOT $4 AND tried_at <= now() - make_interval(secs => {LONGEST_PAUSE}) END AS opens
+        ELSE NOT $4 AND tried_at <= now() - make_interval(secs => {MAX_PAUSE}) END AS opens
     FROM (
         SELECT *, NOT $4 AND ($3::bigint IS NULL OR $3 >= needed) AS fits
         FROM storage_waits WHERE url = $1 ORDER BY task_uid FOR NO KEY UPDATE

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.chains.attention import Acknowledgement
-from sluice.contracts.common.problems import WrongCursor
+from sluice.contracts.common.problems import InvalidCursor
 from sluice.contracts.pilots.pilot_list import Pilot, PilotList
 from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
@@ -95,7 +95,7 @@ async def read_pilot_page(connection: Connection, query: PilotQuery) -> PilotLis
     """Return a page of pilots.
 
     Raises:
-        WrongCursor: ``after`` is not a cursor of this list.
+        InvalidCursor: ``after`` is not a cursor of this list.
     """
     numbers = _NEED_ATTENTION if query.attention else tuple(_ALL)
     rows = await connection.fetch(
@@ -123,7 +123,7 @@ def _parse_place(after: str) -> tuple[int, tuple[str, UUID]]:
         # PostgreSQL rejects an invalid time (422).
         return [str(number) for number in _ALL].index(kind), (time, UUID(uid))
     except ValueError as error:
-        raise WrongCursor(after) from error
+        raise InvalidCursor(after) from error
 
 
 def build_pilot(row: dict[str, Any]) -> Pilot:

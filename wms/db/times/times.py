@@ -15,7 +15,7 @@ from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
 from wms.domain.times import (
     BINS_PER_OCTAVE,
-    SHORTEST,
+    MIN_SECONDS,
     Samples,
     TimeKind,
     parse_sample,
@@ -29,19 +29,19 @@ SELECT_TIMES = statement(f"""
 -- Finished jobs of task $1, whose chain began at $2, by kind of time and size. Uses the index
 -- jobs_settled. Only the sizes are sorted and kept.
 SELECT m.kind,
-    CASE WHEN m.seconds <= {SHORTEST} THEN 0
-        ELSE 1 + floor({BINS_PER_OCTAVE} * ln(m.seconds / {SHORTEST}) / ln(2::float8))::int
+    CASE WHEN m.seconds <= {MIN_SECONDS} THEN 0
+        ELSE 1 + floor({BINS_PER_OCTAVE} * ln(m.seconds / {MIN_SECONDS}) / ln(2::float8))::int
     END AS size,
     count(*) AS count, sum(m.seconds) AS total, sum(m.seconds * m.seconds) AS squares,
     min(m.seconds) AS least, max(m.seconds) AS most
 FROM (
     SELECT seconds::float8 AS ran, extract(epoch FROM ended_at - ready_at)::float8 AS stayed,
-        extract(epoch FROM ended_at - $2)::float8 AS passage
+        extract(epoch FROM ended_at - $2)::float8 AS turnaround
     FROM jobs
     WHERE task_uid = $1 AND state = '{{job.FINISHED}}' AND attempt > 0 AND ready_at IS NOT NULL
 ) AS j CROSS JOIN LATERAL (VALUES
     ('{TimeKind.WORKING}', ran), ('{TimeKind.WAITING}', greatest(stayed - ran, 0)),
-    ('{TimeKind.PASSAGE}', greatest(passage, 0))) AS m (kind, seconds)
+    ('{TimeKind.TURNAROUND}', greatest(turnaround, 0))) AS m (kind, seconds)
 GROUP BY 1, 2
 """)
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from wms.domain.placement.policy import Kind, Place, Policy
+from wms.domain.placement.policy import Kind, Policy, WarmSlot
 from wms.domain.scheduling.matching import WARM_RANK_BONUS, Demand
 
 #: Seconds to load a tool that no worker has loaded yet.
@@ -16,15 +16,15 @@ class KindFacts:
 
     Attributes:
         mean: Mean time of its jobs.
-        after: Work of the steps after it.
+        downstream_seconds: Work of the steps after it.
         loading: Time to load it.
-        serving: How often it is loaded.
+        assigned_slots: Number of slots that have it loaded.
     """
 
     mean: float = 0.0
-    after: float = 0.0
+    downstream_seconds: float = 0.0
     loading: float = 0.0
-    serving: int = 0
+    assigned_slots: int = 0
 
 
 def choose_preferred_kinds(
@@ -54,7 +54,7 @@ def choose_preferred_kinds(
         number for number, name in enumerate(names) if name in loaded
     ]
     choices = {
-        number: policy.next_kind(kinds, Place(0, range(len(waiting)), number), 0.0)
+        number: policy.next_kind(kinds, WarmSlot(0, range(len(waiting)), number), 0.0)
         for number in loaded_numbers or [None]
     }
     stays = [number for number, answer in choices.items() if answer == number]
@@ -62,7 +62,7 @@ def choose_preferred_kinds(
     chosen = chosen or {answer for answer in choices.values() if answer is not None}
     if not chosen and policy.every is not None:
         # The pilot is idle and need not wait for the next round.
-        idle = Place(0, range(len(waiting)), loaded_numbers[0] if loaded_numbers else None)
+        idle = WarmSlot(0, range(len(waiting)), loaded_numbers[0] if loaded_numbers else None)
         chosen = {move.kind for move in policy.moves(kinds, [idle], 0.0)}
     return frozenset(names[number] for number in chosen)
 
@@ -103,8 +103,10 @@ def build_kind(name: str, demands: Sequence[Demand], facts: KindFacts) -> Kind:
         loading=facts.loading or UNKNOWN_LOADING,
         priority=max((demand.priority for demand in demands), default=0.0),
         mean=facts.mean,
-        after=facts.after,
+        downstream_seconds=facts.downstream_seconds,
         ready=sum(demand.ready for demand in demands),
-        serving=facts.serving,
-        since=-max((demand.waited for demand in demands), default=0.0) if demands else None,
+        assigned_slots=facts.assigned_slots,
+        oldest_ready_at=-max((demand.waited for demand in demands), default=0.0)
+        if demands
+        else None,
     )

@@ -1,4 +1,4 @@
-"""A placement policy that works in rounds: places go to the kind with the highest priority.
+"""A placement policy that works in rounds: slots go to the kind with the highest priority.
 
 The priority of kind q is
 
@@ -6,25 +6,25 @@ The priority of kind q is
 
 - L: number of its waiting jobs.
 - AMT: mean time of its jobs.
-- NW: number of places that serve it.
+- NW: number of slots that serve it.
 - WT: waiting time of its oldest job while no worker serves it.
 - AP: the administrator's priority; -1 disables the kind.
 
-Idle places go, one by one, to the kind with the highest value. If all places are busy, one place a
+Idle slots go, one by one, to the kind with the highest value. If all slots are busy, one slot a
 round moves to the highest kind. It is the first, from the lowest kind up, whose unlock time, AMT·10
 + 10 s, has passed since its last move. The times are running averages. A disabled kind does not
-lock its places.
+lock its slots.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wms.domain.placement.policy import Kind, Move, Place
+from wms.domain.placement.policy import Kind, Move, WarmSlot
 
-#: Jobs that a place does at least, and the assumed seconds of a move.
+#: Jobs that a slot does at least, and the assumed seconds of a move.
 MIN_JOBS, MOVE_SECONDS = 10, 10.0
 #: Time of a job while none has ended.
-UNKNOWN = 1.0
+DEFAULT_JOB_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,40 +38,44 @@ class Watchdog:
     every: float | None = 1.0
     weighs_priority: bool = True
 
-    def next_kind(self, kinds: Sequence[Kind], place: Place, now: float) -> int | None:
-        """Return the loaded kind if it has jobs; only rounds move a place."""
-        loaded = place.loaded
+    def next_kind(self, kinds: Sequence[Kind], slot: WarmSlot, now: float) -> int | None:
+        """Return the loaded kind if it has jobs; only rounds move a slot."""
+        loaded = slot.assigned_kind
         if loaded is None or not kinds[loaded].ready or not kinds[loaded].is_enabled:
             return None
         return loaded
 
-    def moves(self, kinds: Sequence[Kind], places: Sequence[Place], now: float) -> list[Move]:
-        """Return the moves of all idle places, or of one busy place if none is idle."""
-        serving = [kind.serving for kind in kinds]
-        idle = [place for place in places if place.is_idle]
+    def moves(self, kinds: Sequence[Kind], slots: Sequence[WarmSlot], now: float) -> list[Move]:
+        """Return the moves of all idle slots, or of one busy slot if none is idle."""
+        serving = [kind.assigned_slots for kind in kinds]
+        idle = [slot for slot in slots if slot.is_idle]
         if not idle:
-            return _move_busy_place(kinds, places, serving, now)
+            return _move_busy_slot(kinds, slots, serving, now)
         orders = []
-        for place in idle:
-            best = _find_best_kind(kinds, serving, place.suits, now)
-            if best is None or best == place.loaded:
+        for slot in idle:
+            best = _find_best_kind(kinds, serving, slot.suitable_kinds, now)
+            if best is None or best == slot.assigned_kind:
                 continue
-            if place.loaded is not None:
-                serving[place.loaded] -= 1
+            if slot.assigned_kind is not None:
+                serving[slot.assigned_kind] -= 1
             serving[best] += 1
-            orders.append(Move(place.number, best))
+            orders.append(Move(slot.number, best))
         return orders
 
 
 def priority(kind: Kind, serving: int, now: float) -> float:
     """Return the value of the formula in the module's docstring."""
-    unserved = now - kind.since if kind.since is not None and not serving else 0.0
-    return (kind.ready * (kind.mean or UNKNOWN) / (serving + 1) + unserved) * (kind.priority + 1)
+    unserved = (
+        now - kind.oldest_ready_at if kind.oldest_ready_at is not None and not serving else 0.0
+    )
+    return (kind.ready * (kind.mean or DEFAULT_JOB_SECONDS) / (serving + 1) + unserved) * (
+        kind.priority + 1
+    )
 
 
 def unlock_time(kind: Kind) -> float:
-    """Return how long a place stays at least while the kind has work."""
-    return (kind.mean or UNKNOWN) * MIN_JOBS + MOVE_SECONDS
+    """Return how long a slot stays at least while the kind has work."""
+    return (kind.mean or DEFAULT_JOB_SECONDS) * MIN_JOBS + MOVE_SECONDS
 
 
 def _find_best_kind(
@@ -87,17 +91,17 @@ def _find_best_kind(
     return best
 
 
-def _move_busy_place(
-    kinds: Sequence[Kind], places: Sequence[Place], serving: Sequence[int], now: float
+def _move_busy_slot(
+    kinds: Sequence[Kind], slots: Sequence[WarmSlot], serving: Sequence[int], now: float
 ) -> list[Move]:
     values = [priority(kind, serving[number], now) for number, kind in enumerate(kinds)]
-    waiting = [place for place in places if place.loaded is not None]
-    for place in sorted(waiting, key=lambda place: (values[place.loaded or 0], place.number)):
-        loaded = place.loaded or 0
+    waiting = [slot for slot in slots if slot.assigned_kind is not None]
+    for slot in sorted(waiting, key=lambda slot: (values[slot.assigned_kind or 0], slot.number)):
+        loaded = slot.assigned_kind or 0
         kind = kinds[loaded]
-        if kind.is_enabled and now - place.moved < unlock_time(kind):
+        if kind.is_enabled and now - slot.assigned_at < unlock_time(kind):
             continue
-        best = _find_best_kind(kinds, serving, place.suits, now)
+        best = _find_best_kind(kinds, serving, slot.suitable_kinds, now)
         if best is not None and best != loaded and values[best] > values[loaded]:
-            return [Move(place.number, best)]
+            return [Move(slot.number, best)]
     return []

@@ -9,17 +9,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-#: The weight of the newest job, once there are some.
-NEWEST = 0.1
+#: Weight of the newest job in an exponential moving average. While there are few jobs, all have the
+#: same weight.
+SMOOTHING_FACTOR = 0.1
 #: A job that exceeds the mean by this number of spreads is unlikely.
 UNLIKELY = 4.0
 #: Shares of failed attempts above which a pilot is suspect, and is not trusted; and the number of
 #: failures below which it is neither.
 SUSPECT, UNTRUSTED, FEW_FAILURES = 0.25, 0.5, 3
 #: The least spread that is assumed, as a logarithm: an eighth.
-_LEAST_SPREAD = 0.12
+_MIN_SPREAD = 0.12
 #: Seconds; shorter times count as this long.
-_SHORTEST = 0.001
+_MIN_SECONDS = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +67,11 @@ class PilotTimes:
 
     def _update_mean(self, seconds: float) -> tuple[float, float]:
         """Return the new mean and spread."""
-        log_time = math.log(max(seconds, _SHORTEST))
-        weight = max(1 / (self.timed + 1), NEWEST)
+        log_time = math.log(max(seconds, _MIN_SECONDS))
+        weight = max(1 / (self.timed + 1), SMOOTHING_FACTOR)
         deviation = log_time - self.log_seconds if self.timed else 0.0
-        if self.timed > 1 / NEWEST:
-            max_deviation = UNLIKELY * max(self.spread, _LEAST_SPREAD)
+        if self.timed > 1 / SMOOTHING_FACTOR:
+            max_deviation = UNLIKELY * max(self.spread, _MIN_SPREAD)
             deviation = max(-max_deviation, min(deviation, max_deviation))
         log_seconds = self.log_seconds + weight * deviation if self.timed else log_time
         return log_seconds, self.spread + weight * (abs(deviation) - self.spread)
@@ -83,7 +84,7 @@ class PilotTimes:
     @property
     def _newest_end(self) -> float:
         """The weight of the next end of an attempt."""
-        return max(1 / (self.jobs + self.failures + 1), NEWEST)
+        return max(1 / (self.jobs + self.failures + 1), SMOOTHING_FACTOR)
 
     @property
     def typical(self) -> float:
@@ -93,13 +94,13 @@ class PilotTimes:
     @property
     def likely(self) -> float:
         """Seconds within which a job ends, unless its time is unlikely."""
-        return math.exp(self.log_seconds + UNLIKELY * max(self.spread, _LEAST_SPREAD))
+        return math.exp(self.log_seconds + UNLIKELY * max(self.spread, _MIN_SPREAD))
 
 
 def combine_times(times_by_pilot: Iterable[PilotTimes]) -> PilotTimes | None:
     """Return the statistics of the kind of work on all pilots, or None if nothing is known."""
     timed = [times for times in times_by_pilot if times.timed]
-    weights = [min(times.timed, 1 / NEWEST) for times in timed]
+    weights = [min(times.timed, 1 / SMOOTHING_FACTOR) for times in timed]
     if not timed:
         return None
     total = sum(weights)

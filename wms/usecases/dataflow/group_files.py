@@ -36,7 +36,7 @@ from wms.usecases.splitting.claimed_task import (
     decide,
     park,
 )
-from wms.usecases.splitting.read_files import NotSplittable
+from wms.usecases.splitting.read_files import UnusableInput
 from wms.usecases.splitting.read_inputs import read_job_entries
 
 #: Above all numbers.
@@ -130,7 +130,7 @@ async def continue_grouping(
 
     Raises:
         SplitClaimLost: The claim or the task has ended.
-        NotSplittable: The inputs can never be used.
+        UnusableInput: The inputs can never be used.
         NotAvailable: The DMS does not answer.
     """
     upstream = await _advance(context, claim, cached_task, page=page, closed=False)
@@ -167,7 +167,7 @@ async def _advance(
 
     Raises:
         SplitClaimLost: The claim or the task has ended.
-        NotSplittable: Several files have the same number.
+        UnusableInput: Several files have the same number.
     """
     reading = claim.reading
     assert reading is not None  # noqa: S101 - precondition
@@ -186,7 +186,7 @@ async def _advance(
             registered_files = upstream.count_registered(reading.dataset)
             if state.entries != registered_files:
                 if closed:
-                    raise NotSplittable(
+                    raise UnusableInput(
                         f"of the {registered_files} files of its input data set {state.entries}"
                         " have their own number"
                     )

@@ -49,7 +49,7 @@ async def begin_dataflow(
 
     Raises:
         SplitClaimLost: The claim or the task has ended.
-        NotSplittable: The inputs can never be used.
+        UnusableInput: The inputs can never be used.
         NotAvailable: The DMS does not answer.
     """
     choice = None if claim.reused_task else await _choose_upstream(context, dms, cached_task.task)
@@ -122,7 +122,7 @@ async def continue_dataflow(
 
     Raises:
         SplitClaimLost: The claim or the task has ended.
-        NotSplittable: The inputs can never be used.
+        UnusableInput: The inputs can never be used.
         NotAvailable: The DMS does not answer.
     """
     if is_grouping(cached_task.task):

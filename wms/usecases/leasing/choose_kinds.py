@@ -41,7 +41,7 @@ async def choose_kinds(
     chosen = choose_preferred_kinds(context.policy, demands, loaded, facts)
     for kind in chosen.difference(loaded):
         kind_facts = facts.get(kind, KindFacts())
-        facts[kind] = replace(kind_facts, serving=kind_facts.serving + 1)
+        facts[kind] = replace(kind_facts, assigned_slots=kind_facts.assigned_slots + 1)
     return chosen
 
 

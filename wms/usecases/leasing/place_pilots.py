@@ -20,7 +20,7 @@ from wms.domain.placement.loading import (
     group_waiting_kinds,
     subtract_priorities,
 )
-from wms.domain.placement.policy import Kind, Place
+from wms.domain.placement.policy import Kind, WarmSlot
 from wms.domain.scheduling.matching import Demand, filter_runnable
 from wms.usecases.context import WmsContext
 from wms.usecases.leasing.choose_kinds import read_kind_facts
@@ -33,11 +33,11 @@ class _Round:
     """The input of the policy.
 
     Attributes:
-        owners: The pilots of the places.
+        owners: The pilots of the slots.
     """
 
     kinds: list[Kind]
-    places: list[Place]
+    slots: list[WarmSlot]
     owners: list[PlacedPilot]
 
 
@@ -60,9 +60,9 @@ async def place_pilots(context: WmsContext, *, period: float) -> int:
         pilots = await list_pilots_to_place(connection)
         facts = await read_kind_facts(connection)
         round_input = _build_round(demands, pilots, facts)
-        moves = context.policy.moves(round_input.kinds, round_input.places, 0.0)
+        moves = context.policy.moves(round_input.kinds, round_input.slots, 0.0)
         for move in moves:
-            pilot, kind = round_input.owners[move.place], round_input.kinds[move.kind]
+            pilot, kind = round_input.owners[move.slot], round_input.kinds[move.kind]
             await place_pilot(connection, pilot.uid, kind.name)
             log.info("pilot.placed", pilot=str(pilot.uid), kind=kind.name)
     return len(moves)
@@ -80,7 +80,7 @@ def _build_round(
     for pilot in placed_pilots:
         kind = str(pilot.placed_kind)
         kind_facts = facts.get(kind, KindFacts())
-        facts[kind] = replace(kind_facts, serving=kind_facts.serving + 1)
+        facts[kind] = replace(kind_facts, assigned_slots=kind_facts.assigned_slots + 1)
     ready = [pilot for pilot in pilots if pilot.placed_kind is None]
     names = [*waiting]
     names += dict.fromkeys(
@@ -89,19 +89,19 @@ def _build_round(
     kinds = [
         build_kind(name, waiting.get(name, ()), facts.get(name, KindFacts())) for name in names
     ]
-    places: list[Place] = []
+    slots: list[WarmSlot] = []
     owners: list[PlacedPilot] = []
     for pilot in ready:
         runnable_kinds = group_waiting_kinds(filter_runnable(demands, pilot.node))
-        suits = [number for number, name in enumerate(names) if name in runnable_kinds]
+        suitable_kinds = [number for number, name in enumerate(names) if name in runnable_kinds]
         for tool in pilot.loaded:
-            place = Place(
-                len(places),
-                suits,
+            slot = WarmSlot(
+                len(slots),
+                suitable_kinds,
                 names.index(tool.kind),
                 tool.since.timestamp() - pilot.now,
                 tool.state is LoadState.IDLE,
             )
-            places.append(place)
+            slots.append(slot)
             owners.append(pilot)
-    return _Round(kinds, places, owners)
+    return _Round(kinds, slots, owners)

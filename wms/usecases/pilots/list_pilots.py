@@ -14,7 +14,7 @@ async def list_pilots(context: WmsContext, query: PilotQuery | None = None) -> P
     again. Other pilots are listed for a day. The latest comes first within each kind.
 
     Raises:
-        WrongCursor: The query's ``after`` is not a cursor of this list.
+        InvalidCursor: The query's ``after`` is not a cursor of this list.
     """
     query = query or PilotQuery()
     async with context.database.connection() as connection:

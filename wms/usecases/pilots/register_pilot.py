@@ -34,7 +34,7 @@ class SiteExpired(Unauthenticated):
         )
 
 
-class BeyondSite(Forbidden):
+class SiteLimitExceeded(Forbidden):
     """The pilot offers more than its site may, or is one too many."""
 
     def __init__(self, name: str, sentences: Sequence[str]) -> None:
@@ -55,7 +55,7 @@ async def register_pilot(
     Raises:
         ForeignPilot: The uid belongs to another pilot.
         SiteExpired: The site may have no new pilots.
-        BeyondSite: The pilot offers more than its site may, or is one too many.
+        SiteLimitExceeded: The pilot offers more than its site may, or is one too many.
     """
     async with context.database.transaction() as transaction:
         if site is not None:
@@ -82,14 +82,14 @@ async def _require_space(
 
     Raises:
         SiteExpired: The site may have no new pilots.
-        BeyondSite: The pilot offers more than its site may, or is one too many.
+        SiteLimitExceeded: The pilot offers more than its site may, or is one too many.
     """
     locked = await lock_site(connection, site)
     if locked is None:
         raise SiteExpired(str(site))
     own_site = locked.site
     if key is None:
-        raise BeyondSite(own_site.name, ["it has not shown a key"])
+        raise SiteLimitExceeded(own_site.name, ["it has not shown a key"])
     if own_site.revoked_at is not None:
         raise SiteExpired(own_site.name)
     starts = await find_pilot_starts(connection, key, site=site, pilot=pilot.uid, lease=lease)
@@ -109,5 +109,5 @@ async def _require_space(
             f"it may have {own_site.most_pilots} at a time, and has {own_site.pilots}"
         )
     if violations:
-        raise BeyondSite(own_site.name, violations)
+        raise SiteLimitExceeded(own_site.name, violations)
     return own_site.name

@@ -10,7 +10,7 @@ from wms.db.pilots.pilots import set_gone
 from wms.db.tasks.tasks import lock_tasks_of_jobs
 from wms.domain.tokens import filter_valid_tokens
 from wms.usecases.context import WmsContext
-from wms.usecases.limits.give_back_quota import give_back_quota
+from wms.usecases.limits.release_quota import release_quota
 from wms.usecases.reports.decide_retry import AttemptFacts, decide_verdict
 from wms.usecases.reports.settle_attempts import settle_attempts
 
@@ -53,6 +53,6 @@ async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[Jo
             transaction, locked, cached_tasks=cached_tasks, attempts=ended
         )
         await set_gone(transaction.connection, pilot)
-        await give_back_quota(transaction.connection, ended, cached_tasks)
+        await release_quota(transaction.connection, ended, cached_tasks)
     effects.announce(context)
     context.signal.ready()  # ends a request for jobs that the pilot left open

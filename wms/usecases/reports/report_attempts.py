@@ -28,8 +28,8 @@ from wms.domain.scheduling.matching import (
 from wms.domain.splitting.tree_merge import get_level, place_files
 from wms.domain.tokens import filter_valid_tokens
 from wms.usecases.context import WmsContext
-from wms.usecases.limits.give_back_quota import give_back_quota
 from wms.usecases.limits.record_storage_waits import find_full_storage, record_storage_waits
+from wms.usecases.limits.release_quota import release_quota
 from wms.usecases.reports.check_outputs import OutputFaults, check_outputs
 from wms.usecases.reports.decide_retry import AttemptFacts, LargestNode, decide_verdict
 from wms.usecases.reports.settle_attempts import settle_attempts
@@ -109,7 +109,7 @@ async def _apply_reports(
         ended_jobs = await list_ended_jobs(
             connection, [key[0] for key in first if first[key].checkpoint]
         )
-        if await give_back_quota(connection, ended, cached_tasks):
+        if await release_quota(connection, ended, cached_tasks):
             effects.delays.add(0.0)
     effects.announce(context)
     answers = [

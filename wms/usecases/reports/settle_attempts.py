@@ -104,7 +104,7 @@ async def settle_attempts(
 
     Raises:
         RowLockLost: A job changed although it was locked.
-        IllegalMove: A job cannot move from its state to that of the verdict.
+        IllegalTransition: A job cannot move from its state to that of the verdict.
     """
     effects = SettlementEffects(
         attempts=attempts, ends=list(_list_attempt_ends(attempts, cached_tasks))

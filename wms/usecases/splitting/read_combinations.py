@@ -15,7 +15,7 @@ from sluice.contracts.templates.scatters import unequal_lists
 from wms.domain.splitting.combinations import build_list_item, describe_excess_jobs, renumber
 from wms.domain.splitting.dataflow_rules import list_scattered_inputs
 from wms.domain.splitting.grouping import JobDraft
-from wms.usecases.splitting.read_files import InputDatasets, NotSplittable
+from wms.usecases.splitting.read_files import InputDatasets, UnusableInput
 from wms.usecases.splitting.read_grouped_files import read_grouped_files
 
 
@@ -25,7 +25,7 @@ async def read_combined_drafts(
     """Yield jobs in order, one entry each.
 
     Raises:
-        NotSplittable: The inputs can never be combined.
+        UnusableInput: The inputs can never be combined.
         NotAvailable: The DMS does not answer.
     """
     axes: dict[str, _Axis] = {
@@ -39,7 +39,7 @@ async def read_combined_drafts(
     crossed = [axes[port] for port in task.cross]
     problem = describe_excess_jobs(task.step, {axis.port: axis.size for axis in crossed})
     if problem:
-        raise NotSplittable(problem)
+        raise UnusableInput(problem)
     number = 0
     async for row in _read_combinations(crossed):
         # The metadata of an output come from the first file, so files go first.
@@ -122,7 +122,7 @@ async def _read_matching_drafts(
     files = {port: axis.size for port, axis in axes.items() if isinstance(axis, _Files)}
     problem = unequal_lists(task.step, lists, files=files)
     if problem:
-        raise NotSplittable(problem)
+        raise UnusableInput(problem)
     size, place = next(iter({**lists, **files}.values())), 0
     if not files:
         for number in range(size):
@@ -133,7 +133,7 @@ async def _read_matching_drafts(
         yield JobDraft(number, [*matching_files, *items])
         place += 1
     if place != size:
-        raise NotSplittable(
+        raise UnusableInput(
             f"step {task.step} takes {size} values together with files of the same number, and"
             f" only {place} numbers have a file in each of its data sets"
         )

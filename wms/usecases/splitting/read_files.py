@@ -16,7 +16,7 @@ from sluice.contracts.jobs.tasks import TaskInput
 _MAX_FILES_PER_REQUEST = 10_000
 
 
-class NotSplittable(Exception):
+class UnusableInput(Exception):
     """The input can never be used; the task fails with this sentence."""
 
 
@@ -26,13 +26,13 @@ async def read_page(
     """Return a page of the files of a data set; ``released`` includes released files.
 
     Raises:
-        NotSplittable: The data set was deleted.
+        UnusableInput: The data set was deleted.
         NotAvailable: The DMS does not answer.
     """
     try:
         return await dms.list_files(dataset.uid, after=cursor, limit=limit, released=released)
     except NotFound as error:
-        raise NotSplittable(
+        raise UnusableInput(
             f"its input data set {dataset.name} was deleted while its jobs were being made"
         ) from error
 
@@ -120,7 +120,7 @@ class InputDatasets:
         """Yield all files, in order.
 
         Raises:
-            NotSplittable: A data set was deleted, or the number of a file is too high.
+            UnusableInput: A data set was deleted, or the number of a file is too high.
             NotAvailable: The DMS does not answer.
         """
         for part in self.parts:
@@ -147,15 +147,15 @@ class InputDatasets:
         """Return the one file that is picked of all, as a list.
 
         Raises:
-            NotSplittable: There is no file, or several where only one is permitted.
+            UnusableInput: There is no file, or several where only one is permitted.
         """
         files = await self.at_most(2)
         if not files:
-            raise NotSplittable(
+            raise UnusableInput(
                 f"{port} takes the file of one of {self.names}, and none of them has any"
             )
         if pick is Pick.ONLY and len(files) > 1:
-            raise NotSplittable(
+            raise UnusableInput(
                 f"{port} takes the only file of {self.names}, and there are {self.count}"
             )
         return files[:1]
@@ -164,7 +164,7 @@ class InputDatasets:
 def _renumber_files(files: list[InputFile], part: _Part) -> list[InputFile]:
     for file in files:
         if part.end is not None and file.seq + part.start >= part.end:
-            raise NotSplittable(
+            raise UnusableInput(
                 f"file {file.name} of data set {part.dataset.name} has the number {file.seq}: where"
                 " data sets are taken one behind the other, numbers are below"
                 f" {part.end - part.start}"

@@ -12,7 +12,7 @@ from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import Task, TaskInput
 from wms.domain.splitting.grouping import Grouping, JobDraft, merge_drafts
 from wms.usecases.splitting.read_combinations import read_combined_drafts
-from wms.usecases.splitting.read_files import InputDatasets, NotSplittable
+from wms.usecases.splitting.read_files import InputDatasets, UnusableInput
 from wms.usecases.splitting.read_grouped_files import read_grouped_files
 
 #: Most files of a side input that every job can get.
@@ -25,7 +25,7 @@ async def find_usable_datasets(
     """Return all data sets of these inputs, or why they cannot be used yet.
 
     Raises:
-        NotSplittable: A data set is unknown or deleted.
+        UnusableInput: A data set is unknown or deleted.
         NotAvailable: The DMS does not answer.
     """
     datasets: dict[UUID, Dataset] = {}
@@ -49,7 +49,7 @@ async def _get_usable_dataset(dms: DmsClient, uid: UUID) -> Dataset | str:
     try:
         dataset = await dms.get_dataset(uid)
     except NotFound as error:
-        raise NotSplittable(f"its input data set {uid} is unknown to the DMS") from error
+        raise UnusableInput(f"its input data set {uid} is unknown to the DMS") from error
     match dataset.state:
         case DatasetState.OPEN:
             files = format_count(dataset.count_files, "file")
@@ -58,7 +58,7 @@ async def _get_usable_dataset(dms: DmsClient, uid: UUID) -> Dataset | str:
                 " so far"
             )
         case DatasetState.DELETING | DatasetState.DELETED:
-            raise NotSplittable(f"its input data set {dataset.name} has been deleted")
+            raise UnusableInput(f"its input data set {dataset.name} has been deleted")
         case DatasetState.CLOSED | DatasetState.UPLOADING | DatasetState.UPLOADED:
             return dataset
 
@@ -67,7 +67,7 @@ async def require_complete(dms: DmsClient, datasets: Mapping[UUID, Dataset]) -> 
     """Check that no file was deleted while the files were listed; call it after that.
 
     Raises:
-        NotSplittable: Released files were deleted and may be missing from the lists.
+        UnusableInput: Released files were deleted and may be missing from the lists.
         NotAvailable: The DMS does not answer.
     """
     for listed in datasets.values():
@@ -75,7 +75,7 @@ async def require_complete(dms: DmsClient, datasets: Mapping[UUID, Dataset]) -> 
             continue
         dataset = await _get_usable_dataset(dms, listed.uid)
         if isinstance(dataset, Dataset) and dataset.released:
-            raise NotSplittable(
+            raise UnusableInput(
                 f"{format_count(dataset.released, 'file')} of its input data set {dataset.name} are"
                 " deleted already, since the steps that read them were done with them: the step"
                 " that wrote it has to run again"
@@ -95,7 +95,7 @@ async def read_shared_inputs(
     """Return the inputs that all jobs of the task share, in the order of its side inputs.
 
     Raises:
-        NotSplittable: The inputs can never be used.
+        UnusableInput: The inputs can never be used.
         NotAvailable: The DMS does not answer.
     """
     shared: list[InputFile] = []
@@ -187,7 +187,7 @@ async def _read_shared_files(
     """Return the files of a side input that every job gets.
 
     Raises:
-        NotSplittable: There are too many or too few files.
+        UnusableInput: There are too many or too few files.
     """
     if side.pick is not None:
         return await datasets.picked(side.pick, port=f"the input {side.port} of step {step}")
@@ -205,13 +205,13 @@ async def _read_only_file(
     """Return the only file as a list, or an empty list.
 
     Raises:
-        NotSplittable: There are several files, or none although one is needed.
+        UnusableInput: There are several files, or none although one is needed.
     """
     files = await datasets.at_most(2)
     if len(files) > 1:
         raise _create_excess_error(datasets, 1, port=port, step=step)
     if not files and not optional:
-        raise NotSplittable(
+        raise UnusableInput(
             f"data set {datasets.names}, whose file every job of step {step} needs, is empty"
         )
     return files
@@ -219,8 +219,8 @@ async def _read_only_file(
 
 def _create_excess_error(
     datasets: InputDatasets, limit: int, *, port: str, step: str
-) -> NotSplittable:
-    return NotSplittable(
+) -> UnusableInput:
+    return UnusableInput(
         f"every job of step {step} is given data set {datasets.names} at its input {port}, which"
         f" takes at most {format_count(limit, 'file')}; the data set has {datasets.count}"
     )

@@ -25,7 +25,7 @@ from wms.db.jobs.splitting import dump_files
 from wms.db.tasks.task_cache import CachedTask
 from wms.domain.splitting.dataflow_rules import can_stream_inputs, list_streamed_inputs
 from wms.domain.splitting.grouping import JobDraft
-from wms.usecases.splitting.read_files import NotSplittable
+from wms.usecases.splitting.read_files import UnusableInput
 
 #: Files per check.
 _MAX_CHECKED = 1000
@@ -79,7 +79,7 @@ class FinishedJobReuse:
         """Return the jobs that are taken over, after their files were registered.
 
         Raises:
-            NotSplittable: A data set is gone, or a job that has to run needs a deleted file.
+            UnusableInput: A data set is gone, or a job that has to run needs a deleted file.
             NotAvailable: The DMS does not answer.
         """
         reused = await self._take(drafts)
@@ -164,7 +164,7 @@ class FinishedJobReuse:
         for draft in drafts:
             for file in draft.inputs:
                 if file.port in files_by_port and file.seq not in files_by_port[file.port]:
-                    raise NotSplittable(
+                    raise UnusableInput(
                         f"its job {draft.seq} has to run, and the file {file.name} that it reads is"
                         " deleted already: the step that wrote it has to run again"
                     )
@@ -178,7 +178,7 @@ class FinishedJobReuse:
         try:
             await self._dms.register_files(output.dat_out_uid, new)
         except (Conflict, NotFound, Unprocessable) as refusal:
-            raise NotSplittable(
+            raise UnusableInput(
                 f"outputs of jobs that finished before cannot be taken over: {refusal.detail}"
             ) from refusal
 
@@ -215,7 +215,7 @@ async def _read_pages(dms: DmsClient, uid: UUID, *, released: bool) -> AsyncIter
                 f"data set {dataset.name}, whose files are to be taken over, is still open"
             )
         if not dataset.state.readable:
-            raise NotSplittable(
+            raise UnusableInput(
                 f"data set {dataset.name}, whose files were to be taken over, is {dataset.state}"
             )
         after: str | None = None
@@ -226,6 +226,6 @@ async def _read_pages(dms: DmsClient, uid: UUID, *, released: bool) -> AsyncIter
                 return
             after = page.after
     except NotFound as error:
-        raise NotSplittable(
+        raise UnusableInput(
             f"data set {uid}, whose files were to be taken over, is unknown to the DMS"
         ) from error

@@ -42,7 +42,7 @@ from wms.usecases.splitting.claimed_task import (
     fail,
     release,
 )
-from wms.usecases.splitting.read_files import NotSplittable, build_input_files, read_page
+from wms.usecases.splitting.read_files import UnusableInput, build_input_files, read_page
 from wms.usecases.splitting.read_inputs import (
     find_usable_datasets,
     read_drafts,
@@ -103,7 +103,7 @@ async def _split(
             cached_task.task.needs.ask is not None
             and (why := explain_no_human_task(cached_task.task)) is not None
         ):
-            raise NotSplittable(why)
+            raise UnusableInput(why)
         datasets = await find_usable_datasets(dms, cached_task.task.inputs)
         if isinstance(datasets, str):
             if not await begin_dataflow(context, dms, claim, cached_task=cached_task):
@@ -136,7 +136,7 @@ async def _split(
         await release(context, claim, str(full))
     except NotAvailable as error:
         await release(context, claim, f"waiting for the DMS: {error.detail}")
-    except NotSplittable as error:
+    except UnusableInput as error:
         await fail(context, claim, cached_task, str(error))
     except SplitClaimLost:
         return
@@ -236,11 +236,11 @@ def _require_order(drafts: Sequence[JobDraft], last: int, dataset: Dataset) -> i
     """Return the last seq used.
 
     Raises:
-        NotSplittable: Two jobs would have the same seq.
+        UnusableInput: Two jobs would have the same seq.
     """
     for draft in drafts:
         if draft.seq <= last:
-            raise NotSplittable(
+            raise UnusableInput(
                 f"its input data set {dataset.name} has two files with sequence number {draft.seq},"
                 f" one of them {draft.inputs[0].name}: each file needs its own number"
             )
@@ -265,7 +265,7 @@ async def _add_page(
     Raises:
         SplitClaimLost: The claim or the task has ended.
         TooManyReadyJobs: A quota permits no more ready jobs.
-        NotSplittable: Jobs cannot be taken over.
+        UnusableInput: Jobs cannot be taken over.
         NotAvailable: The DMS does not answer.
     """
     reused = ReusedJobs() if before is None else await before.take(drafts)

@@ -76,8 +76,8 @@ async def read_jobs(context: WmsContext, uid: UUID, query: JobQuery) -> JobPage:
 
     Raises:
         NotFound: There is no such task.
-        WrongCursor: The query's ``after`` is not a cursor of this order.
-        NotOrdered: The order does not apply to this state.
+        InvalidCursor: The query's ``after`` is not a cursor of this order.
+        UnsupportedOrder: The order does not apply to this state.
     """
     async with context.database.connection() as connection:
         await status.require_task(connection, uid)

@@ -79,7 +79,7 @@ def _add_up(tasks: Sequence[TimedTask], live: dict[UUID, Samples]) -> WorkTimes:
         waiting=sum(_get_mean(step_samples, TimeKind.WAITING) for step_samples in samples.values()),
         working=sum(_get_mean(step_samples, TimeKind.WORKING) for step_samples in samples.values()),
         passage=max(
-            (_get_sample(step_samples, TimeKind.PASSAGE) for step_samples in samples.values()),
+            (_get_sample(step_samples, TimeKind.TURNAROUND) for step_samples in samples.values()),
             key=lambda sample: sample.mean,
             default=Sample(),
         ).spread(),
@@ -105,7 +105,7 @@ def _build_step_times(name: str, counts: list[int], samples: Samples) -> StepTim
         open=open_jobs,
         waiting=_get_sample(samples, TimeKind.WAITING).spread(),
         working=_get_sample(samples, TimeKind.WORKING).spread(),
-        passage=_get_sample(samples, TimeKind.PASSAGE).spread(),
+        passage=_get_sample(samples, TimeKind.TURNAROUND).spread(),
     )
 
 

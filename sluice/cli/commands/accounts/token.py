@@ -59,7 +59,7 @@ def create(
 ) -> None:
     """Create a token, which is shown only once."""
     new = plain_errors(lambda: NewToken(label=label, role=role, days=days, person=person))
-    new_token = system.ask(lambda c: c.operator.give_token(new))
+    new_token = system.ask(lambda c: c.operator.create_token(new))
     print_new_token(system, new_token)
 
 

@@ -54,7 +54,7 @@ from sluice.cli.transfer.parameter_files import (
 from sluice.cli.transfer.results import fetch_results, write_manifest
 from sluice.cli.transfer.upload import create_empty_dataset, delete_unused_dataset, upload_files
 from sluice.cli.watch.chain import failed_jobs, failures_json
-from sluice.cli.watch.wait_reasons import StepNeverFits
+from sluice.cli.watch.wait_reasons import UnschedulableStep
 from sluice.contracts.chains.chains import INCOMPLETE, Chain, ChainTask
 from sluice.contracts.common.bounds import MAX_TEXT
 from sluice.contracts.common.naming import MAX_DATASET_NAME, fitting_name
@@ -273,7 +273,7 @@ async def _follow(
         return await follow_with_bars(
             connection, chain, quiet=arguments.as_json, for_nodes=arguments.wait
         )
-    except StepNeverFits as error:
+    except UnschedulableStep as error:
         err.print(f"{error}. The chain is canceled; with --wait it would wait for such a node.")
         with suppress(Conflict):  # it has ended meanwhile
             reason = f"`sluice run` gave up: {error}"[:MAX_TEXT]
@@ -325,7 +325,7 @@ async def _start_chain(
             undo.pop_all()
             chains.append(_LeasedChain(chain.uid, lease))
             await asyncio.to_thread(
-                lease.give_to_chain,
+                lease.transfer_to_chain,
                 str(chain.uid),
                 datasets=lease.datasets,
                 run_template=str(template.id),

@@ -89,7 +89,7 @@ def _print_times(times: WorkTimes) -> None:
     quantiles = ("mean", "half", "9 of 10")
     columns = [f"{kind}: {name}" for kind in ("waiting", "working") for name in quantiles]
     print_table(
-        ["step", "tasks", "finished", "open", *columns, "at most", "spread", "passage"],
+        ["step", "tasks", "finished", "open", *columns, "at most", "spread", "turnaround"],
         [
             (
                 step.step,
@@ -107,7 +107,7 @@ def _print_times(times: WorkTimes) -> None:
     if times.passage is not None:
         out.print(
             f"in all: waiting {_format_seconds(times.waiting)}, working"
-            f" {_format_seconds(times.working)}; passage of an entry"
+            f" {_format_seconds(times.working)}; turnaround of an entry"
             f" {_format_seconds(times.passage.mean)}, at most {_format_seconds(times.passage.most)}"
         )
     if times.chains is not None:

@@ -66,7 +66,7 @@ def simulate(  # noqa: PLR0913 - a command's options, each by its name
         PolicyName | None, typer.Option(help="Another policy for the placement of warm workers.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Another seed, for other pages and times.")
+        int | None, typer.Option(min=0, help="Another seed, for other items and times.")
     ] = None,
     svg: Annotated[
         Path | None,
@@ -74,7 +74,7 @@ def simulate(  # noqa: PLR0913 - a command's options, each by its name
     ] = None,
     write: WriteOption = None,
 ) -> None:
-    """Run a scenario in simulated time, and show how long pages wait and are worked on.
+    """Run a scenario in simulated time, and show how long items wait and are worked on.
 
     The times are by kind of work and in total. Where jobs fit, and where warm workers are placed,
     is decided as in production, or by another policy.
@@ -214,20 +214,20 @@ def _print(result: SimulationResult) -> None:
         empty="there are no kinds of work",
     )  # fmt: skip
     out.print(
-        f"{result.finished} of {result.pages} pages in {_format_seconds(result.end)}, by"
+        f"{result.finished} of {result.pages} items in {_format_seconds(result.end)}, by"
         f" {result.policy}, seed {result.seed}; places work {result.busy:.1%} of the time, load"
         f" {result.loading:.1%}"
     )
     if result.passage is not None and result.waiting is not None and result.working is not None:
         out.print(
-            f"of a page, mean: waiting {_format_seconds(result.waiting.mean)}, working"
-            f" {_format_seconds(result.working.mean)}; passage"
+            f"of an item, mean: waiting {_format_seconds(result.waiting.mean)}, working"
+            f" {_format_seconds(result.working.mean)}; turnaround"
             f" {_format_seconds(result.passage.mean)}, 9 of 10 within"
             f" {_format_seconds(result.passage.p90)}, at most"
             f" {_format_seconds(result.passage.most)}"
         )
     if result.finished < result.pages:
-        err.print(f"{result.pages - result.finished} pages had not passed when it ended")
+        err.print(f"{result.pages - result.finished} items had not passed when it ended")
 
 
 def _headings(what: str) -> tuple[str, str]:

@@ -27,7 +27,7 @@ from sluice.network.proxies import without_password
 from sluice.text.visible_text import quoted
 
 #: The bytes that a new system needs in its home folder, and those below which a note appears.
-_LEAST_DISK, _SMALL_DISK = 150 * 2**20, 2 * 2**30
+_MIN_DISK, _SMALL_DISK = 150 * 2**20, 2 * 2**30
 #: The number of open files of a process that suffices for a system.
 _OPEN_FILES = 1024
 _MIB = 2**20
@@ -152,8 +152,8 @@ def _disk(home: Path) -> MachineFinding:
         return MachineFinding(
             "home", Severity.ERROR, f"{place} is read-only for you", "name another with --home"
         )
-    if free < _LEAST_DISK:
-        need = f"a new system takes {_LEAST_DISK // _MIB} MiB: free space, or name another --home"
+    if free < _MIN_DISK:
+        need = f"a new system takes {_MIN_DISK // _MIB} MiB: free space, or name another --home"
         return MachineFinding("home", Severity.ERROR, description, need)
     if free < _SMALL_DISK:
         follows = "space for little data: register storages elsewhere with `sluice storage add`"

@@ -12,7 +12,7 @@ from sluice.cli.errors import plain_errors
 from sluice.cli.options import JsonOption
 from sluice.cli.output import err, out, print_json
 from sluice.contracts.common.problems import NotAvailable
-from sluice.servicekit.settings_sources import WrongSettings, load_settings
+from sluice.servicekit.settings_sources import InvalidSettings, load_settings
 from sluice.setup.logins import (
     SetupSettings,
     backup_login,
@@ -132,7 +132,7 @@ def service_keys(
     Each service gets NAME.key, and all services get NAME.pub (SLUICE_<SERVICE>_SERVICE_KEYS).
     """
     # A client alone signs nothing.
-    from sluice.servicekit.access.service_keys import BadKeys  # noqa: PLC0415
+    from sluice.servicekit.access.service_keys import InvalidKeys  # noqa: PLC0415
     from sluice.setup.service_keys import forget_old_keys, make_keys, rotate_keys  # noqa: PLC0415
 
     if rotate and forget_old:
@@ -144,7 +144,7 @@ def service_keys(
     work = rotate_keys if rotate else forget_old_keys if forget_old else make_keys
     try:
         changes = plain_errors(lambda: work(folder))
-    except BadKeys as error:
+    except InvalidKeys as error:
         err.print(f"error: {error}")
         raise typer.Exit(2) from None
     if as_json:
@@ -160,7 +160,7 @@ def _read_settings(read: Callable[[], ResultT]) -> ResultT:
     """Read settings, or end the command with status 2 if they are wrong."""
     try:
         return read()
-    except WrongSettings as error:
+    except InvalidSettings as error:
         for sentence in error.sentences:
             err.print(f"error: {sentence}")
         raise typer.Exit(2) from None

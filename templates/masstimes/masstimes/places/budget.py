@@ -11,7 +11,7 @@ from masstimes.request_policy import ServerUnavailable
 UNITS = {RequestKind.SEARCH: 10, RequestKind.DETAIL: 1}
 
 
-class OverBudget(ServerUnavailable):
+class BudgetExceeded(ServerUnavailable):
     """The run has sent all allowed requests of a kind."""
 
 
@@ -30,11 +30,11 @@ class Budget:
         """Count a request that is about to be sent.
 
         Raises:
-            OverBudget: All requests of its kind have been sent.
+            BudgetExceeded: All requests of its kind have been sent.
         """
         limit = self.limits.get(kind)
         if limit is not None and self.sent_requests[kind] >= limit:
-            raise OverBudget(
+            raise BudgetExceeded(
                 f"the budget of {limit} {kind} requests is spent: run again with the same --cache"
                 f" to continue, or raise --max-{kind}"
             )

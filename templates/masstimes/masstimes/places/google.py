@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from masstimes.places.google_provider import GoogleProvider
 from masstimes.places.provider import (
-    BadAnswer,
+    InvalidResponse,
     Page,
     Place,
     get_objects,
@@ -55,7 +55,7 @@ class GooglePlaces(GoogleProvider):
         self._require(status, content, "OK", "NOT_FOUND", "ZERO_RESULTS")
         result = content.get("result", {})
         if not isinstance(result, dict):
-            raise BadAnswer(f"{self._url}: 'result' of the answer is not an object")
+            raise InvalidResponse(f"{self._url}: 'result' of the answer is not an object")
         return parse_site(result.get("website"))
 
     def _get(self, endpoint: str, query: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
@@ -69,7 +69,9 @@ class GooglePlaces(GoogleProvider):
     def _read(self, answer: Answer) -> tuple[str, dict[str, Any]]:
         content = read_json(self._url, answer)
         if not isinstance(content, dict) or not isinstance(content.get("status"), str):
-            raise BadAnswer(f"{self._url}: the answer has no status: {quoted(answer.body[:80])}")
+            raise InvalidResponse(
+                f"{self._url}: the answer has no status: {quoted(answer.body[:80])}"
+            )
         if content["status"] == "UNKNOWN_ERROR":
             raise RetryLater("its status is UNKNOWN_ERROR")
         return content["status"], content

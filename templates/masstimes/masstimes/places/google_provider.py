@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import ClassVar, NoReturn
 
-from masstimes.places.provider import Access, BadAnswer, Denied, OverQuota
+from masstimes.places.provider import Access, InvalidResponse, KeyRefused, QuotaExceeded
 from masstimes.polite import PoliteClient
 
 
@@ -27,14 +27,14 @@ class GoogleProvider:
         """Raise the exception for an error of the API.
 
         Raises:
-            OverQuota: The quota is used up.
-            Denied: The key is not accepted.
-            BadAnswer: Another error.
+            QuotaExceeded: The quota is used up.
+            KeyRefused: The key is not accepted.
+            InvalidResponse: Another error.
         """
         message = self._access.without_key(message)
         problem = f"{self._url}: {status}{f': {message}' if message else ''}"
         if status in self.OVER_QUOTA:
-            raise OverQuota(f"{problem}. The quota is used up: try again when it is full")
+            raise QuotaExceeded(f"{problem}. The quota is used up: try again when it is full")
         if status in self.DENIED or "API key" in message:
-            raise Denied(f"{problem}. Check the key and what it is allowed to use")
-        raise BadAnswer(problem)
+            raise KeyRefused(f"{problem}. Check the key and what it is allowed to use")
+        raise InvalidResponse(problem)

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from masstimes.places.google_provider import GoogleProvider
 from masstimes.places.provider import (
-    BadAnswer,
+    InvalidResponse,
     Page,
     Place,
     get_objects,
@@ -78,7 +78,7 @@ class GooglePlacesV1(GoogleProvider):
         if answer.status < 400 and isinstance(content, dict) and error is None:
             return "OK", content
         if not isinstance(error, dict):
-            raise BadAnswer(
+            raise InvalidResponse(
                 f"{self._url}: answered {answer.status} without an error of the API:"
                 f" {quoted(answer.body[:80])}"
             )

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from masstimes.places.provider import (
     Access,
-    BadAnswer,
+    InvalidResponse,
     Page,
     Place,
     get_text,
@@ -56,7 +56,7 @@ class Nominatim:
         url = self._access.url
         hits = read_json(url, answer)
         if not isinstance(hits, list) or not all(isinstance(hit, dict) for hit in hits):
-            raise BadAnswer(
+            raise InvalidResponse(
                 f"{url}: the answer is not a list of places: {quoted(answer.body[:80])}"
             )
         return tuple(_place(hit) for hit in hits)

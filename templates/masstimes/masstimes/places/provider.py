@@ -23,17 +23,17 @@ class RequestKind(StrEnum):
     DETAIL = "detail"
 
 
-class OverQuota(ServerUnavailable):
+class QuotaExceeded(ServerUnavailable):
     """The provider's quota is used up for now."""
 
 
-class Denied(CommandError):
+class KeyRefused(CommandError):
     """The provider does not accept the key."""
 
     exit_code = 77
 
 
-class BadAnswer(CommandError):
+class InvalidResponse(CommandError):
     """The answer does not follow this provider's protocol."""
 
     exit_code = 76
@@ -74,7 +74,7 @@ class Access:
 class Provider(Protocol):
     """A places API.
 
-    Its methods raise ``OverQuota``, ``Denied``, ``BadAnswer``, ``RequestRefused`` and
+    Its methods raise ``QuotaExceeded``, ``KeyRefused``, ``InvalidResponse``, ``RequestRefused`` and
     ``ServerUnavailable``. No message contains the key.
 
     Attributes:
@@ -107,23 +107,25 @@ def read_json(url: str, answer: Answer) -> Any:
     """Return the JSON of an answer.
 
     Raises:
-        BadAnswer: The answer is no JSON.
+        InvalidResponse: The answer is no JSON.
     """
     try:
         return json.loads(answer.body)
     except (ValueError, RecursionError) as error:
-        raise BadAnswer(f"{url}: the answer is not JSON: {quoted(answer.body[:80])}") from error
+        raise InvalidResponse(
+            f"{url}: the answer is not JSON: {quoted(answer.body[:80])}"
+        ) from error
 
 
 def get_objects(url: str, answer: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     """Return the list of objects ``name`` of an answer, empty if it is absent.
 
     Raises:
-        BadAnswer: The value is something else.
+        InvalidResponse: The value is something else.
     """
     objects = answer.get(name, [])
     if not isinstance(objects, list) or not all(isinstance(each, dict) for each in objects):
-        raise BadAnswer(f"{url}: {quoted(name)} of the answer is not a list of objects")
+        raise InvalidResponse(f"{url}: {quoted(name)} of the answer is not a list of objects")
     return objects
 
 

@@ -24,7 +24,7 @@ _BEFORE_SEASON = re.compile(
 _WITHOUT = re.compile(r"(?:oprocz|procz|poza|wyjatkiem|bez)\s+(?:\w+\s+){0,3}$")
 
 #: The largest number of minutes of a mass, and of one that is certainly no list of two masses.
-_LONGEST, _CERTAIN = 90, 59
+_MAX_MINUTES, _CERTAIN_MINUTES = 90, 59
 
 
 def find_span_ends(line: str, spans: list[tuple[int, int]]) -> set[int]:
@@ -41,9 +41,9 @@ def find_span_ends(line: str, spans: list[tuple[int, int]]) -> set[int]:
     minutes = {
         run[1][0]: _minutes(line, run[1]) - _minutes(line, run[0]) for run in runs if len(run) == 2
     }
-    if not any(0 < each <= _CERTAIN for each in minutes.values()):
+    if not any(0 < each <= _CERTAIN_MINUTES for each in minutes.values()):
         return set()
-    return {start for start, each in minutes.items() if 0 < each <= _LONGEST}
+    return {start for start, each in minutes.items() if 0 < each <= _MAX_MINUTES}
 
 
 def _minutes(line: str, span: tuple[int, int]) -> int:

@@ -16,7 +16,7 @@ from sluice.text.visible_text import quoted
 
 _PROGRAM = "mt-table"
 #: The number of parishes without times that a message names.
-_MOST_NAMES = 10
+_MAX_NAMES = 10
 _TIME = re.compile(r"[0-9]{2}:[0-9]{2}")
 
 
@@ -88,8 +88,8 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def _report_missing(ids: Sequence[str]) -> None:
     if ids:
-        more = f" and {len(ids) - _MOST_NAMES} more" if len(ids) > _MOST_NAMES else ""
-        names = ", ".join(map(quoted, ids[:_MOST_NAMES]))
+        more = f" and {len(ids) - _MAX_NAMES} more" if len(ids) > _MAX_NAMES else ""
+        names = ", ".join(map(quoted, ids[:_MAX_NAMES]))
         print(f"{_PROGRAM}: parishes without times: {names}{more}", file=sys.stderr)
 
 

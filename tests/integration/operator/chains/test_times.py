@@ -95,7 +95,9 @@ async def test_stats_command_shows_times_and_writes_pictures(
     chain = running.dataset_name
     bars, line = tmp_path / "bars.svg", tmp_path / "line.svg"
     output = await sluice("stats", chain, "--svg", str(bars), "--timeline", str(line))
-    assert "in all: waiting 13 s, working 3.5 s; passage of an entry 20 s, at most 31 s" in output
+    assert (
+        "in all: waiting 13 s, working 3.5 s; turnaround of an entry 20 s, at most 31 s" in output
+    )
     assert "the jobs of 1 task are still to be counted" in output
     assert "export" in bars.read_text()
     assert "farm-1" in line.read_text()

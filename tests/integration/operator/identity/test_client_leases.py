@@ -114,7 +114,9 @@ async def test_renewed_or_released_lease_ends_nothing(database_url: str) -> None
             def wait(ended: threading.Event) -> None:
                 with ClientLease(url, discard=False) as lease:
                     template, chain = renewed
-                    lease.give_to_chain(str(chain.uid), datasets=[], run_template=str(template.id))
+                    lease.transfer_to_chain(
+                        str(chain.uid), datasets=[], run_template=str(template.id)
+                    )
                     with ClientLease(url, discard=False) as short:
                         short.own(chains=[str(released[1].uid)])
                     with suppress(OSError), ClientLease(url, discard=False) as lost:

@@ -19,7 +19,7 @@ from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.pilots.pilot_pages import PilotQuery
 from wms.db.tasks.ranking import lock_tasks_to_rank
-from wms.usecases.leasing.explain import explain_job, explain_task
+from wms.usecases.leasing.explain_job import explain_job, explain_task
 from wms.usecases.leasing.renew_leases import renew_leases
 from wms.usecases.limits.list_storage_waits import list_storage_waits
 from wms.usecases.limits.watch_space import watch_space

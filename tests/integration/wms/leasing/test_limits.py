@@ -16,7 +16,7 @@ from sluice.contracts.pilots import pilots
 from sluice.contracts.pilots.pilots import LeaseRequest
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
-from wms.usecases.leasing.explain import explain_task
+from wms.usecases.leasing.explain_job import explain_task
 from wms.usecases.leasing.lease_jobs import lease_jobs
 from wms.usecases.limits.list_limits import list_limits
 from wms.usecases.limits.set_limit import remove_limit, set_limit

@@ -7,7 +7,7 @@ from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.pilots.pilots import LeaseRequest
 from tests.integration.wms.leasing.warm_stages import two_stages
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
-from wms.domain.placement.policy import Kind, Move, Place
+from wms.domain.placement.policy import Kind, Move, WarmSlot
 from wms.usecases.leasing.lease_jobs import lease_jobs
 from wms.usecases.ttl_cache import TtlCache
 
@@ -21,11 +21,11 @@ class FixedKindPolicy:
     weighs_priority: bool = False
     decisions: list[dict[str, Kind]] = field(default_factory=list)
 
-    def next_kind(self, kinds: Sequence[Kind], place: Place, now: float) -> int | None:
+    def next_kind(self, kinds: Sequence[Kind], slot: WarmSlot, now: float) -> int | None:
         self.decisions.append({kind.name: kind for kind in kinds})
         return [kind.name for kind in kinds].index(self.kind_name)
 
-    def moves(self, kinds: Sequence[Kind], places: Sequence[Place], now: float) -> list[Move]:
+    def moves(self, kinds: Sequence[Kind], slots: Sequence[WarmSlot], now: float) -> list[Move]:
         return []
 
 
@@ -58,7 +58,7 @@ async def test_pilot_that_loads_a_warm_worker_counts_for_the_next_decision(wms: 
     for _ in range(3):
         await lease_jobs(wms.context, pilot, LeaseRequest(jobs=1, loaded=["layout"]))
     # One pilot reported the warm worker, and two have jobs for it.
-    assert [kinds["read"].serving for kinds in policy.decisions] == [3, 4, 5]
+    assert [kinds["read"].assigned_slots for kinds in policy.decisions] == [3, 4, 5]
 
 
 async def test_policy_decides_which_warm_worker_is_used(wms: WmsFixture) -> None:
@@ -77,4 +77,4 @@ async def test_policy_is_told_ready_jobs_run_times_and_loading_times(wms: WmsFix
     assert (kinds["layout"].ready, kinds["read"].ready) == (9, 2)
     assert (round(kinds["layout"].mean), round(kinds["layout"].after)) == (2, 10)
     assert (round(kinds["read"].mean), kinds["read"].after) == (10, 0.0)
-    assert (kinds["read"].loading, kinds["read"].serving) == (5.0, 1)
+    assert (kinds["read"].loading, kinds["read"].assigned_slots) == (5.0, 1)

@@ -22,8 +22,8 @@ from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.integration.operator.conftest import Operator, operating
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
-from wms.api.pilot_protocol import GiveSecrets, pilot_protocol_router
-from wms.usecases.leasing.give_secrets import give_secrets
+from wms.api.pilot_protocol import GetSecrets, pilot_protocol_router
+from wms.usecases.leasing.get_secrets import get_secrets
 from wms.usecases.leasing.lease_jobs import lease_jobs
 from wms.usecases.pilots.authenticate_pilots import RevokedSites
 
@@ -53,8 +53,8 @@ async def leased(wms: WmsFixture, pilot: UUID, **changes: object) -> tuple[Task,
     return task, JobToken(id=job.id, attempt=job.attempt)
 
 
-def giving(wms: WmsFixture, operator: Operator, key: str = KEY) -> GiveSecrets:
-    return partial(give_secrets, wms.context, operator.client, Sealer(SecretStr(key)))
+def giving(wms: WmsFixture, operator: Operator, key: str = KEY) -> GetSecrets:
+    return partial(get_secrets, wms.context, operator.client, Sealer(SecretStr(key)))
 
 
 async def test_pilot_that_has_the_job_gets_its_secrets(wms: WmsFixture, operator: Operator) -> None:

@@ -34,7 +34,7 @@ from wms.db.jobs.human_tasks import SELECT_UNANSWERED_JOBS, list_jobs_to_answer
 from wms.db.jobs.job_pages import UNANSWERED, JobQuery
 from wms.db.tasks.quotas import WAITING
 from wms.db.tasks.tasks import lock_tasks
-from wms.usecases.leasing.explain import explain_job, explain_task
+from wms.usecases.leasing.explain_job import explain_job, explain_task
 from wms.usecases.reports.accept_answers import accept_answers
 from wms.usecases.reports.check_outputs import OutputCheck
 from wms.usecases.reports.list_human_tasks import list_human_jobs, list_human_tasks

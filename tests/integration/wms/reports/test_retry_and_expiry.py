@@ -22,7 +22,7 @@ from tests.unit.gpus import gpu
 from tests.waiting import eventually
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.tasks.tasks import lock_tasks
-from wms.usecases.leasing.explain import explain_job
+from wms.usecases.leasing.explain_job import explain_job
 from wms.usecases.pilots.drain_pilot import drain_pilot
 from wms.usecases.pilots.list_pilots import list_pilots
 from wms.usecases.pilots.lose_pilots import lose_pilots

@@ -6,14 +6,14 @@ from uuid import UUID
 
 import pytest
 
-from sluice.contracts.common.problems import NotFound, WrongCursor
+from sluice.contracts.common.problems import InvalidCursor, NotFound
 from sluice.contracts.common.states import ErrorClass, JobState
 from sluice.contracts.jobs.tasks import Job, JobOrder, Task
 from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.query_plans import buffers, nodes, plan, scans
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs import job_pages
-from wms.db.jobs.job_pages import JobQuery, NotOrdered
+from wms.db.jobs.job_pages import JobQuery, UnsupportedOrder
 from wms.usecases.tasks.read_tasks import read_job, read_jobs
 
 
@@ -137,16 +137,16 @@ async def test_jobs_are_listed_with_their_details(
 async def test_cursor_of_another_list_is_refused(
     wms: WmsFixture, mixed: tuple[Task, UUID], after: str
 ) -> None:
-    with pytest.raises(WrongCursor):
+    with pytest.raises(InvalidCursor):
         await read_jobs(wms.context, mixed[0].uid, JobQuery(after=after))
-    with pytest.raises(WrongCursor):
+    with pytest.raises(InvalidCursor):
         await read_jobs(wms.context, mixed[0].uid, JobQuery(after="high/7x", order=JobOrder.TIME))
 
 
 async def test_running_jobs_cannot_be_listed_by_time(
     wms: WmsFixture, mixed: tuple[Task, UUID]
 ) -> None:
-    with pytest.raises(NotOrdered, match="these are running"):
+    with pytest.raises(UnsupportedOrder, match="these are running"):
         await read_jobs(
             wms.context, mixed[0].uid, JobQuery(state=JobState.RUNNING, order=JobOrder.TIME)
         )

@@ -9,7 +9,7 @@ from sluice.contracts.common.states import ErrorClass, JobState, ReportAnswer, T
 from sluice.contracts.jobs.tasks import Cancel, Task
 from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
-from wms.usecases.leasing.explain import explain_task
+from wms.usecases.leasing.explain_job import explain_task
 from wms.usecases.tasks.cancel_task import cancel_task
 from wms.usecases.tasks.prioritise_task import prioritise_task
 from wms.usecases.tasks.read_tasks import read_task_status, read_task_statuses

@@ -15,7 +15,7 @@ from tests.unit.cwl.documents.archives import zipped
 from tests.unit.cwl.errors.accepted_uploads import carry_through
 from tests.unit.cwl.mutations import Files, uploads
 from tests.unit.cwl.samples import GRAPH, LINEAR, edited
-from wfms.operator.templates.domain.json_document import NotStorable
+from wfms.operator.templates.domain.json_document import UnstorableDocument
 
 SEVERAL = (
     "  ScatterFeatureRequirement: {}",
@@ -64,7 +64,7 @@ def nested_in_one_job(*edits: tuple[str, str]) -> tuple[Files, str]:
 @example(nested_in_one_job(("in: {file: files, ", "in: {file: {source: [{a: b}]}, ")))
 def test_mutated_upload_raises_no_unexpected_error(upload: Any) -> None:
     files, main = upload
-    with suppress(Unprocessable, NotStorable):
+    with suppress(Unprocessable, UnstorableDocument):
         carry_through(files, main)
 
 

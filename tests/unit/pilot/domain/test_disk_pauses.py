@@ -1,6 +1,6 @@
 """Tests of when a pilot requests jobs after its own disk had no space for a job."""
 
-from pilot.domain.disk_pauses import FIRST_PAUSE, LONGEST_PAUSE, DiskPauses
+from pilot.domain.disk_pauses import FIRST_PAUSE, MAX_PAUSE, DiskPauses
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.data.storage_space import FullStorage
 from sluice.contracts.pilots.pilots import AttemptReport
@@ -15,7 +15,7 @@ NO_SPACE = FINISHED.model_copy(
 def test_pauses_grow_while_the_disk_is_full_and_one_job_is_tried_after_each() -> None:
     pauses, boot_time, taken = DiskPauses(), 0.0, 0
     assert pauses.limit_jobs(4, boot_time) == 4
-    while boot_time < 10 * LONGEST_PAUSE:
+    while boot_time < 10 * MAX_PAUSE:
         jobs = pauses.limit_jobs(4, boot_time)
         taken += jobs
         for _ in range(jobs):

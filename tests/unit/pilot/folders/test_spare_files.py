@@ -79,13 +79,13 @@ def test_large_files_and_files_beyond_the_limit_are_not_kept(tmp_path: Path) -> 
         (jobs / f"{number}.small").write_bytes(bytes(200_000))
     (jobs / "large").write_bytes(bytes(300_000))
     with os.scandir(jobs) as entries:
-        taken = [entry.name for entry in entries if spares.take(entry)]
+        taken = [entry.name for entry in entries if spares.add(entry)]
     assert "large" not in taken
     assert 300 < len(taken) < 400
     assert sum(path.stat().st_size for path in (tmp_path / "spare").iterdir()) <= 64 << 20
     for number in range(len(taken)):
-        assert spares.give(f"{tmp_path}/{number}")
-    assert not spares.give(f"{tmp_path}/more")
+        assert spares.reuse(f"{tmp_path}/{number}")
+    assert not spares.reuse(f"{tmp_path}/more")
     assert len(list(tmp_path.glob("[0-9]*"))) == len(taken)
 
 
@@ -95,7 +95,7 @@ def test_empty_spare_files_count_towards_the_limit(tmp_path: Path) -> None:
     for number in range(20_000):
         (jobs / str(number)).touch()
     with os.scandir(jobs) as entries:
-        assert sum(map(spares.take, entries)) == (64 << 20) // 4096
+        assert sum(map(spares.add, entries)) == (64 << 20) // 4096
 
 
 def test_preallocated_blocks_of_a_file_count_towards_the_limit(tmp_path: Path) -> None:
@@ -104,4 +104,4 @@ def test_preallocated_blocks_of_a_file_count_towards_the_limit(tmp_path: Path) -
     (jobs / "large").touch()
     subprocess.run(["fallocate", "--keep-size", "-l", "1MiB", jobs / "large"], check=True)
     with os.scandir(jobs) as entries:
-        assert not any(map(spares.take, entries))
+        assert not any(map(spares.add, entries))

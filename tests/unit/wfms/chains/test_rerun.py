@@ -10,7 +10,7 @@ from sluice.contracts.templates.plan import Plan
 from tests.unit.wfms.chains.plans import plans
 from wfms.chains.domain.chain import ChainView, DatasetView, StepView
 from wfms.chains.domain.graph import downstream_steps, output_ports
-from wfms.chains.domain.rerun import NOT_UPLOADED, NothingFailed, Rerun, RerunRequest, plan_rerun
+from wfms.chains.domain.rerun import NOT_UPLOADED, NoFailedJobs, Rerun, RerunRequest, plan_rerun
 
 CHAIN, INPUT = UUID(int=1), UUID(int=2)
 READY = ChainDatasetStatus.READY
@@ -84,7 +84,7 @@ def rerun_of(
     request = RerunRequest(CHAIN, INPUT, {}, {}, from_step, failed_only)
     try:
         return plan_rerun(chain, request, readable=there, released=released)
-    except NothingFailed:
+    except NoFailedJobs:
         assert failed_only
         assert chain.ending is None
         return None

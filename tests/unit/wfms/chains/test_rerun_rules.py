@@ -29,11 +29,11 @@ from tests.unit.wfms.chains.plans import DATA, plan, step, three_steps
 from wfms.chains.domain.chain import ChainView, DatasetView, StepView
 from wfms.chains.domain.rerun import (
     NOT_UPLOADED,
+    ConflictingRerunOptions,
+    NoFailedJobs,
     NoSuchStep,
-    NothingFailed,
     Rerun,
     RerunRequest,
-    TwoBeginnings,
     plan_rerun,
 )
 
@@ -151,9 +151,9 @@ def test_requested_first_step_must_exist_and_excludes_failed_only() -> None:
     }
     with pytest.raises(NoSuchStep, match="no step 'x'; it has decode, filter, merge"):
         rerun(chain, from_step="x")
-    with pytest.raises(TwoBeginnings):
+    with pytest.raises(ConflictingRerunOptions):
         rerun(chain, from_step="filter", failed_only=True)
-    with pytest.raises(NothingFailed):
+    with pytest.raises(NoFailedJobs):
         rerun(chain, failed_only=True)
     some = ended_chain(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True, failed_jobs=2)
     assert rerun(some, failed_only=True).runs["filter"] == "2 of its jobs failed"

@@ -32,7 +32,7 @@ from wfms.chains.domain.identity import ChainKey, dataset_name, task_uid
 from wfms.chains.domain.storages import NoStorageOfType, choose_storage
 from wfms.chains.domain.tasks import (
     DatasetFolder,
-    NothingToRead,
+    InputFilesMissing,
     Origin,
     StepDatasets,
     make_task,
@@ -341,7 +341,8 @@ def test_missing_file_parameter_makes_way_for_the_next_source() -> None:
         [UUID(int=3)],
     )
     with pytest.raises(
-        NothingToRead, match="step use has nothing to work on: no file was given for its input file"
+        InputFilesMissing,
+        match="step use has nothing to work on: no file was given for its input file",
     ):
         task_with()
 

@@ -31,7 +31,7 @@ from wfms.operator.assets.usecases.read_assets import read_asset, read_assets, r
 from wfms.operator.assets.usecases.receive_asset import complete_asset, complete_file, receive_piece
 from wfms.operator.assets.usecases.remove_asset import remove_asset
 from wfms.operator.context import OperatorContext
-from wfms.operator.errors import TooLarge
+from wfms.operator.errors import RequestTooLarge
 from wfms.operator.http.body import read_body
 from wfms.operator.http.route import Route, to_request_refused
 
@@ -100,7 +100,7 @@ class AssetRoutes:
             Route("PUT", file, self.receive, SUBMITTERS,
                   "Store a piece of a file, at most 8 MiB.",
                   status=204, query=PieceQuery, read=_read_piece, sends_bytes=True,
-                  errors=(NotFound, Conflict, Unprocessable, TooLarge)),
+                  errors=(NotFound, Conflict, Unprocessable, RequestTooLarge)),
             Route("POST", file, self.complete_file, SUBMITTERS,
                   "Finish a file: join its pieces and verify its checksum.",
                   answer=AssetFile, errors=(NotFound, Conflict, Unprocessable)),

@@ -64,7 +64,7 @@ class AssetFilesDiffer(Conflict):
         )
 
 
-class AssetMoved(Conflict):
+class ConcurrentAssetChange(Conflict):
     """Another request changes the same asset at this moment."""
 
     def __init__(self, name: str) -> None:

@@ -24,7 +24,11 @@ from sluice.contracts.data.assets import (
 from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile, Storage
 from wfms.operator.assets.db import assets
 from wfms.operator.assets.db.assets import Draft
-from wfms.operator.assets.domain.errors import AssetMoved, NoSpaceForAsset, NoStorageForAssets
+from wfms.operator.assets.domain.errors import (
+    ConcurrentAssetChange,
+    NoSpaceForAsset,
+    NoStorageForAssets,
+)
 from wfms.operator.assets.domain.stored_files import list_differences
 from wfms.operator.context import OperatorContext
 from wfms.operator.identity.db.name_owners import NamedKind
@@ -46,7 +50,7 @@ async def begin_asset(context: OperatorContext, name: str, new: NewAsset) -> Ass
     Raises:
         NoStorageForAssets: No writable storage may take assets.
         NoSpaceForAsset: No such storage has enough free space.
-        AssetMoved: Another request changed the asset at the same time.
+        ConcurrentAssetChange: Another request changed the asset at the same time.
         NotAvailable: The DMS does not answer.
         NameOwnedByOthers: The name belongs to somebody else.
     """
@@ -69,7 +73,7 @@ async def begin_asset(context: OperatorContext, name: str, new: NewAsset) -> Ass
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         if not await assets.store_draft(connection, draft):
-            raise AssetMoved(name)
+            raise ConcurrentAssetChange(name)
     if digest:
         await _register_known_files(context.dms, draft, available_versions)
     missing = await missing_files(context.dms, draft)

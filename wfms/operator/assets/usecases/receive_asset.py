@@ -19,8 +19,8 @@ from wfms.operator.assets.domain.errors import (
     AssetDraftUnknown,
     AssetFilesDiffer,
     AssetFilesMissing,
-    AssetMoved,
     AssetUnknown,
+    ConcurrentAssetChange,
 )
 from wfms.operator.assets.domain.stored_files import (
     AnnouncedFile,
@@ -104,7 +104,7 @@ async def complete_asset(context: OperatorContext, name: str, uid: UUID) -> Stor
         AssetDraftUnknown: There is no such draft.
         AssetFilesMissing: Files of the draft are missing.
         AssetFilesDiffer: A stored file is not as it was announced, or was not announced.
-        AssetMoved: The draft was given up at the same time.
+        ConcurrentAssetChange: The draft was given up at the same time.
         NotAvailable: Another service does not answer.
     """
     draft, stored = await _find_draft_or_version(context, name, uid)
@@ -172,7 +172,7 @@ async def _store_version(
                 await assets.abandon_draft(connection, draft.uid)
             return existing, False
         if locked_draft is None:
-            raise AssetMoved(draft.name)
+            raise ConcurrentAssetChange(draft.name)
         await assets.delete_draft(connection, draft.uid)
         return await assets.insert_version(connection, draft, digest=digest, files=files), True
 

@@ -60,7 +60,7 @@ class NoOutputs(Conflict):
         )
 
 
-class StillRuns(Conflict):
+class ChainNotEnded(Conflict):
     """The chain has not ended, so its partial outputs are not available yet."""
 
     def __init__(self, chain: Chain) -> None:

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from sluice.contracts.data.partial import PartialOutputs
-from wfms.operator.chains.domain.errors import NoPartialOutputs, StillRuns
+from wfms.operator.chains.domain.errors import ChainNotEnded, NoPartialOutputs
 from wfms.operator.chains.domain.partial import partial_outputs
 from wfms.operator.context import OperatorContext
 from wfms.operator.templates.usecases.read_templates import read_template_by_id
@@ -30,14 +30,14 @@ async def read_remaining_outputs(context: OperatorContext, uid: UUID) -> Partial
     """Return what can still be read of a chain that has ended.
 
     Raises:
-        StillRuns: The chain has not ended.
+        ChainNotEnded: The chain has not ended.
         NoPartialOutputs: The outputs can no longer be read.
         NotFound: There is no such chain.
         NotAvailable: The chain service or the DMS does not answer.
     """
     partial = await read_partial(context, uid)
     if not partial.chain.state.final:
-        raise StillRuns(partial.chain)
+        raise ChainNotEnded(partial.chain)
     readable = [part for part in partial.outputs if part.readable]
     if not readable:
         raise NoPartialOutputs(partial.chain)

@@ -28,7 +28,7 @@ from wfms.operator.web.framework.rendering import error_page, prepare_rendering
 from wfms.operator.web.pages.blueprint import pages_blueprint
 
 #: Limit of a request body in bytes, unless a route allows more.
-LARGEST_REQUEST = 2 * 1024 * 1024
+MAX_REQUEST_BYTES = 2 * 1024 * 1024
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -83,8 +83,8 @@ def create_flask(settings: OperatorSettings) -> Flask:
         PROVIDER=settings.oidc.label if settings.oidc.issuer else "",
         ACCOUNTS=settings.accounts,
         PUBLIC_URL=settings.public_url,
-        MAX_CONTENT_LENGTH=LARGEST_REQUEST,
-        MAX_FORM_MEMORY_SIZE=LARGEST_REQUEST,
+        MAX_CONTENT_LENGTH=MAX_REQUEST_BYTES,
+        MAX_FORM_MEMORY_SIZE=MAX_REQUEST_BYTES,
         SESSION_COOKIE_NAME="sluice_session",
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",

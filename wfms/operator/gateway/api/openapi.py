@@ -19,7 +19,7 @@ from sluice.contracts.common.problems import (
     Unprocessable,
 )
 from sluice.servicekit.web.openapi import GATEWAY, remove_unused_schemas
-from wfms.operator.errors import TooLarge, UnknownMedia
+from wfms.operator.errors import RequestTooLarge, UnsupportedMediaType
 from wfms.operator.gateway.api.forwarded import ROOT, forwarded_document
 from wfms.operator.http.route import UPLOAD_PARAMETERS, Route
 
@@ -77,8 +77,8 @@ def _describe_operation(route: Route) -> dict[str, Any]:
         Forbidden,
         Unprocessable,
         NotAvailable,
-        *([TooLarge] if route.body is not None or route.sends_bytes else []),
-        *([UnknownMedia] if route.uploads else []),
+        *([RequestTooLarge] if route.body is not None or route.sends_bytes else []),
+        *([UnsupportedMediaType] if route.uploads else []),
         *route.errors,
     )
     answers |= dict(map(_describe_error, errors))
@@ -109,7 +109,7 @@ def _forwarded_operation(operation: Mapping[str, Any]) -> dict[str, Any]:
 
     The gateway refuses bodies that are too large before it forwards them.
     """
-    gateway_errors = [TooLarge] if "requestBody" in operation else []
+    gateway_errors = [RequestTooLarge] if "requestBody" in operation else []
     answers = operation["responses"] | dict(map(_describe_error, gateway_errors))
     return {key: value for key, value in operation.items() if key != GATEWAY} | {
         "responses": answers

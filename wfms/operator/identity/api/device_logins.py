@@ -10,7 +10,7 @@ from sluice.contracts.common.problems import Conflict, Forbidden, NotFound
 from sluice.servicekit.access.policy import Other, policy
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route
-from wfms.operator.identity.domain.errors import TooManyCodes
+from wfms.operator.identity.domain.errors import TooManyDeviceLogins
 from wfms.operator.identity.usecases.device_login import begin_device_login, take_device_token
 
 #: The caller is not signed in yet.
@@ -28,7 +28,8 @@ class DeviceLoginRoutes:
         return [
             Route("POST", "/device-logins", self.begin, EVERYBODY,
                   "Begin the sign-in of a command by a browser on any machine (RFC 8628).",
-                  answer=DeviceLogin, status=201, body=NewDeviceLogin, errors=(TooManyCodes,)),
+                  answer=DeviceLogin, status=201, body=NewDeviceLogin,
+                  errors=(TooManyDeviceLogins,)),
             Route("POST", "/device-logins/answers", self.take, EVERYBODY,
                   "Return the token of a command, once, after somebody has allowed its sign-in.",
                   answer=DeviceAnswer, body=DeviceQuestion,

@@ -37,7 +37,7 @@ from sluice.servicekit.access.policy import ADMINS, VIEWERS, Other, policy
 from sluice.servicekit.access.principal import Person
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route
-from wfms.operator.identity.domain.errors import BeyondRole, TooManyTries
+from wfms.operator.identity.domain.errors import InsufficientRole, TooManySignInAttempts
 from wfms.operator.identity.usecases.change_accounts import (
     change_account,
     change_own_password,
@@ -45,8 +45,8 @@ from wfms.operator.identity.usecases.change_accounts import (
     create_token_with_password,
     end_own_sessions,
 )
-from wfms.operator.identity.usecases.give_token import (
-    give_token,
+from wfms.operator.identity.usecases.create_token import (
+    create_token,
     revoke_token,
     revoke_token_by_secret,
 )
@@ -104,7 +104,7 @@ class PeopleRoutes:
                   "Return the caller's account.", answer=Me, needs_caller=True),
             Route("PUT", "/me/password", self.change_password, VIEWERS,
                   "Change the caller's password. The caller's sessions end.",
-                  answer=Account, body=NewPassword, errors=(Unauthenticated, TooManyTries),
+                  answer=Account, body=NewPassword, errors=(Unauthenticated, TooManySignInAttempts),
                   needs_caller=True),
             Route("DELETE", "/me/sessions", self.end_sessions, VIEWERS,
                   "End the caller's sessions in all browsers. Tokens stay.",
@@ -112,7 +112,7 @@ class PeopleRoutes:
             Route("GET", "/tokens", self.tokens, VIEWERS,
                   "List the caller's tokens. Administrators may list those of others.",
                   answer=TokenList, query=TokenQuery, errors=(Forbidden,), needs_caller=True),
-            Route("POST", "/tokens", self.give, VIEWERS,
+            Route("POST", "/tokens", self.create_token, VIEWERS,
                   "Create a token with at most the caller's rights, and return it this once.",
                   answer=NewTokenSecret, status=201, body=NewToken, errors=(Conflict, NotFound),
                   needs_caller=True),
@@ -122,7 +122,7 @@ class PeopleRoutes:
             Route("POST", "/sign-in", self.sign_in, policy(Other.EVERYBODY),
                   "Create a token for a name and a password.",
                   answer=NewTokenSecret, status=201, body=SignInWithPassword,
-                  errors=(Unauthenticated, Conflict, TooManyTries)),
+                  errors=(Unauthenticated, Conflict, TooManySignInAttempts)),
             Route("POST", "/token-revocations", self.revoke_received_token, policy(Other.EVERYBODY),
                   "Revoke the token in the request. Anyone who has it may do so (RFC 7009).",
                   status=204, body=TokenQuestion),
@@ -167,20 +167,20 @@ class PeopleRoutes:
         """List tokens.
 
         Raises:
-            BeyondRole: The tokens of others are asked for, and the caller is no administrator.
+            InsufficientRole: The caller asks for tokens of others and is no administrator.
         """
         others = query.all or query.person not in {None, caller.name}
         if others and caller.role is not Role.ADMIN:
-            raise BeyondRole(
+            raise InsufficientRole(
                 f"tokens of others are shown to an {Role.ADMIN}", f"you are {caller.role}"
             )
         person_name = query.person or (None if query.all else caller.name)
         tokens, now = await read_tokens(self._database, person_name), datetime.now(UTC)
         return TokenList(tokens=[each for each in tokens if query.ended or each.holds(now)])
 
-    async def give(self, body: NewToken, caller: Person) -> NewTokenSecret:
+    async def create_token(self, body: NewToken, caller: Person) -> NewTokenSecret:
         """Create a token."""
-        return await give_token(self._database, body, by=caller)
+        return await create_token(self._database, body, by=caller)
 
     async def revoke(self, token: UUID, caller: Person) -> Token:
         """Revoke a token of the caller, or as an administrator any token."""

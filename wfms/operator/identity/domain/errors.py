@@ -47,14 +47,14 @@ class WrongPassword(Unauthenticated):
         super().__init__("the name and the password do not belong together")
 
 
-class BeyondRole(Forbidden):
+class InsufficientRole(Forbidden):
     """The role of the principal is too low; ``who`` says what it is."""
 
     def __init__(self, what: str, who: str) -> None:
         super().__init__(f"{what}, and {who}")
 
 
-class TooManyTries(ServiceError):
+class TooManySignInAttempts(ServiceError):
     """There were too many attempts to sign in."""
 
     status, slug, title = 429, "too-many-tries", "Too many attempts"
@@ -115,7 +115,7 @@ class DeviceLoginRefused(Forbidden):
         super().__init__("the sign-in was refused in the browser")
 
 
-class TooManyCodes(ServiceError):
+class TooManyDeviceLogins(ServiceError):
     """There were too many device logins or wrong codes."""
 
     status, slug, title = 429, "too-many-codes", "Too many codes"

@@ -21,7 +21,7 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.identity.db import people
 from wfms.operator.identity.db.person_tokens import end_all_sessions
 from wfms.operator.identity.domain.errors import OwnAccountChange, PersonExists, PersonUnknown
-from wfms.operator.identity.usecases.give_token import create_token_in_transaction
+from wfms.operator.identity.usecases.create_token import create_token_in_transaction
 
 log = structlog.get_logger(__name__)
 
@@ -88,7 +88,7 @@ async def change_own_password(
 
     Raises:
         WrongPassword: The old password is wrong.
-        TooManyTries: There were too many attempts.
+        TooManySignInAttempts: There were too many attempts.
     """
     await context.password_sign_in.sign_in(
         person.name, new.old.get_secret_value(), _do_nothing, action="says the old password"
@@ -110,7 +110,7 @@ async def create_token_with_password(
 
     Raises:
         WrongPassword: The name or the password is wrong.
-        TooManyTries: There were too many attempts.
+        TooManySignInAttempts: There were too many attempts.
         TooManyTokens: The person has the maximum number of tokens.
     """
 

@@ -29,12 +29,12 @@ from wfms.operator.identity.db import device_logins
 from wfms.operator.identity.db.device_logins import DeviceLoginRow
 from wfms.operator.identity.db.people import find_person
 from wfms.operator.identity.domain.errors import (
-    BeyondRole,
     DeviceLoginRefused,
     DeviceLoginUnknown,
-    TooManyCodes,
+    InsufficientRole,
+    TooManyDeviceLogins,
 )
-from wfms.operator.identity.usecases.give_token import create_token_in_transaction
+from wfms.operator.identity.usecases.create_token import create_token_in_transaction
 from wfms.operator.identity.usecases.sign_in import address_block
 
 #: The page where people allow or refuse a device login.
@@ -54,7 +54,7 @@ async def begin_device_login(context: OperatorContext, new: NewDeviceLogin) -> D
     """Start a device login, which waits for ten minutes.
 
     Raises:
-        TooManyCodes: A rate limit is exceeded.
+        TooManyDeviceLogins: A rate limit is exceeded.
     """
     remote = current_address()
     await _count_try(context, ADDRESS_LIMIT, address_block(remote))
@@ -90,7 +90,7 @@ async def get_pending_device_login(
 
     Raises:
         DeviceLoginUnknown: No pending login has this code.
-        TooManyCodes: The person typed too many wrong codes.
+        TooManyDeviceLogins: The person typed too many wrong codes.
     """
     # Before the code is looked up: otherwise a person could guess until a code is found.
     if not await context.device_login_tries.test(WRONG_CODE_LIMIT, by.name):
@@ -116,12 +116,12 @@ async def decide_device_login(
         role: The highest role of the token; None refuses the login.
 
     Raises:
-        BeyondRole: The person does not have the role.
+        InsufficientRole: The person does not have the role.
         DeviceLoginUnknown: No pending login has this code.
-        TooManyCodes: The person typed too many wrong codes.
+        TooManyDeviceLogins: The person typed too many wrong codes.
     """
     if role is not None and not by.role.includes(role):
-        raise BeyondRole(f"the token is to be {role}", f"you are {by.role}")
+        raise InsufficientRole(f"the token is to be {role}", f"you are {by.role}")
     pending = await get_pending_device_login(context, code, by=by)
     async with context.database.transaction() as transaction:
         decided = await device_logins.decide_login(
@@ -165,9 +165,11 @@ async def _count_try(context: OperatorContext, limit: RateLimitItem, key: str) -
         raise await _too_many_codes(context, limit, key)
 
 
-async def _too_many_codes(context: OperatorContext, limit: RateLimitItem, key: str) -> TooManyCodes:
+async def _too_many_codes(
+    context: OperatorContext, limit: RateLimitItem, key: str
+) -> TooManyDeviceLogins:
     window = await context.device_login_tries.get_window_stats(limit, key)
-    return TooManyCodes(max(1, math.ceil(window.reset_time - time.time())))
+    return TooManyDeviceLogins(max(1, math.ceil(window.reset_time - time.time())))
 
 
 async def _read_current_person(connection: Connection, name: str, role: Role | None) -> Person:

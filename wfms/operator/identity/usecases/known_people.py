@@ -47,7 +47,7 @@ class AccountAuthenticator:
 
         Raises:
             WrongPassword: The name or the password is wrong.
-            TooManyTries: There were too many wrong attempts.
+            TooManySignInAttempts: There were too many wrong attempts.
             TooManySignIns: The person has begun too many sessions.
         """
         return await self._password_sign_in.sign_in(name, password, self._begin)

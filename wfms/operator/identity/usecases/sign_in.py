@@ -20,7 +20,7 @@ from sluice.servicekit.audit.request import current_address
 from sluice.servicekit.audit.rows import record_unauthenticated_request
 from sluice.servicekit.database import Connection, Database
 from wfms.operator.identity.db.people import find_password_hash, lock_person, to_person
-from wfms.operator.identity.domain.errors import TooManyTries, WrongPassword
+from wfms.operator.identity.domain.errors import TooManySignInAttempts, WrongPassword
 from wfms.operator.identity.usecases.passwords import Passwords
 
 log = structlog.get_logger(__name__)
@@ -78,7 +78,7 @@ class PasswordSignIn:
 
         Raises:
             WrongPassword: The name or the password is wrong.
-            TooManyTries: A rate limit is exceeded.
+            TooManySignInAttempts: A rate limit is exceeded.
         """
         name = name.strip().lower()
         if not is_name(name):
@@ -116,7 +116,7 @@ class PasswordSignIn:
             self._under_way[place] >= MAX_CONCURRENT_OF_ADDRESS
             and (name, place) not in self._sign_in_counts
         ):
-            raise TooManyTries(1)
+            raise TooManySignInAttempts(1)
         self._under_way[place] += 1
         try:
             yield
@@ -140,7 +140,7 @@ class PasswordSignIn:
             for limit, key in limits:
                 if not await count(limit, *key):
                     window = await self._tries.get_window_stats(limit, *key)
-                    raise TooManyTries(max(1, math.ceil(window.reset_time - time.time())))
+                    raise TooManySignInAttempts(max(1, math.ceil(window.reset_time - time.time())))
 
 
 def address_block(address: str) -> str:

@@ -15,7 +15,7 @@ from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.servicekit.access.policy import ADMINS, VIEWERS, policy
 from wfms.operator.context import OperatorContext
-from wfms.operator.errors import TooLarge
+from wfms.operator.errors import RequestTooLarge
 from wfms.operator.http.route import Route
 from wfms.operator.secrets.usecases.open_secrets import open_secrets
 from wfms.operator.secrets.usecases.read_secrets import read_secret, read_secrets
@@ -63,7 +63,7 @@ class SecretRoutes:
             Route("POST", "/secrets", self.set, ADMINS,
                   "Store a value, encrypted, as the next version of a secret. No route returns it.",
                   answer=Secret, status=201, body=NewSecret,
-                  errors=(Conflict, Unprocessable, TooLarge)),
+                  errors=(Conflict, Unprocessable, RequestTooLarge)),
             Route("DELETE", name, self.remove, ADMINS,
                   "Permanently remove a secret, or one version of it.",
                   status=204, query=RemovalQuery, errors=(NotFound,)),

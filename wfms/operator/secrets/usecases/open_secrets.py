@@ -21,8 +21,8 @@ async def open_secrets(context: OperatorContext, sealed: Sealed) -> Sealed:
     The request must be sealed with the shared key within the last minute.
 
     Raises:
-        NoKey: No key is configured.
-        Unsealable: The request was sealed with another key or is too old.
+        EncryptionKeyMissing: No key is configured.
+        DecryptionFailed: The request was sealed with another key or is too old.
         SecretRefused: A secret does not exist, or the template may not use it.
     """
     request = SecretsRequest.model_validate_json(

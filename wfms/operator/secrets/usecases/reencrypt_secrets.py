@@ -2,7 +2,7 @@
 
 import structlog
 
-from sluice.servicekit.sealing import NoKey, Unsealable
+from sluice.servicekit.sealing import DecryptionFailed, EncryptionKeyMissing
 from wfms.operator.context import OperatorContext
 from wfms.operator.secrets.db import secrets
 from wfms.operator.secrets.domain.secrets import sealed_as
@@ -23,10 +23,10 @@ async def reencrypt_secrets(context: OperatorContext) -> None:
             try:
                 text = context.sealer.open(secret.sealed, what=what)
                 sealed = context.sealer.seal(text, what=what)
-            except NoKey as error:
+            except EncryptionKeyMissing as error:
                 log.warning("secret.no_key", reason=error.detail)
                 return
-            except Unsealable as error:
+            except DecryptionFailed as error:
                 log.error("secret.not_readable", reason=error.detail)
                 continue
             await secrets.reseal(connection, secret, sealed)

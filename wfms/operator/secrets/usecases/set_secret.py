@@ -16,7 +16,7 @@ async def set_secret(context: OperatorContext, new: NewSecret) -> Secret:
     """Store a new encrypted version of a secret, which new chains use.
 
     Raises:
-        NoKey: The service has no key.
+        EncryptionKeyMissing: The service has no key.
         SecretWithoutUsers: No template is named.
         AmbiguousTemplates: The names do not identify the group that owns the templates.
         UnknownGroup: The group has no members.

@@ -14,7 +14,7 @@ from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.templates.templates import NewTemplate, Template, TemplateList
 from sluice.servicekit.access.policy import SUBMITTERS, VIEWERS
 from wfms.operator.context import OperatorContext
-from wfms.operator.errors import TooLarge
+from wfms.operator.errors import RequestTooLarge
 from wfms.operator.http.route import Route, RouteResponse
 from wfms.operator.templates.api.uploads import SentTemplate, read_upload
 from wfms.operator.templates.usecases.read_run_templates import (
@@ -51,7 +51,7 @@ class RunTemplateRoutes:
                   "Store a template for a run, with which no data set is matched. If the same"
                   " files are stored, the answer is 200.",
                   answer=Template, status=201, again=200, body=NewTemplate, read=read_upload,
-                  uploads=True, errors=(Unprocessable, TooLarge)),
+                  uploads=True, errors=(Unprocessable, RequestTooLarge)),
             Route("GET", "/run-templates", self.list, VIEWERS,
                   "List templates that came with runs, the most recent run first.",
                   answer=TemplateList, query=RunListQuery, errors=(NotFound,)),

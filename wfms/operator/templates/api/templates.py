@@ -20,7 +20,7 @@ from sluice.contracts.templates.templates import (
 )  # fmt: skip
 from sluice.servicekit.access.policy import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, policy
 from wfms.operator.context import OperatorContext
-from wfms.operator.errors import TooLarge
+from wfms.operator.errors import RequestTooLarge
 from wfms.operator.http.access import is_service_request
 from wfms.operator.http.route import Route, RouteResponse
 from wfms.operator.templates.api.uploads import SentTemplate, read_upload
@@ -78,14 +78,14 @@ class TemplateRoutes:
             Route("POST", "/templates", self.store, SUBMITTERS,
                   "Store a template. If its latest version has the same files, the answer is 200.",
                   answer=Template, status=201, again=200, body=NewTemplate, read=read_upload,
-                  uploads=True, errors=(Conflict, Unprocessable, TooLarge)),
+                  uploads=True, errors=(Conflict, Unprocessable, RequestTooLarge)),
             Route("POST", "/templates/compare", self.compare, SUBMITTERS,
                   "Return what storing a template would change, without storing it.",
                   answer=TemplateChanges, body=NewTemplate, read=read_upload, uploads=True,
-                  errors=(Unprocessable, TooLarge)),
+                  errors=(Unprocessable, RequestTooLarge)),
             Route("POST", "/templates/check", self.check, SUBMITTERS,
                   "Check a template without storing it.",
-                  answer=CheckedTemplate, body=CheckTemplate, errors=(TooLarge,)),
+                  answer=CheckedTemplate, body=CheckTemplate, errors=(RequestTooLarge,)),
             Route("GET", "/templates", self.list, policy(Role.VIEWER, CallingService.INTAKE),
                   "List the latest version of every enabled template with its CWL text, or every"
                   " version without texts.",

@@ -16,7 +16,7 @@ from sluice.contracts.templates.tools import (
 )
 from sluice.servicekit.access.policy import SHIFT, SUBMITTERS, VIEWERS
 from wfms.operator.context import OperatorContext
-from wfms.operator.errors import TooLarge
+from wfms.operator.errors import RequestTooLarge
 from wfms.operator.http.route import Route
 from wfms.operator.templates.usecases.compose_tools import compose_tools
 from wfms.operator.templates.usecases.read_tools import read_tool, read_tool_versions, read_tools
@@ -48,7 +48,7 @@ class ToolRoutes:
                   "List the newest version of every tool in the library.", answer=ToolList),
             Route("POST", "/tools", self.store, SUBMITTERS,
                   "Store a CommandLineTool as the next version of a tool in the library.",
-                  answer=StoredTool, body=NewTool, errors=(Unprocessable, TooLarge)),
+                  answer=StoredTool, body=NewTool, errors=(Unprocessable, RequestTooLarge)),
             Route("GET", name, self.read, VIEWERS, "Return a tool with its text.",
                   answer=Tool, query=ToolVersionQuery, errors=(NotFound,)),
             Route("GET", f"{name}/versions", self.versions, VIEWERS,
@@ -60,7 +60,7 @@ class ToolRoutes:
             Route("POST", "/pipelines/compose", self.compose, SUBMITTERS,
                   "Compose a workflow of tools in the library, and publish it on request.",
                   answer=Composition, body=ComposeTools,
-                  errors=(NotFound, Conflict, Unprocessable, TooLarge)),
+                  errors=(NotFound, Conflict, Unprocessable, RequestTooLarge)),
         ]  # fmt: skip
 
     async def list(self) -> ToolList:

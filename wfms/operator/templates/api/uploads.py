@@ -13,7 +13,7 @@ from sluice.contracts.access.owners import GroupName
 from sluice.contracts.common.base import Name
 from sluice.contracts.common.problems import Finding
 from sluice.contracts.templates.templates import NewTemplate
-from wfms.operator.errors import RequestRefused, UnknownMedia
+from wfms.operator.errors import RequestRefused, UnsupportedMediaType
 from wfms.operator.http.body import read_body
 from wfms.operator.http.route import parse_json, to_request_refused
 from wfms.operator.templates.domain.submitted_files import UNNAMED, SubmittedFiles
@@ -53,7 +53,7 @@ def read_upload() -> SentTemplate:
 
     Raises:
         RequestRefused: The body is not a valid template.
-        UnknownMedia: The media type is not supported.
+        UnsupportedMediaType: The media type is not supported.
     """
     match request.mimetype:
         case "application/json":
@@ -72,7 +72,7 @@ def read_upload() -> SentTemplate:
                 request.args.get("main", ""),
             )
         case _:
-            raise UnknownMedia(
+            raise UnsupportedMediaType(
                 "JSON with name and cwl or files, a form with the files, a zip as"
                 " application/zip, or the text as text/plain"
             )

@@ -8,7 +8,7 @@ from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.problems import (
     Conflict,
     Finding,
-    NeedsForce,
+    ForceRequired,
     NotFound,
     Unprocessable,
 )
@@ -35,7 +35,7 @@ class RunTemplateUnknown(NotFound):
         super().__init__(f"no run has brought a template {template_id}", id=template_id)
 
 
-class TemplateInUse(NeedsForce):
+class TemplateInUse(ForceRequired):
     """The template has running chains, which the findings name."""
 
     def __init__(self, name: str, chains: Sequence[Chain]) -> None:
@@ -85,7 +85,7 @@ def disabled_text(name: str, since: datetime) -> str:
     )
 
 
-class OvertakenVersion(Conflict):
+class TemplateVersionConflict(Conflict):
     """The template has another latest version than the expected one (``version`` 0: none)."""
 
     def __init__(self, name: str, version: int) -> None:
@@ -150,7 +150,7 @@ class ToolRefused(Unprocessable):
         )
 
 
-class ToolsDoNotFit(Unprocessable):
+class IncompatibleTools(Unprocessable):
     """The tools cannot be joined to a workflow."""
 
     def __init__(self, name: str, reasons: Sequence[str]) -> None:

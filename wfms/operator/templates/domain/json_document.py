@@ -6,7 +6,7 @@ from typing import Any
 MAX_VALUES = 200_000
 
 
-class NotStorable(ValueError):
+class UnstorableDocument(ValueError):
     """A document that cannot be stored as JSON; the message says why."""
 
 
@@ -14,7 +14,7 @@ def to_storable(value: Any) -> Any:
     """Return plain JSON values with aliases expanded.
 
     Raises:
-        NotStorable: The document is too large, too deep or has texts that cannot be stored.
+        UnstorableDocument: The document is too large, too deep or has texts that cannot be stored.
     """
     return _Copy().copy(value)
 
@@ -26,11 +26,11 @@ class _Copy:
     def copy(self, value: Any, depth: int = 0) -> Any:
         self._remaining_values -= 1
         if self._remaining_values < 0:
-            raise NotStorable(
+            raise UnstorableDocument(
                 f"it holds more than {MAX_VALUES} values once its aliases are written out"
             )
         if depth > 200:
-            raise NotStorable("it is nested more than 200 levels deep, or within itself")
+            raise UnstorableDocument("it is nested more than 200 levels deep, or within itself")
         match value:
             case dict():
                 return {
@@ -51,9 +51,9 @@ class _Copy:
     @staticmethod
     def _convert_text(text: str) -> str:
         if "\x00" in text:
-            raise NotStorable("a text in it holds a NUL character (\\0)")
+            raise UnstorableDocument("a text in it holds a NUL character (\\0)")
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            raise NotStorable("a text in it holds half of a surrogate pair") from error
+            raise UnstorableDocument("a text in it holds half of a surrogate pair") from error
         return str(text)

@@ -12,7 +12,7 @@ from sluice.contracts.common.problems import Finding
 from sluice.contracts.templates.tools import ComposeTools, Composition, PortOfTool, Tool
 from wfms.operator.context import OperatorContext
 from wfms.operator.templates.db import tools
-from wfms.operator.templates.domain.errors import ToolRefused, ToolsDoNotFit, ToolUnknown
+from wfms.operator.templates.domain.errors import IncompatibleTools, ToolRefused, ToolUnknown
 from wfms.operator.templates.domain.submitted_files import UNNAMED, SubmittedFiles
 from wfms.operator.templates.usecases.compile_files import Compiler
 from wfms.operator.templates.usecases.store_template import store_template
@@ -36,13 +36,13 @@ async def compose_tools(context: OperatorContext, request: ComposeTools) -> Comp
 
     Raises:
         ToolUnknown: A tool does not exist; the exception names the tools that would fit there.
-        ToolsDoNotFit: The tools cannot be joined; the exception has every reason.
+        IncompatibleTools: The tools cannot be joined; the exception has every reason.
         TemplateRefused: The compiler rejects the workflow that is to be stored.
     """
     chosen = await _find_tools(context, request)
     text, misfits = await asyncio.to_thread(_compose, chosen, request.bind)
     if misfits:
-        raise ToolsDoNotFit(request.name, misfits)
+        raise IncompatibleTools(request.name, misfits)
     submitted = SubmittedFiles({UNNAMED: text})
     if not request.store:
         checked = await context.compiler.compile(

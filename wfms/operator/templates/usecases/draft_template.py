@@ -79,7 +79,7 @@ async def publish_draft(
 
     Raises:
         RunTemplateUnknown: There is no such draft.
-        OvertakenVersion: ``replaces`` is not the latest version.
+        TemplateVersionConflict: ``replaces`` is not the latest version.
         TemplateRefused: The current checks find errors.
     """
     template: StoredTemplate = await read_run_template(context.database, draft)

@@ -15,8 +15,8 @@ from sluice.servicekit.access.delegation import current_visibility
 from sluice.servicekit.database import Connection
 from wfms.operator.context import OperatorContext
 from wfms.operator.templates.db import templates
-from wfms.operator.templates.domain.errors import OvertakenVersion, TemplateRefused
-from wfms.operator.templates.domain.json_document import NotStorable, to_storable
+from wfms.operator.templates.domain.errors import TemplateRefused, TemplateVersionConflict
+from wfms.operator.templates.domain.json_document import UnstorableDocument, to_storable
 from wfms.operator.templates.domain.submitted_files import SubmittedFiles
 from wfms.operator.templates.domain.template import StoredTemplate
 from wfms.operator.templates.usecases.compile_files import Compiler
@@ -61,10 +61,10 @@ async def store_template(
     Raises:
         Unprocessable: The files are not acceptable.
         TemplateRefused: The template has errors; the exception lists all findings.
-        OvertakenVersion: The latest version is not ``replaces``.
+        TemplateVersionConflict: The latest version is not ``replaces``.
         TemplateNameConflict: The name is taken.
         Forbidden: The principal may not publish under the name.
-        MatchesForeignData: The template would take data sets of all groups.
+        ForeignDataMatch: The template would take data sets of all groups.
     """
     database = context.database
     upload = await context.compiler.take(submitted)
@@ -83,7 +83,7 @@ async def store_template(
         latest = await templates.find_latest(transaction.connection, name, ALL)
         version = 0 if latest is None else latest.version
         if replaces not in {None, version}:
-            raise OvertakenVersion(name, version)
+            raise TemplateVersionConflict(name, version)
         stored = await templates.insert_template(transaction.connection, candidate)
         cycle_warnings = await list_trigger_cycle_warnings(transaction.connection, stored)
     log.info(
@@ -124,7 +124,7 @@ async def compile_template(
     try:
         document = await asyncio.to_thread(to_storable, checked.document)
         to_storable(checked.plan.model_dump(mode="json"))
-    except NotStorable as error:
+    except UnstorableDocument as error:
         finding = Finding(message=str(error), file=checked.main)
         raise TemplateRefused(
             name, [*checked.findings, finding], texts=upload.texts, main=checked.main

@@ -32,7 +32,7 @@ class TemplateNameConflict(Conflict):
         )
 
 
-class MatchesForeignData(Forbidden):
+class ForeignDataMatch(Forbidden):
     """The template would take data sets from groups that its publisher is not in."""
 
     def __init__(self, name: str) -> None:
@@ -50,12 +50,12 @@ async def require_may_take(connection: Connection, name: str, plan: Plan, *, gro
     The check of matching applies only if groups exist.
 
     Raises:
-        MatchesForeignData: The template would take data sets of all groups.
+        ForeignDataMatch: The template would take data sets of all groups.
         SecretForAllGroups: The template uses secrets and the role of the principal is too low.
     """
     require_may_publish(name, plan, group=group)
     if group == EVERYONE and plan.match and not is_publisher() and await groups_exist(connection):
-        raise MatchesForeignData(name)
+        raise ForeignDataMatch(name)
 
 
 async def require_free(connection: Connection, name: str, *, group: str | None = None) -> None:
@@ -93,7 +93,7 @@ async def take_for_principal(
         TemplateNameConflict: The name belongs to a template that the principal may not see.
         Forbidden: The name belongs to another group.
         Conflict: The name belongs to another group than ``group``.
-        MatchesForeignData: The template would take data sets of all groups.
+        ForeignDataMatch: The template would take data sets of all groups.
         SecretForAllGroups: The template uses secrets and the role of the principal is too low.
     """
     await require_free(connection, name, group=group)
@@ -129,7 +129,7 @@ async def share_template(database: Database, name: str, request: Share) -> Store
         TemplateUnknown: There is no such template.
         Forbidden: The template belongs to another group, or the principal is not in the new one.
         UnknownGroup: A group has no members.
-        MatchesForeignData: The template would take data sets of all groups.
+        ForeignDataMatch: The template would take data sets of all groups.
         SecretForAllGroups: The template uses secrets and the role of the principal is too low.
     """
     person = current_person()

@@ -19,7 +19,7 @@ from sluice.contracts.templates.plan import Parameter, Plan
 from sluice.text.visible_text import quoted
 from wfms.operator.web.domain.field_kinds import FieldKind, FieldType, describe_parameter
 from wfms.operator.web.domain.field_problems import find_place
-from wfms.operator.web.domain.typed_values import NotReadable, format_value, parse_text
+from wfms.operator.web.domain.typed_values import InvalidTypedValue, format_value, parse_text
 
 Path = tuple[str, ...]
 
@@ -152,7 +152,7 @@ def _read(
         return None
     try:
         return parse_text(text, field_type)
-    except NotReadable as error:
+    except InvalidTypedValue as error:
         problems.add(path, f"{error}, not {quoted(text if error.line is None else error.line)}")
     return None
 

@@ -19,7 +19,7 @@ from wfms.operator.web.domain.field_kinds import FieldKind, FieldType, list_alte
 MAX_EXAMPLE_LENGTH = 300
 
 
-class NotReadable(ValueError):
+class InvalidTypedValue(ValueError):
     """A typed text that is no value of the expected kind; the message names what is expected.
 
     Attributes:
@@ -39,7 +39,7 @@ def parse_text(text: str, field_type: FieldType) -> Any:
         field_type: The type of the field, which is no group.
 
     Raises:
-        NotReadable: The text is no value of the type.
+        InvalidTypedValue: The text is no value of the type.
     """
     if field_type.takes_dataset and (uid := _find_uid(text)):
         return {"class": "File", "dataset": uid}
@@ -64,7 +64,7 @@ def parse_text(text: str, field_type: FieldType) -> Any:
         case _:
             assert_never(field_type.kind)
     if field_type.kind is not FieldKind.FILES and not fits(value, field_type.cwl):
-        raise NotReadable(f"must be {describe(field_type.cwl)}")
+        raise InvalidTypedValue(f"must be {describe(field_type.cwl)}")
     return value
 
 
@@ -101,7 +101,7 @@ def _is_plain(value: str, field_type: FieldType) -> bool:
         return False
     try:
         return bool(parse_text(value, field_type) == value)
-    except NotReadable:
+    except InvalidTypedValue:
         return False
 
 
@@ -111,9 +111,9 @@ def _parse_union(text: str, field_type: FieldType) -> Any:
             if alternative.kind is not FieldKind.TEXT:
                 return parse_text(text, alternative)
             return _parse_string(text, field_type)
-        except NotReadable:
+        except InvalidTypedValue:
             continue
-    raise NotReadable(f"must be {describe(field_type.cwl)}")
+    raise InvalidTypedValue(f"must be {describe(field_type.cwl)}")
 
 
 def _parse_lines(text: str, field_type: FieldType) -> list[Any]:
@@ -127,8 +127,8 @@ def _parse_lines(text: str, field_type: FieldType) -> list[Any]:
         if line.strip():
             try:
                 values.append(parse_text(line, item))
-            except NotReadable as error:
-                raise NotReadable(f"{error} in line {number}", line=line) from error
+            except InvalidTypedValue as error:
+                raise InvalidTypedValue(f"{error} in line {number}", line=line) from error
     return values
 
 
@@ -137,7 +137,7 @@ def _find_list(text: str) -> list[Any] | None:
         return None
     try:
         value = _parse_json(text)
-    except NotReadable:
+    except InvalidTypedValue:
         return None
     return value if isinstance(value, list) else None
 
@@ -146,21 +146,21 @@ def _parse_json(text: str) -> Any:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise NotReadable("must be written as JSON") from error
+        raise InvalidTypedValue("must be written as JSON") from error
     if (number := find_non_finite(value)) is not None:
-        raise NotReadable(
+        raise InvalidTypedValue(
             f"must be written as JSON, which has no number such as {describe_number(number)}"
         )
     try:
         _to_json(value).encode()
     except UnicodeEncodeError as error:
-        raise NotReadable("must be written as JSON without unpaired surrogates") from error
+        raise InvalidTypedValue("must be written as JSON without unpaired surrogates") from error
     return value
 
 
 def _parse_truth(text: str) -> bool:
     if text not in {"true", "false"}:
-        raise NotReadable("must be true or false")
+        raise InvalidTypedValue("must be true or false")
     return text == "true"
 
 
@@ -168,17 +168,17 @@ def _parse_number(text: str, kind: FieldKind) -> float:
     try:
         number = int(text) if kind is FieldKind.INTEGER else float(text)
     except ValueError as error:
-        raise NotReadable(
+        raise InvalidTypedValue(
             "must be a whole number" if kind is FieldKind.INTEGER else "must be a number"
         ) from error
     if not math.isfinite(number) or (abs(number) >= 2**63 and kind is FieldKind.INTEGER):
-        raise NotReadable("must be a number that can be worked with")
+        raise InvalidTypedValue("must be a number that can be worked with")
     return number
 
 
 def _parse_file(text: str, field_type: FieldType) -> dict[str, str]:
     if (uid := _find_uid(text)) is None:
-        raise NotReadable("must be the uid of a data set of one file")
+        raise InvalidTypedValue("must be the uid of a data set of one file")
     return {"class": "Directory" if field_type.cwl == "Directory" else "File", "dataset": uid}
 
 
@@ -206,7 +206,7 @@ def _format_lines(values: list[Any], field_type: FieldType) -> str:
     try:
         if text.strip() and parse_text(text, field_type) == values:
             return text
-    except NotReadable:
+    except InvalidTypedValue:
         pass
     return _to_json(values)
 

@@ -9,7 +9,7 @@ import secrets
 from flask import current_app, request, session
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
-from wfms.operator.errors import ForeignRequest
+from wfms.operator.errors import CrossSiteRequest
 from wfms.operator.http.access import find_requesting_person
 
 FIELD = "csrf_token"
@@ -29,18 +29,18 @@ def check_token() -> None:
     """Check that the form has the token of its browser session.
 
     Raises:
-        ForeignRequest: The token is missing, too old, or of another session.
+        CrossSiteRequest: The token is missing, too old, or of another session.
     """
     try:
         owner, person = _create_signer().loads(request.form.get(FIELD, ""), max_age=_LIFE)
     except (BadSignature, ValueError) as error:
-        raise ForeignRequest(
+        raise CrossSiteRequest(
             "this form was opened too long ago or is not ours: go back, reload the page and send it"
             " again"
         ) from error
     same = secrets.compare_digest(str(owner), str(session.get("id", "")))
     if not same or person != _find_person_name():
-        raise ForeignRequest(
+        raise CrossSiteRequest(
             "this form belongs to another session: go back, reload the page and send it again"
         )
 

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from flask import request
 
-from wfms.operator.errors import AddressRefused
+from wfms.operator.errors import InvalidQueryParameter
 
 ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
 
@@ -14,7 +14,7 @@ def query_choice(kind: type[ChoiceT], key: str = "state") -> ChoiceT | None:
     """Return the choice in ``?state=`` (or another ``key``), or None if there is none.
 
     Raises:
-        AddressRefused: The value is no choice of this kind.
+        InvalidQueryParameter: The value is no choice of this kind.
     """
     value = request.args.get(key, "")
     if not value:
@@ -22,14 +22,14 @@ def query_choice(kind: type[ChoiceT], key: str = "state") -> ChoiceT | None:
     try:
         return kind(value)
     except ValueError:
-        raise AddressRefused(key, value, "one of " + ", ".join(kind)) from None
+        raise InvalidQueryParameter(key, value, "one of " + ", ".join(kind)) from None
 
 
 def query_number(key: str) -> int | None:
     """Return the number in a query parameter, or None if there is none.
 
     Raises:
-        AddressRefused: The value is not a number.
+        InvalidQueryParameter: The value is not a number.
     """
     value = request.args.get(key, "")
     if not value:
@@ -37,4 +37,4 @@ def query_number(key: str) -> int | None:
     try:
         return int(value)
     except ValueError:
-        raise AddressRefused(key, value, "a number") from None
+        raise InvalidQueryParameter(key, value, "a number") from None

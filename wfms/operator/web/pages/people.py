@@ -10,8 +10,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.people import (
-    LEAST_PASSWORD,
     MAX_DAYS,
+    MIN_PASSWORD,
     USUAL_DAYS,
     AccountChange,
     NewAccount,
@@ -31,7 +31,7 @@ from wfms.operator.identity.usecases.change_accounts import (
     create_account,
     end_own_sessions,
 )
-from wfms.operator.identity.usecases.give_token import give_token, revoke_token
+from wfms.operator.identity.usecases.create_token import create_token, revoke_token
 from wfms.operator.identity.usecases.quotas import read_person_quotas
 from wfms.operator.identity.usecases.read_people import read_accounts, read_me, read_tokens
 from wfms.operator.web.framework.form_errors import parse_role, to_form_error
@@ -51,7 +51,7 @@ class PeoplePages:
         pages.get("/account", "account", self.account, Role.VIEWER)
         pages.post("/account/password", "set_password", self.set_password, Role.VIEWER)
         pages.post("/account/sessions/end", "end_sessions", self.end_sessions, Role.VIEWER)
-        pages.post("/account/tokens", "give_token", self.give, Role.VIEWER)
+        pages.post("/account/tokens", "create_token", self.create_token, Role.VIEWER)
         pages.post("/account/tokens/<uuid:token>/revoke", "revoke_token", self.revoke, Role.VIEWER)
         pages.get("/people", "people", self.people, Role.ADMIN)
         pages.post("/people", "add_person", self.add, Role.ADMIN)
@@ -76,7 +76,7 @@ class PeoplePages:
             refusal=refusal,
             new_token=new_token,
             form={} if new_token else request.form,
-            least=LEAST_PASSWORD,
+            least=MIN_PASSWORD,
             usual_days=USUAL_DAYS,
             most_days=MAX_DAYS,
         )
@@ -108,19 +108,19 @@ class PeoplePages:
         self._bridge.run(end_own_sessions(self._context, caller()))
         return redirect(url_for("pages.overview"), 303)
 
-    def give(self) -> AnyResponse:
+    def create_token(self) -> AnyResponse:
         """Create a token and show it."""
         new_tokens: list[NewTokenSecret] = []
 
-        def give() -> None:
+        def create() -> None:
             new = NewToken(
                 label=request.form.get("label", "").strip(),
                 role=parse_role(request.form.get("role", caller().role)),
                 days=request.form.get("days", USUAL_DAYS, type=int),
             )
-            new_tokens.append(self._bridge.run(give_token(self._database, new, by=caller())))
+            new_tokens.append(self._bridge.run(create_token(self._database, new, by=caller())))
 
-        if response := _show_refusal(give, self._render_account):
+        if response := _show_refusal(create, self._render_account):
             return response
         return Response(
             self._render_account(new_token=new_tokens[0]), status=201, mimetype="text/html"
@@ -143,7 +143,7 @@ class PeoplePages:
             roles=list(Role),
             refusal=refusal,
             form=request.form,
-            least=LEAST_PASSWORD,
+            least=MIN_PASSWORD,
         )
 
     def add(self) -> AnyResponse:

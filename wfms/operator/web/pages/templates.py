@@ -13,7 +13,11 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.errors import MAX_NAMED
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.templates.api.uploads import read_form
-from wfms.operator.templates.domain.errors import OvertakenVersion, TemplateInUse, TemplateRefused
+from wfms.operator.templates.domain.errors import (
+    TemplateInUse,
+    TemplateRefused,
+    TemplateVersionConflict,
+)
 from wfms.operator.templates.domain.submitted_files import UNNAMED
 from wfms.operator.templates.domain.template import StoredTemplate
 from wfms.operator.templates.usecases.compare_template import compare_with_latest
@@ -122,7 +126,7 @@ class TemplatePages:
             stored = self._bridge.run(
                 publish_draft(self._context, draft, replaces=replaces, template_id=uuid4())
             )
-        except OvertakenVersion as overtaken:
+        except TemplateVersionConflict as overtaken:
             page = self._show_review(template, overtaken.detail)
             return Response(page, status=overtaken.status, mimetype="text/html")
         except Unprocessable as refusal:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.chains.chains import Chain
-from sluice.contracts.common.labels import Ambiguous, select_dataset
+from sluice.contracts.common.labels import AmbiguousName, select_dataset
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.datasets import Dataset
@@ -84,7 +84,7 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
     selected_dataset, trouble = None, ""
     try:
         selected_dataset = select_dataset(dataset, candidates)
-    except Ambiguous as refusal:
+    except AmbiguousName as refusal:
         trouble = refusal.detail
     if selected_template is not None and selected_template.disabled_at is not None:
         trouble = TemplateDisabled(selected_template.name, selected_template.disabled_at).detail

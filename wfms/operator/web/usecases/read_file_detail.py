@@ -9,7 +9,7 @@ from sluice.contracts.common.problems import NotAvailable, NotFound
 from sluice.contracts.data.datasets import Dataset, File
 from wfms.operator.context import OperatorContext
 from wfms.operator.web.usecases.preview_file import Preview, make_preview
-from wfms.operator.web.usecases.read_image import LARGEST
+from wfms.operator.web.usecases.read_image import MAX_IMAGE_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class FileDetail:
     @property
     def is_picture(self) -> bool:
         """Whether the file is small enough to be shown as a picture."""
-        return self.file.size <= LARGEST
+        return self.file.size <= MAX_IMAGE_BYTES
 
 
 async def read_file_detail(context: OperatorContext, uid: UUID, file_id: int) -> FileDetail:

@@ -10,7 +10,7 @@ from wfms.operator.chains.usecases.stream_content import StreamedBody, stream_co
 from wfms.operator.web.usecases.preview_file import image_type
 
 #: Bytes of the largest picture that is shown.
-LARGEST = 20_000_000
+MAX_IMAGE_BYTES = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +25,15 @@ async def read_image(files: httpx.AsyncClient, dataset: UUID, file: int) -> Imag
     """Return a picture whose media type is determined from its first bytes.
 
     Raises:
-        NotFound: The file is no supported picture, is not readable or is larger than ``LARGEST``.
+        NotFound: The file is no supported picture, is not readable or is larger than
+            ``MAX_IMAGE_BYTES``.
         NotAvailable: The DMS does not answer.
     """
     content = await stream_content(files, f"/api/v1/datasets/{dataset}/files/{file}/content")
     head = b""
     if (
         content.status == httpx.codes.OK
-        and int(content.headers.get("Content-Length", LARGEST + 1)) <= LARGEST
+        and int(content.headers.get("Content-Length", MAX_IMAGE_BYTES + 1)) <= MAX_IMAGE_BYTES
     ):
         head = await anext(content.body.rest, b"")
     media = image_type(head)

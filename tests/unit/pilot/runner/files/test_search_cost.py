@@ -11,7 +11,7 @@ from cwltool.utils import get_listing
 from pilot.folders.dotless_alias import DotlessAlias
 from pilot.folders.work_folder import WorkFolder
 from pilot.runner.cwl.file_access import create_access_factory
-from pilot.runner.files.access_errors import UnsoundError
+from pilot.runner.files.access_errors import InvalidOutputError
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.output_allowance import OutputAllowance
 from pilot.runner.files.output_globs import matching_paths
@@ -80,19 +80,19 @@ def test_too_expensive_search_is_refused(
 ) -> None:
     own.cost.steps, own.cost.paths = steps, paths
     which = f"{_PATHS} paths" if paths else f"{_STEPS} steps"
-    with pytest.raises(UnsoundError, match=f"more than {which}.*use fewer wildcards"):
+    with pytest.raises(InvalidOutputError, match=f"more than {which}.*use fewer wildcards"):
         search(own, out)
     assert own.cost.steps < _STEPS + 10_000
 
 
 def test_cost_of_patterns_with_parent_folders_is_bounded(own: JobFiles, out: Path) -> None:
     own.cost.paths = _PATHS - 10_000
-    with pytest.raises(UnsoundError, match=r"more than 1000000 paths"):
+    with pytest.raises(InvalidOutputError, match=r"more than 1000000 paths"):
         matching_paths(f"{out}/{'*/../' * 20}*", own)
 
 
 def test_too_long_pattern_is_refused(own: JobFiles, out: Path) -> None:
-    with pytest.raises(UnsoundError, match="more than 4096 characters"):
+    with pytest.raises(InvalidOutputError, match="more than 4096 characters"):
         matching_paths(f"{out}/*{'/.' * 100_000}", own)
 
 

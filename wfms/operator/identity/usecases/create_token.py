@@ -17,7 +17,7 @@ from sluice.servicekit.database import Connection, Database
 from wfms.operator.identity.db import person_tokens
 from wfms.operator.identity.db.people import find_person, to_person
 from wfms.operator.identity.domain.errors import (
-    BeyondRole,
+    InsufficientRole,
     PersonUnknown,
     TokenUnknown,
     TooManyTokens,
@@ -29,11 +29,11 @@ MAX_TOKENS = 100
 log = structlog.get_logger(__name__)
 
 
-async def give_token(database: Database, new: NewToken, *, by: Person) -> NewTokenSecret:
+async def create_token(database: Database, new: NewToken, *, by: Person) -> NewTokenSecret:
     """Create a token; its secret is returned only this once.
 
     Raises:
-        BeyondRole: The token would permit more than its holder or the principal may do.
+        InsufficientRole: The token would permit more than its holder or the principal may do.
         PersonUnknown: There is no such active account.
         TooManyTokens: The person has the maximum number of tokens.
     """
@@ -44,7 +44,7 @@ async def give_token(database: Database, new: NewToken, *, by: Person) -> NewTok
 async def create_token_in_transaction(
     connection: Connection, new: NewToken, *, by: Person
 ) -> NewTokenSecret:
-    """Create a token as ``give_token`` does, within the transaction of the caller."""
+    """Create a token as ``create_token`` does, within the transaction of the caller."""
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     holder = by
     if new.person not in {None, by.name}:
@@ -53,7 +53,7 @@ async def create_token_in_transaction(
     role = new.role or highest_role
     if not highest_role.includes(role):
         subject = "you are" if holder is by else f"{holder.name} is"
-        raise BeyondRole(f"the token is to be {role}", f"{subject} {highest_role}")
+        raise InsufficientRole(f"the token is to be {role}", f"{subject} {highest_role}")
     if await person_tokens.count_valid_tokens(connection, holder.name) >= MAX_TOKENS:
         raise TooManyTokens(holder.name, MAX_TOKENS)
     token = await person_tokens.insert_token(
@@ -73,7 +73,7 @@ async def revoke_token(database: Database, token: UUID, *, by: Person) -> Token:
 
     Raises:
         TokenUnknown: There is no such token, or it belongs to somebody else.
-        BeyondRole: The token has a higher role than the principal.
+        InsufficientRole: The token has a higher role than the principal.
     """
     own = None if by.role is Role.ADMIN else by.name
     async with database.transaction() as transaction:
@@ -81,7 +81,7 @@ async def revoke_token(database: Database, token: UUID, *, by: Person) -> Token:
         if revoked is None:
             raise TokenUnknown(token)
         if not by.role.includes(revoked.role):
-            raise BeyondRole(f"the token is {revoked.role}", f"you are {by.role}")
+            raise InsufficientRole(f"the token is {revoked.role}", f"you are {by.role}")
     log.info("token.revoked", token=str(token), person=revoked.person, by=by.name)
     return revoked
 
@@ -101,11 +101,13 @@ async def _find_holder(connection: Connection, name: str, *, by: Person) -> Pers
     """Return the holder of a token that an administrator creates for somebody else.
 
     Raises:
-        BeyondRole: The principal is no administrator.
+        InsufficientRole: The principal is no administrator.
         PersonUnknown: There is no such account, or it is disabled.
     """
     if by.role is not Role.ADMIN:
-        raise BeyondRole(f"tokens of others are made by an {Role.ADMIN}", f"you are {by.role}")
+        raise InsufficientRole(
+            f"tokens of others are made by an {Role.ADMIN}", f"you are {by.role}"
+        )
     account = await find_person(connection, name)
     if account is None or account.disabled_at is not None:
         raise PersonUnknown(name)

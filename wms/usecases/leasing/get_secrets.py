@@ -1,4 +1,4 @@
-"""Give a pilot the secrets of its job."""
+"""Get the secrets of a job for its pilot."""
 
 from uuid import UUID
 
@@ -16,7 +16,7 @@ from wms.usecases.context import WmsContext
 log = structlog.get_logger(__name__)
 
 
-class NotLeased(Conflict):
+class AttemptNotLeased(Conflict):
     """The attempt is not, or no longer, this pilot's, so it gets no secrets."""
 
     def __init__(self, job: JobToken, pilot: UUID) -> None:
@@ -29,7 +29,7 @@ class NotLeased(Conflict):
         )
 
 
-async def give_secrets(
+async def get_secrets(
     context: WmsContext, operator: OperatorClient, sealer: Sealer, *, pilot: UUID, job: JobToken
 ) -> SecretValues:
     """Return the secrets of a job that the pilot has leased, and record that it was seen.
@@ -45,7 +45,7 @@ async def give_secrets(
 
     Raises:
         NotFound: The pilot has not registered.
-        NotLeased: The lease has expired, or the attempt is not the pilot's.
+        AttemptNotLeased: The lease has expired, or the attempt is not the pilot's.
         Conflict: A secret is not available.
         NotAvailable: The operator service does not answer.
     """
@@ -53,7 +53,7 @@ async def give_secrets(
         await see_pilot(connection, pilot)
         uid = await find_leased_task(connection, job, pilot=pilot)
         if uid is None:
-            raise NotLeased(job, pilot)
+            raise AttemptNotLeased(job, pilot)
         task = (await context.tasks.get(connection, [uid]))[uid].task
     if not task.needs.secrets:
         return SecretValues(values={})

@@ -1,7 +1,7 @@
-"""The pages of a run, and the order of its steps.
+"""The items of a run, and the order of its steps.
 
-A step that streams files is a further stage of the pages of the step before. Every other step waits
-until all steps before it have passed, and has its own pages.
+A step that streams files is a further stage of the items of the step before. Every other step waits
+until all steps before it have passed, and has its own items.
 """
 
 from bisect import bisect_left
@@ -19,22 +19,22 @@ TimeOf = Callable[[str, RecordedJob], float]
 
 @dataclass(slots=True)
 class RunPipeline:
-    """Steps that each page passes one after the other.
+    """Steps that each item passes one after the other.
 
     Attributes:
         after: Pipelines that have to pass before this one.
-        pages: The times of a page's jobs by step, by the number of its file.
+        items: The times of an item's jobs by step, by the number of its file.
     """
 
     steps: list[str]
     after: list["RunPipeline"]
-    pages: dict[int, dict[str, float]] = field(default_factory=dict)
+    items: dict[int, dict[str, float]] = field(default_factory=dict)
 
     def rows(self, begin: float) -> list[Row]:
-        """Return the pages as rows of a table; all arrive at ``begin``."""
+        """Return the items as rows of a table; all arrive at ``begin``."""
         return [
-            Row(begin, tuple(page.get(step) for step in self.steps))
-            for _, page in sorted(self.pages.items())
+            Row(begin, tuple(item.get(step) for step in self.steps))
+            for _, item in sorted(self.items.items())
         ]
 
 
@@ -53,7 +53,7 @@ def build_pipelines(run: RecordedRun, time_of: TimeOf) -> list[RunPipeline]:
         if len(upstream_pipelines) == 1 and _can_stream(run.plan, step, before):
             pipeline = upstream_pipelines[0]
             pipeline.steps.append(step.name)
-            numbers = _list_last_pages(step, recorded.jobs, pipeline.pages)
+            numbers = _list_last_items(step, recorded.jobs, pipeline.items)
         else:
             pipeline = RunPipeline([step.name], upstream_pipelines)
             pipelines.append(pipeline)
@@ -62,7 +62,7 @@ def build_pipelines(run: RecordedRun, time_of: TimeOf) -> list[RunPipeline]:
                 numbers = [job.number for job in recorded.jobs]
         pipeline_by_step[step.name] = pipeline
         for number, job in zip(numbers, recorded.jobs, strict=True):
-            times = pipeline.pages.setdefault(number, {})
+            times = pipeline.items.setdefault(number, {})
             times[step.name] = times.get(step.name, 0.0) + time_of(step.name, job)
     return pipelines
 
@@ -105,18 +105,18 @@ def _can_stream(plan: Plan, step: PlanStep, before: Iterable[str]) -> bool:
     )
 
 
-def _list_last_pages(
-    step: PlanStep, jobs: Sequence[RecordedJob], pages: Mapping[int, object]
+def _list_last_items(
+    step: PlanStep, jobs: Sequence[RecordedJob], items: Mapping[int, object]
 ) -> list[int]:
-    """Return for each job the last of the pages that it takes."""
-    page_numbers = sorted(pages)
+    """Return for each job the last of the items that it takes."""
+    item_numbers = sorted(items)
     if step.mode is TaskMode.MERGE:
-        input_count, pages_of_jobs = 0, []
+        input_count, items_of_jobs = 0, []
         for job in jobs:
             input_count += job.inputs
-            pages_of_jobs.append(page_numbers[min(max(input_count, 1), len(page_numbers)) - 1])
-        return pages_of_jobs
+            items_of_jobs.append(item_numbers[min(max(input_count, 1), len(item_numbers)) - 1])
+        return items_of_jobs
     if step.batch.files == 1:
         return [job.number for job in jobs]
-    ends = [*(job.number for job in jobs[1:]), page_numbers[-1] + 1]
-    return [page_numbers[max(bisect_left(page_numbers, end) - 1, 0)] for end in ends]
+    ends = [*(job.number for job in jobs[1:]), item_numbers[-1] + 1]
+    return [item_numbers[max(bisect_left(item_numbers, end) - 1, 0)] for end in ends]

@@ -13,7 +13,7 @@ from wms.db.tasks.task_cache import CachedTask
 from wms.domain.scheduling.limits import compute_unspent
 
 
-async def give_back_quota(
+async def release_quota(
     connection: Connection,
     attempts: Iterable[EndedAttempt],
     cached_tasks: Mapping[UUID, CachedTask],

@@ -1,4 +1,4 @@
-"""Work on tasks one after the other, without delays by tasks that fail."""
+"""Process tasks one after the other, without delays by tasks that fail."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
@@ -12,7 +12,7 @@ class TaskBlocked(Exception):
     """The work on one task cannot continue for now. The message is for operators."""
 
 
-async def one_by_one(tasks: Iterable[Task], do: Callable[[Task], Awaitable[bool]]) -> bool:
+async def process_tasks(tasks: Iterable[Task], do: Callable[[Task], Awaitable[bool]]) -> bool:
     """Work on each task and return whether any has more to do.
 
     An error of one task is raised after all others had their turn.
