@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs an extra of pyproject.toml (ocr, masstimes-train) into .venv, beside the versions of requirements.lock. Uses pip: it alone
-# finds builds of torch where pip's own settings say they are (PIP_EXTRA_INDEX_URL, PIP_FIND_LINKS), as those that do without CUDA.
-# An extra that is complete costs nothing; one that was interrupted is installed again.
+# Install an extra of pyproject.toml (ocr, masstimes-train) into .venv, with the versions of requirements.lock.
+# The script uses pip, because only pip reads the settings (PIP_EXTRA_INDEX_URL, PIP_FIND_LINKS) that name other builds
+# of torch, such as builds without CUDA. It skips complete extras, and repeats interrupted installations.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 extra=$1
@@ -30,13 +30,13 @@ if is_complete; then exit 0; fi
 exec 9>.venv.lock
 flock 9
 if is_complete; then exit 0; fi
-# Of a package that was installed in part, pip neither knows that it is incomplete nor how to remove it.
-again=()
-if [ -e "$incomplete" ]; then again=(--ignore-installed); fi
+# pip neither notices nor removes a package whose installation was interrupted.
+reinstall=()
+if [ -e "$incomplete" ]; then reinstall=(--ignore-installed); fi
 touch "$incomplete"
 constraints=$(mktemp)
 trap 'rm -f "$constraints"' EXIT
 sed 's/ \\$//; /^ *--hash/d' requirements.lock >"$constraints"
 source scripts/system-certificates.sh
-"$python" -m pip install --quiet --no-build-isolation --constraint "$constraints" "${again[@]}" "${requirements[@]}"
+"$python" -m pip install --quiet --no-build-isolation --constraint "$constraints" "${reinstall[@]}" "${requirements[@]}"
 rm "$incomplete"
