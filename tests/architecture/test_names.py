@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from tests.architecture.sources import PRODUCT, ROOT, Source, sources
+from tests.architecture.sources import PRODUCT, ROOT, Source, configuration_files, sources
 
 #: Words that had a different meaning in this project. The glossary has the terms instead.
 ABOLISHED = frozenset(
@@ -77,6 +77,9 @@ OUTSIDE_NAMES = frozenset(
     ]
 )
 
+#: A comment in a configuration file or shell script, from its sign to the end of the line.
+COMMENT = re.compile(r"(?:^|(?<=\s))#(?!!)(.*)|^\s*;(.*)", re.MULTILINE)
+
 
 def names(source: Source) -> Iterator[tuple[str, str]]:
     """Yield each name that a module gives to itself or to what it defines, with its place."""
@@ -108,6 +111,11 @@ def abolished(files: Iterable[Source]) -> list[str]:
     ]
 
 
+def comment_words(text: str) -> set[str]:
+    """Return the words of the comments in a configuration file or shell script."""
+    return {word for comment in COMMENT.finditer(text) for word in words(comment[0])}
+
+
 def is_outside_name(path: str) -> bool:
     """Return whether other programs see the names of a file."""
     return path.startswith("sluice/contracts/") or path in OUTSIDE_NAMES
@@ -115,6 +123,20 @@ def is_outside_name(path: str) -> bool:
 
 def test_names_use_no_abolished_words() -> None:
     assert abolished(sources(*PRODUCT, "stack")) == []
+
+
+def test_comments_of_configuration_files_use_no_abolished_words() -> None:
+    found = {
+        str(path.relative_to(ROOT)): used
+        for path in configuration_files()
+        if (used := (ABOLISHED - {"spelling"}) & comment_words(path.read_text(encoding="utf-8")))
+    }
+    assert found == {}
+
+
+def test_abolished_words_are_found_in_comments() -> None:
+    text = "# Two walls.\nFOLDER=desk ; echo 'a reception'  # a twin\n; ring\n"
+    assert ABOLISHED & comment_words(text) == {"walls", "twin", "ring"}
 
 
 def test_files_with_outside_names_exist() -> None:
