@@ -1,8 +1,8 @@
-# The commands for newcomers, developers and CI. `make help` lists them.
+# Newcomers, developers and CI use these commands. `make help` lists them.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
-# Prefer the distribution's Python. Version managers often compile Python without profile-guided optimization, which makes it a
-# quarter slower.
+# Prefer the distribution's Python. Version managers often compile Python without profile-guided optimization, which
+# makes it a quarter slower.
 PYTHON ?= $(shell for python in /usr/bin/python3 python3; do \
 	$$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; \
 	done || echo python3)
@@ -11,7 +11,9 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Containers often set this variable. Each process that starts would then compile the services again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: release-check gpu-check help style format install packs ocr ocr-model ocr-demo ocr-stack-demo conformance demo masstimes-demo masstimes-stack-demo stack stack-demo stack-bench faults test test-durations test-long mutation-check check lock sbom audit clean docs bench cwl-corpus cwl-stand-ins
+.PHONY: audit bench check clean collage-demo conformance cwl-corpus cwl-stand-ins demo docs faults format gpu-check \
+	help install lock masstimes-demo masstimes-stack-demo mutation-check ocr ocr-demo ocr-model ocr-stack-demo packs \
+	release-check sbom stack stack-bench stack-demo style test test-durations test-long
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -26,7 +28,8 @@ ocr: install ## Install the pack ocr with pero-ocr and torch into .venv (1.5 GB,
 	@scripts/install.sh $(PYTHON) ocr
 	@scripts/install-extra.sh ocr pero
 
-ocr-model: ocr ## Train the small model of templates/ocr on generated pages (half an hour; the last digits depend on the processor).
+# The last digits of the model's weights depend on the processor.
+ocr-model: ocr ## Train the small model of templates/ocr on generated pages (half an hour).
 	@scripts/install-fonts.sh
 	@nice -n 10 $(BIN)/ocr-train --config templates/ocr/config --out templates/ocr/config/ocr
 
@@ -46,7 +49,7 @@ collage-demo: install ## Make a picture of 120 photos on unreliable computers (K
 	@scripts/install.sh $(PYTHON) collage
 	@$(BIN)/python -m collage.demo --home var/collage-demo $(if $(KEEP),--keep)
 
-masstimes-demo: install ## Crawl a small web, let people label mass times, and train a model (KEEP=1: leave the system running).
+masstimes-demo: install ## Crawl a small web, label mass times and train a model (KEEP=1: leave the system running).
 	@scripts/install.sh $(PYTHON) masstimes
 	@scripts/install-extra.sh masstimes train
 	@$(BIN)/python -m masstimes.demo --home var/masstimes-demo $(if $(KEEP),--keep)
@@ -65,7 +68,7 @@ stack-demo: install ## Run the demonstration on the processes of docker-compose.
 	@scripts/install-rabbitmq.sh
 	@$(BIN)/python -m stack demo --folder var/stack-demo
 
-stack-bench: install ## Measure the overhead on these processes with 10 000 and with a million waiting jobs (five minutes).
+stack-bench: install ## Measure the overhead of these processes with 10 000 and a million waiting jobs (five minutes).
 	@scripts/install-rabbitmq.sh
 	@$(BIN)/python -m stack bench --folder var/stack-bench --jobs 20000 --waiting 10000 1000000
 
@@ -74,9 +77,9 @@ faults: install ## Process two detector runs and 2 000 small files during 66 fau
 	@scripts/install-faketime.sh
 	@$(BIN)/python -m tests.faults --seed $(or $(SEED),1)
 
-# Pages that are written by hand. `make docs` writes the others.
+# These pages are written by hand. `make docs` writes the others.
 PAGES = *.md docs/*.md docs/adr docs/explanation docs/how-to docs/tutorial docs/reference/templates.md templates
-# Tests contain mistakes on purpose.
+# Tests are left out, because they contain spelling mistakes on purpose.
 SOURCES = *.md Makefile deploy dms docs pilot scripts sluice stack templates wfms wms
 
 format: install ## Format the code and the hand-written pages as `make check` requires.
@@ -99,20 +102,20 @@ style: packs
 	@$(BIN)/deptry --ignore DEP002,DEP004 tests scripts
 	@$(BIN)/python scripts/check_limits.py
 
-# Three processes for two cores, because they wait a third of their time.
-test: check ## Run the checks and all tests but the long ones, on PostgreSQL and RabbitMQ (25 minutes on two cores).
+# Three processes keep two cores busy, because each of them waits a third of its time.
+test: check ## Run the checks and all tests except the long ones (25 minutes on two cores).
 	@scripts/install-test-needs.sh
 	@scripts/in-memory.sh $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not long" $(PYTEST_ARGS)
 
 test-durations: override PYTEST_ARGS += -p tests.durations
 test-durations: test ## Run `make test`, and print the seconds of each folder and of the slowest files.
 
-mutation-check: install ## Check whether fast tests find ten random changes of PACKAGE, a folder (SEED=1; half an hour at most).
+mutation-check: install ## Check whether fast tests find ten random changes of PACKAGE, a folder (SEED=1; half an hour).
 	@$(BIN)/python scripts/mutation_check.py $(PACKAGE) $(if $(SEED),--seed $(SEED))
 
 # Random examples differ in each run. A failure prints an @example for the test, so that `make test` repeats it.
-# Tools of the pilot's tests run without a sandbox in the first call, and in the sandbox in the second.
-test-long: packs ## Run the long tests, twenty times as many random examples, and the pilot's tests in its sandbox (SLUICE_GRAPHS=1000; an hour).
+# The second call runs the pilot's tests again, with their tools in the sandbox.
+test-long: packs ## Run the long tests, more random examples, and the pilot's tests in its sandbox (an hour).
 	@scripts/install-test-needs.sh
 	@scripts/install-extra.sh ocr pero
 	@scripts/install-extra.sh masstimes train
@@ -124,42 +127,48 @@ test-long: packs ## Run the long tests, twenty times as many random examples, an
 		-m "not long" $(PYTEST_ARGS) tests/unit/pilot || status=1; \
 	exit $$status
 
-release-check: install ## Run everything that a release has to pass, in a clean clone (SUITES=folder with the CWL suites; three hours).
+release-check: install ## Run all checks of a release in a clean clone (SUITES=folder with the CWL suites; three hours).
 	@$(BIN)/python scripts/release_check.py "$(SUITES)"
 
-conformance: install ## Run the conformance tests of the CWL project (SUITE=folder of its repository; CONTAINERS=none or local; TEMPLATES=1; six minutes).
+# The variables CONTAINERS and TEMPLATES are explained in scripts/conformance.sh.
+conformance: install ## Run the conformance tests of the CWL project (SUITE=folder of its repository; six minutes).
 	@scripts/conformance.sh "$(SUITE)"
 
-cwl-corpus: install ## Compare the check of templates with cwltool's on all CWL documents below SUITE, a folder.
+cwl-corpus: install ## Compare the check of templates with cwltool's for all CWL documents in SUITE, a folder.
 	@$(BIN)/python scripts/cwl_corpus.py "$(SUITE)"
 
-cwl-stand-ins: install ## Run workflows below SUITE with stand-ins for their tools, as templates and by cwltool (LIMIT=100).
+cwl-stand-ins: install ## Run workflows in SUITE with placeholder tools, as templates and with cwltool (LIMIT=100).
 	@$(BIN)/python -m scripts.stand_ins "$(SUITE)" --limit $(or $(LIMIT),100)
 
 docs: install ## Write the generated parts of docs/.
 	@$(BIN)/python scripts/generate_docs.py
 
-gpu-check: packs ## Check what needs an NVIDIA GPU (exit status 2 without one).
+gpu-check: packs ## Check the features that need an NVIDIA GPU (exit status 2 without a GPU).
 	@$(BIN)/python -m scripts.gpu_check
 
 bench: packs ## Run all benchmarks (ten minutes).
 	@$(BIN)/sluice bench all
 
 lock: ## Write the versions of all dependencies into requirements.lock.
-	@VIRTUAL_ENV=.venv $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-		--extra dev --no-emit-package sluice pyproject.toml templates/*/pyproject.toml --output-file requirements.lock --custom-compile-command "make lock"
+	@VIRTUAL_ENV=.venv $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-annotate --no-emit-package sluice \
+		--extra dev pyproject.toml templates/*/pyproject.toml \
+		--output-file requirements.lock --custom-compile-command "make lock"
 
-sbom: install ## List the components of the images in CycloneDX format: var/sbom/services.cdx.json, pilot.cdx.json.
+sbom: install ## List the components of the images in CycloneDX format (var/sbom/*.cdx.json).
 	@mkdir -p var/sbom
 	@for part in services pilot; do \
-		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+			--no-emit-index-url --no-annotate \
 			--extra $$part --constraint requirements.lock pyproject.toml --output-file var/sbom/$$part.txt && \
-		PYTHONWARNINGS=ignore $(BIN)/uv tool run --quiet --from cyclonedx-bom==7.5.0 cyclonedx-py requirements --output-reproducible \
+		PYTHONWARNINGS=ignore $(BIN)/uv tool run --quiet --from cyclonedx-bom==7.5.0 \
+			cyclonedx-py requirements --output-reproducible \
 			--pyproject pyproject.toml --output-file var/sbom/$$part.cdx.json var/sbom/$$part.txt || exit 1; \
 	done; ls var/sbom/*.cdx.json
 
-audit: install ## List known vulnerabilities of the versions in requirements.lock (uses a database on the Internet).
-	@$(BIN)/uv tool run --quiet --from pip-audit==2.9.0 pip-audit --require-hashes --disable-pip --requirement requirements.lock
+audit: install ## List known vulnerabilities of the versions in requirements.lock (needs the Internet).
+	@$(BIN)/uv tool run --quiet --from pip-audit==2.9.0 \
+		pip-audit --require-hashes --disable-pip --requirement requirements.lock
 
-clean: ## Remove everything that was generated.
+clean: ## Remove the environment and all generated files.
 	rm -rf .venv .venv.lock .venv.removed var .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes what is missing of deploy/secrets/: a random password for each login, and the files that docker-compose.yml mounts.
-# What is there stays as it is. The folder is closed to others; the files in it are readable, because a container's user,
-# who has another number than you, reads them.
+# Create the missing files of deploy/secrets/, which docker-compose.yml mounts, with a random password for each login.
+# Existing files stay unchanged. Only you can open the folder. Its files are readable for all, because the users of
+# containers have other numbers than you.
 set -euo pipefail
 cd "$(dirname "$0")"
 folder=${1:-secrets}
@@ -11,12 +11,12 @@ chmod 700 "$folder"
 
 random() { od -An -N24 -tx1 /dev/urandom | tr -d ' \n'; }
 
-# keep NAME TEXT: written whole or not at all.
+# keep NAME TEXT: create the file if it does not exist. An interrupted write leaves no incomplete file.
 keep() {
   if [ ! -e "$folder/$1" ]; then
     printf '%s\n' "$2" >"$folder/$1.new"
     mv "$folder/$1.new" "$folder/$1"
-    echo "made $folder/$1"
+    echo "created $folder/$1"
   fi
 }
 
@@ -34,22 +34,24 @@ for service in operator dms wms chains watcher intake ask; do
   keep "sluice_${service}_broker_url" "amqp://sluice_$service:$(random)@rabbitmq:5672/sluice"
 done
 keep sluice_operator_secret_key "$(random)"
-# The system's own token: an administrator who needs no account. It begins as all tokens of people do.
+# This token belongs to an administrator without an account. It has the prefix of all tokens of people.
 keep sluice_operator_admin_token "sluice_$(random)"
-# What secrets of tools are encrypted with: a Fernet key, 32 bytes in URL-safe Base64.
+# This key encrypts the secrets of tools. It is a Fernet key: 32 bytes in URL-safe Base64.
 keep sluice_encryption_keys "$(head -c 32 /dev/urandom | base64 | tr '+/' '-_')"
-# What pilots register with, and what signs those that they then get; what Prometheus reads metrics with.
+# Pilots register with the first token. The WMS signs their own tokens with the key. Prometheus reads metrics with the
+# last token.
 keep sluice_wms_pilot_token "$(random)"
 keep sluice_wms_pilot_keys "$(random)"
 keep sluice_metrics_token "$(random)"
-# By which services prove who they are (Ed25519): NAME.key for the service, NAME.pub for all. The public one is there first.
+# Services authenticate with Ed25519 keys: the service has NAME.key, and all services have NAME.pub. The script writes
+# NAME.pub first, so that it exists if NAME.key exists.
 for service in operator dms wms chains watcher intake ask; do
   if [ ! -e "$folder/$service.key" ]; then
     openssl genpkey -algorithm ed25519 -out "$folder/$service.key.new"
     openssl pkey -in "$folder/$service.key.new" -pubout -out "$folder/$service.pub"
-    chmod 644 "$folder/$service.key.new" # OpenSSL closes it to all others; the folder does that here
+    chmod 644 "$folder/$service.key.new" # OpenSSL permits only its owner to read it, but containers must read it, too
     mv "$folder/$service.key.new" "$folder/$service.key"
-    echo "made $folder/$service.key"
+    echo "created $folder/$service.key"
   fi
 done
 keep grafana_password "$(random)"

@@ -1,10 +1,11 @@
 #!/bin/bash
-# Images for the conformance tests where none can be pulled: conformance-images.sh SUITE FOLDER. A small Debian with Python, made
-# of Debian's packages, stands in for every image that the suite names; Podman keeps it below FOLDER, away from the user's own.
-# Prints the variables by which Podman finds it. Needs root. Once made, it is used again.
+# Create images for the conformance tests on machines that cannot pull images: conformance-images.sh SUITE FOLDER.
+# A small Debian with Python replaces every image that the suite names. Podman stores it in FOLDER, separate from the
+# user's images. The script prints the variables by which Podman finds the image. It needs root. The next run reuses
+# the image.
 set -euo pipefail
-suite=$(cd "${1:?"say where the suite is"}" && pwd)
-folder=${2:?"say where the images belong"}
+suite=$(cd "${1:?"the folder of the suite is missing: give it as the first argument"}" && pwd)
+folder=${2:?"the folder for the images is missing: give it as the second argument"}
 here=$(cd "$(dirname "$0")" && pwd)
 for package in debootstrap podman runc; do
   "$here/install-package.sh" "$package" "images for the conformance tests" "$package" >&2
@@ -19,7 +20,8 @@ runtime = "runc"
 cgroup_manager = "cgroupfs"
 events_logger = "none"
 END
-printf '[storage]\ndriver = "overlay"\ngraphroot = "%s"\nrunroot = "%s"\n' "$folder/images" "$folder/run" > "$folder/storage.conf"
+printf '[storage]\ndriver = "overlay"\ngraphroot = "%s"\nrunroot = "%s"\n' "$folder/images" "$folder/run" \
+  > "$folder/storage.conf"
 : > "$folder/registries.conf"
 export CONTAINERS_CONF=$folder/containers.conf CONTAINERS_STORAGE_CONF=$folder/storage.conf
 export CONTAINERS_REGISTRIES_CONF=$folder/registries.conf
@@ -34,17 +36,18 @@ if ! podman image exists "$image"; then
     podman import --quiet - "$image" >&2
   rm -rf "$folder/tree"
 fi
-named=$(grep -rhoE 'dockerPull"?: *"?[A-Za-z0-9][^", }]*' "$suite" --include='*.cwl' --include='*.json' | tr -d '\r' | sed 's/.*[ "]//' | sort -u)
+images=$(grep -rhoE 'dockerPull"?: *"?[A-Za-z0-9][^", }]*' "$suite" --include='*.cwl' --include='*.json' |
+  tr -d '\r' | sed 's/.*[ "]//' | sort -u)
 shell=localhost/conformance-shell:1
 if ! podman image exists "$shell"; then
   container=$(podman create "$image" true)
-  begin='["sh", "-c", "case $0 in -*) exec bash \"$0\" \"$@\" ;; esac; exec \"$0\" \"$@\""]'
-  podman commit --quiet --change "ENTRYPOINT $begin" "$container" "$shell" >&2
+  entrypoint='["sh", "-c", "case $0 in -*) exec bash \"$0\" \"$@\" ;; esac; exec \"$0\" \"$@\""]'
+  podman commit --quiet --change "ENTRYPOINT $entrypoint" "$container" "$shell" >&2
   podman rm "$container" >&2
 fi
-for name in $named; do
+for name in $images; do
   case $name in
-    *bash:*) podman tag "$shell" "$name" ;; # a test of what an image begins with by itself
+    *bash:*) podman tag "$shell" "$name" ;; # a test needs an image with an entrypoint
     *) podman tag "$image" "$name" ;;
   esac
 done

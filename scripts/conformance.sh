@@ -1,25 +1,33 @@
 #!/bin/bash
-# The CWL project's conformance tests on a separate system: conformance.sh SUITE. SUITE: a folder with the repository cwl-v1.2
-# or cwl-v1.1, or with common-workflow-language, which has those of v1.0. JOBS: tests at a time, TESTS: numbers of some.
-# CONTAINERS=none: without; CONTAINERS=local: with Podman, and images made here; else with the engines and images of this machine.
-# TEMPLATES=1: each document runs as a template of the system instead of by sluice-cwl-runner.
+# Run the CWL project's conformance tests on a separate system: conformance.sh SUITE.
+#
+#   SUITE               folder with the repository cwl-v1.2, cwl-v1.1, or common-workflow-language (for v1.0)
+#   JOBS                number of tests that run at the same time (default 2)
+#   TESTS               numbers of the tests to run (default: all)
+#   CONTAINERS=none     run without containers
+#   CONTAINERS=local    run with Podman and images that this script creates (default: this machine's engines and images)
+#   TEMPLATES=1         run each document as a template of the system, instead of with sluice-cwl-runner
 set -euo pipefail
-suite=${1:?"say where the suite is: make conformance SUITE=path/to/cwl-v1.2"}
+suite=${1:?"the folder of the suite is missing: make conformance SUITE=path/to/cwl-v1.2"}
 here=$(cd "$(dirname "$0")/.." && pwd)
 home=$here/var/conformance
 export PATH=$here/.venv/bin:$PATH SLUICE_HOME=$home
 for tests in conformance_tests.yaml v1.0/conformance_test_v1.0.yaml conformance_test_v1.0.yaml none; do
   [ -f "$suite/$tests" ] && break
 done
-[ "$tests" != none ] || { echo "conformance: no conformance_tests.yaml in $suite, nor v1.0/conformance_test_v1.0.yaml" >&2; exit 2; }
+if [ "$tests" = none ]; then
+  echo "conformance: $suite has neither conformance_tests.yaml nor v1.0/conformance_test_v1.0.yaml:" \
+    "give the folder of a CWL repository" >&2
+  exit 2
+fi
 "$here/scripts/install-package.sh" nodejs "the conformance tests" nodejs node
 case "${CONTAINERS:-}" in
   none) export SLUICE_PILOT_CONTAINERS='[]' ;;
   local)
-    found=$("$here/scripts/conformance-images.sh" "$suite" "$here/var/conformance-images")
+    variables=$("$here/scripts/conformance-images.sh" "$suite" "$here/var/conformance-images")
     export SLUICE_PILOT_CONTAINERS='["podman"]'
-    # shellcheck disable=SC2086 # several variables
-    export $found
+    # shellcheck disable=SC2086,SC2163 # the text contains several variables
+    export $variables
     ;;
 esac
 mkdir -p "$home"

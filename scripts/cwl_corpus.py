@@ -1,6 +1,6 @@
 """Compare `sluice template check` with `cwltool --validate` on all CWL documents below a folder.
 
-Each document is checked in a process of its own. The exit status is 1 if Sluice refuses more than
+Each document is checked in a separate process. The exit status is 1 if Sluice refuses more than
 0.5 % of what cwltool accepts, or accepts anything that cwltool refuses.
 """
 

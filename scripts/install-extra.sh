@@ -33,13 +33,13 @@ if is_complete; then exit 0; fi
 exec 9>.venv.lock
 flock 9
 if is_complete; then exit 0; fi
-# pip does not notice that a package is incomplete, and cannot remove such a package.
-again=()
-if [ -e "$incomplete" ]; then again=(--ignore-installed); fi
+# pip neither notices nor removes a package whose installation was interrupted.
+reinstall=()
+if [ -e "$incomplete" ]; then reinstall=(--ignore-installed); fi
 touch "$incomplete"
 constraints=$(mktemp)
 trap 'rm -f "$constraints"' EXIT
 sed 's/ \\$//; /^ *--hash/d' requirements.lock >"$constraints"
 source scripts/system-certificates.sh
-"$python" -m pip install --quiet --no-build-isolation --constraint "$constraints" "${again[@]}" "${requirements[@]}"
+"$python" -m pip install --quiet --no-build-isolation --constraint "$constraints" "${reinstall[@]}" "${requirements[@]}"
 rm "$incomplete"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts libfaketime at the fault suite's disposal, which makes clocks jump with it: Debian's package, unpacked below var/faketime
-# unless it is installed. Needs no rights and changes nothing of the system.
+# Make libfaketime available to the fault suite, which changes clocks with it. If it is not installed, unpack Debian's
+# package into var/faketime. The script needs no root and does not change the system.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -8,13 +8,13 @@ say() { printf '%s\n' "install-faketime: $*"; }
 
 for library in /usr/lib/*/faketime/libfaketimeMT.so.1 var/faketime/usr/lib/*/faketime/libfaketimeMT.so.1; do
     if [ -e "$library" ]; then
-        say "already there: $library"
+        say "$library is already installed"
         exit 0
     fi
 done
 
 if ! command -v apt-get >/dev/null 2>&1; then
-    say "no apt-get here: install libfaketime by hand (its library belongs at /usr/lib/*/faketime/libfaketimeMT.so.1)" >&2
+    say "this system has no apt-get: install libfaketime as /usr/lib/*/faketime/libfaketimeMT.so.1" >&2
     exit 1
 fi
 folder=$(mktemp -d)
@@ -23,4 +23,4 @@ chmod 755 "$folder"
 (cd "$folder" && apt-get download -q libfaketime)
 mkdir -p var/faketime
 dpkg -x "$folder"/libfaketime_*.deb var/faketime
-say "unpacked: $(ls var/faketime/usr/lib/*/faketime/libfaketimeMT.so.1)"
+say "unpacked $(ls var/faketime/usr/lib/*/faketime/libfaketimeMT.so.1)"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The fonts of generated scans (templates/ocr/ocr/fonts.py).
+# Install the fonts of generated scans (templates/ocr/ocr/fonts.py).
 set -euo pipefail
 cd "$(dirname "$0")"
 for font in fonts-dejavu-core:dejavu/DejaVuSans.ttf fonts-liberation:liberation/LiberationSans-Regular.ttf \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs a package of Debian or Ubuntu that the tests need, unless one of its programs or files is there:
-# install-package.sh PACKAGE WHAT-NEEDS-IT PROGRAM-OR-FILE…
+# Install a package of Debian or Ubuntu that the tests need, unless one of its programs or files exists:
+# install-package.sh PACKAGE PURPOSE PROGRAM-OR-FILE…
 set -euo pipefail
 package=$1 needed_by=$2
 shift 2

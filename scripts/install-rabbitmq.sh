@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts RabbitMQ at the tests' disposal: the distribution's package on Debian and Ubuntu, otherwise a container engine.
-# No system service is started or enabled; the tests start their own broker on free ports in a temporary folder.
+# Make RabbitMQ available to the tests: install the package on Debian and Ubuntu, or find a container engine.
+# The script starts and enables no system service. The tests start their own broker on free ports in a temporary folder.
 set -eu
 
 SERVER=/usr/lib/rabbitmq/bin/rabbitmq-server
@@ -10,7 +10,7 @@ IMAGE=${SLUICE_RABBITMQ_IMAGE:-rabbitmq:3.13-management}
 say() { printf '%s\n' "install-rabbitmq: $*"; }
 
 if [ -x "$SERVER" ]; then
-    say "already installed: $SERVER"
+    say "$SERVER is already installed"
     exit 0
 fi
 
@@ -30,7 +30,7 @@ restore_policy() {
 }
 
 install_package() {
-    # Packages ask policy-rc.d before they start their service; 101 means no.
+    # Packages ask policy-rc.d before they start their service. Exit status 101 forbids the start.
     saved=''
     if [ -e "$POLICY" ]; then
         saved="$POLICY.before-rabbitmq"
@@ -50,20 +50,20 @@ install_package() {
 if [ "$as_root" != none ] && command -v apt-get >/dev/null 2>&1; then
     install_package
     if [ ! -x "$SERVER" ]; then
-        say "apt-get finished, but $SERVER is not there"
+        say "apt-get succeeded, but $SERVER does not exist: check the package rabbitmq-server"
         exit 1
     fi
-    say "installed: $SERVER (no service was started)"
+    say "installed $SERVER without starting its service"
     exit 0
 fi
 
 for engine in docker podman; do
     if command -v "$engine" >/dev/null 2>&1 && "$engine" info >/dev/null 2>&1; then
-        say "$engine works: the tests will run the image $IMAGE in a container, with ports on 127.0.0.1, and remove it afterwards"
+        say "$engine works: the tests will run $IMAGE in a container with ports on 127.0.0.1, and remove it"
         exit 0
     fi
 done
 
-say "RabbitMQ is not installed and cannot be: this needs Debian or Ubuntu with root or passwordless sudo, or a running docker or podman." >&2
-say "Ask an administrator for the package rabbitmq-server, or start a container engine, and run this again." >&2
+say "RabbitMQ is not installed: this needs Debian or Ubuntu with root or sudo, or a running docker or podman." >&2
+say "Ask an administrator to install rabbitmq-server, or start a container engine. Then repeat the command." >&2
 exit 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The published schemas of PAGE XML and METS, into var/schemas: for tests of templates/ocr. The package that has them wants
-# many others, which are not needed for that.
+# Install the published schemas of PAGE XML and METS into var/schemas, for the tests of templates/ocr. The tests do not
+# need the dependencies of their package.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=var/schemas/ocrd-3.13.3

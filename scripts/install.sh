@@ -14,10 +14,11 @@ python=${1-python3}
 packs=(spd "${@:2}")
 
 state() {
-  # An environment that is being made has `incomplete`; one that was made has `installed`.
-  if [ ! -x .venv/bin/python ] || [ -e .venv/incomplete ] || ! compgen -G '.venv/lib/python3*/site-packages/pip' >/dev/null; then return 2; fi
+  # The file `incomplete` exists during an installation, and the file `installed` after it.
+  if [ ! -x .venv/bin/python ] || [ -e .venv/incomplete ]; then return 2; fi
+  if ! compgen -G '.venv/lib/python3*/site-packages/pip' >/dev/null; then return 2; fi
   if [ ! -e .venv/installed ]; then return 1; fi
-  # Programs name their interpreter by its whole path: after a move they start the one of another folder, or none.
+  # Programs contain the absolute path of their interpreter, which is wrong after a move of the folder.
   if ! head -n 3 .venv/bin/sluice 2>/dev/null | grep -qF "$here/.venv/bin/python"; then return 2; fi
   if [ pyproject.toml -nt .venv/installed ] || [ requirements.lock -nt .venv/installed ]; then return 1; fi
   local pack
@@ -26,23 +27,27 @@ state() {
   done
 }
 
-found=0
-state || found=$?
-if [ "$python" = --check ]; then exit "$found"; fi
-if [ "$found" -eq 0 ]; then exit 0; fi
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Sluice needs Python 3.11 or newer; this is " + sys.version)'
+status=0
+state || status=$?
+if [ "$python" = --check ]; then exit "$status"; fi
+if [ "$status" -eq 0 ]; then exit 0; fi
+"$python" -c '
+import sys
+if sys.version_info < (3, 11):
+    sys.exit("Sluice needs Python 3.11 or newer, but " + sys.executable + " is " + sys.version)
+'
 exec 9>.venv.lock
 if ! flock -n 9; then
-  echo "another \`make\` installs in $here: waiting for it" >&2
+  echo "waiting for another \`make\`, which installs in $here" >&2
   flock 9
 fi
-# Another installation may have ended since the first look, whether this one had to wait or not.
-found=0
-state || found=$?
-if [ "$found" -eq 0 ]; then exit 0; fi
-if [ "$found" -eq 2 ]; then
-  if [ -e .venv ]; then echo "$here/.venv is incomplete or was made in another folder: it is made again" >&2; fi
-  # Under another name first: a removal that is interrupted leaves no environment that looks complete.
+# Another installation may have ended after the first check.
+status=0
+state || status=$?
+if [ "$status" -eq 0 ]; then exit 0; fi
+if [ "$status" -eq 2 ]; then
+  if [ -e .venv ]; then echo "recreating $here/.venv, which is incomplete or from another folder" >&2; fi
+  # Rename the folder first, so that an interrupted removal leaves no environment that looks complete.
   rm -rf .venv.removed
   if [ -e .venv ]; then mv .venv .venv.removed; fi
   rm -rf .venv.removed

@@ -1,54 +1,55 @@
 #!/usr/bin/env bash
-# Copies assets (models, configurations) of a storage on a file system into the backup, and back. They never change once they are
-# there: only what is missing is copied. What was taken back since stays in the backup; remove it there where it is too much.
+# Copy assets (models, configurations) of a storage on a file system into the backup, and back. Stored assets never
+# change, so the script copies only missing files. Deleted assets stay in the backup; delete them there to free space.
 #
-#   assets.sh copy STORAGE       from the folder of the input storage into the backup
-#   assets.sh keep STORAGE       the same again and again, until SIGTERM
-#   assets.sh restore STORAGE    from the backup into the folder of the input storage, what is missing there
+#   assets.sh copy STORAGE       copy from the folder of the input storage into the backup
+#   assets.sh keep STORAGE       repeat this copy until SIGTERM
+#   assets.sh restore STORAGE    copy files that are missing in the folder of the input storage from the backup
 #
-#   BACKUP_FOLDER                where the backup is: assets/ in it (default /backup)
-#   BACKUP_ASSETS_PERIOD         seconds between two looks of keep (default 600)
+#   BACKUP_FOLDER                folder of the backup; assets are in its folder assets/ (default /backup)
+#   BACKUP_ASSETS_PERIOD         seconds between two copies of keep (default 600)
 set -euo pipefail
 
 folder=${BACKUP_FOLDER:-/backup}/assets
 storage=${2:-}
 
-# copy_missing FROM TO: files of all folders of assets; each has its name when it is whole.
+# copy_missing FROM TO: copy the files of all assets. A file gets its final name when it is complete.
 copy_missing() {
   local from=$1 to=$2 file copied=0
   while IFS= read -r -d '' file; do
     [ -e "$to/$file" ] && continue
     # A link in the storage could lead the copy into any folder, or onto any file.
     if [ -L "$to/${file%/*}" ]; then
-      echo "$to/${file%/*} is a link: remove it, and copy again" >&2
+      echo "$to/${file%/*} is a link: remove it, and run the copy again" >&2
       return 1
     fi
     mkdir -p "$to/${file%/*}"
     if ! cp --remove-destination -- "$from/$file" "$to/$file.copying"; then
       rm -f "$to/$file.copying"
-      # A file that was deleted at this moment is left out.
+      # The file may have been deleted during the copy. That is no error.
       [ -e "$from/$file" ] && return 1
       continue
     fi
     mv -- "$to/$file.copying" "$to/$file"
     copied=$((copied + 1))
-  done < <(cd "$from" && find . -mindepth 2 -maxdepth 2 -path './asset.*/*' -type f ! -name '.part-*' ! -name '*.copying' -print0)
+  done < <(cd "$from" &&
+    find . -mindepth 2 -maxdepth 2 -path './asset.*/*' -type f ! -name '.part-*' ! -name '*.copying' -print0)
   echo "$copied files of assets copied"
 }
 
-say() { printf '%s %s\n' "$(date -u +%FT%TZ)" "$*"; }
+log() { printf '%s %s\n' "$(date -u +%FT%TZ)" "$*"; }
 
-# What cannot be copied now (a storage that is not there yet, a full disk) is said, and tried again.
+# A copy may fail, for example because the disk is full. The script logs this and retries.
 keep() {
-  local said pause
+  local output pause
   trap 'exit 0' TERM INT
   while true; do
     if [ ! -d "$storage" ]; then
-      say "waits for $storage, which is not a folder yet"
-    elif ! said=$(mkdir -p "$folder" && copy_missing "$storage" "$folder" 2>&1); then
-      say "not all assets could be copied: $said"
-    elif [ "$said" != "0 files of assets copied" ]; then
-      say "$said"
+      log "waiting for $storage: it is not a folder yet"
+    elif ! output=$(mkdir -p "$folder" && copy_missing "$storage" "$folder" 2>&1); then
+      log "not all assets could be copied: $output"
+    elif [ "$output" != "0 files of assets copied" ]; then
+      log "$output"
     fi
     sleep "${BACKUP_ASSETS_PERIOD:-600}" & pause=$!
     wait "$pause"

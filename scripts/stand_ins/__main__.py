@@ -1,6 +1,6 @@
 """Run the workflows below a folder with stand-ins for their tools, as templates and by cwltool.
 
-Each workflow is run with made-up inputs on a system of its own. A list counts as equal if only
+Each workflow is run with made-up inputs on a separate system. A list counts as equal if only
 nulls or inner lists differ, which data sets do not have. The exit status is 1 if outputs differ, if
 only one of both runs fails, or if no workflow gives equal outputs.
 """

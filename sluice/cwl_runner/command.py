@@ -215,8 +215,8 @@ def _report_misplaced_options(process_arguments: list[str]) -> None:
     ]
     if misplaced:
         _fail(
-            f"{misplaced[0]} stands behind the process, where all options are inputs of it; those"
-            " of the command stand in front"
+            f"{misplaced[0]} is behind the process, where all options are inputs of the process:"
+            " put it in front of the process"
         )
 
 

@@ -223,7 +223,7 @@ def _installation() -> list[str]:
         *(
             package
             for path in map(os.path.abspath, filter(None, sys.path))
-            # Of the folder of an editable installation, tools see only the packages.
+            # In the folder of an editable installation, tools see only the packages.
             if os.path.isdir(path) and not any(within(path, place) for place in installed)
             for package in _packages(path)
         ),

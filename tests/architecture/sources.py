@@ -1,6 +1,7 @@
 """The product's source files, parsed, for tests that look at the whole tree."""
 
 import ast
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -12,6 +13,11 @@ ROOT = Path(__file__).parents[2]
 #: The folder of each service.
 SERVICES = tuple(service.replace(".", "/") for service in services.SERVICES)
 PRODUCT = ("sluice", "bench", "dms", "wms", "wfms", "pilot")
+#: How names of configuration files, shell scripts and packaging files end.
+CONFIGURATION_ENDINGS = (
+    ".conf", ".env", ".ini", ".sh", ".toml", ".yaml", ".yml", ".dockerignore", ".gitignore",
+    "Dockerfile", "Makefile", ".ci/run",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,25 @@ def sources(*folders: str) -> tuple[Source, ...]:
     """Return every Python file below the folders, sorted by name."""
     return tuple(
         _parse(path) for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))
+    )
+
+
+@cache
+def configuration_files() -> tuple[Path, ...]:
+    """Return the configuration files, shell scripts and packaging files outside of the tests."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return tuple(
+        ROOT / name
+        for name in listed.stdout.splitlines()
+        if name.endswith(CONFIGURATION_ENDINGS)
+        and not name.startswith("tests/")
+        and (ROOT / name).is_file()
     )
 
 

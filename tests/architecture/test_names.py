@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from tests.architecture.sources import PRODUCT, Source, sources
+from tests.architecture.sources import PRODUCT, ROOT, Source, configuration_files, sources
 
 #: Words that had a different meaning in this project. The glossary has the terms instead.
 ABOLISHED = frozenset(
@@ -90,6 +90,9 @@ OUTSIDE_NAMES = {
     "wms/domain/task_completion.py": {"asked"},
 }
 
+#: A comment in a configuration file or shell script, from its sign to the end of the line.
+COMMENT = re.compile(r"(?:^|(?<=\s))#(?!!)(.*)|^\s*;(.*)", re.MULTILINE)
+
 
 def names(source: Source) -> Iterator[tuple[str, str]]:
     """Yield each name that a module gives to itself or to what it defines, with its place."""
@@ -134,6 +137,11 @@ def is_abolished(name: str) -> bool:
     return not ABOLISHED.isdisjoint(words(name)) or name.strip("_").lower() in PARTICIPLES
 
 
+def comment_words(text: str) -> set[str]:
+    """Return the words of the comments in a configuration file or shell script."""
+    return {word for comment in COMMENT.finditer(text) for word in words(comment[0])}
+
+
 def test_names_use_no_abolished_words() -> None:
     assert abolished(sources(*PRODUCT, "stack")) == []
 
@@ -159,6 +167,20 @@ def test_outside_names_exist() -> None:
         for path, wire_names in OUTSIDE_NAMES.items()
     }
     assert {path: left for path, left in missing.items() if left} == {}
+
+
+def test_comments_of_configuration_files_use_no_abolished_words() -> None:
+    found = {
+        str(path.relative_to(ROOT)): used
+        for path in configuration_files()
+        if (used := (ABOLISHED - {"spelling"}) & comment_words(path.read_text(encoding="utf-8")))
+    }
+    assert found == {}
+
+
+def test_abolished_words_are_found_in_comments() -> None:
+    text = "# Two walls.\nFOLDER=desk ; echo 'a reception'  # a twin\n; ring\n"
+    assert ABOLISHED & comment_words(text) == {"walls", "twin", "ring"}
 
 
 def test_abolished_words_are_found_in_all_names() -> None:

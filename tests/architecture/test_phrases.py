@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from scripts.generate_docs import makers
-from tests.architecture.sources import PRODUCT, ROOT
+from tests.architecture.sources import PRODUCT, ROOT, configuration_files
 
 #: The phrases, and the words to write instead.
 REFUSED = {
@@ -15,12 +15,25 @@ REFUSED = {
     r"\bnow and then\b": "occasionally",
     r"\banew\b": "again",
     r"\bwhoever\b": "the user who, the caller",
+    r"\bstands? in\b": "is in, replaces",
+    r"\bwhat of\b": "the part of",
+    r"\bof which each\b": "each of these",
+    r"(?-i:\b(?:By|With|Of|For|From|In) which\b)": "a sentence with a subject",
+    r"\bit takes the role\b": "this needs the role",
+    r"\bis another one\b(?!['’])": "differs, has changed",
+    r"\bat (?:[\w'’]+ ){1,4}disposal\b": "available",
+    r"\bthe same again and again\b": "repeatedly",
+    r"\bevery so often\b": "periodically",
 }
 PHRASE = re.compile("|".join(REFUSED), re.IGNORECASE)
-FOLDERS = (*PRODUCT, "stack", "templates", "docs")
+#: A comment that begins without a subject, as in "What pilots ask, and nothing else".
+HEADLESS_COMMENT = re.compile(
+    r"^[ \t]*(?:#:?|;|--|//)[ \t]*((?:What|Whose|Of) [^\n]*)", re.MULTILINE
+)
+FOLDERS = (*PRODUCT, "stack", "templates", "docs", "scripts")
 SUFFIXES = frozenset([".py", ".md", ".html", ".js", ".css", ".sql", ".cwl"])
 #: The end of a line of a text or comment, and the beginning of the next one.
-LINE_BREAK = re.compile(r"[\"']?[ \t]*\n[ \t]*(?:f?[\"']|#:|#|--|//|\*|>)?[ \t]*")
+LINE_BREAK = re.compile(r"[\"']?[ \t]*\n[ \t]*(?:f?[\"']|#:|#|;|--|//|\*|>)?[ \t]*")
 
 #: Places where a phrase is right, or a name. The glossary lists the phrases.
 ALLOWED = frozenset(
@@ -28,23 +41,36 @@ ALLOWED = frozenset(
         "dms/db/storages.py: lying",
         "docs/adr/0020-pause-tasks-while-their-storage-is-full.md: lie",
         "docs/glossary.md: anew",
+        "docs/glossary.md: at its disposal",
+        "docs/glossary.md: every so often",
         "docs/glossary.md: for good",
+        "docs/glossary.md: is another one",
+        "docs/glossary.md: it takes the role",
         "docs/glossary.md: lies",
         "docs/glossary.md: now and then",
         "docs/glossary.md: of its own",
+        "docs/glossary.md: of which each",
         "docs/glossary.md: of their own",
         "docs/glossary.md: so few",
         "docs/glossary.md: so long",
         "docs/glossary.md: so many",
         "docs/glossary.md: so much",
+        "docs/glossary.md: stands in",
+        "docs/glossary.md: the same again and again",
+        "docs/glossary.md: what of",
         "docs/glossary.md: whoever",
+        "sluice/cli/commands/accounts/user.py: is another one",
         "sluice/cli/commands/human_tasks/ask.py: whoever",
         "sluice/cli/commands/human_tasks/step.py: of its own",
+        "sluice/servicekit/access/check.py: it takes the role",
         "templates/collage/collage/demo.py: lie",
         "wfms/ask/api/page/texts_en.js: of its own",
         "wfms/ask/usecases/admit_browser.py: whoever",
         "wfms/ask/usecases/make_link.py: whoever",
+        "wfms/operator/chains/usecases/renew_client_lease.py: it takes the role",
+        "wfms/operator/http/access.py: it takes the role",
         "wfms/operator/web/pages/html/human_task.html: whoever",
+        "wfms/operator/web/pages/people.py: is another one",
     ]
 )
 
@@ -62,6 +88,8 @@ def texts() -> Iterator[tuple[str, str]]:
         relative = path.relative_to(ROOT)
         if path.suffix in SUFFIXES and relative not in generated:
             yield str(relative), path.read_text(encoding="utf-8")
+    for path in configuration_files():
+        yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
 
 
 def test_texts_use_no_refused_phrases() -> None:
@@ -69,6 +97,41 @@ def test_texts_use_no_refused_phrases() -> None:
     assert found - ALLOWED == set()
 
 
+def test_comments_begin_with_a_subject() -> None:
+    found = {
+        f"{path}: {comment}"
+        for path, text in texts()
+        if not path.endswith((".md", ".sql"))
+        for comment in HEADLESS_COMMENT.findall(text)
+    }
+    assert found == set()
+
+
 def test_refused_phrases_are_found_across_line_breaks() -> None:
     text = '#: Wait so\n#: long.\n"It has a folder of"\n" its own."\n-- Whoever asks, so long as\n'
     assert list(find_phrases(text)) == ["so long", "of its own", "whoever"]
+
+
+def test_configuration_files_are_checked() -> None:
+    files = {str(path.relative_to(ROOT)) for path in configuration_files()}
+    assert files >= {
+        ".pre-commit-config.yaml",
+        "Makefile",
+        "deploy/Dockerfile",
+        "deploy/environment/services.env",
+        "deploy/gateway/nginx.conf",
+        "docker-compose.yml",
+        "pyproject.toml",
+        "scripts/install.sh",
+        "templates/ocr/config/layout/config.ini",
+    }
+
+
+def test_phrases_and_headless_comments_are_found_in_configuration_files() -> None:
+    text = (
+        "# What all services share. What one of them alone needs stands in its part.\n"
+        "SLUICE_HOST=0.0.0.0\n  # By which services prove who they are.\n"
+        "; Of the machine's ports, none leads out.\n"
+    )
+    assert list(find_phrases(text)) == ["stands in", "by which"]
+    assert [comment.split()[0] for comment in HEADLESS_COMMENT.findall(text)] == ["What", "Of"]

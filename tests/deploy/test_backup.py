@@ -217,7 +217,7 @@ async def test_backup_waits_for_its_server_and_says_so(machine: Machine) -> None
     output = machine.folder / "output"
 
     async def waits() -> bool:
-        return output.read_text().count("waits for the server:") == 2
+        return output.read_text().count("waiting for the server:") == 2
 
     await eventually(waits, what="both backups report that they wait")
     assert "refused" in output.read_text()
@@ -233,7 +233,7 @@ async def test_backup_waits_for_its_folder_and_says_so(machine: Machine) -> None
     machine.start([*as_system_user(), "bash", str(BACKUP / "backup.sh"), "keep"])
 
     async def waits() -> bool:
-        return "waits for its folder: " in output.read_text()
+        return "waiting for access to " in output.read_text()
 
     await eventually(waits, what="the backup reports that it waits")
     assert "denied" in output.read_text()

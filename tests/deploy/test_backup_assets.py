@@ -80,7 +80,7 @@ def test_assets_are_copied_periodically_until_the_script_is_stopped(tmp_path: Pa
     )
     assert process.stdout is not None
     try:
-        assert "which is not a folder yet" in process.stdout.readline()
+        assert "it is not a folder yet" in process.stdout.readline()
         put(tmp_path / "made", {"asset.model.1/model.pt": "m"})
         (tmp_path / "made").rename(storage)
         lines = (line for line in process.stdout if "not a folder yet" not in line)

@@ -139,11 +139,11 @@ def test_compose_file_agrees_with_the_code(composition: Composition) -> None:
         (FILE, "stop_grace_period: 30s", "stop_grace_period: 10s", "is killed 10 s after"),
         (
             FILE,
-            "thy\n    init: true\n    read_only: true",
-            "thy\n    init: true",
+            "x-restricted: &restricted\n  <<: *container\n  read_only: true",
+            "x-restricted: &restricted\n  <<: *container",
             "read_only has to be True",
         ),
-        (FILE, "        max-size: 20m\n", "", "its log grows forever"),
+        (FILE, "      max-size: 20m\n", "", "its log grows forever"),
         (
             FILE,
             '    healthcheck:\n      test: ["CMD", "pg',

@@ -1,5 +1,5 @@
-# The first use of the README, then a warm worker, a sandboxed step, and a workflow in one job.
-# Variables: CLONE, a clone with its environment; PLACE, a folder of the user.
+# Run the README's commands for a first use, then a warm worker, a sandboxed step and a workflow in one job.
+# CLONE is a clone with its environment, and PLACE is a folder of the user. STEPS is the workflow of the last part.
 set -eu
 cd "$CLONE"
 . .venv/bin/activate

@@ -14,8 +14,8 @@ _COUNTERS = (
     ("max_inotify_instances", "fs/inotify/max_user_instances", 4),
     ("max_inotify_watches", "fs/inotify/max_user_watches", 64),
 )
-#: Limits and their minimum: pending signals, of which each timer needs one, and bytes in POSIX
-#: message queues. A queue of default size takes 82 000 bytes.
+#: Limits and their minimum: pending signals (each timer needs one), and bytes in POSIX message
+#: queues. A queue of default size takes 82 000 bytes.
 _LIMITS = ((resource.RLIMIT_SIGPENDING, 256), (resource.RLIMIT_MSGQUEUE, 1 << 17))
 _MIN_TERMINALS = 4
 

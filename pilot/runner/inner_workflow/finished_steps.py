@@ -35,7 +35,7 @@ class FinishedSteps:
 
     def __init__(self, out: str, order: Any) -> None:
         self._folder = Path(out, FINISHED_STEPS)
-        #: What the files and folders are whose content is the same in each attempt, by path.
+        #: The origin of files and folders whose content is the same in each attempt, by path.
         self._origins: dict[str, str] = {}
         for number, value in enumerate(_list_files(order)):
             if (path := _find_path(value)) is not None:

@@ -23,7 +23,7 @@ class AuditKind(StrEnum):
     TOLD = "told"
 
 
-#: What an entry begins with.
+#: The kinds of the first event of an entry.
 FIRST = (AuditKind.BEGUN, AuditKind.TOLD)
 
 

@@ -9,7 +9,7 @@ from sluice.contracts.common.base import Contract
 from sluice.contracts.common.wording import StringRule, in_words
 
 MAX_ANSWERS, MAX_AGREE, MAX_LINK_DAYS = 9, 9, 366
-#: What a person may answer: a word, for a key and for the file.
+#: The name of an answer that a person may give. A key selects it, and the file contains it.
 AnswerName = Annotated[
     str,
     Field(min_length=1, max_length=40, pattern=r"^[^\x00-\x1f\x7f]+$"),

@@ -133,7 +133,7 @@ def _refuse_other_files(node: Any, findings: Findings) -> None:
             if key in _INCLUSIONS:
                 findings.error(
                     text_place(node, key),
-                    f"{quoted(key)}: a tool of the library stands in one file",
+                    f"{quoted(key)}: a tool of the library must be in one file",
                 )
             else:
                 _refuse_other_files(value, findings)

@@ -18,7 +18,7 @@ _INCLUSIONS = ("$import", "$include", "$mixin")
 _TEMPLATES = tuple(name for name in features.PROCESSES if name != "Operation")
 
 
-#: What to do instead of naming a file outside the template.
+#: The advice in messages about a file outside the template.
 _ADVICE = {
     "File": "give its text as 'contents', or name a text of at most 1 MiB that is uploaded along",
     "Directory": "let the workflow have an input for it",

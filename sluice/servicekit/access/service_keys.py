@@ -104,8 +104,8 @@ class ServiceKeys:
                 other = prints.setdefault(key.thumbprint(), service)
                 if other is not service:
                     raise InvalidKeys(
-                        f"one key stands in {short_name(other)}.pub and {short_name(service)}.pub"
-                        f" of {folder}: each service has its own key"
+                        f"{short_name(other)}.pub and {short_name(service)}.pub in {folder} contain"
+                        " the same key: each service needs its own key"
                     )
         if not prints:
             raise InvalidKeys(f"there is no public key (NAME.pub) in {folder}: {_MAKE}")

@@ -43,7 +43,7 @@ def enlarge_if_configured(section: configparser.SectionProxy, parser: Any) -> An
     """Return the parser, enlarged if its section asks for that.
 
     Raises:
-        ValueError: The factor is not valid, or the method is another one.
+        ValueError: The factor is not valid, or the section has a different method.
     """
     if KEY not in section:
         return parser

@@ -251,8 +251,8 @@ def _other_curve(folder: Path) -> object:
         (_copy("dms.key", of="wms.key"), "dms.key does not go with dms.pub"),
         (_copy("dms.key", of="dms.pub"), "something else than private Ed25519 keys"),
         (_other_curve, "something else than private Ed25519 keys"),
-        (_copy("chains.pub", of="wms.pub"), "one key stands in wms.pub and chains.pub"),
-        (_copy("chains.pub", of="wms.key"), "one key stands in wms.pub and chains.pub"),
+        (_copy("chains.pub", of="wms.pub"), "wms.pub and chains.pub in .* contain the same key"),
+        (_copy("chains.pub", of="wms.key"), "wms.pub and chains.pub in .* contain the same key"),
     ],
 )
 def test_mixed_up_keys_are_reported_at_the_start(

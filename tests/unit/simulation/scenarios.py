@@ -7,7 +7,7 @@ from wms.simulation.scenario import Scenario
 
 
 def scenario(**changes: Any) -> Scenario:
-    """Return a scenario: stages of 10 and 5 s, one node, and a page every 100 s."""
+    """Return a scenario: stages of 10 and 5 s, one node, and an item every 100 s."""
     whole: dict[str, Any] = {
         "name": "small",
         "kinds": [

@@ -19,7 +19,7 @@ _NAMESPACE = UUID("6f0c7f5e-6c1b-5d0f-9a52-3b8c1d1a7e11")
 
 @dataclass(frozen=True, slots=True)
 class ChainKey:
-    """The key of which each group has one chain (invariant 1).
+    """The key of a chain, which is unique within a group (invariant 1).
 
     It consists of a data set, a version of a template, and a variant. The variant is empty for a
     chain that starts automatically. Otherwise it is the digest of the parameters that somebody

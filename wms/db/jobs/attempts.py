@@ -131,7 +131,7 @@ WHERE task_uid = $1 AND state IN ('{job.READY}', '{job.QUARANTINED}', '{job.ASKE
 """)
 
 _SELECT_REPORTED = """
--- What pilot $3 reported for attempts that have ended.
+-- The reports of pilot $3 for attempts that have ended.
 SELECT a.job_id, a.attempt, a.reported
 FROM attempts AS a JOIN unnest($1::bigint[], $2::int[]) AS n(id, attempt)
     ON a.job_id = n.id AND a.attempt = n.attempt

@@ -75,7 +75,7 @@ class Limit:
 def compute_unspent(
     reserved: Mapping[str, float], spent_amounts: Mapping[str, float]
 ) -> dict[str, float]:
-    """Return what of a reservation was not spent, by name, never more than was reserved.
+    """Return the unspent part of a reservation by name, never more than was reserved.
 
     Resources that ``spent_amounts`` does not name count as spent.
     """

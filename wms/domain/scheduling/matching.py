@@ -15,8 +15,8 @@ from sluice.contracts.pilots.pilots import NodeResources
 from sluice.scheduling.fit import ResourceRequest, explain_unsuitable_gpus, is_suitable
 from wms.domain.scheduling.limits import Limit, count_startable_jobs
 
-#: What is added to the rank of tasks whose warm worker the placement policy has chosen: a pilot
-#: gives up a loaded tool only for a task that is ranked higher by more.
+#: The bonus for the rank of tasks whose warm worker the placement policy has chosen. A pilot gives
+#: up a loaded tool only for a task whose rank is higher by more than this.
 WARM_RANK_BONUS = 0.5
 
 

@@ -15,7 +15,7 @@ from wms.domain.splitting.grouping import Grouping, JobDraft, merge_drafts
 
 
 def list_scattered_inputs(task: Task) -> list[TaskInput]:
-    """Return the inputs of which each job of a map gets one file, the main one first."""
+    """Return the inputs from which a map gives each job one file, the main input first."""
     return [task_input for task_input in task.inputs if task_input.mode is InputMode.EACH]
 
 

@@ -32,8 +32,8 @@ async def expire_leases(context: WmsContext) -> bool:
         expired = await list_still_expired(transaction.connection, ids, grace=grace)
         in_flight = await list_jobs_in_flight(transaction.connection, ids)
         cached_tasks = await context.tasks.get(transaction.connection, locked)
-        # Of two attempts at a job only one is handled per call: the meaning of the second end
-        # depends on the first.
+        # Each call handles only one of two attempts at a job, because the first end decides what
+        # the second one means.
         silent = {attempt.id: attempt for attempt in expired}.values()
         lost = [
             _build_lost_attempt(cached_tasks[job.task_uid], job, context)

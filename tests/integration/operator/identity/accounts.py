@@ -53,7 +53,7 @@ async def holder(operator: Operator, token: str) -> Person | None:
 
 async def create_token(operator: Operator, by: Person, **what: object) -> tuple[UUID, str]:
     new = NewToken.model_validate({"label": "a script", **what})
-    token = await as_person(operator, by).give_token(new)
+    token = await as_person(operator, by).create_token(new)
     return token.token.id, token.secret.get_secret_value()
 
 

@@ -75,6 +75,6 @@ async def test_policy_is_told_ready_jobs_run_times_and_loading_times(wms: WmsFix
     await leased_by(wms)
     [kinds] = policy.decisions
     assert (kinds["layout"].ready, kinds["read"].ready) == (9, 2)
-    assert (round(kinds["layout"].mean), round(kinds["layout"].after)) == (2, 10)
-    assert (round(kinds["read"].mean), kinds["read"].after) == (10, 0.0)
+    assert (round(kinds["layout"].mean), round(kinds["layout"].downstream_seconds)) == (2, 10)
+    assert (round(kinds["read"].mean), kinds["read"].downstream_seconds) == (10, 0.0)
     assert (kinds["read"].loading, kinds["read"].assigned_slots) == (5.0, 1)
