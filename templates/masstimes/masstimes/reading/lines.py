@@ -142,7 +142,9 @@ def find_readings(text: str, *, topic: Topic | None = None) -> list[Reading]:
         plain = fold_with_numerals(line)
         if spans:
             ends = find_span_ends(line, spans)
-            for reading in _LineReader(line, plain, start, section, footnotes).read(spans):
+            for reading in _LineReader(line, plain, start, section, footnotes=footnotes).read(
+                spans
+            ):
                 is_end = reading.start - start in ends
                 result.append(replace(reading, topic=Topic.DEVOTION) if is_end else reading)
         elif not is_footnote(line, footnotes):
@@ -214,7 +216,7 @@ class _LineReader:
     """A line with hours. Words before an hour label it. Words after it may be a note on it."""
 
     def __init__(
-        self, line: str, plain: str, start: int, section: _Section, footnotes: Mapping[str, str]
+        self, line: str, plain: str, start: int, section: _Section, *, footnotes: Mapping[str, str]
     ) -> None:
         self._line, self._plain = line, plain
         self._start, self._section = start, section
