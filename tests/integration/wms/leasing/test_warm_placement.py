@@ -48,7 +48,7 @@ async def two_stages(wms: WmsFixture, *, layout: int, read: int) -> tuple[Task, 
     wms.context.ends.add(AttemptEnd(WorkKind("t", step), pilot, took) for step, took in times)
     await learn_times(wms.context)
     tools = [
-        WarmWorkerState(kind=kind, step=kind, oldest_ready_at=SINCE, loading=5.0)
+        WarmWorkerState(kind=kind, step=kind, since=SINCE, loading=5.0)
         for kind in ("layout", "read")
     ]
     await renew_leases(wms.context, pilot, Heartbeat(loaded=tools))
@@ -101,6 +101,6 @@ async def test_policy_is_told_ready_jobs_run_times_and_loading_times(wms: WmsFix
     await leased_by(wms)
     [kinds] = policy.decisions
     assert (kinds["layout"].ready, kinds["read"].ready) == (9, 2)
-    assert (round(kinds["layout"].mean), round(kinds["layout"].after)) == (2, 10)
-    assert (round(kinds["read"].mean), kinds["read"].after) == (10, 0.0)
+    assert (round(kinds["layout"].mean), round(kinds["layout"].downstream_seconds)) == (2, 10)
+    assert (round(kinds["read"].mean), kinds["read"].downstream_seconds) == (10, 0.0)
     assert (kinds["read"].loading, kinds["read"].assigned_slots) == (5.0, 1)
