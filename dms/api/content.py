@@ -24,6 +24,7 @@ from sluice.contracts.data.datasets import ArchiveFormat
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors, problem_response
+from sluice.servicekit.web.openapi import declare_problem
 from sluice.servicekit.web.streaming import FOREIGN_CONTENT, Streamed, attachment
 
 _BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
@@ -31,7 +32,7 @@ _CONTENT: dict[int | str, dict[str, Any]] = {
     200: {"description": "The whole content.", "content": _BYTES},
     206: {"description": "The requested range.", "content": _BYTES},
     304: {"description": "The content matches `If-None-Match`."},
-    416: {"description": "The range begins after the end.", "model": Problem},
+    416: declare_problem("The range begins after the end."),
 }
 _MEDIA = {ArchiveFormat.ZIP: "application/zip", ArchiveFormat.TAR: "application/x-tar"}
 

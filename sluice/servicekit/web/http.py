@@ -48,7 +48,7 @@ from sluice.servicekit.web.not_found import (
     name_with_slash,
     unserved_problem,
 )
-from sluice.servicekit.web.openapi import PROBLEM_JSON, complete_document
+from sluice.servicekit.web.openapi import PROBLEM_JSON, complete_document, declare_problem
 from sluice.text.os_errors import reason_of
 
 log = structlog.get_logger(__name__)
@@ -89,7 +89,7 @@ def errors(*classes: type[ServiceError]) -> dict[int | str, dict[str, Any]]:
 
     Use it as ``@router.get(…, responses=errors(NotFound, Conflict))``.
     """
-    return {error.status: {"model": Problem, "description": error.title} for error in classes}
+    return {error.status: declare_problem(error.title) for error in classes}
 
 
 def api_router(prefix: str = "", *, tags: Sequence[str] = ()) -> APIRouter:

@@ -1,10 +1,9 @@
 """Corrections of the OpenAPI document that FastAPI makes.
 
 The first paragraph of a route's docstring becomes its summary. A route that the operator service
-forwards gets the extension ``x-gateway``, which says who may use it there. Error responses get the
-media type of problems (RFC 9457). The definitions in the schema of a body
-that a route parses itself move to the components. Schemas that nothing refers to are removed: they
-remain when objects are nested in code and flat on the wire.
+forwards gets the extension ``x-gateway``, which says who may use it there. The definitions in the
+schema of a body that a route parses itself move to the components. Schemas that nothing refers to
+are removed: they remain when objects are nested in code and flat on the wire.
 """
 
 from collections.abc import Iterator
@@ -13,11 +12,22 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from sluice.contracts.common.problems import Problem
+
 PROBLEM_JSON = "application/problem+json"
 #: The extension of an operation that the operator service forwards.
 GATEWAY = "x-gateway"
 _COMPONENTS = "#/components/schemas/"
 _PROBLEM = {"$ref": f"{_COMPONENTS}Problem"}
+
+
+def declare_problem(description: str) -> dict[str, Any]:
+    """Return the declaration of a response that is a problem (RFC 9457).
+
+    It refers to the schema, which ``complete_document`` adds. For each ``model`` in a declaration
+    FastAPI would construct a validator, which took most of a service's start.
+    """
+    return {"description": description, "content": {PROBLEM_JSON: {"schema": _PROBLEM}}}
 
 
 def complete_document(app: FastAPI) -> None:
@@ -27,22 +37,34 @@ def complete_document(app: FastAPI) -> None:
     @cache
     def openapi() -> dict[str, Any]:
         document = generate()
+        schemas = document["components"]["schemas"]
+        schemas["Problem"] = _problem_schema(schemas)
         for path, operations in document["paths"].items():
             for method, operation in operations.items():
                 _set_summary(operation)
                 gateway = app.state.policies[f"{method.upper()} {path}"].gateway
                 if gateway is not None:
                     operation[GATEWAY] = {"role": gateway.role, "own": gateway.own}
-                for answer in operation["responses"].values():
-                    _name_problem(answer.get("content", {}))
                 for body in operation.get("requestBody", {}).get("content", {}).values():
-                    body["schema"] = _lift_definitions(
-                        body["schema"], document["components"]["schemas"]
-                    )
+                    body["schema"] = _lift_definitions(body["schema"], schemas)
+        document["components"]["schemas"] = dict(sorted(schemas.items()))
         remove_unused_schemas(document)
         return document
 
     app.openapi = openapi  # type: ignore[method-assign] # FastAPI's own way to another document
+
+
+def _problem_schema(components: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a problem as FastAPI writes it, which is without defaults of null."""
+    return _lift_definitions(
+        _without_nulls(Problem.model_json_schema(mode="serialization")), components
+    )
+
+
+def _without_nulls(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {key: _without_nulls(value) for key, value in part.items() if value is not None}
+    return [_without_nulls(item) for item in part] if isinstance(part, list) else part
 
 
 def remove_unused_schemas(document: dict[str, Any]) -> None:
@@ -80,13 +102,6 @@ def _set_summary(operation: dict[str, Any]) -> None:
         operation["summary"] = " ".join(summary.split())
         if rest:
             operation["description"] = rest
-
-
-def _name_problem(content: dict[str, Any]) -> None:
-    for media in [
-        media for media, definition in content.items() if definition.get("schema") == _PROBLEM
-    ]:
-        content[PROBLEM_JSON] = content.pop(media)
 
 
 def _lift_definitions(schema: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
