@@ -34,7 +34,7 @@ UNSUPPORTED_OPTIONS = {
     "host_provenance": _PROVENANCE,
     "image_base_path": _ENGINE,
     "js_console": _EXPRESSIONS,
-    "log_dir": "what a tool writes to its own log stands in the system: `sluice job logs`",
+    "log_dir": "what a tool writes to its own log is in the system: `sluice job logs`",
     "mpi_config_file": "MPI is not supported",
     "no_match_user": _ENGINE,
     "no_read_only": _ENGINE,

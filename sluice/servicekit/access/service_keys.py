@@ -45,12 +45,12 @@ def read_keys(path: Path, *, private: bool) -> list[OKPKey]:
             f"the key file {path} cannot be read ({reason_of(error)}): {_MAKE}"
         ) from error
     except (JoseError, ValueError) as error:
-        raise BadKeys(f"{path} holds something else than keys in PEM: {_MAKE}") from error
+        raise BadKeys(f"{path} contains something other than keys in PEM: {_MAKE}") from error
     if not keys:
-        raise BadKeys(f"{path} holds no key in PEM: {_MAKE}")
+        raise BadKeys(f"{path} contains no key in PEM: {_MAKE}")
     if any(key.curve_name != _CURVE or (private and not key.is_private) for key in keys):
         kind = "private" if private else "public"
-        raise BadKeys(f"{path} holds something else than {kind} {_CURVE} keys: {_MAKE}")
+        raise BadKeys(f"{path} contains something other than {kind} {_CURVE} keys: {_MAKE}")
     return keys
 
 
@@ -104,8 +104,8 @@ class ServiceKeys:
                 other = prints.setdefault(key.thumbprint(), service)
                 if other is not service:
                     raise BadKeys(
-                        f"one key stands in {short_name(other)}.pub and {short_name(service)}.pub"
-                        f" of {folder}: each service has its own key"
+                        f"the same key is in {short_name(other)}.pub and {short_name(service)}.pub"
+                        f" of {folder}: give each service its own key"
                     )
         if not prints:
             raise BadKeys(f"there is no public key (NAME.pub) in {folder}: {_MAKE}")
@@ -114,7 +114,7 @@ class ServiceKeys:
         ):
             private, public = (file.name for file in key_files(folder, self.service))
             raise BadKeys(
-                f"{private} does not go with {public} in {folder}: `sluice setup service-keys"
+                f"{private} does not match {public} in {folder}: `sluice setup service-keys"
                 f" {folder}` adds what is missing; give all services that {public}"
             )
 

@@ -44,7 +44,7 @@ class MessagesUnknown(NotFound):
         )
         super().__init__(
             f"queue {queue} has no dead letter of {which}: it was requeued or dropped, or never"
-            " died",
+            " existed",
             queue=queue,
         )
 

@@ -325,7 +325,7 @@ async def test_late_cancel_and_use_of_deleted_inputs_are_refused(wfms: WfmsFixtu
     with pytest.raises(Conflict, match="is deleting"):
         await wfms.create_chain(await wfms.dms.get_dataset(dataset.uid), other)
     own = await wfms.dms.register_dataset(NewDataset(name="own", type=DatasetType.LOGS))
-    with pytest.raises(Unprocessable, match="only inside its own chain"):
+    with pytest.raises(Unprocessable, match="only within its own chain"):
         await wfms.create_chain(own, other)
 
 

@@ -115,7 +115,7 @@ def test_requests_and_used_memory_are_described_in_words() -> None:
     )
     assert (
         needs_text(Needs(resources=Resources(time_limit=0)))
-        == "1 core, no memory asked for: the node's is the limit"
+        == "1 core, no memory request: the node's memory is the limit"
     )
     needs = Needs(
         resources=Resources(cores=1, ram=9, time_limit=60),

@@ -175,10 +175,10 @@ def _read_complete_size(data: bytes) -> tuple[int, int]:
         Unreadable: The image is incomplete or too large.
     """
     if not is_complete(data, media_type(data)):
-        raise Unreadable("it is an image that is cut off")
+        raise Unreadable("the image is truncated")
     size = read_size(data)
     if size is None:
-        raise Unreadable("it is an image without width or height")
+        raise Unreadable("the image has no width or height")
     width, height = size
     if width * height > MAX_PIXELS:
         raise Unreadable(f"it has {width} by {height} pixels, and at most {MAX_PIXELS} are shown")
@@ -240,11 +240,11 @@ def _parse_object(data: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     except RecursionError:
-        raise Unreadable(f"values are nested in one another more than {DEEPEST} deep") from None
+        raise Unreadable(f"values are nested more than {DEEPEST} levels deep") from None
     if not isinstance(document, dict):
         return None
     if (trouble := trouble_in(document)) is not None:
-        raise Unreadable(f"{trouble}: it could not be kept as it is")
+        raise Unreadable(f"{trouble}: it cannot be stored unchanged")
     return document
 
 
@@ -254,7 +254,7 @@ def _text(data: bytes) -> str:
     except UnicodeDecodeError as error:
         raise Unreadable(f"it is not valid UTF-8, from byte {error.start + 1} on") from error
     if "\0" in text:
-        raise Unreadable("it has a NUL in it, so it is not text")
+        raise Unreadable("it contains a NUL character")
     return text
 
 

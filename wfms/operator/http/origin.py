@@ -13,4 +13,4 @@ def refuse_foreign_requests() -> None:
         ForeignRequest: The request comes from a page of another site.
     """
     if comes_from_elsewhere(request.method, request.headers):
-        raise ForeignRequest("a page of another site may not change anything here")
+        raise ForeignRequest("requests from pages of other sites are refused")

@@ -114,7 +114,7 @@ def _ask(
     try:
         return system.ask(send_requests)
     except Terminated as ended:
-        ended.consequence = "what is copied stays; the same command copies the rest"
+        ended.consequence = "copied files are kept; the same command copies the rest"
         raise
 
 

@@ -178,7 +178,7 @@ async def _download(
     if str(path) == "-":
         return await _receive(connection, number, sys.stdout.buffer, attempt=attempt)
     if not force and await asyncio.to_thread(path.exists):
-        raise Conflict(f"{path} is there already: --force overwrites it")
+        raise Conflict(f"{path} already exists: --force overwrites it")
     temporary = path.with_name(make_temporary_name())
     try:
         with temporary.open("xb") as target:

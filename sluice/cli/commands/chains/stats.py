@@ -58,7 +58,7 @@ def stats(
     if chains and template:
         raise typer.BadParameter("name chains, or a template")
     if timeline is not None and len(chains or []) != 1:
-        raise typer.BadParameter("a time line is of one chain: name it", param_hint="--timeline")
+        raise typer.BadParameter("--timeline needs exactly one chain")
     uids = [resolve_chain_uid(system, chain) for chain in chains or []]
     begin = None if uids else _parse_since(since)
     while True:
@@ -86,7 +86,7 @@ def _show(
 
 
 def _print_times(times: WorkTimes) -> None:
-    quantiles = ("mean", "half", "9 of 10")
+    quantiles = ("mean", "median", "p90")
     columns = [f"{kind}: {name}" for kind in ("waiting", "working") for name in quantiles]
     print_table(
         ["step", "tasks", "finished", "open", *columns, "at most", "spread", "passage"],

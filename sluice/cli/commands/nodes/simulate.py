@@ -220,18 +220,17 @@ def _print(result: SimulationResult) -> None:
     )
     if result.passage is not None and result.waiting is not None and result.working is not None:
         out.print(
-            f"of a page, mean: waiting {_format_seconds(result.waiting.mean)}, working"
+            f"mean of a page: waiting {_format_seconds(result.waiting.mean)}, working"
             f" {_format_seconds(result.working.mean)}; passage"
-            f" {_format_seconds(result.passage.mean)}, 9 of 10 within"
-            f" {_format_seconds(result.passage.p90)}, at most"
-            f" {_format_seconds(result.passage.most)}"
+            f" {_format_seconds(result.passage.mean)}, p90 {_format_seconds(result.passage.p90)},"
+            f" at most {_format_seconds(result.passage.most)}"
         )
     if result.finished < result.pages:
         err.print(f"{result.pages - result.finished} pages had not passed when it ended")
 
 
 def _headings(what: str) -> tuple[str, str]:
-    return (f"{what}: mean", "9 of 10")
+    return (f"{what}: mean", "p90")
 
 
 def _figures(spread: Spread | None) -> tuple[str, str]:

@@ -86,7 +86,7 @@ def put(
     if stored.newest != version.version:
         err.print(
             f"note: new chains get version {stored.newest}; `sluice asset remove"
-            f" {name}@{stored.newest}` takes that back"
+            f" {name}@{stored.newest}` withdraws it"
         )
 
 
@@ -204,7 +204,7 @@ def remove(system: System, consent: Consent, asset: VersionArgument) -> None:
     current_asset = system.ask(lambda c: c.operator.get_asset(ref.name))
     plain_errors(lambda: _require_version(current_asset, ref))
     consent.require(
-        f"take back {versions} of asset {ref.name}: the files are deleted when no chain needs them"
+        f"withdraw {versions} of asset {ref.name}: the files are deleted when no chain needs them"
     )
     removed = system.ask(lambda c: c.operator.remove_asset(ref.name, version=ref.version))
     numbers = ", ".join(str(each.version) for each in removed.removed)
@@ -229,7 +229,7 @@ def _require_version(asset: Asset, ref: AssetRef) -> None:
     if not available or ref.version not in {None, *available}:
         which = "version" if ref.version is None else f"version {ref.version}"
         raise NotFound(
-            f"asset {quoted(ref.name)} has no {which} to take back: see `sluice asset show"
+            f"asset {quoted(ref.name)} has no {which} to withdraw: see `sluice asset show"
             f" {ref.name}`"
         )
 

@@ -124,7 +124,7 @@ def change_lines(changes: TemplateChanges) -> Iterator[str | Text]:
     else:
         yield f"{changes.name}, version {changes.before} → {changes.version}:"
         if not changes.plan:
-            yield "  it does the same; only its text is another one"
+            yield "  it does the same; only its text differs"
     for change in changes.plan:
         heading = f"  {change.part} {change.name} {change.change}"
         if len(change.details) == 1:

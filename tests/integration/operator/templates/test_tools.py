@@ -63,7 +63,10 @@ async def test_versions_of_a_tool_are_kept_until_removed(operator: Operator) -> 
 async def test_invalid_tool_is_not_stored(operator: Operator) -> None:
     for text, message in (
         (LAYOUT.replace("timelimit: 10", "timelimit: -1"), "a time limit is 0"),
-        (LAYOUT.replace("CommandLineTool", "ExpressionTool"), "not a CommandLineTool"),
+        (
+            LAYOUT.replace("CommandLineTool", "ExpressionTool"),
+            "the library has CommandLineTools only",
+        ),
         ("nothing: [", "not YAML"),
     ):
         with pytest.raises(Unprocessable) as refused:
@@ -111,7 +114,7 @@ async def test_pages_store_tools_and_compose_a_template(operator: Operator) -> N
         "/tools", data={**form, "name": "layout", "cwl": "class: Workflow"}
     )
     assert invalid_response.status_code == 422
-    assert "not a CommandLineTool" in invalid_response.text
+    assert "the library has CommandLineTools only" in invalid_response.text
     assert "class: Workflow" in invalid_response.text, "the form keeps the typed text"
     for name, text in (("layout", LAYOUT), ("join", JOIN)):
         stored = await http.post("/tools", data={**form, "name": name, "cwl": text})
@@ -125,7 +128,7 @@ async def test_pages_store_tools_and_compose_a_template(operator: Operator) -> N
     assert (unfit.status_code, "there fit join, layout" in unfit.text) == (404, True)
     compose_form = {**form, "name": "ocr", "tools": "layout join"}
     for bind, message in (
-        ("scale", "each parameter stands once"),
+        ("scale", "give each parameter once"),
         ("x=y", "&#39;x&#39; is not a param"),
     ):
         unfit = await http.post("/tools/compose", data={**compose_form, "bind": bind})

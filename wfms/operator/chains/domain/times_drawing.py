@@ -34,7 +34,7 @@ def draw_times(times: WorkTimes, *, title: str) -> str:
         text(_LEFT + 18, 26, "waiting"),
         box(_LEFT + 84, 16, 12, 12, kind=f"c{colour(WORKING)}"),
         text(_LEFT + 102, 26, "working"),
-        text(WIDTH - 16, 26, "mean, and up to what 9 of 10 take", kind="muted", anchor="end"),
+        text(WIDTH - 16, 26, "mean and p90", kind="muted", anchor="end"),
     ]
     for tick in time_ticks(longest):
         x = _LEFT + tick * scale

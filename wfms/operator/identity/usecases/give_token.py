@@ -105,7 +105,9 @@ async def _find_holder(connection: Connection, name: str, *, by: Person) -> Pers
         PersonUnknown: There is no such account, or it is disabled.
     """
     if by.role is not Role.ADMIN:
-        raise BeyondRole(f"tokens of others are made by an {Role.ADMIN}", f"you are {by.role}")
+        raise BeyondRole(
+            f"only the role {Role.ADMIN} may create tokens of others", f"you are {by.role}"
+        )
     account = await find_person(connection, name)
     if account is None or account.disabled_at is not None:
         raise PersonUnknown(name)
