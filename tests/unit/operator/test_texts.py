@@ -91,12 +91,14 @@ def test_durations_are_described_in_words(seconds: float, text: str) -> None:
 
 
 def test_sizes_and_ages_are_described_in_words() -> None:
-    assert [size_text(size) for size in (0, 950, 1200, 504e6, 2.5e12)] == [
+    assert [size_text(size) for size in (0, 999, 1200, 20e6, 504e6, 2.5e12, 7e15)] == [
         "0 B",
-        "950 B",
+        "999 B",
         "1.2 kB",
+        "20.0 MB",
         "504 MB",
         "2.5 TB",
+        "7.0 PB",
     ]
     ages = (3, 42, 61, 7300, 200_000)
     assert [ago_text(NOW - timedelta(seconds=age), NOW) for age in ages] == [

@@ -12,13 +12,13 @@ from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
 from sluice.cli.moments import local_time
 from sluice.cli.options import GroupOption
-from sluice.cli.output import err, format_bytes, out, print_json, print_table
+from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer.asset_check import read_check, require_accepted
 from sluice.cli.transfer.assets import collect_files, put_asset
 from sluice.cli.transfer.download import fetch_files
 from sluice.contracts.chains.chains import Chain
-from sluice.contracts.common.numbers import format_count
+from sluice.contracts.common.numbers import format_count, size_text
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.common.wording import validation_sentence
 from sluice.contracts.data.asset_refs import AssetRef, path_of
@@ -81,7 +81,7 @@ def put(
     if not stored.new:
         since = local_time(version.created_at)
         message += f": it has just these files since {since}, and nothing was stored"
-    size = f"{format_count(len(version.files), 'file')}, {format_bytes(version.size)}"
+    size = f"{format_count(len(version.files), 'file')}, {size_text(version.size)}"
     system.answer(stored, f"{message} ({size})")
     if stored.newest != version.version:
         err.print(
@@ -145,7 +145,7 @@ def show(system: System, asset: VersionArgument) -> None:
         print_table(
             ["file", "size", "sha256"],
             [
-                (file.path, format_bytes(file.size), file.checksum.removeprefix("sha256:"))
+                (file.path, size_text(file.size), file.checksum.removeprefix("sha256:"))
                 for use in uses.versions
                 for file in use.version.files
             ],
@@ -275,7 +275,7 @@ def _row(asset: Asset) -> tuple[object, ...]:
         asset.name,
         newest.version,
         len(newest.files),
-        format_bytes(newest.size),
+        size_text(newest.size),
         local_time(newest.created_at),
         len(asset.versions),
     )
@@ -289,7 +289,7 @@ def _use_row(use: AssetUse) -> tuple[object, ...]:
         local_time(version.created_at),
         describe_version_state(version),
         len(version.files),
-        format_bytes(version.size),
+        size_text(version.size),
         version.note,
         chains,
     )

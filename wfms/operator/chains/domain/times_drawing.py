@@ -3,6 +3,7 @@
 Each step has two bars with the means, and whiskers that end at the 90th percentile.
 """
 
+from sluice.contracts.common.numbers import seconds_text
 from sluice.contracts.jobs.times import Spread, StepTimes, WorkTimes
 from wfms.operator.chains.domain.svg import (
     box,
@@ -10,7 +11,6 @@ from wfms.operator.chains.domain.svg import (
     cut,
     line,
     picture,
-    seconds_text,
     text,
     time_ticks,
 )
