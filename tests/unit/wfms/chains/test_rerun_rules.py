@@ -147,10 +147,10 @@ def test_changed_parameters_are_a_reason_before_failed_jobs() -> None:
 
 def test_requested_first_step_must_exist_and_excludes_failed_only() -> None:
     chain = ended_chain(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
-    assert rerun(chain, from_step="decode").runs["merge"] == "it reads what step filter writes"
+    assert rerun(chain, from_step="decode").runs["merge"] == "it reads the output of step filter"
     assert rerun(chain, from_step="filter").runs == {
         "filter": "asked for",
-        "merge": "it reads what step filter writes",
+        "merge": "it reads the output of step filter",
     }
     with pytest.raises(NoSuchStep, match="no step 'x'; it has decode, filter, merge"):
         rerun(chain, from_step="x")
