@@ -20,8 +20,8 @@ class UsedNumbers:
 def describe_missing_files(count: int, *, expected: int, used: UsedNumbers) -> str:
     """Say how many files a data set lacks, and which numbers have no file.
 
-    Example: "2 more files: 7 of 9 are registered, with numbers from 1 to 9, of which no file has 3,
-    5 to 6".
+    Example: "2 more files: 7 of 9 are registered, with numbers from 1 to 9, but no file has
+    3, 5 to 6".
     """
     lacking = expected - count
     text = (
@@ -34,4 +34,4 @@ def describe_missing_files(count: int, *, expected: int, used: UsedNumbers) -> s
     if not used.gaps:
         return text
     stretches = [str(first) if first == last else f"{first} to {last}" for first, last in used.gaps]
-    return f"{text}, of which no file has {', '.join(stretches)}"
+    return f"{text}, but no file has {', '.join(stretches)}"

@@ -67,8 +67,8 @@ class NumberInUse(Conflict):
 
     def __init__(self, name: str, other: str, *, seq: int) -> None:
         super().__init__(
-            f"file {quoted(name)} has seq {seq}, which is that of the registered file"
-            f" {quoted(other)}: each file has its own number",
+            f"file {quoted(name)} has seq {seq}, which the registered file {quoted(other)} has:"
+            " each file needs its own number",
             file=name,
             other=other,
             seq=seq,

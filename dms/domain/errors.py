@@ -33,9 +33,9 @@ class QuotaReached(Conflict):
     def __init__(self, reached: ReachedQuota) -> None:
         holder, person = reached.holder, reached.holder.kind is HolderKind.PERSON
         super().__init__(
-            f"{reached}: this is {reached.quantity.in_words(reached.more)} more; delete data sets"
-            f" of {holder} (`sluice dataset list`), or ask an administrator for more"
-            f" (`sluice {'user quota' if person else 'group set'} {holder.name}`)",
+            f"{reached}: this would add {reached.quantity.in_words(reached.more)}; delete data sets"
+            f" of {holder} (`sluice dataset list`), or ask an administrator for more (`sluice"
+            f" {'user quota' if person else 'group set'} {holder.name}`)",
             holder=str(holder),
             quantity=reached.quantity,
         )
@@ -60,7 +60,7 @@ class DatasetNotClosed(Conflict):
 
     def __init__(self, uid: UUID, name: str, state: DatasetState) -> None:
         super().__init__(
-            f"data set {quoted(name)} is {state}: only one that is complete can be packed",
+            f"data set {quoted(name)} is {state}: only a complete data set can be packed",
             dataset=uid,
             state=state,
         )
@@ -71,7 +71,7 @@ class TooManyFiles(Unprocessable):
 
     def __init__(self, files: int, limit: int) -> None:
         super().__init__(
-            f"{files} files, and a zip here has at most {limit}: ask for a tar",
+            f"{files} files are too many for a zip, which has at most {limit}: request a tar",
             files=files,
             limit=limit,
         )
@@ -95,9 +95,9 @@ class AssetDatasetReadOnly(Forbidden):
     def __init__(self, dataset: Dataset) -> None:
         asset = dataset.meta[MARK]
         super().__init__(
-            f"data set {quoted(dataset.name)} holds a version of the asset {quoted(asset)}, which"
-            " only the system fills, closes and shares: store the files as another version with"
-            f" `sluice asset put {asset}`",
+            f"data set {quoted(dataset.name)} contains a version of the asset {quoted(asset)},"
+            " which only the system can fill, close and share: store the files as another version"
+            f" with `sluice asset put {asset}`",
             dataset=dataset.uid,
         )
 
@@ -107,8 +107,8 @@ class UploadUnsupported(Unprocessable):
 
     def __init__(self, uid: UUID, name: str) -> None:
         super().__init__(
-            f"data set {quoted(name)} cannot be filled piece by piece: it has to be of type"
-            " input, with its own folder below a storage",
+            f"data set {quoted(name)} cannot receive files in pieces: it must be of type input and"
+            " have its own folder below a storage",
             dataset=uid,
         )
 
@@ -117,7 +117,9 @@ class PieceTooLarge(Unprocessable):
     """A piece of a file is larger than one request may carry."""
 
     def __init__(self, size: int, limit: int) -> None:
-        super().__init__(f"a piece has at most {limit} bytes, and this has {size}", size=size)
+        super().__init__(
+            f"a piece may have at most {limit} bytes, and this piece has {size}", size=size
+        )
 
 
 class PiecesMissing(Conflict):
@@ -125,7 +127,8 @@ class PiecesMissing(Conflict):
 
     def __init__(self, name: str, received: int, size: int) -> None:
         super().__init__(
-            f"of file {quoted(name)}, {received} of {size} bytes have arrived: send the rest",
+            f"only {received} of the {size} bytes of file {quoted(name)} have arrived: send the"
+            " rest",
             file=name,
             received=received,
             size=size,
@@ -246,8 +249,8 @@ class DatasetTypeDiffers(Conflict):
     def __init__(self, into: Collect, append_only: Dataset) -> None:
         super().__init__(
             f"append-only data set {quoted(append_only.name)} is of type"
-            f" {quoted(append_only.meta.get('type'))}, and not"
-            f" {quoted(into.type)}: collect in one of another name",
+            f" {quoted(append_only.meta.get('type'))}, and not {quoted(into.type)}: collect into a"
+            " data set of another name",
             dataset=append_only.uid,
         )
 
@@ -257,7 +260,8 @@ class DatasetNotAppendOnly(Conflict):
 
     def __init__(self, dataset: Dataset) -> None:
         super().__init__(
-            f"data set {quoted(dataset.name)} does not grow, or no longer grows: it has no slices",
+            f"data set {quoted(dataset.name)} is not append-only, or no longer grows: it has no"
+            " slices",
             dataset=dataset.uid,
             state=dataset.state,
         )

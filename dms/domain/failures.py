@@ -14,5 +14,7 @@ ATTEMPTS_BEFORE_NOTICE_ON_EMPTY_STORAGE = 9
 def failure_text(state: DatasetState, reason: str, *, halted: bool) -> str:
     """Return the end of the sentence "it waits for …"; ``state`` must be one of ``WORKS``."""
     if halted:
-        return f"a person, for its {WORKS[state]} has stopped (`sluice dataset resume`): {reason}"
+        return (
+            f"a person, because its {WORKS[state]} has stopped (`sluice dataset resume`): {reason}"
+        )
     return f"its {WORKS[state]}, which fails and is tried again: {reason}"

@@ -68,8 +68,8 @@ class Root:
         if self.lies_at in {None, path}:
             return None
         return (
-            f"its folder is {path} now, and was {self.lies_at} when it was registered or last"
-            " enabled: put that back, or disable the storage and enable it where this is meant"
+            f"its folder is {path} now, but was {self.lies_at} when it was registered or last"
+            " enabled: restore the folder, or disable and enable the storage to accept the change"
         )
 
     def build_url(self, path: str) -> str:

@@ -43,12 +43,12 @@ def find_rejection_reason(marks: Watermarks, capacity: int | None, *, total: int
     """
     if total is None and (marks.low <= 1 or marks.high <= 1):
         return (
-            "are shares of what it may hold, and that is not known: it was registered without a"
-            " capacity, and its file system does not say what is free; give bytes"
+            "are shares of its capacity, which is not known: it was registered without a capacity,"
+            " and its file system does not report its free space; give bytes"
         )
     low, high = to_bytes(marks.low, total), to_bytes(marks.high, total)
     if low >= high:
         return f"are the wrong way round: {low:.0f} bytes is not less than {high:.0f}"
     if capacity is not None and high > capacity:
-        return f"cannot be reached: {high:.0f} bytes, and it holds {capacity}"
+        return f"cannot be reached: {high:.0f} bytes is more than its capacity of {capacity}"
     return ""

@@ -81,7 +81,7 @@ def asyncapi_document() -> str:
             ),
         },
         "defaultContentType": _CONTENT_TYPE,
-        "channels": {_key(queue): _channel(queue, types) for queue, types in QUEUES.items()},
+        "channels": {_key(name): _channel(name, queue.types) for name, queue in QUEUES.items()},
         "operations": {**_receive_operations(), **_send_operations()},
         "components": {
             "messages": {_key(name): _message(name) for name in PAYLOADS},
@@ -152,7 +152,7 @@ def _send_operations() -> dict[str, Any]:
     operations: dict[str, Any] = {}
     for service in SERVICES:
         for name in list_sent_messages(service):
-            for queue in sorted(queue for queue, types in QUEUES.items() if name in types):
+            for queue in sorted(one.name for one in QUEUES.values() if name in one.types):
                 operations[f"{_key(service)}-sends-{_key(name)}-to-{_key(queue)}"] = {
                     "action": "send",
                     "channel": {"$ref": f"#/channels/{_key(queue)}"},

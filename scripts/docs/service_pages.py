@@ -91,10 +91,10 @@ def _messages(service: str) -> Iterator[str]:
     yield "| direction | message | queue | meaning |"
     yield "| -- | -- | -- | -- |"
     for queue in received_queues:
-        for name in sorted(QUEUES[queue]):
+        for name in sorted(QUEUES[queue].types):
             yield f"| receives | `{name}` | `{queue}` | {_cell(first_sentence(PAYLOADS[name]))} |"
     for name in sent_messages:
-        queues = ", ".join(f"`{q}`" for q in sorted(QUEUES) if name in QUEUES[q])
+        queues = ", ".join(f"`{q}`" for q in sorted(QUEUES) if name in QUEUES[q].types)
         yield f"| sends | `{name}` | {queues} | {_cell(first_sentence(PAYLOADS[name]))} |"
 
 

@@ -48,8 +48,9 @@ class Consent:
             return
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             err.print(
-                f"error: nothing was done: this would {action}. There is no terminal to ask at:"
-                " repeat the command with --yes, or with --dry-run to see what it would do"
+                f"error: nothing was done: this would {action}. There is no terminal for a"
+                " confirmation: repeat the command with --yes, or with --dry-run to see what it"
+                " would do"
             )
             raise typer.Exit(_NOBODY_TO_ASK)
         err.print(f"This will {action}.")

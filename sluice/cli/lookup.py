@@ -236,7 +236,7 @@ def require_existing_name(kind: str, name: str, existing_names: Iterable[str]) -
     if name not in names:
         raise NotFound(
             f"there is no {kind} {quoted(name)}{did_you_mean(name, names)}: `sluice {kind} list`"
-            " shows all that there are"
+            " lists them"
         )
 
 

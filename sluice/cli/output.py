@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sluice.cli.terminal import console
+from sluice.contracts.common.numbers import size_text
 from sluice.contracts.common.problems import ServiceError
 from sluice.text.visible_text import shown_path
 
@@ -76,7 +77,7 @@ def print_files(paths: Sequence[Path]) -> int:
     """Print the path, as one line, and the size of each file, and return the total size."""
     sizes = [path.stat().st_size for path in paths]
     for path, size in zip(paths, sizes, strict=True):
-        out.print(f"{shown_path(path)}  {format_bytes(size)}")
+        out.print(f"{shown_path(path)}  {size_text(size)}")
     return sum(sizes)
 
 
@@ -102,14 +103,3 @@ def print_problem(error: ServiceError) -> None:
         if finding.file or finding.message not in sentence:
             plain = finding.severity == "error" and not finding.file
             err.print(f"  {finding.message if plain else finding}")
-
-
-def format_bytes(size: float) -> str:
-    """Return a size in decimal units: ``950 B``, ``1.5 kB``, ``20.0 MB``."""
-    if size < 1000:
-        return f"{size:.0f} B"
-    for unit in ("kB", "MB", "GB"):
-        size /= 1000
-        if size < 1000:
-            return f"{size:.1f} {unit}"
-    return f"{size / 1000:.1f} TB"

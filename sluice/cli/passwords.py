@@ -29,7 +29,7 @@ def prompt_password(what: str = "password", *, twice: bool = False) -> SecretStr
     else:
         password = getpass.getpass(f"{what}: ")
         if twice and password != getpass.getpass("again: "):
-            raise Unprocessable("these were two different passwords: nothing was changed")
+            raise Unprocessable("the two passwords differ: nothing was changed")
     if not password:
         raise Unprocessable(f"no {what} was given, at the terminal or from standard input")
     return SecretStr(password)

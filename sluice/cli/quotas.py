@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from sluice.cli.output import format_bytes
 from sluice.contracts.access.quotas import UNBOUNDED, Quantity, Quota, Quotas
+from sluice.contracts.common.numbers import size_text
 from sluice.text.visible_text import quoted
 
 Chains = Annotated[
@@ -78,7 +78,7 @@ def format_usage(quota: Quota, *, size: bool = False) -> str:
         size: Whether its numbers are bytes.
     """
     used, limit = (
-        ("" if number is None else format_bytes(number) if size else str(number))
+        ("" if number is None else size_text(number) if size else str(number))
         for number in (quota.used, quota.most)
     )
     return f"{used} of {limit}" if limit else used

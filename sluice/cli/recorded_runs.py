@@ -22,8 +22,8 @@ class ChainNotEnded(Conflict):
 
     def __init__(self, chain: Chain) -> None:
         super().__init__(
-            f"chain {chain.uid} ({chain.dataset_name}) has not ended, it is {chain.state.value}:"
-            " what it takes is known when it has",
+            f"chain {chain.uid} ({chain.dataset_name}) is {chain.state.value}: only an ended chain"
+            " can be simulated",
             chain=chain.uid,
         )
 

@@ -203,9 +203,7 @@ class ServiceClient:
                     service=self.service,
                 )
             if part in {".", ".."}:
-                raise Unprocessable(
-                    f"nothing can have the name {quoted(part)}", service=self.service
-                )
+                raise Unprocessable(f"{quoted(part)} is not a valid name", service=self.service)
         return self._http.build_request(method, path, **parts)
 
     def _read(self, response: httpx.Response, answer: type[AnswerT]) -> AnswerT:
@@ -215,8 +213,8 @@ class ServiceClient:
         except ValidationError as error:
             endpoint = f"{response.request.method} {response.request.url.path}"
             sentence = (
-                f"the {self.service} service answered {endpoint} with something else than"
-                f" {answer.__name__} ({first_fault(error)}): look whether it is of the same release"
+                f"the {self.service} service answered {endpoint} with something other than"
+                f" {answer.__name__} ({first_fault(error)}): check that it is of the same release"
             )
             raise ServiceError(sentence, service=self.service) from error
 

@@ -1,8 +1,7 @@
 """Client of the task watcher."""
 
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.chains.chains import Release, Watch, Watched, WatchList
-from sluice.contracts.common.states import WatchState
+from sluice.contracts.chains.chains import Release, Watch, Watched
 
 
 class WatcherClient(ServiceClient):
@@ -13,14 +12,6 @@ class WatcherClient(ServiceClient):
     async def watch(self, watch: Watch) -> Watched:
         """Watch a task or an upload. Repeating the call is safe."""
         return await self.call("POST", f"{API}/tasks", body=watch, answer=Watched)
-
-    async def list_watched(
-        self, *, state: WatchState | None = None, limit: int | None = None
-    ) -> WatchList:
-        """Return what is watched, newest first."""
-        return await self.call(
-            "GET", f"{API}/tasks", answer=WatchList, params={"state": state, "limit": limit}
-        )
 
     async def release(self, release: Release) -> None:
         """Have data sets deleted. When the call returns, the watcher is responsible for it.

@@ -71,8 +71,8 @@ PROCESSES: Features = {
     "CommandLineTool": _supported("one job for each file, or for all; a template may be one tool"),
     "ExpressionTool": _job_only(),
     "Operation": _supported(
-        "with `sluice:ask`: people are asked of each file; with `sluice:invoke`: the step's files"
-        " say what is run"
+        "with `sluice:ask`: people are asked about each file; with `sluice:invoke`: the step's"
+        " files say what is run"
     ),
     "Workflow": _job_only(
         "where it is given data sets and scatters over them, its steps become steps of the template"

@@ -118,8 +118,8 @@ def _parser() -> argparse.ArgumentParser:
             " object."
         ),
         epilog=(
-            "The other options are those of cwltool, in front of the process; behind it stand its"
-            " inputs. Options that cannot be carried out are refused by name."
+            "The other options are those of cwltool, before the process; its inputs come after it."
+            " Unsupported options are refused by name."
         ),
         allow_abbrev=False,
     )
@@ -215,8 +215,8 @@ def _report_misplaced_options(process_arguments: list[str]) -> None:
     ]
     if misplaced:
         _fail(
-            f"{misplaced[0]} is behind the process, where all options are inputs of the process:"
-            " put it in front of the process"
+            f"{misplaced[0]} comes after the process, where all options are inputs of the process:"
+            " put options of the command before it"
         )
 
 

@@ -88,7 +88,7 @@ def read_warm(node: Mapping[str, Any], owner: str) -> Warm | None:
         raise ValidationException(f"{usage}, not {quoted(value)}")
     fields = {str(key).removeprefix(_NAMESPACE): inner for key, inner in value.items()}
     if unknown_fields := fields.keys() - {"key", "idle", "jobs"}:
-        raise ValidationException(f"{usage}; it knows no {quoted(min(unknown_fields))}")
+        raise ValidationException(f"{usage}; it has no field {quoted(min(unknown_fields))}")
     try:
         return Warm.model_validate_json(json.dumps(fields), strict=True)
     except ValidationError as error:

@@ -125,7 +125,7 @@ def _describe_problem(part: Any) -> str | None:
 
 
 _HALF_CHARACTER = (
-    "has half a character (an unpaired surrogate), which UTF-8 cannot hold: write whole ones"
+    "contains an unpaired surrogate, which UTF-8 cannot represent: write whole characters"
 )
 
 

@@ -13,6 +13,7 @@ import psutil
 from sluice.embedded.home import Home
 from sluice.embedded.postmaster import find_postmaster, stop_postmaster
 from sluice.pilot_launchers.local_process import WORK_DIR
+from sluice.process.signals import send_signal
 from sluice.servicekit.running.processes import lives
 
 #: Seconds for a pilot to end with its jobs: usually, and if it is to end at once.
@@ -46,11 +47,11 @@ def end_leftover_processes(
     for pilot in pilots:
         # The first signal lets the pilot finish its jobs, the second makes it end at once.
         for number in (signal.SIGTERM, signal.SIGINT):
-            _send(pilot, number)
+            _signal(pilot, number)
     _wait_for(pilots, _QUICK_END_TIMEOUT if at_once else _END_TIMEOUT)
     for pilot in pilots:
         if lives(pilot.pid):
-            _send(pilot, signal.SIGKILL)
+            _signal(pilot, signal.SIGKILL)
     _wait_for(pilots, _QUICK_END_TIMEOUT)
     server = find_postmaster(home.database)
     servers = [] if server is None else [Process("PostgreSQL", server)]
@@ -88,6 +89,6 @@ def _leads_session(pid: int) -> bool:
     return False
 
 
-def _send(process: Process, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.kill(process.pid, number)
+def _signal(pilot: Process, number: signal.Signals) -> None:
+    with suppress(PermissionError):
+        send_signal(pilot.pid, number)

@@ -18,6 +18,7 @@ from sluice.embedded.home_space import has_no_space, no_space_text
 from sluice.embedded.users import SystemUser
 from sluice.network.credentials import headers_for
 from sluice.network.http_clients import send_request
+from sluice.process.signals import send_signal
 from sluice.servicekit.running.processes import lives
 
 #: Seconds for a detached system to start, to stop before it is killed, and to stop if the user
@@ -148,17 +149,12 @@ def stop_system(owner: RunningSystem, *, limit: float = STOP_LIMIT) -> None:
     when their leases end, and the database recovers at its next start.
     """
     for number in (signal.SIGTERM, signal.SIGINT):  # two equal signals could arrive as one
-        _send(owner.pid, number)
+        send_signal(owner.pid, number)
     deadline = time.monotonic() + limit
     while _is_running(owner.pid):
         if time.monotonic() > deadline:
-            _send(owner.pid, signal.SIGKILL)
+            send_signal(owner.pid, signal.SIGKILL)
         time.sleep(_POLL_PAUSE)
-
-
-def _send(pid: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(pid, number)
 
 
 def drain_system(owner: RunningSystem, tell: Callable[[str], None]) -> None:
@@ -166,7 +162,7 @@ def drain_system(owner: RunningSystem, tell: Callable[[str], None]) -> None:
 
     After Ctrl-C it stops at once as in ``stop_system``.
     """
-    _send(owner.pid, signal.SIGTERM)
+    send_signal(owner.pid, signal.SIGTERM)
     announced = 0
     checked_at = time.monotonic()
     try:

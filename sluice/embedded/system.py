@@ -170,7 +170,8 @@ class EmbeddedSystem:
             log.warning("system.leftovers_stopped", processes=list(map(str, leftovers)))
         if survivors:
             raise OSError(
-                f"a killed system has left what cannot be stopped: {', '.join(map(str, survivors))}"
+                "a killed system has left processes that cannot be stopped:"
+                f" {', '.join(map(str, survivors))}"
             )
         postgres = self._postgres
         imports = asyncio.create_task(asyncio.to_thread(_import_services))

@@ -6,10 +6,11 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+
+from sluice.process.signals import send_signal
 
 #: Variable with the number of cores for a pilot's jobs.
 CORES = "SLUICE_PILOT_CORES"
@@ -114,17 +115,13 @@ async def end_pilot(process: asyncio.subprocess.Process, hurried: asyncio.Event)
     """
     ended = asyncio.create_task(process.wait())
     hurry = asyncio.create_task(hurried.wait())
-    _send(process, signal.SIGTERM)
+    send_signal(process, signal.SIGTERM)
     await asyncio.wait([ended, hurry], return_when=asyncio.FIRST_COMPLETED)
     hurry.cancel()
     if not ended.done():
-        _send(process, signal.SIGINT)  # another signal, because two equal ones could arrive as one
+        # another signal, because two equal ones could arrive as one
+        send_signal(process, signal.SIGINT)
         await asyncio.wait([ended], timeout=HAND_BACK)
     if not ended.done():
-        _send(process, signal.SIGKILL)
+        send_signal(process, signal.SIGKILL)
     await ended
-
-
-def _send(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):
-        process.send_signal(number)

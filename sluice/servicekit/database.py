@@ -313,13 +313,12 @@ def to_not_available(error: Exception) -> NotAvailable:
     The clients of all services retry on this error.
     """
     if isinstance(error, asyncpg.DeadlockDetectedError):
-        return NotAvailable("another request changes the same things at this moment; try again")
+        return NotAvailable("another request is changing the same data; try again")
     if isinstance(error, asyncpg.InvalidCachedStatementError):
-        return NotAvailable("the database has just got another form; try again")
+        return NotAvailable("the database schema has changed; try again")
     if isinstance(error, OSError) and (error.errno in _MACHINE_ERRORS or error.filename):
         return NotAvailable(
-            f"the service cannot do this on its machine now: {reason_of(error)}; its log names the"
-            " place"
+            f"the service cannot do this on its machine now: {reason_of(error)}; see its log"
         )
     if isinstance(error, asyncpg.DiskFullError):
         return NotAvailable(

@@ -15,7 +15,7 @@ from sluice.servicekit.settings import ServiceSettings
 
 #: The purposes of the WMS's requests for secrets and of their responses, and the seconds for which
 #: either can be decrypted.
-REQUEST, ANSWER = "what the WMS asks about secrets", "what the WMS is answered about secrets"
+REQUEST, ANSWER = "the WMS's request for secrets", "the answer to the WMS's request for secrets"
 IN_TIME = 60
 
 _HOW_TO_MAKE_ONE = (

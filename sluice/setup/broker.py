@@ -96,8 +96,8 @@ async def _send_request(
         ) from error
     if answer.status_code in {401, 403}:
         raise NotAvailable(
-            "RabbitMQ does not know the administrator's login, its password, or it as an"
-            " administrator"
+            "RabbitMQ rejects the administrator's login: check the login, its password, and its"
+            " tag 'administrator'"
         )
     if answer.is_success:
         return answer
@@ -142,9 +142,9 @@ def _require_changeable(desired: Definitions, current: Definitions) -> None:
                 present.get(part) != item[part] for part in COMPARED_FIELDS[kind]
             ):
                 raise Conflict(
-                    f"{kind}: {item['name']} in virtual host {item['vhost']} was made otherwise,"
-                    " and cannot be changed: stop the services, let it run empty, delete it, and"
-                    " repeat this"
+                    f"{kind}: {item['name']} in virtual host {item['vhost']} was declared"
+                    " differently and cannot be changed: stop the services, wait until it is"
+                    " empty, delete it, and repeat the command"
                 )
 
 

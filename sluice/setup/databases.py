@@ -80,8 +80,8 @@ async def set_up_databases(
     try:
         if not await admin.fetchval("SELECT rolsuper FROM pg_roles WHERE rolname = current_user"):
             raise Conflict(
-                "the administrator's login is not a superuser of PostgreSQL: passwords can be"
-                " compared by one alone"
+                "the administrator's login is not a superuser of PostgreSQL: only a superuser can"
+                " compare passwords"
             )
         await admin.fetchval("SELECT pg_advisory_lock($1)", SETUP_LOCK)
         changes = [change for login in logins for change in await _set_up_role(admin, login)]

@@ -120,8 +120,8 @@ def broker_logins() -> list[ServiceLogin]:
         virtual_hosts = ", ".join(f"{login.variable}: {login.place}" for login in logins)
         raise InvalidSettings(
             [
-                "the services name different virtual hosts, and can exchange messages in one alone"
-                f" ({virtual_hosts})"
+                "the services name different virtual hosts, but can exchange messages only within"
+                f" one ({virtual_hosts})"
             ]
         )
     return logins
@@ -153,9 +153,7 @@ def _login(
             [f"{variable} must name a login and its password: …://login:password@host:port/…"]
         )
     if not password.isascii() or not password.isprintable():
-        raise InvalidSettings(
-            [f"{variable}: a password here is made of the printable characters of ASCII"]
-        )
+        raise InvalidSettings([f"{variable}: a password may have only printable ASCII characters"])
     return ServiceLogin(service, user, password, place(parts, variable), variable)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from sluice.contracts.access.services import SERVICES
 from sluice.contracts.messaging import queues
 from sluice.contracts.messaging.messages import EVENTS, PAYLOADS
-from sluice.contracts.messaging.queues import CONSUMER, QUEUES, SENDERS
+from sluice.contracts.messaging.queues import QUEUES, SENDERS
 
 
 def calls(service: str) -> Iterator[ast.Call]:
@@ -56,15 +56,14 @@ def test_every_service_sends_the_messages_of_the_contracts() -> None:
 def test_every_service_consumes_the_queues_of_the_contracts() -> None:
     for service in SERVICES:
         assert names_of_queues(service) == {
-            queue for queue, consumer in CONSUMER.items() if consumer == service
+            queue.name for queue in QUEUES.values() if queue.consumer == service
         }, service
 
 
 def test_every_queue_has_a_consumer_and_every_message_has_senders() -> None:
-    assert CONSUMER.keys() == QUEUES.keys()
     assert SENDERS.keys() == PAYLOADS.keys()
     assert all(SENDERS.values())
     assert {
-        *CONSUMER.values(),
+        *(queue.consumer for queue in QUEUES.values()),
         *(service for senders in SENDERS.values() for service in senders),
     } <= set(SERVICES)

@@ -13,8 +13,7 @@ import pytest
 from aio_pika.abc import AbstractChannel, AbstractConnection
 from aiormq.exceptions import ChannelAccessRefused
 
-from sluice.contracts.messaging.messages import EVENTS
-from sluice.contracts.messaging.queues import CONSUMER, DEAD_LETTER_KEEPER, QUEUES, SENDERS
+from sluice.contracts.messaging.queues import DEAD_LETTER_KEEPER, QUEUES, SENDERS
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.transport.base import (
     Delivery,
@@ -31,7 +30,7 @@ from tests.servers.rabbitmq import RabbitServer
 
 SERVICES = sorted(
     {
-        *CONSUMER.values(),
+        *(queue.consumer for queue in QUEUES.values()),
         *(one for senders in SENDERS.values() for one in senders),
         DEAD_LETTER_KEEPER,
     }
@@ -120,11 +119,12 @@ async def test_uploaded_definitions_equal_those_the_transport_declares(site: Sit
 
 async def test_every_service_may_send_and_consume_its_messages(site: Site) -> None:
     site.upload(site.document())
-    for queue, service in CONSUMER.items():
-        async with site.transport(service) as consumer, receiving(consumer, queue) as receiver:
-            for destination in (
-                [queue, *QUEUES[queue] & EVENTS] if queue in SENDERS else QUEUES[queue] & EVENTS
-            ):
+    for queue, declared in QUEUES.items():
+        async with (
+            site.transport(declared.consumer) as consumer,
+            receiving(consumer, queue) as receiver,
+        ):
+            for destination in declared.types:
                 for sender in SENDERS[destination]:
                     async with site.transport(sender) as sending:
                         await sending.send(
@@ -143,10 +143,13 @@ async def test_keeper_of_dead_letters_may_list_requeue_and_drop_them(
 ) -> None:
     site.upload(site.document())
     async with site.transport(DEAD_LETTER_KEEPER) as keeper:
-        for queue, service in CONSUMER.items():
+        for queue, declared in QUEUES.items():
             async with started(site.admin, sluice_topology()) as sending:
                 await sending.send(messages("a", "b", to=queue))
-            async with site.transport(service) as consumer, receiving(consumer, queue) as receiver:
+            async with (
+                site.transport(declared.consumer) as consumer,
+                receiving(consumer, queue) as receiver,
+            ):
                 for delivery in await receiver.take(2):
                     await delivery.reject("no")
             await until(partial(dead, keeper, queue, 2))
@@ -189,7 +192,7 @@ async def test_all_other_operations_are_refused(site: Site, service: str) -> Non
         }
         assert published == rights.write
         assert consumed == rights.read
-        queue = next(iter(CONSUMER))
+        queue = next(iter(QUEUES))
         deeds: list[Deed] = [
             lambda ch: _publish(ch, "", queue),
             lambda ch: ch.declare_queue("another"),
@@ -201,11 +204,11 @@ async def test_all_other_operations_are_refused(site: Site, service: str) -> Non
         for forbidden in deeds:
             assert not await _allowed(connection, forbidden)
     # The expected permissions come from the contracts, not from the derived definitions.
-    own = {queue for queue, consumer in CONSUMER.items() if consumer == service}
+    own = {queue.name for queue in QUEUES.values() if queue.consumer == service}
     sent = {destination for destination, senders in SENDERS.items() if service in senders}
     if service == DEAD_LETTER_KEEPER:
-        assert rights.read == {f"{queue}.dead" for queue in CONSUMER}
-        assert rights.write == set(CONSUMER)
+        assert rights.read == {f"{queue}.dead" for queue in QUEUES}
+        assert rights.write == set(QUEUES)
     else:
         assert rights.read == own
         assert {name for name in rights.write if ".rest." not in name} == sent | {

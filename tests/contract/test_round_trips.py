@@ -86,7 +86,7 @@ def _errors(model: type[BaseModel], value: dict[str, Any]) -> list[tuple[str, tu
 
 
 def test_messages_of_every_queue_have_a_payload() -> None:
-    assert {name for types in QUEUES.values() for name in types} == PAYLOADS.keys()
+    assert {name for queue in QUEUES.values() for name in queue.types} == PAYLOADS.keys()
 
 
 def test_ids_become_valid_cloudevents_attributes() -> None:

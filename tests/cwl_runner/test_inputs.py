@@ -36,7 +36,7 @@ def test_misplaced_option_is_reported(url: str, tmp_path: Path) -> None:
         {},
     )
     assert done.returncode == 2
-    assert "--outdir is behind the process" in done.stderr
+    assert "--outdir comes after the process" in done.stderr
 
 
 @pytest.mark.parametrize("options", [[], ["--relax-path-checks"]], ids=["simple", "relaxed"])

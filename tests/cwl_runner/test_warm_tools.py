@@ -169,7 +169,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         tool(), {"sluice:warm": {"key": ["models"]}}, "has no input 'models'",
     ),
     "a word that it does not know": (
-        tool(), {"sluice:warm": {"keys": ["model"]}}, "it knows no 'keys'",
+        tool(), {"sluice:warm": {"keys": ["model"]}}, "it has no field 'keys'",
     ),
     "no jobs": (tool(), {"sluice:warm": {"jobs": 0}}, "'sluice:warm' jobs: "),
     "no mapping": (tool(), {"sluice:warm": "yes"}, "is true, or a mapping"),

@@ -75,7 +75,7 @@ def test_job_continues_from_its_checkpoint_after_its_pilot_was_killed(
     job = ask(system, partial(whole_job, chain))
     assert job.attempt == 2
     output = sluice("job", "show", str(job.id), "--json", "--url", system.url).stdout
-    assert "went on from the checkpoint of 20" in output
+    assert "resumed from the checkpoint of 20" in output
     assert "(attempt 1), 1 file, 1 bytes" in output
     wait_until(
         lambda: not list_checkpoint_files(system),

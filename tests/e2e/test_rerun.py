@@ -125,4 +125,4 @@ def test_rerun_of_a_fixed_chain_runs_only_unfinished_jobs(
     refused = sluice(
         "chain", "rerun", str(chain.uid), "--from", "join", "--url", system.url, code=1
     )
-    assert "it cannot be run again: step shout would have to run, and its input" in refused.stderr
+    assert "it cannot be run again: step shout would have to run, but its input" in refused.stderr

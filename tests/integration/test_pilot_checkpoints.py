@@ -71,7 +71,7 @@ async def test_job_resumes_after_a_kill_and_leaves_no_checkpoint_at_the_end(
     lease_again(wms, task_, job, 2)
     report = await end_of(wms, 2)
     assert report.outcome is outcome
-    assert "went on from the checkpoint of" in report.message
+    assert "resumed from the checkpoint of" in report.message
     assert report.checkpoint
     await until(lambda: not checkpoint_files(root))
     assert any(name.endswith(".2.log") for name in files_below(root / "logs"))
@@ -88,7 +88,7 @@ async def test_checkpoint_of_a_failed_attempt_is_kept_until_the_job_has_ended(
     await end_of(wms, 1)
     assert len(checkpoint_files(root)) == 2
     lease_again(wms, task_, job, 2)
-    assert "went on from" in (await end_of(wms, 2)).message
+    assert "resumed from" in (await end_of(wms, 2)).message
     await until(lambda: not checkpoint_files(root))
 
 

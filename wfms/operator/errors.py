@@ -27,7 +27,7 @@ class InvalidQueryParameter(Unprocessable):
 
     def __init__(self, key: str, value: str, expected: str) -> None:
         super().__init__(
-            f"{key} is {expected}, or left out of the address; not {quoted(value)}",
+            f"{key} must be {expected} or be left out of the address, not {quoted(value)}",
             key=key,
             named=value,
         )
@@ -49,7 +49,7 @@ class RequestTooLarge(ServiceError):
 
     def __init__(self, limit: int) -> None:
         super().__init__(
-            f"the request is larger than {limit / 1024 / 1024:g} MiB, the most that is taken",
+            f"the request is larger than {limit / 1024 / 1024:g} MiB, the maximum",
             limit=limit,
         )
 

@@ -213,8 +213,8 @@ def _explain_none_ready(task: TaskStatus, facts: WaitingFacts, done: str) -> str
 def _explain_flow(task: TaskStatus, upstream: UpstreamProgress) -> str:
     return (
         f"Streams the files of step {upstream.step}: {upstream.files} of"
-        f" {format_count(upstream.total, 'job')} so far, {upstream.total - upstream.ended} to end,"
-        f" and its own {format_count(task.total, 'job')} for these files have ended."
+        f" {format_count(upstream.total, 'job')} so far, {upstream.total - upstream.ended} not"
+        f" ended, and its own {format_count(task.total, 'job')} for these files have ended."
     )
 
 
@@ -319,7 +319,8 @@ def explain_no_fit(demand: Demand, nodes: Sequence[PilotNode]) -> str:
         f" {next(_list_misfits(demand, suitable_nodes, need))}"
         for need, number in others.most_common(_MAX_REASONS)
     )
-    return f"{why} (the largest of {format_count(len(nodes), 'pilot')}{other_reasons})"
+    which = f"the largest of {len(nodes)} pilots" if several else "the only pilot"
+    return f"{why} (this is {which}{other_reasons})"
 
 
 def _list_misfits(demand: Demand, nodes: Sequence[PilotNode], need: str) -> Iterator[str]:

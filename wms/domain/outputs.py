@@ -68,8 +68,8 @@ def _require_own_name(file: OutputFile, number: int, attempt: int) -> None:
     if not (file.name.startswith(prefix) and file.url.endswith(f"/{file.name}")):
         raise InvalidReport(
             ErrorClass.INTERNAL,
-            f"the file {file.name} at {file.url} is not called as the attempt's is: {prefix}…, at"
-            " an address that ends so",
+            f"the file {file.name} at {file.url} is not named {prefix}…, or its URL does not end"
+            " with its name",
         )
 
 

@@ -199,7 +199,7 @@ def _request_larger_gpu(current: int, history: History, limits: RetryLimits) -> 
         larger,
         (
             f"not tried again: no node that could run it has a GPU with more than {current} MiB of"
-            f" memory, which it had (the largest {largest:.0f})"
+            f" memory, which it had (the largest GPU has {largest:.0f} MiB)"
         ),
     )
 
@@ -221,7 +221,7 @@ def _request_more_memory(
     return (
         ram,
         (
-            f"not tried again: no node has the {ram} MiB that another attempt would ask for (the"
-            f" largest {limits.largest_ram})"
+            f"not tried again: no node has the {ram} MiB of memory that another attempt would"
+            f" request (the largest node has {limits.largest_ram} MiB)"
         ),
     )

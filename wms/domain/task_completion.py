@@ -120,5 +120,5 @@ def _describe_failure(failed: int, total: int, boundary: Boundary) -> str:
 def _describe_rest(failed: int, canceled: int, sufficient: int) -> str:
     parts = [f"{failed} failed"] if failed else []
     if canceled:
-        parts.append(f"{canceled} canceled, for {sufficient} are sufficient")
+        parts.append(f"{canceled} canceled, because {sufficient} are sufficient")
     return "".join(f", {part}" for part in parts)

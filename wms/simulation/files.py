@@ -68,8 +68,8 @@ class Files:
         expected, columns = [ARRIVAL_COLUMN, *stages], [cell.strip() for cell in next(lines, [])]
         if columns != expected:
             raise InvalidScenario(
-                f"{file}:1: the columns are {_join_names(expected)}, as the stages of the pipeline;"
-                f" these are {_join_names(columns)}"
+                f"{file}:1: expected the columns {_join_names(expected)}, as the stages of the"
+                f" pipeline, but found {_join_names(columns)}"
             )
         rows = [
             _parse_row(line, f"{file}:{lines.line_num}", columns=len(expected))
@@ -107,9 +107,9 @@ def _parse_row(line: Sequence[str], where: str, *, columns: int) -> Row:
         raise InvalidScenario(f"{where}: has {len(line)} columns, not {columns}")
     at, *times = (_parse_seconds(cell, where) if cell.strip() else None for cell in line)
     if at is None:
-        raise InvalidScenario(f"{where}: does not say when the item comes")
+        raise InvalidScenario(f"{where}: has no arrival time of the item")
     if all(time is None for time in times):
-        raise InvalidScenario(f"{where}: an item has a job, and this one has none")
+        raise InvalidScenario(f"{where}: an item has at least one job, and this item has none")
     return Row(at, tuple(times))
 
 
@@ -120,7 +120,7 @@ def _parse_seconds(text: str, where: str) -> float:
         seconds = -1.0
     if not 0 <= seconds < 1e9:
         raise InvalidScenario(
-            f"{where}: {quoted(text.strip())} is not a number of seconds from 0 up"
+            f"{where}: {quoted(text.strip())} is not a number of seconds of 0 or more"
         )
     return seconds
 

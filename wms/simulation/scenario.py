@@ -47,7 +47,10 @@ class Distribution(Contract):
                 f" ({' and '.join(given_names) if given_names else 'none of them'} is given)"
             )
         if self.uniform is not None and self.uniform[0] > self.uniform[1]:
-            raise in_words(f"uniform goes from {self.uniform[0]:g} down to {self.uniform[1]:g}")
+            raise in_words(
+                f"uniform: the minimum {self.uniform[0]:g} is greater than the maximum"
+                f" {self.uniform[1]:g}"
+            )
         return self
 
     @property
@@ -127,9 +130,9 @@ class Arrivals(Contract):
         if self.table is not None and (
             beside := sorted(self.model_fields_set & {"pages", "count", "size"})
         ):
-            raise in_words(f"a table says all of its items: leave out {', '.join(beside)}")
+            raise in_words(f"a table lists all of its items: leave out {', '.join(beside)}")
         if self.random and self.load is None:
-            raise in_words("random goes with load: without it, give poisson")
+            raise in_words("random requires load: without load, give poisson")
         return self
 
 
@@ -189,7 +192,7 @@ class Scenario(Contract):
         for what in ("kinds", "pipelines", "nodes"):
             names = [each.name for each in getattr(self, what)]
             if twice := {name for name in names if names.count(name) > 1}:
-                raise in_words(f"{what}: {quoted(sorted(twice)[0])} is there twice")
+                raise in_words(f"{what}: {quoted(sorted(twice)[0])} appears twice")
         kinds = [kind.name for kind in self.kinds]
         for place, pipeline in enumerate(self.pipelines):
             for stage in pipeline.stages:
@@ -207,7 +210,10 @@ class Scenario(Contract):
                 )
         _require_no_cycle(self.pipelines)
         if self.until is None and any(node.lives and not node.away for node in self.nodes):
-            raise in_words("nodes that die and stay away need until: no node may be left to end it")
+            raise in_words(
+                "nodes that die permanently require until, because no node may be left to finish"
+                " the work"
+            )
         return self
 
 
@@ -223,4 +229,6 @@ def _require_no_cycle(pipelines: Sequence[Pipeline]) -> None:
     try:
         TopologicalSorter(after).prepare()
     except CycleError as error:
-        raise in_words(f"pipelines wait for each other: {' after '.join(error.args[1])}") from error
+        raise in_words(
+            f"pipelines depend on each other in a cycle: {' after '.join(error.args[1])}"
+        ) from error

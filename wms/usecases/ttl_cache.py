@@ -1,9 +1,11 @@
 """Cache of counts over many jobs, for people who look at the same page every few seconds."""
 
 import asyncio
-from collections import OrderedDict
+import time
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
+
+from cachetools import TLRUCache
 
 ResultT = TypeVar("ResultT")
 
@@ -13,26 +15,20 @@ MIN_TTL, TTL_FACTOR = 1.0, 20.0
 
 
 class TtlCache(Generic[ResultT]):
-    """TTL cache of the ``limit`` results that were used last."""
+    """TTL cache of the ``limit`` results that were used last, each valid for its own time."""
 
     def __init__(self, limit: int = 256) -> None:
-        self._limit = limit
         self._lock = asyncio.Lock()
-        self._results: OrderedDict[Hashable, tuple[float, ResultT]] = OrderedDict()
+        self._results: TLRUCache[Hashable, tuple[float, ResultT]] = TLRUCache(
+            limit, ttu=lambda _key, entry, now: now + entry[0], timer=time.monotonic
+        )
 
     async def get(self, key: Hashable, count: Callable[[], Awaitable[ResultT]]) -> ResultT:
         """Return the last result of ``count`` if it is still valid; one count runs at a time."""
-        clock = asyncio.get_running_loop().time
         async with self._lock:
-            valid_until, result = self._results.get(key, (0.0, None))
-            if result is not None and clock() < valid_until:
-                return result
-            began = clock()
-            new_result = await count()
-            ended = clock()
-            span = max(MIN_TTL, TTL_FACTOR * (ended - began))
-            self._results[key] = (ended + span, new_result)
-            self._results.move_to_end(key)
-            while len(self._results) > self._limit:
-                self._results.popitem(last=False)
-            return new_result
+            if (entry := self._results.get(key)) is None:
+                began = time.monotonic()
+                result = await count()
+                span = max(MIN_TTL, TTL_FACTOR * (time.monotonic() - began))
+                entry = self._results[key] = span, result
+            return entry[1]

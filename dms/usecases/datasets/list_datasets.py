@@ -37,7 +37,7 @@ class ConflictingQueryParameters(Unprocessable):
 
     def __init__(self, others: Iterable[str]) -> None:
         others = sorted(others)
-        why = "data sets are asked for by their uids or by other conditions, not both"
+        why = "give the uids of data sets or other conditions, not both"
         super().__init__(f"{why}: leave out {', '.join(others)}, or uid", conditions=others)
 
 

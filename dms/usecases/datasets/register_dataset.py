@@ -52,7 +52,7 @@ async def register_dataset(
     Raises:
         Conflict: The name is registered with another request or not visible, or the folder is
             taken.
-        Forbidden: The person is not in the group, or the folder is another data set's.
+        Forbidden: The person is not in the group, or the folder belongs to another data set.
         ReservedFolder: The folder is reserved for assets.
         UnknownPeriod: The period is not registered.
         Unprocessable: The run is not registered, the name or the metadata is reserved for the
@@ -93,7 +93,9 @@ async def register_dataset(
             return created, True
         first = await find_dataset_by_name(connection, new.name)
         if first is None:
-            raise Conflict(f"{subject}: the folder {new.url} is another data set's", url=new.url)
+            raise Conflict(
+                f"{subject}: the folder {new.url} belongs to another data set", url=new.url
+            )
         return await _require_same_request(connection, first, new, visibility), False
 
 
@@ -123,8 +125,9 @@ async def _require_same_request(
     if is_deleted and first.request != new.model_dump(mode="json"):
         free = await find_free_name(connection, new.name)
         raise Conflict(
-            f"the name {quoted(new.name)} was another data set's, which is {first.dataset.state},"
-            f" and is never free again: call the new one {quoted(free)}, for example",
+            f"the name {quoted(new.name)} belonged to another data set, which is"
+            f" {first.dataset.state}, and cannot be used again: choose another name, such as"
+            f" {quoted(free)}",
             dataset=first.dataset.uid,
             free=free,
         )
@@ -179,4 +182,4 @@ async def _require_no_link(reads: FileReads, folder: StoragePlace, *, subject: s
     try:
         await reads.run(folder.root.url, partial(require_no_link, folder, subject=subject))
     except StorageUnavailable as error:
-        raise NotAvailable(f"the folder of {subject} cannot be looked at: {error}") from error
+        raise NotAvailable(f"the folder of {subject} cannot be read: {error}") from error

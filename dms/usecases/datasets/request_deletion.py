@@ -62,7 +62,7 @@ async def _mark(connection: Connection, uid: UUID, *, force: bool, withdrawn: bo
     if row.dataset.type is DatasetType.OUTPUT and not force:
         raise LastOutputCopy(uid, label(row.dataset), f"of type {row.dataset.type}")
     if row.dataset.append_only is not None and not force:
-        raise LastOutputCopy(uid, row.dataset.name, "append-only, and has what chains gave")
+        raise LastOutputCopy(uid, row.dataset.name, "append-only and contains outputs of chains")
     if MARK in row.dataset.meta and not withdrawn:
         raise AssetInUse(uid, row.dataset.name, row.dataset.meta[MARK])
     await mark_dataset_deleting(connection, uid)

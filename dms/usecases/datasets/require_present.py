@@ -33,8 +33,8 @@ async def require_present(
         raise UnknownDataset(uid)
     if changes and not visibility.is_member(owned.group):
         raise Forbidden(
-            f"data set {quoted(owned.name)} is the group {owned.group}'s, which shares it for"
-            " reading",
+            f"data set {quoted(owned.name)} belongs to the group {owned.group}, which shares it for"
+            " reading only",
             dataset=uid,
         )
 
@@ -58,7 +58,7 @@ async def require_folders_present(
         Forbidden: One is.
     """
     if (folder := await _foreign(connection, urls, visibility)) is not None:
-        raise Forbidden(f"{_url_inside(urls, folder)} is in a folder that is another group's")
+        raise Forbidden(f"{_url_inside(urls, folder)} is in a folder that belongs to another group")
 
 
 async def require_free_folder(connection: Connection, url: str, visibility: Visibility) -> None:
@@ -68,7 +68,9 @@ async def require_free_folder(connection: Connection, url: str, visibility: Visi
         Forbidden: One does.
     """
     if visibility.groups is not None and await contains_foreign_folder(connection, url, visibility):
-        raise Forbidden(f"in {url} there is a folder that is another group's: give one below it")
+        raise Forbidden(
+            f"{url} contains a folder that belongs to another group: give a folder below it"
+        )
 
 
 async def present_folders(
@@ -104,7 +106,7 @@ async def require_files_present(
         return
     path = await find_foreign_file(connection, places, visibility)
     if path is not None:
-        raise Forbidden(f"the file {path} is another group's")
+        raise Forbidden(f"the file {path} belongs to another group")
 
 
 def _with_parents(url: str) -> list[str]:

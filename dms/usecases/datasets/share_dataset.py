@@ -25,8 +25,8 @@ class DatasetDeleted(Conflict):
 
     def __init__(self, dataset: Dataset) -> None:
         super().__init__(
-            f"data set {quoted(dataset.name)} is {dataset.state}: there is nothing to share."
-            " Where a chain has used it up, share the chain's outputs",
+            f"data set {quoted(dataset.name)} is {dataset.state}: there is nothing to share. If a"
+            " chain has consumed it, share the chain's outputs",
             dataset=dataset.uid,
         )
 

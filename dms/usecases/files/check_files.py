@@ -47,7 +47,7 @@ async def check_files(
                     partial(_check, claimed[start : start + MAX_FILES_PER_CHECK], verify=verify),
                 )
             except StorageUnavailable as error:
-                raise NotAvailable(f"the files cannot be looked at: {error}") from error
+                raise NotAvailable(f"the files cannot be checked: {error}") from error
     return faults
 
 
@@ -68,9 +68,9 @@ def fault_at(path: str, size: int) -> str | None:
     try:
         status = os.stat(path)
     except FileNotFoundError:
-        return "is not there: write it before it is registered"
+        return "does not exist: write it before you register it"
     except OSError as error:
-        return f"cannot be looked at: {reason_of(error)}"
+        return f"cannot be checked: {reason_of(error)}"
     if not S_ISREG(status.st_mode):
         return "is not a plain file"
     return None if status.st_size == size else f"has {status.st_size} bytes, not {size}"

@@ -48,7 +48,7 @@ async def check_stated_files(
             try:
                 file_faults = await context.reads.run(url, check)
             except StorageUnavailable as error:
-                raise NotAvailable(f"the files cannot be looked at: {error}") from error
+                raise NotAvailable(f"the files cannot be checked: {error}") from error
             for number, fault in file_faults.items():
                 faults[number] = fault
     return faults

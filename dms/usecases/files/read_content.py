@@ -118,7 +118,7 @@ async def open_log(context: DmsContext, url: str, visibility: Visibility = ALL) 
     except OutsideStorage as error:
         raise OutsideStorages("log", url, "leads out of its storage") from error
     except NotAFile as error:
-        raise OutsideStorages("log", url, f"names no log: {error.reason}") from error
+        raise OutsideStorages("log", url, f"is not the URL of a log: {error.reason}") from error
     except StorageError as error:
         raise NotAvailable(f"the storage does not give the log: {error}", url=url) from error
     return FileContent(file, place.path.rpartition("/")[2], file.size, None)

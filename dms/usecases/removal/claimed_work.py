@@ -26,7 +26,7 @@ from sluice.text.os_errors import reason_of
 log = structlog.get_logger(__name__)
 
 #: The reason that users see.
-_UNEXPECTED = "an unexpected error, which the log of the DMS has; it is tried again"
+_UNEXPECTED = "an unexpected error, which is in the log of the DMS; it is tried again"
 
 
 Work = Callable[[DmsContext, DatasetClaim], Awaitable[None]]

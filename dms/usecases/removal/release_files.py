@@ -22,8 +22,8 @@ class DatasetNotIntermediate(Unprocessable):
 
     def __init__(self, uid: UUID, name: str, type: DatasetType) -> None:
         super().__init__(
-            f"data set {quoted(name)} is of type {type}: only data between steps gives up"
-            " its files one by one",
+            f"data set {quoted(name)} is of type {type}: only intermediate data can release its"
+            " files one by one",
             dataset=uid,
         )
 

@@ -132,7 +132,7 @@ class StorageMonitor:
             raise StorageRefused(
                 name,
                 url,
-                "cannot be looked at by the DMS: it does not answer, or does not let it in",
+                "is not accessible to the DMS: it does not answer, or it denies access",
             )
         if not self._may_lie_at(url, folders):
             raise StorageRefused(name, url, self._outside())
@@ -172,8 +172,8 @@ class StorageMonitor:
     def _outside(self) -> str:
         where = ", ".join(self.roots) or "none is given"
         return (
-            f"is not in a place where storages may be ({where}): add its folder, or one above it,"
-            f" to {SETTING} and start the DMS again (`sluice up` has --storage-root)"
+            f"is outside the folders in which storages may be ({where}): add its folder, or one"
+            f" above it, to {SETTING} and start the DMS again (`sluice up` has --storage-root)"
         )
 
     def _may_lie_at(self, url: str, folders: _Folders) -> bool:

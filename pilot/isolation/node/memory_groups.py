@@ -112,7 +112,7 @@ def limit_file(groups: ControlGroupSettings) -> str:
 def _create_in_v1(name: str) -> PilotControlGroups:
     own = _find_own_group(lambda kind, options: kind == "cgroup" and "memory" in options, "memory")
     if (own / "memory.use_hierarchy").read_text().strip() != "1":
-        raise NoControlGroupsError(f"{own} does not count what is in groups below it")
+        raise NoControlGroupsError(f"{own} does not count the memory of groups below it")
     pilot_groups = _create_groups(own / name, version=1, previous_group=None)
     # In version 1, each controller has its own tree.
     others = {
@@ -144,7 +144,7 @@ def _create_in_v2(name: str) -> PilotControlGroups:
     """
     own = _find_own_group(lambda kind, options: kind == "cgroup2", "")
     if "memory" not in (own / "cgroup.controllers").read_text().split():
-        raise NoControlGroupsError("it does not look after memory here")
+        raise NoControlGroupsError("it does not control memory here")
     previous_group = None
     # Only the root group may divide memory and have processes too.
     if not (own / "memory.max").exists():

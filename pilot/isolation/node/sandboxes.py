@@ -89,7 +89,7 @@ def find_sandbox(
         return sandbox
     if use == "required":
         raise NoSandboxError(
-            f"SLUICE_PILOT_SANDBOX is required, and {sandbox}; see to that (what a node needs:"
+            f"SLUICE_PILOT_SANDBOX is required, but {sandbox}; fix this (what a node needs:"
             " docs/how-to/contain-tools.md), or set it to preferred, to run tools without"
         )
     return sandbox
@@ -115,14 +115,14 @@ def _try_sandbox(folder: Path, more: Sequence[str], hidden: Sequence[Path]) -> S
         return sandbox
     why = why_no_namespaces()
     if why is not None:
-        return f"no namespaces can be made on this node: {why} ({failure})"
+        return f"namespaces cannot be created on this node: {why} ({failure})"
     reduced = make(visible.without(_find_broken_paths(make, visible)))
     if reduced.dropped != sandbox.dropped:
         failure = _find_failure(reduced, network=False)
     if failure is None:
         return reduced
     raise NoSandboxError(
-        f"the sandbox does not work, though this node can have one: {failure}; see to that (what a"
+        f"the sandbox does not work, though this node can have one: {failure}; fix this (what a"
         " node needs: docs/how-to/contain-tools.md), or set SLUICE_PILOT_SANDBOX=off, to run tools"
         " with the rights of the pilot's user"
     )

@@ -63,7 +63,7 @@ def find_slot_users(names: Sequence[str], slots: int) -> list[SlotUser]:
         number, times = Counter(numbers).most_common(1)[0]
         if times > 1:
             raise UnsuitableUsersError(
-                f"{what} {number} is there {times} times: give each slot a user with a separate"
+                f"{what} {number} appears {times} times: give each slot a user with a separate"
                 " group"
             )
     return users
@@ -154,7 +154,7 @@ def _find_failure(user: SlotUser, folder: Path, closed: Path) -> str | None:
             lines = output.read().decode(errors="replace").strip().splitlines()
     if status == 0:
         return None
-    return lines[-1][:300] if lines else f"the try ended with status {status}"
+    return lines[-1][:300] if lines else f"the test ended with status {status}"
 
 
 def _run(programs: UserPrograms, arguments: Sequence[str], folder: str, output: int) -> int:

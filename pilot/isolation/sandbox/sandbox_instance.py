@@ -287,8 +287,8 @@ class SandboxInstance:
             return
         if network is None:
             raise OSError(
-                f"the tool asks for a network (NetworkAccess), and {self._sandbox.no_network}; see"
-                " to that, or let it run where there is one"
+                f"the tool asks for a network (NetworkAccess), and {self._sandbox.no_network}; fix"
+                " this, or run the tool on a node with a network for tools"
             )
         self._network_process = network.start(_first_child(bubblewrap))
 

@@ -72,7 +72,7 @@ class UserPrograms:
             streams,
         )
         if "pid" not in answer:
-            raise SlotUserError("the process that starts it had none to spare")
+            raise SlotUserError("the process that starts it had no process left")
         if "errno" in answer:
             os.waitpid(answer["pid"], 0)
             raise OSError(answer["errno"], os.strerror(answer["errno"]), arguments[0])

@@ -119,7 +119,7 @@ class Checkpoints:
                     break
                 tried |= {checkpoint.number for checkpoint in checkpoints}
         if self._noted_lines:
-            self._note("no whole checkpoint was found: it started from nothing")
+            self._note("no complete checkpoint was found: it started from the beginning")
 
     def _try_restore(
         self,
@@ -144,7 +144,7 @@ class Checkpoints:
             self._note(f"{description} cannot be used: {reason_of(error)}")
             return False
         amount = _format_amount(len(checkpoint.files), checkpoint.size)
-        self.resume_note = f"went on from {description}, {amount}"
+        self.resume_note = f"resumed from {description}, {amount}"
         self._note(self.resume_note)
         return True
 

@@ -265,7 +265,7 @@ def _open_stdin(prepared: PreparedJob, streams: ExitStack) -> IO[bytes] | int:
         return streams.enter_context(open(prepared.job_files.open(prepared.stdin), "rb"))
     except ForeignFileError as error:
         raise AttemptError(
-            ErrorClass.TOOL_REFUSED, f"the tool's stdin cannot be taken: {error}"
+            ErrorClass.TOOL_REFUSED, f"the tool's stdin cannot be opened: {error}"
         ) from error
 
 

@@ -27,7 +27,7 @@ class MemoryLimit:
         maximum = f"{self.maximum:.0f} MiB"
         if self.request:
             return f"having asked for {self.request} MiB (ramMin), which lets it use {maximum}"
-        return f"all that this node lets a job have that asks for none (ramMin): {maximum}"
+        return f"the maximum on this node for a job without a memory request (ramMin): {maximum}"
 
 
 def choose_memory_limit(task: PilotTask, job: LeasedJob, settings: RunnerSettings) -> MemoryLimit:

@@ -46,5 +46,5 @@ class ToolAmounts:
             with os.fdopen(job_files.open(path), "rb") as file:
                 return parse_spent(file.read(MAX_SPENT_FILE + 1))
         except (InvalidSpentFile, ForeignFileError, OSError) as error:
-            self._note(f"all that the job reserved counts as spent: {reason_of(error)}")
+            self._note(f"the whole reservation of the job counts as spent: {reason_of(error)}")
             return {}

@@ -79,8 +79,8 @@ class Images:
             return image.name
         if image.pull is None:
             sentence = (
-                f"the image {quoted(image.name)} is not on this node, and nothing says where it"
-                " comes from (dockerPull)"
+                f"the image {quoted(image.name)} is not on this node, and the tool names no source"
+                " for it (dockerPull)"
             )
             raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
         self._run_pull(image, "pull", image.pull)
@@ -89,7 +89,7 @@ class Images:
             and call_engine(self._engine, *inspect, image.name).returncode != 0
         ):
             sentence = (
-                f"the image {quoted(image.pull)} was pulled, and there is still none called"
+                f"the image {quoted(image.pull)} was pulled, but there is still no image called"
                 f" {quoted(image.name)} (dockerImageId)"
             )
             raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
@@ -100,8 +100,8 @@ class Images:
         if not path.exists():
             if image.pull is None:
                 sentence = (
-                    f"the image {quoted(image.name)} cannot be had: nothing says where it comes"
-                    " from (dockerPull)"
+                    f"the image {quoted(image.name)} is not available: the tool names no source for"
+                    " it (dockerPull)"
                 )
                 raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
             new = path.with_suffix(".new")

@@ -102,15 +102,15 @@ def _move_secrets(
         if engine.kind is ContainerEngine.UDOCKER:
             raise AttemptError(
                 ErrorClass.INTERNAL,
-                f"the variable {name} has a secret in it, and udocker, the engine of this node, is"
-                " told variables on its command line, which all can read: give the tool a file"
+                f"the variable {name} contains a secret, but udocker, the engine of this node, gets"
+                " variables on its command line, which everyone can read: give the tool a file"
                 " (InitialWorkDirRequirement), or run a pilot with another engine",
             )
         if name in environment:
             raise AttemptError(
                 ErrorClass.TOOL_REFUSED,
-                f"the variable {name} has a secret in it, and the engine of the container has one"
-                " of that name itself: give it another name",
+                f"the variable {name} contains a secret, but the container engine uses a variable"
+                " of this name itself: give it another name",
             )
         environment[name] = value
         arguments.append(f"--env={name}")

@@ -107,7 +107,7 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
         unstorable = find_unstorable_part(answer["value"])
         if unstorable is not None:
             self._raise_limit_error(
-                f"the expression {_quote(scan)} gave what cannot be used: {unstorable}"
+                f"the expression {_quote(scan)} returned an unusable value: {unstorable}"
             )
         return answer["value"]
 
@@ -138,7 +138,7 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
             self._raise_end_error(scan, process.wait(), exchange.error_output)
         except (ValueError, RecursionError) as error:
             self._raise_limit_error(
-                f"the expression {_quote(scan)} gave no answer that can be used: {reason_of(error)}"
+                f"the expression {_quote(scan)} returned no usable answer: {reason_of(error)}"
             )
         self._answers += 1
         return answer

@@ -91,7 +91,7 @@ def require_sound_object(job_files: JobFiles, outdir: str) -> bool:
         return False
     if stat.S_ISDIR(status.st_mode):
         raise InvalidOutputError(
-            f"{_OBJECT} is a folder: let the tool write a file, or call it otherwise"
+            f"{_OBJECT} is a folder: let the tool write a file, or give the folder another name"
         )
     if status.st_size > MAX_JSON:
         raise InvalidOutputError(

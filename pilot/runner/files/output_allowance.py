@@ -54,6 +54,7 @@ class OutputAllowance:
         if self._disk and self._remaining < 0:
             raise InvalidOutputError(
                 f"its files are larger than the {self._disk} MiB that the job may write, beside its"
-                " inputs (files with holes count in full, those given several times each time): ask"
-                " for more disk (ResourceRequirement, outdirMin), or give less"
+                " inputs (files with holes count in full, and files that are output several times"
+                " count each time): request more disk (ResourceRequirement, outdirMin), or write"
+                " less"
             )

@@ -210,17 +210,17 @@ class WarmRequest:
         self._received += chunk
         if not chunk:
             self._received.clear()
-            self.failure = "closed its standard output, and has not answered"
+            self.failure = "closed its standard output without an answer"
             return True
         if b"\n" not in chunk:
             if len(self._received) > _MAX_ANSWER:
-                self.failure = f"wrote more than {_MAX_ANSWER >> 20} MiB, and no answer"
+                self.failure = f"wrote more than {_MAX_ANSWER >> 20} MiB without an answer"
             return bool(self.failure)
         line, _, rest = bytes(self._received).partition(b"\n")
         self._parse_answer(line)
         if rest and self.answer is not None:
             self.answer = None
-            self.failure = f"wrote {_quote(rest)} behind its answer"
+            self.failure = f"wrote {_quote(rest)} after its answer"
         return True
 
     def _parse_answer(self, line: bytes) -> None:
@@ -238,8 +238,8 @@ class WarmRequest:
             self.failure = f"wrote {_quote(line)} instead of an answer"
             return
         if number != self._id and (number or self._expects_number):
-            request = f"request {number}" if number else "no request by its number"
-            self.failure = f"answered {request}, and was asked {self._id}"
+            request = f"request {number}" if number else "a request without its number"
+            self.failure = f"answered {request} instead of request {self._id}"
             return
         self.answer = Answer(code, output, numbered=number != 0)
 

@@ -142,7 +142,8 @@ class CommandLine:
         prepared.environment = cast(dict[str, str], secrets.retrieve(prepared.environment))
         if self._image is not None and not uses_container:
             prepared.note = (
-                f"container {self._image.name} is a hint, and this node has no engine: run without"
+                f"container {self._image.name} is a hint, and this node has no engine: the tool"
+                " runs without it"
             )
         return prepared
 

@@ -133,7 +133,8 @@ class WorkflowExecutable:
             return ""
         images = ", ".join(image.name for image in requirement.images)
         return (
-            f"containers {images} are hints, and this node has no engine: run without"
+            f"containers {images} are hints, and this node has no engine: the tools run without"
+            " them"
             if container is None
             else f"containers {images}"
         )

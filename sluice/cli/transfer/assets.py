@@ -10,9 +10,10 @@ from pathlib import Path
 from uuid import UUID
 
 from sluice.cli.connection import Connection
-from sluice.cli.output import err, format_bytes
+from sluice.cli.output import err
 from sluice.cli.transfer.folders import list_folder, print_hidden
 from sluice.cli.transfer.inputs import describe_path_problem
+from sluice.contracts.common.numbers import size_text
 from sluice.contracts.common.problems import Conflict, Finding, Unprocessable
 from sluice.contracts.data.assets import (
     PIECE,
@@ -117,7 +118,7 @@ async def _send(
     offset, number = missing.received, missing.number
     size = await asyncio.to_thread(os.path.getsize, path)
     if size > PIECE:
-        err.print(f"sending {escaped(missing.path)} ({format_bytes(size - offset)})")
+        err.print(f"sending {escaped(missing.path)} ({size_text(size - offset)})")
     while piece := await asyncio.to_thread(_read, path, offset):
         await connection.operator.send_asset_piece(name, draft, piece, number=number, offset=offset)
         offset += len(piece)

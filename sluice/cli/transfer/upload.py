@@ -69,10 +69,9 @@ async def upload_files(
     registered, is_new = await _make_dataset(connection, dataset, folder)
     if registered.state is not DatasetState.OPEN:
         raise Conflict(
-            f"there is a data set {quoted(dataset.name)} already, {registered.state} with"
-            f" {format_count(registered.count_files, 'file')}: call the new one"
-            f" {dataset.name[:190]}-2, for example; a name is never free again, also when its data"
-            " set has been deleted"
+            f"data set {quoted(dataset.name)} already exists, {registered.state} with"
+            f" {format_count(registered.count_files, 'file')}: choose another name, such as"
+            f" {dataset.name[:190]}-2; the names of deleted data sets cannot be used again"
         )
     urls = [f"{folder}/{name}" for name in names]
     try:
@@ -130,7 +129,7 @@ async def _require_space(
             if not quota.leaves(number):
                 reached = ReachedQuota(holder, quantity, quota, number)
                 raise Conflict(
-                    f"{reached}: this is {quantity.in_words(number)} more; nothing was begun"
+                    f"{reached}: this would add {quantity.in_words(number)}; nothing was started"
                 )
 
 

@@ -26,14 +26,6 @@ class ToolCalls(ServiceClient):
         """
         return await self.call("GET", _path(name), answer=Tool, params={"version": version})
 
-    async def list_tool_versions(self, name: str) -> ToolList:
-        """Return the versions of a tool, newest first.
-
-        Raises:
-            NotFound: There is no such tool.
-        """
-        return await self.call("GET", f"{_path(name)}/versions", answer=ToolList)
-
     async def store_tool(self, new: NewTool) -> StoredTool:
         """Store a tool.
 

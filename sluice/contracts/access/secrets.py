@@ -61,8 +61,8 @@ def _require_usable(value: SecretStr) -> SecretStr:
         raise in_words("the value of a secret is not valid UTF-8") from None
     if size > MAX_SECRET:
         raise in_words(
-            f"the value of a secret may have {MAX_SECRET} bytes, and this one has {size}: give a"
-            " tool what is larger as a file of a data set"
+            f"the value of a secret may have {MAX_SECRET} bytes, and this one has {size}: give"
+            " larger values to tools as a file of a data set"
         )
     return value
 

@@ -46,7 +46,9 @@ class AlreadyAcknowledged(Conflict):
     """Another person has acknowledged the notice. The first acknowledgement stays."""
 
     def __init__(self, what: str, by: str, at: datetime) -> None:
-        super().__init__(f"{by} has seen it already, {at:%F %T}: {what}", by=by, at=at.isoformat())
+        super().__init__(
+            f"{by} already acknowledged it, {at:%F %T}: {what}", by=by, at=at.isoformat()
+        )
 
 
 class ChainCounts(Contract):

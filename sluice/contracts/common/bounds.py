@@ -44,8 +44,7 @@ def json_check(subject: str, limit: int, remedy: str) -> Callable[[dict[str, Any
             return value
         if is_deeper_than(value, MAX_DEPTH):
             raise in_words(
-                f"{subject} may nest objects and lists {MAX_DEPTH} deep, and these go deeper:"
-                f" {remedy}"
+                f"{subject} may nest objects and lists at most {MAX_DEPTH} levels deep: {remedy}"
             )
         content = pydantic_core.to_json(value, inf_nan_mode="null")
         if len(content) > limit:
@@ -55,8 +54,8 @@ def json_check(subject: str, limit: int, remedy: str) -> Callable[[dict[str, Any
         # JSON has no number for NaN and infinity. Null would be stored instead.
         if b"null" in content and (number := find_non_finite(value)) is not None:
             raise in_words(
-                f"{subject} may have numbers that JSON knows, and {describe_number(number)} is"
-                " none: give it as text"
+                f"{subject} must not contain {describe_number(number)}, which JSON does not have:"
+                " give it as text"
             )
         return value
 
@@ -103,10 +102,10 @@ def find_non_finite(value: object) -> float | None:
     return None
 
 
-_REMEDY = "keep what is larger in a file of a data set"
+_REMEDY = "store larger values in a file of a data set"
 check_meta = json_check("metadata", MAX_META, _REMEDY)
 check_inherited = json_check("metadata", MAX_META + MAX_ADDED, _REMEDY)
-check_origin = json_check("the origin of a file", MAX_META, "name what made it in fewer words")
+check_origin = json_check("the origin of a file", MAX_META, "shorten the description of the origin")
 
 #: Metadata in a request.
 NewMetadata = Annotated[
@@ -118,7 +117,7 @@ NewMetadata = Annotated[
 #: Values of parameters in a request.
 NewParams = Annotated[
     dict[str, Any],
-    AfterValidator(json_check("values of parameters", MAX_PARAMS, "give what is larger as a file")),
+    AfterValidator(json_check("values of parameters", MAX_PARAMS, "give larger values as a file")),
     Field(description=f"At most {MAX_PARAMS} bytes as JSON, nested at most {MAX_DEPTH} deep."),
 ]
 

@@ -19,7 +19,7 @@ class AmbiguousName(Conflict):
     def __init__(self, kind: str, name: str, candidates: Sequence[str]) -> None:
         findings = [Finding(message=candidate) for candidate in candidates]
         super().__init__(
-            f"{len(findings)} {kind} are called {quoted(name)}: name one by its uid",
+            f"{len(findings)} {kind} are called {quoted(name)}: give the uid of one",
             findings=findings,
         )
 

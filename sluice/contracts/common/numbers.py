@@ -41,3 +41,15 @@ def size_text(size: float) -> str:
             return f"{size:.0f} {unit}" if unit == "B" or size >= 99.5 else f"{size:.1f} {unit}"
         size /= 1000
     return f"{size:.1f} PB"
+
+
+def seconds_text(seconds: float) -> str:
+    """Return a duration: ``0 s``, ``250 ms``, ``4.2 s``, ``1.5 min``, ``2.5 h``."""
+    if seconds == 0:
+        return "0 s"
+    if seconds < 1:
+        return f"{seconds * 1000:.3g} ms"
+    for unit, unit_seconds in (("h", 3600.0), ("min", 60.0)):
+        if seconds >= unit_seconds:
+            return f"{seconds / unit_seconds:.3g} {unit}"
+    return f"{seconds:.3g} s"

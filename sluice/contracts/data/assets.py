@@ -33,9 +33,10 @@ class AssetInUse(Conflict):
 
     def __init__(self, uid: UUID, name: str, asset: object) -> None:
         super().__init__(
-            f"data set {name} holds a version of the asset {quoted(asset)}, which new chains may be"
-            f" given: it goes when that is taken back (`sluice asset show {asset}` lists them,"
-            f" `sluice asset remove {asset}@VERSION` takes one back) and no chain needs it",
+            f"data set {name} holds a version of the asset {quoted(asset)}, which new chains may"
+            f" use: it is deleted when the version is withdrawn (`sluice asset show {asset}` lists"
+            f" versions, `sluice asset remove {asset}@VERSION` withdraws one) and no chain needs"
+            " it",
             dataset=uid,
         )
 
@@ -85,8 +86,8 @@ def _in_order(text: str) -> str:
     """Return a new text, or raise an error if a character would show it in another order."""
     if forbidden := REORDERING.intersection(text):
         raise in_words(
-            f"{quoted(text)} has the character U+{ord(min(forbidden)):04X}, which shows the text"
-            " behind it in another order than it has: remove it"
+            f"{quoted(text)} has the character U+{ord(min(forbidden)):04X}, which changes the order"
+            " in which the following text is displayed: remove it"
         )
     return text
 

@@ -8,10 +8,10 @@ def deletion_text(retention: Retention) -> str:
     if retention.input == "keep":
         data = "the input stays"
     elif retention.only_copies:
-        data = "so is the input, also where it is the only copy"
+        data = "so is the input, even if it is the only copy"
     else:
         data = (
-            "so is the input where it is a copy (`sluice run`, `sluice dataset register`); an input"
+            "so is the input if it is a copy (`sluice run`, `sluice dataset register`); an input"
             " that was registered without a copy stays"
         )
     logs = (

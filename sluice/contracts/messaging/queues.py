@@ -1,5 +1,7 @@
 """Queues between services. Each has one consumer."""
 
+from dataclasses import dataclass
+
 from sluice.contracts.messaging.messages import (
     DATASET_CLOSED,
     DMS_DELETIONS,
@@ -16,46 +18,56 @@ INTAKE_WAKE = "wfms.intake.wake"
 WATCHER_WAKE = "wfms.watcher.wake"
 WMS_WAKE = "wms.wake"
 
-#: Queue → types of the messages that it receives.
-QUEUES: dict[str, frozenset[str]] = {
-    WMS_TASKS: frozenset({WMS_TASKS}),
-    WMS_DOWNSTREAM_COUNTS: frozenset({WMS_DOWNSTREAM_COUNTS}),
-    DMS_FILES: frozenset({DMS_FILES}),
-    DMS_RELEASES: frozenset({DMS_RELEASES}),
-    DMS_DELETIONS: frozenset({DMS_DELETIONS}),
-    DMS_UPLOADS: frozenset({DMS_UPLOADS}),
-    INTAKE_WAKE: frozenset({DATASET_CLOSED}),
-    WATCHER_WAKE: frozenset({TASK_ENDED, DATASET_CLOSED}),
-    WMS_WAKE: frozenset({DATASET_CLOSED}),
-}
-
 #: The number of deliveries after which an unhandled message becomes a dead letter.
 DELIVERY_LIMIT = 5
-#: Queue → its own number of deliveries. A broker that has the queue keeps the number with which the
-#: queue was declared: delete the queue there when it is empty.
-DELIVERY_LIMITS: dict[str, int] = {}
 
-#: Queue → its consumer service.
-CONSUMER: dict[str, str] = {
-    WMS_TASKS: "wms",
-    WMS_DOWNSTREAM_COUNTS: "wms",
-    DMS_FILES: "dms",
-    DMS_RELEASES: "dms",
-    DMS_DELETIONS: "dms",
-    DMS_UPLOADS: "dms",
-    INTAKE_WAKE: "wfms.intake",
-    WATCHER_WAKE: "wfms.watcher",
-    WMS_WAKE: "wms",
+
+@dataclass(frozen=True, slots=True)
+class QueueDeclaration:
+    """A queue of the contracts.
+
+    Attributes:
+        name: The name of the queue. A queue of commands has the name of their type.
+        consumer: The service that consumes the queue.
+        senders: The services that send commands to the queue.
+        events: The events that wake the consumer. A queue of commands receives none.
+        delivery_limit: The number of deliveries of a message. A broker that has the queue keeps the
+            number with which the queue was declared: delete the queue there when it is empty.
+    """
+
+    name: str
+    consumer: str
+    senders: frozenset[str] = frozenset()
+    events: frozenset[str] = frozenset()
+    delivery_limit: int = DELIVERY_LIMIT
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The types of the messages that the queue receives."""
+        return self.events or frozenset({self.name})
+
+
+#: All queues by name.
+QUEUES: dict[str, QueueDeclaration] = {
+    queue.name: queue
+    for queue in (
+        QueueDeclaration(WMS_TASKS, "wms", frozenset({"wfms.chains"})),
+        QueueDeclaration(WMS_DOWNSTREAM_COUNTS, "wms", frozenset({"wfms.chains"})),
+        QueueDeclaration(DMS_FILES, "dms", frozenset({"wms"})),
+        QueueDeclaration(DMS_RELEASES, "dms", frozenset({"wms"})),
+        QueueDeclaration(DMS_DELETIONS, "dms", frozenset({"wfms.watcher"})),
+        QueueDeclaration(DMS_UPLOADS, "dms", frozenset({"wfms.chains"})),
+        QueueDeclaration(INTAKE_WAKE, "wfms.intake", events=frozenset({DATASET_CLOSED})),
+        QueueDeclaration(
+            WATCHER_WAKE, "wfms.watcher", events=frozenset({TASK_ENDED, DATASET_CLOSED})
+        ),
+        QueueDeclaration(WMS_WAKE, "wms", events=frozenset({DATASET_CLOSED})),
+    )
 }
 
-#: Destination (queue or event) → the services that send to it.
+#: Destination (queue of commands, or event) → the services that send to it.
 SENDERS: dict[str, frozenset[str]] = {
-    WMS_TASKS: frozenset({"wfms.chains"}),
-    WMS_DOWNSTREAM_COUNTS: frozenset({"wfms.chains"}),
-    DMS_FILES: frozenset({"wms"}),
-    DMS_RELEASES: frozenset({"wms"}),
-    DMS_DELETIONS: frozenset({"wfms.watcher"}),
-    DMS_UPLOADS: frozenset({"wfms.chains"}),
+    **{queue.name: queue.senders for queue in QUEUES.values() if not queue.events},
     DATASET_CLOSED: frozenset({"dms"}),
     TASK_ENDED: frozenset({"wms"}),
 }

@@ -101,7 +101,7 @@ def _few(node: NodeResources) -> NodeResources:
             f"a node names at most {MAX_GPUS} GPUs, each with {MAX_WORD} characters at most"
         )
     if len({gpu.uuid for gpu in node.devices}) < len(node.devices):
-        raise in_words("a node has each of its GPUs once")
+        raise in_words("a node lists each of its GPUs once")
     amounts = {"cores": node.cores, "ram": node.ram, "disk": node.disk}
     for name, amount in amounts.items():
         if not 0 <= amount <= MAX_NODE_SHARE:

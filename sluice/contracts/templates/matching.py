@@ -53,9 +53,9 @@ def find_rejection_reason(dataset: Dataset, plan: Plan, *, template: str) -> str
     only.
     """
     if dataset.slice is not None and dataset.slice.reader != template:
-        return f"is not the template {dataset.slice.reader}, for which it was cut"
+        return f"is not the template {dataset.slice.reader}, for which the slice was cut"
     if dataset.slice is None and plan.trigger is not None:
-        what = "takes what is new in append-only data sets" if plan.match else "takes no data set"
+        what = "takes new files of append-only data sets" if plan.match else "takes no data set"
         return f"{what}, and runs {describe_trigger(plan.trigger)}"
     return find_unmet_condition(plan, facts_of(dataset))
 
@@ -115,7 +115,7 @@ def _describe_fact(condition: Condition, value: Any, key: str) -> str:
         return quoted(value)
     text = json.dumps(str(value))
     return (
-        f"the number {quoted(value)} and no text (in quotes it is one: {text} in JSON,"
+        f"the number {quoted(value)}, not a text (quote it to make it a text: {text} in JSON,"
         f" '{key}={text}' on the command line)"
     )
 
@@ -141,8 +141,8 @@ def missing_parameters_text(missing: Mapping[str, str]) -> str:
     listed = ", ".join(f"{name} (from metadata {quoted(key)})" for name, key in missing.items())
     options = " ".join(f"--param {name}=…" for name in missing)
     return (
-        f"matches, but the data set has no value for its parameters {listed}; by hand they are"
-        f" given so: sluice chain start DATASET TEMPLATE {options}"
+        f"matches, but the data set has no value for its parameters {listed}; to give them: sluice"
+        f" chain start DATASET TEMPLATE {options}"
     )
 
 

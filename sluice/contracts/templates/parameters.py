@@ -66,7 +66,9 @@ def _list_trouble(plan: Plan, step: PlanStep, values: Mapping[str, Any]) -> str:
     lists = {port: argument_value(plan, step.arguments[port], values) for port in step.needs.items}
     for port, items in lists.items():
         if not isinstance(items, list):
-            return f"step {quoted(step.name)} scatters over {quoted(port)}, which is given no list"
+            return (
+                f"step {quoted(step.name)} scatters over {quoted(port)}, whose value is not a list"
+            )
     sizes = {port: len(items) for port, items in lists.items()}
     return "" if step.cross else unequal_lists(step.name, sizes)
 
@@ -93,9 +95,8 @@ def _unknown(plan: Plan, name: str) -> str:
     if name in plan.secrets:
         secret = plan.secrets[name].name
         return (
-            f"parameter {quoted(name)} is given by nobody: its value is the secret"
-            f" {quoted(secret)}, which"
-            f" `sluice secret set {secret}` sets"
+            f"parameter {quoted(name)} cannot be given: its value is the secret {quoted(secret)},"
+            f" which `sluice secret set {secret}` sets"
         )
     listed = ", ".join(
         f"{other} ({', '.join(filter(None, (describe(parameter.type), need(parameter))))})"
@@ -178,8 +179,8 @@ def _asset_trouble(value: str, *, bundles: bool) -> str:
     """
     if bundles:
         return (
-            "takes a directory, or files with secondary files, and no asset: one whose parameter is"
-            " of type Directory is bound to it in the template (sluice:bind)"
+            "takes a directory, or files with secondary files, not an asset: the template can"
+            " bind an asset to a parameter of type Directory (sluice:bind)"
         )
     try:
         AssetRef.read(value)

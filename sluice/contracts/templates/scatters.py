@@ -38,6 +38,6 @@ def unequal_lists(step: str, sizes: Mapping[str, int], *, files: Mapping[str, in
         *(f"{format_count(size, 'value')} at {quoted(port)}" for port, size in sizes.items()),
     ]
     return (
-        f"step {quoted(step)} takes those of the same number of its inputs together, and there are"
+        f"step {quoted(step)} pairs its inputs by number, but there are"
         f" {' and '.join(descriptions)}: {_REMEDY}"
     )

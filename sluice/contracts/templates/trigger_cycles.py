@@ -94,13 +94,13 @@ def why_cycle(
     if not cycle:
         return None
     return (
-        f"it does not begin by itself: {format_count(before, 'chain')} have begun so, each on what"
-        f" the one before gave, because the templates form a trigger cycle:"
-        f" {describe_cycle(cycle, visibility)}."
-        f" Disable one of them (sluice template disable {template.name}), or publish it so that it"
-        " collects elsewhere: the others then go on. By hand it can be started on any data set"
-        f" (sluice chain start DATASET {template.name}). Where the cycle is meant, let"
-        f" SLUICE_INTAKE_GENERATIONS be more than {max_generations}"
+        f"it does not start automatically: {format_count(before, 'chain')} have started on each"
+        " other's outputs, because the templates form a trigger cycle:"
+        f" {describe_cycle(cycle, visibility)}. Disable one of them (sluice template disable"
+        f" {template.name}), or publish it so that it collects into another data set: the others"
+        " then continue. It can be started manually on any data set (sluice chain start DATASET"
+        f" {template.name}). If the cycle is intended, set SLUICE_INTAKE_GENERATIONS to more than"
+        f" {max_generations}"
     )
 
 

@@ -14,8 +14,8 @@ def check_assets(flow: Dataflow, findings: Findings) -> None:
             continue
         findings.error(
             flow.extensions.workflow.inner.get(("bind", name), START),
-            f"the parameter {quoted(name)} is of type {short_form(port.type)}, and {ref} is files:"
-            " its type is File (of an asset with one file), File[] or Directory",
+            f"the parameter {quoted(name)} is of type {short_form(port.type)}, but {ref} consists"
+            " of files: the type must be File (of an asset with one file), File[] or Directory",
         )
     for (name, link), origin in flow.wiring.origins.items():
         step = flow.workflow.steps[name]

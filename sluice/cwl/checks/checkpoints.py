@@ -48,7 +48,7 @@ def _obstacle(step: Step, fields: Fields, flow: Dataflow, findings: Findings) ->
             else "its type does not say whether it takes one file or all"
         )
         return (
-            f"{reason}, so that each job is a separate workflow: say it in the tool (its inputs'"
+            f"{reason}, so that each job is a separate workflow: move this to the tool (its inputs'"
             " types, the valueFrom of its arguments)"
         )
     return ""

@@ -75,7 +75,7 @@ def check_fields_without_data(flow: Dataflow, findings: Findings) -> None:
     for field, place in fields:
         findings.error(
             place,
-            f"'sluice:{field}' is about the data set, and no input of the workflow is one:"
+            f"'sluice:{field}' refers to the data set, but no input of the workflow is a data set:"
             f" {advice}",
         )
 
@@ -99,7 +99,7 @@ def check_required_parameters(flow: Dataflow, findings: Findings) -> None:
         if name in flow.secrets:
             findings.error(
                 workflow.inner.get(("require", f"parameters.{name}"), START),
-                f"{quoted(name)} is a secret, which no service looks into",
+                f"{quoted(name)} is a secret, and services cannot check the values of secrets",
             )
         elif name not in parameters:
             findings.error(

@@ -45,7 +45,7 @@ def _check_default_of_files(port: Port, wiring: Wiring, findings: Findings) -> N
     if port.name == wiring.data_input:
         findings.error(
             place,
-            f"{quoted(port.name)} is the data set, and data sets come from the catalogue: it has no"
+            f"{quoted(port.name)} is the data set, which comes from the catalogue: remove its"
             " default",
         )
     elif port.name in wiring.asset_inputs:
@@ -53,16 +53,15 @@ def _check_default_of_files(port: Port, wiring: Wiring, findings: Findings) -> N
     elif without_null(port.type) != "File" or "secondaryFiles" in port.body:
         findings.error(
             place,
-            f"{quoted(port.name)} comes from the catalogue, and by default only a single file,"
-            " without others beside it, can come:"
-            f" {INPUTS['default of files or directories'].note}",
+            f"{quoted(port.name)} comes from the catalogue, and only a single file without"
+            f" secondary files can be a default: {INPUTS['default of files or directories'].note}",
         )
     elif file_literal(port) is None:
         findings.error(
             place,
-            f"the default of {quoted(port.name)} is not a file with its text: name one that is"
-            " uploaded along ('{class: File, location: words.txt}'), or give its text as"
-            " 'contents'",
+            f"the default of {quoted(port.name)} is not a file with its text: name a file that is"
+            " uploaded with the template ('{class: File, location: words.txt}'), or give its"
+            " text as 'contents'",
         )
 
 
@@ -72,8 +71,8 @@ def _check_secondary_patterns(port: Port, wiring: Wiring, findings: Findings) ->
     if port.name in wiring.asset_inputs:
         findings.error(
             place,
-            f"{quoted(port.name)} is bound to an asset, whose files have none beside them: make it"
-            " a Directory, which has all of them",
+            f"{quoted(port.name)} is bound to an asset, whose files have no secondary files: make"
+            " it a Directory, which contains all files",
         )
     elif without_null(port.type) not in ("File", ARRAY_OF_FILES):
         findings.error(

@@ -76,7 +76,7 @@ def _check_output(name: str, origin: SourcePort, flow: Dataflow, findings: Findi
             f"output {quoted(name)}",
             source_type,
             missing,
-            "there may be none: let the output be ",
+            "the value may be missing: let the output be ",
         )
         target_type = flow.workflow.output_types[name]
         _report_misfit(
@@ -136,7 +136,7 @@ class _LinkEnd:
     source_type: Any
     missing: _MissingValues
     missing_warning: str = (
-        "the step fails where there is none; where the tool can do without, let it take "
+        "the step fails if the value is missing; if the tool can do without it, let it take "
     )
 
     @property

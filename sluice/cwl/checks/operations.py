@@ -43,7 +43,7 @@ def check_operations(flow: Dataflow, findings: Findings) -> None:
             findings.error(
                 step.field_place("run"),
                 f"step {quoted(step.name)} runs an Operation, which does nothing: write a"
-                " CommandLineTool, or 'sluice:ask' where people are asked of each file, or"
+                " CommandLineTool, or 'sluice:ask' where people are asked about each file, or"
                 " 'sluice:invoke: true' where the step's files are invocations",
             )
         elif not is_operation and step.has_tool:
@@ -152,7 +152,7 @@ def _check_ports(step: Step, ask: Ask, findings: Findings) -> None:
     ):
         findings.error(
             step.field_place("run"),
-            f"step {quoted(step.name)} asks people of each file: its Operation has one input, of"
+            f"step {quoted(step.name)} asks people about each file: its Operation has one input, of"
             " type File, that the step scatters over, one more for what 'gold' names, and one"
             " output, of type File; and the step has no expressions",
         )
@@ -166,5 +166,5 @@ def _refuse_bundles(step: Step, name: str, flow: Dataflow, findings: Findings) -
         findings.error(
             step.links[name].source_place,
             f"input {quoted(name)} of step {quoted(step.name)} gets files with secondary files, or"
-            " directories; people are asked of plain files ('sluice:ask')",
+            " directories; people are asked about plain files ('sluice:ask')",
         )

@@ -45,15 +45,15 @@ def _describe_mismatch(step: Step, first: str, other: str, numbering: Numbering)
     if len(lineage) == len(others) == 1:
         spread = next((name for name in (*others, *lineage) if not name.startswith("/")), "")
         return (
-            f"of {quoted(first)} and {quoted(other)} together, and these are not numbered alike:"
-            f" the list that step {quoted(spread)} gives is counted separately. Let one step give"
-            " both as lists (of the same length, in the same order), or give one of them whole to"
-            " every job"
+            f"of {quoted(first)} and {quoted(other)} together, but these have different numbers:"
+            f" the list that step {quoted(spread)} writes is numbered separately. Let one step"
+            " write both as lists (of the same length, in the same order), or give one of them"
+            " whole to every job"
         )
     return (
-        f"of {quoted(first)} and {quoted(other)} together, and these are not put together of the"
-        " same data sets in the same order: give both the sources of the same steps, or pair them"
-        " in a step for each source"
+        f"of {quoted(first)} and {quoted(other)} together, but these do not consist of the same"
+        " data sets in the same order: give both the sources of the same steps, or pair them in a"
+        " step for each source"
     )
 
 

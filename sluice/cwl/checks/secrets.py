@@ -54,14 +54,14 @@ def _check_parameter(name: str, flow: Dataflow, findings: Findings) -> None:
     if short_form(without_null(port.type)) != "string":
         findings.error(
             place,
-            f"the parameter {quoted(name)} is of type {short_form(port.type)}, and a secret is a"
-            " text: its type is string",
+            f"the parameter {quoted(name)} is of type {short_form(port.type)}, but a secret is a"
+            " text: make its type string",
         )
     if port.body.get("default") is not None:
         findings.error(
             port.field_place("default"),
-            f"{quoted(name)} is a secret, and all can read the text of a template: it has"
-            " no default",
+            f"{quoted(name)} is a secret, and everyone can read the text of a template: remove its"
+            " default",
         )
 
 
@@ -133,8 +133,8 @@ class _SecretChecker:
                 for name in sorted(secret_inputs):
                     self.findings.error(
                         text_place(body, "run"),
-                        f"step {quoted(step.name)} takes the secret {quoted(name)} and runs no"
-                        " CommandLineTool, which alone can be given one",
+                        f"step {quoted(step.name)} takes the secret {quoted(name)} but does not run"
+                        " a CommandLineTool: only a CommandLineTool can be given secrets",
                     )
 
     def _check_link(self, step: NamedNode, step_body: CommentedMap, link: NamedNode) -> None:
@@ -143,8 +143,8 @@ class _SecretChecker:
         if key is not None or len(_link_sources(link)) > 1:
             self.findings.error(
                 link.place if key is None else text_place(body, key),
-                f"input {quoted(link.name)} of step {quoted(step.name)} is a secret, which is"
-                " handed on as it is: from one source, and without"
+                f"input {quoted(link.name)} of step {quoted(step.name)} is a secret, which must be"
+                " passed on unchanged: from one source, and without"
                 f" {'others' if key is None else quoted(key)}",
             )
         if link.name in as_list(step_body.get("scatter")):
@@ -176,8 +176,8 @@ class _SecretChecker:
             if port.body is not None and "inputBinding" in port.body:
                 self.findings.error(
                     text_place(port.body, "inputBinding"),
-                    f"{quoted(port.name)} is a secret, and command lines can be read by all on the"
-                    f" node: {_ADVICE} $(inputs.{port.name})",
+                    f"{quoted(port.name)} is a secret, and command lines can be read by everyone on"
+                    f" the node: {_ADVICE} $(inputs.{port.name})",
                 )
             self._check_expressions(tool, requirements, port.name)
 

@@ -77,7 +77,7 @@ class _SizeChecker:
                 self._findings.error(
                     step.place,
                     f"the tools up to step {quoted(step.name)}, each with what the workflow"
-                    f" requires for it, come to more than {MAX_VALUES} values or"
+                    f" requires for it, add up to more than {MAX_VALUES} values or"
                     f" {MAX_CHARACTERS >> 20} MiB of text: too much for a template; let only the"
                     " tools that need it have what is large",
                 )

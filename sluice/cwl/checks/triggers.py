@@ -28,9 +28,9 @@ def check_trigger(flow: Dataflow, findings: Findings) -> None:
     elif not match.conditions:
         findings.error(
             place,
-            "'sluice:match' does not say of which append-only data set the workflow takes what"
-            " is new: add 'sluice:type: corpus', where outputs that say 'sluice:collect: corpus'"
-            " are",
+            "'sluice:match' does not name the append-only data set whose new files the workflow"
+            " takes: add, for example, 'sluice:type: corpus' for the data set of outputs with"
+            " 'sluice:collect: corpus'",
         )
     for name, port in flow.workflow.inputs.items():
         if name == flow.wiring.data_input or _has_binding(flow, name):
@@ -67,5 +67,5 @@ def warn_of_trigger_cycles(flow: Dataflow, findings: Findings) -> None:
             findings.warning(
                 flow.extensions.outputs[name].places["collect"],
                 f"output {quoted(name)} is collected in the append-only data set that the workflow"
-                " takes: it is given what it has made, again and again",
+                " takes: the workflow would process its own output again and again",
             )

@@ -102,8 +102,8 @@ class _WarmToolChecker:
             )
             self.findings.error(
                 next(iter(expressions), place),
-                f"{self._tool_phrase} {reason}, so that each job is a separate workflow: say it"
-                " in the tool (its inputs' types, the valueFrom of its arguments)",
+                f"{self._tool_phrase} {reason}, so that each job is a separate workflow: move this"
+                " to the tool (its inputs' types, the valueFrom of its arguments)",
             )
         else:
             return True

@@ -228,7 +228,7 @@ def _link_inputs(step: ComposedStep, workflow: ComposedWorkflow) -> None:
             _link_by_type(step, port, upstream_candidates or groups, workflow)
     if workflow.steps and not step.links:
         workflow.misfits.append(
-            f"step {step.name}: it takes nothing of what comes before it"
+            f"step {step.name}: it takes no output of an earlier step"
             f" ({_describe_candidates(groups)}); its inputs are {_describe_ports(ports)}"
         )
 
@@ -256,7 +256,7 @@ def _link_by_type(
             names = " or ".join(link.candidate.words for link in links)
             workflow.misfits.append(
                 f"step {step.name}: its input {quoted(port.name)} ({_port_words(port)}) could be"
-                f" {names}: give the one that is meant and the input the same name"
+                f" {names}: give the intended output and the input the same name"
             )
             return
         if links:
@@ -265,9 +265,9 @@ def _link_by_type(
     if port.depth == 0 and step.links:
         return  # given with each chain
     workflow.misfits.append(
-        f"step {step.name}: its input {quoted(port.name)} takes {_port_words(port)}, and nothing"
-        f" before it gives one: there is {_describe_candidates(groups)}; where it is an asset, the"
-        f" tool says so: 'sluice:bind: {{{port.name}: \"asset:NAME\"}}'"
+        f"step {step.name}: its input {quoted(port.name)} takes {_port_words(port)}, but no earlier"
+        f" step has such an output: there is {_describe_candidates(groups)}; if it is an asset,"
+        f" bind it in the tool: 'sluice:bind: {{{port.name}: \"asset:NAME\"}}'"
     )
 
 
@@ -342,7 +342,7 @@ def _name_outputs(workflow: ComposedWorkflow) -> None:
         )
         workflow.outputs[name] = candidate
     if workflow.steps and not outputs:
-        workflow.misfits.append(f"step {workflow.steps[-1].name}: it gives no file")
+        workflow.misfits.append(f"step {workflow.steps[-1].name}: it has no output file")
 
 
 def output_type(candidate: LinkCandidate) -> Any:

@@ -100,7 +100,8 @@ def read_tool(text: str, *, file: str) -> tuple[LibraryTool | None, list[Finding
         class_name = root.get("class") if isinstance(root, CommentedMap) else None
         findings.error(
             START,
-            f"not a CommandLineTool, which is what the library has, but {class_name or 'none'}",
+            "the library has CommandLineTools only, and the class of this document is"
+            f" {class_name or 'missing'}",
         )
         return None, findings.sorted()
     if not check_type_depth(root, findings):
@@ -133,7 +134,7 @@ def _refuse_other_files(node: Any, findings: Findings) -> None:
             if key in _INCLUSIONS:
                 findings.error(
                     text_place(node, key),
-                    f"{quoted(key)}: a tool of the library must be in one file",
+                    f"{quoted(key)}: a tool of the library must be a single file",
                 )
             else:
                 _refuse_other_files(value, findings)

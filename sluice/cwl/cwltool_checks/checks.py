@@ -63,9 +63,7 @@ def _describe_exception(cause: BaseException) -> str:
     """Return the text of an exception, and say so if it is a fault of the loader."""
     message = str(cause) or type(cause).__name__
     if isinstance(cause, LookupError | TypeError | AttributeError | AssertionError):
-        return (
-            f"cwltool cannot load this document, and says only: {type(cause).__name__}: {message}"
-        )
+        return f"cwltool cannot load this document: {type(cause).__name__}: {message}"
     return message
 
 
@@ -94,7 +92,6 @@ def _check_all_parts(workflow: CommentedMap, findings: Findings) -> None:
     except Exception as error:  # see _load_as_cwltool
         if not findings.failed:
             report_text(
-                f"not CWL: {error}; a mapping, a list or a text stands where another of these is"
-                " wanted",
+                f"not CWL: {error}; a value has another type than expected",
                 findings,
             )

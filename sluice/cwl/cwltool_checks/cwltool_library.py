@@ -58,7 +58,7 @@ class Cwltool:
             def fetch_text(self, url: str, content_types: list[str] | None = None) -> str:
                 """Refuse to read an address."""
                 raise ValidationException(
-                    f"{quoted(url)} is outside this document, and nothing but the document is read"
+                    f"{quoted(url)} is outside this document, and only the document is read"
                 )
 
             def check_exists(self, url: str) -> bool:

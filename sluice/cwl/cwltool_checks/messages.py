@@ -15,7 +15,7 @@ _PLACED_MESSAGE = re.compile(
 #: A type as JSON, at the end of a message or before its next word.
 _TYPE = re.compile(r"of type (\"\w+\"|[\[{].*?[\]}])(?= is incompatible| with sink|$)")
 
-_NOTHING = "nothing stands here, and a value is expected: write it, or leave the field out"
+_NOTHING = "the value is missing: write it, or leave the field out"
 #: The names of value kinds in schema-salad, and ours.
 _KINDS = {
     "int": "a number",

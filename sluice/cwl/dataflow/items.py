@@ -60,8 +60,8 @@ def is_valid_scatter(step: Step, findings: Findings) -> bool:
         findings.error(
             step.field_place("scatter" if method is None else "scatterMethod"),
             f"step {quoted(step.name)} scatters over several inputs: write 'scatterMethod:"
-            " dotproduct', which takes those of the same number together, or 'flat_crossproduct',"
-            f" which takes each with each{unknown_method}",
+            " dotproduct', which pairs them by number, or 'flat_crossproduct', which takes each"
+            f" with each{unknown_method}",
         )
         return False
     return True
@@ -72,7 +72,7 @@ def _constant_problem(link: Link) -> str:
         return ""
     if "valueFrom" in link.body:
         return (
-            "whose 'valueFrom' is worked out in each job, of one item: give it a 'source', or a"
+            "whose 'valueFrom' is evaluated in each job, for one item: give it a 'source', or a"
             " list as its 'default'"
         )
     return "which gets no list: give it a 'source', or a list as its 'default'"

@@ -239,7 +239,7 @@ class _Resolver:
         subject = f"output {quoted(link.name)}"
         if link.sources is None:
             self.findings.error(
-                link.place, f"{subject} has no 'outputSource': name the step's output that it is"
+                link.place, f"{subject} has no 'outputSource': name the output of a step"
             )
             return None
         advice = SOURCES["output that is an input of the workflow"].note
@@ -347,7 +347,7 @@ def _is_one_data_set(
         findings.error(
             link.source_place,
             f"{step.describe_input(link.name)} divides or joins the value of parameter"
-            f" {quoted(bundle)}, which has files in it, and which only a job can do",
+            f" {quoted(bundle)}, which contains files: only a job can do this",
         )
     elif check_merge(link, streams, step.describe_input(link.name), findings):
         return True

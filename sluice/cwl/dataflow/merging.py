@@ -99,7 +99,7 @@ def check_merge(
             else "there is one source"
         )
         problem = (
-            f"has 'pickValue: {pick}', which chooses among sources of one value each, and {reason}"
+            f"has 'pickValue: {pick}', which chooses among sources of one value each, but {reason}"
         )
     elif is_merged(link) and (
         folder := next((name for name, stream in data_sources if stream.folder), None)
@@ -124,8 +124,8 @@ def _kind_mismatch(link: Link, data_sources: Sequence[tuple[str, EntryStream]]) 
     if other is None:
         return ""
     return (
-        f"joins files and other values: {quoted(first)} and {quoted(other)} are not both plain"
-        " files, which are kept in another way"
+        f"joins files with other values: {quoted(first)} and {quoted(other)} must both be plain"
+        " files, or neither"
     )
 
 
@@ -133,8 +133,8 @@ def _nested_lists(lists: Sequence[str]) -> str:
     if not lists:
         return ""
     return (
-        f"would be lists in a list, as {quoted(lists[0])} is a whole data set: write 'linkMerge:"
-        " merge_flattened', which gives the entries of one source after those of the other"
+        f"would be a list of lists, because {quoted(lists[0])} is a whole data set: write"
+        " 'linkMerge: merge_flattened', which concatenates the entries of its sources"
     )
 
 
@@ -148,8 +148,8 @@ def _list_from_job(data_sources: Sequence[tuple[str, EntryStream]]) -> str:
             kind == "Any" or is_list(kind) for kind in type_alternatives(stream.type)
         ):
             return (
-                f"takes the list apart that a job gives as {quoted(source)}"
-                f" ({short_form(stream.type)}): let a step before it do that"
+                f"would split the list that a job writes to {quoted(source)}"
+                f" ({short_form(stream.type)}): let an earlier step do this"
             )
     return ""
 

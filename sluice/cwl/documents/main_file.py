@@ -84,8 +84,8 @@ def _report_unclear_main(
     elif contents.workflows:
         findings.error(
             START,
-            "the workflows refer to each other in a circle:"
-            f" {_describe_files(contents.workflows)}; say which is the main one",
+            f"the workflows refer to each other in a cycle: {_describe_files(contents.workflows)};"
+            " say which is the main one",
         )
     else:
         findings.error(

@@ -50,7 +50,7 @@ def _model_reader(kind: type[BaseModel], *, hidden: Collection[str] = ()) -> Rea
                 )
             else:
                 value.report_error(
-                    f"knows no {quoted(key)}{suggest_or_list(key, allowed_fields)}", places[key]
+                    f"has no field {quoted(key)}{suggest_or_list(key, allowed_fields)}", places[key]
                 )
         try:
             return kind.model_validate(
@@ -60,7 +60,7 @@ def _model_reader(kind: type[BaseModel], *, hidden: Collection[str] = ()) -> Rea
             for problem in error.errors():
                 key = str(problem["loc"][0]) if problem["loc"] else ""
                 if problem["type"] == "missing":
-                    value.report_error(f"says no {quoted(key)}; {FIELDS[value.name].example}")
+                    value.report_error(f"requires {quoted(key)}; {FIELDS[value.name].example}")
                     continue
                 value.report_error(
                     f"{key}: {lower_first(validation_sentence(problem))}, not"
@@ -92,7 +92,7 @@ def _boundary(value: FieldValue) -> Boundary | None:
     boundary: Boundary | None = _model_reader(Boundary)(value)
     if boundary is not None and boundary.minimum > boundary.sufficient:
         value.report_error(
-            f"asks for at least {boundary.minimum}, and is satisfied with less"
+            f"requires at least {boundary.minimum}, but is satisfied with less"
             f" ({boundary.sufficient})"
         )
         return None
@@ -161,7 +161,7 @@ def _warm(value: FieldValue) -> Warm | None:
         value.plain_key, map(str, value.raw_value)
     ):
         value.report_error(
-            "knows no 'kind'; there is: key, idle, jobs", value.inner_places()["kind"]
+            "has no field 'kind'; there is: key, idle, jobs", value.inner_places()["kind"]
         )
         return None
     warm: Warm | None = _model_reader(Warm)(value)
@@ -205,13 +205,13 @@ def _require(value: FieldValue) -> Require | None:
     if mapping is None:
         return None
     if not mapping:
-        value.report_error(f"says nothing; {FIELDS[value.name].example}")
+        value.report_error(f"is empty; {FIELDS[value.name].example}")
     conditions: dict[str, Any] = {}
     for key, condition in mapping.items():
         name, place = value.plain_key(key), text_place(mapping, key)
         if name not in Require.model_fields:
             value.report_error(
-                f"knows no {quoted(name)}{suggest_or_list(name, Require.model_fields)}", place
+                f"has no field {quoted(name)}{suggest_or_list(name, Require.model_fields)}", place
             )
         elif name in {"meta", "parameters"}:
             if isinstance(condition, CommentedMap) and condition:

@@ -210,7 +210,7 @@ class _ExtensionReader:
         elif not FIELDS[name].is_allowed_on(owner.kind):
             self.findings.error(place, f"{quoted(key)} belongs to {FIELDS[name].owner}, not here")
         elif name in fields.values:
-            self.findings.error(place, f"{quoted(key)} stands twice here")
+            self.findings.error(place, f"{quoted(key)} is a duplicate")
         else:
             example = FIELDS[name].example
             value = FieldValue(node, key, name, self.findings, self.remove_prefix, example)

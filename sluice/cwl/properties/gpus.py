@@ -130,8 +130,8 @@ class _CudaReader:
         if isinstance(value, str):
             self.findings.warning(
                 text_place(self.requirement.body, key),
-                f"{quoted(key)} is an expression, which only the job can work out: one GPU is asked"
-                " for",
+                f"{quoted(key)} is an expression, which only the job can evaluate: one GPU is"
+                " requested",
             )
             return False
         if type(value) is int and 1 <= value <= MAX_GPUS_PER_JOB:

@@ -62,12 +62,13 @@ def _read_growth_trigger(value: FieldValue, mapping: Any, place: TextPlace) -> G
     if unknown_fields := [key for key in fields if key not in GrowthTrigger.model_fields]:
         for key in unknown_fields:
             value.report_error(
-                f"every: knows no {quoted(key)}{suggest_or_list(key, GrowthTrigger.model_fields)}",
+                "every: has no field"
+                f" {quoted(key)}{suggest_or_list(key, GrowthTrigger.model_fields)}",
                 places[key],
             )
         return None
     if "files" not in fields and "hours" not in fields:
-        value.report_error("every: says 'files', 'hours', or both", place)
+        value.report_error("every: requires 'files', 'hours', or both", place)
         return None
     try:
         return GrowthTrigger.model_validate(fields, strict=True)
@@ -129,7 +130,8 @@ def read_collect(value: FieldValue) -> Collect | None:
     places = value.inner_places()
     for key in [key for key in fields if key not in Collect.model_fields]:
         value.report_error(
-            f"knows no {quoted(key)}{suggest_or_list(key, Collect.model_fields)}", places.get(key)
+            f"has no field {quoted(key)}{suggest_or_list(key, Collect.model_fields)}",
+            places.get(key),
         )
         del fields[key]
     if "name" not in fields:

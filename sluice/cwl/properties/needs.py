@@ -150,7 +150,7 @@ def _container(step: Step, tools: Sequence[Requirements], findings: Findings) ->
         findings.warning(
             docker_requirements[0].place,
             f"the container of step {quoted(step.name)} is a hint: on a node without Docker, Podman"
-            " or the like its jobs run without, and need the tool installed there",
+            " or the like its jobs run without a container, and need the tool installed there",
         )
     return Container(images=list(images.values()), required=required) if images else None
 

@@ -75,7 +75,7 @@ def _check_names(owner: CommentedMap, document: Document, findings: Findings) ->
             elif name in _REFUSED_EXTENSIONS:
                 findings.error(
                     entry.place,
-                    f"{quoted(entry.name)} is not supported, as a hint neither:"
+                    f"{quoted(entry.name)} is not supported, not even as a hint:"
                     f" {_REFUSED_EXTENSIONS[name].note}",
                 )
             elif kind == "hints" and name not in _KNOWN_REQUIREMENTS:

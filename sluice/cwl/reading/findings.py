@@ -60,7 +60,7 @@ def suggest_or_list(word: str, known_names: Iterable[str]) -> str:
 def cycle_message(steps: Sequence[str]) -> str:
     """Return the message for steps that wait for each other in a circle."""
     path = [*steps[:_MAX_CYCLE], *(["…"] if len(steps) > _MAX_CYCLE else []), steps[0]]
-    return f"the steps wait for each other in a circle: {' → '.join(map(shortened, path))}"
+    return f"the steps depend on each other in a cycle: {' → '.join(map(shortened, path))}"
 
 
 class Findings:

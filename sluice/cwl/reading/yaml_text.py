@@ -110,7 +110,7 @@ def _check_order(text: str) -> None:
         code = f"{ord(match[0]):04X}"
         raise UnreadableError(
             place_at(text, match.start()),
-            f"the character U+{code} shows the text behind it in another order than it has:"
+            f"the character U+{code} changes the order in which the following text is displayed:"
             f' remove it, or write "\\u{code}" where a value needs it',
         )
 
@@ -211,12 +211,10 @@ class _Builder:
     def _alias(self, event: Any) -> None:
         place = _mark(event.start_mark)
         if any(container.anchor == event.anchor for container in self.open_containers):
-            raise UnreadableError(
-                place, f"the alias '*{event.anchor}' stands inside what it repeats"
-            )
+            raise UnreadableError(place, f"the alias '*{event.anchor}' refers to itself")
         if event.anchor not in self.anchors:
             raise UnreadableError(
-                place, f"the alias '*{event.anchor}' repeats an anchor that is not there"
+                place, f"the alias '*{event.anchor}' refers to an anchor that does not exist"
             )
         value, size = self.anchors[event.anchor]
         self._count(size, place)
@@ -235,7 +233,7 @@ class _Builder:
         except ValueError:
             self.findings.error(
                 place,
-                f"{quoted(event.value)} looks like a number to YAML, and is not one; quote it if it"
+                f"{quoted(event.value)} looks like a number to YAML, but is not one; quote it if it"
                 " is text",
             )
             return event.value
@@ -258,7 +256,7 @@ class _Builder:
         value = plain_value(event.value)
         if f"{CORE_TAG}{_YAML_NAMES.get(type(value))}" != event.tag:
             raise UnreadableError(
-                place, f"{quoted(event.value)} is not what its YAML tag {quoted(event.tag)} says"
+                place, f"{quoted(event.value)} does not match its YAML tag {quoted(event.tag)}"
             )
         return value
 
@@ -309,7 +307,7 @@ class _Container:
             first = self.merge_line if is_merge else self.node.lc.data[self.key][0] + 1
             findings.error(
                 place,
-                f"the key {quoted(self.key)} stands twice here; the first is in line {first}"
+                f"the key {quoted(self.key)} is a duplicate; the first is in line {first}"
                 + (": merge several mappings with one list" if is_merge else ""),
             )
 
@@ -363,4 +361,4 @@ def _why_not_storable(value: Any) -> str:
             "has more than the 64 bits of a whole number:"
             f" {INPUTS['whole number of more than 64 bits'].note}"
         )
-    return "is not a number that can be worked with; quote it if it is text"
+    return "is not a number that can be represented; quote it if it is text"

@@ -112,7 +112,7 @@ class Authentication:
         )
         if principal is None and self._without is None:
             raise Unauthenticated(
-                "the token of the request is not one that this service knows: it was taken back, is"
-                " of another system, or was not copied whole"
+                "this service does not know the token of the request: it was revoked, belongs to"
+                " another system, or was not copied completely"
             )
         return principal or self._without

@@ -51,7 +51,7 @@ def require(declared: RoutePolicy, principal: Principal | None, path: Mapping[st
 
 def _needed(declared: RoutePolicy, principal: Principal) -> str:
     if isinstance(principal, Person) and declared.role is not None:
-        return f"it takes the role {declared.role}"
+        return f"it requires the role {declared.role}"
     return f"it is for {declared}"
 
 

@@ -94,10 +94,12 @@ def apply_delegation(principal: Principal | None, scope: Scope) -> Principal | N
     if header is None or not isinstance(principal, ServiceCaller):
         return principal
     if principal.service not in _DELEGATING_SERVICES:
-        raise Unauthenticated(f"{principal} asks for itself alone")
+        raise Unauthenticated(f"{principal} may not act on behalf of others")
     try:
         delegation = OnBehalfOf.model_validate_json(header)
     except ValidationError as error:
-        raise Unauthenticated(f"{principal} does not say clearly for whom it asks") from error
+        raise Unauthenticated(
+            f"{principal} does not name one person on whose behalf it acts"
+        ) from error
     person = Person(delegation.name, delegation.role, tuple(delegation.groups))
     return replace(principal, behalf=person, request=delegation.request)

@@ -81,7 +81,7 @@ class RemoteAccounts:
         except (httpx.HTTPError, ValidationError) as error:
             why = first_fault(error) if isinstance(error, ValidationError) else reason_of(error)
             raise NotAvailable(
-                f"the service that knows people does not say whose the token is: {why}"
+                f"the operator service cannot identify the owner of the token: {why}"
             ) from error
         if holder.name is None or holder.role is None:
             return None

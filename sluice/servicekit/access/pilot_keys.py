@@ -41,7 +41,7 @@ def proven_key(proof: str, now: float) -> str:
             raise _InvalidProofError("its key is one that everybody can sign with")
         created_at = jwt.decode(proof, key, algorithms=[PILOT_PROOF_ALGORITHM]).claims.get("iat")
         if not isinstance(created_at, int) or abs(created_at) > _LATEST:
-            raise _InvalidProofError("it does not say when it was made")
+            raise _InvalidProofError("it has no time of creation (iat)")
     except _InvalidProofError as error:
         raise Unauthenticated(f"the proof of the pilot's key is invalid: {error}") from None
     except MALFORMED as error:
@@ -50,8 +50,8 @@ def proven_key(proof: str, now: float) -> str:
         ) from error
     if abs(now - created_at) > FRESH:
         raise Unauthenticated(
-            f"the proof of the pilot's key is {now - created_at:.0f} s old, and holds for {FRESH}:"
-            " make one by the time that this answer has (Date)"
+            f"the proof of the pilot's key is {now - created_at:.0f} s old, and is valid for"
+            f" {FRESH} s: create one with the time in the Date header of this answer"
         )
     return key.thumbprint()
 

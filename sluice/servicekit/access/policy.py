@@ -84,11 +84,11 @@ def policy(*who: Who, own: bool = False, gateway: RoutePolicy | None = None) -> 
     """
     roles = [each for each in who if isinstance(each, Role)]
     if not who or len(roles) > 1:
-        raise TypeError(f"a policy names somebody, and one role at most: {who}")
+        raise TypeError(f"a policy names at least one principal and at most one role: {who}")
     if own and any(Role.SUBMITTER.includes(each) for each in roles):
-        raise TypeError(f"submitters may this with what is others', too: {who}")
+        raise TypeError(f"'own' adds nothing to a role that submitters have: {who}")
     if gateway is not None and CallingService.OPERATOR not in who:
-        raise TypeError(f"the operator service forwards requests, but is not admitted: {who}")
+        raise TypeError(f"'gateway' requires that the policy admits the operator service: {who}")
     return RoutePolicy(
         next(iter(roles), None),
         own,

@@ -27,8 +27,8 @@ class TooManyRequests(ServiceError):
 
     def __init__(self, person: Person, limit: int, seconds: int) -> None:
         super().__init__(
-            f"{person.name} has sent {limit} requests within a minute, which is the most: wait"
-            f" {seconds} s (SLUICE_REQUESTS_A_MINUTE)",
+            f"{person.name} has sent {limit} requests within a minute, the maximum: wait {seconds}"
+            " s (SLUICE_REQUESTS_A_MINUTE)",
             seconds=seconds,
         )
 
@@ -40,8 +40,8 @@ class TooManyConcurrentRequests(ServiceError):
 
     def __init__(self, principal: Principal) -> None:
         super().__init__(
-            f"{principal} has {MAX_CONCURRENT} requests under way, which is the most: wait until"
-            " one of them has ended, and read its answer to the end",
+            f"{principal} has {MAX_CONCURRENT} concurrent requests, the maximum: wait until one of"
+            " them has ended, and read its answer to the end",
         )
 
 

@@ -45,12 +45,12 @@ def read_keys(path: Path, *, private: bool) -> list[OKPKey]:
             f"the key file {path} cannot be read ({reason_of(error)}): {_MAKE}"
         ) from error
     except (JoseError, ValueError) as error:
-        raise InvalidKeys(f"{path} holds something else than keys in PEM: {_MAKE}") from error
+        raise InvalidKeys(f"{path} contains something other than keys in PEM: {_MAKE}") from error
     if not keys:
-        raise InvalidKeys(f"{path} holds no key in PEM: {_MAKE}")
+        raise InvalidKeys(f"{path} contains no key in PEM: {_MAKE}")
     if any(key.curve_name != _CURVE or (private and not key.is_private) for key in keys):
         kind = "private" if private else "public"
-        raise InvalidKeys(f"{path} holds something else than {kind} {_CURVE} keys: {_MAKE}")
+        raise InvalidKeys(f"{path} contains something other than {kind} {_CURVE} keys: {_MAKE}")
     return keys
 
 
@@ -114,7 +114,7 @@ class ServiceKeys:
         ):
             private, public = (file.name for file in key_files(folder, self.service))
             raise InvalidKeys(
-                f"{private} does not go with {public} in {folder}: `sluice setup service-keys"
+                f"{private} does not match {public} in {folder}: `sluice setup service-keys"
                 f" {folder}` adds what is missing; give all services that {public}"
             )
 

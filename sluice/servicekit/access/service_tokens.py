@@ -97,10 +97,12 @@ class ServiceTokens:
             claims = jwt.decode(token, key, algorithms=[_ALGORITHM]).claims
         except MALFORMED as error:
             raise Unauthenticated(
-                f"the token is not the service {service}'s: {describe_fault(error)}"
+                f"the token does not belong to the service {service}: {describe_fault(error)}"
             ) from error
         if claims.get("iss") != service:
-            raise Unauthenticated(f"the token is signed by the service {service} as another one")
+            raise Unauthenticated(
+                f"the service {service} signed the token in the name of another service"
+            )
         return service, claims
 
     def _require_valid(self, service: CallingService, claims: Mapping[str, Any]) -> None:

@@ -15,7 +15,7 @@ from sluice.contracts.messaging.queue_status import (
     QueueList,
     QueueStatus,
 )
-from sluice.contracts.messaging.queues import CONSUMER
+from sluice.contracts.messaging.queues import QUEUES
 from sluice.servicekit.transport.base import Transport, TransportUnavailable
 from sluice.servicekit.transport.dead_letters import DeadLetter
 from sluice.text.visible_text import quoted
@@ -31,7 +31,7 @@ class QueueUnknown(NotFound):
 
     def __init__(self, queue: str) -> None:
         super().__init__(
-            f"there is no queue {quoted(queue)}; there are {', '.join(CONSUMER)}", queue=queue
+            f"there is no queue {quoted(queue)}; there are {', '.join(QUEUES)}", queue=queue
         )
 
 
@@ -44,7 +44,7 @@ class MessagesUnknown(NotFound):
         )
         super().__init__(
             f"queue {queue} has no dead letter of {which}: it was requeued or dropped, or never"
-            " died",
+            " existed",
             queue=queue,
         )
 
@@ -70,7 +70,7 @@ class QueueAdmin:
     async def queues(self) -> QueueList:
         """Return the state of all queues."""
         with _translate_errors():
-            status = QueueList(queues=[await self._status(name) for name in CONSUMER])
+            status = QueueList(queues=[await self._status(name) for name in QUEUES])
         self._dead = {queue.name: queue.dead for queue in status.queues}
         return status
 
@@ -129,7 +129,7 @@ class QueueAdmin:
 
     async def _status(self, name: str) -> QueueStatus:
         waiting, dead = await self._transport.depth(name), await self._transport.count_dead(name)
-        return QueueStatus(name=name, consumer=CONSUMER[name], waiting=waiting, dead=dead)
+        return QueueStatus(name=name, consumer=QUEUES[name].consumer, waiting=waiting, dead=dead)
 
 
 @contextmanager
@@ -143,7 +143,7 @@ def _translate_errors() -> Iterator[None]:
 
 
 def _require_queue(queue: str) -> str:
-    if queue not in CONSUMER:
+    if queue not in QUEUES:
         raise QueueUnknown(queue)
     return queue
 

@@ -1,7 +1,7 @@
 """The queues of the contracts as a topology of the transport."""
 
 from sluice.contracts.messaging.messages import EVENTS
-from sluice.contracts.messaging.queues import DELIVERY_LIMIT, DELIVERY_LIMITS, QUEUES
+from sluice.contracts.messaging.queues import QUEUES, QueueDeclaration
 from sluice.servicekit.transport.base import Queue, Topology
 
 #: The maximum number of waiting wake-ups. One has the same effect as many.
@@ -10,13 +10,10 @@ _MAX_WAKES = 1000
 
 def sluice_topology() -> Topology:
     """Return the topology of all queues and events."""
-    return Topology.of(
-        *(_queue(name, types) for name, types in QUEUES.items()), events=sorted(EVENTS)
-    )
+    return Topology.of(*map(_to_queue, QUEUES.values()), events=sorted(EVENTS))
 
 
-def _queue(name: str, types: frozenset[str]) -> Queue:
-    deliveries = DELIVERY_LIMITS.get(name, DELIVERY_LIMIT)
-    if types <= EVENTS:
-        return Queue(name, types, deliveries, limit=_MAX_WAKES, wakes=True)
-    return Queue(name, types & EVENTS, deliveries)
+def _to_queue(queue: QueueDeclaration) -> Queue:
+    if queue.events:
+        return Queue(queue.name, queue.events, queue.delivery_limit, limit=_MAX_WAKES, wakes=True)
+    return Queue(queue.name, delivery_limit=queue.delivery_limit)

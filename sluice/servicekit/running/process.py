@@ -58,8 +58,8 @@ THREADS_LIMIT = 2.0
 PEOPLE_SERVICE = "wfms.operator"
 
 _KEYS_FIRST = (
-    "where people have accounts services have keys, by which they say who they are: set"
-    " SERVICE_KEYS, too (`sluice setup service-keys` makes them)"
+    "if people have accounts, services need keys to authenticate each other: set SERVICE_KEYS, too"
+    " (`sluice setup service-keys` makes them)"
 )
 
 

@@ -85,8 +85,8 @@ class SignedRequests(httpx.Auth):
         if response.status_code == httpx.codes.UNAUTHORIZED:
             self._signer.forget(self._service)
             raise CredentialRefused(
-                f"it does not take the token of the service {self._signer.service}, whose clock or"
-                " key it does not agree with",
+                f"it rejects the token of the service {self._signer.service}: compare the clocks"
+                " and the keys of the two services",
                 request=request,
             )
 

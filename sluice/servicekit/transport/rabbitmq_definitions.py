@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from sluice.contracts.messaging.queues import CONSUMER, DEAD_LETTER_KEEPER, SENDERS
+from sluice.contracts.messaging.queues import DEAD_LETTER_KEEPER, QUEUES, SENDERS
 from sluice.servicekit.transport.base import Queue, Topology
 from sluice.servicekit.transport.rabbitmq_layout import (
     QuorumQueue,
@@ -45,7 +45,9 @@ class Roles:
     keeper: str
 
 
-ALL_ROLES = Roles(CONSUMER, SENDERS, DEAD_LETTER_KEEPER)
+ALL_ROLES = Roles(
+    {queue.name: queue.consumer for queue in QUEUES.values()}, SENDERS, DEAD_LETTER_KEEPER
+)
 
 
 @dataclass(frozen=True, slots=True)

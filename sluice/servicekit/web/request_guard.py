@@ -124,8 +124,8 @@ class Guard:
             421,
             "wrong-host",
             "Sent to another host",
-            f"{what}: it answers to {', '.join(sorted(self._names))} and the address that it is"
-            f" reached at; further names belong into {self._limits.settings}HOSTS",
+            f"{what}: it accepts {', '.join(sorted(self._names))} and the address at which it is"
+            f" reached; add further names to {self._limits.settings}HOSTS",
         )
 
     async def _read(
@@ -195,7 +195,7 @@ class Guard:
 def _check_origin(scope: Scope) -> None:
     """Check that no page of another site sends a changing request."""
     if comes_from_elsewhere(scope["method"], Headers(scope=scope)):
-        detail = "a page of another site may not change anything here"
+        detail = "requests from pages of other sites are refused"
         raise _RequestRefused(403, "foreign-request", "Cross-site request refused", detail)
 
 

@@ -133,7 +133,7 @@ async def make_link(connection: Connection) -> str:
             link = await connection.operator.make_ask_link(_STEP_KEY, NewLink(days=1))
             return urljoin(connection.url, str(link.url))
         await asyncio.sleep(_POLL_SECONDS)
-    raise DemoError(f"step {ASK} of {ANNOTATE} asks nothing")
+    raise DemoError(f"step {ASK} of {ANNOTATE} asks no questions")
 
 
 async def get_progress(connection: Connection) -> HumanStep:

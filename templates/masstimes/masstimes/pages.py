@@ -45,9 +45,7 @@ def _parse_line(path: Path, number: int, text: bytes, required: Iterable[str]) -
         if not isinstance(line.get(name), str):
             raise BadData(path, f"there is no text {quoted(name)}", line=number)
         if _SURROGATE.search(line[name]):
-            raise BadData(
-                path, f"{quoted(name)} has half of a pair of surrogates in it", line=number
-            )
+            raise BadData(path, f"{quoted(name)} contains an unpaired surrogate", line=number)
     return line
 
 

@@ -223,12 +223,12 @@ class PoliteClient:
             finally:
                 response.close()
         except httpx.RemoteProtocolError as error:
-            raise RetryLater(f"what it answers is not HTTP ({reason_of(error)})") from error
+            raise RetryLater(f"its answer is not HTTP ({reason_of(error)})") from error
         except httpx.DecodingError as error:
             raise RequestRefused(f"{url}: the answer cannot be unpacked") from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
             raise RequestRefused(
-                f"{url}: redirects to what is not an address ({reason_of(error)})"
+                f"{url}: redirects to an invalid address ({reason_of(error)})"
             ) from error
         except httpx.TransportError as error:
             raise RetryLater(f"no answer ({reason_of(error)})") from error

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from sluice.cli.output import format_bytes, out, print_table
+from sluice.cli.output import out, print_table
 from sluice.contracts.chains.chains import ChainTask
+from sluice.contracts.common.numbers import size_text
 from sluice.contracts.common.states import ChainState
 from spd.demo_run import ProcessedRun
 from spd.report import summarise
@@ -57,8 +58,8 @@ def _run_row(run: ProcessedRun) -> tuple[object, ...]:
         figures.frames,
         figures.events_built,
         figures.events_kept,
-        format_bytes(run.raw_bytes),
-        format_bytes(output_bytes),
+        size_text(run.raw_bytes),
+        size_text(output_bytes),
         f"{1 - output_bytes / run.raw_bytes:.1%}",
         round(run.seconds, 1),
     )

@@ -242,7 +242,7 @@ def test_pilot_with_a_known_key_cannot_be_registered_by_another_caller(guarded: 
 
     refused = _ask_to_register(guarded, mine, PilotKey.new().proof(now))
     assert (refused.status_code, PILOT_TOKEN_HEADER in refused.headers) == (403, False)
-    assert "the request was not signed with it" in refused.text
+    assert "the request was not signed with this key" in refused.text
     for proof in ("", key.proof(now - 3600), key.proof(now)[:-4], "none"):
         assert _ask_to_register(guarded, mine, proof).status_code == 401
     assert _ask_to_register(guarded, mine, key.proof(now)).status_code == 200

@@ -49,7 +49,7 @@ def test_folder_around_the_data_of_another_group_cannot_be_registered(
     for url in (f"{root}/around/it", f"{root}/around"):
         refused = stranger.ask("POST", path, json={"name": "his-around", "url": url})
         assert refused.status_code == 403, refused.text
-        assert "there is a folder that is another group's" in refused.json()["detail"]
+        assert "contains a folder that belongs to another group" in refused.json()["detail"]
     got(stranger.ask("POST", path, json={"name": "his-beside", "url": f"{root}/around/it-too"}))
     got(
         hers.owner.ask(

@@ -36,7 +36,7 @@ def test_template_of_a_submitter_cannot_match_data_of_all_groups(
 
     status, detail = publish("greedy", GREEDY)
     assert status == 403, detail
-    assert "those of all groups: that needs the role shift" in detail
+    assert "of all groups automatically (sluice:match), which requires the role shift" in detail
     status, detail = publish("plain", HARMLESS)
     assert status == 201, detail
     # A later version and a transfer to another group are refused, too.

@@ -326,7 +326,7 @@ def test_user_command_sets_and_shows_quotas_of_a_person(bounded: LiveSystem) -> 
     )
     assert line in run(owner.token)
     assert f"{owner.name} has 0 chains" in run(administrator, owner.name, "--chains", "none")
-    assert "say whose quota it is" in run(administrator, "--chains", "1", code=2)
+    assert "give the name of a person" in run(administrator, "--chains", "1", code=2)
     assert "no account is named" in run(administrator, "nobody", "--chains", "1", code=1)
 
 

@@ -108,7 +108,7 @@ def test_secret_is_refused_to_a_run_with_only_the_name_of_its_template(
 def test_secret_is_refused_to_a_matching_template_of_another_group(scene: Scene) -> None:
     without = scene.set_secret(templates=["places*"])
     assert without.status_code == 422
-    assert "which group's templates called places* may use it (--group GROUP" in without.text
+    assert "give the group whose templates called places* may use it (--group GROUP" in without.text
     assert scene.set_secret(templates=["places*"], group="alpha").is_success
     scene.got(BO, "POST", "/templates", {"name": "places-of-bo", "cwl": TELL})
 
@@ -127,7 +127,7 @@ def test_secret_for_group_everyone_is_refused_to_runs_and_submitters(scene: Scen
         sent = {"name": name, "cwl": f"{TELL}# of bo\n", "group": "everyone"}
         answer = scene.ask(BO, "POST", "/templates", sent)
         assert answer.status_code == 403, answer.text
-        assert "that needs the role shift" in answer.text
+        assert "which requires the role shift" in answer.text
     scene.got(BO, "POST", "/templates", {"name": "towns", "cwl": TELL})
     sharing = {"shared_with": [], "group": "everyone"}
     assert scene.ask(BO, "PUT", "/templates/towns/share", sharing).status_code == 403

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -325,6 +326,31 @@ async def test_incomplete_requests_take_no_threads_of_the_operator_service(
         for reader, writer in idle:
             assert not reader.at_eof(), "the server still waits for the request"
             writer.close()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://elsewhere.test"},
+        {"origin": "null"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+@pytest.mark.parametrize("path", ["/api/v1/chains/{}/cancel", "/chains/{}/cancel", "/templates"])
+async def test_cross_site_request_to_the_operator_is_refused(
+    operator: Operator, path: str, headers: dict[str, str]
+) -> None:
+    async with (
+        served(Limits(), app=for_anybody(operator.service.app)) as port,
+        httpx.AsyncClient() as client,
+    ):
+        url = f"http://127.0.0.1:{port}{path.format(uuid4())}"
+        refused = await client.post(url, headers=headers)
+        assert refused.status_code == 403
+        assert refused.json()["type"].endswith("foreign-request")
+        own = await client.post(url)
+        assert "foreign-request" not in own.text
 
 
 async def test_dns_rebinding_request_to_the_operator_is_refused(

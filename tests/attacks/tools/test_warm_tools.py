@@ -158,7 +158,7 @@ def test_late_answer_is_not_used_for_the_next_job(jobs: Jobs) -> None:
     assert jobs.run_and_read(of) == "first"
     error, message = failed(jobs.run(of))
     assert error is ErrorClass.TOOL_FAILED
-    assert "answered no request by its number, and was asked 2" in message
+    assert "answered a request without its number instead of request 2" in message
 
 
 @pytest.mark.parametrize("end", ["", "\\n"])

@@ -222,7 +222,7 @@ async def test_too_many_new_browsers_of_an_address_are_refused(
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as third:
             refused = await third.get(url)
             assert refused.status_code == httpx.codes.TOO_MANY_REQUESTS
-            assert "that was too fast: go on in " in refused.json()["detail"]
+            assert "too many requests: try again in " in refused.json()["detail"]
             page = await third.get(url, headers={"Accept": "text/html"})
             assert page.status_code == httpx.codes.TOO_MANY_REQUESTS
             assert page.headers["content-type"].startswith("text/html")

@@ -87,7 +87,7 @@ async def test_failing_item_does_not_block_other_items_of_its_task(human_tasks: 
         await human_tasks.deliver()
     assert [job.id for job in human_tasks.rows.answered] == [human_tasks.rows.jobs[uid][0].id]
     taken.rmdir()
-    with pytest.raises(NotAvailable, match="does not find what was written"):
+    with pytest.raises(NotAvailable, match="cannot find the answers that were written"):
         await human_tasks.deliver()
     assert len(human_tasks.rows.answered) == 2
     human_tasks.rows.missing = set()
@@ -102,7 +102,7 @@ async def test_failing_items_do_not_block_the_next_page(
     human_tasks.rows.missing = {human_tasks.rows.jobs[uid][0].id}
     await human_tasks.import_items()
     await (await human_tasks.browser()).answer_all("yes")
-    with pytest.raises(NotAvailable, match="does not find what was written"):
+    with pytest.raises(NotAvailable, match="cannot find the answers that were written"):
         await human_tasks.deliver()
     assert len(human_tasks.rows.answered) == 3
 

@@ -25,5 +25,5 @@ async def test_unknown_step_has_no_devices_links_or_answers(
         assert refused.status_code == httpx.codes.NOT_FOUND
         assert (
             refused.json()["detail"]
-            == f"no step {step} of template {template} asks people of {group}"
+            == f"template {template} of the group {group} has no human task {step}"
         )

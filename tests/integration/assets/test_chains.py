@@ -46,7 +46,7 @@ async def test_version_is_named_by_the_template_or_with_the_chain(assets: Assets
     with pytest.raises(Unprocessable, match="is not an asset such as"):
         await assets.chain("five", bound("asset:model"), model="asset:no name")
     await assets.client.remove_asset("model", version=2)
-    with pytest.raises(Unprocessable, match="version 2 of asset 'model' was taken back on"):
+    with pytest.raises(Unprocessable, match="version 2 of asset 'model' was withdrawn on"):
         await assets.chain("six", bound("asset:model@2"))
 
 

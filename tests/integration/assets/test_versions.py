@@ -22,7 +22,9 @@ async def test_version_appears_only_when_all_files_are_stored(assets: Assets) ->
         ("words/cs.txt", 0),
     ]
     await assets.send_file("pero-cz", draft.uid, 0, TWO["config.ini"])
-    with pytest.raises(Conflict, match=r"1 files have not been sent: words/cs\.txt"):
+    with pytest.raises(
+        Conflict, match=r"1 files of the version of asset .* have not been sent: words/cs\.txt"
+    ):
         await assets.client.complete_asset("pero-cz", draft.uid)
     assert (await assets.client.list_assets()).assets == [], "an incomplete version is not listed"
     await assets.send_file("pero-cz", draft.uid, 1, TWO["words/cs.txt"])
@@ -127,7 +129,7 @@ async def test_removed_version_can_be_stored_again(assets: Assets) -> None:
     assert assets.stored(second) == {"model.pt": b"a"}
     third = await assets.put_version("model", b"b")
     assert third.version == 3, "a version number is not used again"
-    for taken, why in ((2, "was taken back already"), (7, "there is no version 7")):
+    for taken, why in ((2, "is already withdrawn"), (7, "there is no version 7")):
         with pytest.raises(NotFound, match=rf"{why}.*`sluice asset show model`"):
             await assets.client.remove_asset("model", version=taken)
     for version in (None, 1):
@@ -164,7 +166,7 @@ async def test_data_set_of_an_asset_cannot_be_deleted_or_used_directly(assets: A
     await assets.run_loops()
     assert assets.stored(version) == {"model.pt": b"a"}
     dataset = await assets.wfms.dms.get_dataset(version.dataset_uid)
-    with pytest.raises(Unprocessable, match="holds the asset model, which a chain is given"):
+    with pytest.raises(Unprocessable, match="contains the asset model: give it to a chain"):
         await assets.wfms.create_chain(dataset, assets.wfms.add_template(bound("asset:model")))
 
 
@@ -187,6 +189,6 @@ async def test_invalid_names_paths_and_sizes_are_refused(assets: Assets) -> None
         assert too_large.status_code == 413
     for name, number in (("model", 1), ("other", 0)):
         assert draft.uid is not None
-        with pytest.raises(NotFound, match="no upload of a version"):
+        with pytest.raises(NotFound, match="has no upload with the id"):
             await assets.client.send_asset_piece(name, draft.uid, b"1", number=number, offset=0)
     assert described({"a": b"1"}).files[0].path == "a"

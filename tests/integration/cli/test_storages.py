@@ -95,8 +95,8 @@ async def test_forbidden_folder_is_refused_with_the_setting_that_allows_it(
 ) -> None:
     output = await sluice("storage", "add", "etc", "input", "file:///etc", code=1)
     assert (
-        f"is not in a place where storages may be (file://{tmp_path}): add its folder, or one"
-        " above it" in output
+        f"is outside the folders in which storages may be (file://{tmp_path}): add its folder, or"
+        " one above it" in output
     )
     assert "SLUICE_DMS_STORAGE_ROOTS" in output
     await sluice("storage", "init", str(tmp_path / "data"))

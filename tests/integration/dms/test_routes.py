@@ -41,7 +41,7 @@ async def test_registration_that_differs_from_the_first_is_refused_by_field(
 async def test_folder_belongs_to_only_one_data_set(dms: Dms) -> None:
     url = dms.storages[StorageType.LOGS].url + "/shared"
     await dms.client.register_dataset(NewDataset(name="one", type=DatasetType.LOGS, url=url))
-    with pytest.raises(Conflict, match="is another data set's"):
+    with pytest.raises(Conflict, match="belongs to another data set"):
         await dms.client.register_dataset(NewDataset(name="two", type=DatasetType.LOGS, url=url))
 
 
@@ -190,7 +190,7 @@ async def test_wrong_number_of_files_is_corrected_and_missing_files_are_named(dm
         4,
         9,
     )
-    gaps = "with numbers from 1 to 7, of which no file has 3, 5 to 6"
+    gaps = "with numbers from 1 to 7, but no file has 3, 5 to 6"
     assert status.waits_for == f"5 more files: 4 of 9 are registered, {gaps}"
     with pytest.raises(
         Conflict,

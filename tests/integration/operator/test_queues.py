@@ -8,7 +8,7 @@ from sluice.contracts.chains.attention import Notice, NoticeSeverity
 from sluice.contracts.common.problems import NotAvailable, NotFound, Unprocessable
 from sluice.contracts.messaging.messages import DMS_FILES, WMS_TASKS
 from sluice.contracts.messaging.queue_status import ChooseMessages, QueueStatus
-from sluice.contracts.messaging.queues import CONSUMER
+from sluice.contracts.messaging.queues import QUEUES
 from sluice.servicekit.database import Database
 from sluice.servicekit.messages.queue_admin import QueueAdmin
 from sluice.servicekit.transport.base import Message
@@ -39,7 +39,7 @@ async def test_every_queue_is_listed_with_waiting_and_dead_messages(operator: Op
     await operator.transport.send([Message("a", DMS_FILES, b"{}"), Message("b", DMS_FILES, b"{}")])
     await kill(operator, "x")
     queues = {queue.name: queue for queue in (await operator.client.list_queues()).queues}
-    assert queues.keys() == CONSUMER.keys()
+    assert queues.keys() == QUEUES.keys()
     assert queues[DMS_FILES] == QueueStatus(name=DMS_FILES, consumer="dms", waiting=2, dead=0)
     assert queues[WMS_TASKS] == QueueStatus(name=WMS_TASKS, consumer="wms", waiting=0, dead=1)
 

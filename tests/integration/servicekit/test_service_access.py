@@ -310,7 +310,7 @@ async def test_tokens_are_answered_503_while_the_operator_service_is_unavailable
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"ACCOUNTS": "true"}, "SLUICE_OPERATOR_ACCOUNTS: where people have accounts services"),
+        ({"ACCOUNTS": "true"}, "SLUICE_OPERATOR_ACCOUNTS: if people have accounts, services"),
         ({"ADMIN_TOKEN": "sluice_short"}, "must begin with sluice_ and have 32 characters"),
         ({"ADMIN_TOKEN": "x" * 40}, "must begin with sluice_ and have 32 characters"),
     ],

@@ -112,7 +112,7 @@ async def test_queue_with_other_arguments_is_refused_by_name(
         f"queues/{vhost}/wms.tasks",
         {"durable": True, "arguments": {"x-queue-type": "classic"}},
     )
-    with pytest.raises(Conflict, match=r"wms\.tasks in virtual host .* was made otherwise"):
+    with pytest.raises(Conflict, match=r"wms\.tasks in virtual host .* was declared differently"):
         await set_up_broker(broker.management, users)
 
 

@@ -54,7 +54,7 @@ async def test_failed_chain_needs_attention_until_somebody_acknowledges_it(
     assert chain.acknowledged.by == "Ann"
     with pytest.raises(
         Conflict,
-        match=f"^Ann has seen it already, {chain.acknowledged.at:%F %T}: chain {failed.uid}$",
+        match=f"^Ann already acknowledged it, {chain.acknowledged.at:%F %T}: chain {failed.uid}$",
     ):
         await wfms.chains.acknowledge_chain(failed.uid, BOB)
     again = await wfms.chains.acknowledge_chain(failed.uid, ANN)

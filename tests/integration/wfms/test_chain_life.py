@@ -5,7 +5,8 @@ from uuid import uuid4
 
 import pytest
 
-from sluice.contracts.chains.chains import Watch
+from sluice.clients.base import API
+from sluice.contracts.chains.chains import Watch, Watched, WatchList
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.common.states import (
     ChainState,
@@ -289,6 +290,10 @@ async def test_data_sets_of_a_chain_canceled_before_its_first_task_are_deleted(
     assert wfms.wms.messages == []
 
 
+async def list_watches(wfms: WfmsFixture) -> list[Watched]:
+    return (await wfms.watcher.call("GET", f"{API}/tasks", answer=WatchList)).tasks
+
+
 async def test_watch_of_a_task_that_was_never_sent_ends(wfms: WfmsFixture) -> None:
     chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(three_steps()))
     for place in range(1, 60):
@@ -297,14 +302,14 @@ async def test_watch_of_a_task_that_was_never_sent_ends(wfms: WfmsFixture) -> No
             await wfms.start_steps()
         except BaseException:
             wfms.fuse.at = None
-        if (await wfms.watcher.list_watched()).tasks:
+        if await list_watches(wfms):
             break
         wfms.fuse.at = None
     wfms.fuse.at = None
     await wfms.chains.cancel_chain(chain.uid)
     await wfms.start_steps()
     await wfms.follow_watches()
-    (watch,) = (await wfms.watcher.list_watched()).tasks
+    (watch,) = await list_watches(wfms)
     assert watch.reported
     assert (await wfms.get_chain(chain.uid)).state is ChainState.CANCELED
     assert wfms.wms.messages == []
@@ -325,7 +330,7 @@ async def test_late_cancel_and_use_of_deleted_inputs_are_refused(wfms: WfmsFixtu
     with pytest.raises(Conflict, match="is deleting"):
         await wfms.create_chain(await wfms.dms.get_dataset(dataset.uid), other)
     own = await wfms.dms.register_dataset(NewDataset(name="own", type=DatasetType.LOGS))
-    with pytest.raises(Unprocessable, match="only inside its own chain"):
+    with pytest.raises(Unprocessable, match="only within its own chain"):
         await wfms.create_chain(own, other)
 
 

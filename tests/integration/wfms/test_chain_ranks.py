@@ -68,7 +68,7 @@ async def test_rank_change_for_a_task_not_yet_at_the_wms_asks_to_retry(wfms: Wfm
     """The rank already applies to later steps."""
     chain = await ranked_chain(wfms, 0.0)
     await wfms.start_steps()
-    with pytest.raises(NotAvailable, match="is on its way to the WMS: ask for it again"):
+    with pytest.raises(NotAvailable, match="is still being sent to the WMS: set the rank again"):
         await wfms.chains.rank_chain(chain.uid, 9.0)
     assert (await wfms.get_chain(chain.uid)).rank == 9.0
     await wfms.deliver()

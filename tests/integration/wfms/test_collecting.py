@@ -129,7 +129,7 @@ async def test_refused_collection_is_reported_at_the_chain_and_not_retried(
 async def test_append_only_data_set_cannot_be_the_input_of_a_chain(wfms: WfmsFixture) -> None:
     await run_collected_chain(wfms, "a")
     grown = (await get_corpus(wfms)).dataset
-    with pytest.raises(Unprocessable, match="is append-only: it grows, and is not a chain's input"):
+    with pytest.raises(Unprocessable, match="is append-only and cannot be a chain's input"):
         await wfms.create_chain(grown, wfms.add_template(collecting_plan(), name="other"))
     with pytest.raises(Conflict, match="append-only"):
         await wfms.chains.delete_dataset(grown.uid)

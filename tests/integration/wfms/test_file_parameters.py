@@ -166,7 +166,7 @@ async def test_data_set_parameter_is_checked_for_a_new_chain(wfms: WfmsFixture) 
     for value, message in (
         (None, "'mates' .a list of File. is required and has no value"),
         (["a.txt"], "'mates' takes the files of a data set, which is given as"),
-        (make_file_value(dataset), "is the one to be carried through"),
+        (make_file_value(dataset), "is the chain's input data set"),
         (make_file_value(await one_file(wfms, "open", close=False)), "is open; it must be closed"),
     ):
         with pytest.raises(Unprocessable, match=message):
@@ -216,7 +216,7 @@ async def test_directory_parameter_takes_a_data_set_with_one_bundle(wfms: WfmsFi
     for value, message in (
         (make_file_value(one), "'tree' must be Directory, not"),
         ({"class": "Directory", "path": "tree"}, "'tree' is a directory, which is given as"),
-        ("asset:tree", "'tree': takes a directory, or files with secondary files, and no asset"),
+        ("asset:tree", "'tree': takes a directory, or files with secondary files, not an asset"),
         (
             {"class": "Directory", "dataset": str((await one_file(wfms, "two", files=2)).uid)},
             "has 2 files; the value of a parameter of type Directory is one",

@@ -79,7 +79,7 @@ async def test_step_that_needs_deleted_files_makes_its_upstream_step_run_again(
     await wfms.release(dataset_of(first, "decode"), 0)
     rerun = await wfms.chains.plan_rerun(first.uid, RerunChain(from_step="filter"))
     assert [(one.name, one.runs, one.reason) for one in rerun.steps[:2]] == [
-        ("decode", True, "of what it wrote for step filter files are deleted"),
+        ("decode", True, "files of its output for step filter are deleted"),
         ("filter", True, "asked for"),
     ]
     second = await again(wfms, first, from_step="filter")

@@ -118,7 +118,7 @@ async def test_rerun_repeats_steps_whose_outputs_were_deleted(
     await wfms.chains.delete_dataset(first.dataset_uid)
     rerun = await wfms.chains.plan_rerun(first.uid, RerunChain())
     sentence = (
-        f"step decode would have to run, and its input, data set {first.dataset_uid}, has been"
+        f"step decode would have to run, but its input, data set {first.dataset_uid}, has been"
         " deleted"
     )
     assert rerun.missing == [sentence]
@@ -186,7 +186,7 @@ async def test_unfinished_outputs_are_rerun_with_their_finished_jobs_taken_over(
     rerun = await wfms.chains.plan_rerun(first.uid, RerunChain())
     assert {step.name: step.reason for step in rerun.steps}[
         "right"
-    ] == "what it wrote is not on the output storage"
+    ] == "its output is not on the output storage"
     second = await again(wfms, first, failed_only=True)
     await wfms.start_steps()
     await wfms.deliver()

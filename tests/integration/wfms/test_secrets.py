@@ -105,7 +105,7 @@ async def test_data_set_without_its_secret_is_unmatched_until_the_secret_is_set(
 
 async def test_request_with_the_value_of_a_secret_is_refused(wfms: WfmsFixture) -> None:
     keep(wfms, 1)
-    with pytest.raises(Unprocessable, match="parameter 'token' is given by nobody") as refused:
+    with pytest.raises(Unprocessable, match="parameter 'token' cannot be given") as refused:
         await wfms.create_chain(
             await wfms.create_input("a"), wfms.add_template(asking()), token="hunter2"
         )

@@ -127,7 +127,7 @@ async def test_slice_of_a_deleted_template_becomes_unmatched(wfms: WfmsFixture) 
     (row,) = await wfms.rows(
         "wfms.intake", "SELECT reason FROM unmatched WHERE dataset_name = 'corpus.wf.1'"
     )
-    assert "the template wf, for which it was cut" in row["reason"]
+    assert "the template wf, for which the slice was cut" in row["reason"]
 
 
 async def test_files_of_a_deleted_slice_stay_in_the_append_only_data_set(wfms: WfmsFixture) -> None:

@@ -82,7 +82,7 @@ async def test_unavailable_account_service_raises_not_available_and_is_not_cache
     account_service: FakeAccountService, remote_accounts: RemoteAccounts
 ) -> None:
     account_service.status = 503
-    with pytest.raises(NotAvailable, match="does not say whose the token is"):
+    with pytest.raises(NotAvailable, match="cannot identify the owner of the token"):
         await remote_accounts.principal(TOKEN)
     account_service.status = 200
     assert await remote_accounts.principal(TOKEN) == Person("anna", Role.SHIFT)

@@ -73,7 +73,7 @@ async def test_unknown_token_is_refused(credential: str) -> None:
     answer = await _ask(Authentication(_names, KnownTokens()), {"Authorization": credential})
 
     assert answer.status_code == 401
-    assert "not one that this service knows" in answer.json()["detail"]
+    assert "this service does not know the token" in answer.json()["detail"]
     assert answer.headers["www-authenticate"] == "Bearer"
 
 

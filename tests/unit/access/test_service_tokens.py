@@ -215,12 +215,12 @@ async def test_incomplete_key_file_leaves_the_previous_keys_in_use(folder: Path)
     ("spoil", "sentence"),
     [
         (lambda folder: (folder / "dms.key").unlink(), "dms.key cannot be read"),
-        (lambda folder: (folder / "dms.key").write_text("secret"), "dms.key holds no key"),
+        (lambda folder: (folder / "dms.key").write_text("secret"), "dms.key contains no key"),
         (
             lambda folder: (folder / "dms.key").write_text(
                 "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----\n"
             ),
-            "something else than keys in PEM",
+            "something other than keys in PEM",
         ),
         (
             lambda folder: [public.unlink() for public in folder.glob("*.pub")],
@@ -248,9 +248,9 @@ def _other_curve(folder: Path) -> object:
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
     [
-        (_copy("dms.key", of="wms.key"), "dms.key does not go with dms.pub"),
-        (_copy("dms.key", of="dms.pub"), "something else than private Ed25519 keys"),
-        (_other_curve, "something else than private Ed25519 keys"),
+        (_copy("dms.key", of="wms.key"), "dms.key does not match dms.pub"),
+        (_copy("dms.key", of="dms.pub"), "something other than private Ed25519 keys"),
+        (_other_curve, "something other than private Ed25519 keys"),
         (_copy("chains.pub", of="wms.pub"), "wms.pub and chains.pub in .* contain the same key"),
         (_copy("chains.pub", of="wms.key"), "wms.pub and chains.pub in .* contain the same key"),
     ],
@@ -335,7 +335,7 @@ def test_unreadable_key_prevents_changes_of_all_keys(folder: Path) -> None:
     (folder / "wms.key").write_text("garbage")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     for change in (rotate_keys, make_keys):
-        with pytest.raises(InvalidKeys, match=r"wms\.key holds no key"):
+        with pytest.raises(InvalidKeys, match=r"wms\.key contains no key"):
             change(folder)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 

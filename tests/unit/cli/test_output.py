@@ -10,7 +10,7 @@ import pytest
 
 from sluice.cli import output
 from sluice.cli.moments import local_time
-from sluice.cli.output import format_bytes, print_files, print_problem, print_table
+from sluice.cli.output import print_files, print_problem, print_table
 from sluice.contracts.common.problems import (
     Conflict,
     Finding,
@@ -19,22 +19,6 @@ from sluice.contracts.common.problems import (
     Unprocessable,
 )
 from sluice.contracts.common.wording import in_parentheses
-
-
-@pytest.mark.parametrize(
-    ("size", "text"),
-    [
-        (0, "0 B"),
-        (999, "999 B"),
-        (1_500, "1.5 kB"),
-        (20_000_000, "20.0 MB"),
-        (3e9, "3.0 GB"),
-        (5e12, "5.0 TB"),
-        (7e15, "7000.0 TB"),
-    ],
-)
-def test_bytes_have_a_decimal_unit(size: float, text: str) -> None:
-    assert format_bytes(size) == text
 
 
 def test_only_the_first_of_many_files_are_named() -> None:

@@ -34,7 +34,7 @@ def address(server: socket.socket) -> list[str]:
 @pytest.mark.parametrize(
     ("arguments", "consequence"),
     [
-        (["chain", "get", CHAIN], "what is copied stays; the same command copies the rest"),
+        (["chain", "get", CHAIN], "copied files are kept; the same command copies the rest"),
         (["chain", "watch", CHAIN], f"the chain continues; `sluice chain watch {CHAIN} --url"),
         (["run", "tool.cwl"], "no chain had begun"),
         (["chain", "list"], ""),

@@ -75,9 +75,9 @@ def test_unmet_requirements_are_reported_with_their_values() -> None:
 @pytest.mark.parametrize(
     ("condition", "value", "actual"),
     [
-        (Glob(pattern="2.*"), 2.1, "the number 2.1 and no text"),
-        (Equals(value="2.1"), 2.1, "the number 2.1 and no text"),
-        (OneOf(values=["2.1", 3]), 2.1, "the number 2.1 and no text"),
+        (Glob(pattern="2.*"), 2.1, "the number 2.1, not a text"),
+        (Equals(value="2.1"), 2.1, "the number 2.1, not a text"),
+        (OneOf(values=["2.1", 3]), 2.1, "the number 2.1, not a text"),
         (Equals(value=3), 2.1, "2.1"),
         (Between(minimum=3), 2.1, "2.1"),
         (Glob(pattern="2.*"), True, "true"),
@@ -90,7 +90,7 @@ def test_number_in_place_of_a_text_is_explained(
         workflow(Require(meta={"version": condition})), subject(files=1, size=1, version=value)
     )
     how = (
-        """ (in quotes it is one: "2.1" in JSON, 'version="2.1"' on the command line)"""
+        """ (quote it to make it a text: "2.1" in JSON, 'version="2.1"' on the command line)"""
         if "text" in actual
         else ""
     )

@@ -126,10 +126,10 @@ def test_reason_names_the_cycle_and_the_commands_that_help() -> None:
     reason = why_cycle(LA, append_only_dataset(5), [LA, LB], max_generations=5)
     assert reason is not None
     for part in (
-        "5 chains have begun so",
+        "5 chains have started on each other's outputs",
         "la → lb → la",
         "sluice template disable la",
         "sluice chain start DATASET la",
-        "SLUICE_INTAKE_GENERATIONS be more than 5",
+        "SLUICE_INTAKE_GENERATIONS to more than 5",
     ):
         assert part in reason

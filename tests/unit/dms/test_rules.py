@@ -110,7 +110,7 @@ def test_contradictory_files_in_a_request_are_refused() -> None:
             9,
             UsedNumbers((2, 9), [(3, 3), (5, 8)]),
             (
-                "6 more files: 3 of 9 are registered, with numbers from 2 to 9, of which no file"
+                "6 more files: 3 of 9 are registered, with numbers from 2 to 9, but no file"
                 " has 3, 5 to 8"
             ),
         ),

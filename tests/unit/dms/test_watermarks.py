@@ -26,11 +26,11 @@ def test_storage_is_filling_from_the_high_mark_until_below_the_low_mark(
 @pytest.mark.parametrize(
     ("low", "high", "capacity", "why"),
     [
-        (0.5, 0.8, None, "shares of what it may hold, and that is not known: .* give bytes"),
-        (500, 0.8, None, "shares of what it may hold"),
+        (0.5, 0.8, None, "shares of its capacity, which is not known: .* give bytes"),
+        (500, 0.8, None, "shares of its capacity"),
         (0.8, 0.5, 1000, "the wrong way round: 800 bytes is not less than 500"),
         (0.5, 500, 1000, "the wrong way round"),
-        (0.5, 2000, 1000, "cannot be reached: 2000 bytes, and it holds 1000"),
+        (0.5, 2000, 1000, "cannot be reached: 2000 bytes is more than its capacity of 1000"),
         (0.5, 1, 1000, ""),
         (2, 700, None, ""),
     ],

@@ -31,7 +31,7 @@ HERE = {"id": "a", "name": "A", "site": "http://127.1.0.1:1/"}
             64,
             "tell its owner by --contact who asks",
         ),
-        (json.dumps([HERE, HERE]).encode(), (), 64, "the id 'a' is there twice"),
+        (json.dumps([HERE, HERE]).encode(), (), 64, "the id 'a' appears twice"),
         (json.dumps(HERE).encode(), ("--delays", "-1"), 64, "delays are 0 or more"),
         (json.dumps(HERE).encode(), ("--timeout", "0"), 64, "times are above 0"),
         (json.dumps(HERE).encode(), ("--known", "none"), 66, "no such file or folder"),

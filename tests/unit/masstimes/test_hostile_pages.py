@@ -108,5 +108,5 @@ def test_csv_table_contains_no_formulas() -> None:
 def test_lone_surrogate_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"url": "x\\ud800"}\n')
-    with pytest.raises(BadData, match="half of a pair"):
+    with pytest.raises(BadData, match="an unpaired surrogate"):
         list(read_lines(path, fields=("url",)))

@@ -152,7 +152,7 @@ def test_added_and_removed_steps_and_outputs_are_described() -> None:
 def test_first_version_of_a_template_shows_everything_as_added() -> None:
     assert changes_between(None, BEFORE) == [
         "template retention added: intermediate data are deleted when a chain has finished; so is"
-        " the input where it is a copy (`sluice run`, `sluice dataset register`); an input that was"
+        " the input if it is a copy (`sluice run`, `sluice dataset register`); an input that was"
         " registered without a copy stays; logs of steps without failed jobs are deleted, too, but"
         " not of the steps that write the output",
         "match type added: is raw",

@@ -57,7 +57,7 @@ def test_partial_output_of_each_step_says_what_is_missing() -> None:
     assert missing_by_label(parts) == {
         "out of a": "",
         "logs of a": "",
-        "out of b": "only what its finished jobs gave: the step failed (3 of 9 jobs failed)",
+        "out of b": "only the outputs of finished jobs: the step failed (3 of 9 jobs failed)",
         "logs of b": "",
         "logs of c": "the step never began",
     }
@@ -77,9 +77,9 @@ def test_step_that_never_began_shows_the_outputs_of_its_template() -> None:
 @pytest.mark.parametrize(
     ("state", "reason"),
     [
-        (DatasetState.OPEN, "it is not complete: look again in a moment"),
-        (DatasetState.DELETING, "it has been deleted: it is no longer needed"),
-        (DatasetState.DELETED, "it has been deleted: it is no longer needed"),
+        (DatasetState.OPEN, "it is not complete: try again in a moment"),
+        (DatasetState.DELETING, "it was deleted, because it was no longer needed"),
+        (DatasetState.DELETED, "it was deleted, because it was no longer needed"),
         (DatasetState.UPLOADED, ""),
         (None, "its data set no longer exists"),
     ],

@@ -91,12 +91,14 @@ def test_durations_are_described_in_words(seconds: float, text: str) -> None:
 
 
 def test_sizes_and_ages_are_described_in_words() -> None:
-    assert [size_text(size) for size in (0, 950, 1200, 504e6, 2.5e12)] == [
+    assert [size_text(size) for size in (0, 999, 1200, 20e6, 504e6, 2.5e12, 7e15)] == [
         "0 B",
-        "950 B",
+        "999 B",
         "1.2 kB",
+        "20.0 MB",
         "504 MB",
         "2.5 TB",
+        "7.0 PB",
     ]
     ages = (3, 42, 61, 7300, 200_000)
     assert [ago_text(NOW - timedelta(seconds=age), NOW) for age in ages] == [
@@ -115,7 +117,7 @@ def test_requests_and_used_memory_are_described_in_words() -> None:
     )
     assert (
         needs_text(Needs(resources=Resources(time_limit=0)))
-        == "1 core, no memory asked for: the node's is the limit"
+        == "1 core, no memory request: the node's memory is the limit"
     )
     needs = Needs(
         resources=Resources(cores=1, ram=9, time_limit=60),

@@ -6,9 +6,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from sluice.contracts.common.numbers import seconds_text
 from sluice.contracts.jobs.times import Lane, Timeline, WorkTimes
 from tests.unit.operator.step_times import BEGIN, step
-from wfms.operator.chains.domain.svg import seconds_text, time_ticks
+from wfms.operator.chains.domain.svg import time_ticks
 from wfms.operator.chains.domain.timeline_drawing import draw_timeline
 from wfms.operator.chains.domain.times_drawing import draw_times
 
@@ -79,4 +80,4 @@ def test_ticks_are_round(most: float, ticks: list[float]) -> None:
 
 def test_seconds_are_described_in_suitable_units() -> None:
     descriptions = [seconds_text(seconds) for seconds in (0, 0.25, 4.25, 90, 180, 9000)]
-    assert descriptions == ["0", "250 ms", "4.25 s", "1.5 min", "3 min", "2.5 h"]
+    assert descriptions == ["0 s", "250 ms", "4.25 s", "1.5 min", "3 min", "2.5 h"]

@@ -58,7 +58,7 @@ def test_proof_is_valid_for_a_minute(late: float) -> None:
 
     assert proven_key(proof, NOW + FRESH) == KEY.thumbprint()
     assert proven_key(proof, NOW - FRESH) == KEY.thumbprint()
-    with pytest.raises(Unauthenticated, match="make one by the time that this answer has"):
+    with pytest.raises(Unauthenticated, match="create one with the time in the Date header"):
         proven_key(proof, NOW + late)
 
 
@@ -131,7 +131,7 @@ FAULTS = {
     "it is of another kind",
     "it has the private key in it",
     "its key is one that everybody can sign with",
-    "it does not say when it was made",
+    "it has no time of creation (iat)",
 }
 
 

@@ -82,7 +82,7 @@ def test_job_that_needs_more_than_the_largest_gpu_fails_with_a_reason(world: Wor
     assert work.done == 0
     assert work.failed == [
         "not tried again: no node that could run it has a GPU with more than 8000 MiB of memory,"
-        " which it had (the largest 8000)"
+        " which it had (the largest GPU has 8000 MiB)"
     ]
     world.check_released()
 
@@ -248,6 +248,6 @@ def test_reason_names_requests_that_no_node_can_meet(world: World) -> None:
     assert world.starts == []
     nodes = [PilotNode(node.resources) for node in (one, two)]
     assert explain_no_fit(work.demand(100, {}), nodes) == (
-        "needs 2 licence, the node has 1 (the largest of 2 pilots; 1 other: needs 6 cores, the"
-        " node has 4)"
+        "needs 2 licence, the node has 1 (this is the largest of 2 pilots; 1 other: needs 6 cores,"
+        " the node has 4)"
     )

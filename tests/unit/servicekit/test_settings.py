@@ -216,7 +216,7 @@ def test_logins_are_read_from_the_settings_of_the_services(monkeypatch: pytest.M
         (
             "DATABASE_URL",
             "postgresql://wms:%C3%A4@db/wms",
-            "SLUICE_WMS_DATABASE_URL: a password here",
+            "SLUICE_WMS_DATABASE_URL: a password may have",
         ),
         (
             "DATABASE_URL",

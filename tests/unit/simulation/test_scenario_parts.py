@@ -42,14 +42,14 @@ def test_items_of_a_table_have_their_own_times(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("at,a\n0,1\n", r"run\.csv:1: the columns are at, a, b, as the stages of the pipeline;"
-                        " these are at, a$"),
-        ("", r"run\.csv:1: the columns are at, a, b, .* these are none"),
+        ("at,a\n0,1\n", r"run\.csv:1: expected the columns at, a, b, as the stages of the pipeline,"
+                        " but found at, a$"),
+        ("", r"run\.csv:1: expected the columns at, a, b, .* but found none"),
         ("at,a,b\n0,1\n", r"run\.csv:2: has 2 columns, not 3"),
         ("at,a,b\n0,1,2\n0,soon,1\n", r"run\.csv:3: 'soon' is not a number of seconds"),
-        ("at,a,b\n0,-1,2\n", r"run\.csv:2: '-1' is not a number of seconds from 0 up"),
-        ("at,a,b\n,1,2\n", r"run\.csv:2: does not say when the item comes"),
-        ("at,a,b\n5,,\n", r"run\.csv:2: an item has a job, and this one has none"),
+        ("at,a,b\n0,-1,2\n", r"run\.csv:2: '-1' is not a number of seconds of 0 or more"),
+        ("at,a,b\n,1,2\n", r"run\.csv:2: has no arrival time of the item"),
+        ("at,a,b\n5,,\n", r"run\.csv:2: an item has at least one job, and this item has none"),
     ],
 )  # fmt: skip
 def test_wrong_table_is_reported_with_its_line(tmp_path: Path, text: str, message: str) -> None:
@@ -83,9 +83,9 @@ def test_dependent_pipeline_starts_after_all_items_have_passed(nodes: int, end: 
     [
         ({"pipelines": pipelines("a", "b", a=["c"])},
          r"pipelines\.0 \(a\): after: no pipeline is called 'c' \(there are a, b\)"),
-        ({"pipelines": pipelines("a", "b", a=["b"], b=["a"])}, "pipelines wait for each other: "),
+        ({"pipelines": pipelines("a", "b", a=["b"], b=["a"])}, "pipelines depend on each other"),
         ({"arrivals": [{**TABLE[0], "count": 3}]},
-         "a table says all of its items: leave out count"),
+         "a table lists all of its items: leave out count"),
         ({"nodes": [{"name": "n", "gpus": -1}]}, "gpus"),
     ],
 )  # fmt: skip

@@ -231,7 +231,7 @@ def test_arrivals_are_read_from_a_file(tmp_path: Path) -> None:
         ({"arrivals": [{"pipeline": "p", "every": 1, "poisson": 2}]},
          "arrivals.0: give one of every, poisson, load, file, table (every and poisson is given)"),
         ({"nodes": [{"name": "n", "count": 0}]}, "nodes.0.count: "),
-        ({"nodes": [{"name": "n", "lives": {"fixed": 9}}]}, "nodes that die and stay away need"),
+        ({"nodes": [{"name": "n", "lives": {"fixed": 9}}]}, "nodes that die permanently require"),
         ({"nodes": [{"name": "n", "delay": {"normal": [1]}}]}, "nodes.0.delay.normal"),
         ({"nodes": [{"name": "n", "delay": {}}]}, "nodes.0.delay: give one of fixed"),
         ({"speed": 3}, "speed: Extra inputs are not permitted"),

@@ -232,7 +232,7 @@ def test_output_file_without_the_prefix_of_its_attempt_is_refused(changes: dict[
     """Otherwise two jobs could register the same file."""
     plain = task()
     bad_report = report(output_file(None).model_copy(update=changes))
-    with pytest.raises(InvalidReport, match="is not called as the attempt's is") as fault:
+    with pytest.raises(InvalidReport, match="is not named") as fault:
         check_report(plain, build_cached_task(plain).outputs, bad_report, seq=SEQ, inputs=[])
     assert fault.value.error is ErrorClass.INTERNAL
 

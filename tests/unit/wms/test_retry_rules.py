@@ -97,10 +97,9 @@ def test_out_of_memory_is_retried_only_if_a_node_has_more_memory() -> None:
     assert (verdict.state, verdict.ram, verdict.note) == (JobState.READY, 384, "")
     verdict = decide_after_error(ErrorClass.OUT_OF_MEMORY, History(ram=256), few)
     assert (verdict.state, verdict.ram) == (JobState.FAILED, None)
-    assert (
-        verdict.note
-        == "not tried again: no node has the 384 MiB that another attempt would ask for (the"
-        " largest 383)"
+    assert verdict.note == (
+        "not tried again: no node has the 384 MiB of memory that another attempt would request"
+        " (the largest node has 383 MiB)"
     )
     last = decide_after_error(ErrorClass.OUT_OF_MEMORY, History(failures=2, ram=256), enough)
     assert (last.state, last.note) == (JobState.FAILED, "")

@@ -50,17 +50,17 @@ def reason_for(
 @pytest.mark.parametrize(
     ("job_demand", "sentence"),
     [
-        (demand(3), "no node fits: a job needs 3 cores, the node has 2 (the largest of 1 pilot)"),
+        (demand(3), "no node fits: a job needs 3 cores, the node has 2 (this is the only pilot)"),
         (
             demand(ram=1001),
             (
-                "no node fits: a job needs 1001 MiB of memory, the node has 1000 (the largest of 1"
+                "no node fits: a job needs 1001 MiB of memory, the node has 1000 (this is the only"
                 " pilot)"
             ),
         ),
         (
             demand(gpu=True),
-            "no node fits: a job needs a GPU, the node has none (the largest of 1 pilot)",
+            "no node fits: a job needs a GPU, the node has none (this is the only pilot)",
         ),
         (
             demand(container=True),
@@ -90,7 +90,7 @@ def test_reason_names_a_missing_sandbox() -> None:
         " does one that can be launched"
     )
     assert reason_for(demand(3, sandbox=True), node(4), sandbox) == (
-        "no node fits: a job needs 3 cores, the node has 2 (the largest of 2 pilots)"
+        "no node fits: a job needs 3 cores, the node has 2 (this is the largest of 2 pilots)"
     )
     assert reason_for(demand(sandbox=True, container=True), engine, sandbox) == (
         "no node fits: a job needs a container and a sandbox (bubblewrap), and no pilot has both"
@@ -109,10 +109,9 @@ def test_no_reason_is_given_while_a_fitting_node_may_still_come() -> None:
 
 def test_nodes_that_can_be_launched_count() -> None:
     assert reason_for(demand(3), node(), launchable=[]) is not None
-    assert (
-        reason_for(demand(5), node(), launchable=[node(4)])
-        == "no node fits: a job needs 5 cores, the node has 4 (the largest of 2 pilots); nor does"
-        " one that can be launched"
+    assert reason_for(demand(5), node(), launchable=[node(4)]) == (
+        "no node fits: a job needs 5 cores, the node has 4 (this is the largest of 2 pilots);"
+        " nor does one that can be launched"
     )
     assert reason_for(demand(5), launchable=[node(4)]) is not None
     assert reason_for(demand(5, waited=1.0), launchable=[node(4)]) is None

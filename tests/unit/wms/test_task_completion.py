@@ -104,7 +104,7 @@ def test_reasons_contain_the_numbers_of_jobs() -> None:
         Boundary(minimum=0.5, sufficient=0.8), JobCounts(ready=1, failed=1, finished=8)
     )
     assert decided is not None
-    assert decided.reason == "8 of 10 jobs finished, 1 failed, 1 canceled, for 8 are sufficient"
+    assert decided.reason == "8 of 10 jobs finished, 1 failed, 1 canceled, because 8 are sufficient"
 
 
 @given(boundaries(), counts)

@@ -16,7 +16,7 @@ class RequestRateExceeded(ServiceError):
     status, slug, title = 429, "too-many-requests", "Too many requests"
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(f"that was too fast: go on in {seconds} s", seconds=seconds)
+        super().__init__(f"too many requests: try again in {seconds} s", seconds=seconds)
 
 
 class BrowserRate:

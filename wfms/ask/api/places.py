@@ -24,7 +24,7 @@ def _place(
         NotFound: The caller is not in the group.
     """
     if not visibility.is_member(group):
-        raise NotFound(f"no step {step} of template {template} asks people of {group}")
+        raise NotFound(f"template {template} of the group {group} has no human task {step}")
     return HumanStepPlace(template, step, group)
 
 

@@ -175,10 +175,10 @@ def _read_complete_size(data: bytes) -> tuple[int, int]:
         UnreadableContent: The image is incomplete or too large.
     """
     if not is_complete(data, media_type(data)):
-        raise UnreadableContent("it is an image that is cut off")
+        raise UnreadableContent("the image is truncated")
     size = read_size(data)
     if size is None:
-        raise UnreadableContent("it is an image without width or height")
+        raise UnreadableContent("the image has no width or height")
     width, height = size
     if width * height > MAX_PIXELS:
         raise UnreadableContent(
@@ -242,13 +242,11 @@ def _parse_object(data: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     except RecursionError:
-        raise UnreadableContent(
-            f"values are nested in one another more than {MAX_DEPTH} deep"
-        ) from None
+        raise UnreadableContent(f"values are nested more than {MAX_DEPTH} levels deep") from None
     if not isinstance(document, dict):
         return None
     if (trouble := trouble_in(document)) is not None:
-        raise UnreadableContent(f"{trouble}: it could not be kept as it is")
+        raise UnreadableContent(f"{trouble}: it cannot be stored unchanged")
     return document
 
 
@@ -258,7 +256,7 @@ def _text(data: bytes) -> str:
     except UnicodeDecodeError as error:
         raise UnreadableContent(f"it is not valid UTF-8, from byte {error.start + 1} on") from error
     if "\0" in text:
-        raise UnreadableContent("it has a NUL in it, so it is not text")
+        raise UnreadableContent("it contains a NUL character")
     return text
 
 

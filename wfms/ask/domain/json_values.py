@@ -15,7 +15,7 @@ def trouble_in(value: Any) -> str | None:
     for part, depth in _parts(value):
         match part:
             case str() if "\0" in part or not _is_unicode(part):
-                return "a text has a NUL in it, or half of a pair of surrogates"
+                return "a text contains a NUL character or an unpaired surrogate"
             case bool():
                 pass
             case float() if not isfinite(part):
@@ -23,7 +23,7 @@ def trouble_in(value: Any) -> str | None:
             case int() if not _MIN_INTEGER <= part <= _MAX_INTEGER:
                 return "a number has more than 64 bits"
             case dict() | list() if depth > MAX_DEPTH:
-                return f"values are nested in one another more than {MAX_DEPTH} deep"
+                return f"values are nested more than {MAX_DEPTH} levels deep"
     return None
 
 

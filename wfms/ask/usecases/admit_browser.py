@@ -95,12 +95,14 @@ async def admit_browser(
         connection = transaction.connection
         link = await lock_link(connection, digest_token(key))
         if link is None:
-            raise Unauthenticated("this link is not valid: was it copied whole?")
+            raise Unauthenticated("this link is not valid: check that you copied all of it")
         _require_good(link)
         if earlier_token and await move_to_link(connection, digest_token(earlier_token), link):
             return Admission(link.place, None)
         if link.person is not None and await is_link_used(connection, link):
-            raise LinkExpired("this link was for one browser, which came by it: make another one")
+            raise LinkExpired(
+                "this link was for one browser, which has used it: create another link"
+            )
         token = new_token()
         digest = digest_token(token)
         await insert_device(
@@ -116,7 +118,9 @@ async def admit_browser(
 
 def _require_good(link: StoredLink) -> None:
     if link.ended_at is not None or link.until <= datetime.now(UTC):
-        raise LinkExpired("this link has ended: ask whoever gave it to you for another one")
+        raise LinkExpired(
+            "this link is no longer valid: ask the person who gave it to you for another one"
+        )
 
 
 async def authenticate_annotator(
@@ -130,16 +134,18 @@ async def authenticate_annotator(
         NotFound: The step never asked anything.
     """
     if not token:
-        raise Unauthenticated("open the link that you were given once more")
+        raise Unauthenticated("open your link again")
     async with context.database.connection() as connection:
         device = await find_device(connection, digest_token(token))
         if device is None or (device.template, device.step) != (template, step):
-            raise Unauthenticated("open the link that you were given once more")
+            raise Unauthenticated("open your link again")
         if not device.has_valid_link:
-            raise LinkExpired("this link has ended: ask whoever gave it to you for another one")
+            raise LinkExpired(
+                "this link is no longer valid: ask the person who gave it to you for another one"
+            )
         current = await find_current_ask(
             connection, HumanStepPlace(template, step, device.owner_group)
         )
     if current is None:
-        raise NotFound(f"step {step} of {template} asks nothing")
+        raise NotFound(f"step {step} of {template} asks no questions")
     return AnnotatorSession(device, *current)

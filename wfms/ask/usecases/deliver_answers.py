@@ -156,7 +156,9 @@ async def _report_jobs(
     try:
         return (await context.wms.report_answers(task, jobs)).jobs
     except Unprocessable as refusal:
-        blocked.append(TaskBlocked(f"the WMS does not find what was written: {refusal.detail}"))
+        blocked.append(
+            TaskBlocked(f"the WMS cannot find the answers that were written: {refusal.detail}")
+        )
         refused_ids = str(refusal.fields.get("jobs", "")).split(",")
     others = [job for job in jobs if str(job.id) not in refused_ids]
     return await _report_jobs(context, task, others, blocked) if len(others) < len(jobs) else []

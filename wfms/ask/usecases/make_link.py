@@ -30,7 +30,7 @@ async def make_link(
     async with context.database.transaction() as transaction:
         ask = await find_ask(transaction.connection, place)
         if ask is None:
-            raise NotFound(f"step {place.step} of {place.template} asks nothing")
+            raise NotFound(f"step {place.step} of {place.template} asks no questions")
         if not new.mine and ask.link is None:
             raise Conflict(
                 f"step {place.step} of {place.template} is for people who are signed in: its"

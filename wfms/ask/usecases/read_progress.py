@@ -63,7 +63,8 @@ async def require_step(context: AskContext, place: HumanStepPlace) -> None:
     async with context.database.connection() as connection:
         if await find_ask(connection, place) is None:
             raise NotFound(
-                f"no step {place.step} of template {place.template} asks people of {place.group}"
+                f"template {place.template} of the group {place.group} has no human task"
+                f" {place.step}"
             )
 
 

@@ -22,11 +22,11 @@ def _list_link_problems(plan: Plan) -> Iterator[str]:
     before = {step.name: {each.step for each in step.sources if each.step} for step in plan.steps}
     referenced_steps = set().union(*before.values(), (output.step for output in plan.outputs))
     for name in sorted(referenced_steps - set(names)):
-        yield f"there is no step {quoted(name)}, of which files are taken"
+        yield f"there is no step {quoted(name)}, whose files are used"
     try:
         TopologicalSorter(before).prepare()
     except CycleError as error:
-        yield f"steps wait for one another: {', '.join(map(repr, error.args[1]))}"
+        yield f"the steps depend on each other in a cycle: {', '.join(map(repr, error.args[1]))}"
 
 
 def downstream_steps(plan: Plan, step: str | None, port: str) -> list[PlanStep]:

@@ -43,8 +43,7 @@ class ConflictingRerunOptions(Unprocessable):
 
     def __init__(self) -> None:
         super().__init__(
-            "a rerun begins at a step, or takes what failed, not both: leave out the step or"
-            " failed_only"
+            "a rerun starts either at a step or with failed jobs: leave out the step or failed_only"
         )
 
 
@@ -170,7 +169,7 @@ def plan_rerun(
     )
 
 
-NOT_UPLOADED = "what it wrote is not on the output storage"
+NOT_UPLOADED = "its output is not on the output storage"
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +302,7 @@ def _add_downstream_steps(plan: Plan, runs: Mapping[str, str]) -> dict[str, str]
     grown = True
     while grown:
         followers = {
-            step.name: f"it reads what step {source.step} writes"
+            step.name: f"it reads the output of step {source.step}"
             for step in plan.steps
             if step.name not in steps_to_run
             for source in step.sources
@@ -331,7 +330,7 @@ def _more_steps_to_run(
             if place not in data.existing:
                 reasons[source.step] = f"its output for step {step.name} is no longer there"
             elif place in data.released and step.name not in by_jobs.sure:
-                reasons[source.step] = f"of what it wrote for step {step.name} files are deleted"
+                reasons[source.step] = f"files of its output for step {step.name} are deleted"
     for name, port in output_ports(plan):
         if name not in runs and (name, port) not in data.safe:
             reasons.setdefault(
@@ -370,7 +369,7 @@ def _missing(
             )
             names = ", ".join(steps)
             sentences.append(
-                f"step {names} would have to run, and {source}, data set {uid}, has been deleted"
+                f"step {names} would have to run, but {source}, data set {uid}, has been deleted"
             )
     return sentences
 

@@ -150,8 +150,8 @@ def name_findings(chain: UUID, plan: Plan) -> list[Finding]:
                 problems.append(
                     Finding(
                         message=(
-                            f"{subject} cannot name a data set: letters, digits and _.+@=,~- only,"
-                            " 160 at most"
+                            f"{subject} cannot be the name of a data set: use at most 160 letters,"
+                            " digits and _.+@=,~-"
                         )
                     )
                 )

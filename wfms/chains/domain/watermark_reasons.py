@@ -23,5 +23,5 @@ def describe_reason(storage: Storage) -> str:
 def _mark(mark: float, capacity: int | None) -> str:
     if mark > 1:
         return f"{mark:.0f} bytes"
-    capacity_text = "what it may hold" if capacity is None else f"{capacity} bytes"
+    capacity_text = "its capacity" if capacity is None else f"{capacity} bytes"
     return f"{100 * mark:g} % of {capacity_text}"

@@ -48,8 +48,7 @@ class AssetsChanged(Conflict):
 
     def __init__(self, new: NewChain) -> None:
         super().__init__(
-            f"template {new.template}: the assets that it is bound to are being taken back at"
-            " this moment: ask again"
+            f"template {new.template}: assets that it is bound to are being withdrawn: try again"
         )
 
 
@@ -215,23 +214,22 @@ def _require_acceptable(uid: UUID, new: NewChain) -> None:
     dataset = new.dataset
     if MARK in dataset.meta:
         raise ChainRefused(
-            f"data set {dataset.name} holds the asset {dataset.meta[MARK]}, which a chain is given"
-            f" as a parameter ({ASSET_SCHEME}{dataset.meta[MARK]}), and does not carry through a"
-            " template"
+            f"data set {dataset.name} contains the asset {dataset.meta[MARK]}: give it to a chain"
+            f" as a parameter ({ASSET_SCHEME}{dataset.meta[MARK]})"
         )
     if dataset.append_only is not None:
         raise ChainRefused(
-            f"data set {dataset.name} is append-only: it grows, and is not a chain's input;"
-            " templates that say sluice:match with every take slices of it"
+            f"data set {dataset.name} is append-only and cannot be a chain's input: templates with"
+            " 'every' in sluice:match take slices of it"
         )
     if dataset.type in {DatasetType.INTERMEDIATE, DatasetType.LOGS}:
         raise ChainRefused(
-            f"data set {dataset.name} is of type {dataset.type}: such data lives only inside its"
-            " own chain"
+            f"data set {dataset.name} is of type {dataset.type}: such data can be used only within"
+            " its own chain"
         )
     if dataset.count_files and not new.plan.takes_dataset:
         raise ChainRefused(
-            f"template {new.template} takes no data set, all its inputs are parameters, and"
+            f"template {new.template} takes no data set (all its inputs are parameters), but"
             f" {dataset.name} has files: start it without a data set"
         )
     if broken_links := link_findings(new.plan):

@@ -53,7 +53,7 @@ class DatasetNeeded(ForceRequired):
         )
         super().__init__(
             f"data set {dataset.name} is needed by {count} not ended: wait or cancel",
-            forced="cancels first, and then deletes it",
+            forced="cancels the chains that need it, and then deletes it",
             findings=[
                 Finding(
                     message=(

@@ -77,24 +77,25 @@ async def _version(operator: OperatorClient, ref: AssetRef) -> AssetVersion | st
         asset = await operator.get_asset(ref.name)
     except NotFound:
         return (
-            f"there is no asset {quoted(ref.name)}; `sluice asset put {ref.name} FILE...` puts"
-            " it in"
+            f"there is no asset {quoted(ref.name)}; `sluice asset put {ref.name} FILE...` stores"
+            " one"
         )
     if ref.version is None:
         if asset.newest is None:
             return (
                 f"asset {quoted(ref.name)} has no version left: all of its"
-                f" {format_count(len(asset.versions), 'version')} were removed; `sluice asset"
-                f" put {ref.name} FILE...` puts one in"
+                f" {format_count(len(asset.versions), 'version')} were removed; `sluice asset put"
+                f" {ref.name} FILE...` stores one"
             )
         return asset.newest
     version = asset.version(ref.version)
     if version is None:
         numbers = ", ".join(str(each.version) for each in asset.versions)
-        return f"asset {quoted(ref.name)} has no version {ref.version}, but {numbers}"
+        return f"asset {quoted(ref.name)} has no version {ref.version}; its versions are {numbers}"
     if version.removed_at is not None:
         return (
-            f"version {ref.version} of asset {quoted(ref.name)} was taken back on"
-            f" {version.removed_at:%F %T}: name another one, or none for the newest"
+            f"version {ref.version} of asset {quoted(ref.name)} was withdrawn on"
+            f" {version.removed_at:%F %T}: give another version, or omit the version for the"
+            " newest"
         )
     return version

@@ -80,8 +80,8 @@ async def _find(
         return trouble
     if not takes_whole_dataset and value.asset is None and dataset.count_files != 1:
         return (
-            f"data set {dataset.name} has {dataset.count_files} files; the value of a parameter of"
-            f" type {new.plan.parameters[name].type} is one"
+            f"data set {dataset.name} has {dataset.count_files} files, but a parameter of type"
+            f" {new.plan.parameters[name].type} takes one"
         )
     trouble = _explain_bundle(new.plan, name) if value.bundle else ""
     return trouble or dataset
@@ -103,8 +103,8 @@ def require_owned(dataset: Dataset, visibility: Visibility) -> None:
         raise unknown_dataset(dataset.uid)
     if not visibility.is_member(dataset.group):
         raise Forbidden(
-            f"data set {quoted(dataset.name)} is the group {dataset.group}'s, which shares it for"
-            " reading",
+            f"data set {quoted(dataset.name)} belongs to the group {dataset.group}, which shares it"
+            " for reading only",
             dataset=dataset.uid,
         )
 
@@ -133,25 +133,25 @@ def _explain_bundle(plan: Plan, name: str) -> str:
 def _explain_misfit(dataset: Dataset, new: NewChain, value: FileValue) -> str:
     if dataset.uid == new.dataset.uid:
         return (
-            f"data set {dataset.name} is the one to be carried through the template; a parameter"
-            " needs a separate data set"
+            f"data set {dataset.name} is the chain's input data set; a parameter needs another data"
+            " set"
         )
     if dataset.type in {DatasetType.INTERMEDIATE, DatasetType.LOGS}:
         return (
-            f"data set {dataset.name} is of type {dataset.type}: such data lives only inside its"
-            " own chain"
+            f"data set {dataset.name} is of type {dataset.type}: such data can be used only within"
+            " its own chain"
         )
     if dataset.state in {DatasetState.OPEN, DatasetState.DELETING, DatasetState.DELETED}:
         grows = " and append-only, so it never closes" if dataset.append_only else ""
         return f"data set {dataset.name} is {dataset.state}{grows}; it must be closed"
     if value.retention == "delete" and not may_take_away(dataset.group, new.group):
         return (
-            f"data set {dataset.name} is the group {dataset.group}'s, which shares it for reading:"
-            " say retention keep, or nothing"
+            f"data set {dataset.name} belongs to the group {dataset.group}, which shares it for"
+            " reading only: give retention 'keep', or omit it"
         )
     if MARK in dataset.meta and value.retention == "delete":
         return (
-            f"data set {dataset.name} holds a version of the asset {quoted(dataset.meta[MARK])},"
-            " which a chain does not delete: say retention keep, or nothing"
+            f"data set {dataset.name} contains a version of the asset {quoted(dataset.meta[MARK])},"
+            " which chains do not delete: give retention 'keep', or omit it"
         )
     return ""

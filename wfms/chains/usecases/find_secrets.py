@@ -51,11 +51,14 @@ async def _newest(operator: OperatorClient, new: NewChain, ref: SecretRef) -> in
     if not newest.may_be_used_by(new.template):
         command = _command(ref, [*newest.templates, new.template])
         return (
-            f"secret {quoted(ref.name)} is not for this template, but for"
-            f" {', '.join(newest.templates)}; {command} adds it, and asks for the value again"
+            f"secret {quoted(ref.name)} is for {', '.join(newest.templates)}, not for this"
+            f" template; {command} adds it, and asks for the value again"
         )
     if secret.refused is not None:
-        return f"secret {quoted(ref.name)} {secret.refused}; an administrator says whose may use it"
+        return (
+            f"secret {quoted(ref.name)} {secret.refused}; an administrator can change which"
+            " templates may use it"
+        )
     return newest.version
 
 

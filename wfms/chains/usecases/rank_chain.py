@@ -63,6 +63,6 @@ async def _rank_task(context: ChainsContext, task: UUID, rank: float, *, step: s
         log.debug("task.ended_before_its_rank", task=str(task))
     except NotFound:
         raise NotAvailable(
-            f"the rank holds for steps to come; the task of step {step} is on its way to the WMS:"
-            " ask for it again"
+            f"the rank applies to later steps, but the task of step {step} is still being sent to"
+            " the WMS: set the rank again"
         ) from None

@@ -30,7 +30,7 @@ class StateNotFinal(Unprocessable):
 
     def __init__(self, ended: TaskEnded) -> None:
         super().__init__(
-            f"task {ended.uid} is reported as ended, yet its state is {ended.state}",
+            f"task {ended.uid} is reported as ended, but its state is {ended.state}",
             state=ended.state,
         )
 

@@ -55,7 +55,7 @@ class ChainNotEnded(Conflict):
 
     def __init__(self, uid: UUID) -> None:
         super().__init__(
-            f"chain {uid} has not ended: wait for its end, or cancel it, before it is run again",
+            f"chain {uid} has not ended: wait until it ends, or cancel it, before you rerun it",
             uid=uid,
         )
 
@@ -74,9 +74,7 @@ class ChainChanged(Conflict):
     """The chain released data sets during each of several attempts."""
 
     def __init__(self, uid: UUID) -> None:
-        super().__init__(
-            f"what chain {uid} left is being deleted at this moment: ask again", uid=uid
-        )
+        super().__init__(f"the data of chain {uid} are being deleted: try again later", uid=uid)
 
 
 @dataclass(frozen=True, slots=True)

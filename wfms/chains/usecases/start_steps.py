@@ -50,7 +50,7 @@ from wfms.chains.usecases.rank_chain import add_ranks
 log = structlog.get_logger(__name__)
 
 #: The reason of a step that an error in the program keeps from starting.
-_UNEXPECTED = "an unexpected error, which the log of the chain service has; it is tried again"
+_UNEXPECTED = "an unexpected error, which is in the log of the chain service; it is tried again"
 
 #: The data sets registered so far, and the URLs of their storages, by port. The logs have the port
 #: None.
@@ -76,7 +76,8 @@ class DatasetNameConflict(Conflict):
             else f"{existing.state}, of chain {existing.meta.get('chain')}"
         )
         super().__init__(
-            f"the DMS refuses data set {name}: there is one of that name, {state}", dataset=name
+            f"the DMS refuses data set {name}: a data set of this name exists, {state}",
+            dataset=name,
         )
 
 

@@ -97,12 +97,12 @@ def select_latest(templates: Iterable[Template]) -> list[Template]:
 def _explain_no_match(rejection_reasons: Sequence[tuple[str, str]], *, others: int) -> str:
     """Return the reason; ``others`` counts templates that the reader may not know."""
     if not rejection_reasons and not others:
-        return "there is no template that data sets may go through"
+        return "there is no template for data sets"
     listed_reasons = "; ".join(f"{name} {reason}" for name, reason in rejection_reasons[:MAX_NAMED])
     more = max(0, len(rejection_reasons) - MAX_NAMED) + others
     if not listed_reasons:
         return (
-            f"no template matches: {format_count(more, 'template')} of other groups were looked at"
+            f"no template matches: {format_count(more, 'template')} of other groups were considered"
         )
     remainder = f"; and {more} more" if more else ""
     return f"no template matches: {listed_reasons}{remainder}"

@@ -59,7 +59,7 @@ def describe_outcome(
     """
     parts = [f"{format_count(len(cut), 'slice')} of {_names(cut)}"] if cut else []
     if blocked:
-        parts.append(f"nothing of {_names(blocked)}, because the templates form a trigger cycle")
+        parts.append(f"no slice of {_names(blocked)}, because the templates form a trigger cycle")
     return "; ".join(parts) or "nothing was new"
 
 

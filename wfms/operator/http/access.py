@@ -46,7 +46,7 @@ def check_access(flask: Flask, owner: Owner) -> None:
             if owner(request.url_rule.rule, path) != person.name:
                 role = policies[endpoint].role
                 raise Forbidden(
-                    f"{person} may not do this: it takes the role {role}, or to have made it"
+                    f"{person} may not do this: it requires the role {role}, or that you own it"
                 )
 
 

@@ -58,11 +58,11 @@ class Limit:
                 f"{format_count(step.jobs, 'job')} of step {step.step}" for step in holders
             )
             need_text = "" if need == 1 else f", and a job needs {in_full(need)}"
-            return f"{used_text} are held{steps_text and f' by {steps_text}'}{need_text}"
+            return f"{used_text} are in use{steps_text and f' by {steps_text}'}{need_text}"
         refill_text = (
             "" if self.refills is None else f", and more come at {self.refills:%F %H:%M} UTC"
         )
-        return f"{used_text} of this {self.period.value} are spent{refill_text}"
+        return f"{used_text} of this {self.period.value} are used up{refill_text}"
 
     def explain_excess(self, need: float) -> str | None:
         """Return why a job that needs this amount can never start, or None if it can."""

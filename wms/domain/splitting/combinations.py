@@ -18,8 +18,8 @@ def describe_excess_jobs(step: str, sizes: Mapping[str, int]) -> str:
         return ""
     sizes_text = " × ".join(f"{size} of {quoted(port)}" for port, size in sizes.items())
     return (
-        f"step {quoted(step)} takes each with each, {sizes_text}, which would be"
-        f" {format_count(jobs, 'job')}: at most {MAX_COMBINATIONS} are made of one step"
+        f"step {quoted(step)} takes each with each, {sizes_text}, and would have"
+        f" {format_count(jobs, 'job')}: a step may have at most {MAX_COMBINATIONS}"
     )
 
 

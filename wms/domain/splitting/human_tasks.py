@@ -13,4 +13,4 @@ def explain_no_human_task(task: Task) -> str | None:
         and not (task.single or task.combines)
         and len(list_scattered_inputs(task)) == len(task.outputs) == 1
     )
-    return None if is_each else "people are asked of one file at a time, for one output"
+    return None if is_each else "a human task takes one file at a time and has one output"

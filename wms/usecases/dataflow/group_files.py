@@ -187,8 +187,8 @@ async def _advance(
             if state.entries != registered_files:
                 if closed:
                     raise UnusableInput(
-                        f"of the {registered_files} files of its input data set {state.entries}"
-                        " have their own number"
+                        f"only {state.entries} of the {registered_files} files of its input data"
+                        " set have distinct numbers"
                     )
                 return upstream
             last = upstream.state is TaskState.FINISHED

@@ -21,8 +21,8 @@ class AttemptNotLeased(Conflict):
 
     def __init__(self, job: JobToken, pilot: UUID) -> None:
         super().__init__(
-            f"attempt {job.attempt} at job {job.id} is not, or no longer, this pilot's: it gets no"
-            " secrets",
+            f"attempt {job.attempt} of job {job.id} is not, or no longer, assigned to this pilot,"
+            " which gets no secrets",
             job=job.id,
             attempt=job.attempt,
             pilot=pilot,

@@ -17,7 +17,8 @@ class PilotTakesNoJobs(Conflict):
 
     def __init__(self, uid: UUID) -> None:
         super().__init__(
-            f"pilot {uid} no longer takes jobs: it drains, was lost or has signed off", pilot=uid
+            f"pilot {uid} no longer takes jobs: it is draining, was lost or has signed off",
+            pilot=uid,
         )
 
 

@@ -25,7 +25,7 @@ async def add_site(database: Database, new: NewSite) -> NewSiteSecret:
         site = await sites.insert_site(transaction.connection, new, secret=secret)
     if site is None:
         raise Conflict(
-            f"there is a site {quoted(new.name)}: revoke it first, or take another name",
+            f"site {quoted(new.name)} already exists: revoke it first, or choose another name",
             name=new.name,
         )
     log.info("site.added", site=new.name, expires_at=site.expires_at, most_pilots=new.most_pilots)

@@ -18,8 +18,8 @@ class ForeignPilot(Forbidden):
 
     def __init__(self, uid: UUID) -> None:
         super().__init__(
-            f"the pilot {uid} has registered with a key, and the request was not signed with it:"
-            " another pilot needs another uid",
+            f"the pilot {uid} has registered with a key, but the request was not signed with this"
+            " key: another pilot needs another uid",
             uid=uid,
         )
 
@@ -39,7 +39,7 @@ class SiteLimitExceeded(Forbidden):
 
     def __init__(self, name: str, sentences: Sequence[str]) -> None:
         super().__init__(
-            f"the site {name} may not have this pilot: {'; '.join(sentences)}",
+            f"the site {name} does not admit this pilot: {'; '.join(sentences)}",
             findings=[Finding(message=sentence) for sentence in sentences],
         )
 
@@ -89,7 +89,7 @@ async def _require_space(
         raise SiteExpired(str(site))
     own_site = locked.site
     if key is None:
-        raise SiteLimitExceeded(own_site.name, ["it has not shown a key"])
+        raise SiteLimitExceeded(own_site.name, ["it has presented no key"])
     if own_site.revoked_at is not None:
         raise SiteExpired(own_site.name)
     starts = await find_pilot_starts(connection, key, site=site, pilot=pilot.uid, lease=lease)
@@ -98,7 +98,7 @@ async def _require_space(
     violations = list_forbidden_offers(own_site, pilot.resources)
     if locked.is_over and starts.another_is_there and not starts.itself:
         violations.append(
-            "no new ones may come, and the one that has its key is not known to have ended"
+            "no new pilots are admitted, and another pilot with this key may still be running"
         )
     if (
         not starts.is_there
@@ -106,7 +106,8 @@ async def _require_space(
         and own_site.pilots >= own_site.most_pilots
     ):
         violations.append(
-            f"it may have {own_site.most_pilots} at a time, and has {own_site.pilots}"
+            f"it may have at most {own_site.most_pilots} pilots at a time, and has"
+            f" {own_site.pilots}"
         )
     if violations:
         raise SiteLimitExceeded(own_site.name, violations)

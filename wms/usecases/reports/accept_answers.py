@@ -130,7 +130,8 @@ def _build_ended_attempts(
     first = min(messages)
     more = f" (and {len(messages) - 1} more)" if len(messages) > 1 else ""
     raise Unprocessable(
-        f"the answer to job {first} cannot be taken: {messages[first]}{more}; none was",
+        f"the answer to job {first} cannot be accepted: {messages[first]}{more}; no answer was"
+        " accepted",
         jobs=",".join(map(str, sorted(messages))),
     )
 

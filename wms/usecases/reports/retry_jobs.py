@@ -53,21 +53,21 @@ async def retry_job(context: WmsContext, job_id: int) -> Job:
             and any(attempt.by_people for attempt in job.attempts)
         ):
             raise Conflict(
-                f"job {job_id} cannot be tried again: its file cannot be shown to annotators:"
+                f"job {job_id} cannot be retried: its file cannot be shown to annotators:"
                 f" {job.message}",
                 job=job_id,
                 state=job.state,
             )
         if not moved and job.state in retryable_states:
             raise Conflict(
-                f"job {job_id} cannot be tried again: a later step has made its groups of the files"
-                " around it; a rerun of the chain gives it another round",
+                f"job {job_id} cannot be retried: a later step has already grouped the files around"
+                " it; rerun the chain instead",
                 job=job_id,
                 state=job.state,
             )
         if not moved:
             raise Conflict(
-                f"job {job_id} is {job.state}: only failed and quarantined jobs are tried again",
+                f"job {job_id} is {job.state}: only failed and quarantined jobs can be retried",
                 job=job_id,
                 state=job.state,
             )
@@ -101,14 +101,16 @@ async def _lock(transaction: Transaction, uid: UUID) -> _Locked:
         raise NotFound(f"no task {uid}", task=uid)
     if task.state.final:
         raise Conflict(
-            f"task {uid} has ended ({task.state}): its jobs cannot be tried again; a rerun of the"
-            " chain gives them another round",
+            f"task {uid} has ended ({task.state}): its jobs cannot be retried; rerun the chain"
+            " instead",
             task=uid,
             state=task.state,
         )
     after = await find_downstream(connection, uid)
     if not set(after.tasks) <= set(before.tasks):
-        raise Conflict(f"a step has just begun to take what task {uid} gives: try again", task=uid)
+        raise Conflict(
+            f"another step has just begun to read the output of task {uid}: try again", task=uid
+        )
     await forget_below(connection, after.tasks)
     return _Locked(task, after.last_grouped)
 

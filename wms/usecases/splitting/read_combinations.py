@@ -134,8 +134,8 @@ async def _read_matching_drafts(
         place += 1
     if place != size:
         raise UnusableInput(
-            f"step {task.step} takes {size} values together with files of the same number, and"
-            f" only {place} numbers have a file in each of its data sets"
+            f"step {task.step} takes {size} values together with files of the same number, but only"
+            f" {place} numbers have a file in each of its data sets"
         )
 
 

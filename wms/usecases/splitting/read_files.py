@@ -152,11 +152,11 @@ class InputDatasets:
         files = await self.at_most(2)
         if not files:
             raise UnusableInput(
-                f"{port} takes the file of one of {self.names}, and none of them has any"
+                f"{port} takes the file of one of {self.names}, but none of them has a file"
             )
         if pick is Pick.ONLY and len(files) > 1:
             raise UnusableInput(
-                f"{port} takes the only file of {self.names}, and there are {self.count}"
+                f"{port} takes the only file of {self.names}, but there are {self.count}"
             )
         return files[:1]
 
@@ -165,9 +165,8 @@ def _renumber_files(files: list[InputFile], part: _Part) -> list[InputFile]:
     for file in files:
         if part.end is not None and file.seq + part.start >= part.end:
             raise UnusableInput(
-                f"file {file.name} of data set {part.dataset.name} has the number {file.seq}: where"
-                " data sets are taken one behind the other, numbers are below"
-                f" {part.end - part.start}"
+                f"file {file.name} of data set {part.dataset.name} has the number {file.seq}: in"
+                f" concatenated data sets, numbers must be below {part.end - part.start}"
             )
     return (
         [file.model_copy(update={"seq": file.seq + part.start}) for file in files]

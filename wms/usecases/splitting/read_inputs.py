@@ -76,9 +76,9 @@ async def require_complete(dms: DmsClient, datasets: Mapping[UUID, Dataset]) -> 
         dataset = await _get_usable_dataset(dms, listed.uid)
         if isinstance(dataset, Dataset) and dataset.released:
             raise UnusableInput(
-                f"{format_count(dataset.released, 'file')} of its input data set {dataset.name} are"
-                " deleted already, since the steps that read them were done with them: the step"
-                " that wrote it has to run again"
+                f"{format_count(dataset.released, 'file')} of its input data set {dataset.name}"
+                " have been deleted, because no step needed them any more: rerun the step that"
+                " wrote the data set"
             )
 
 

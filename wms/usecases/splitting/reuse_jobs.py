@@ -165,8 +165,8 @@ class FinishedJobReuse:
             for file in draft.inputs:
                 if file.port in files_by_port and file.seq not in files_by_port[file.port]:
                     raise UnusableInput(
-                        f"its job {draft.seq} has to run, and the file {file.name} that it reads is"
-                        " deleted already: the step that wrote it has to run again"
+                        f"its job {draft.seq} has to run, but its input file {file.name} has been"
+                        " deleted: rerun the step that wrote it"
                     )
 
     async def _register(self, output: TaskOutput, files: Sequence[File]) -> None:

@@ -63,8 +63,8 @@ def login(
     effective_token = plain_errors(lambda: token_for(url))
     if effective_token != token:
         err.print(
-            f"note: from here another token goes first: that of {TOKEN}, of {TOKEN_FILE}, or of a"
-            " system which runs in the home folder"
+            f"note: another token takes precedence here: that of {TOKEN}, of {TOKEN_FILE}, or of a"
+            " system that runs in the home folder"
         )
 
 

@@ -123,7 +123,7 @@ def _read_value(file: Path | None) -> str:
     if file is None and sys.stdin.isatty():
         value = getpass.getpass("value: ")
         if value != getpass.getpass("again: "):
-            raise Unprocessable("these were two different values: nothing was kept")
+            raise Unprocessable("the two values differ: nothing was stored")
         return value
     if file is None:
         data = sys.stdin.buffer.read(MAX_SECRET + 1)
@@ -137,8 +137,8 @@ def _read_value(file: Path | None) -> str:
             ) from None
     if len(data) > MAX_SECRET:
         raise Unprocessable(
-            f"the value of a secret may have {MAX_SECRET} bytes, and this one has more: give a"
-            " tool what is larger as a file of a data set"
+            f"the value of a secret may have {MAX_SECRET} bytes, and this one has more: give larger"
+            " values to tools as a file of a data set"
         )
     try:
         text = data.decode()

@@ -135,11 +135,11 @@ def _get_token(tokens: list[Token], text: str) -> Token:
     """
     matches = [each for each in tokens if each.label == text or str(each.id).startswith(text)]
     if not matches:
-        raise NotFound(f"no token is {quoted(text)}: `sluice token list` shows them")
+        raise NotFound(f"there is no token {quoted(text)}: `sluice token list` shows them")
     if len(matches) > 1:
         several = ", ".join(str(each.id)[:8] for each in matches)
         raise Conflict(
-            f"{len(matches)} tokens are {quoted(text)}: say which, by its id ({several})"
+            f"{len(matches)} tokens match {quoted(text)}: give the id of one ({several})"
         )
     return matches[0]
 

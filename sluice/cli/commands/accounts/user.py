@@ -131,7 +131,7 @@ def set_password(
         new = plain_errors(
             lambda: AccountChange(password=prompt_password("new password", twice=True))
         )
-        _change(system, name, new, f"the password of {name} is another one now")
+        _change(system, name, new, f"the password of {name} was changed")
         return
     own = plain_errors(
         lambda: NewPassword(
@@ -139,7 +139,7 @@ def set_password(
         )
     )
     changed = system.ask(lambda c: c.operator.change_password(own))
-    system.answer(changed, "your password is another one now")
+    system.answer(changed, "your password was changed")
 
 
 @app.command("quota")
@@ -161,7 +161,7 @@ def quota(
     """
     quotas = parse_quotas(chains=chains, data=data, files=files, waiting=waiting)
     if quotas and name is None:
-        raise typer.BadParameter("say whose quota it is", param_hint="NAME")
+        raise typer.BadParameter("give the name of a person", param_hint="NAME")
     new = plain_errors(lambda: SetQuotas.model_validate(quotas))
     person = system.ask(
         lambda c: (

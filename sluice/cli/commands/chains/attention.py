@@ -76,7 +76,7 @@ def acknowledge(
     deleted.
     """
     if bool(ids) is everything:
-        raise typer.BadParameter("name notices by their ids, or give --all")
+        raise typer.BadParameter("give the ids of notices, or --all")
     acknowledgement = _build_acknowledgement(by)
     done = system.ask(
         lambda c: (

@@ -98,7 +98,7 @@ def list_chains(  # noqa: PLR0913 - a command's options, each by its name
         print_table(
             ["chain", "data set", "template", "state", "steps", "since"],
             [_row(chain) for chain in page.chains],
-            empty="no such chain: leave out filters to see all"
+            empty="no chain matches: leave out filters to see all"
             if name is not None or any(filters.values())
             else "no chain yet: store a template, then register a data set (or `sluice run`)",
         )
@@ -216,9 +216,8 @@ def start(
 
 def _print_existing_chain(chain: Chain, *, has_parameters: bool) -> None:
     err.print(
-        f"nothing was started: there is this chain of {chain.dataset_name},"
-        f" {_template_version(chain)} and {'these' if has_parameters else 'no other'} parameters"
-        " already"
+        f"nothing was started: a chain of {chain.dataset_name} and {_template_version(chain)} with"
+        f" {'these' if has_parameters else 'the default'} parameters already exists"
     )
 
 
@@ -347,7 +346,7 @@ def discard(
     """
     target = system.ask(lambda c: resolve_chain(c, chain))
     if target.discarded:
-        what = "what other chains were still reading of it; the rest was deleted before"
+        what = "the data that other chains were still reading; the rest was deleted before"
     else:
         what = (
             "its outputs, its logs except those of steps with failed jobs, and its input unless"

@@ -11,7 +11,7 @@ import typer
 from sluice.cli.connection import Connection
 from sluice.cli.lookup import resolve_chain_uid, resolve_dataset_uid
 from sluice.cli.options import ChainArgument, DatasetArgument, ForceOption, OutOption
-from sluice.cli.output import err, format_bytes, print_files, print_json
+from sluice.cli.output import err, print_files, print_json
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer import results
 from sluice.cli.transfer.failed_jobs import fetch_failed_jobs
@@ -19,7 +19,7 @@ from sluice.cli.transfer.output_folder import require_folder
 from sluice.cli.transfer.results import Output
 from sluice.cli.watch.chain import failed_jobs, failures_json
 from sluice.contracts.chains.chains import Chain, ChainOutput
-from sluice.contracts.common.numbers import format_count
+from sluice.contracts.common.numbers import format_count, size_text
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.jobs.tasks import Job
@@ -114,7 +114,7 @@ def _ask(
     try:
         return system.ask(send_requests)
     except Terminated as ended:
-        ended.consequence = "what is copied stays; the same command copies the rest"
+        ended.consequence = "copied files are kept; the same command copies the rest"
         raise
 
 
@@ -181,4 +181,4 @@ def _print_summary(
         return
     paths = [*(output.path for output in outputs), *failed_files]
     total = print_files(paths)
-    err.print(f"{format_count(len(paths), 'file')}, {format_bytes(total)}, in {folder}")
+    err.print(f"{format_count(len(paths), 'file')}, {size_text(total)}, in {folder}")

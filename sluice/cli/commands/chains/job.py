@@ -14,10 +14,11 @@ from sluice.cli.connection import Connection
 from sluice.cli.lookup import resolve_task_uid
 from sluice.cli.moments import with_local_start
 from sluice.cli.options import AfterOption, TaskArgument
-from sluice.cli.output import err, format_bytes, out, print_json, print_next_page_hint, print_table
+from sluice.cli.output import err, out, print_json, print_next_page_hint, print_table
 from sluice.cli.system import System, with_system
 from sluice.cli.terminal import byte_writer
 from sluice.cli.watch.job_log import follow
+from sluice.contracts.common.numbers import size_text
 from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.contracts.common.states import JobState
 from sluice.contracts.jobs.tasks import Job, JobOrder
@@ -152,7 +153,7 @@ def logs(
         if str(path) != "-":
             system.answer(
                 {"job_id": number, "file": str(path), "bytes": size},
-                f"{path}: {format_bytes(size)}",
+                f"{path}: {size_text(size)}",
             )
         return
     text = system.ask(lambda c: c.operator.get_job_log(number, attempt=attempt))
@@ -178,7 +179,7 @@ async def _download(
     if str(path) == "-":
         return await _receive(connection, number, sys.stdout.buffer, attempt=attempt)
     if not force and await asyncio.to_thread(path.exists):
-        raise Conflict(f"{path} is there already: --force overwrites it")
+        raise Conflict(f"{path} already exists: --force overwrites it")
     temporary = path.with_name(make_temporary_name())
     try:
         with temporary.open("xb") as target:
@@ -200,7 +201,7 @@ async def _receive(
                 size += target.write(piece)
     except httpx.TransportError as error:
         raise NotAvailable(
-            f"the log of job {number} broke off after {format_bytes(size)}: {reason_of(error)}"
+            f"the log of job {number} broke off after {size_text(size)}: {reason_of(error)}"
         ) from error
     target.flush()
     return size

@@ -1,8 +1,7 @@
 """`sluice stats`: how long work waits and takes."""
 
-import re
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
@@ -10,14 +9,12 @@ from uuid import UUID
 import typer
 
 from sluice.cli.lookup import resolve_chain_uid
+from sluice.cli.moments import parse_since
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.common.numbers import format_count
+from sluice.contracts.common.numbers import format_count, seconds_text
 from sluice.contracts.jobs.times import Spread, StepTimes, WorkTimes
 from sluice.text.os_errors import os_error_sentence
-from sluice.text.visible_text import quoted
-
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 ChainsArgument = Annotated[
     list[str] | None,
@@ -58,9 +55,9 @@ def stats(
     if chains and template:
         raise typer.BadParameter("name chains, or a template")
     if timeline is not None and len(chains or []) != 1:
-        raise typer.BadParameter("a time line is of one chain: name it", param_hint="--timeline")
+        raise typer.BadParameter("--timeline needs exactly one chain")
     uids = [resolve_chain_uid(system, chain) for chain in chains or []]
-    begin = None if uids else _parse_since(since)
+    begin = None if uids else parse_since(since)
     while True:
         _show(system, uids, template=template, since=begin)
         if svg is not None:
@@ -86,7 +83,7 @@ def _show(
 
 
 def _print_times(times: WorkTimes) -> None:
-    quantiles = ("mean", "half", "9 of 10")
+    quantiles = ("mean", "median", "p90")
     columns = [f"{kind}: {name}" for kind in ("waiting", "working") for name in quantiles]
     print_table(
         ["step", "tasks", "finished", "open", *columns, "at most", "spread", "turnaround"],
@@ -106,12 +103,12 @@ def _print_times(times: WorkTimes) -> None:
     )
     if times.passage is not None:
         out.print(
-            f"in all: waiting {_format_seconds(times.waiting)}, working"
-            f" {_format_seconds(times.working)}; turnaround of an entry"
-            f" {_format_seconds(times.passage.mean)}, at most {_format_seconds(times.passage.most)}"
+            f"in all: waiting {seconds_text(times.waiting)}, working"
+            f" {seconds_text(times.working)}; turnaround of an entry"
+            f" {seconds_text(times.turnaround.mean)}, at most {seconds_text(times.turnaround.most)}"
         )
     if times.chains is not None:
-        mean = _format_seconds(times.chains.mean)
+        mean = seconds_text(times.chains.mean)
         out.print(
             f"the chain: {mean} from the first task to the last's end"
             if times.chains.count == 1
@@ -126,33 +123,13 @@ def _print_times(times: WorkTimes) -> None:
 def _quantiles(spread: Spread | None) -> tuple[str, ...]:
     if spread is None:
         return ("", "", "")
-    return tuple(map(_format_seconds, (spread.mean, spread.median, spread.p90)))
+    return tuple(map(seconds_text, (spread.mean, spread.median, spread.p90)))
 
 
 def _further_figures(step: StepTimes) -> tuple[str, ...]:
     if step.working is None or step.passage is None:
         return ("", "", "")
-    return tuple(
-        map(_format_seconds, (step.working.most, step.working.deviation, step.passage.mean))
-    )
-
-
-def _format_seconds(seconds: float | None) -> str:
-    return "" if seconds is None else f"{seconds:.3g} s" if seconds < 100 else f"{seconds:.0f} s"
-
-
-def _parse_since(text: str) -> datetime:
-    span = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
-    try:
-        if span is not None:
-            return datetime.now(UTC) - timedelta(seconds=float(span[1]) * _UNITS[span[2]])
-        moment = datetime.fromisoformat(text)
-    except (ValueError, OverflowError) as error:
-        raise typer.BadParameter(
-            f"{quoted(text)} is neither a span (90m, 12h, 7d) nor a time (2026-05-01T12:00)",
-            param_hint="--since",
-        ) from error
-    return moment if moment.tzinfo else moment.astimezone()
+    return tuple(map(seconds_text, (step.working.most, step.working.deviation, step.passage.mean)))
 
 
 def _write(file: Path, picture: bytes) -> None:

@@ -23,7 +23,7 @@ from sluice.cli.options import (
     RecursiveOption,
     SharedArgument,
 )
-from sluice.cli.output import format_bytes, out, print_json, print_next_page_hint, print_table
+from sluice.cli.output import out, print_json, print_next_page_hint, print_table
 from sluice.cli.owners import describe_ownership
 from sluice.cli.parameters import key_values
 from sluice.cli.system import System, with_system
@@ -31,7 +31,7 @@ from sluice.cli.transfer.inputs import list_entries
 from sluice.cli.transfer.upload import upload_files
 from sluice.contracts.access.owners import Share
 from sluice.contracts.common.labels import label
-from sluice.contracts.common.numbers import format_count
+from sluice.contracts.common.numbers import format_count, size_text
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.data.counts import produced_texts
@@ -121,7 +121,7 @@ def show(
     size = ", ".join(
         [
             format_count(details.count_files, "file"),
-            format_bytes(details.bytes),
+            size_text(details.bytes),
             *produced_texts(details.meta),
         ]
     )
@@ -163,7 +163,7 @@ def files(
     print_table(
         ["seq", "name", "size", "checksum", "url"],
         [
-            (f.seq, escaped(f.name), format_bytes(f.size), f.checksum[7:19], escaped(f.url))
+            (f.seq, escaped(f.name), size_text(f.size), f.checksum[7:19], escaped(f.url))
             for f in page.files
         ],
         empty="no file",
@@ -222,7 +222,7 @@ def register(  # noqa: PLR0913 - a command's options, each by its name
         return await upload_files(connection, entries, dataset=new)
 
     dataset = system.ask(register_files)
-    size = f"{format_count(dataset.count_files, 'file')}, {format_bytes(dataset.bytes)}"
+    size = f"{format_count(dataset.count_files, 'file')}, {size_text(dataset.bytes)}"
     system.answer(dataset, f"{dataset.name} ({dataset.uid}): {size}")
 
 
@@ -298,7 +298,7 @@ def delete(
     target = system.ask(lambda c: resolve_dataset(c, dataset))
     consent.require(
         f"delete data set {label(target)} ({target.uid}, {target.state}):"
-        f" {format_count(target.count_files, 'file')}, {format_bytes(target.bytes)}"
+        f" {format_count(target.count_files, 'file')}, {size_text(target.bytes)}"
         + (", and cancel the chains that need it" if force else "")
     )
     reply = system.ask(lambda c: c.operator.delete_dataset(target.uid, force=force))
@@ -323,7 +323,7 @@ def resume(
 
 
 def _row(dataset: Dataset) -> tuple[object, ...]:
-    size, timestamp = format_bytes(dataset.bytes), local_time(dataset.timestamp)
+    size, timestamp = size_text(dataset.bytes), local_time(dataset.timestamp)
     return (
         dataset.uid,
         label(dataset),

@@ -8,8 +8,9 @@ import typer
 from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
 from sluice.cli.moments import local_time
-from sluice.cli.output import err, format_bytes, out, print_json, print_table
+from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
+from sluice.contracts.common.numbers import size_text
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import NewStorage, Storage, Watermarks
 from sluice.storage import build_local_url
@@ -50,9 +51,9 @@ def list_storages(
                 s.type.value,
                 _describe_state(s),
                 s.url,
-                format_bytes(s.used),
-                None if s.free is None else format_bytes(s.free),
-                s.capacity and format_bytes(s.capacity),
+                size_text(s.used),
+                None if s.free is None else size_text(s.free),
+                s.capacity and size_text(s.capacity),
                 _format_watermarks(s.marks),
             )
             for s in storages
@@ -243,7 +244,7 @@ def _format_watermarks(marks: Watermarks | None) -> str:
     if marks is None:
         return ""
     return " to ".join(
-        f"{100 * mark:g}%" if mark <= 1 else format_bytes(mark) for mark in (marks.low, marks.high)
+        f"{100 * mark:g}%" if mark <= 1 else size_text(mark) for mark in (marks.low, marks.high)
     )
 
 

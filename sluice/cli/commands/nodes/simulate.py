@@ -12,7 +12,7 @@ from sluice.cli.lookup import resolve_chain_uid
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.recorded_runs import read_runs
 from sluice.cli.system import System, with_system
-from sluice.contracts.common.numbers import format_count
+from sluice.contracts.common.numbers import format_count, seconds_text
 from sluice.contracts.jobs.simulation import PolicyName, Replay, SimulationResult
 from sluice.contracts.jobs.times import Spread
 from sluice.text.os_errors import os_error_sentence
@@ -187,13 +187,13 @@ def _write(what: str, file: Path, write: Callable[[], object]) -> None:
 
 def _print_replay(replay: Replay) -> None:
     """Print how long a run took, and how long its simulations take."""
-    rows = [("as it ran", "", _format_seconds(replay.measured), "")]
+    rows = [("as it ran", "", seconds_text(replay.measured), "")]
     simulated = [("simulated on the same nodes", replay.same)]
     if replay.asked is not None:
         simulated.append(("simulated as asked for", replay.asked))
     for what, result in simulated:
         ratio = f"{result.end / replay.measured:.2f} ×" if replay.measured else ""
-        rows.append((what, result.policy, _format_seconds(result.end), ratio))
+        rows.append((what, result.policy, seconds_text(result.end), ratio))
     print_table(["run", "policy", "took", "of what it took"], rows, empty="")
     if replay.untimed:
         err.print(f"{format_count(replay.untimed, 'job')} without a time: not simulated")
@@ -214,31 +214,24 @@ def _print(result: SimulationResult) -> None:
         empty="there are no kinds of work",
     )  # fmt: skip
     out.print(
-        f"{result.finished} of {result.pages} items in {_format_seconds(result.end)}, by"
+        f"{result.finished} of {result.items} items in {seconds_text(result.end)}, by"
         f" {result.policy}, seed {result.seed}; places work {result.busy:.1%} of the time, load"
         f" {result.loading:.1%}"
     )
     if result.passage is not None and result.waiting is not None and result.working is not None:
         out.print(
-            f"of an item, mean: waiting {_format_seconds(result.waiting.mean)}, working"
-            f" {_format_seconds(result.working.mean)}; turnaround"
-            f" {_format_seconds(result.passage.mean)}, 9 of 10 within"
-            f" {_format_seconds(result.passage.p90)}, at most"
-            f" {_format_seconds(result.passage.most)}"
+            f"mean of an item: waiting {seconds_text(result.waiting.mean)}, working"
+            f" {seconds_text(result.working.mean)}; turnaround"
+            f" {seconds_text(result.passage.mean)}, p90 {seconds_text(result.passage.p90)},"
+            f" at most {seconds_text(result.passage.most)}"
         )
     if result.finished < result.pages:
         err.print(f"{result.pages - result.finished} items had not passed when it ended")
 
 
 def _headings(what: str) -> tuple[str, str]:
-    return (f"{what}: mean", "9 of 10")
+    return (f"{what}: mean", "p90")
 
 
 def _figures(spread: Spread | None) -> tuple[str, str]:
-    return (
-        ("", "") if spread is None else (_format_seconds(spread.mean), _format_seconds(spread.p90))
-    )
-
-
-def _format_seconds(seconds: float) -> str:
-    return f"{seconds:.3g} s" if seconds < 100 else f"{seconds:.0f} s"
+    return ("", "") if spread is None else (seconds_text(spread.mean), seconds_text(spread.p90))

@@ -12,13 +12,13 @@ from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
 from sluice.cli.moments import local_time
 from sluice.cli.options import GroupOption
-from sluice.cli.output import err, format_bytes, out, print_json, print_table
+from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer.asset_check import read_check, require_accepted
 from sluice.cli.transfer.assets import collect_files, put_asset
 from sluice.cli.transfer.download import fetch_files
 from sluice.contracts.chains.chains import Chain
-from sluice.contracts.common.numbers import format_count
+from sluice.contracts.common.numbers import format_count, size_text
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.common.wording import validation_sentence
 from sluice.contracts.data.asset_refs import AssetRef, path_of
@@ -81,12 +81,12 @@ def put(
     if not stored.new:
         since = local_time(version.created_at)
         message += f": it has just these files since {since}, and nothing was stored"
-    size = f"{format_count(len(version.files), 'file')}, {format_bytes(version.size)}"
+    size = f"{format_count(len(version.files), 'file')}, {size_text(version.size)}"
     system.answer(stored, f"{message} ({size})")
     if stored.newest != version.version:
         err.print(
             f"note: new chains get version {stored.newest}; `sluice asset remove"
-            f" {name}@{stored.newest}` takes that back"
+            f" {name}@{stored.newest}` withdraws it"
         )
 
 
@@ -145,7 +145,7 @@ def show(system: System, asset: VersionArgument) -> None:
         print_table(
             ["file", "size", "sha256"],
             [
-                (file.path, format_bytes(file.size), file.checksum.removeprefix("sha256:"))
+                (file.path, size_text(file.size), file.checksum.removeprefix("sha256:"))
                 for use in uses.versions
                 for file in use.version.files
             ],
@@ -204,7 +204,7 @@ def remove(system: System, consent: Consent, asset: VersionArgument) -> None:
     current_asset = system.ask(lambda c: c.operator.get_asset(ref.name))
     plain_errors(lambda: _require_version(current_asset, ref))
     consent.require(
-        f"take back {versions} of asset {ref.name}: the files are deleted when no chain needs them"
+        f"withdraw {versions} of asset {ref.name}: the files are deleted when no chain needs them"
     )
     removed = system.ask(lambda c: c.operator.remove_asset(ref.name, version=ref.version))
     numbers = ", ".join(str(each.version) for each in removed.removed)
@@ -229,7 +229,7 @@ def _require_version(asset: Asset, ref: AssetRef) -> None:
     if not available or ref.version not in {None, *available}:
         which = "version" if ref.version is None else f"version {ref.version}"
         raise NotFound(
-            f"asset {quoted(ref.name)} has no {which} to take back: see `sluice asset show"
+            f"asset {quoted(ref.name)} has no {which} to withdraw: see `sluice asset show"
             f" {ref.name}`"
         )
 
@@ -275,7 +275,7 @@ def _row(asset: Asset) -> tuple[object, ...]:
         asset.name,
         newest.version,
         len(newest.files),
-        format_bytes(newest.size),
+        size_text(newest.size),
         local_time(newest.created_at),
         len(asset.versions),
     )
@@ -289,7 +289,7 @@ def _use_row(use: AssetUse) -> tuple[object, ...]:
         local_time(version.created_at),
         describe_version_state(version),
         len(version.files),
-        format_bytes(version.size),
+        size_text(version.size),
         version.note,
         chains,
     )

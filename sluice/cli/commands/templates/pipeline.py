@@ -67,4 +67,4 @@ def compose(
 
 
 def _refuse(file: Path) -> None:
-    raise Conflict(f"{file} is there already: name another file, or remove it")
+    raise Conflict(f"{file} already exists: name another file, or remove it")

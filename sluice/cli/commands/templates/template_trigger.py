@@ -18,7 +18,7 @@ def accepted_dataset_lines(plan: Plan) -> Iterator[str]:
     if plan.trigger is not None:
         yield f"runs automatically {describe_trigger(plan.trigger)}"
         if conditions:
-            yield "takes what is new in append-only data sets where:"
+            yield "takes new files of append-only data sets where:"
     else:
         yield f"takes data sets where (priority {plan.priority}):"
         conditions = conditions or ["(none: on request only)"]

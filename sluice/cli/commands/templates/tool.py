@@ -38,7 +38,7 @@ def put(
     for finding in stored.warnings:
         err.print(str(finding))
     tool = stored.tool
-    already = "" if stored.new else ": it has this very text already"
+    already = "" if stored.new else ": it has this text already"
     system.answer(stored, f"{tool.name}, version {tool.version}{already}")
 
 

@@ -149,8 +149,8 @@ def split(examples: Sequence[Example], *, seed: int, part: float) -> tuple[set[s
     domains = sorted({each.domain for each in examples})
     if len(domains) < 2:
         raise TooFewAnswers(
-            f"the answers are of {len(domains)} sites; give some of two at least, "
-            "as one is kept to measure on"
+            f"the answers are of {len(domains)} sites; give answers of two sites at least, because"
+            " one is used for measuring"
         )
     Random(seed).shuffle(domains)  # noqa: S311
     number = min(max(1, round(part * len(domains))), len(domains) - 1)

@@ -129,7 +129,7 @@ def load(path: Path) -> Network:
     try:
         vocabulary = [str(word) for word in content["vocabulary"]]
         if len(vocabulary) != content["words"]:
-            raise ValueError("its words are not as many as it says")
+            raise ValueError("its number of words is wrong")
         network = Network.new(vocabulary, content["buckets"], content["dimensions"])
         network.load_state(content)
         network.threshold = float(content["threshold"])

@@ -71,8 +71,8 @@ def _check(examples: Sequence[Example]) -> None:
     if yes in {0, len(examples)}:
         only = "yes" if yes else "no"
         raise TooFewAnswers(
-            f"all {len(examples)} answers to learn from are {only}: both are needed"
-            " (--others gives such as are not masses, --orders such as are)"
+            f"all {len(examples)} answers to learn from are {only}: training needs both (--others"
+            " adds negative examples, --orders positive examples)"
         )
 
 

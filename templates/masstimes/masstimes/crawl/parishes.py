@@ -86,7 +86,7 @@ def read_parishes(paths: Iterable[Path]) -> list[ParishSite]:
     for path in paths:
         for parish in _read_file(path):
             if parish.id in parishes:
-                raise UsageError(f"{path}: the id {quoted(parish.id)} is there twice")
+                raise UsageError(f"{path}: the id {quoted(parish.id)} appears twice")
             parishes[parish.id] = parish
     return assign_folders(list(parishes.values()))
 

@@ -115,7 +115,7 @@ def listen(port: int) -> socket.socket:
     try:
         listener.bind(("0.0.0.0", port))  # noqa: S104 - see above
     except OSError as error:
-        raise UsageError(f"port {port} cannot be had ({reason_of(error)})") from error
+        raise UsageError(f"port {port} is not available ({reason_of(error)})") from error
     listener.listen(4096)
     return listener
 

@@ -70,7 +70,7 @@ async def test_several_data_sets_are_read_by_their_uids(dms: Dms) -> None:
     )
     with pytest.raises(
         Unprocessable,
-        match="by their uids or by other conditions, not both: leave out newest, or uid",
+        match="give the uids of data sets or other conditions, not both: leave out newest, or uid",
     ):
         await dms.client.call(
             "GET", "/api/v1/datasets", answer=DatasetPage, params={"uid": uids, "newest": True}

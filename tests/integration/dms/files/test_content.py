@@ -158,7 +158,7 @@ async def test_logs_are_served_only_from_storages_for_logs(dms: Dms) -> None:
         ("ä" * 128, "has a name of more than 255 bytes"),
         ("x/" * 2100 + "x", "has a path of more than 4095 bytes"),
         ("x\0y", "does not stay inside storage"),
-        ("circle", "names no log: no file can be there"),
+        ("circle", "is not the URL of a log: no file can be there"),
         ("logs-of-a-step", "names no log: this is not a regular file"),
     ):
         refused = await dms.http.get("/api/v1/logs", params={"url": f"{root}/{name}"})
@@ -229,7 +229,7 @@ async def test_incomplete_archive_is_refused_or_breaks_off(
 
     assert await refused(dataset_uid=str(still_open)) == (
         409,
-        "data set 'open' is open: only one that is complete can be packed",
+        "data set 'open' is open: only a complete data set can be packed",
     )
     assert (await refused(dataset_uid=[str(done), str(uuid4())], folder=["a", "b"]))[0] == 404
     assert (await refused(dataset_uid=[str(done), str(done)]))[0] == 422
@@ -237,7 +237,7 @@ async def test_incomplete_archive_is_refused_or_breaks_off(
     monkeypatch.setattr(pack_archive, "MAX_ZIPPED", 2)
     assert await refused(dataset_uid=str(done)) == (
         422,
-        "3 files, and a zip here has at most 2: ask for a tar",
+        "3 files are too many for a zip, which has at most 2: request a tar",
     )
     dms.path("done", files[1].name).write_bytes(b"done_1")  # same length, other content
     await count_bytes_before_break(reading, "/api/v1/archive", dataset_uid=str(done), format="tar")

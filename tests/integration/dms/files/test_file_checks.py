@@ -26,7 +26,7 @@ def a_pipe(path: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
     [
-        (Path.unlink, "is not there: write it before it is registered"),
+        (Path.unlink, "does not exist: write it before you register it"),
         (lambda path: path.write_text("shorter"), "has 7 bytes, not 8"),
         (a_folder, "is not a plain file"),
         (a_pipe, "is not a plain file"),

@@ -13,7 +13,7 @@ from sluice.contracts.messaging.messages import UploadDataset
 from tests.integration.dms.conftest import Dms
 
 REASON = (
-    "elsewhere now, and was {folder} when it was registered or last enabled: put that back, or"
+    "elsewhere now, but was {folder} when it was registered or last enabled: restore the folder, or"
     " disable"
 )
 

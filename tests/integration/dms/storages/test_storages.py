@@ -45,14 +45,14 @@ def new_storage(name: str, url: str | Path, **more: Any) -> NewStorage:
     [
         (
             "file://{outside}",
-            "is not in a place where storages may be .*SLUICE_DMS_STORAGE_ROOTS .*--storage-root",
+            "is outside the folders in which storages .*SLUICE_DMS_STORAGE_ROOTS .*--storage-root",
         ),
-        ("file://{inside}-2", "is not in a place where storages may be"),
-        ("file://{inside}/way-out", "is not in a place where storages may be"),
-        ("file://{outside}/a b#c", "is not in a place where storages may be"),
-        ("s3://bucket", "is not in a place where storages may be"),
-        ("s3://bucket/a", "is not in a place where storages may be"),
-        ("root://host:1094/a", "is not in a place where storages may be"),
+        ("file://{inside}-2", "is outside the folders in which storages may be"),
+        ("file://{inside}/way-out", "is outside the folders in which storages may be"),
+        ("file://{outside}/a b#c", "is outside the folders in which storages may be"),
+        ("s3://bucket", "is outside the folders in which storages may be"),
+        ("s3://bucket/a", "is outside the folders in which storages may be"),
+        ("root://host:1094/a", "is outside the folders in which storages may be"),
         ("file:///", "is not an absolute URL|is not a plain folder"),
         ("file://localhost{inside}/new", "write it as file:///"),
         ("FILE://{inside}/new", "write it as file:///"),
@@ -302,7 +302,7 @@ async def test_disallowed_storage_of_an_earlier_release_gets_no_new_data(
     uid = await dms.dataset("old", DatasetType.LOGS)
     warnings = await legacy.warnings()
     assert set(warnings) == {"away", "ram"}
-    assert "it is not in a place where storages may be" in warnings["away"]
+    assert "it is outside the folders in which storages may be" in warnings["away"]
     assert "SLUICE_DMS_STORAGE_ROOTS" in warnings["ram"]
     assert {one.name for one in await dms.client.list_storages(LOGS)} == {"logs-1"}
     with pytest.raises(

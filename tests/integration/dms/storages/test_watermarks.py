@@ -107,7 +107,7 @@ async def test_watermarks_of_an_unsuitable_storage_are_refused(dms: Dms) -> None
     )
     await dms.fetch(sql, *bucket)
     with pytest.raises(
-        Unprocessable, match=r"shares of what it may hold, and that is not known: .* give bytes"
+        Unprocessable, match=r"shares of its capacity, which is not known: .* give bytes"
     ):
         await dms.client.mark_storage("bucket", Watermarks(low=0.5, high=0.8))
     for call in (

@@ -68,7 +68,7 @@ async def test_failure_stays_on_the_page_until_somebody_acknowledges_it(
     again = await operator.http.post(
         "/attention", data={"csrf_token": token_of(page), "id": f"chain:{failed(operator)}"}
     )
-    assert "say who you are" in (await operator.http.get(again.headers["location"])).text
+    assert "give your name" in (await operator.http.get(again.headers["location"])).text
     assert FAILED in (await operator.http.get("/")).text
     form = {"csrf_token": token_of(page), "id": f"chain:{failed(operator)}", "by": " Ann <b> "}
     assert (await operator.http.post("/attention", data=form)).status_code == 303
@@ -88,7 +88,7 @@ async def test_second_acknowledgement_names_the_person_who_was_first(
     for by in ("Ann", "Bob"):
         await operator.http.post("/attention", data={"csrf_token": token, "id": subject, "by": by})
     page = (await operator.http.get("/")).text
-    assert "Ann has seen it already, 20" in page
+    assert "Ann already acknowledged it, 20" in page
     assert page.count("1 notice acknowledged") == 1
 
 
@@ -239,7 +239,7 @@ async def test_command_lists_and_acknowledges_notices(
     second = await sluice(
         "attention", "acknowledge", f"chain:{failed(operator)}", "--by", "Bob", code=1
     )
-    assert "Ann has seen it already, 20" in second
+    assert "Ann already acknowledged it, 20" in second
     assert "acknowledged by Bob" not in second
     assert "1 acknowledged by Bob" in await sluice(
         "attention", "acknowledge", "--all", "--by", "Bob"

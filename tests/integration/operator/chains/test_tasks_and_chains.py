@@ -69,7 +69,7 @@ async def test_repeated_chain_request_returns_the_existing_chain(
     output = await sluice(*arguments, "min_hits=9", code=3)
     assert f"chain {chain.uid}" in output
     assert (
-        "nothing was started: there is this chain of run-7, spd 1 and these parameters already"
+        "nothing was started: a chain of run-7 and spd 1 with these parameters already exists"
         in output
     )
     assert str(chain.uid) not in await sluice(*arguments, "min_hits=8")

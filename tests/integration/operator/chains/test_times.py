@@ -118,7 +118,7 @@ async def test_stats_command_shows_times_and_writes_pictures(
     for options, why in (
         (("--since", "soon"), "neither a span"),
         ((chain, "--template", "spd"), "name chains, or a template"),
-        (("--timeline", str(line)), "a time line is of one chain"),
+        (("--timeline", str(line)), "--timeline needs exactly one chain"),
     ):
         assert why in await sluice("stats", *options, code=2)
     assert "No such file" in await sluice("stats", "--svg", str(tmp_path / "a/b.svg"), code=1)

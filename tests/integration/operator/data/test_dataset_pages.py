@@ -34,7 +34,7 @@ async def test_rest_tells_why_each_template_does_not_take_a_data_set(
         "lacks": {
             "linear": "wants type = 'raw', which is 'calibration'",
             "other": "matches, but the data set has no value for its parameters limit (from "
-            "metadata 'lines'); by hand they are given so: sluice chain start DATASET TEMPLATE"
+            "metadata 'lines'); to give them: sluice chain start DATASET TEMPLATE"
             " --param limit=…",
         },
         "odd": {
@@ -234,9 +234,7 @@ async def test_data_set_shows_the_files_that_it_waits_for(
     uid = (await operator.client.register_dataset(NewDataset(name="counted"))).uid
     assert "It waits for" not in (await operator.http.get(f"/datasets/{uid}")).text
     assert "waits for" not in await sluice("dataset", "show", str(uid))
-    lacking = (
-        "2 more files: 7 of 9 are registered, with numbers from 1 to 9, of which no file has 3, 5"
-    )
+    lacking = "2 more files: 7 of 9 are registered, with numbers from 1 to 9, but no file has 3, 5"
     operator.neighbours.waits_for[uid] = lacking
     page = (await operator.http.get(f"/datasets/{uid}")).text
     assert f"It waits for {lacking}" in page

@@ -52,7 +52,7 @@ async def test_command_downloads_partial_results_and_names_what_is_missing(
     assert "what its steps gave: --partial" in refused
     for _ in range(2):  # The second call keeps the existing files.
         message = await sluice("chain", "get", uid, "--partial", "--out", str(folder))
-        assert "it has been deleted: it is no longer needed" in message
+        assert "it was deleted, because it was no longer needed" in message
         assert "the step never began" in message
     output, logs = folder / f"{second.step}.{second.port}", folder / f"{second.step}.logs"
     assert (output / "table.csv").read_bytes() == b"run,hits\n312,<i>77</i>\n"
@@ -61,8 +61,8 @@ async def test_command_downloads_partial_results_and_names_what_is_missing(
     assert (manifest["chain"], manifest["partial"], manifest["state"]) == (uid, True, "failed")
     assert [step["state"] for step in manifest["steps"]] == ["finished", "failed", "pending"]
     assert [missing["why"] for missing in manifest["missing"]] == [
-        "it has been deleted: it is no longer needed",
-        "only what its finished jobs gave: the step failed (1 of 6 jobs failed)",
+        "it was deleted, because it was no longer needed",
+        "only the outputs of finished jobs: the step failed (1 of 6 jobs failed)",
         "the step never began",
     ]
     written = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}

@@ -45,5 +45,7 @@ async def test_upload_under_the_name_of_a_deleted_data_set_is_refused(
         NewDataset(name="mine", url=f"file://{tmp_path}/in/mine")
     )
     await results.dms.delete_dataset(before.uid, force=True)
-    with pytest.raises(Conflict, match="never free again: call the new one 'mine-2'"):
+    with pytest.raises(
+        Conflict, match="cannot be used again: choose another name, such as 'mine-2'"
+    ):
         await upload_files(connection, [], dataset=NewDataset(name="mine"))

@@ -62,7 +62,7 @@ async def test_errors_do_not_show_the_value_of_a_secret(sluice: Command, tmp_pat
     binary = tmp_path / "binary"
     binary.write_bytes(b"\xff\xfe")
     for arguments, answered, sentence in (
-        (["places-api"], VALUE, "say which templates may use it"),
+        (["places-api"], VALUE, "give the templates that may use it"),
         (["places-api", "--for", "*"], "", "the value of a secret is empty"),
         (["places-api", "--for", "*"], f"{VALUE}\0", "has a NUL character"),
         (["places-api", "--for", "*"], VALUE * MAX_SECRET, f"may have {MAX_SECRET} bytes"),
@@ -85,7 +85,7 @@ async def test_terminal_asks_for_the_value_and_does_not_echo_it(sluice: Command)
     code, output = await _typed(sluice, VALUE, "other")
     assert (code, output) == (
         1,
-        "value: again: error: these were two different values: nothing was kept",
+        "value: again: error: the two values differ: nothing was stored",
     )
 
 

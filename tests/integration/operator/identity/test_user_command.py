@@ -38,7 +38,7 @@ async def test_person_logs_in_and_out(admin: User, anna: User) -> None:
     assert "the request does not say who sends it" in output
     assert "`sluice login`" in output
     refused = await anna("login", "anna", answered=f"{OTHER}\n", code=1)
-    assert "the name and the password do not belong together" in refused
+    assert "the name or the password is wrong" in refused
     assert not anna.config_folder.exists()
 
     assert await anna("login", "anna", answered=f"{PASSWORD}\n") == (
@@ -51,19 +51,19 @@ async def test_person_logs_in_and_out(admin: User, anna: User) -> None:
     await anna("chain", "list")
     assert "anna may not" not in await anna("token", "list")
     refused = await anna("user", "list", code=1)
-    assert "anna (shift) may not do this: it takes the role admin" in refused
+    assert "anna (shift) may not do this: it requires the role admin" in refused
 
     assert "no longer signed in" in await anna("logout", "--everywhere")
     assert not file.exists()
     assert "you were not signed in" in await anna("logout")
     stolen = replace(anna, token=token)
     (anna.config_folder / "sluice/logins" / file.name).write_text(token)
-    assert "is not one that this service knows" in await anna("whoami", code=1)
+    assert "this service does not know the token" in await anna("whoami", code=1)
     assert "you are anna" in await anna("login", "anna", answered=f"{PASSWORD}\n")
     (anna.config_folder / "sluice/logins" / file.name).write_text(token)
     assert "no longer signed in" in await anna("logout"), "the revoked token is removed, too"
     assert not file.exists()
-    assert "is not one that this service knows" in await stolen("whoami", code=1)
+    assert "this service does not know the token" in await stolen("whoami", code=1)
 
 
 async def test_logout_keeps_the_token_of_a_local_system(
@@ -124,9 +124,9 @@ async def test_person_and_administrator_change_a_password(admin: User, anna: Use
     output = await anna("user", "password", answered=f"{OTHER}\n{OTHER}\n", code=1)
     assert "do not belong together" in output
     output = await anna("user", "password", answered=f"{PASSWORD}\n{OTHER}\n")
-    assert output == "your password is another one now\n"
+    assert output == "your password was changed\n"
     output = await admin("user", "password", "anna", answered=f"{PASSWORD}\n")
-    assert output == "the password of anna is another one now\n"
+    assert output == "the password of anna was changed\n"
     short = await admin("user", "password", "anna", answered="short\n", code=1)
     assert "12 to 512 characters, and this one has 5" in short
     assert "short'" not in short

@@ -78,7 +78,7 @@ async def test_run_templates_are_listed_in_pages(operator: Operator, sluice: Com
     assert ([template.id for template in first.templates], first.after) == (newest[:2], newest[1])
     last = await operator.client.list_run_templates(limit=3, after=first.after)
     assert ([template.id for template in last.templates], last.after) == (newest[2:], None)
-    with pytest.raises(NotFound, match="no run has brought"):
+    with pytest.raises(NotFound, match="no run has submitted"):
         await operator.client.list_run_templates(after=uuid4())
     await operator.client.store_template(NewTemplate(name="published", cwl=LINEAR))
     output = await sluice("template", "list", "--all", "--limit", "2")

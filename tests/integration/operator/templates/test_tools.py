@@ -2,8 +2,9 @@
 
 import pytest
 
+from sluice.clients.base import API
 from sluice.contracts.common.problems import NotFound, Unprocessable
-from sluice.contracts.templates.tools import ComposeTools, NewTool
+from sluice.contracts.templates.tools import ComposeTools, NewTool, ToolList
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.forms import token_of
 
@@ -35,6 +36,10 @@ async def put(operator: Operator, **texts: str) -> None:
         await operator.client.store_tool(NewTool(name=name, cwl=text))
 
 
+async def list_versions(operator: Operator) -> ToolList:
+    return await operator.client.call("GET", f"{API}/tools/layout/versions", answer=ToolList)
+
+
 async def test_versions_of_a_tool_are_kept_until_removed(operator: Operator) -> None:
     client = operator.client
     first = await client.store_tool(NewTool(name="layout", cwl=LAYOUT))
@@ -46,7 +51,7 @@ async def test_versions_of_a_tool_are_kept_until_removed(operator: Operator) -> 
     again = await client.store_tool(NewTool(name="layout", cwl=LAYOUT))
     assert (again.tool.version, again.new) == (1, False)
     await client.store_tool(NewTool(name="layout", cwl=LAYOUT.replace("0.5", "0.7")))
-    assert [tool.version for tool in (await client.list_tool_versions("layout")).tools] == [2, 1]
+    assert [tool.version for tool in (await list_versions(operator)).tools] == [2, 1]
     assert (await client.get_tool("layout", version=1)).cwl == LAYOUT
     [listed] = (await client.list_tools()).tools
     assert (listed.version, listed.cwl, listed.doc) == (2, None, "Finds the regions of a page.")
@@ -55,15 +60,20 @@ async def test_versions_of_a_tool_are_kept_until_removed(operator: Operator) -> 
     third = await client.store_tool(NewTool(name="layout", cwl=LAYOUT.replace("0.5", "0.7")))
     assert third.tool.version == 3, "a version number is not used again"
     await client.remove_tool("layout")
-    for call in (client.get_tool, client.list_tool_versions, client.remove_tool):
+    for call in (client.get_tool, client.remove_tool):
         with pytest.raises(NotFound, match="there is no tool 'layout'"):
             await call("layout")
+    with pytest.raises(NotFound, match="there is no tool 'layout'"):
+        await list_versions(operator)
 
 
 async def test_invalid_tool_is_not_stored(operator: Operator) -> None:
     for text, message in (
         (LAYOUT.replace("timelimit: 10", "timelimit: -1"), "a time limit is 0"),
-        (LAYOUT.replace("CommandLineTool", "ExpressionTool"), "not a CommandLineTool"),
+        (
+            LAYOUT.replace("CommandLineTool", "ExpressionTool"),
+            "the library has CommandLineTools only",
+        ),
         ("nothing: [", "not YAML"),
     ):
         with pytest.raises(Unprocessable) as refused:
@@ -111,7 +121,7 @@ async def test_pages_store_tools_and_compose_a_template(operator: Operator) -> N
         "/tools", data={**form, "name": "layout", "cwl": "class: Workflow"}
     )
     assert invalid_response.status_code == 422
-    assert "not a CommandLineTool" in invalid_response.text
+    assert "the library has CommandLineTools only" in invalid_response.text
     assert "class: Workflow" in invalid_response.text, "the form keeps the typed text"
     for name, text in (("layout", LAYOUT), ("join", JOIN)):
         stored = await http.post("/tools", data={**form, "name": name, "cwl": text})
@@ -125,7 +135,7 @@ async def test_pages_store_tools_and_compose_a_template(operator: Operator) -> N
     assert (unfit.status_code, "there fit join, layout" in unfit.text) == (404, True)
     compose_form = {**form, "name": "ocr", "tools": "layout join"}
     for bind, message in (
-        ("scale", "each parameter stands once"),
+        ("scale", "give each parameter once"),
         ("x=y", "&#39;x&#39; is not a param"),
     ):
         unfit = await http.post("/tools/compose", data={**compose_form, "bind": bind})

@@ -106,7 +106,7 @@ async def test_schedule_shows_its_next_and_its_last_time(
 
 async def test_template_without_a_trigger_has_no_times(operator: Operator) -> None:
     await publish(operator, "plain", data("{kind: raw}"))
-    with pytest.raises(NotFound, match="takes data sets as they close"):
+    with pytest.raises(NotFound, match="has no trigger"):
         await operator.client.get_template_trigger("plain")
     assert (await operator.http.get("/templates/plain")).status_code == 200
 

@@ -227,6 +227,6 @@ async def test_explanation_covers_all_nodes_that_do_not_fit(wms: WmsFixture) -> 
     task = await add(wms, resources=Resources(cores=3), nodes={"site": ["prague"]})
     explanation = (await explain_task(wms.context, task.uid)).text
     assert explanation.startswith(
-        "No pilot fits: a job needs a node with site prague, the node has brno (the largest of 4"
-        " pilots; 1 other: needs 3 cores, the node has 2)"
+        "No pilot fits: a job needs a node with site prague, the node has brno (this is the"
+        " largest of 4 pilots; 1 other: needs 3 cores, the node has 2)"
     ), explanation

@@ -30,7 +30,7 @@ async def test_task_that_fits_no_pilot_is_unschedulable(wms: WmsFixture) -> None
     assert not await never(), "the task is unschedulable before another pilot could register"
     await wms.execute(OLD)
     assert (await check_schedulability(wms.context, task.uid)).reason == (
-        "no node fits: a job needs 4 cores, the node has 2 (the largest of 1 pilot)"
+        "no node fits: a job needs 4 cores, the node has 2 (this is the only pilot)"
     )
     large = await wms.add_pilot(cores=4)
     await wms.execute("UPDATE pilots SET state = $2 WHERE uid = $1", large, PilotState.DRAINING)

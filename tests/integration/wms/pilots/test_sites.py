@@ -206,7 +206,7 @@ async def test_killed_pilot_comes_back_after_the_enrolment_has_expired(wms: Wms)
 
     again, third = mine.started_again(), mine.started_again()
     assert await again.register(secret) == 403
-    assert "the one that has its key is not known to have ended" in again.last_answer
+    assert "another pilot with this key may still be running" in again.last_answer
     await wms.execute("UPDATE pilots SET seen_at = now() - $1::interval", timedelta(seconds=61))
     assert await again.register(secret) == 200
     assert await again.heartbeat() == 200

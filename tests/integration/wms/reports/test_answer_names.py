@@ -28,7 +28,7 @@ async def test_answer_file_with_another_name_than_its_job_is_refused(
     misnamed_answer = own.model_copy(
         update={"output": own.output.model_copy(update={"name": name, "url": url})}
     )
-    with pytest.raises(Unprocessable, match="is not called as the attempt's") as refused:
+    with pytest.raises(Unprocessable, match="is not named") as refused:
         await human_tasks.answer(task, good, misnamed_answer)
     assert refused.value.fields["jobs"] == str(second.id)
     assert await human_tasks.check(task) == {JobState.ASKED: 2}

@@ -393,5 +393,5 @@ async def test_human_task_with_several_files_per_job_fails(
     task = await human_tasks.task(files=4, **changes)
     status = await human_tasks.wms.status(task)
     assert (status.state, status.total) == (TaskState.FAILED, 0)
-    assert status.reason == "people are asked of one file at a time, for one output"
+    assert status.reason == "a human task takes one file at a time and has one output"
     assert await jobs_of(human_tasks.wms, task) == []

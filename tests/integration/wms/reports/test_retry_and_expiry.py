@@ -98,8 +98,8 @@ async def test_job_with_a_refused_input_is_not_retried(wms: WmsFixture) -> None:
             ErrorClass.OUT_OF_MEMORY,
             -9,
             (
-                "out_of_memory: it took long; not tried again: no node has the 18000 MiB that"
-                " another attempt would ask for (the largest 16000)"
+                "out_of_memory: it took long; not tried again: no node has the 18000 MiB of memory"
+                " that another attempt would request (the largest node has 16000 MiB)"
             ),
         ),
     ],

@@ -167,7 +167,7 @@ async def test_job_whose_group_was_made_without_it_cannot_be_retried(
     await chain.wms.finish(pilot, jobs[3])
     await chain.wms.finish(pilot, *(await chain.wms.lease(pilot)))
     assert await chain.ready_seqs("c") == [0]
-    with pytest.raises(Conflict, match="a later step has made its groups"):
+    with pytest.raises(Conflict, match="a later step has already grouped the files"):
         await retry_job(chain.wms.context, jobs[1].id)
     with pytest.raises(Conflict, match="is finished: only failed and quarantined jobs"):
         await retry_job(chain.wms.context, jobs[0].id)

@@ -219,7 +219,7 @@ async def test_merge_reads_data_sets_one_after_the_other(
         ((0, 3), Pick.FIRST, [(0, [("", 0)])]),
         ((0, 1), Pick.ONLY, [(0, [("", 0)])]),
         ((1, 1), Pick.ONLY, "takes the only file of"),
-        ((0, 0), Pick.FIRST, "none of them has any"),
+        ((0, 0), Pick.FIRST, "none of them has a file"),
     ],
 )
 async def test_one_file_is_picked_from_several_data_sets(
@@ -262,6 +262,5 @@ async def test_number_beyond_the_range_of_its_data_set_fails_the_task(
     status = await wms.status(task)
     assert status.state is TaskState.FAILED
     assert (
-        "has the number 100: where data sets are taken one behind the other, numbers are below 100"
-        in status.reason
+        "has the number 100: in concatenated data sets, numbers must be below 100" in status.reason
     )

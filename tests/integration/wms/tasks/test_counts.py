@@ -199,7 +199,7 @@ async def test_lost_pilot_stays_acknowledged_until_it_is_lost_again(wms: WmsFixt
     ]
     for _ in range(2):
         await acknowledge_pilot(wms.context, pilot, ANN)
-    with pytest.raises(Conflict, match=f"^Ann has seen it already, .*: pilot {pilot}$"):
+    with pytest.raises(Conflict, match=f"^Ann already acknowledged it, .*: pilot {pilot}$"):
         await acknowledge_pilot(wms.context, pilot, BOB)
     [lost_pilot] = await listed(wms)
     assert lost_pilot.acknowledged is not None

@@ -37,7 +37,7 @@ async def test_waiting_task_is_explained(wms: WmsFixture) -> None:
     small = await wms.add_pilot(cores=2)
     await wms.add_pilot(cores=1)
     assert (
-        "No pilot fits: a job needs 4 cores, the node has 2 (the largest of 2 pilots)"
+        "No pilot fits: a job needs 4 cores, the node has 2 (this is the largest of 2 pilots)"
         in await why(wms, task)
     )
     await wms.add_pilot(cores=4)
@@ -68,7 +68,9 @@ async def test_task_that_needs_a_container_is_explained(wms: WmsFixture) -> None
     )
     assert [await wms.lease(pilot, 2) for pilot in bare] == [[], [], []]
     small = await wms.add_pilot(cores=1, engines=[ContainerEngine.PODMAN])
-    assert "a job needs 2 cores, the node has 1 (the largest of 4 pilots)" in await why(wms, task)
+    assert ("a job needs 2 cores, the node has 1 (this is the largest of 4 pilots)") in await why(
+        wms, task
+    )
     assert await wms.lease(small, 2) == []
     able = await wms.request_lease(await wms.add_pilot(engines=[ContainerEngine.DOCKER]), 2)
     assert len(able.jobs) == 2

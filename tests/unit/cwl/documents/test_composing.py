@@ -93,7 +93,7 @@ def test_file_formats_distinguish_outputs() -> None:
     plan = plan_of(two, second)
     assert sources(plan, "t1") == {"it": ("t0", "format_2", InputMode.EACH)}
     third = tool({"it": {"type": "File", "format": "edam:format_3"}}, {"out": "File"}, **space)
-    assert "takes File of format edam:format_3, and nothing before it gives one" in misfits(
+    assert "takes File of format edam:format_3, but no earlier step has such an output" in misfits(
         two, third
     )
 
@@ -144,17 +144,17 @@ def test_file_input_without_a_source_becomes_a_parameter() -> None:
     ("tools", "reason"),
     [
         ([LAYOUT, tool({"folder": "Directory"}, {"o": "File"})],
-         "step t1: its input 'folder' takes Directory, and nothing before it gives one: there is"
-         " 'regions' of t0 (File[])"),
+         "step t1: its input 'folder' takes Directory, but no earlier step has such an output:"
+         " there is 'regions' of t0 (File[])"),
         ([tool({"n": "int"}, {"o": "File"})],
          "step t0: it is the first, and none of its inputs takes the data set"),
         ([tool({"page": "File"}, {"a": "File", "b": "File"}), tool({"it": "File"}, {"o": "File"})],
          "its input 'it' (File) could be 'a' of t0 or 'b' of t0"),
         ([LAYOUT, tool({"n": "int"}, {"o": "File"})],
-         "step t1: it takes nothing of what comes before it"),
+         "step t1: it takes no output of an earlier step"),
         ([LAYOUT, tool({"regions": "File"}, {"o": "File"}, cwlVersion="v1.0")],
          "tools of different versions of CWL cannot be joined"),
-        ([LAYOUT, tool({"regions": "File"}, {"n": "int"})], "step t1: it gives no file"),
+        ([LAYOUT, tool({"regions": "File"}, {"n": "int"})], "step t1: it has no output file"),
     ],
 )  # fmt: skip
 def test_misfit_names_the_step_and_the_reason(tools: list[LibraryTool], reason: str) -> None:
@@ -187,8 +187,8 @@ def test_comments_of_a_tool_are_kept() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("class: Workflow\n", "not a CommandLineTool"),
-        ("[1]\n", "not a CommandLineTool"),
+        ("class: Workflow\n", "the library has CommandLineTools only"),
+        ("[1]\n", "the library has CommandLineTools only"),
         ("a: [\n", "not YAML"),
         ("class: CommandLineTool\ninputs: {$import: a.yml}\n", "'$import': a tool of the library"),
         ("class: CommandLineTool\nsluice:match: {a: b}\n", "'sluice:match' does not belong"),

@@ -64,11 +64,11 @@ _MAPPING = "the merge key '<<' takes a mapping or a list of mappings, not "
         ),
         "twice": (
             "x: &x {b: 1}\ny:\n  <<: *x\n  <<: *x\n",
-            "t:4:3: error: the key '<<' stands twice here; the first is in line 3: ",
+            "t:4:3: error: the key '<<' is a duplicate; the first is in line 3: ",
         ),
         "beside a repeated key": (
             "<<: {b: 1}\na: 1\na: 2\n",
-            "t:3:1: error: the key 'a' stands twice here; the first is in line 2",
+            "t:3:1: error: the key 'a' is a duplicate; the first is in line 2",
         ),
     }.values(),
 )

@@ -60,7 +60,7 @@ REFUSED: dict[str, tuple[list[tuple[str, str]], str]] = {
     "all levels": ([(BOUNDARY, "sluice:checkpoint: {¦files: ['**/*.pt']}")], "has '**'"),
     "a slash too many": ([(BOUNDARY, "sluice:checkpoint: {¦files: [state/]}")], "is not a path"),
     "all the time": ([(BOUNDARY, "sluice:checkpoint: {files: [a], ¦every: 0.1}")], "greater than or equal to 1, not 0.1"),
-    "an unknown word": ([(BOUNDARY, "sluice:checkpoint: {files: [a], ¦evry: 5}")], "knows no 'evry'; did you mean 'every'?"),
+    "an unknown word": ([(BOUNDARY, "sluice:checkpoint: {files: [a], ¦evry: 5}")], "has no field 'evry'; did you mean 'every'?"),
     "a workflow's": ([("doc: Counts", "¦sluice:checkpoint: {files: [a]}\ndoc: Counts")], "belongs to a step or its tool"),
     "a batch": ([(BOUNDARY, f"sluice:batch: {{files: 2}}\n    ¦{CHECKPOINT}")], "a batch runs its tool for one file after the other"),
     "an expression of the step": (

@@ -118,13 +118,13 @@ def test_sluice_ask_applies_to_one_step() -> None:
 @pytest.mark.parametrize(
     ("written", "column", "message"),
     [
-        ("{answers: [a, b]}", 5, "'sluice:ask' says no 'question'"),
+        ("{answers: [a, b]}", 5, "'sluice:ask' requires 'question'"),
         ("{question: Q, answers: [a, A]}", 31, 'answers: each stands once, not ["a", "A"]'),
         ("{question: Q, answers: [a]}", 31, "answers: list should have at least 2 items"),
         ("{question: Q, agree: 10}", 31, "agree: input should be less than or equal to 9"),
         ("{question: Q, gold_every: 1}", 31, "gold_every: input should be greater than"),
         ("{question: Q, show: video}", 31, "show: it is text, html or image, not 'video'"),
-        ("{question: Q, aggree: 2}", 31, "knows no 'aggree'; did you mean 'agree'?"),
+        ("{question: Q, aggree: 2}", 31, "has no field 'aggree'; did you mean 'agree'?"),
         ("{question: Q, link: 1.5}", 31, "link: input should be a valid integer, not 1.5"),
         ("{question: Q, undo: 1}", 31, "undo: input should be a valid boolean, not 1"),
         ("true", 5, "'sluice:ask' is a mapping; sluice:ask: {question:"),
@@ -193,7 +193,7 @@ def test_tool_requirements_are_refused_on_a_human_task(name: str, says: str, of_
         (
             [("sluice:ask: {question: Is it sharp?, gold: known}", "sluice:rank: 2")],
             (6, 5),
-            "'sluice:ask' where people are asked of each file, or",
+            "'sluice:ask' where people are asked about each file, or",
         ),
     ],
 )
@@ -210,7 +210,7 @@ def test_human_task_over_files_with_secondary_files_is_refused() -> None:
         "  frames: File[]", "  frames: {type: 'File[]', secondaryFiles: [.b]}"
     )
     messages = [error.message for error in compile_template(text, name="t").errors]
-    assert "people are asked of plain files" in " ".join(messages)
+    assert "people are asked about plain files" in " ".join(messages)
 
 
 def test_sluice_ask_on_a_tool_is_refused() -> None:

@@ -92,8 +92,8 @@ def test_data_sets_with_the_same_numbers_can_be_paired(x: str, y: str) -> None:
         ("[f/o, g/o]!", "[f/p, g/p]!", "different files were left out"),
         ("f/o", "g/o", "there is no job for a number where all are missing"),
         ("g/o", "g/p", "there is no job for a number where all are missing"),
-        ("files", "list/o", "not numbered alike: the list that step 'list' gives"),
-        ("m/o", "list/o", "not numbered alike: the list that step 'list' gives"),
+        ("files", "list/o", "have different numbers: the list that step 'list' writes"),
+        ("m/o", "list/o", "have different numbers: the list that step 'list' writes"),
     ],
 )
 def test_data_sets_with_different_numbers_cannot_be_paired(x: str, y: str, why: str) -> None:

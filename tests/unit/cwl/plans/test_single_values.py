@@ -114,7 +114,7 @@ def test_required_value_that_may_be_missing_gives_a_warning() -> None:
     assert (step.single, step.main_input.optional) == (True, False)
     assert [finding.severity for finding in findings] == ["warning"]
     assert findings[0].message.endswith(
-        "the step fails where there is none; where the tool can do without, let it take File?"
+        "the step fails if the value is missing; if the tool can do without it, let it take File?"
     )
 
 

@@ -82,11 +82,11 @@ def test_template_without_data_set_may_have_a_schedule() -> None:
     [
         (
             data("{every: {files: 3}}"),
-            "4:16: error: 'sluice:match' does not say of which append-only",
+            "4:16: error: 'sluice:match' does not name the append-only",
         ),
         (data(f"{{{PAGES}, every: 5}}"), "4:37: error: 'sluice:match' every: is a mapping"),
-        (data(f"{{{PAGES}, every: {{all: true}}}}"), "every: says 'files', 'hours', or both"),
-        (data(f"{{{PAGES}, every: {{file: 1}}}}"), "knows no 'file'; did you mean 'files'?"),
+        (data(f"{{{PAGES}, every: {{all: true}}}}"), "every: requires 'files', 'hours', or both"),
+        (data(f"{{{PAGES}, every: {{file: 1}}}}"), "has no field 'file'; did you mean 'files'?"),
         (data(f"{{{PAGES}, every: {{files: 0}}}}"), "every: files: input should be greater"),
         (data(f"{{{PAGES}, every: {{hours: 0}}}}"), "every: hours: input should be greater"),
         (data(f"{{{PAGES}, schedule: daily}}"), "4:37: error: 'sluice:match' schedule: has five"),
@@ -98,11 +98,11 @@ def test_template_without_data_set_may_have_a_schedule() -> None:
             "takes 'every' or 'schedule', not both",
         ),
         (data("{a: 1}", "sluice:collect: a/b"), "9:44: error: 'sluice:collect' 'a/b' has '/'"),
-        (data("{a: 1}", "sluice:collect: {nam: a}"), "knows no 'nam'; did you mean 'name'?"),
+        (data("{a: 1}", "sluice:collect: {nam: a}"), "has no field 'nam'; did you mean 'name'?"),
         (data("{a: 1}", "sluice:collect: [a]"), "is the name of an append-only data set"),
         (data("{a: 1, sluice:collect: a}").replace("sluice:match", "sluice:collect"), "belongs to"),
         (values("{every: {files: 3}}"), "has 'every', and no input of the workflow is a data set"),
-        (values("{schedule: 0 3 * * *, kind: raw}"), "'sluice:match' is about the data set"),
+        (values("{schedule: 0 3 * * *, kind: raw}"), "'sluice:match' refers to the data set"),
         (values("{schedule: 0 3 * * *}", "int"), "6:3: error: the parameter 'n' has no default"),
     ],
 )

@@ -78,9 +78,9 @@ REFUSED: dict[str, tuple[list[tuple[str, str]], str]] = {
         "has no input 'limits'; did you mean 'limit'?",
     ),
     "an unknown word": (
-        [(BOUNDARY, "sluice:warm: {¦keys: [limit]}")], "knows no 'keys'; did you mean 'key'?",
+        [(BOUNDARY, "sluice:warm: {¦keys: [limit]}")], "has no field 'keys'; did you mean 'key'?",
     ),
-    "what the system says": ([(BOUNDARY, "sluice:warm: {¦kind: a}")], "knows no 'kind'"),
+    "what the system says": ([(BOUNDARY, "sluice:warm: {¦kind: a}")], "has no field 'kind'"),
     "no jobs": ([(BOUNDARY, "sluice:warm: {¦jobs: 0}")], "greater than or equal to 1, not 0"),
     "not a word": ([(BOUNDARY, "¦sluice:warm: yes please")], "is a mapping"),
     "a workflow's": ([("doc: Counts", "¦sluice:warm: true\ndoc: Counts")], "belongs to a step"),

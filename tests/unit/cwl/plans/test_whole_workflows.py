@@ -55,7 +55,7 @@ def test_workflow_that_cannot_be_spread_runs_inside_one_job() -> None:
         text=GRAPH,
     )
     [reason] = reasons_against_spreading(text)
-    assert "not put together of the same data sets in the same order" in reason
+    assert "do not consist of the same data sets in the same order" in reason
     plan = plan_of(text)
     [step] = plan.steps
     assert (step.name, step.mode, plan.data_input) == ("workflow", TaskMode.MERGE, "texts")
@@ -164,7 +164,7 @@ def test_scatter_over_the_files_of_a_bundle_runs_inside_one_job() -> None:
         .replace("class: Workflow", scatter)
     )
     [reason] = reasons_against_spreading(text)
-    assert "which only a job can do" in reason
+    assert "only a job can do this" in reason
 
 
 def test_workflow_without_outputs_keeps_logs_only() -> None:
@@ -210,7 +210,7 @@ def test_joined_list_of_bundles_runs_inside_one_job(field: str) -> None:
         .replace("class: Workflow", scatter)
     )
     [reason] = reasons_against_spreading(text)
-    assert "which only a job can do" in reason
+    assert "only a job can do this" in reason
 
 
 @pytest.mark.parametrize("kind", ["Any", "[string, File]"])

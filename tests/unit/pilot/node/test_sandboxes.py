@@ -252,5 +252,5 @@ except NoSandboxError as error:
     command += [sys.executable, "-c", code, str(own / "system")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found_line, refused = done.stdout.strip().splitlines()[-2:]
-    assert found_line.startswith("found no namespaces can be made on this node: ")
-    assert refused.startswith("refused SLUICE_PILOT_SANDBOX is required, and no namespaces can be")
+    assert found_line.startswith("found namespaces cannot be created on this node: ")
+    assert refused.startswith("refused SLUICE_PILOT_SANDBOX is required, but namespaces cannot be")

@@ -13,15 +13,17 @@ def _from(name: str) -> Source:
 
 
 WRONG_PLANS = {
-    "there is no step 'b', of which files are taken": plan(
+    "there is no step 'b', whose files are used": plan(
         step("a", _from("b")), outputs=[("a", "out")]
     ),
-    "there is no step 'c', of which files are taken": plan(step("a"), outputs=[("c", "out")]),
+    "there is no step 'c', whose files are used": plan(step("a"), outputs=[("c", "out")]),
     "two steps have the name 'a'": plan(step("a"), step("a"), outputs=[("a", "out")]),
-    "steps wait for one another: 'a', 'b', 'a'": plan(
+    "the steps depend on each other in a cycle: 'a', 'b', 'a'": plan(
         step("a", _from("b")), step("b", _from("a")), outputs=[("a", "out")]
     ),
-    "steps wait for one another: 'a', 'a'": plan(step("a", _from("a")), outputs=[("a", "out")]),
+    "the steps depend on each other in a cycle: 'a', 'a'": plan(
+        step("a", _from("a")), outputs=[("a", "out")]
+    ),
 }
 
 

@@ -172,7 +172,7 @@ def test_lists_that_a_step_pairs_must_have_equal_lengths() -> None:
     assert find_problems(over_lists(), {"cuts": [3, 4]}) == []
     [problem] = find_problems(over_lists(), {"cuts": [3, 4, 5]})
     assert problem.message == (
-        "step 'sweep' takes those of the same number of its inputs together, and there are 3 values"
+        "step 'sweep' pairs its inputs by number, but there are 3 values"
         " at 'cut' and 2 values at 'word' and 2 values at 'fixed': give as many of each, or write"
         " 'scatterMethod: flat_crossproduct', which takes each with each"
     )
@@ -186,6 +186,6 @@ def test_list_that_a_step_scatters_over_must_be_given() -> None:
     optional = over_lists()
     optional.parameters["words"] = Parameter(type="string[]?")
     [problem] = find_problems(optional, {"cuts": [3, 4]})
-    assert problem.message == "step 'sweep' scatters over 'word', which is given no list"
+    assert problem.message == "step 'sweep' scatters over 'word', whose value is not a list"
     [problem] = find_problems(over_lists(), {})
     assert "'cuts' (int[]) is required" in problem.message

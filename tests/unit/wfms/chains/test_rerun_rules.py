@@ -115,7 +115,10 @@ def test_finished_chain_runs_again_completely() -> None:
 @pytest.mark.parametrize(
     ("after", "runs"),
     [
-        ({"cut": 4}, {"left": "it has other parameters", "last": "it reads what step left writes"}),
+        (
+            {"cut": 4},
+            {"left": "it has other parameters", "last": "it reads the output of step left"},
+        ),
         ({"masks": file_value(OTHER)}, {"right": "it has other parameters"}),
     ],
 )
@@ -144,10 +147,10 @@ def test_changed_parameters_are_a_reason_before_failed_jobs() -> None:
 
 def test_requested_first_step_must_exist_and_excludes_failed_only() -> None:
     chain = ended_chain(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
-    assert rerun(chain, from_step="decode").runs["merge"] == "it reads what step filter writes"
+    assert rerun(chain, from_step="decode").runs["merge"] == "it reads the output of step filter"
     assert rerun(chain, from_step="filter").runs == {
         "filter": "asked for",
-        "merge": "it reads what step filter writes",
+        "merge": "it reads the output of step filter",
     }
     with pytest.raises(NoSuchStep, match="no step 'x'; it has decode, filter, merge"):
         rerun(chain, from_step="x")
@@ -245,7 +248,7 @@ def test_missing_input_is_reported_only_for_steps_that_need_it() -> None:
     [sentence] = rerun(chain, before=BEFORE, lacking=(INPUT.int, FILE.int)).missing
     assert (
         sentence
-        == f"step right would have to run, and {FILE_PARAMETER}, data set {FILE}, has been deleted"
+        == f"step right would have to run, but {FILE_PARAMETER}, data set {FILE}, has been deleted"
     )
 
 
@@ -259,7 +262,7 @@ def line(**last: Any) -> Plan:
     )
 
 
-DELETED_FILES_REASON = "of what it wrote for step {} files are deleted"
+DELETED_FILES_REASON = "files of its output for step {} are deleted"
 
 
 @pytest.mark.parametrize("failed_only", [False, True])

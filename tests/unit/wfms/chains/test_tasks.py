@@ -243,7 +243,7 @@ def test_names_that_make_no_data_set_name_are_reported() -> None:
     assert name_findings(CHAIN, plan(step("fine"), outputs=[("fine", "out")])) == []
     findings = name_findings(CHAIN, plan(step("a/b"), outputs=[("a/b", "out")]))
     assert len(findings) == 2
-    assert "step 'a/b' with its port 'out' cannot name a data set" in findings[0].message
+    assert "step 'a/b' with its port 'out' cannot be the name of a data set" in findings[0].message
 
 
 def test_storage_with_the_most_free_space_is_chosen() -> None:

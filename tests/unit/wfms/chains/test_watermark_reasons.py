@@ -24,7 +24,7 @@ BUFFER = Storage(
     [
         (0.8, 1000, "80 % of 1000 bytes"),
         (1.0, 1000, "100 % of 1000 bytes"),
-        (0.8, None, "80 % of what it may hold"),
+        (0.8, None, "80 % of its capacity"),
         (900.0, 1000, "900 bytes"),
         (9.0, None, "9 bytes"),
     ],

@@ -95,7 +95,7 @@ def test_reason_names_each_template_that_does_not_match() -> None:
         "no template matches: a wants kind = 'raw', which is missing; b wants run from -∞ to 5, "
         "which is 7"
     )
-    assert decide(dataset(), []) == NoMatch("there is no template that data sets may go through")
+    assert decide(dataset(), []) == NoMatch("there is no template for data sets")
     many = decide(dataset(), [template(f"t{number:02}", {}) for number in range(12)])
     assert isinstance(many, NoMatch)
     assert many.reason.endswith("; and 2 more")

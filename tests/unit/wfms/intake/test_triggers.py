@@ -87,10 +87,10 @@ def test_slice_goes_only_to_the_template_it_was_cut_for() -> None:
     assert (decided.template.name, decided.tied) == ("t", ())
     decision = decide(dataset(of=of), [template("a", trigger=None), template("z")])
     assert isinstance(decision, NoMatch)
-    assert "is not the template t, for which it was cut" in decision.reason
+    assert "is not the template t, for which the slice was cut" in decision.reason
     ordinary = decide(dataset(), [template()])
     assert isinstance(ordinary, NoMatch)
-    reason = "takes what is new in append-only data sets, and runs when 10 files are new"
+    reason = "takes new files of append-only data sets, and runs when 10 files are new"
     assert reason in ordinary.reason
 
 

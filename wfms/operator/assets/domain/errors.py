@@ -22,9 +22,9 @@ class AssetUnknown(NotFound):
             if version is None
             else f"version {version} of asset {quoted(name)}"
         )
-        reason = f"{subject} was taken back already" if is_removed else f"there is no {subject}"
+        reason = f"{subject} is already withdrawn" if is_removed else f"there is no {subject}"
         command = "list" if version is None and not is_removed else f"show {name}"
-        super().__init__(f"{reason} (`sluice asset {command}` has them all)", name=name)
+        super().__init__(f"{reason} (`sluice asset {command}` lists them)", name=name)
 
 
 class AssetDraftUnknown(NotFound):
@@ -32,8 +32,7 @@ class AssetDraftUnknown(NotFound):
 
     def __init__(self, name: str, draft: UUID) -> None:
         super().__init__(
-            f"no upload of a version of asset {quoted(name)} has the id {draft} and such a file:"
-            " start again",
+            f"asset {quoted(name)} has no upload with the id {draft} and this file: start again",
             name=name,
         )
 
@@ -43,7 +42,7 @@ class AssetFilesMissing(Conflict):
 
     def __init__(self, name: str, paths: Sequence[str]) -> None:
         super().__init__(
-            f"of the version of asset {quoted(name)}, {len(paths)} files have not been sent:"
+            f"{len(paths)} files of the version of asset {quoted(name)} have not been sent:"
             f" {', '.join(paths[:MAX_NAMED])}",
             findings=[Finding(message=f"{path} is missing") for path in paths[:MAX_NAMED]],
             name=name,
@@ -57,7 +56,7 @@ class AssetFilesDiffer(Conflict):
         named = differences[:MAX_NAMED]
         super().__init__(
             f"the version of asset {quoted(name)} is refused, because {len(differences)} of its"
-            f" stored files are not those that were announced: {'; '.join(named)}. Put the asset"
+            f" stored files differ from the announced files: {'; '.join(named)}. Put the asset"
             " again",
             findings=[Finding(message=difference) for difference in named],
             name=name,
@@ -69,8 +68,8 @@ class ConcurrentAssetChange(Conflict):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"a version of asset {quoted(name)} with these files is being taken back at this"
-            " moment: put it again",
+            f"a version of asset {quoted(name)} with these files is being withdrawn: store it"
+            " again",
             name=name,
         )
 
@@ -80,11 +79,13 @@ class NoStorageForAssets(NotAvailable):
 
     def __init__(self, configured: str) -> None:
         super().__init__(
-            f"input storage {quoted(configured)}, which SLUICE_OPERATOR_ASSET_STORAGE names, takes"
-            " no data"
+            f"input storage {quoted(configured)}, which SLUICE_OPERATOR_ASSET_STORAGE names,"
+            " accepts no data"
             if configured
-            else "there is no input storage for assets that takes data: register one"
-            " with `sluice storage add`"
+            else (
+                "there is no input storage for assets that accepts data: register one with `sluice"
+                " storage add`"
+            )
         )
 
 

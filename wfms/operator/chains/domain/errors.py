@@ -38,7 +38,7 @@ class DatasetUnusable(Conflict):
 
     def __init__(self, name: str, state: str) -> None:
         super().__init__(
-            f"data set {quoted(name)} is {state}: it cannot be worked with",
+            f"data set {quoted(name)} is {state}: no chain can use it",
             dataset=name,
             state=state,
         )
@@ -77,8 +77,8 @@ class NoPartialOutputs(Conflict):
 
     def __init__(self, chain: Chain) -> None:
         super().__init__(
-            f"nothing is left of the chain over {chain.dataset_name}, which is {chain.state}: all"
-            " that it wrote has been deleted",
+            f"the chain over {chain.dataset_name} is {chain.state}, and all its data have been"
+            " deleted",
             chain=chain.uid,
             state=chain.state,
         )

@@ -15,7 +15,7 @@ def needs_text(needs: Needs) -> str:
     memory = (
         f"{number_text(resources.ram)} MiB"
         if resources.ram
-        else "no memory asked for: the node's is the limit"
+        else "no memory request: the node's memory is the limit"
     )
     limit = f", at most {in_full(resources.time_limit)} s" if resources.time_limit else ""
     checkpoint = f", {needs.checkpoint.words}" if needs.checkpoint else ""

@@ -78,14 +78,14 @@ def _describe_missing(step: ChainStep, port: str | None, dataset: Dataset | None
         return "its data set no longer exists"
     match dataset.state:
         case DatasetState.DELETING | DatasetState.DELETED:
-            return "it has been deleted: it is no longer needed"
+            return "it was deleted, because it was no longer needed"
         case DatasetState.OPEN:
-            return "it is not complete: look again in a moment"
+            return "it is not complete: try again in a moment"
         case DatasetState.CLOSED | DatasetState.UPLOADING | DatasetState.UPLOADED:
             if port is None or step.state is StepState.FINISHED:
                 return ""
             end = f"{_describe_end(step)}{_describe_reason(step)}"
-            return f"only what its finished jobs gave: the step {end}"
+            return f"only the outputs of finished jobs: the step {end}"
 
 
 def _describe_end(step: ChainStep) -> str:

@@ -183,7 +183,7 @@ class StepProgress:
             case StepState.PENDING:
                 return "never began" if self.over else "waits for the step before it"
             case StepState.STARTING:
-                return "its storages and data sets are being made"
+                return "its storages and data sets are being created"
             case StepState.IN_PROGRESS:
                 return self._in_progress
             case _:

@@ -96,15 +96,3 @@ def time_ticks(seconds: float, *, about: int = 5) -> list[float]:
     if seconds <= 10 * about or step is None:
         return ticks(seconds, about=about)
     return [float(step * number) for number in range(int(seconds // step) + 1)]
-
-
-def seconds_text(seconds: float) -> str:
-    """Return a duration: ``0``, ``250 ms``, ``4.2 s``, ``1.5 min``, ``2.5 h``."""
-    if seconds == 0:
-        return "0"
-    if seconds < 1:
-        return f"{seconds * 1000:.3g} ms"
-    for unit, unit_seconds in (("h", 3600.0), ("min", 60.0)):
-        if seconds >= unit_seconds:
-            return f"{seconds / unit_seconds:.3g} {unit}"
-    return f"{seconds:.3g} s"

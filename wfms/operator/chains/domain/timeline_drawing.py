@@ -7,6 +7,7 @@ show the waiting jobs of each step.
 from collections.abc import Sequence
 from itertools import groupby
 
+from sluice.contracts.common.numbers import seconds_text
 from sluice.contracts.jobs.times import Timeline
 from wfms.operator.chains.domain.svg import (
     box,
@@ -15,7 +16,6 @@ from wfms.operator.chains.domain.svg import (
     cut,
     line,
     picture,
-    seconds_text,
     text,
     ticks,
     time_ticks,

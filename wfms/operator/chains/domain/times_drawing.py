@@ -3,6 +3,7 @@
 Each step has two bars with the means, and whiskers that end at the 90th percentile.
 """
 
+from sluice.contracts.common.numbers import seconds_text
 from sluice.contracts.jobs.times import Spread, StepTimes, WorkTimes
 from wfms.operator.chains.domain.svg import (
     box,
@@ -10,7 +11,6 @@ from wfms.operator.chains.domain.svg import (
     cut,
     line,
     picture,
-    seconds_text,
     text,
     time_ticks,
 )
@@ -34,7 +34,7 @@ def draw_times(times: WorkTimes, *, title: str) -> str:
         text(_LEFT + 18, 26, "waiting"),
         box(_LEFT + 84, 16, 12, 12, kind=f"c{colour(WORKING)}"),
         text(_LEFT + 102, 26, "working"),
-        text(WIDTH - 16, 26, "mean, and up to what 9 of 10 take", kind="muted", anchor="end"),
+        text(WIDTH - 16, 26, "mean and p90", kind="muted", anchor="end"),
     ]
     for tick in time_ticks(longest):
         x = _LEFT + tick * scale

@@ -44,8 +44,8 @@ async def end_client_leases(context: OperatorContext) -> bool:
 
 async def _end(context: OperatorContext, lease: ClientLeaseRow) -> None:
     reason = Cancel(
-        reason=f"its client was not heard of for {context.client_lease:g} s: it was killed, or its"
-        " connection was lost"
+        reason=f"its client has sent nothing for {context.client_lease:g} s: it was killed, or"
+        " its connection was lost"
     )
     for uid in lease.chains:
         try:

@@ -80,6 +80,4 @@ def _find_place(job: Job, attempt: int | None) -> LogPlace:
         if candidate.log_url is not None and attempt in {None, candidate.attempt}:
             return LogPlace(candidate.attempt, candidate.log_url)
     subject = "no attempt" if attempt is None else f"attempt {attempt}"
-    raise LogUnknown(
-        job.id, f"{subject} has left one" if attempt is None else f"{subject} has none"
-    )
+    raise LogUnknown(job.id, f"{subject} has a log" if attempt is None else f"{subject} has none")

@@ -111,6 +111,6 @@ def _may_end(by: Person, item: Chain | Dataset | StoredTemplate) -> bool:
 
 def _forbidden(by: Person, uid: UUID, item: Chain | Dataset | StoredTemplate) -> Forbidden:
     return Forbidden(
-        f"{by} may not own {uid}: it takes the role shift, or to have made it, and to be in its"
-        f" group {item.group}"
+        f"{by} may not hold {uid}: this requires the role shift, or that you own it, and membership"
+        f" in its group {item.group}"
     )

@@ -21,7 +21,6 @@ from wfms.operator.http.access import check_access, views_and_policies
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.http.errors import answer_errors
 from wfms.operator.http.fair_threads import FairThreads
-from wfms.operator.http.origin import refuse_foreign_requests
 from wfms.operator.http.route import blueprint
 from wfms.operator.settings import OperatorSettings, secret_key
 from wfms.operator.web.framework.rendering import error_page, prepare_rendering
@@ -92,7 +91,6 @@ def create_flask(settings: OperatorSettings) -> Flask:
     )
     prepare_rendering(flask)
     answer_errors(flask, error_page)
-    flask.before_request(refuse_foreign_requests)
     flask.after_request(_finish)
     return flask
 

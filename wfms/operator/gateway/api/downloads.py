@@ -190,7 +190,7 @@ def _add_answers(router: APIRouter, context: OperatorContext) -> None:
         """Send all annotations of a step as JSON Lines, also those that do not count."""
         names = (group, template, step)
         if invalid_names := {".", ".."} & set(names):
-            raise Unprocessable(f"nothing can have the name {quoted(invalid_names.pop())}")
+            raise Unprocessable(f"{quoted(invalid_names.pop())} is not a valid name")
         place = "/".join(quote(name, safe="") for name in names)
         path = f"/api/v1/asking/steps/{place}/answers"
         return _stream_response(await stream_content(context.answers, path, service="wfms.ask"))

@@ -66,6 +66,6 @@ def _build_url(request: ForwardedRequest) -> httpx.URL:
     """Return the escaped URL; names in the path may contain control characters and escapes."""
     for part in request.path.split("/"):
         if part in {".", ".."}:
-            raise Unprocessable(f"nothing can have the name {quoted(part)}")
+            raise Unprocessable(f"{quoted(part)} is not a valid name")
     query = quote(request.query.encode("latin-1"), safe=_IN_QUERIES)
     return httpx.URL(path=quote(request.path), query=query.encode())

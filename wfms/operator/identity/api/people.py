@@ -172,7 +172,8 @@ class PeopleRoutes:
         others = query.all or query.person not in {None, caller.name}
         if others and caller.role is not Role.ADMIN:
             raise InsufficientRole(
-                f"tokens of others are shown to an {Role.ADMIN}", f"you are {caller.role}"
+                f"only the role {Role.ADMIN} may list the tokens of others",
+                f"you are {caller.role}",
             )
         person_name = query.person or (None if query.all else caller.name)
         tokens, now = await read_tokens(self._database, person_name), datetime.now(UTC)

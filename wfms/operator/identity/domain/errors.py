@@ -27,7 +27,7 @@ class PersonExists(Conflict):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"there is an account of the name {quoted(name)}: `sluice user role`, `password` and"
+            f"an account named {quoted(name)} already exists: `sluice user role`, `password` and"
             " `enable` change it",
             name=name,
         )
@@ -44,7 +44,7 @@ class WrongPassword(Unauthenticated):
     """The sign-in failed; the error does not reveal whether the account exists."""
 
     def __init__(self) -> None:
-        super().__init__("the name and the password do not belong together")
+        super().__init__("the name or the password is wrong")
 
 
 class InsufficientRole(Forbidden):
@@ -61,8 +61,8 @@ class TooManySignInAttempts(ServiceError):
 
     def __init__(self, seconds: int) -> None:
         super().__init__(
-            f"too many attempts to sign in: wait {seconds} s. Tokens, and sessions that have begun,"
-            " hold meanwhile",
+            f"too many attempts to sign in: wait {seconds} s. Tokens and existing sessions remain"
+            " valid",
             seconds=seconds,
         )
 
@@ -74,8 +74,8 @@ class TooManySignIns(ServiceError):
 
     def __init__(self, seconds: int) -> None:
         super().__init__(
-            f"you have signed in too often: wait {seconds} s, or continue with a session that has"
-            " begun. Programs send their token with each request",
+            f"you have signed in too often: wait {seconds} s, or use an existing session. Programs"
+            " should send their token with each request",
             seconds=seconds,
         )
 
@@ -84,7 +84,7 @@ class ProviderRefused(Unauthenticated):
     """The sign-in through an OpenID provider failed."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"signing in by the provider came to nothing: {reason}")
+        super().__init__(f"sign-in with the provider failed: {reason}")
 
 
 class TooManyTokens(Conflict):
@@ -103,8 +103,8 @@ class DeviceLoginUnknown(NotFound):
 
     def __init__(self) -> None:
         super().__init__(
-            "no command waits with this code: it holds for ten minutes, once; type `sluice login`"
-            " again"
+            "no command waits with this code, which is valid once and for ten minutes: run `sluice"
+            " login` again"
         )
 
 
@@ -122,8 +122,8 @@ class TooManyDeviceLogins(ServiceError):
 
     def __init__(self, seconds: int) -> None:
         super().__init__(
-            f"too many codes were asked for, or wrong: wait {seconds} s (names, passwords and"
-            " tokens are taken meanwhile)",
+            f"too many codes were requested or were wrong: wait {seconds} s (names, passwords and"
+            " tokens still work)",
             seconds=seconds,
         )
 

@@ -53,8 +53,8 @@ def parse_claims(
     name = claimed_name.strip().lower() if isinstance(claimed_name, str) else ""
     if not is_name(name):
         raise ProviderRefused(
-            f"it gives no name that can be taken: its {name_claim} is {quoted(name)}, and a name"
-            " has small letters, digits and ._@- only"
+            f"it gives no valid name: its {name_claim} is {quoted(name)}, and a name has small"
+            " letters, digits and ._@- only"
         )
     claimed_groups = claims.get(groups_claim, [])
     groups = {
@@ -64,8 +64,8 @@ def parse_claims(
     matching_roles = [role for group, role in roles.items() if group in groups]
     if not matching_roles:
         raise ProviderRefused(
-            f"{name} is in none of the groups that may anything here: an administrator of this"
-            " system says which (SLUICE_OPERATOR_OIDC__ROLES)"
+            f"{name} is in none of the groups that have access: an administrator sets these groups"
+            " (SLUICE_OPERATOR_OIDC__ROLES)"
         )
     highest_role = max(matching_roles, key=list(Role).index)
     own_groups = list(

@@ -55,7 +55,7 @@ async def change_account(
         OwnAccountChange: Administrators may not change their own role or disable themselves.
     """
     if change == AccountChange():
-        raise Unprocessable("nothing is changed: give role, groups, disabled or password")
+        raise Unprocessable("nothing was changed: give role, groups, disabled or password")
     if name == by.name and (change.role or change.disabled):
         raise OwnAccountChange()
     password = await _hash_password(context, change.password)

@@ -106,7 +106,7 @@ async def _find_holder(connection: Connection, name: str, *, by: Person) -> Pers
     """
     if by.role is not Role.ADMIN:
         raise InsufficientRole(
-            f"tokens of others are made by an {Role.ADMIN}", f"you are {by.role}"
+            f"only the role {Role.ADMIN} may create tokens of others", f"you are {by.role}"
         )
     account = await find_person(connection, name)
     if account is None or account.disabled_at is not None:

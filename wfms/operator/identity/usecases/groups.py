@@ -53,7 +53,7 @@ async def set_group(context: OperatorContext, name: str, new: SetGroup) -> Group
         NotAvailable: Another service does not answer.
     """
     if new == SetGroup():
-        raise Unprocessable("nothing is changed: give weight, chains, bytes, files or waiting")
+        raise Unprocessable("nothing was changed: give weight, chains, bytes, files or waiting")
     changes = new.model_dump(exclude_none=True)
     add_audit_facts(**changes)
     if new.weight is not None:

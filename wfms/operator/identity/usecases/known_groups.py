@@ -14,8 +14,8 @@ class UnknownGroup(Unprocessable):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"no account is in a group {quoted(name)}: nothing was changed (an administrator says"
-            " who is in a group, by `sluice user groups`)",
+            f"no account is in a group {quoted(name)}: nothing was changed (an administrator sets"
+            " the groups of people with `sluice user groups`)",
             group=name,
         )
 

@@ -61,10 +61,10 @@ class OpenIdProvider:
             NotAvailable: The provider does not answer as it should.
         """
         if (error := answer.get("error")) is not None:
-            raise ProviderRefused(f"it says {quoted(answer.get('error_description') or error)}")
+            raise ProviderRefused(f"it answered {quoted(answer.get('error_description') or error)}")
         code = answer.get("code")
         if not code:
-            raise ProviderRefused("it gave no code")
+            raise ProviderRefused("it returned no authorization code")
         async with self._create_client(pending.redirect) as client:
             metadata = await self._fetch_metadata(client)
             try:
@@ -76,7 +76,9 @@ class OpenIdProvider:
                 keys = KeySet.import_key_set({"keys": key_document["keys"]})
             except OAuthError as error:
                 description = quoted(str(error))
-                raise ProviderRefused(f"it did not take its code again: {description}") from error
+                raise ProviderRefused(
+                    f"it rejected the authorization code: {description}"
+                ) from error
             except (httpx.HTTPError, JoseError, *_ODD) as error:
                 raise _build_unavailable_error(error) from error
         return self._verify_id_token(id_token, keys, metadata, nonce=pending.nonce)
@@ -102,9 +104,9 @@ class OpenIdProvider:
             claims = jwt.decode(token, keys, algorithms=ALGORITHMS).claims
             rules.validate(claims)
             if claims.get("azp", self._settings.client_id) != self._settings.client_id:
-                raise ValueError("it was given to another client")
+                raise ValueError("it was issued to another client")
         except (JoseError, ValueError, TypeError, KeyError, OverflowError) as error:
-            raise ProviderRefused(f"its ID token does not hold: {reason_of(error)}") from error
+            raise ProviderRefused(f"its ID token is not valid: {reason_of(error)}") from error
         return claims
 
     def _create_client(self, redirect: str) -> AsyncOAuth2Client:
@@ -141,9 +143,9 @@ class OpenIdProvider:
             metadata = await _fetch_json(client, f"{issuer}{_DISCOVERY}")
             required = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
             if any(not isinstance(metadata.get(name), str) for name in required):
-                raise ValueError(f"it does not tell all of {', '.join(required)}")
+                raise ValueError(f"its metadata lack some of {', '.join(required)}")
             if metadata["issuer"].rstrip("/") != issuer:
-                raise ValueError(f"it calls itself {metadata['issuer']}, not {issuer}")
+                raise ValueError(f"its issuer is {metadata['issuer']}, not {issuer}")
         except (httpx.HTTPError, ValueError, TypeError) as error:
             raise _build_unavailable_error(error) from error
         return metadata
@@ -159,7 +161,7 @@ async def _fetch_json(client: AsyncOAuth2Client, address: str) -> dict[str, Any]
     answer = await client.request("GET", address, withhold_token=True)
     document = answer.raise_for_status().json()
     if not isinstance(document, dict):
-        raise ValueError(f"{address} gives no object")
+        raise ValueError(f"{address} returned no JSON object")
     return document
 
 

@@ -64,8 +64,8 @@ class ProviderAccounts:
                 )
             if account is None:
                 raise ProviderRefused(
-                    f"there is an account {identity.name} that is not this person's: an"
-                    " administrator gives it another name"
+                    f"the account {identity.name} belongs to another person: ask an administrator"
+                    " for another name"
                 )
             if account.disabled_at is not None:
                 raise ProviderRefused(f"{account.name} was disabled by an administrator")

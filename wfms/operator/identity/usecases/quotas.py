@@ -34,7 +34,8 @@ class ForeignQuotas(Forbidden):
 
     def __init__(self, by: Person) -> None:
         super().__init__(
-            f"what a person has is shown to him and to an {Role.ADMIN}, and you are {by.name}"
+            f"the usage of a person is visible only to this person and to the role {Role.ADMIN},"
+            f" and you are {by.name}"
         )
 
 
@@ -108,7 +109,7 @@ async def set_person_quotas(context: OperatorContext, name: str, new: SetQuotas)
         NotAvailable: A service does not answer.
     """
     if not new.changes():
-        raise Unprocessable("nothing is changed: give chains, bytes, files or waiting")
+        raise Unprocessable("nothing was changed: give chains, bytes, files or waiting")
     await _require_account(context, name)
     add_audit_facts(**new.model_dump(exclude_none=True))
     await set_quotas(context, QuotaHolder(HolderKind.PERSON, name), new)

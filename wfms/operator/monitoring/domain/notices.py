@@ -76,7 +76,7 @@ def report_dead_letters(dead: Mapping[str, int]) -> list[Notice]:
     return [
         error_notice(
             f"Queue {queue} has {format_count(number, 'dead message', grouped=True)}: their"
-            " requests are not done, and chains wait for it",
+            " requests are not carried out, and chains wait for them",
             page="queues",
         )
         for queue, number in dead.items()

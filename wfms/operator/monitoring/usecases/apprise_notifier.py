@@ -17,7 +17,7 @@ class AppriseNotifier:
             if not self._apprise.add(url):  # the URL may contain a password
                 raise ValueError(
                     f"SLUICE_OPERATOR_NOTIFY: address {number} ({url.partition(':')[0]}:…) is not"
-                    " one that Apprise knows"
+                    " supported by Apprise"
                 )
 
     async def send(self, title: str, body: str) -> bool:

@@ -18,7 +18,7 @@ class SecretUnknown(NotFound):
             if version is None
             else f"version {version} of secret {quoted(name)}"
         )
-        super().__init__(f"there is no {subject} (`sluice secret list` has them all)", name=name)
+        super().__init__(f"there is no {subject} (`sluice secret list` lists them)", name=name)
 
 
 class SecretWithoutUsers(Unprocessable):
@@ -26,8 +26,8 @@ class SecretWithoutUsers(Unprocessable):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"secret {quoted(name)} is new: say which templates may use it, by their names or"
-            " patterns of these (--for 'places*'; `templates` in REST)",
+            f"secret {quoted(name)} is new: give the templates that may use it, as names or"
+            " patterns (--for 'places*'; `templates` in REST)",
             name=name,
         )
 

@@ -21,7 +21,7 @@ class AmbiguousTemplates(Unprocessable):
 
     def __init__(self, secret: str, patterns: Sequence[str]) -> None:
         super().__init__(
-            f"secret {quoted(secret)}: say which group's templates called {', '.join(patterns)}"
+            f"secret {quoted(secret)}: give the group whose templates called {', '.join(patterns)}"
             f" may use it (--group GROUP; `group` in REST; {EVERYONE} for templates that every"
             " group owns)",
             name=secret,

@@ -32,7 +32,7 @@ class RunTemplateUnknown(NotFound):
     """No one-off run has a template with this id."""
 
     def __init__(self, template_id: UUID) -> None:
-        super().__init__(f"no run has brought a template {template_id}", id=template_id)
+        super().__init__(f"no run has submitted a template {template_id}", id=template_id)
 
 
 class TemplateInUse(ForceRequired):
@@ -64,8 +64,8 @@ class NoTrigger(NotFound):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"template {quoted(name)} has no schedule, and takes nothing by growth: it takes data"
-            " sets as they close, or is asked for",
+            f"template {quoted(name)} has no trigger: it runs when matching data sets close, or on"
+            " request",
             name=name,
         )
 
@@ -93,8 +93,7 @@ class TemplateVersionConflict(Conflict):
             f"the latest version is {version} now" if version else "all of its versions are deleted"
         )
         super().__init__(
-            f"template {quoted(name)} was changed meanwhile ({now}): look again at what would"
-            " change",
+            f"template {quoted(name)} was changed meanwhile ({now}): check again what would change",
             name=name,
             version=version,
         )
@@ -131,11 +130,14 @@ class ToolUnknown(NotFound):
     ) -> None:
         if versions:
             version_list = ", ".join(str(each) for each in versions)
-            sentence = f"there is no version {version} of tool {quoted(name)}, but {version_list}"
+            sentence = (
+                f"there is no version {version} of tool {quoted(name)}; its versions are"
+                f" {version_list}"
+            )
         else:
-            sentence = f"there is no tool {quoted(name)} (`sluice tool list` has them all)"
+            sentence = f"there is no tool {quoted(name)} (`sluice tool list` lists them)"
         if fitting:
-            sentence += f"; there fit {', '.join(fitting)}"
+            sentence += f"; these tools would fit: {', '.join(fitting)}"
         super().__init__(sentence, name=name, fitting=list(fitting))
 
 
@@ -144,7 +146,7 @@ class ToolRefused(Unprocessable):
 
     def __init__(self, name: str, findings: Sequence[Finding]) -> None:
         super().__init__(
-            f"tool {quoted(name)} cannot be taken into the library",
+            f"tool {quoted(name)} cannot be added to the library",
             findings=list(findings),
             name=name,
         )

@@ -51,9 +51,9 @@ class _Copy:
     @staticmethod
     def _convert_text(text: str) -> str:
         if "\x00" in text:
-            raise UnstorableDocument("a text in it holds a NUL character (\\0)")
+            raise UnstorableDocument("a text contains a NUL character (\\0)")
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            raise UnstorableDocument("a text in it holds half of a surrogate pair") from error
+            raise UnstorableDocument("a text contains an unpaired surrogate") from error
         return str(text)

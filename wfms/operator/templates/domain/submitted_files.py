@@ -33,13 +33,7 @@ class SubmittedFiles:
         """
         if (request.cwl is None) == (request.files is None):
             raise RequestRefused(
-                [
-                    Finding(
-                        message=(
-                            "either cwl (the text) or files (texts by their paths) has to be given"
-                        )
-                    )
-                ]
+                [Finding(message=("give either cwl (the text) or files (texts by their paths)"))]
             )
         if request.files is not None:
             return cls(request.files, request.main)

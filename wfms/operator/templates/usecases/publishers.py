@@ -16,8 +16,8 @@ class SecretForAllGroups(Forbidden):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"template {quoted(name)} uses secrets and belongs to the group {EVERYONE}: that"
-            f" needs the role {PUBLISHER}; publish it for a group of yours (--group GROUP)",
+            f"template {quoted(name)} uses secrets and belongs to the group {EVERYONE}, which"
+            f" requires the role {PUBLISHER}; publish it for a group of yours (--group GROUP)",
             name=name,
         )
 

@@ -37,9 +37,9 @@ class ForeignDataMatch(Forbidden):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"template {quoted(name)} is to be everyone's and takes data sets automatically"
-            f" (sluice:match), those of all groups: that needs the role {PUBLISHER}; publish it"
-            " for a group of yours (--group GROUP)",
+            f"template {quoted(name)} would belong to everyone and take data sets of all groups"
+            f" automatically (sluice:match), which requires the role {PUBLISHER}; publish it for a"
+            " group of yours (--group GROUP)",
             name=name,
         )
 
@@ -74,12 +74,12 @@ async def require_free(connection: Connection, name: str, *, group: str | None =
         raise TemplateNameConflict(name)
     if not visibility.is_member(owned.ownership.group):
         raise Forbidden(
-            f"template {quoted(name)} is the group {owned.ownership.group}'s, which shares it:"
-            " publish under a name of your own"
+            f"template {quoted(name)} belongs to the group {owned.ownership.group}, which only"
+            " shares it: publish yours under another name"
         )
     if group not in {None, owned.ownership.group}:
         raise Conflict(
-            f"template {quoted(name)} is the group {owned.ownership.group}'s: to give it to"
+            f"template {quoted(name)} belongs to the group {owned.ownership.group}: to give it to"
             f" {group}, share it (`sluice template share {name} --group {group}`)"
         )
 
@@ -118,7 +118,9 @@ async def require_changeable(connection: Connection, name: str) -> StoredTemplat
     if template is None:
         raise TemplateUnknown(name)
     if not current_visibility().is_member(template.group):
-        raise Forbidden(f"template {quoted(name)} is the group {template.group}'s, which shares it")
+        raise Forbidden(
+            f"template {quoted(name)} belongs to the group {template.group}, which only shares it"
+        )
     return template
 
 

@@ -24,8 +24,7 @@ async def list_trigger_cycle_warnings(
     if len(cycle) <= 2:
         return []
     message = (
-        f"it forms a trigger cycle with templates that are published: {describe_cycle(cycle)}."
-        " Each is given what the one before has made, again and again, until the intake begins no"
-        " more of their chains"
+        f"it forms a trigger cycle with templates that are published: {describe_cycle(cycle)}. Each"
+        " takes the output of the previous one, until the intake starts no more of their chains"
     )
     return [Finding(message=message, severity="warning", file=candidate.main_path)]

@@ -172,7 +172,7 @@ def _parse_number(text: str, kind: FieldKind) -> float:
             "must be a whole number" if kind is FieldKind.INTEGER else "must be a number"
         ) from error
     if not math.isfinite(number) or (abs(number) >= 2**63 and kind is FieldKind.INTEGER):
-        raise InvalidTypedValue("must be a number that can be worked with")
+        raise InvalidTypedValue("must be a number that can be represented")
     return number
 
 

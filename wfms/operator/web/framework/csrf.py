@@ -35,8 +35,7 @@ def check_token() -> None:
         owner, person = _create_signer().loads(request.form.get(FIELD, ""), max_age=_LIFE)
     except (BadSignature, ValueError) as error:
         raise CrossSiteRequest(
-            "this form was opened too long ago or is not ours: go back, reload the page and send it"
-            " again"
+            "this form has expired or is not valid: go back, reload the page and send it again"
         ) from error
     same = secrets.compare_digest(str(owner), str(session.get("id", "")))
     if not same or person != _find_person_name():

@@ -126,7 +126,9 @@ class HumanTaskPages:
         for human_step in (await self._ask.list_human_steps()).steps:
             if (human_step.group, human_step.template, human_step.step) == key:
                 return human_step, (await self._ask.list_ask_devices(key)).devices
-        raise NotFound(f"no step {key.step} of template {key.template} asks people of {key.group}")
+        raise NotFound(
+            f"template {key.template} of the group {key.group} has no human task {key.step}"
+        )
 
     def make_link(self, group: str, template: str, step: str) -> AnyResponse:
         """Create a link to the step's page and show it."""

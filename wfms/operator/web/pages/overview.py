@@ -61,7 +61,7 @@ class OverviewPages:
             if len(refusals) < len(answers) or everything:
                 flash(f"{format_count(answers.count(None), 'notice', grouped=True)} acknowledged.")
         except ValidationError:
-            flash("Nothing was acknowledged: say who you are, with up to 100 characters.")
+            flash("Nothing was acknowledged: give your name, with up to 100 characters.")
         except ServiceError as refusal:
             flash(f"Not everything was acknowledged: {refusal.detail}.")
         return redirect(url_for("pages.overview"), 303)

@@ -100,7 +100,7 @@ class PeoplePages:
 
         if response := _show_refusal(change, self._render_account):
             return response
-        flash("Your password is another one now: sign in with it.")
+        flash("Password changed. Sign in again.")
         return redirect(url_for("pages.account"), 303)
 
     def end_sessions(self) -> AnyResponse:

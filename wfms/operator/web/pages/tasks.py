@@ -109,7 +109,7 @@ class TaskPages:
             self._bridge.run(self._wms.retry_task(uid))
             flash("Its failed and quarantined jobs get another round.")
         except Conflict as refusal:
-            flash(f"It cannot be tried again: {refusal.detail}.")
+            flash(f"It cannot be retried: {refusal.detail}.")
         return redirect(url_for("pages.task", uid=uid), 303)
 
     def rank(self, uid: UUID) -> AnyResponse:

@@ -96,7 +96,7 @@ class TemplatePages:
             return self._show_refusal(refusal, name, text)
         if not draft.new:
             return self._redirect_to_template(
-                draft, "This very text is {} already; nothing was changed."
+                draft, "The text is the same as in {}; nothing was changed."
             )
         return redirect(url_for("pages.review_template", draft=draft.template.id), 303)
 
@@ -132,7 +132,7 @@ class TemplatePages:
         except Unprocessable as refusal:
             return self._show_refusal(refusal, template.name, "")
         return self._redirect_to_template(
-            stored, "This very text is {} already; nothing was changed."
+            stored, "The text is the same as in {}; nothing was changed."
         )
 
     def _redirect_to_template(self, stored: StoreOutcome, otherwise: str) -> AnyResponse:
@@ -183,7 +183,7 @@ class TemplatePages:
         except Unprocessable as refusal:
             return self._show_refusal(refusal, name, "")
         return self._redirect_to_template(
-            stored, "The latest, {}, has these very files; nothing was changed."
+            stored, "The latest version, {}, has the same files; nothing was changed."
         )
 
     def download(self, name: str) -> Response:

@@ -66,7 +66,9 @@ class ToolPages:
         except Unprocessable as refusal:
             return self._show_refusal(refusal)
         version = f"version {stored.tool.version}"
-        message = f"Stored as {version}." if stored.new else f"This very text is {version} already."
+        message = (
+            f"Stored as {version}." if stored.new else f"The text is the same as in {version}."
+        )
         flash(message)
         return redirect(url_for("pages.tool", name=stored.tool.name), 303)
 
@@ -88,7 +90,7 @@ class ToolPages:
         except (Unprocessable, NotFound) as refusal:
             return self._show_refusal(refusal)
         if not draft.new:
-            flash(f"This very text is version {draft.template.version} already.")
+            flash(f"The text is the same as in version {draft.template.version}.")
             return redirect(url_for("pages.template", name=request_body.name), 303)
         return redirect(url_for("pages.review_template", draft=draft.template.id), 303)
 
@@ -118,7 +120,7 @@ def _parse_bindings(text: str) -> dict[str, str]:
         name, equals, target = word.partition("=")
         if not (name and equals and target) or name in bind:
             raise Unprocessable(
-                f"{quoted(word)}: each parameter stands once, as PARAMETER=TARGET, such as"
+                f"{quoted(word)}: give each parameter once, as PARAMETER=TARGET, such as"
                 " config=asset:layout"
             )
         bind[name] = target

@@ -70,14 +70,14 @@ def test_killed_job_resumes_from_its_checkpoint(folder: Path, isolation: str) ->
     let_through(second, "gate")
     failed = second.ended().report
     assert (failed.outcome, failed.exit_code) == (AttemptOutcome.FAILED, 3)
-    assert "went on from the checkpoint of" in failed.message
+    assert "resumed from the checkpoint of" in failed.message
     assert "its last checkpoint is of" in log_of(failed)
     report = second.attempt(task_, job(task_, [file], attempt=3))
     second.close()
     assert report.outcome is AttemptOutcome.FINISHED
     assert Path(report.outputs[0].url.removeprefix("file://")).read_text() == "begun 3 times\n"
     assert "(attempt 2), 1 file, 1 bytes" in log_of(report)
-    assert report.message.startswith("went on from the checkpoint of")
+    assert report.message.startswith("resumed from the checkpoint of")
     assert report.checkpoint
 
 

@@ -38,7 +38,7 @@ def test_next_attempt_gets_the_files_that_match(root: Path) -> None:
         "state/deep/seen": "a b c",
         "model.pt": "weights",
     }
-    assert "went on from the checkpoint of " in second.checkpoints.resume_note
+    assert "resumed from the checkpoint of " in second.checkpoints.resume_note
     assert second.checkpoints.resume_note.endswith("(attempt 1), 3 files, 20 bytes")
     assert os.access(second.out / "state" / "queue", os.W_OK)
 
@@ -131,7 +131,7 @@ def test_attempt_starts_from_nothing_and_logs_it_if_all_checkpoints_are_damaged(
     (root / "logs" / "00000007.1-checkpoint.1").unlink()
     second = StandaloneAttempt(root, 2)
     assert second.go_on() == {}
-    assert second.notes[-1] == "no whole checkpoint was found: it started from nothing"
+    assert second.notes[-1] == "no complete checkpoint was found: it started from the beginning"
     assert os.listdir(second.folder / "tmp") == []
 
 

@@ -58,7 +58,7 @@ def test_invalid_file_of_spent_amounts_is_ignored_and_the_log_says_why(
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert report.spent == {}
     log = log_of(report)
-    assert "all that the job reserved counts as spent" in log
+    assert "the whole reservation of the job counts as spent" in log
     assert message in log
 
 

@@ -124,8 +124,8 @@ def test_missing_fields_of_an_answer_have_default_values(jobs: Jobs) -> None:
         ),
         ("print('[1]', flush=True)", 'wrote "[1]" instead of an answer'),
         ("answer(exitCode='0')", "instead of an answer"),
-        ("request['requestId'] = 99; answer()", "answered request 99, and was asked 1"),
-        ("os.close(1); time.sleep(99)", "closed its standard output, and has not answered"),
+        ("request['requestId'] = 99; answer()", "answered request 99 instead of request 1"),
+        ("os.close(1); time.sleep(99)", "closed its standard output without an answer"),
         ("sys.exit(0)", "ended by itself, with exit code 0, before it had answered"),
         ("sys.exit(5)", "exit code 5"),
         ("os.kill(os.getpid(), 9)", "SIGKILL"),
@@ -152,7 +152,7 @@ def test_worker_that_answers_twice_is_restarted(jobs: Jobs) -> None:
         if report.outcome is AttemptOutcome.FINISHED:
             assert text_of(report) == "1"
         else:
-            assert "behind its answer" in report.message or "was asked 2" in report.message
+            assert "after its answer" in report.message or "instead of request 2" in report.message
 
 
 def test_worker_that_hangs_is_ended_at_the_time_limit_of_the_job(jobs: Jobs) -> None:

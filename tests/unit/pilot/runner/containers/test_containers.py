@@ -318,9 +318,9 @@ def test_container_hint_is_ignored_if_there_is_no_engine(
             runner, task(root, shell("cat $f", kind="hints")), [input_file(root / "in" / "a.dat")]
         )
         assert text_of(report) == "frame"
-        assert f"container {IMAGE} is a hint, and this node has no engine: run without" in log_of(
-            report
-        )
+        assert (
+            f"container {IMAGE} is a hint, and this node has no engine: the tool runs without it"
+        ) in log_of(report)
         report = run(runner, task(root, shell("cat $f")), [input_file(root / "in" / "b.dat")])
         sentence = "the tool requires a container, and this pilot's node has no engine to run it"
         assert failed(report) == (ErrorClass.INTERNAL, sentence)
@@ -328,9 +328,9 @@ def test_container_hint_is_ignored_if_there_is_no_engine(
         inside = task(root, around(shell("cat $f", kind="hints")), container=hint)
         report = run(runner, inside, [input_file(root / "in" / "c.dat")])
         assert text_of(report) == "frame"
-        assert f"containers {IMAGE} are hints, and this node has no engine: run without" in log_of(
-            report
-        )
+        assert (
+            f"containers {IMAGE} are hints, and this node has no engine: the tools run without them"
+        ) in log_of(report)
         inside = task(
             root, around(shell("cat $f")), container=hint.model_copy(update={"required": True})
         )
@@ -353,7 +353,7 @@ def test_missing_image_fails_the_job_with_a_message(runner: Runner, root: Path) 
         run(runner, task(root, local), [input_file(root / "in" / "b.dat")])
     )
     sentence = (
-        "the image 'localhost/none:1' is not on this node, and nothing says where it comes from"
+        "the image 'localhost/none:1' is not on this node, and the tool names no source for it"
         " (dockerPull)"
     )
     assert (error_class, message) == (ErrorClass.STAGE_IN_FAILED, sentence)

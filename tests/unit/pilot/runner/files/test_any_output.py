@@ -64,13 +64,13 @@ WRONG_OUTPUTS = {
         b'{"o": [-%s]}' % (b"9" * 5000),
         "output 'o' cannot be taken: o[0] is a whole number of more than 4300 digits",
     ),
-    "half a character": (
+    "unpaired surrogate": (
         b'{"o": {"a": "\\ud800"}}',
-        "output 'o' cannot be taken: o.a has half a character",
+        "output 'o' cannot be taken: o.a contains an unpaired surrogate",
     ),
     "half a name": (
         b'{"o": [1, {"\\ud800": 1}]}',
-        "output 'o' cannot be taken: o[1] has a name that has half a character",
+        "output 'o' cannot be taken: o[1] has a name that contains an unpaired surrogate",
     ),
     "no number": (
         b'{"o": [1, NaN]}',

@@ -382,8 +382,8 @@ def test_memory_of_a_job_without_a_request_is_limited_by_the_node(
     error_class, message = failed(report)
     assert error_class is ErrorClass.OUT_OF_MEMORY
     assert message.endswith(
-        "MiB of memory, all that this node lets a job have that asks for none (ramMin): 200 MiB,"
-        " and was ended"
+        "MiB of memory, the maximum on this node for a job without a memory request (ramMin): 200"
+        " MiB, and was ended"
     )
     large = Runner(root.parent / "large", settings={"memory_unasked": 4000})
     unasked = brake_of(large, root, asks_nothing)
