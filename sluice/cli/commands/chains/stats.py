@@ -105,7 +105,7 @@ def _print_times(times: WorkTimes) -> None:
         out.print(
             f"in all: waiting {seconds_text(times.waiting)}, working"
             f" {seconds_text(times.working)}; turnaround of an entry"
-            f" {seconds_text(times.turnaround.mean)}, at most {seconds_text(times.turnaround.most)}"
+            f" {seconds_text(times.passage.mean)}, at most {seconds_text(times.passage.most)}"
         )
     if times.chains is not None:
         mean = seconds_text(times.chains.mean)

@@ -214,7 +214,7 @@ def _print(result: SimulationResult) -> None:
         empty="there are no kinds of work",
     )  # fmt: skip
     out.print(
-        f"{result.finished} of {result.items} items in {seconds_text(result.end)}, by"
+        f"{result.finished} of {result.pages} items in {seconds_text(result.end)}, by"
         f" {result.policy}, seed {result.seed}; places work {result.busy:.1%} of the time, load"
         f" {result.loading:.1%}"
     )
