@@ -59,18 +59,13 @@ ALLOWED = frozenset(
         "docs/glossary.md: the same again and again",
         "docs/glossary.md: what of",
         "docs/glossary.md: whoever",
-        "sluice/cli/commands/accounts/user.py: is another one",
         "sluice/cli/commands/human_tasks/ask.py: whoever",
         "sluice/cli/commands/human_tasks/step.py: of its own",
-        "sluice/servicekit/access/check.py: it takes the role",
         "templates/collage/collage/demo.py: lie",
         "wfms/ask/api/page/texts_en.js: of its own",
         "wfms/ask/usecases/admit_browser.py: whoever",
         "wfms/ask/usecases/make_link.py: whoever",
-        "wfms/operator/chains/usecases/renew_client_lease.py: it takes the role",
-        "wfms/operator/http/access.py: it takes the role",
         "wfms/operator/web/pages/html/human_task.html: whoever",
-        "wfms/operator/web/pages/people.py: is another one",
     ]
 )
 
