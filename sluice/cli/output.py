@@ -70,7 +70,13 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, em
         )
     for row in rows:
         table.add_row(*("" if cell is None else str(cell) for cell in row))
-    out.print(table)
+    if out.is_terminal:
+        out.print(table)
+        return
+    with out.capture() as text:
+        out.print(table)
+    # The last column is padded.
+    print("\n".join(line.rstrip() for line in text.get().removesuffix("\n").split("\n")))
 
 
 def print_files(paths: Sequence[Path]) -> int:

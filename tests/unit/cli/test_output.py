@@ -38,6 +38,13 @@ def test_file_with_control_characters_in_its_name_is_one_line(
     assert in_parentheses([name]) == r" (two\nlines\x1b[31m.txt)"
 
 
+def test_lines_of_a_table_in_a_pipe_have_no_blanks_at_their_ends(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_table(["name", "note"], [["a", "a long note"], ["b\x85c", None]], empty="")
+    assert capsys.readouterr().out == "name  note\na     a long note\nb\x85c\n"
+
+
 @pytest.mark.parametrize("text", ["[/tmp/x] is missing", "[bold]not bold", "no [red] here[/]"])
 def test_brackets_are_printed_unchanged(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     print_table(["why"], [[text]], empty="")

@@ -307,7 +307,7 @@ def delete(
         if reply.state in _DELETED_STATES
         else ", to be deleted when the chains that need it have ended; they are being canceled"
     )
-    system.answer(reply, f"{reply.name}: {reply.state.value}{waits}")
+    system.answer(reply, f"{label(target)}: {reply.state.value}{waits}")
 
 
 @app.command("resume")
