@@ -55,7 +55,8 @@ def is_within(storage_url: str, url: str) -> bool:
     """Return whether ``url`` is inside ``storage_url``, and is not the storage itself.
 
     Paths must be plain, as written and with escapes decoded, so that neither ``..`` nor ``%2e%2e``
-    leads out (``stays_inside``). On a local storage symbolic links are followed: a link out of it is not inside.
+    leads out (``stays_inside``). On a local storage symbolic links are followed: a link out of it
+    is not inside.
     """
     root = storage_url.rstrip("/")
     if not is_inside_by_name(storage_url, url):
