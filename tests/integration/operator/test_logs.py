@@ -291,7 +291,7 @@ async def test_deleted_or_missing_log_is_reported(logs: Logs) -> None:
         await logs.operator.client.get_job_log(1)
     assert "has been deleted" in await logs.page()
     logs.at()
-    with pytest.raises(NotFound, match="no attempt has left one"):
+    with pytest.raises(NotFound, match="no attempt has a log"):
         await logs.operator.client.get_job_log(1)
 
 

@@ -328,7 +328,9 @@ async def test_unknown_query_value_is_refused_with_the_known_values(
     key, choices = parameter
     expected = "a number" if choices is None else f"one of {', '.join(choices)}"
     assert page.status_code == 422
-    assert f"{key} is {expected}, or left out of the address; not &#39;bogus&#39;" in page.text
+    assert (
+        f"{key} must be {expected} or be left out of the address, not &#39;bogus&#39;" in page.text
+    )
     left_empty = await operator.http.get(path.format(task=task).replace("bogus", ""))
     assert left_empty.status_code == 200
 

@@ -48,7 +48,7 @@ async def test_file_parameters_are_checked_for_a_new_chain(wfms: WfmsFixture) ->
         "has 2 files",
         "is open; it must be closed",
         "there is no data set",
-        "is the one to be carried",
+        "is the chain's input data set",
     ):
         assert message in refused.value.detail
     with pytest.raises(Unprocessable, match="'a' is a file, which is given as"):

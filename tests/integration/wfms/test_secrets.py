@@ -79,7 +79,7 @@ async def test_missing_or_forbidden_secret_is_reported_before_the_chain_is_creat
     with pytest.raises(Unprocessable, match="`sluice secret set places-api --for wf` sets it"):
         await wfms.create_chain(dataset, template)
     keep(wfms, 1, templates="other*")
-    with pytest.raises(Unprocessable, match="is not for this template, but for other") as refused:
+    with pytest.raises(Unprocessable, match=r"is for other\*, not for this template") as refused:
         await wfms.create_chain(dataset, template)
     how = "`sluice secret set places-api --for 'other*' --for wf` adds it"
     assert f"{how}, and asks for the value again" in refused.value.detail

@@ -55,7 +55,7 @@ def test_complete_image_is_accepted_and_a_truncated_image_is_refused(kind: str) 
     for part in (0.2, 0.5, 0.9):
         cut = data[: int(part * len(data))]
         assert not is_complete(cut, KINDS[kind])
-        with pytest.raises(UnreadableContent, match="cut off"):
+        with pytest.raises(UnreadableContent, match="truncated"):
             read_content(cut, Show.IMAGE)
 
 

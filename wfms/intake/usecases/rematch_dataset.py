@@ -21,7 +21,7 @@ class DatasetNotUnmatched(NotFound):
 
     def __init__(self, uid: UUID) -> None:
         super().__init__(
-            f"data set {uid} is not unmatched; to process it again, start a chain",
+            f"data set {uid} is not among the unmatched ones; to process it again, start a chain",
             dataset=uid,
         )
 

@@ -235,7 +235,7 @@ async def test_append_only_data_set_refuses_files_and_never_closes(dms: Dms) -> 
     with pytest.raises(Conflict, match="never closes"):
         await dms.client.close_dataset(uid)
     ordinary, _ = await dms.filled("b")
-    with pytest.raises(Conflict, match="does not grow"):
+    with pytest.raises(Conflict, match="is not append-only"):
         await dms.client.cut_slice(ordinary, cut_request())
 
 

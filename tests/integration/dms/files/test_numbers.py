@@ -27,9 +27,7 @@ async def test_taken_sequence_number_is_refused_with_both_file_names(dms: Dms) -
     await dms.client.register_files(uid, [first])
     with pytest.raises(
         Conflict,
-        match=(
-            f"file '{second.name}' has seq 1, which is that of the registered file '{first.name}'"
-        ),
+        match=(f"file '{second.name}' has seq 1, which the registered file '{first.name}'"),
     ):
         await dms.client.register_files(uid, [dms.write("frames", 2), second])
     assert (await dms.client.get_dataset(uid)).count_files == 1, (
@@ -74,7 +72,7 @@ async def test_file_shared_with_another_data_set_needs_a_free_sequence_number(dm
     shared, own = dms.write("one", 1), dms.write("two", 1)
     await dms.client.register_files(one, [shared])
     await dms.client.register_files(two, [own])
-    with pytest.raises(Conflict, match=f"which is that of the registered file '{own.name}'"):
+    with pytest.raises(Conflict, match=f"which the registered file '{own.name}'"):
         await dms.client.register_files(two, [shared.model_copy(update={"name": "shared"})])
 
 
@@ -86,7 +84,7 @@ async def test_message_with_a_taken_number_is_refused_and_a_repeated_message_is_
     message = RegisterFiles(dataset_uid=uid, files=[first])
     for _ in range(2):
         await dms.apply(message)
-    with pytest.raises(Unprocessable, match="has seq 1, which is that of the registered file"):
+    with pytest.raises(Unprocessable, match="has seq 1, which the registered file"):
         await dms.apply(
             RegisterFiles(dataset_uid=uid, files=[file_with_same_number(dms, "set", first)])
         )

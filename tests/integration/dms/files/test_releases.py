@@ -149,7 +149,7 @@ async def test_invariant_4_only_intermediate_files_are_released(
     dms: Dms, type_: DatasetType
 ) -> None:
     uid, _ = await dms.filled("kept", type_=type_)
-    with pytest.raises(Unprocessable, match="between steps"):
+    with pytest.raises(Unprocessable, match="only intermediate data"):
         await dms.apply(make_release(uid, 0))
     assert await listed(dms, uid) == [0, 1, 2]
 
@@ -157,7 +157,7 @@ async def test_invariant_4_only_intermediate_files_are_released(
 async def test_invariant_4_files_to_be_uploaded_are_not_released(dms: Dms) -> None:
     uid, _ = await dms.filled("output")
     await dms.apply(UploadDataset(uid=uid))
-    with pytest.raises(Unprocessable, match="between steps"):
+    with pytest.raises(Unprocessable, match="only intermediate data"):
         await dms.apply(make_release(uid, 0))
 
 

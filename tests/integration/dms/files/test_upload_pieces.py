@@ -27,7 +27,7 @@ def join_request(name: str = "model.pt", *, seq: int = 0, checksum: str | None =
 async def test_pieces_are_joined_to_a_file_that_is_registered_once(dms: Dms) -> None:
     uid, client = await dms.dataset("set", INPUT), dms.client
     await client.send_piece(uid, DATA[6000:], file="model.pt", offset=6000)
-    with pytest.raises(Conflict, match="0 of 10240 bytes have arrived"):
+    with pytest.raises(Conflict, match="only 0 of the 10240 bytes of file"):
         await client.join_pieces(uid, join_request())
     await client.send_piece(uid, DATA[:6000], file="model.pt", offset=0)
     key = file_key("model.pt")

@@ -101,10 +101,10 @@ async def test_checks_of_files_and_folders_on_a_hanging_storage_time_out(
     monkeypatch.setattr(file_reads, "READ_LIMIT", 0.05)
     with pytest.raises(
         NotAvailable,
-        match=r"the folder of data set 'more' cannot be looked at: .* has not answered",
+        match=r"the folder of data set 'more' cannot be read: .* has not answered",
     ):
         await dms.dataset("more")
-    with pytest.raises(NotAvailable, match=r"the files cannot be looked at: .* has not answered"):
+    with pytest.raises(NotAvailable, match=r"the files cannot be checked: .* has not answered"):
         await dms.client.register_files(uid, [dms.write("frames", 1)])
     monkeypatch.setattr(file_reads, "READ_LIMIT", 60)
     assert await log_answers(dms)

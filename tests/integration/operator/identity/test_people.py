@@ -129,10 +129,10 @@ async def test_wrong_passwords_are_answered_alike_for_all_names(operator: Operat
 async def test_malformed_name_or_password_is_answered_like_a_wrong_one(
     operator: Operator, name: str, password: str
 ) -> None:
-    with pytest.raises(Unauthenticated, match="do not belong together"):
+    with pytest.raises(Unauthenticated, match="the name or the password is wrong"):
         await enters(operator, name, password)
     await account(operator, "anna")
-    with pytest.raises(Unauthenticated, match="do not belong together"):
+    with pytest.raises(Unauthenticated, match="the name or the password is wrong"):
         await enters(operator, "anna", password)
 
 
@@ -170,7 +170,7 @@ async def test_person_changes_the_password_with_the_old_password(operator: Opera
     anna = as_person(operator, person)
     session = await people.begin_session(person)
     _, token = await create_token(operator, person)
-    with pytest.raises(Unauthenticated, match="do not belong together"):
+    with pytest.raises(Unauthenticated, match="the name or the password is wrong"):
         await anna.change_password(NewPassword(old=SecretStr(OTHER), new=SecretStr(OTHER)))
     assert await people.in_session(session) == person
 
@@ -245,8 +245,8 @@ async def test_password_change_during_sign_in_prevents_the_sign_in(
         return right
 
     monkeypatch.setattr(Passwords, "is_right", is_right)
-    with pytest.raises(Unauthenticated, match="do not belong together"):
+    with pytest.raises(Unauthenticated, match="the name or the password is wrong"):
         await get_people(operator).session_with_password("anna", PASSWORD)
     who = SignInWithPassword(name="anna", password=SecretStr(PASSWORD))
-    with pytest.raises(Unauthenticated, match="do not belong together"):
+    with pytest.raises(Unauthenticated, match="the name or the password is wrong"):
         await operator.client.sign_in(who)

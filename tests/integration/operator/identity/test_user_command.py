@@ -90,7 +90,7 @@ async def test_login_accepts_a_token_made_elsewhere(admin: User, anna: User) -> 
     assert output == f"you are robot, role viewer, at {anna.url}\n"
     assert "may not do this" in await anna("user", "list", code=1)
     refused = await anna("login", "--with-token", answered="sluice_made-up\n", code=1)
-    assert "is not one that this service knows" in refused
+    assert "this service does not know the token" in refused
     assert await anna("whoami") == "robot, role viewer\n", "the previous token is kept"
 
 
@@ -105,12 +105,14 @@ async def test_tokens_are_created_listed_and_revoked(admin: User, anna: User) ->
         "one",
     ]
     assert "you are shift" in await anna("token", "create", "x", "--role", "admin", code=1)
-    assert "no token is 'three'" in await anna("token", "revoke", "three", code=1)
+    assert "there is no token 'three'" in await anna("token", "revoke", "three", code=1)
     assert await anna("token", "revoke", "one", "--yes") == "one of anna is revoked\n"
     assert "two of anna" in await anna("token", "revoke", str(UUID(two["id"])), "--yes")
     await anna("token", "create", "twice")
     await anna("token", "create", "twice")
-    assert "2 tokens are 'twice': say which" in await anna("token", "revoke", "twice", code=1)
+    assert "2 tokens match 'twice': give the id of one" in await anna(
+        "token", "revoke", "twice", code=1
+    )
     assert "revoked" not in await anna("token", "list")
     assert (await anna("token", "list", "--ended")).count("revoked") == 2
     [first, *_] = json.loads(await admin("token", "list", "--for", "anna", "--json"))
@@ -122,7 +124,7 @@ async def test_person_and_administrator_change_a_password(admin: User, anna: Use
     await admin("user", "add", "anna", answered=f"{PASSWORD}\n")
     await anna("login", "anna", answered=f"{PASSWORD}\n")
     output = await anna("user", "password", answered=f"{OTHER}\n{OTHER}\n", code=1)
-    assert "do not belong together" in output
+    assert "the name or the password is wrong" in output
     output = await anna("user", "password", answered=f"{PASSWORD}\n{OTHER}\n")
     assert output == "your password was changed\n"
     output = await admin("user", "password", "anna", answered=f"{PASSWORD}\n")

@@ -102,13 +102,15 @@ async def test_workflow_is_composed_of_tools_and_published(operator: Operator) -
 async def test_impossible_composition_is_explained(operator: Operator) -> None:
     await put(operator, layout=LAYOUT, join=JOIN)
     client = operator.client
-    with pytest.raises(NotFound, match=r"there is no tool 'joyn' .*; there fit join, layout"):
+    with pytest.raises(
+        NotFound, match=r"there is no tool 'joyn' .*; these tools would fit: join, layout"
+    ):
         await client.compose(ComposeTools(name="ocr", tools=["layout", "joyn"]))
     with pytest.raises(NotFound, match="no version 7 of tool 'join', but 1"):
         await client.compose(ComposeTools(name="ocr", tools=["layout", "join@7"]))
     folder = JOIN.replace('"File[]"', "Directory")
     await put(operator, folder=folder)
-    with pytest.raises(Unprocessable, match="its input 'parts' takes Directory, and nothing"):
+    with pytest.raises(Unprocessable, match="its input 'parts' takes Directory, but no"):
         await client.compose(ComposeTools(name="ocr", tools=["layout", "folder"], store=True))
     assert (await client.list_templates()).templates == []
 
@@ -132,7 +134,7 @@ async def test_pages_store_tools_and_compose_a_template(operator: Operator) -> N
     unfit = await http.post(
         "/tools/compose", data={**form, "name": "ocr", "tools": "layout, nothing"}
     )
-    assert (unfit.status_code, "there fit join, layout" in unfit.text) == (404, True)
+    assert (unfit.status_code, "these tools would fit: join, layout" in unfit.text) == (404, True)
     compose_form = {**form, "name": "ocr", "tools": "layout join"}
     for bind, message in (
         ("scale", "give each parameter once"),

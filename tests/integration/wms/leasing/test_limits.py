@@ -256,15 +256,15 @@ async def test_explanation_says_which_steps_hold_a_limited_resource(wms: WmsFixt
     assert len(await ask(wms, pilot, 3)) == 3
     explanation = (await explain_task(wms.context, waiting.uid)).text
     assert explanation.startswith(
-        "Waiting for licence: 3.5 of 4 licence are held by 2 jobs of step convert and 1 job of step"
-        " scan (20 ready"
+        "Waiting for licence: 3.5 of 4 licence are in use by 2 jobs of step convert and 1 job of"
+        " step scan (20 ready"
     ), explanation
     await set_licence_limit(wms, 3, LimitPeriod.HOUR)
     await ask(wms, pilot)
     last = await add_licence_task(wms)
     explanation = (await explain_task(wms.context, last.uid)).text
     assert explanation.startswith(
-        "Waiting for licence: 3 of 3 licence of this hour are spent, and more"
+        "Waiting for licence: 3 of 3 licence of this hour are used up, and more"
     )
 
 

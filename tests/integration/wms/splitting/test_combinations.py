@@ -240,7 +240,7 @@ async def test_cross_product_with_too_many_jobs_fails_the_task(
     await split_waiting_tasks(wms.context, dms)
     status = await wms.status(task)
     assert status.state is TaskState.FAILED
-    assert "4000 of 'x' × 4000 of 'y', which would be 16000000 jobs" in status.reason
+    assert "4000 of 'x' × 4000 of 'y', and would have 16000000 jobs" in status.reason
 
 
 async def test_many_values_need_no_more_memory_than_few(wms: WmsFixture, dms: DmsClient) -> None:

@@ -321,7 +321,7 @@ async def test_explanation_says_how_many_upstream_jobs_a_task_waits_for(
     await chain.wms.finish(pilot, *(await chain.wms.lease(pilot, 3)))
     explanation = await explain_task(chain.wms.context, chain.steps["b"].uid)
     assert explanation.text == (
-        "Streams the files of step a: 3 of 4 jobs so far, 1 to end, and its own 3 jobs for these"
+        "Streams the files of step a: 3 of 4 jobs so far, 1 not ended, and its own 3 jobs for these"
         " files have ended."
     )
 
