@@ -51,7 +51,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     for key in (f"{path.parent}/", str(path)):
         total = _sums[key]
         total.items.add(report.nodeid)
-        total.seconds += report.duration
+        # The test contains its subtests.
+        if not isinstance(report, pytest.SubtestReport):
+            total.seconds += report.duration
         total.processor_seconds += getattr(report, "processor_seconds", 0.0)
 
 

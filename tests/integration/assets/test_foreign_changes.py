@@ -1,6 +1,7 @@
 """Nobody changes the files of an asset beside its upload, and nobody blocks an upload."""
 
 import hashlib
+from itertools import product
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -60,37 +61,39 @@ async def stored_contents(assets: Assets, dataset: UUID) -> dict[str, bytes]:
     return {file.name: content_of(file) for file in files}
 
 
-@pytest.mark.parametrize("person", [BO, BEA, ANNA, ROOT], ids=lambda person: person.name)
-@pytest.mark.parametrize("service", ["wfms.operator", "dms"])
 async def test_no_person_fills_closes_or_shares_the_data_set_of_a_draft(
-    assets: Assets, service: str, person: Person
+    assets: Assets, subtests: pytest.Subtests
 ) -> None:
     hers = assets.by(ANNA)
     draft = await hers.begin("model", MODEL)
     assert draft.uid is not None
-    http = assets.wfms.links.http_of(person, service)
     path = f"/api/v1/datasets/{draft.uid}"
-    assert (await http.get(path)).status_code == 200
-
     file = evil_file(assets.wfms.folder).model_dump(mode="json")
-    requests: list[tuple[str, str, Any]] = [
-        ("POST", "/files", {"files": [file]}),
-        ("POST", "/files", {"files": [{**file, "name": "other"}]}),
-        ("POST", "/close", {"files": 0}),
-        ("POST", "/close", {"files": 1}),
-    ]
-    if person.role.includes(Role.SHIFT):
-        requests.append(("PUT", "/share", {"shared_with": [], "group": person.own_group}))
-    for method, rest, body in requests:
-        refused = await http.request(method, path + rest, json=body)
-        assert refused.status_code == 403, (rest, refused.text)
-        assert "sluice asset put model" in refused.json()["detail"]
+    callers = list(product(["wfms.operator", "dms"], [BO, BEA, ANNA, ROOT]))
+    for service, person in callers:
+        http = assets.wfms.links.http_of(person, service)
+        requests: list[tuple[str, str, Any]] = [
+            ("POST", "/files", {"files": [file]}),
+            ("POST", "/files", {"files": [{**file, "name": "other"}]}),
+            ("POST", "/close", {"files": 0}),
+            ("POST", "/close", {"files": 1}),
+        ]
+        if person.role.includes(Role.SHIFT):
+            requests.append(("PUT", "/share", {"shared_with": [], "group": person.own_group}))
+        with subtests.test(service=service, person=person.name):
+            assert (await http.get(path)).status_code == 200
+            for method, rest, body in requests:
+                refused = await http.request(method, path + rest, json=body)
+                assert refused.status_code == 403, (rest, refused.text)
+                assert "sluice asset put model" in refused.json()["detail"]
 
     await hers.send("model", draft, MODEL)
     stored = await hers.client.complete_asset("model", draft.uid)
     assert await stored_contents(assets, stored.version.dataset_uid) == MODEL
-    closed = await http.post(f"{path}/close", json={"files": 1})
-    assert closed.status_code == 403
+    for service, person in callers:
+        with subtests.test("after completion", service=service, person=person.name):
+            http = assets.wfms.links.http_of(person, service)
+            assert (await http.post(f"{path}/close", json={"files": 1})).status_code == 403
 
 
 @pytest.mark.parametrize("service", ["wfms.operator", "dms"])
@@ -248,23 +251,19 @@ async def test_known_file_of_another_size_than_announced_must_be_sent(assets: As
         await hers.send_file("model", draft.uid, 0, b"abc")
 
 
-@pytest.mark.parametrize("sign", ["\u202e", "\u2066"])
-async def test_path_or_note_that_shows_text_in_another_order_is_refused(
-    assets: Assets, sign: str
-) -> None:
+async def test_path_or_note_that_shows_text_in_another_order_is_refused(assets: Assets) -> None:
     http = assets.wfms.links.http_of(ANNA, "wfms.operator")
     path = "/api/v1/assets/model/drafts"
     good = described(MODEL).model_dump(mode="json")
-    for body in (
-        {**good, "files": [{"path": f"model{sign}txt.exe", "size": 1}]},
-        {**good, "note": f"by {sign}anna"},
-    ):
-        refused = await http.post(path, json=body)
-        assert refused.status_code == 422, refused.text
-        assert (
-            f"U+{ord(sign):04X}, which changes the order in which the following text is displayed"
-            in refused.text
-        )
+    for sign in ("\u202e", "\u2066"):
+        for body in (
+            {**good, "files": [{"path": f"model{sign}txt.exe", "size": 1}]},
+            {**good, "note": f"by {sign}anna"},
+        ):
+            refused = await http.post(path, json=body)
+            assert refused.status_code == 422, refused.text
+            shown = f"U+{ord(sign):04X}, which changes the order in which the following text"
+            assert shown in refused.text
     assert (await http.post(path, json=good)).status_code == 201
 
 

@@ -22,22 +22,23 @@ async def test_navigation_links_every_page_without_parameters(operator: Operator
     assert re.findall(r'href="([^"]+)" aria-current="page"', shown[0]) == ["/people"]
 
 
-@pytest.mark.parametrize(
-    ("page", "entry"),
-    [
-        ("/templates/spd", "/templates"),
-        ("/jobs/1", "/tasks"),
-        ("/chains/new", "/chains"),
-        ("/run-templates", "/templates"),
-        ("/queues/wms.tasks", "/queues"),
-    ],
-)
+ENTRIES_ABOVE = [
+    ("/templates/spd", "/templates"),
+    ("/jobs/1", "/tasks"),
+    ("/chains/new", "/chains"),
+    ("/run-templates", "/templates"),
+    ("/queues/wms.tasks", "/queues"),
+]
+
+
 async def test_navigation_marks_the_entry_above_the_current_page(
-    operator: Operator, scene: Scene, page: str, entry: str
+    operator: Operator, scene: Scene, subtests: pytest.Subtests
 ) -> None:
-    shown = LINKS.search((await operator.http.get(page)).text)
-    assert shown is not None
-    assert re.findall(r'href="([^"]+)" aria-current="page"', shown[0]) == [entry]
+    for page, entry in ENTRIES_ABOVE:
+        with subtests.test(page=page):
+            shown = LINKS.search((await operator.http.get(page)).text)
+            assert shown is not None
+            assert re.findall(r'href="([^"]+)" aria-current="page"', shown[0]) == [entry]
 
 
 async def test_template_page_links_to_the_chains_of_the_template(

@@ -304,35 +304,34 @@ async def test_jobs_of_a_task_are_filtered_sorted_and_paged(
     assert len(job_ids) == len(set(job_ids)) == 60
 
 
-@pytest.mark.parametrize(
-    ("path", "parameter"),
-    [
-        ("/chains?state=bogus", ("state", ChainListState)),
-        ("/chains/live?state=bogus", ("state", ChainListState)),
-        ("/tasks?state=bogus", ("state", StepState)),
-        ("/tasks/{task}?state=bogus", ("state", JobState)),
-        ("/tasks/{task}?sort=bogus", ("sort", JobOrder)),
-        ("/datasets?state=bogus", ("state", DatasetState)),
-        ("/datasets?type=bogus", ("type", DatasetType)),
-        ("/templates/spd?version=bogus", ("version", None)),
-        ("/templates/spd/files?version=bogus", ("version", None)),
-        ("/jobs/1?attempt=bogus", ("attempt", None)),
-    ],
-)
+UNKNOWN_VALUES: list[tuple[str, str, type[StrEnum] | None]] = [
+    ("/chains?state=bogus", "state", ChainListState),
+    ("/chains/live?state=bogus", "state", ChainListState),
+    ("/tasks?state=bogus", "state", StepState),
+    ("/tasks/{task}?state=bogus", "state", JobState),
+    ("/tasks/{task}?sort=bogus", "sort", JobOrder),
+    ("/datasets?state=bogus", "state", DatasetState),
+    ("/datasets?type=bogus", "type", DatasetType),
+    ("/templates/spd?version=bogus", "version", None),
+    ("/templates/spd/files?version=bogus", "version", None),
+    ("/jobs/1?attempt=bogus", "attempt", None),
+]
+
+
 async def test_unknown_query_value_is_refused_with_the_known_values(
-    operator: Operator, scene: Scene, path: str, parameter: tuple[str, type[StrEnum] | None]
+    operator: Operator, scene: Scene, subtests: pytest.Subtests
 ) -> None:
     """Without the refusal a person would take the full list for the filtered result."""
     task = next(iter(operator.neighbours.tasks))
-    page = await operator.http.get(path.format(task=task))
-    key, choices = parameter
-    expected = "a number" if choices is None else f"one of {', '.join(choices)}"
-    assert page.status_code == 422
-    assert (
-        f"{key} must be {expected} or be left out of the address, not &#39;bogus&#39;" in page.text
-    )
-    left_empty = await operator.http.get(path.format(task=task).replace("bogus", ""))
-    assert left_empty.status_code == 200
+    for path, key, choices in UNKNOWN_VALUES:
+        with subtests.test(path=path):
+            page = await operator.http.get(path.format(task=task))
+            expected = "a number" if choices is None else f"one of {', '.join(choices)}"
+            assert page.status_code == 422
+            sentence = f"{key} must be {expected} or be left out of the address, not &#39;bogus"
+            assert sentence in page.text
+            left_empty = await operator.http.get(path.format(task=task).replace("bogus", ""))
+            assert left_empty.status_code == 200
 
 
 async def test_task_page_is_shown_without_the_wms(operator: Operator, scene: Scene) -> None:

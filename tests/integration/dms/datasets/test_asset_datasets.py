@@ -1,5 +1,6 @@
 """Data sets of assets are registered, filled and closed only by the service that stores assets."""
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -70,26 +71,27 @@ async def test_routes_of_assets_are_for_the_operator_service(dms: Dms, caller: P
         await asking.close_asset_dataset(uid, files=0)
 
 
-@pytest.mark.parametrize("caller", [ANNA, ROOT, OPERATOR_FOR_ANNA], ids=str)
-@pytest.mark.parametrize(
-    ("new", "complaint"),
-    [
-        ({"name": "asset.model.1"}, r"the name 'asset\.model\.1' begins with 'asset\.'"),
-        ({"name": "asset.", "type": "output"}, "store an asset with `sluice asset put`"),
-        ({"name": "a", "meta": {MARK: "model"}}, "data set 'a': the metadata has 'sluice.asset'"),
-        ({"name": "a", "meta": {"sluice.assets": 1}}, "give it another name"),
-        ({"name": "a", "meta": {"output_name": "b"}}, "which the system sets itself"),
-        ({"name": "a", "url": "asset.model.1"}, "which is reserved for assets"),
-        ({"name": "a", "url": "asset.model.1/a"}, "give another folder"),
-    ],
-)
+RESERVED: list[tuple[dict[str, Any], str]] = [
+    ({"name": "asset.model.1"}, r"the name 'asset\.model\.1' begins with 'asset\.'"),
+    ({"name": "asset.", "type": "output"}, "store an asset with `sluice asset put`"),
+    ({"name": "a", "meta": {MARK: "model"}}, "data set 'a': the metadata has 'sluice.asset'"),
+    ({"name": "a", "meta": {"sluice.assets": 1}}, "give it another name"),
+    ({"name": "a", "meta": {"output_name": "b"}}, "which the system sets itself"),
+    ({"name": "a", "url": "asset.model.1"}, "which is reserved for assets"),
+    ({"name": "a", "url": "asset.model.1/a"}, "give another folder"),
+]
+
+
 async def test_names_keys_and_folders_of_assets_are_reserved(
-    dms: Dms, caller: Principal, new: dict[str, Any], complaint: str
+    dms: Dms, subtests: pytest.Subtests
 ) -> None:
-    if "url" in new:
-        new = new | {"url": f"file://{dms.folder}/input/{new['url']}"}
-    with pytest.raises(Unprocessable, match=complaint):
-        await client(dms, caller).register_dataset(NewDataset.model_validate(new))
+    for caller, (new, complaint) in product([ANNA, ROOT, OPERATOR_FOR_ANNA], RESERVED):
+        fields = new | {"url": f"file://{dms.folder}/input/{new['url']}"} if "url" in new else new
+        with (
+            subtests.test(caller=caller, new=new),
+            pytest.raises(Unprocessable, match=complaint),
+        ):
+            await client(dms, caller).register_dataset(NewDataset.model_validate(fields))
 
 
 async def test_files_of_people_cannot_be_in_the_folder_of_an_asset(dms: Dms) -> None:

@@ -1,6 +1,7 @@
 """Storages lie only in allowed places, do not overlap, and can be disabled."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -40,72 +41,77 @@ def new_storage(name: str, url: str | Path, **more: Any) -> NewStorage:
     )
 
 
-@pytest.mark.parametrize(
-    ("url", "sentence"),
-    [
-        (
-            "file://{outside}",
-            "is outside the folders in which storages .*SLUICE_DMS_STORAGE_ROOTS .*--storage-root",
-        ),
-        ("file://{inside}-2", "is outside the folders in which storages may be"),
-        ("file://{inside}/way-out", "is outside the folders in which storages may be"),
-        ("file://{outside}/a b#c", "is outside the folders in which storages may be"),
-        ("s3://bucket", "is outside the folders in which storages may be"),
-        ("s3://bucket/a", "is outside the folders in which storages may be"),
-        ("root://host:1094/a", "is outside the folders in which storages may be"),
-        ("file:///", "is not an absolute URL|is not a plain folder"),
-        ("file://localhost{inside}/new", "write it as file:///"),
-        ("FILE://{inside}/new", "write it as file:///"),
-        ("file://{inside}//new", "is not a plain folder"),
-        ("file://{inside}/new/%2e", "is not a plain folder"),
-        ("memory://a", "keeps nothing"),
-        (
-            "file://{inside}/missing",
-            "the DMS has to write, read and delete a file there: there is no such folder",
-        ),
-    ],
-)
+REFUSED_URLS = [
+    (
+        "file://{outside}",
+        "is outside the folders in which storages .*SLUICE_DMS_STORAGE_ROOTS .*--storage-root",
+    ),
+    ("file://{inside}-2", "is outside the folders in which storages may be"),
+    ("file://{inside}/way-out", "is outside the folders in which storages may be"),
+    ("file://{outside}/a b#c", "is outside the folders in which storages may be"),
+    ("s3://bucket", "is outside the folders in which storages may be"),
+    ("s3://bucket/a", "is outside the folders in which storages may be"),
+    ("root://host:1094/a", "is outside the folders in which storages may be"),
+    ("file:///", "is not an absolute URL|is not a plain folder"),
+    ("file://localhost{inside}/new", "write it as file:///"),
+    ("FILE://{inside}/new", "write it as file:///"),
+    ("file://{inside}//new", "is not a plain folder"),
+    ("file://{inside}/new/%2e", "is not a plain folder"),
+    ("memory://a", "keeps nothing"),
+    (
+        "file://{inside}/missing",
+        "the DMS has to write, read and delete a file there: there is no such folder",
+    ),
+]
+
+
 async def test_storage_url_outside_the_allowed_places_is_refused(
-    dms: Dms, outside: Path, url: str, sentence: str
+    dms: Dms, outside: Path, subtests: pytest.Subtests
 ) -> None:
     (dms.folder / "new").mkdir()
     (dms.folder / "way-out").symlink_to(outside)
-    body = {"name": "x", "type": "logs", "url": url.format(inside=dms.folder, outside=outside)}
-    answer = await dms.http.post("/api/v1/storages", json=body)
-    assert answer.status_code == 422
-    with pytest.raises(Unprocessable, match=sentence):
-        raise Unprocessable(answer.json()["detail"])
+    for url, sentence in REFUSED_URLS:
+        with subtests.test(url=url):
+            named = url.format(inside=dms.folder, outside=outside)
+            answer = await dms.http.post(
+                "/api/v1/storages", json={"name": "x", "type": "logs", "url": named}
+            )
+            assert answer.status_code == 422
+            assert re.search(sentence, answer.json()["detail"])
     assert len(await dms.client.list_storages(include_disabled=True)) == 4
 
 
+OVERLAPPING = [
+    ("logs/inner", False),
+    ("logs/inner", True),
+    ("logs-by-link", False),
+    ("inner-by-link", True),
+    ("output", True),
+]
+
+
 @pytest.mark.parametrize("enabled", [True, False])
-@pytest.mark.parametrize(
-    ("path", "read_only"),
-    [
-        ("logs/inner", False),
-        ("logs/inner", True),
-        ("logs-by-link", False),
-        ("inner-by-link", True),
-        ("output", True),
-    ],
-)
 async def test_storage_that_overlaps_another_storage_is_refused(
-    dms: Dms, path: str, read_only: bool, enabled: bool
+    dms: Dms, enabled: bool, subtests: pytest.Subtests
 ) -> None:
     """Invariant 4: a deletion on one storage could remove files of a read-only storage."""
     (dms.folder / "logs" / "inner").mkdir()
     (dms.folder / "logs-by-link").symlink_to("logs")
     (dms.folder / "inner-by-link").symlink_to("logs/inner")
-    other = "output-1" if path == "output" else "logs-1"
     if not enabled:
-        await dms.client.disable_storage(other)
-    with pytest.raises(
-        Conflict,
-        match=(
+        await dms.client.disable_storage("output-1")
+        await dms.client.disable_storage("logs-1")
+    for path, read_only in OVERLAPPING:
+        other = "output-1" if path == "output" else "logs-1"
+        refusal = (
             rf"'x'.*'{other}'.* are one folder, or one is in the other|name is '{other}', not 'x'"
-        ),
-    ):
-        await dms.client.register_storage(new_storage("x", dms.folder / path, read_only=read_only))
+        )
+        new = new_storage("x", dms.folder / path, read_only=read_only)
+        with (
+            subtests.test(path=path, read_only=read_only),
+            pytest.raises(Conflict, match=refusal),
+        ):
+            await dms.client.register_storage(new)
 
 
 async def test_storage_around_other_storages_is_refused(dms: Dms, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Accounts, passwords and roles of people in the tables of the operator service."""
 
+from itertools import product
+
 import asyncpg
 import pytest
 from pydantic import SecretStr
@@ -124,16 +126,17 @@ async def test_wrong_passwords_are_answered_alike_for_all_names(operator: Operat
     assert messages == {"the name or the password is wrong"}
 
 
-@pytest.mark.parametrize("name", ["a\0b", "\ud800", "a b", "", "x" * 100, "anna\n.", "'; --"])
-@pytest.mark.parametrize("password", ["a\0b", "\ud800", ""])
 async def test_malformed_name_or_password_is_answered_like_a_wrong_one(
-    operator: Operator, name: str, password: str
+    operator: Operator, subtests: pytest.Subtests
 ) -> None:
-    with pytest.raises(Unauthenticated, match="the name or the password is wrong"):
-        await enters(operator, name, password)
     await account(operator, "anna")
-    with pytest.raises(Unauthenticated, match="the name or the password is wrong"):
-        await enters(operator, "anna", password)
+    names = ["anna", "a\0b", "\ud800", "a b", "", "x" * 100, "anna\n.", "'; --"]
+    for name, password in product(names, ["a\0b", "\ud800", ""]):
+        with (
+            subtests.test(name=name, password=password),
+            pytest.raises(Unauthenticated, match="the name or the password is wrong"),
+        ):
+            await enters(operator, name, password)
 
 
 async def test_wrong_passwords_are_rate_limited_per_name(operator: Operator) -> None:

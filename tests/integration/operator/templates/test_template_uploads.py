@@ -73,22 +73,25 @@ async def test_template_is_uploaded_as_a_file_and_as_text(
     assert "UTF-8" in undecodable.text
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"{",
-        b"[]",
-        b'{"name": "x"}',
-        b'{"name": "../x", "cwl": "a"}',
-        b'{"name": "x", "cwl": "a", "y": 1}',
-    ],
-)
-async def test_malformed_request_is_answered_with_findings(operator: Operator, body: bytes) -> None:
-    answer = await operator.http.post(
-        "/api/v1/templates", content=body, headers={"content-type": "application/json"}
-    )
-    assert answer.status_code == 422
-    assert answer.json()["findings"]
+MALFORMED = [
+    b"{",
+    b"[]",
+    b'{"name": "x"}',
+    b'{"name": "../x", "cwl": "a"}',
+    b'{"name": "x", "cwl": "a", "y": 1}',
+]
+
+
+async def test_malformed_request_is_answered_with_findings(
+    operator: Operator, subtests: pytest.Subtests
+) -> None:
+    for body in MALFORMED:
+        with subtests.test(body=body):
+            answer = await operator.http.post(
+                "/api/v1/templates", content=body, headers={"content-type": "application/json"}
+            )
+            assert answer.status_code == 422
+            assert answer.json()["findings"]
 
 
 def as_zip(files: dict[str, str]) -> bytes:

@@ -1,6 +1,7 @@
 """Each wrong template gives exactly the expected findings, at little cost."""
 
 import socket
+from functools import cache
 from typing import Any, NoReturn
 
 import pytest
@@ -9,9 +10,15 @@ from sluice.contracts.common.problems import Finding
 from sluice.cwl.compiler import compile_upload
 from sluice.cwl.cwltool_checks.cwltool_library import load_cwltool
 from sluice.cwl.reading.uploads import take_files
+from tests.unit.cwl.errors.program_internals import messages_with_internals
 from tests.wrong.table import FOLDER, ExpectedFinding, WrongTemplate, wrong_templates
 
 WRONG_TEMPLATES = wrong_templates()
+
+
+@cache
+def compiled_once(name: str) -> Any:
+    return compiled(WRONG_TEMPLATES[name])
 
 
 def compiled(template: WrongTemplate) -> Any:
@@ -29,7 +36,7 @@ def _place_and_severity(finding: Finding | ExpectedFinding) -> tuple[object, ...
 
 @pytest.mark.parametrize("name", WRONG_TEMPLATES)
 def test_wrong_template_gives_exactly_the_expected_findings(name: str) -> None:
-    result = compiled(WRONG_TEMPLATES[name])
+    result = compiled_once(name)
     assert (result.plan is None) is WRONG_TEMPLATES[name].is_refused
     findings_text = "\n".join(map(str, result.findings))
     assert [_place_and_severity(finding) for finding in result.findings] == [
@@ -37,6 +44,19 @@ def test_wrong_template_gives_exactly_the_expected_findings(name: str) -> None:
     ], findings_text
     for finding, expected in zip(result.findings, WRONG_TEMPLATES[name].findings, strict=True):
         assert expected.is_met_by(finding), f"{finding}\ninstead of\n{expected}"
+
+
+def test_messages_about_the_wrong_templates_show_no_program_internals() -> None:
+    found = {
+        name: internals
+        for name in WRONG_TEMPLATES
+        if (
+            internals := messages_with_internals(
+                finding.message for finding in compiled_once(name).findings
+            )
+        )
+    }
+    assert found == {}
 
 
 def test_checks_use_no_network_and_load_each_schema_once(
