@@ -93,9 +93,7 @@ async def register_dataset(
             return created, True
         first = await find_dataset_by_name(connection, new.name)
         if first is None:
-            raise Conflict(
-                f"{subject}: the folder {new.url} belongs to another data set", url=new.url
-            )
+            raise Conflict(f"{subject}: {new.url} belongs to another data set", url=new.url)
         return await _require_same_request(connection, first, new, visibility), False
 
 

@@ -232,9 +232,7 @@ def _trace(place: _SourcePlace) -> _LinkSource | _SourceTrace:
             return _SourceTrace(place, default)
         position = (id(place.scope), sources[0])
         if position in visited:
-            raise FlatteningError(
-                place.node, "the nested workflows depend on each other in a cycle"
-            )
+            raise FlatteningError(place.node, "the nested workflows depend on each other")
         visited.add(position)
         upstream = _upstream(sources[0], place)
         if isinstance(upstream, _LinkSource):
