@@ -59,8 +59,9 @@ export VIRTUAL_ENV=.venv
 source scripts/system-certificates.sh
 [ -x .venv/bin/uv ] || .venv/bin/python -m pip install --quiet uv
 .venv/bin/uv pip install --quiet --compile-bytecode --constraint requirements.lock --requirements pyproject.toml --extra dev
-.venv/bin/uv pip install --quiet --no-deps --editable .
+.venv/bin/uv pip install --quiet --no-deps --build-constraints requirements.lock --editable .
 .venv/bin/uv pip install --quiet --compile-bytecode --no-sources --constraint requirements.lock \
+  --build-constraints requirements.lock \
   "${packs[@]/#/--editable=templates/}"
 # Python reads these lists of folders in the encoding of the locale, which is ASCII with LC_ALL=C. A relative path has no letters of
 # the clone's path.
