@@ -39,7 +39,7 @@ async def test_version_is_named_by_the_template_or_with_the_chain(assets: Assets
     assert version_of(await assets.chain("one", bound("asset:model@2"))) == "model@2"
     chain = await assets.chain("two", bound("asset:model"), model="asset:other")
     assert version_of(chain) == "other@1"
-    with pytest.raises(Unprocessable, match="has no version 7, but 3, 2, 1"):
+    with pytest.raises(Unprocessable, match="has no version 7; its versions are 3, 2, 1"):
         await assets.chain("three", bound("asset:model@7"))
     with pytest.raises(Unprocessable, match="there is no asset 'nothing'; `sluice asset put"):
         await assets.chain("four", bound("asset:model"), model="asset:nothing")

@@ -106,7 +106,7 @@ async def test_impossible_composition_is_explained(operator: Operator) -> None:
         NotFound, match=r"there is no tool 'joyn' .*; these tools would fit: join, layout"
     ):
         await client.compose(ComposeTools(name="ocr", tools=["layout", "joyn"]))
-    with pytest.raises(NotFound, match="no version 7 of tool 'join', but 1"):
+    with pytest.raises(NotFound, match="no version 7 of tool 'join'; its versions are 1"):
         await client.compose(ComposeTools(name="ocr", tools=["layout", "join@7"]))
     folder = JOIN.replace('"File[]"', "Directory")
     await put(operator, folder=folder)
