@@ -19,7 +19,7 @@ async def test_values_that_the_database_cannot_store_are_refused(dms: Dms) -> No
 NESTED = '{"name": "d", "meta": ' + '{"x":' * 100_000 + "1" + "}" * 100_001
 #: One body for each check of the contracts, and how the reason begins or what it contains. The
 #: tests of the contracts try all values.
-INVALID_BODIES = {
+INVALID_BODIES: dict[str, tuple[str | bytes, str]] = {
     "name": (
         '{"name": "week/1"}',
         "body.name: 'week/1' has '/': a name has letters (A to Z, a to z), digits, blanks and",
