@@ -86,5 +86,5 @@ def test_required_but_missing_sandbox_is_refused(tmp_path: Path) -> None:
     path = _without_bubblewrap(tmp_path)
     done = _run(tmp_path, SLUICE_PILOT_SANDBOX="required", PATH=path)
     assert done.returncode == _UNSUPPORTED, done.stderr
-    assert "SLUICE_PILOT_SANDBOX is required, and there is no bubblewrap" in done.stderr
+    assert "SLUICE_PILOT_SANDBOX is required, but there is no bubblewrap" in done.stderr
     assert (tmp_path / "a").read_text() == "one\n"

@@ -12,7 +12,7 @@ import pytest
 from tests.e2e.commands import sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem, live_system
 
-REASON = "SLUICE_PILOT_SANDBOX is required, and there is no bubblewrap"
+REASON = "SLUICE_PILOT_SANDBOX is required, but there is no bubblewrap"
 #: Programs of the node that commands and tools need, without bubblewrap.
 PROGRAMS = ("cat", "env", "ldconfig", "python3", "sh", "sha256sum", "uname", "xargs")
 

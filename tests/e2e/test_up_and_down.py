@@ -218,7 +218,7 @@ def why_it_waits(place: Place) -> str:
             "SLUICE_PILOT_CORES: Input should be a valid number",
             marks=pytest.mark.long("a missing sandbox is reported in the same way"),
         ),
-        ("PATH", "/nowhere", "SLUICE_PILOT_SANDBOX is required, and there is no bubblewrap"),
+        ("PATH", "/nowhere", "SLUICE_PILOT_SANDBOX is required, but there is no bubblewrap"),
     ],
     ids=["wrong setting", "no sandbox"],
 )
