@@ -88,7 +88,7 @@ def test_existing_name_is_refused_and_its_files_are_kept(
     before = {path: path.read_bytes() for path in left(system, "taken")}
     os.replace(second, first)
     done = sluice("dataset", "register", "taken", first, "--url", system.url, code=1)
-    assert "there is a data set 'taken' already, closed with 1 file:" in done.stderr
+    assert "data set 'taken' already exists, closed with 1 file:" in done.stderr
     assert {path: path.read_bytes() for path in left(system, "taken")} == before
 
 

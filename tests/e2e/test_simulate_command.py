@@ -66,7 +66,10 @@ def test_unknown_unfinished_and_empty_chains_are_refused(
     workflow.write_text(text)
     out = str(tmp_path / "out")
     chain, _ = interrupted(str(workflow), "-i", *texts, "-o", out, "--wait", *at)
-    assert "has not ended" in sluice("simulate", "--from-run", chain, *at, code=1).stderr
+    assert (
+        "only an ended chain can be simulated"
+        in sluice("simulate", "--from-run", chain, *at, code=1).stderr
+    )
     sluice("chain", "cancel", chain, "--yes", *at)
 
     def state() -> Any:

@@ -7,8 +7,14 @@ from pathlib import Path
 
 CHECKER = Path(__file__).with_name("checker")
 PRODUCT = {"sluice", "bench", "wfms", "dms", "wms", "pilot", "stack"}
-#: Modules with which the templates, whose files the checker reads, escape text in messages.
-ESCAPES = {"sluice", "sluice.text", "sluice.text.visible_text"}
+#: Modules with which the packs, whose files the checker reads, escape text in messages.
+ESCAPES = {
+    "sluice",
+    "sluice.packs",
+    "sluice.packs.programs",
+    "sluice.text",
+    "sluice.text.visible_text",
+}
 
 
 def test_checker_does_not_import_the_system() -> None:

@@ -173,4 +173,4 @@ def test_too_long_answer_fails_the_job(jobs: Jobs, end: str) -> None:
     of = raw(jobs, f"os.write(1, b'[],' * (2 << 20)); os.write(1, b'{end}'); time.sleep(99)")
     error, message = failed(jobs.run(of))
     assert error is ErrorClass.TOOL_FAILED
-    assert "wrote more than 4 MiB, and no answer" in message
+    assert "wrote more than 4 MiB without an answer" in message

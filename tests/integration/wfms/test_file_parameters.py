@@ -219,7 +219,7 @@ async def test_directory_parameter_takes_a_data_set_with_one_bundle(wfms: WfmsFi
         ("asset:tree", "'tree': takes a directory, or files with secondary files, not an asset"),
         (
             {"class": "Directory", "dataset": str((await one_file(wfms, "two", files=2)).uid)},
-            "has 2 files; the value of a parameter of type Directory is one",
+            "has 2 files, but a parameter of type Directory takes one",
         ),
     ):
         with pytest.raises(Unprocessable, match=message):

@@ -159,7 +159,7 @@ async def test_logs_are_served_only_from_storages_for_logs(dms: Dms) -> None:
         ("x/" * 2100 + "x", "has a path of more than 4095 bytes"),
         ("x\0y", "does not stay inside storage"),
         ("circle", "is not the URL of a log: no file can be there"),
-        ("logs-of-a-step", "names no log: this is not a regular file"),
+        ("logs-of-a-step", "is not the URL of a log: this is not a regular file"),
     ):
         refused = await dms.http.get("/api/v1/logs", params={"url": f"{root}/{name}"})
         assert (refused.status_code, why in refused.json()["detail"]) == (422, True), refused.text

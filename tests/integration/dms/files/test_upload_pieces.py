@@ -98,7 +98,7 @@ async def test_pieces_for_unsuitable_data_sets_and_names_are_refused(dms: Dms) -
     opened = await dms.dataset("open", INPUT)
     for uid, data, why, kind in (
         (closed, b"x", "is closed", Conflict),
-        (between, b"x", "has to be of type input", Unprocessable),
+        (between, b"x", "must be of type input", Unprocessable),
         (opened, b"x" * (PIECE + 1), "a piece may have at most", Unprocessable),
     ):
         with pytest.raises(kind, match=why):

@@ -72,7 +72,8 @@ async def test_halted_deletion_is_shown_as_waiting_for_a_person(dms: Dms) -> Non
     assert (one.state, one.halted, one.number, one.since) == (DatasetState.DELETING, True, 1, None)
     waits = await waits_for(dms, uid)
     assert (
-        waits == f"a person, for its deletion has stopped (`sluice dataset resume`): {one.reason}"
+        waits
+        == f"a person, because its deletion has stopped (`sluice dataset resume`): {one.reason}"
     )
 
 

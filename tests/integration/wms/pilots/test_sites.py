@@ -129,7 +129,7 @@ async def wms(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 async def test_site_is_added_listed_and_revoked(wms: Wms) -> None:
     secret = await wms.add(most_pilots=3, labels=["zone"], resources=["licence"], days=2)
     assert secret.startswith(SITE_TOKEN_PREFIX)
-    with pytest.raises(Conflict, match="there is a site 'cern'"):
+    with pytest.raises(Conflict, match="site 'cern' already exists"):
         await wms.add()
     await wms.add("jinr")
     assert await Pilot(wms).register(secret) == 200

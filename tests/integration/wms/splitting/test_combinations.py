@@ -163,7 +163,7 @@ async def test_values_are_paired_with_files_by_place(
     [
         ([0, 1], 3, "there are 2 files at 'a' and 2 files at 'b' and 3 values at 'word'"),
         ([0, 1, 2], 2, "there are 2 files at 'a' and 3 files at 'b' and 2 values at 'word'"),
-        ([0, 2], 2, "takes 2 values together with files of the same number, and only 1"),
+        ([0, 2], 2, "takes 2 values together with files of the same number, but only 1"),
     ],
 )
 async def test_inputs_of_unequal_length_fail_the_task_with_the_reason(

@@ -34,8 +34,8 @@ HOSTILE = {
         "more findings are not shown",
     ),
     "alias bomb": (ALIASES, "values up to here"),
-    "alias of itself": ("a: &a [*a]", "stands inside what it repeats"),
-    "alias of nothing": ("a: *b", "not there"),
+    "alias of itself": ("a: &a [*a]", "refers to itself"),
+    "alias of nothing": ("a: *b", "does not exist"),
     "Python object": ("a: !!python/object/apply:os.system [id]", "tag"),
     "two documents": ("a: 1\n---\nb: 2", "second YAML document"),
     "text": ("Lorem ipsum dolor", "not CWL"),
@@ -55,7 +55,7 @@ HOSTILE = {
     ),
     "turned command": (
         edited(("baseCommand:", "baseCommand: [sh, -c, 'echo \u202e;x mr\u202c'] #")),
-        "the character U+202E shows the text behind it in another order than it has",
+        "the character U+202E changes the order in which the following text is displayed",
     ),
     "long number": ("class: " + "9" * 1_000_000, "the class here is"),
 }  # fmt: skip
