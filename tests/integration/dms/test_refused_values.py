@@ -30,7 +30,7 @@ INVALID_BODIES: dict[str, tuple[str | bytes, str]] = {
     ),
     "deep": (
         f'{{"name": "d", "meta": {{"x": {"[" * 40}1{"]" * 40}}}}}',
-        "body.meta: metadata may nest objects and lists 32 deep",
+        "body.meta: metadata may nest objects and lists at most 32 levels deep",
     ),
     "URL": (
         '{"name": "d", "url": "data"}',

@@ -162,7 +162,7 @@ async def test_command_shows_and_downloads_logs(
     file = tmp_path / "all.log"
     assert "4.7 MB" in await sluice("job", "logs", "1", "--out", str(file))
     assert file.read_bytes() == LONG
-    assert "is there already" in await sluice("job", "logs", "1", "--out", str(file), code=1)
+    assert "already exists" in await sluice("job", "logs", "1", "--out", str(file), code=1)
     done = json.loads(
         await sluice("job", "logs", "1", "--attempt", "1", "--out", str(file), "--force", "--json")
     )

@@ -119,7 +119,7 @@ async def test_queue_with_other_arguments_is_refused_by_name(
 async def test_wrong_administrator_and_unreachable_broker_are_refused(
     broker: Broker, users: list[ServiceLogin]
 ) -> None:
-    with pytest.raises(NotAvailable, match="does not know the administrator"):
+    with pytest.raises(NotAvailable, match="rejects the administrator's login"):
         await set_up_broker(broker.management.replace("guest:guest", "guest:wrong"), users)
     (nowhere,) = free_ports(1)
     with pytest.raises(NotAvailable, match="does not answer"):

@@ -309,7 +309,7 @@ async def test_data_deleted_during_the_rerun_request_is_not_taken_over(
 
     monkeypatch.setattr(wfms.dms, "list_datasets_by_uid", look_and_lose)
     if lose is delete_the_input:
-        with pytest.raises(Conflict, match=r"and its input, data set .*, has been deleted"):
+        with pytest.raises(Conflict, match=r"but its input, data set .*, has been deleted"):
             await again(wfms, first, from_step="decode")
         return
     second = await again(wfms, first)

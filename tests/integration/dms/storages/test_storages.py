@@ -312,7 +312,7 @@ async def test_disallowed_storage_of_an_earlier_release_gets_no_new_data(
     assert "SLUICE_DMS_STORAGE_ROOTS" in warnings["ram"]
     assert {one.name for one in await dms.client.list_storages(LOGS)} == {"logs-1"}
     with pytest.raises(
-        Unprocessable, match="storage 'away' gets no new data: it is not in a place"
+        Unprocessable, match="storage 'away' gets no new data: it is outside the folders"
     ):
         await register(dms, f"file://{legacy.outside}/set")
     file = dms.write("old", 1, type_=DatasetType.LOGS)

@@ -72,7 +72,7 @@ async def test_command_starts_a_chain_by_template_name_only(
     (requested,) = operator.neighbours.requested
     assert requested.params == {"cuts": [4, 5], "note": "n"}
     output = await sluice("chain", "start", "sweep", "--job", str(order), code=3)
-    assert "and these parameters already" in output
+    assert "with these parameters already exists" in output
     named = requested.dataset.name
     output = await sluice("chain", "start", named, "sweep", "--job", str(order), code=1)
     assert "template 'sweep' takes no data set" in output

@@ -193,7 +193,7 @@ async def test_links_use_the_address_of_the_pages_if_the_ask_service_has_none(
 async def test_step_without_human_tasks_has_no_page(watched: Watched) -> None:
     answer = await watched.operator.http.get("/asking/everyone/mass%20times/other")
     assert answer.status_code == 404
-    assert "no step other of template mass times asks people of everyone" in answer.text
+    assert "template mass times of the group everyone has no human task other" in answer.text
 
 
 async def test_commands_cover_links_browsers_and_annotations(

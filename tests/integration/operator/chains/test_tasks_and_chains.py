@@ -294,7 +294,7 @@ async def test_chain_list_forwards_its_filters(
     ):
         assert await listed(*filters) == {"other-input"}, filters
     assert await listed("--meta", "run=312") == everything
-    assert "no such chain" in await sluice("chain", "list", "--meta", "run=313")
+    assert "no chain matches" in await sluice("chain", "list", "--meta", "run=313")
     assert "is not of the form key=value" in await sluice("chain", "list", "--meta", "run", code=2)
     refused = await operator.http.get("/api/v1/chains?meta=run")
     assert (refused.status_code, "query.meta" in refused.text) == (422, True)

@@ -109,4 +109,4 @@ async def test_chain_without_remaining_data_has_no_partial_archive(results: Resu
     )
     refused = await results.get(f"/api/v1/chains/{results.chain.uid}/archive?partial=true")
     assert refused.status_code == 409
-    assert "the chain over run 312" in refused.json()["detail"]
+    assert "and all its data have been deleted" in refused.json()["detail"]

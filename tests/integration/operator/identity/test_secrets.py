@@ -75,7 +75,7 @@ async def test_versions_of_a_secret_are_kept_until_removed(database_url: str) ->
             with pytest.raises(NotFound, match="sluice secret list"):
                 await call("places-api")
         assert [row["sealed"] for row in await rows(operator)] == [None] * 4
-        with pytest.raises(Unprocessable, match="which templates may use it"):
+        with pytest.raises(Unprocessable, match="give the templates that may use it"):
             await operator.client.set_secret(new("places-api", "five"))
 
 

@@ -354,4 +354,4 @@ async def test_invariant_4_step_that_needs_released_files_fails(
         status = await chain.wms.status(task)
         assert status.state is TaskState.FAILED
         assert reason in status.reason
-        assert "has to run again" in status.reason
+        assert "rerun the step that wrote" in status.reason
