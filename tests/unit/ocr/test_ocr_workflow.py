@@ -33,7 +33,9 @@ def test_default_size_limit_of_the_workflow_equals_that_of_the_programs() -> Non
 
 
 def test_each_tool_is_an_installed_program_with_a_description() -> None:
-    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    scripts = tomllib.loads((ROOT / "templates/ocr/pyproject.toml").read_text())["project"][
+        "scripts"
+    ]
     assert len(TOOLS) >= 5
     for path in TOOLS:
         tool = _read(path)

@@ -33,7 +33,9 @@ def test_defaults_of_the_workflow_equal_those_of_the_programs(workflow: dict[str
 
 
 def test_each_tool_is_an_installed_program(workflow: dict[str, Any]) -> None:
-    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    scripts = tomllib.loads((ROOT / "templates/spd/pyproject.toml").read_text())["project"][
+        "scripts"
+    ]
     tools = {step["run"]["baseCommand"] for step in workflow["steps"].values()}
     assert tools - scripts.keys() == set()
 
