@@ -244,7 +244,7 @@ async def test_impossible_reruns_are_refused(wfms: WfmsFixture) -> None:
         await ask(first.uid, RerunChain(params={"cut": "x"}))
     with pytest.raises(Unprocessable, match="requires parameter cut from -∞ to 9, which is 10"):
         await ask(first.uid, RerunChain(params={"cut": 10}))
-    with pytest.raises(Unprocessable, match="not both"):
+    with pytest.raises(Unprocessable, match="either at a step or with failed jobs"):
         await ask(first.uid, RerunChain(from_step="left", failed_only=True))
     assert len((await wfms.chains.list_chains()).chains) == 2
 

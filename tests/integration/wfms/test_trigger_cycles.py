@@ -111,5 +111,5 @@ async def test_trigger_cycle_by_schedule_stops_and_its_outcome_says_so(
     assert len(await start_triggered_chains(wfms)) == MAX_GENERATIONS
     assert await schedule(wfms) == (
         clock.time.replace(hour=3),
-        "nothing of loop-a, because the templates form a trigger cycle",
+        "no slice of loop-a, because the templates form a trigger cycle",
     )

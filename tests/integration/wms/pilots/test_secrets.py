@@ -80,7 +80,7 @@ async def test_other_pilots_and_ended_leases_get_no_secrets(
         (pilot, JobToken(id=job.id, attempt=job.attempt + 1)),
         (pilot, JobToken(id=job.id + 1, attempt=1)),
     ):
-        with pytest.raises(Conflict, match="is not, or no longer, this pilot's"):
+        with pytest.raises(Conflict, match="is not, or no longer, assigned to this pilot"):
             await give(pilot=who, job=token)
     for change in ("lease_until = now() - interval '1 s'", "stop_attempt = attempt"):
         async with wms.database.transaction() as transaction:

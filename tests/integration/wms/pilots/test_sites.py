@@ -228,7 +228,7 @@ async def test_site_has_at_most_its_number_of_pilots(wms: Wms) -> None:
     secret = await wms.add(most_pilots=2)
     first, second, third = (Pilot(wms) for _ in range(3))
     assert [await pilot.register(secret) for pilot in (first, second, third)] == [200, 200, 403]
-    assert "it may have 2 at a time, and has 2" in third.last_answer
+    assert "it may have at most 2 pilots at a time, and has 2" in third.last_answer
     assert await second.register(secret) == 200, "a registered pilot cannot register again"
     assert await first.ask("sign-off", {"returned": []}) == 204
     assert await third.register(secret) == 200

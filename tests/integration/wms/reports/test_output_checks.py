@@ -37,7 +37,7 @@ def longer(path: Path) -> None:
     [
         (None, False, None),
         (None, True, None),
-        (Path.unlink, False, "is not there"),
+        (Path.unlink, False, "does not exist"),
         (Path.unlink, True, "there is no such file"),
         (longer, False, "has 10 bytes, not 9"),
         (longer, True, "expected 9 bytes, found 10 bytes"),
