@@ -52,8 +52,8 @@ def test_slot_users_are_given_by_name_or_number() -> None:
         (["61001", "0"], r"user root \(0\) is root, the pilot itself, or"),
         (["root", "61001"], r"user root \(0\) is root, the pilot itself, or"),
         (["nobody", "61001"], r"user nobody \(65534\) is root, the pilot itself, or"),
-        (["61001", "61001"], "user 61001 is there 2 times"),
-        (["daemon", str(DAEMON.pw_uid)], f"user {DAEMON.pw_uid} is there 2 times"),
+        (["61001", "61001"], "user 61001 appears 2 times"),
+        (["daemon", str(DAEMON.pw_uid)], f"user {DAEMON.pw_uid} appears 2 times"),
         (["61001", "4294967295"], "4294967295 is too large for a user's number"),
         (["61001", "-1"], "there is no user '-1' on this node"),
     ],
@@ -69,7 +69,7 @@ def test_slot_users_that_share_a_group_are_refused() -> None:
     entries = pwd.getpwall()
     numbers = {0, *(entry.pw_uid for entry in entries)}
     shared_entry = next(entry for entry in entries if entry.pw_uid and entry.pw_gid not in numbers)
-    with pytest.raises(UnsuitableUsersError, match=f"group {shared_entry.pw_gid} is there 2 times"):
+    with pytest.raises(UnsuitableUsersError, match=f"group {shared_entry.pw_gid} appears 2 times"):
         find_slot_users([shared_entry.pw_name, str(shared_entry.pw_gid)], 2)
 
 
