@@ -303,7 +303,7 @@ def test_register_command_creates_no_data_set_beyond_the_quota(
     result = CliRunner().invoke(command_line("dataset"), register, env=environment)
     assert result.exit_code == 1, result.output
     output = " ".join(result.output.split())
-    assert f"{owner.name} may have 1 file, and has 0: this is 2 files more" in output
+    assert f"{owner.name} may have 1 file, and has 0: this would add 2 files" in output
     ask_as_admin(bounded, "PATCH", f"/people/{owner.name}/quotas", {"files": 2})
     result = CliRunner().invoke(command_line("dataset"), register, env=environment)
     assert result.exit_code == 0, result.output

@@ -337,7 +337,7 @@ def test_submitter_can_change_and_delete_only_own_objects(grouped: LiveSystem) -
     for method, path, body in wishes:
         refused = bert.ask(method, path, json=body)
         assert refused.status_code == 403, (path, refused.text)
-        assert "this requires the role shift, or that you own it" in refused.text
+        assert "it requires the role shift, or that you own it" in refused.text
     rank = f"/api/v1/chains/{chain}/rank"
     for nobody in (anna, bert):
         assert nobody.ask("POST", rank, json={"rank": 5}).status_code == 403
