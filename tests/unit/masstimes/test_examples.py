@@ -79,8 +79,8 @@ def test_random_negatives_are_drawn_by_seed(tmp_path: Path) -> None:
     [
         ([], "there is nothing to learn from"),
         (answered_sites(1, seed=1), "of 1 sites"),
-        ([line | {"answer": "yes"} for line in answered_sites(9, seed=1)], "are yes: both"),
-        ([line | {"answer": "no"} for line in answered_sites(9, seed=1)], "are no: both"),
+        ([line | {"answer": "yes"} for line in answered_sites(9, seed=1)], "are yes: training"),
+        ([line | {"answer": "no"} for line in answered_sites(9, seed=1)], "are no: training"),
         ([answered_sites(1, seed=1)[0] | {"answer": "help"}], "has answer 'help', not yes or no"),
         ([answered_sites(1, seed=1)[0] | {"start": 99}], "has no hour"),
         ([answered_sites(1, seed=1)[0] | {"start": True, "end": 2}], "has no hour"),
