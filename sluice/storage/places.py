@@ -1,13 +1,16 @@
 """URLs: the local path that a URL names, and whether it is inside a storage."""
 
 import os
+import posixpath
 from urllib.parse import quote, unquote, urlsplit
 
-from sluice.contracts.common.plain_paths import stays_inside
 from sluice.storage.errors import OutsideStorage
 from sluice.text.visible_text import quoted
 
 _FILE = "file://"
+
+#: How often nested escapes are decoded. A URL with more is refused.
+_MAX_UNQUOTED = 4
 
 
 def find_local_path(url: str) -> str | None:
@@ -54,9 +57,8 @@ def parse_location(location: str) -> str:
 def is_within(storage_url: str, url: str) -> bool:
     """Return whether ``url`` is inside ``storage_url``, and is not the storage itself.
 
-    Paths must be plain, as written and with escapes decoded, so that neither ``..`` nor ``%2e%2e``
-    leads out (``stays_inside``). On a local storage symbolic links are followed: a link out of it
-    is not inside.
+    Paths are normalized, as written and with escapes decoded, so that neither ``..`` nor ``%2e%2e``
+    leads out. On a local storage symbolic links are followed: a link out of it is not inside.
     """
     root = storage_url.rstrip("/")
     if not is_inside_by_name(storage_url, url):
@@ -71,9 +73,9 @@ def is_within(storage_url: str, url: str) -> bool:
 def is_inside_by_name(storage_url: str, url: str) -> bool:
     """Return what ``is_within`` returns if there are no links. It reads no file system."""
     root = storage_url.rstrip("/")
-    if not url.startswith(root + "/"):
+    if "\x00" in url or not url.startswith(root + "/"):
         return False
-    return stays_inside(url[len(root) + 1 :])
+    return _stays_inside(url[len(root) + 1 :])
 
 
 def leads_through_link(storage_url: str, url: str, *, plain: set[str] | None = None) -> bool:
@@ -119,3 +121,21 @@ def require_inside_by_name(storage_url: str, url: str) -> None:
     """
     if not is_inside_by_name(storage_url, url):
         raise OutsideStorage(url, storage_url)
+
+
+def _stays_inside(relative: str) -> bool:
+    for _ in range(_MAX_UNQUOTED):
+        if not _normal_inside(relative):
+            return False
+        undone = unquote(relative)
+        if undone == relative:
+            return True
+        relative = undone
+    return False
+
+
+def _normal_inside(relative: str) -> bool:
+    normal = posixpath.normpath(relative.replace("\\", "/"))
+    return (
+        normal not in {".", ".."} and not normal.startswith(("/", "../")) and "\x00" not in normal
+    )

@@ -19,6 +19,7 @@ from sluice.storage import (
     [
         "a.dat",
         "run 1/a b.dat",
+        "a/../b.dat",
         "100%.dat",
         "a%20b.dat",
         "...",
@@ -38,9 +39,6 @@ def test_paths_below_the_root_are_inside(tmp_path: Path, relative: str) -> None:
         "..",
         "../x",
         "a/../../x",
-        "a/../b.dat",
-        "a//b.dat",
-        "./b.dat",
         "%2e%2e/x",
         "%2E%2e%2Fx",
         "%252e%252e/x",
@@ -52,7 +50,7 @@ def test_paths_below_the_root_are_inside(tmp_path: Path, relative: str) -> None:
         "a\x00b",
     ],
 )
-def test_paths_that_are_not_plain_are_outside(tmp_path: Path, relative: str) -> None:
+def test_paths_that_leave_the_root_are_outside(tmp_path: Path, relative: str) -> None:
     root = tmp_path / "storage"
     root.mkdir()
     assert not is_within(build_local_url(root), f"{build_local_url(root)}/{relative}")
