@@ -1,6 +1,5 @@
-"""A run of `sluice cwl-runner` on a system: its files, invocations and results."""
+"""A run of `sluice cwl-runner` on a system: its invocations and results."""
 
-import os
 import re
 import secrets
 import tempfile
@@ -11,29 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sluice.contracts.common.naming import delivered_name
 from sluice.contracts.common.states import JobState
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.cwl_runner.rest import RequestRefusedError, RestConnection
+from sluice.cwl_runner.run_files import RunFiles
 from sluice.cwl_runner.template import InvocationNeeds
-from sluice.cwl_runner.values import (
-    check_file_exists,
-    replace_file_places,
-    source_path,
-    to_json,
-)
 from sluice.cwl_runner.wait_reasons import RunWaits
-from sluice.cwl_values import BundleError, pack, unpack
+from sluice.cwl_values import BundleError, unpack
 from sluice.scheduling.backoff import pause_after
-from sluice.storage import (
-    FileMissing,
-    StorageError,
-    StoredFile,
-    build_local_url,
-    copy,
-    put,
-    put_bytes,
-)
+from sluice.storage import FileMissing, StorageError, build_local_url, copy
 from sluice.text.visible_text import visible
 
 #: Errors that end a run. Each message is a sentence.
@@ -47,9 +32,7 @@ _PILOT_START_SECONDS = 15.0
 _UNAVAILABLE, _CONFLICT = 503, 409
 #: Lines of a failed tool's log that are shown.
 _LAST_LINES = 20
-#: The smallest size in bytes of a file that is registered at once and not with others.
-_LARGE = 1 << 20
-#: Files in one registration, and results in one request.
+#: Files or jobs in one request.
 _PAGE = 1000
 
 
@@ -94,10 +77,7 @@ class RunnerSession:
         self._folder = folder
         words = ["cwl-runner", *_name_words(process or "")]
         self._name = "-".join([*words, time.strftime("%Y%m%d-%H%M%S"), secrets.token_hex(3)])
-        self._storage = ""
-        self._files: dict[str, dict[str, str]] = {}
-        self._entries: list[dict[str, Any]] = []
-        self._files_dataset: str | None = None
+        self._files = RunFiles(rest, lease, self._name)
         self._batches: list[_Batch] = []
         #: Data sets of invocations that have no chain yet.
         self._datasets_without_chain: list[str] = []
@@ -115,27 +95,15 @@ class RunnerSession:
         self._count += 1
         needs = replace(needs, alone=len(invocations) == 1)
         name = f"{self._name}-{self._count}"
-        self._find_storage()
-        dataset = self._new_dataset(name)
+        dataset = self._files.add_dataset(name)
         self._datasets_without_chain.append(dataset)
-        stored_invocations = [
-            (key, replace_file_places(invocation, self._copy_to_storage))
-            for key, invocation in invocations
-        ]
-        self._register_files()
-        self._register_invocations(
-            dataset,
-            [
-                self._store_invocation(name, seq, invocation)
-                for seq, (_, invocation) in enumerate(stored_invocations)
-            ],
-        )
+        self._files.store_invocations(name, dataset, [value for _, value in invocations])
         chain = self._request_chain(dataset, needs)
         self._lease.transfer_to_chain(
             chain["uid"], datasets=[dataset], run_template=self._templates[needs]
         )
         self._batches.append(
-            _Batch(chain["uid"], {seq: key for seq, (key, _) in enumerate(stored_invocations)})
+            _Batch(chain["uid"], {seq: key for seq, (key, _) in enumerate(invocations)})
         )
         self._datasets_without_chain.remove(dataset)
         self._poll_count = 0
@@ -193,7 +161,7 @@ class RunnerSession:
             self._rest.post(f"/chains/{batch.chain}/discard", {})
         for batch in running:
             self._wait_for_end(batch)
-        for uid in filter(None, [*self._datasets_without_chain, self._files_dataset]):
+        for uid in filter(None, [*self._datasets_without_chain, self._files.dataset]):
             self._rest.delete(f"/datasets/{uid}", force="true")
 
     def _cancel(self, batch: _Batch) -> None:
@@ -202,80 +170,6 @@ class RunnerSession:
         except RequestRefusedError as error:
             if error.status != _CONFLICT:  # it has ended, or is about to
                 raise
-
-    def _find_storage(self) -> None:
-        if self._storage:
-            return
-        input_storages = self._rest.get("/storages", type="input")
-        storages = [
-            storage for storage in input_storages if storage["enabled"] and not storage["read_only"]
-        ]
-        if not storages:
-            raise RequestRefusedError(
-                _UNAVAILABLE,
-                "the system has no input storage that takes data: register one with `sluice storage"
-                " add`",
-            )
-        self._storage = storages[0]["url"]
-
-    def _copy_to_storage(self, value: Mapping[str, Any]) -> dict[str, str]:
-        """Copy a File or Directory to the storage once, and return its location and checksum."""
-        source = source_path(value)
-        if source not in self._files:
-            check_file_exists(value, source)
-            if self._files_dataset is None:
-                self._files_dataset = self._new_dataset(self._name)
-            number = len(self._files)
-            basename = os.path.basename(source.rstrip("/")) or "root"
-            suffix = "" if value["class"] == "File" else ".tar"
-            name = delivered_name(f"{basename}{suffix}", start=f"{number:06d}-")
-            path = f"{self._name}/{name}"
-            entry = self._store_input(
-                Path(source), path, seq=number, folder=value["class"] == "Directory"
-            )
-            self._files[source] = {"location": path, "checksum": entry["checksum"]}
-            self._entries.append(entry)
-            if entry["size"] >= _LARGE:
-                self._register_files()
-        return self._files[source]
-
-    def _store_input(self, source: Path, path: str, *, seq: int, folder: bool) -> dict[str, Any]:
-        url = f"{self._storage}/{path}"
-        if folder:
-            with tempfile.TemporaryDirectory() as temporary:
-                archive = Path(temporary, "bundle.tar")
-                pack({"class": "Directory", "path": str(source)}, archive)
-                stored = put(archive, url)
-        else:
-            stored = put(source, url)
-        return _file_entry(seq, url, stored)
-
-    def _register_files(self) -> None:
-        for start in range(0, len(self._entries), _PAGE):
-            self._rest.post(
-                f"/datasets/{self._files_dataset}/files",
-                {"files": self._entries[start : start + _PAGE]},
-            )
-        self._entries.clear()
-
-    def _store_invocation(
-        self, name: str, seq: int, invocation: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Write the file of an invocation to the storage and return its entry."""
-        url = f"{self._storage}/{name}/{seq:06d}.json"
-        return _file_entry(seq, url, put_bytes(to_json(invocation), url))
-
-    def _new_dataset(self, name: str) -> str:
-        """Register a data set, before its first file is written, so that files have an owner."""
-        body = {"name": name, "on_demand": True, "url": f"{self._storage}/{name}"}
-        uid = str(self._rest.post("/datasets", body)["uid"])
-        self._lease.own(datasets=[uid])
-        return uid
-
-    def _register_invocations(self, uid: str, files: Sequence[dict[str, Any]]) -> None:
-        for start in range(0, len(files), _PAGE):
-            self._rest.post(f"/datasets/{uid}/files", {"files": files[start : start + _PAGE]})
-        self._rest.post(f"/datasets/{uid}/close", {"files": len(files)})
 
     def _request_chain(self, dataset: str, needs: InvocationNeeds) -> dict[str, Any]:
         if needs not in self._templates:
@@ -374,17 +268,6 @@ class RunnerSession:
             if not batch.ended:
                 polls += 1
                 time.sleep(_pause_after(polls))
-
-
-def _file_entry(seq: int, url: str, stored: StoredFile) -> dict[str, Any]:
-    """Return the entry that registers a stored file in a data set."""
-    return {
-        "seq": seq,
-        "name": url.rsplit("/", 1)[1],
-        "size": stored.size,
-        "checksum": stored.checksum,
-        "url": url,
-    }
 
 
 def _pause_after(polls: int) -> float:
