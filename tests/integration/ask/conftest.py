@@ -36,7 +36,7 @@ from wfms.ask.api.annotation import annotation_router, page_router
 from wfms.ask.api.browser_rate import BrowserRate
 from wfms.ask.api.links import links_router
 from wfms.ask.api.supervision import supervision_router
-from wfms.ask.db.devices import HumanStepPlace
+from wfms.ask.db.links import HumanStepPlace
 from wfms.ask.usecases.context import AskContext, AskRules
 from wfms.ask.usecases.deliver_answers import deliver_answers
 from wfms.ask.usecases.import_items import import_items

@@ -15,7 +15,7 @@ from tests.conftest import DatabaseFactory
 from tests.integration.ask.conftest import HumanTasks, human_tasks_on
 from wfms.ask.api.annotation import cookie_name
 from wfms.ask.api.browser_rate import BrowserRate, RequestRateExceeded
-from wfms.ask.db.devices import HumanStepPlace
+from wfms.ask.db.links import HumanStepPlace
 from wfms.ask.usecases.admit_browser import Admission, BrowserOrigin, LinkExpired, admit_browser
 from wfms.ask.usecases.make_link import close_link, read_links
 

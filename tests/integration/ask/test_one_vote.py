@@ -18,7 +18,7 @@ from tests.integration.ask.conftest import (
     HumanTasks,
     human_tasks_on,
 )
-from wfms.ask.db.devices import HumanStepPlace
+from wfms.ask.db.links import HumanStepPlace
 from wfms.ask.usecases.context import VoterIdentification
 from wfms.ask.usecases.end_assignments import end_assignments
 from wfms.ask.usecases.make_link import read_links

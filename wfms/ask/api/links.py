@@ -13,7 +13,7 @@ from sluice.servicekit.access.policy import SUBMITTERS, allow
 from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
 from wfms.ask.api.places import STEP, CallerName, Place
-from wfms.ask.db.devices import HumanStepPlace
+from wfms.ask.db.links import HumanStepPlace
 from wfms.ask.usecases.context import AskContext
 from wfms.ask.usecases.make_link import close_link, make_link, read_links
 from wfms.ask.usecases.read_progress import find_place, require_step

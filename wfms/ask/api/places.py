@@ -6,7 +6,7 @@ from fastapi import Depends, Path
 
 from sluice.contracts.common.problems import NotFound
 from sluice.servicekit.access.principal_dependencies import CallerPerson, CallerVisibility
-from wfms.ask.db.devices import HumanStepPlace
+from wfms.ask.db.links import HumanStepPlace
 
 _PathName = Annotated[str, Path(min_length=1, max_length=300)]
 #: Part of an address.

@@ -8,7 +8,7 @@ from sluice.contracts.common.states import AskItemState
 from sluice.contracts.human_tasks.ask import Ask
 from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
-from wfms.ask.db.devices import HumanStepPlace
+from wfms.ask.db.links import HumanStepPlace
 
 STEPS = statement("""
 -- Steps with questions now or within the last 30 days.

@@ -7,15 +7,8 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from sluice.contracts.common.problems import NotFound, ServiceError, Unauthenticated
-from wfms.ask.db.devices import (
-    HumanStepPlace,
-    StoredLink,
-    find_device,
-    insert_device,
-    is_link_used,
-    lock_link,
-    move_to_link,
-)
+from wfms.ask.db.devices import find_device, insert_device, move_to_link
+from wfms.ask.db.links import HumanStepPlace, StoredLink, is_link_used, lock_link
 from wfms.ask.db.progress import find_current_ask
 from wfms.ask.usecases.answer_and_ask import AnnotatorSession
 from wfms.ask.usecases.context import AskContext, VoterIdentification

@@ -10,7 +10,7 @@ import structlog
 
 from sluice.contracts.common.states import DeviceState
 from sluice.servicekit.database import Connection
-from wfms.ask.db.devices import (
+from wfms.ask.db.scoring import (
     list_gold_answers,
     list_unscored_items,
     list_votes,

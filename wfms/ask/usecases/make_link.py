@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.human_tasks.supervision import AskLink, NewLink
-from wfms.ask.db.devices import HumanStepPlace, StoredLink, end_link, insert_link, list_links
+from wfms.ask.db.links import HumanStepPlace, StoredLink, end_link, insert_link, list_links
 from wfms.ask.db.progress import find_ask
 from wfms.ask.usecases.admit_browser import digest_token, new_token
 from wfms.ask.usecases.context import AskContext

@@ -10,7 +10,8 @@ from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import DeviceState
 from sluice.contracts.human_tasks.ask import Ask
 from sluice.contracts.human_tasks.supervision import AskDevice, ExportedAnswer, HumanStep
-from wfms.ask.db.devices import HumanStepPlace, find_place_of_link, list_devices
+from wfms.ask.db.devices import list_devices
+from wfms.ask.db.links import HumanStepPlace, find_place_of_link
 from wfms.ask.db.progress import (
     count_items_by_state,
     find_ask,
