@@ -24,7 +24,8 @@ from sluice.cwl.checks.warm_tools import check_warm_tools
 from sluice.cwl.cwltool_checks.checks import check_with_cwltool
 from sluice.cwl.dataflow.data_input import find_data_input
 from sluice.cwl.dataflow.dataflow import read_dataflow
-from sluice.cwl.dataflow.nested_workflows import FlatteningError, flatten, steps_to_flatten
+from sluice.cwl.dataflow.nested_sources import FlatteningError
+from sluice.cwl.dataflow.nested_workflows import flatten, steps_to_flatten
 from sluice.cwl.documents.canonical import make_canonical
 from sluice.cwl.documents.document import find_process
 from sluice.cwl.documents.single_step import wrap_in_single_step

@@ -6,10 +6,17 @@ step has no ``scatter``, ``when`` or expression. A step ``inner`` of a step ``ou
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
+from sluice.cwl.dataflow.nested_sources import (
+    CHOICES,
+    FlatteningError,
+    LinkSource,
+    Scope,
+    SourcePlace,
+    resolve_source,
+)
 from sluice.cwl.features import JOB_FIELDS, LINK_FIELDS
 from sluice.cwl.properties.extension_fields import FIELDS
 from sluice.cwl.properties.extension_reader import Extensions, Fields
@@ -20,49 +27,6 @@ from sluice.text.visible_text import quoted
 
 _JOB_FIELDS = tuple(JOB_FIELDS)
 _LINK_FIELDS = tuple(LINK_FIELDS)
-_CHOICES = ("linkMerge", "pickValue")
-
-
-class FlatteningError(Exception):
-    """A nested workflow cannot be flattened. The message is half a sentence."""
-
-    def __init__(self, step: NamedNode, reason: str) -> None:
-        super().__init__(reason)
-        self.place = step.place
-        self.step = step.name
-
-
-@dataclass(frozen=True, slots=True)
-class _LinkSource:
-    """The sources of a link by their new names, a choice among them, and a default."""
-
-    sources: list[str] = field(default_factory=list)
-    choice: dict[str, Any] = field(default_factory=dict)
-    default: Any = None
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether there is one source without a choice or a default."""
-        return len(self.sources) == 1 and not self.choice and self.default is None
-
-
-@dataclass(frozen=True, slots=True)
-class _Scope:
-    """A workflow that is flattened, with the step that runs it (None for the outermost)."""
-
-    body: CommentedMap
-    step: NamedNode | None = None
-    outer: "_Scope | None" = None
-    flattened: dict[str, "_Scope"] = field(default_factory=dict)
-
-    @property
-    def prefix(self) -> str:
-        """The start of the new names of its steps."""
-        return (
-            ""
-            if self.step is None or self.outer is None
-            else f"{self.outer.prefix}{self.step.name}."
-        )
 
 
 def steps_to_flatten(workflow: CommentedMap) -> list[NamedNode]:
@@ -89,7 +53,7 @@ def flatten(template: ParsedTemplate) -> ParsedTemplate:
             _write_sources(
                 output.body,
                 "outputSource",
-                _resolve(_SourcePlace(output, output.body, "outputSource", scope)),
+                resolve_source(SourcePlace(output, output.body, "outputSource", scope)),
             )
     unused_fields = {
         name: fields
@@ -125,10 +89,8 @@ def _is_flattenable(step: NamedNode) -> bool:
     )
 
 
-def _scope(
-    body: CommentedMap, step: NamedNode | None = None, outer: _Scope | None = None
-) -> _Scope:
-    scope = _Scope(body, step, outer)
+def _scope(body: CommentedMap, step: NamedNode | None = None, outer: Scope | None = None) -> Scope:
+    scope = Scope(body, step, outer)
     for inner in steps_to_flatten(body):
         run = (inner.body or CommentedMap())["run"]
         if any(
@@ -140,139 +102,6 @@ def _scope(
     return scope
 
 
-@dataclass(frozen=True, slots=True)
-class _SourcePlace:
-    """The place where sources are written: ``key`` of ``body``, in the workflow of ``scope``."""
-
-    node: NamedNode
-    body: CommentedMap
-    key: str
-    scope: _Scope
-
-    @classmethod
-    def link(cls, link: NamedNode, scope: _Scope) -> "_SourcePlace":
-        """Return the place of the sources of a step input."""
-        return cls(
-            link,
-            CommentedMap({"source": link.value}) if link.body is None else link.body,
-            "source",
-            scope,
-        )
-
-    @property
-    def sources(self) -> list[str]:
-        """The sources as written."""
-        sources = self.body.get(self.key)
-        return [
-            str(source)
-            for source in (
-                sources if isinstance(sources, list) else [] if sources is None else [sources]
-            )
-        ]
-
-    @property
-    def choice(self) -> dict[str, Any]:
-        """The choice among the sources, as written."""
-        return {name: self.body[name] for name in _CHOICES if name in self.body}
-
-
-@dataclass(frozen=True, slots=True)
-class _SourceTrace:
-    """The state of the search for the source of a link.
-
-    Attributes:
-        place: The place where the search continues or ends.
-        default: The default of the workflow input that the search has passed.
-    """
-
-    place: _SourcePlace
-    default: Any = None
-
-
-def _resolve(place: _SourcePlace) -> _LinkSource:
-    """Return what the sources are after flattening.
-
-    Raises:
-        FlatteningError: A choice is nested in another choice, or a source cannot be followed.
-    """
-    trace = _trace(place)
-    if isinstance(trace, _LinkSource):
-        return trace
-    end_place, sources = trace.place, []
-    for source in end_place.sources:
-        link_source = _trace(replace(end_place, body=CommentedMap({end_place.key: source})))
-        if not isinstance(link_source, _LinkSource) or not link_source.is_plain:
-            raise FlatteningError(
-                end_place.node,
-                f"{quoted(end_place.node.name)} chooses among values that are chosen or put"
-                " together inside another workflow",
-            )
-        sources.append(link_source.sources[0])
-    return _LinkSource(sources, end_place.choice, trace.default)
-
-
-def _trace(place: _SourcePlace) -> _LinkSource | _SourceTrace:
-    """Follow one source back through the flattened workflows.
-
-    The search is a loop, because there may be many workflows in a row. It ends at a source outside
-    the flattened workflows. It also ends at a place with no source, several sources, or a choice.
-    The default is the first default of a link, or else the default of the last input on the way.
-
-    Raises:
-        FlatteningError: The nested workflows form a cycle, or a source does not exist.
-    """
-    link_default: Any = None
-    input_default: Any = None
-    visited: set[tuple[int, str]] = set()
-    while True:
-        sources = place.sources
-        link_default = place.body.get("default") if link_default is None else link_default
-        default = input_default if link_default is None else link_default
-        if len(sources) != 1 or place.choice:
-            return _SourceTrace(place, default)
-        position = (id(place.scope), sources[0])
-        if position in visited:
-            raise FlatteningError(place.node, "the nested workflows depend on each other")
-        visited.add(position)
-        upstream = _upstream(sources[0], place)
-        if isinstance(upstream, _LinkSource):
-            return replace(upstream, default=default)
-        place = upstream.place
-        input_default = input_default if upstream.default is None else upstream.default
-
-
-def _upstream(source: str, place: _SourcePlace) -> _LinkSource | _SourceTrace:
-    """Return a source by its new name, or the place where its own source is written."""
-    scope = place.scope
-    step, slash, port = source.rpartition("/")
-    if not slash:
-        return _workflow_input_source(scope, source)
-    if step not in scope.flattened:
-        return _LinkSource([f"{scope.prefix}{source}"])
-    inner = scope.flattened[step]
-    for output in named_nodes(inner.body.get("outputs")):
-        if output.name == port and output.body is not None:
-            return _SourceTrace(_SourcePlace(output, output.body, "outputSource", inner))
-    raise FlatteningError(
-        place.node, f"the workflow of step {quoted(step)} has no output {quoted(port)}"
-    )
-
-
-def _workflow_input_source(scope: _Scope, name: str) -> _LinkSource | _SourceTrace:
-    """Return what feeds an input of the workflow."""
-    if scope.step is None or scope.outer is None or scope.step.body is None:
-        return _LinkSource([name])
-    no_link = NamedNode(name, scope.step.place, CommentedMap())
-    link = next(
-        (link for link in named_nodes(scope.step.body.get("in")) if link.name == name), no_link
-    )
-    port = next(
-        (port.body for port in named_nodes(scope.body.get("inputs")) if port.name == name), None
-    )
-    default = None if port is None else port.get("default")
-    return _SourceTrace(_SourcePlace.link(link, scope.outer), default)
-
-
 @dataclass(slots=True)
 class _FlatSteps:
     """The steps of the flattened workflow, and their extension fields."""
@@ -282,7 +111,7 @@ class _FlatSteps:
     fields: dict[str, Fields] = field(default_factory=dict)
     used_names: set[str] = field(default_factory=set)
 
-    def add(self, scope: _Scope, *, outer_requirements: CommentedMap, inherited: Fields) -> None:
+    def add(self, scope: Scope, *, outer_requirements: CommentedMap, inherited: Fields) -> None:
         """Add the steps of a workflow and of its flattened workflows.
 
         Args:
@@ -316,16 +145,16 @@ class _FlatSteps:
 
 
 def _flat_step(
-    body: CommentedMap, scope: _Scope, outer_requirements: CommentedMap, *, default_place: TextPlace
+    body: CommentedMap, scope: Scope, outer_requirements: CommentedMap, *, default_place: TextPlace
 ) -> CommentedMap:
     step: CommentedMap = clone(body)
     step.pop("id", None)
     links = _empty_map(body)
     for link in named_nodes(body.get("in")):
         link_body = _empty_map(body) if link.body is None else clone(link.body)
-        for key in ("id", "source", "default", *_CHOICES):
+        for key in ("id", "source", "default", *CHOICES):
             link_body.pop(key, None)
-        link_source = _resolve(_SourcePlace.link(link, scope))
+        link_source = resolve_source(SourcePlace.link(link, scope))
         place = (
             link.place
             if link.body is None or "source" not in link.body
@@ -348,7 +177,7 @@ def _flat_step(
 
 
 def _write_sources(
-    body: CommentedMap, key: str, link_source: _LinkSource, place: TextPlace | None = None
+    body: CommentedMap, key: str, link_source: LinkSource, place: TextPlace | None = None
 ) -> None:
     position = place or text_place(body, key)
     if link_source.sources:
