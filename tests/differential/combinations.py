@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from tests.differential.growing import Graph, Stream
+from tests.differential.growing_graph import Graph, Stream
 from tests.differential.shapes import WORDS, batched, each_file, pick
 from tests.differential.tools import shell, tool
 

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.differential import combinations, shapes
-from tests.differential.growing import Graph
+from tests.differential.growing_graph import Graph
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.differential.growing import Graph, Stream
+from tests.differential.growing_graph import Graph, Stream
 from tests.differential.tools import joining, keeping_word, on_each, shell, tool
 
 #: Commands that a tool applies to a text.

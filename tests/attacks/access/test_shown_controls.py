@@ -10,7 +10,7 @@ import pytest
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.states import ChainState
 from sluice.servicekit.access.principal import Person
-from tests.attacks.whole_contents import data_set, filled
+from tests.attacks.known_values import data_set, filled
 from tests.attacks.whole_system import WholeSystem, whole_system
 from tests.servers.postgres import PostgresServer
 from tests.unit.access.table import Row, rows

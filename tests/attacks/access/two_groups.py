@@ -12,7 +12,7 @@ import httpx
 
 from sluice.contracts.access.access import Role
 from sluice.network.http_clients import trusted_authorities
-from tests.attacks.asked import AskedStep, asked_step, human_task_template
+from tests.attacks.answered_task import AskedStep, asked_step, human_task_template
 from tests.attacks.credentials import Addressed, ask_as_admin, bearer
 from tests.unit.access.table import Row
 from tests.waiting import wait_until

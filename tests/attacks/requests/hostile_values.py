@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import Case
 from schemathesis.core import NOT_SET
 
-from tests.attacks.whole_contents import KnownValues
+from tests.attacks.known_values import KnownValues
 
 #: A table in each database that no service uses.
 CANARY = "canary"

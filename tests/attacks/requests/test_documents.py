@@ -21,8 +21,8 @@ from schemathesis.checks import (
 from schemathesis.generation import GenerationMode
 
 from sluice.contracts.access.services import SERVICES
+from tests.attacks.known_values import KnownValues, filled
 from tests.attacks.requests.documented import operations_of
-from tests.attacks.whole_contents import KnownValues, filled
 from tests.attacks.whole_system import CALLERS, WholeSystem, whole_system
 from tests.draws import examples
 from tests.servers.postgres import PostgresServer

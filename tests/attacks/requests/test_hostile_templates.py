@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.attacks.whole_contents import WORDCOUNT
+from tests.attacks.known_values import WORDCOUNT
 from tests.attacks.whole_system import WholeSystem, whole_system
 from tests.servers.postgres import PostgresServer
 from tests.unit.cwl.errors.hostile_texts import HOSTILE

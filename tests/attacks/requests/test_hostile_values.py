@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from sluice.contracts.access.services import SERVICES, CallingService
+from tests.attacks.known_values import KnownValues, filled
 from tests.attacks.requests.documented import operations_of
 from tests.attacks.requests.hostile_values import (
     CANARY,
@@ -20,7 +21,6 @@ from tests.attacks.requests.hostile_values import (
     plain_requests,
     requests_naming,
 )
-from tests.attacks.whole_contents import KnownValues, filled
 from tests.attacks.whole_system import CALLERS, WholeSystem, whole_system
 from tests.draws import examples
 from tests.servers.postgres import PostgresServer

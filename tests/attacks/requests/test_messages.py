@@ -17,7 +17,7 @@ from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.transport.base import Message, Transport
 from sluice.servicekit.transport.dead_letters import DeadLetter
 from sluice.servicekit.transport.open import open_transport
-from tests.attacks.whole_contents import KnownValues, data_set, filled
+from tests.attacks.known_values import KnownValues, data_set, filled
 from tests.attacks.whole_system import WholeSystem, whole_system
 from tests.servers.postgres import PostgresServer
 from tests.waiting import eventually, wait_until

@@ -14,7 +14,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from tests.attacks.tools.surroundings import Surroundings
+from tests.attacks.tools.node_objects import Surroundings
 
 _PRELUDE = Path(__file__).with_name("prelude.py").read_text()
 #: The answer of a program whose attack succeeded.

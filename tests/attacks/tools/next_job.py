@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from tests.attacks.tools.attack import NEVER, Attack
 from tests.attacks.tools.network import UNREACHABLE
-from tests.attacks.tools.surroundings import Surroundings
+from tests.attacks.tools.node_objects import Surroundings
 
 #: A process in another session that blocks all signals and has its own name.
 _DAEMON = """

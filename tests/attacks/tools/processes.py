@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from tests.attacks.tools.attack import Attack, kernel
-from tests.attacks.tools.surroundings import Surroundings
+from tests.attacks.tools.node_objects import Surroundings
 
 #: Succeeds if the kernel lets a process inspect a process that it has not started. The waiting
 #: process takes the place of the victim.

@@ -8,8 +8,14 @@ from typing import Any
 import pytest
 
 from tests.attacks.tools.attack import Attack, possible
+from tests.attacks.tools.attack_jobs import (
+    ATTACKS,
+    AttackedSlot,
+    carry_out,
+    cases,
+    open_attacked_slot,
+)
 from tests.attacks.tools.slot_kinds import LIMITED, OPEN, sandboxed
-from tests.attacks.tools.trying import ATTACKS, AttackedSlot, carry_out, cases, open_attacked_slot
 from tests.unit.pilot.slot_runner import Runner
 
 

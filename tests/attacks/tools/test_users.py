@@ -9,8 +9,14 @@ import pytest
 from pilot.isolation.users.slot_user import let_pass
 from tests.attacks.tools import limits, network, next_job
 from tests.attacks.tools.attack import Attack
+from tests.attacks.tools.attack_jobs import (
+    ATTACKS,
+    AttackedSlot,
+    carry_out,
+    cases,
+    open_attacked_slot,
+)
 from tests.attacks.tools.slot_kinds import OPEN
-from tests.attacks.tools.trying import ATTACKS, AttackedSlot, carry_out, cases, open_attacked_slot
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.slot_users import new_user, open_folder, start
 

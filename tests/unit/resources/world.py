@@ -42,7 +42,7 @@ from sluice.contracts.pilots.pilots import (
 )
 from sluice.scheduling.fit import NodeCapacity
 from tests.unit.pilot.domain.cores import task
-from tests.unit.resources.things import EPOCH, Node, Started, Work
+from tests.unit.resources.simulated_objects import EPOCH, Node, Started, Work
 from wms.domain.retry_rules import History, RetryLimits, decide_after_error
 from wms.domain.scheduling.capacity import (
     RESERVATION_DURATION,

@@ -13,8 +13,8 @@ from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import log_of, python, run
 from tests.unit.pilot.builders import TOOL_PYTHON, input_file, job, task, tool
-from tests.unit.pilot.inside_jobs import let_through, wait_for, waiting_at
 from tests.unit.pilot.isolation import ISOLATION_PARAMETERS, slot_behind
+from tests.unit.pilot.job_pipes import let_through, wait_for, waiting_at
 from tests.unit.pilot.runner.attempts.warm_jobs import OBEYS, text_of
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until

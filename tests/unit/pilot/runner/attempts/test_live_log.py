@@ -11,7 +11,7 @@ from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.logs import LIVE_BYTES, LiveLog
 from tests.unit.pilot.attempts import python
 from tests.unit.pilot.builders import input_file, job, task
-from tests.unit.pilot.inside_jobs import let_through, waiting_at
+from tests.unit.pilot.job_pipes import let_through, waiting_at
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
 

@@ -15,7 +15,7 @@ from sluice.contracts.jobs.job_inputs import InputFile
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.inner_workflows import around
-from tests.unit.pilot.inside_jobs import wait_for
+from tests.unit.pilot.job_pipes import wait_for
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 

@@ -18,7 +18,7 @@ from tests.unit.pilot import attempts
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, job, output, task, tool
 from tests.unit.pilot.inner_workflows import around
-from tests.unit.pilot.inside_jobs import let_through, wait_for, waiting_at
+from tests.unit.pilot.job_pipes import let_through, wait_for, waiting_at
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner, has_ended
 from tests.waiting import wait_until

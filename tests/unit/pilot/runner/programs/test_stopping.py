@@ -18,7 +18,7 @@ from tests.processes import running_with
 from tests.unit.pilot.attempts import log_of, python
 from tests.unit.pilot.builders import SHA, input_file, job, task, tool
 from tests.unit.pilot.inner_workflows import around
-from tests.unit.pilot.inside_jobs import let_through, wait_for, waiting_at
+from tests.unit.pilot.job_pipes import let_through, wait_for, waiting_at
 from tests.unit.pilot.slot_runner import Runner, has_ended
 from tests.waiting import wait_until
 

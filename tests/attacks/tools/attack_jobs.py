@@ -15,7 +15,7 @@ from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.pilots.pilots import PilotTask
 from tests.attacks.tools import files, kernel, limits, network, next_job, processes
 from tests.attacks.tools.attack import SUCCEEDED, Attack, program
-from tests.attacks.tools.surroundings import Surroundings
+from tests.attacks.tools.node_objects import Surroundings
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import TOOL_PYTHON, input_file, task, tool
 from tests.unit.pilot.inner_workflows import around

@@ -10,7 +10,7 @@ from sluice.contracts.access.access import PILOT_PROOF_HEADER
 from sluice.contracts.common.states import StorageType
 from sluice.pilot_access.key import PilotKey
 from tests.architecture.sources import ROOT
-from tests.attacks.asked import AskedStep, asked_step, human_task_template
+from tests.attacks.answered_task import AskedStep, asked_step, human_task_template
 from tests.attacks.whole_system import PILOT, WholeSystem
 from tests.waiting import wait_until
 
