@@ -17,7 +17,7 @@ from tests.deploy.composition import Composition, make_secrets
 
 
 def findings(composition: Composition) -> list[str]:
-    return list(chain(processes.findings(composition), places.findings(composition)))
+    return list(chain(processes.findings(composition), container_rights.findings(composition)))
 
 
 def schema_errors(composition: Composition) -> list[str]:
