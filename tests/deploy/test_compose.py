@@ -11,7 +11,7 @@ from itertools import chain
 
 import pytest
 
-from tests.deploy import processes
+from tests.deploy import container_rights, processes
 from tests.deploy.compose_files import FILE, PILOT, SERVICES, change, schema_errors_of
 from tests.deploy.composition import Composition, make_secrets
 
