@@ -1,6 +1,6 @@
 """Values of ``--param`` and ``--meta``: ``key=value``, as JSON if possible and else as text."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,12 @@ from sluice.contracts.common.key_values import json_or_text
 from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.contracts.templates.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.templates.matching import bind
-from sluice.contracts.templates.parameters import describe, find_problems, fits, unknown_fields
+from sluice.contracts.templates.parameters import (
+    describe,
+    find_problems,
+    find_unknown_fields,
+    fits,
+)
 from sluice.contracts.templates.plan import Plan
 from sluice.text.visible_text import quoted
 
@@ -73,7 +78,7 @@ class ParameterInput:
             for name, value in non_finite.items()
         ]
         problems += find_problems(plan, {**bound_values, **values, **placeholders})
-        if problems := problems or _unknown_fields(plan, values):
+        if problems := problems or find_unknown_fields(plan, values):
             raise Unprocessable("the parameters do not fit the workflow", findings=problems)
         if unmet_rules := unmet(plan, subject, {**bound_values, **values}):
             violations = [Finding(message=requires_text([rule])) for rule in unmet_rules]
@@ -106,14 +111,6 @@ class ParameterInput:
         if value is None or parameter is None or text is None or fits(value, parameter.type):
             return value
         return text if fits(text, parameter.type) else value
-
-
-def _unknown_fields(plan: Plan, values: Mapping[str, Any]) -> list[Finding]:
-    return [
-        Finding(message=f"parameter {quoted(name)}: {sentence}")
-        for name, value in values.items()
-        for sentence in unknown_fields(value, plan.parameters[name].type)
-    ]
 
 
 def _placeholder_dataset(kind: Any) -> dict[str, str]:

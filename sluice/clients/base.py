@@ -289,7 +289,7 @@ def _read_problem(response: httpx.Response) -> Problem:
     Pages of proxies and the output of other programs are not shown, but a plain line is.
     """
     try:
-        return Problem.model_validate_json(response.content)
+        return Problem.model_validate_json(response.content, extra="ignore")
     except ValidationError:
         title, text = f"HTTP {response.status_code} {response.reason_phrase}", response.text.strip()
         plain = text and text.isprintable() and "<" not in text and not text.startswith(("{", "["))

@@ -135,6 +135,22 @@ class Allocation:
 
 
 @dataclass(frozen=True, slots=True)
+class Misfit:
+    """Why a job cannot run on a node.
+
+    Attributes:
+        need: What the job needs, as in "needs 4 cores".
+        offer: What there is instead, as in "the node has 2".
+    """
+
+    need: str
+    offer: str
+
+    def __str__(self) -> str:
+        return f"{self.need}, {self.offer}"
+
+
+@dataclass(frozen=True, slots=True)
 class NodeCapacity:
     """The capacity of a node for all of its jobs together. ``devices`` are its GPUs by uuid."""
 
@@ -279,18 +295,20 @@ def describe_gpus(needs: GpuNeeds) -> str:
     return "a GPU" if needs.least == 1 else f"{needs.least} GPUs"
 
 
-def explain_unsuitable_gpus(devices: Iterable[Gpu], needs: GpuNeeds) -> str | None:
-    """Return why the GPUs do not suit a job ("needs 2 GPUs, the node has 1"), or None."""
+def find_gpu_misfit(devices: Iterable[Gpu], needs: GpuNeeds) -> Misfit | None:
+    """Return why the GPUs of a node do not suit a job, or None if they do."""
     remaining, needed = list(devices), describe_gpus(needs)
     if len(remaining) < needs.least:
-        return f"needs {needed}, the node has {len(remaining) or 'none'}"
+        return Misfit(f"needs {needed}", f"the node has {len(remaining) or 'none'}")
     for demand in _DEMANDS:  # the first demand that leaves too few GPUs is the reason
         able = [gpu for gpu in remaining if demand.is_met(gpu, needs)]
         if len(able) < needs.least:
             properties = ", ".join(
                 dict.fromkeys(str(demand.gpu_property(gpu)) for gpu in remaining)
             )
-            return f"needs {needed} with {demand.describe_need(needs)}, the node has {properties}"
+            return Misfit(
+                f"needs {needed} with {demand.describe_need(needs)}", f"the node has {properties}"
+            )
         remaining = able
     return None
 

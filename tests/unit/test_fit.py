@@ -13,8 +13,8 @@ from sluice.scheduling.fit import (
     GpuPart,
     ResourceRequest,
     count_fitting,
-    explain_unsuitable_gpus,
     find_allocation,
+    find_gpu_misfit,
     is_suitable,
     list_fitting,
 )
@@ -143,7 +143,8 @@ def test_share_may_request_gpu_memory() -> None:
 def test_reason_names_the_unsuitable_devices(
     needs: GpuNeeds, devices: list[Gpu], why: str | None
 ) -> None:
-    assert explain_unsuitable_gpus(devices, needs) == why
+    misfit = find_gpu_misfit(devices, needs)
+    assert (misfit and str(misfit)) == why
 
 
 def test_gpu_without_known_properties_suits_all_requests() -> None:

@@ -1,7 +1,7 @@
 """Explanations of why a task or job does not run or how it ended, in one sentence with numbers."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sluice.contracts.common.numbers import format_count, in_full, size_text
@@ -10,7 +10,7 @@ from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.jobs.resources import named_in_words
 from sluice.contracts.jobs.steps import StepPriority, describe_disabled_step
 from sluice.contracts.jobs.tasks import Job, TaskStatus
-from sluice.scheduling.fit import describe_gpus, explain_unsuitable_gpus
+from sluice.scheduling.fit import describe_gpus, find_gpu_misfit
 from wms.domain.scheduling.limits import UsingStep
 from wms.domain.scheduling.matching import (
     ENGINES,
@@ -234,8 +234,7 @@ def _explain_not_leased(task: TaskStatus, facts: WaitingFacts) -> str:
         return "No pilot: no registered pilot is alive and takes jobs"
     if own is None:
         return "Its jobs have just become ready"
-    reasons = [own.find_misfit(node) for node in facts.nodes]
-    if all(reason is not None for reason in reasons):
+    if all(own.find_misfit(node) is not None for node in facts.nodes):
         return f"No pilot fits: a job {explain_no_fit(own, facts.nodes)}"
     scarce = _explain_scarce_resource(own, facts)
     if scarce is not None:
@@ -310,34 +309,21 @@ def explain_no_fit(demand: Demand, nodes: Sequence[PilotNode]) -> str:
         return f"needs {describe_sandbox(needs)}, and {none}{instead}"
     largest = max(suitable_nodes, key=lambda node: _get_node_sort_key(node, needs))
     why = demand.find_misfit(largest)
-    others = Counter(
-        _extract_need(reason) for node in suitable_nodes if (reason := demand.find_misfit(node))
-    )
-    del others[_extract_need(why or "")]
+    misfits = [misfit for node in suitable_nodes if (misfit := demand.find_misfit(node))]
+    others = Counter(misfit.need for misfit in misfits if why is None or misfit.need != why.need)
+    examples = {misfit.need: misfit for misfit in reversed(misfits)}
     other_reasons = "".join(
-        f"; {number} {'other' if number == 1 else 'others'}:"
-        f" {next(_list_misfits(demand, suitable_nodes, need))}"
+        f"; {number} {'other' if number == 1 else 'others'}: {examples[need]}"
         for need, number in others.most_common(_MAX_REASONS)
     )
     which = f"the largest of {len(nodes)} pilots" if several else "the only pilot"
     return f"{why} (this is {which}{other_reasons})"
 
 
-def _list_misfits(demand: Demand, nodes: Sequence[PilotNode], need: str) -> Iterator[str]:
-    """Yield the reasons of the nodes that lack this need."""
-    reasons = (demand.find_misfit(node) for node in nodes)
-    return (reason for reason in reasons if reason is not None and _extract_need(reason) == need)
-
-
-def _extract_need(reason: str) -> str:
-    """Return what is needed, without what the node has of it."""
-    return reason.partition(", the ")[0]
-
-
 def _get_node_sort_key(node: PilotNode, needs: Needs) -> tuple[bool, int, float, int]:
     """Return a sort key of a node; nodes with suitable GPUs come last."""
     gpus, has = needs.gpus, node.resources
-    suited = gpus is None or explain_unsuitable_gpus(has.known_gpus, gpus) is None
+    suited = gpus is None or find_gpu_misfit(has.known_gpus, gpus) is None
     return suited, len(has.gpus), has.cores, has.ram
 
 
@@ -386,4 +372,4 @@ def explain_job_state(  # noqa: PLR0911 - one sentence for each state
         case JobState.ASKED:
             return "Waits for the answers of people; it is not leased to pilots."
         case JobState.CANCELED:
-            return f"Canceled: {job.message.removeprefix('canceled: ') or 'by request'}."
+            return f"Canceled: its task ended as {task.state}."

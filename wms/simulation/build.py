@@ -8,6 +8,7 @@ from random import Random
 from sluice.contracts.jobs.gpus import MIN_SHARE, GpuNeeds
 from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.pilots.pilots import NodeResources
+from sluice.scheduling.fit import Misfit
 from wms.domain.placement.policy import Kind, WarmSlot
 from wms.domain.scheduling.matching import PilotNode, find_misfit
 from wms.simulation.draws import draw_from
@@ -84,7 +85,7 @@ def _require_places(scenario: Scenario, nodes: Sequence[Node]) -> None:
             raise InvalidScenario(f"kinds.{number} ({kind.name}): no node can run it: {why}")
 
 
-def _find_misfit(kind: KindOfWork, group: NodeGroup) -> str | None:
+def _find_misfit(kind: KindOfWork, group: NodeGroup) -> Misfit | None:
     """Return why no slot of the group can run jobs of the kind, or None if one can.
 
     The WMS decides it in the same way.

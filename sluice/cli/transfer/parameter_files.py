@@ -67,7 +67,7 @@ def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, list[InputEn
     }
     paths_by_parameter = {name: paths for name, paths in candidates.items() if paths}
     problems = [
-        Finding(message=f"parameter {quoted(name)}: {shown_path(path)}: {why}")
+        Finding.about_parameter(name, f"{shown_path(path)}: {why}", is_sentence=True)
         for name, paths in paths_by_parameter.items()
         for path in (named.path for named in paths)
         if (why := _describe_problem(path, name, plan))

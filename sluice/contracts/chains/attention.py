@@ -1,11 +1,12 @@
 """Notices that need a person, their acknowledgements, and counts of open work."""
 
+import operator
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
 from sluice.contracts.common.base import Contract, Timestamp
 from sluice.contracts.common.problems import Conflict
@@ -102,6 +103,7 @@ class Notice(Contract):
         chain_uid: The chain that it is about.
         task_uid: The task that it is about.
         page: The page that shows its subject.
+        is_count: Whether it counts objects that mails and webhooks name one by one.
     """
 
     text: str
@@ -111,6 +113,7 @@ class Notice(Contract):
     chain_uid: UUID | None = None
     task_uid: UUID | None = None
     page: str | None = None
+    is_count: bool = Field(default=False, exclude_if=operator.not_)
 
     @staticmethod
     def subject_of(notice: str) -> tuple[Subject, UUID] | None:

@@ -1,11 +1,17 @@
 """Errors as ``application/problem+json`` (RFC 9457)."""
 
-from typing import Any
+import operator
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from sluice.text.visible_text import quoted
+
 #: The prefix of all problem types, as in ``urn:sluice:problem:not-found``.
 PROBLEM_TYPE = "urn:sluice:problem:"
+
+
+_OmittedIfEmpty = Annotated[str, Field(exclude_if=operator.not_)]
 
 
 class Finding(BaseModel):
@@ -17,6 +23,9 @@ class Finding(BaseModel):
         file: The file, if known.
         line: The line, from 1, if known.
         column: The column, from 1, if known.
+        parameter: The parameter whose value is wrong, if it is about one.
+        place: The wrong part of this value, as in ``library.sizes[0]``. Empty for the whole value.
+        problem: What is wrong with this value: the message without the parameter and the place.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -26,6 +35,31 @@ class Finding(BaseModel):
     file: str | None = None
     line: int | None = None
     column: int | None = None
+    parameter: _OmittedIfEmpty = ""
+    place: _OmittedIfEmpty = ""
+    problem: _OmittedIfEmpty = ""
+
+    @classmethod
+    def about_parameter(
+        cls, name: str, problem: str, *, place: str = "", is_sentence: bool = False
+    ) -> "Finding":
+        """Return an error about the value of a parameter.
+
+        Args:
+            name: The name of the parameter.
+            problem: What is wrong, as in "must be int".
+            place: The wrong part of the value. Empty for the whole value.
+            is_sentence: Whether the problem has its own subject, as in "there is no data set 7".
+        """
+        subject = f"parameter {quoted(name)}"
+        if place:
+            subject += f": field {quoted(place)}"
+        return cls(
+            message=f"{subject}{':' if is_sentence else ''} {problem}",
+            parameter=name,
+            place=place,
+            problem=problem,
+        )
 
     def __str__(self) -> str:
         place = ":".join(

@@ -26,39 +26,38 @@ def find_problems(plan: Plan, values: Mapping[str, Any]) -> list[Finding]:
     together.
     """
     problems = [
-        Finding(message=_unknown(plan, name)) for name in values if name not in plan.parameters
+        Finding.about_parameter(name, _unknown(plan, name))
+        for name in values
+        if name not in plan.parameters
     ]
-    for name, parameter in plan.parameters.items():
-        if name in plan.file_parameters and is_asset(values.get(name)):
-            bundles = parameter.entries is not None and name not in plan.assets
-            if trouble := _asset_trouble(values[name], bundles=bundles):
-                problems.append(Finding(message=f"parameter {quoted(name)}: {trouble}"))
-        elif values.get(name) is None:
-            if parameter.required and parameter.default is None and name not in plan.assets:
-                problems.append(
-                    Finding(
-                        message=(
-                            f"parameter {quoted(name)} ({describe(parameter.type)}) is required"
-                            " and has no value"
-                        )
-                    )
-                )
-        elif parameter.is_bundle or parameter.entry_per_item:
-            if trouble := _bundle_trouble(values[name], parameter):
-                problems.append(Finding(message=f"parameter {quoted(name)}{trouble}"))
-        elif name in plan.dataset_parameters or (name in plan.assets and parameter.type != "File"):
-            if trouble := _files_trouble(values[name], asset=name in plan.assets):
-                problems.append(Finding(message=f"parameter {quoted(name)} {trouble}"))
-        elif not fits(values[name], parameter.type):
-            problems.append(
-                Finding(message=f"parameter {quoted(name)}{_misfit(values[name], parameter.type)}")
-            )
-        elif name in plan.file_parameters and (
-            trouble := _file_trouble(values[name], str(parameter.type))
-        ):
-            problems.append(Finding(message=f"parameter {quoted(name)} {trouble}"))
+    for name in plan.parameters:
+        if (problem := _find_problem(plan, name, values.get(name))) is not None:
+            problems.append(problem)
     lists = [] if problems else [_list_trouble(plan, step, values) for step in plan.steps]
     return [*problems, *(Finding(message=trouble) for trouble in lists if trouble)]
+
+
+def _find_problem(plan: Plan, name: str, value: Any) -> Finding | None:
+    """Return what is wrong with the value of a parameter, or None."""
+    parameter, place, trouble = plan.parameters[name], "", ""
+    names_asset = name in plan.file_parameters and is_asset(value)
+    if names_asset:
+        bundles = parameter.entries is not None and name not in plan.assets
+        trouble = _asset_trouble(value, bundles=bundles)
+    elif value is None:
+        if parameter.required and parameter.default is None and name not in plan.assets:
+            trouble = f"({describe(parameter.type)}) is required and has no value"
+    elif parameter.is_bundle or parameter.entry_per_item:
+        place, trouble = _bundle_trouble(value, parameter)
+    elif name in plan.dataset_parameters or (name in plan.assets and parameter.type != "File"):
+        trouble = _files_trouble(value, asset=name in plan.assets)
+    elif not fits(value, parameter.type):
+        place, trouble = _misfit(value, parameter.type)
+    elif name in plan.file_parameters:
+        trouble = _file_trouble(value, str(parameter.type))
+    if not trouble:
+        return None
+    return Finding.about_parameter(name, trouble, place=place, is_sentence=names_asset)
 
 
 def _list_trouble(plan: Plan, step: PlanStep, values: Mapping[str, Any]) -> str:
@@ -92,18 +91,19 @@ def argument_value(plan: Plan, argument: ParameterRef | Constant, params: Mappin
 
 
 def _unknown(plan: Plan, name: str) -> str:
+    """Return what is wrong with a value whose parameter the template does not have."""
     if name in plan.secrets:
         secret = plan.secrets[name].name
         return (
-            f"parameter {quoted(name)} cannot be given: its value is the secret {quoted(secret)},"
-            f" which `sluice secret set {secret}` sets"
+            f"cannot be given: its value is the secret {quoted(secret)}, which"
+            f" `sluice secret set {secret}` sets"
         )
     listed = ", ".join(
         f"{other} ({', '.join(filter(None, (describe(parameter.type), need(parameter))))})"
         for other, parameter in sorted(plan.parameters.items())
     )
     suggestion = did_you_mean(name, plan.parameters)
-    return f"parameter {quoted(name)} is unknown{suggestion}; the workflow has {listed or 'none'}"
+    return f"is unknown{suggestion}; the workflow has {listed or 'none'}"
 
 
 def need(parameter: Parameter) -> str:
@@ -140,24 +140,24 @@ def names_bundles(value: Any) -> bool:
     return names_dataset(value) and value.get("bundle") is True
 
 
-def _bundle_trouble(value: Any, parameter: Parameter) -> str:
-    """Return what is wrong with a value that may have files in it, or an empty string."""
+def _bundle_trouble(value: Any, parameter: Parameter) -> tuple[str, str]:
+    """Return where and what is wrong with a value that may have files in it, or empty strings."""
+    trouble = ""
     if names_dataset(value):
         trouble = _file_trouble(value, "File")
-        return trouble and f" {trouble}"
-    if parameter.entry_per_item:
-        return (
-            ' is a list with files in it, and is given as {"class": "File", "dataset": UID}, naming'
+    elif parameter.entry_per_item:
+        trouble = (
+            'is a list with files in it, and is given as {"class": "File", "dataset": UID}, naming'
             " a data set with a bundle for each item, as `sluice run --job` makes it"
         )
-    if not fits(value, parameter.type):
+    elif not fits(value, parameter.type):
         return _misfit(value, parameter.type)
-    if _names_files(value):
-        return (
-            ' has files in it, and is given as {"class": "File", "dataset": UID}, naming a data set'
+    elif _names_files(value):
+        trouble = (
+            'has files in it, and is given as {"class": "File", "dataset": UID}, naming a data set'
             " of one bundle, as `sluice run --job` makes it"
         )
-    return ""
+    return "", trouble
 
 
 def _names_files(value: Any) -> bool:
@@ -235,15 +235,18 @@ def fits(value: Any, kind: Any) -> bool:
     return fine
 
 
-def _misfit(value: Any, kind: Any) -> str:
-    """Return what to say of a value that does not fit its type, with the field of a record."""
+def _misfit(value: Any, kind: Any) -> tuple[str, str]:
+    """Return the field of a record that does not fit its type, and what is wrong with it.
+
+    The field is empty if the value is no record.
+    """
     place, expected, actual = _innermost_misfit(value, kind)
     if "." not in place:
-        return f" must be {describe(kind)}, not {quoted(value)}"
-    field = f": field {quoted(place.removeprefix('.'))}"
+        return "", f"must be {describe(kind)}, not {quoted(value)}"
+    field = place.removeprefix(".")
     if actual is None:
-        return f"{field} ({describe(expected)}) is required and has no value"
-    return f"{field} must be {describe(expected)}, not {quoted(actual)}"
+        return field, f"({describe(expected)}) is required and has no value"
+    return field, f"must be {describe(expected)}, not {quoted(actual)}"
 
 
 def _innermost_misfit(value: Any, kind: Any) -> tuple[str, Any, Any]:
@@ -258,8 +261,23 @@ def _innermost_misfit(value: Any, kind: Any) -> tuple[str, Any, Any]:
     return "", kind, value
 
 
-def unknown_fields(value: Any, kind: Any, place: str = "") -> list[str]:
-    """Return a sentence for each field of the value that its record type does not have.
+def find_unknown_fields(plan: Plan, values: Mapping[str, Any]) -> list[Finding]:
+    """Return a finding for each field of the values that its record type does not have.
+
+    Args:
+        plan: The plan of the template.
+        values: Values of parameters, which fit their types.
+    """
+    return [
+        Finding.about_parameter(name, problem, place=place)
+        for name, value in values.items()
+        if name in plan.parameters and not names_dataset(value)
+        for place, problem in _unknown_fields(value, plan.parameters[name].type)
+    ]
+
+
+def _unknown_fields(value: Any, kind: Any, place: str = "") -> list[tuple[str, str]]:
+    """Return each field of the value that its record type does not have, and what is wrong.
 
     Args:
         value: The value, which fits the type.
@@ -269,23 +287,25 @@ def unknown_fields(value: Any, kind: Any, place: str = "") -> list[str]:
     match kind:
         case list():
             alternatives = [
-                unknown_fields(value, each, place) for each in kind if fits(value, each)
+                _unknown_fields(value, each, place) for each in kind if fits(value, each)
             ]
             return min(alternatives, key=len, default=[])
         case {"type": "record", "fields": _, **_others} if isinstance(value, dict):
             fields = dict(_fields(kind))
             problems = [
-                f"field {quoted(f'{place}.{name}'.removeprefix('.'))} is unknown"
-                f"{did_you_mean(name, fields)}; it is {describe(kind)}"
+                (
+                    f"{place}.{name}".removeprefix("."),
+                    f"is unknown{did_you_mean(name, fields)}; it is {describe(kind)}",
+                )
                 for name in value
                 if name not in fields
             ]
         case {"type": dict() | list() as inner}:
-            return unknown_fields(value, inner, place)
+            return _unknown_fields(value, inner, place)
         case _:
             problems = []
     for below, part, inner in _parts(value, kind):
-        problems += unknown_fields(part, inner, place + below)
+        problems += _unknown_fields(part, inner, place + below)
     return problems
 
 

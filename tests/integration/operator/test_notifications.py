@@ -19,6 +19,7 @@ from sluice.contracts.chains.attention import Notice, NoticeSeverity
 from sluice.contracts.chains.intake import Unmatched
 from tests.integration.operator.conftest import Operator, operating
 from tests.waiting import eventually
+from wfms.operator.monitoring.domain.data_notices import report_intake
 from wfms.operator.monitoring.usecases.apprise_notifier import AppriseNotifier
 from wfms.operator.monitoring.usecases.notify_people import (
     MAX_LINES,
@@ -171,11 +172,8 @@ def test_changed_numbers_in_a_notice_are_no_news() -> None:
     assert first is not None
     assert later is not None
     assert first.key == later.key
-    counts = "3 data sets fit no template: nothing processes them"
-    assert (
-        to_notification(Notice(text=counts, severity=NoticeSeverity.WARNING, page="unmatched"))
-        is None
-    )
+    [counts] = report_intake(3, [])
+    assert to_notification(counts) is None
 
 
 def test_long_message_ends_with_the_number_of_omitted_lines() -> None:

@@ -70,6 +70,14 @@ async def test_problem_document_is_raised_as_its_own_exception(kind: type[Servic
     assert calls == 1
 
 
+async def test_unknown_fields_of_a_problem_and_its_findings_are_ignored() -> None:
+    document = Unprocessable("no", findings=[Finding(message="late")]).problem().model_dump()
+    document["findings"][0]["later"] = document["later"] = 1
+    with pytest.raises(Unprocessable) as caught:
+        await client(lambda _: httpx.Response(422, json=document)).call("GET", "/x")
+    assert (caught.value.detail, caught.value.findings) == ("no", [Finding(message="late")])
+
+
 async def test_error_without_problem_document_keeps_status_and_text() -> None:
     with pytest.raises(ServiceError) as caught:
         await client(lambda _: httpx.Response(418, text="teapot")).call("GET", "/x")

@@ -194,10 +194,10 @@ def test_record_with_files_is_a_data_set_or_its_fields() -> None:
 
 def test_findings_are_grouped_by_the_innermost_field() -> None:
     findings = [
-        Finding(message="parameter 'a': field 'b.c[0].d' must be int, not 'x'"),
-        Finding(message="parameter 'a': field 'bc' is unknown"),
-        Finding(message="parameter 'ab' is unknown"),
-        Finding(message="something else"),
+        Finding.about_parameter("a", "must be int, not 'x'", place="b.c[0].d"),
+        Finding.about_parameter("a", "is unknown", place="bc"),
+        Finding.about_parameter("ab", "is unknown"),
+        Finding(message="parameter 'a' in a sentence"),
     ]
     keys = ["a", "a/b", "a/b/c", "a/b/e", "ab"]
     by_key, others = group_problems(findings, ["a"], keys)

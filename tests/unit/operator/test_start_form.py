@@ -114,7 +114,7 @@ def test_unreadable_form_value_is_reported_at_its_field(name: str, text: str, me
 
 def test_findings_of_a_request_are_shown_at_their_fields() -> None:
     refused = [
-        Finding(message="parameter 'cut' (int) is required and has no value"),
+        Finding.about_parameter("cut", "(int) is required and has no value"),
         Finding(message="something else"),
     ]
     assert {

@@ -123,7 +123,7 @@ def test_mig_instances_are_devices(world: World) -> None:
     assert Counter(world.started("w")) == {0: 7, 10: 1}
     assert len({start.gpus for start in world.starts if start.tick == 0}) == 7
     assert world.started("large") == []
-    assert large.demand(60, {}).find_misfit(PilotNode(node.resources)) == (
+    assert str(large.demand(60, {}).find_misfit(PilotNode(node.resources))) == (
         "needs a GPU with 20000 MiB of memory, the node has 9856"
     )
 
@@ -242,12 +242,13 @@ def test_job_with_a_large_amount_starts_in_spite_of_small_amounts(world: World) 
 
 
 def test_reason_names_requests_that_no_node_can_meet(world: World) -> None:
-    one, two = world.node("one", cores=4), world.node("two", cores=8, named={"licence": 1})
+    small_nodes = [world.node("one", cores=4), world.node("two", cores=2)]
+    large_node = world.node("three", cores=8, named={"licence": 1})
     work = world.work("w", 1, named={"licence": 2}, **resources(cores=6))
     world.run(100)
     assert world.starts == []
-    nodes = [PilotNode(node.resources) for node in (one, two)]
+    nodes = [PilotNode(node.resources) for node in (*small_nodes, large_node)]
     assert explain_no_fit(work.demand(100, {}), nodes) == (
-        "needs 2 licence, the node has 1 (this is the largest of 2 pilots; 1 other: needs 6 cores,"
+        "needs 2 licence, the node has 1 (this is the largest of 3 pilots; 2 others: needs 6 cores,"
         " the node has 4)"
     )

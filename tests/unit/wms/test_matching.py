@@ -53,13 +53,13 @@ def test_demands_are_ordered_by_rank_and_then_by_age() -> None:
 def test_demand_that_does_not_fit_the_node_is_skipped() -> None:
     demands = [demand(1, cores=4), demand(2, ram=2000), demand(3, gpu=True), demand(4)]
     assert [runnable.uid.int for runnable in sort_demands(filter_runnable(demands, NODE))] == [4]
-    assert demands[0].find_misfit(NODE) == "needs 4 cores, the node has 2"
-    assert demands[1].find_misfit(NODE) == "needs 2000 MiB of memory, the node has 1000"
+    assert str(demands[0].find_misfit(NODE)) == "needs 4 cores, the node has 2"
+    assert str(demands[1].find_misfit(NODE)) == "needs 2000 MiB of memory, the node has 1000"
     assert (
-        with_needs(demands[3], resources=Resources(disk=90_000_000)).find_misfit(NODE)
+        str(with_needs(demands[3], resources=Resources(disk=90_000_000)).find_misfit(NODE))
         == "needs 90000000 MiB of disk, the node has 1000"
     )
-    assert demands[2].find_misfit(NODE) == "needs a GPU, the node has none"
+    assert str(demands[2].find_misfit(NODE)) == "needs a GPU, the node has none"
     assert (
         demands[2].find_misfit(
             replace(NODE, resources=NODE.resources.model_copy(update={"gpus": ["H200"]}))
@@ -71,8 +71,8 @@ def test_demand_that_does_not_fit_the_node_is_skipped() -> None:
 def test_named_resource_must_be_available_on_the_node() -> None:
     request = with_needs(demand(1), named={"licence": 2})
     offering = replace(NODE, resources=NODE.resources.model_copy(update={"named": {"licence": 1}}))
-    assert request.find_misfit(NODE) == "needs 2 licence, the node has none"
-    assert request.find_misfit(offering) == "needs 2 licence, the node has 1"
+    assert str(request.find_misfit(NODE)) == "needs 2 licence, the node has none"
+    assert str(request.find_misfit(offering)) == "needs 2 licence, the node has 1"
     assert with_needs(request, named={"licence": 0.5}).find_misfit(offering) is None
 
 
@@ -81,10 +81,10 @@ def test_resource_with_a_global_limit_need_not_be_on_the_node() -> None:
     request = replace(with_needs(demand(1), named={"licence": 2}), limits={"licence": limit})
     offering = replace(NODE, resources=NODE.resources.model_copy(update={"named": {"licence": 1}}))
     assert request.find_misfit(NODE) is None
-    assert request.find_misfit(offering) == "needs 2 licence, the node has 1", (
+    assert str(request.find_misfit(offering)) == "needs 2 licence, the node has 1", (
         "the node's own amount applies"
     )
-    assert with_needs(request, named={"licence": 5}).find_misfit(NODE) == (
+    assert str(with_needs(request, named={"licence": 5}).find_misfit(NODE)) == (
         "needs 5 licence, the limit is 4 at a time"
     )
 
@@ -94,10 +94,11 @@ def test_job_goes_to_nodes_with_a_requested_label() -> None:
     labels = {"site": "ostrava"}
     labelled = replace(NODE, resources=NODE.resources.model_copy(update={"labels": labels}))
     assert (
-        request.find_misfit(NODE) == "needs a node with site prague or brno, the node has no site"
+        str(request.find_misfit(NODE))
+        == "needs a node with site prague or brno, the node has no site"
     )
     assert (
-        request.find_misfit(labelled)
+        str(request.find_misfit(labelled))
         == "needs a node with site prague or brno, the node has ostrava"
     )
     labels["site"] = "brno"
@@ -108,14 +109,14 @@ def test_default_disk_request_excludes_no_node() -> None:
     small = replace(NODE, resources=NODE.resources.model_copy(update={"disk": 10}))
     assert with_needs(demand(1), resources=Resources()).find_misfit(small) is None
     request = with_needs(demand(1), resources=Resources(disk=11))
-    assert request.find_misfit(small) == "needs 11 MiB of disk, the node has 10"
+    assert str(request.find_misfit(small)) == "needs 11 MiB of disk, the node has 10"
 
 
 def test_job_with_a_container_goes_to_a_node_with_a_container_engine() -> None:
     image = Container(images=[ContainerImage(name="debian:12")])
     request = with_needs(demand(1), container=image)
     assert (
-        request.find_misfit(NODE)
+        str(request.find_misfit(NODE))
         == "needs a container, the node has none of Docker, Podman, Apptainer or udocker"
     )
     assert sort_demands(filter_runnable([request, demand(2)], NODE)) == [demand(2)]
@@ -128,13 +129,13 @@ def test_job_with_a_sandbox_goes_to_a_node_with_a_sandbox() -> None:
     hint = Container(images=[ContainerImage(name="debian:12")], required=False)
     engine = replace(NODE, engines=[ContainerEngine.PODMAN])
     sandbox = replace(NODE, sandbox=SandboxKind.NAMESPACES)
-    assert request.find_misfit(NODE) == "needs a sandbox (bubblewrap), the node has none"
+    assert str(request.find_misfit(NODE)) == "needs a sandbox (bubblewrap), the node has none"
     secret = with_needs(request, secrets={"key": SecretRef(name="a")})
     assert (
-        secret.find_misfit(NODE)
+        str(secret.find_misfit(NODE))
         == "needs a sandbox (bubblewrap) for its secrets, the node has none"
     )
-    assert request.find_misfit(replace(NODE, sandbox=SandboxKind.USERS)) == (
+    assert str(request.find_misfit(replace(NODE, sandbox=SandboxKind.USERS))) == (
         "needs a sandbox (bubblewrap), the node has only a user for each slot, which is not a"
         " sandbox"
     )

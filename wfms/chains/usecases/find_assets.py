@@ -63,7 +63,7 @@ async def _find_values(
             else explain_misfit(answer, new.plan.parameters[parameter].type)
         )
         if reason or isinstance(answer, str):
-            problems.append(Finding(message=f"parameter {quoted(parameter)}: {reason}"))
+            problems.append(Finding.about_parameter(parameter, reason, is_sentence=True))
         else:
             values[parameter] = asset_value(answer, new.plan.parameters[parameter].type)
     if problems:

@@ -56,7 +56,7 @@ async def find_files(
     for name, value in given_files(new.plan, new.params).items():
         answer = await _find(dms, new, name, value, reader_visibility=reader_visibility)
         if isinstance(answer, str):
-            problems.append(Finding(message=f"parameter {quoted(name)}: {answer}"))
+            problems.append(Finding.about_parameter(name, answer, is_sentence=True))
         else:
             datasets[name] = answer
     if problems:

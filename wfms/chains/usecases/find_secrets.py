@@ -26,7 +26,7 @@ async def find_secrets(operator: OperatorClient, new: NewChain) -> Plan:
     refs = {ref.name: (parameter, ref) for parameter, ref in new.plan.secrets.items()}
     answers = await asyncio.gather(*(_newest(operator, new, ref) for _, ref in refs.values()))
     problems = [
-        Finding(message=f"parameter {quoted(parameter)}: {answer}")
+        Finding.about_parameter(parameter, answer, is_sentence=True)
         for (parameter, _), answer in zip(refs.values(), answers, strict=True)
         if isinstance(answer, str)
     ]

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from sluice.contracts.common.numbers import format_count, in_full
 from sluice.contracts.jobs.limits import LimitPeriod
+from sluice.scheduling.fit import Misfit
 
 #: Tolerance for the binary rounding of fractions.
 _TOLERANCE = 1e-6
@@ -64,12 +65,14 @@ class Limit:
         )
         return f"{used_text} of this {self.period.value} are used up{refill_text}"
 
-    def explain_excess(self, need: float) -> str | None:
+    def find_excess(self, need: float) -> Misfit | None:
         """Return why a job that needs this amount can never start, or None if it can."""
         if need <= self.amount + _TOLERANCE:
             return None
         span = "at a time" if self.period is None else f"a {self.period.value}"
-        return f"needs {in_full(need)} {self.name}, the limit is {in_full(self.amount)} {span}"
+        return Misfit(
+            f"needs {in_full(need)} {self.name}", f"the limit is {in_full(self.amount)} {span}"
+        )
 
 
 def compute_unspent(

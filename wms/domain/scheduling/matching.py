@@ -12,7 +12,7 @@ from sluice.contracts.common.states import ContainerEngine, SandboxKind
 from sluice.contracts.jobs.gpus import GpuNeeds
 from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.pilots.pilots import NodeResources
-from sluice.scheduling.fit import ResourceRequest, explain_unsuitable_gpus, is_suitable
+from sluice.scheduling.fit import Misfit, ResourceRequest, find_gpu_misfit, is_suitable
 from wms.domain.scheduling.limits import Limit, count_startable_jobs
 
 #: The bonus for the rank of tasks whose warm worker the placement policy has chosen. A pilot gives
@@ -86,7 +86,7 @@ class Demand:
         """Return how many jobs may start within the limits now, or None if no limit applies."""
         return count_startable_jobs(self.needs.named, self.limits.values())
 
-    def find_misfit(self, pilot_node: "PilotNode") -> str | None:
+    def find_misfit(self, pilot_node: "PilotNode") -> Misfit | None:
         """Return why a job of the task cannot run on the node, or None if it can."""
         return find_misfit(
             self.needs,
@@ -138,10 +138,8 @@ def find_misfit(
     *,
     larger: int | None = None,
     larger_gpu: int | None = None,
-) -> str | None:
+) -> Misfit | None:
     """Return why a job with these needs cannot run on the node, or None if it can.
-
-    Example: "needs 4 cores, the node has 2".
 
     Args:
         needs: The needs of the job.
@@ -152,16 +150,16 @@ def find_misfit(
     """
     node = pilot_node.resources
     ram = needs.resources.counted_ram if larger is None else larger
-    reason = _find_missing_amount(needs, limits, node, ram=ram) or _find_missing_label(needs, node)
-    if reason is None and needs.gpus is not None:
-        reason = explain_unsuitable_gpus(node.known_gpus, needs.gpus.with_memory(larger_gpu))
-    if reason is not None:
-        return reason
+    misfit = _find_missing_amount(needs, limits, node, ram=ram) or _find_missing_label(needs, node)
+    if misfit is None and needs.gpus is not None:
+        misfit = find_gpu_misfit(node.known_gpus, needs.gpus.with_memory(larger_gpu))
+    if misfit is not None:
+        return misfit
     if needs.needs_engine and not pilot_node.engines:
-        return f"needs a container, the node has none of {ENGINES}"
+        return Misfit("needs a container", f"the node has none of {ENGINES}")
     if needs.sandbox and not pilot_node.has_sandbox:
         instead = USERS if pilot_node.has_users else "none"
-        return f"needs {describe_sandbox(needs)}, the node has {instead}"
+        return Misfit(f"needs {describe_sandbox(needs)}", f"the node has {instead}")
     return None
 
 
@@ -210,7 +208,7 @@ def _belongs_to_node(name: str, node: NodeResources, limits: Mapping[str, Limit]
 
 def _find_missing_amount(
     needs: Needs, limits: Mapping[str, Limit], node: NodeResources, *, ram: int
-) -> str | None:
+) -> Misfit | None:
     resources = needs.resources
     amounts: list[tuple[float, float, str]] = [
         (resources.cores, node.cores, "cores"),
@@ -219,22 +217,26 @@ def _find_missing_amount(
     ]
     for name, amount in needs.named.items():
         limit = limits.get(name)
-        if limit is not None and (why := limit.explain_excess(amount)) is not None:
-            return why
+        if limit is not None and (excess := limit.find_excess(amount)) is not None:
+            return excess
         if _belongs_to_node(name, node, limits):
             amounts.append((amount, node.named.get(name, 0), name))
     for need, has, unit in amounts:
         if need > has:
-            return f"needs {in_full(need)} {unit}, the node has {in_full(has) if has else 'none'}"
+            return Misfit(
+                f"needs {in_full(need)} {unit}", f"the node has {in_full(has) if has else 'none'}"
+            )
     return None
 
 
-def _find_missing_label(needs: Needs, node: NodeResources) -> str | None:
+def _find_missing_label(needs: Needs, node: NodeResources) -> Misfit | None:
     for name, values in needs.nodes.items():
         label = node.labels.get(name)
         if label not in values:
             accepted = " or ".join(values)
-            return f"needs a node with {name} {accepted}, the node has {label or f'no {name}'}"
+            return Misfit(
+                f"needs a node with {name} {accepted}", f"the node has {label or f'no {name}'}"
+            )
     return None
 
 

@@ -50,23 +50,24 @@ def test_value_fits_a_cwl_type(kind: Any, good: list[Any], bad: list[Any]) -> No
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "reason"),
+    ("kind", "value", "place", "problem"),
     [
-        (RECORD, {"a": "x"}, ": field 'a' must be int, not 'x'"),
-        (["null", RECORD_AS_LIST], {"a": 1, "b": 2}, ": field 'b' must be string?, not 2"),
-        (RECORD, {"b": "x"}, ": field 'a' (int) is required and has no value"),
+        (RECORD, {"a": "x"}, "a", "must be int, not 'x'"),
+        (["null", RECORD_AS_LIST], {"a": 1, "b": 2}, "b", "must be string?, not 2"),
+        (RECORD, {"b": "x"}, "a", "(int) is required and has no value"),
         ({"type": "array", "items": RECORD}, [{"a": 1}, {"a": 2.5}],
-         ": field '[1].a' must be int, not 2.5"),
+         "[1].a", "must be int, not 2.5"),
         ({"type": "record", "fields": {"in": RECORD}}, {"in": {"a": "x"}},
-         ": field 'in.a' must be int, not 'x'"),
-        (RECORD, 3, " must be a record of a (int), b (string?), not 3"),
+         "in.a", "must be int, not 'x'"),
+        (RECORD, 3, "", "must be a record of a (int), b (string?), not 3"),
     ],
 )  # fmt: skip
-def test_field_that_does_not_fit_is_named(kind: Any, value: Any, reason: str) -> None:
+def test_field_that_does_not_fit_is_named(kind: Any, value: Any, place: str, problem: str) -> None:
     only = plan(step("only"), outputs=[("only", "out")], parameters={"r": Parameter(type=kind)})
-    assert [finding.message for finding in find_problems(only, {"r": value})] == [
-        f"parameter 'r'{reason}"
-    ]
+    [finding] = find_problems(only, {"r": value})
+    assert (finding.parameter, finding.place, finding.problem) == ("r", place, problem)
+    field = f": field '{place}'" if place else ""
+    assert finding.message == f"parameter 'r'{field} {problem}"
 
 
 def test_types_are_described_in_words() -> None:

@@ -15,9 +15,6 @@ from wfms.operator.monitoring.domain.notices import (
     warning_notice,
 )
 
-#: Part of the notice that counts unmatched data sets.
-UNMATCHED = "nothing processes"
-
 
 def report_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
     """Return notices of unmatched data sets and of ties between templates."""
@@ -25,9 +22,9 @@ def report_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
     if unmatched:
         text = (
             f"{format_count(unmatched, 'data set', grouped=True)} {conjugate(unmatched, 'fit')} no"
-            f" template: {UNMATCHED} {'it' if unmatched == 1 else 'them'}"
+            f" template: nothing processes {'it' if unmatched == 1 else 'them'}"
         )
-        notices.append(warning_notice(text, page="unmatched"))
+        notices.append(warning_notice(text, page="unmatched", is_count=True))
     for tie in ties:
         text = (
             f"Templates {tie.template} and {tie.other} have the same priority and match the same"

@@ -28,6 +28,7 @@ class NoticeFields(TypedDict, total=False):
     chain_uid: UUID | None
     task_uid: UUID | None
     page: str | None
+    is_count: bool
 
 
 def error_notice(text: str, **fields: Unpack[NoticeFields]) -> Notice:

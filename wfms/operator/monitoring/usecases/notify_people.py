@@ -19,7 +19,6 @@ from wfms.operator.monitoring.db.notifications import (
     mark_sent,
     release_notifications,
 )
-from wfms.operator.monitoring.domain.data_notices import UNMATCHED
 from wfms.operator.monitoring.usecases.read_attention import read_attention
 
 log = structlog.get_logger(__name__)
@@ -101,7 +100,7 @@ def to_unmatched_notification(dataset: Unmatched) -> Notification:
 
 def to_notification(notice: Notice) -> Notification | None:
     """Return the news of a notice, or None if its subjects are reported one by one."""
-    if UNMATCHED in notice.text:
+    if notice.is_count:
         return None
     if notice.chain_uid is not None:
         path = f"/chains/{notice.chain_uid}"

@@ -12,13 +12,12 @@ from sluice.contracts.data.asset_refs import is_asset
 from sluice.contracts.templates.parameters import (
     describe,
     find_problems,
+    find_unknown_fields,
     names_dataset,
-    unknown_fields,
 )
 from sluice.contracts.templates.plan import Parameter, Plan
 from sluice.text.visible_text import quoted
 from wfms.operator.web.domain.field_kinds import FieldKind, FieldType, describe_parameter
-from wfms.operator.web.domain.field_problems import find_place
 from wfms.operator.web.domain.typed_values import InvalidTypedValue, format_value, parse_text
 
 Path = tuple[str, ...]
@@ -37,8 +36,7 @@ class _Problems:
 
     def add(self, path: Path, message: str) -> None:
         name, *fields = path
-        place = f": field {quoted('.'.join(fields))}" if fields else ""
-        self.findings.append(Finding(message=f"parameter {quoted(name)}{place} {message}"))
+        self.findings.append(Finding.about_parameter(name, message, place=".".join(fields)))
 
 
 def read_values(
@@ -207,17 +205,10 @@ def check_values(
         unreadable: The findings about fields that could not be read. Their parameters are not
             checked again.
     """
-    skipped = {
-        place[0] for finding in unreadable if (place := find_place(finding, plan.parameters))
-    }
+    skipped = {finding.parameter for finding in unreadable}
     findings = [
         finding
         for finding in find_problems(plan, {**known_values, **values})
-        if (place := find_place(finding, plan.parameters)) is None or place[0] not in skipped
+        if finding.parameter not in skipped
     ]
-    return findings or [
-        Finding(message=f"parameter {quoted(name)}: {sentence}")
-        for name, value in values.items()
-        if name in plan.parameters and not names_dataset(value)
-        for sentence in unknown_fields(value, plan.parameters[name].type)
-    ]
+    return findings or find_unknown_fields(plan, values)
