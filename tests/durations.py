@@ -1,17 +1,23 @@
 """Print how long the tests of each folder and file take: ``pytest -p tests.durations``.
 
-Processor seconds are those of the test processes and of the processes that they started and that
-have ended. Those of PostgreSQL and RabbitMQ, which run until the end, are missing.
+Processor seconds are those of the test processes and of all processes below them, such as
+PostgreSQL and whole systems. A test that follows within a second of the last measurement is counted
+with the next one.
 """
 
 import os
+import time
 from collections import defaultdict
 from collections.abc import Generator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+import psutil
 import pytest
 
+#: Seconds between two measurements, because each reads the state of a hundred processes.
+_PAUSE = 1.0
 #: Slowest files that are printed.
 _FILES = 60
 
@@ -23,26 +29,27 @@ class _Sum:
     processor_seconds: float = 0.0
 
 
-class _Clock:
-    """The processor seconds used at the end of the last phase of a test."""
+class _LastMeasurement:
+    """The time of the last measurement, and the processor seconds until then."""
 
-    at = 0.0
+    time = 0.0
+    processor_seconds = 0.0
 
 
 _sums: dict[str, _Sum] = defaultdict(_Sum)
 
 
-def pytest_runtest_logstart() -> None:
-    _Clock.at = _processor_seconds()
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add the processor seconds of the phase to its report, which goes to the main process."""
+    """Add the new processor seconds to the report, which goes to the main process."""
     report = yield
-    now = _processor_seconds()
-    report.processor_seconds = now - _Clock.at  # type: ignore[attr-defined]
-    _Clock.at = now
+    if time.monotonic() - _LastMeasurement.time > _PAUSE:
+        processor_seconds = _processor_seconds()
+        if _LastMeasurement.time:
+            new_seconds = processor_seconds - _LastMeasurement.processor_seconds
+            report.processor_seconds = new_seconds  # type: ignore[attr-defined]
+        _LastMeasurement.processor_seconds = processor_seconds
+        _LastMeasurement.time = time.monotonic()
     return report
 
 
@@ -71,4 +78,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _processor_seconds() -> float:
-    return sum(os.times()[:4])
+    """Return the seconds of this process, of ended processes below it, and of running ones."""
+    seconds = sum(os.times()[:4])
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            times = process.cpu_times()
+            seconds += times.user + times.system + times.children_user + times.children_system
+    return seconds
