@@ -52,9 +52,3 @@ class RequestTooLarge(ServiceError):
             f"the request is larger than {limit / 1024 / 1024:g} MiB, the maximum",
             limit=limit,
         )
-
-
-class CrossSiteRequest(ServiceError):
-    """A request for a change that a foreign or outdated page sent."""
-
-    status, slug, title = 403, "foreign-request", "Cross-site request refused"

@@ -1,4 +1,4 @@
-"""Routes for operators: limits on resources that are counted over all nodes."""
+"""Routes of limits on resources that are counted over all nodes."""
 
 from fastapi import APIRouter
 
@@ -7,7 +7,7 @@ from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.jobs.limits import LimitList, SetLimit
 from sluice.contracts.jobs.resources import ResourceName
-from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.policy import ADMINS, VIEWERS, allow
 from sluice.servicekit.web.http import api_router, errors
 from wms.usecases.context import WmsContext
 from wms.usecases.limits.list_limits import list_limits
@@ -19,7 +19,7 @@ def limits_router(context: WmsContext) -> APIRouter:
     router = api_router("/api/v1/limits", tags=["limits"])
 
     @router.get("")
-    @allow(Role.VIEWER, CallingService.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def limits() -> LimitList:
         """List the limits on resources that are counted over all nodes.
 
@@ -29,19 +29,20 @@ def limits_router(context: WmsContext) -> APIRouter:
         return await list_limits(context)
 
     @router.put("")
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=ADMINS)
     async def set_(new: SetLimit) -> LimitList:
-        """Set how much of a resource there is over all nodes.
+        """Set the limit of a resource over all nodes.
 
-        The amount holds at any time, or in each period. Repeating it is fine.
+        The amount holds at any time, or in each period (`minute`, `hour`, `day`, in UTC). Repeating
+        it is fine.
         """
         await set_limit(context, new)
         return await list_limits(context)
 
     @router.delete("/{name}", responses=errors(NotFound))
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=ADMINS)
     async def remove(name: ResourceName) -> LimitList:
-        """Remove a limit; from then on only nodes that offer the resource have it."""
+        """Remove a limit. From then on only nodes that offer the resource have it."""
         await remove_limit(context, name)
         return await list_limits(context)
 

@@ -1,4 +1,4 @@
-"""Routes for operators: sites that pilots come from."""
+"""Routes of sites that pilots come from."""
 
 from fastapi import APIRouter
 
@@ -6,7 +6,7 @@ from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.base import Name
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.pilots.sites import NewSite, NewSiteSecret, Site, SiteList
-from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.policy import ADMINS, allow
 from sluice.servicekit.web.http import api_router, errors
 from wms.usecases.context import WmsContext
 from wms.usecases.pilots.change_sites import add_site, list_sites, revoke_site
@@ -17,13 +17,13 @@ def sites_router(context: WmsContext) -> APIRouter:
     router = api_router("/api/v1/sites", tags=["sites"])
 
     @router.get("")
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=ADMINS)
     async def sites() -> SiteList:
         """List the sites that pilots come from."""
         return await list_sites(context.database)
 
     @router.post("", status_code=201, responses=errors(Conflict))
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=ADMINS)
     async def add(new: NewSite) -> NewSiteSecret:
         """Add a site, and return the token with which its pilots enrol.
 
@@ -32,9 +32,12 @@ def sites_router(context: WmsContext) -> APIRouter:
         return await add_site(context.database, new)
 
     @router.delete("/{name}", responses=errors(NotFound))
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=ADMINS)
     async def revoke(name: Name) -> Site:
-        """Revoke a site: its token and the tokens of its pilots are no longer accepted."""
+        """Revoke a site: its token and the tokens of its pilots are no longer accepted.
+
+        The jobs of its pilots run elsewhere after their leases have expired.
+        """
         return await revoke_site(context.database, name)
 
     return router

@@ -1,4 +1,4 @@
-"""Routes for operators: times of jobs, and time lines of chains."""
+"""Routes of the times of jobs and the timelines of chains."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
@@ -9,9 +9,10 @@ from fastapi import APIRouter, Query
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.base import Timestamp
+from sluice.contracts.common.bounds import NewText
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.jobs.times import Timeline, WorkTimes
-from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.policy import VIEWERS, allow
 from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
 from wms.db.times.times import TimesPeriod
@@ -30,12 +31,15 @@ def times_router(context: WmsContext) -> APIRouter:
     router = api_router("/api/v1", tags=["times"])
 
     @router.get("/times")
-    @allow(Role.VIEWER, CallingService.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def times(
         visibility: CallerVisibility,
         *,
-        chain_uid: Annotated[list[UUID] | None, Query(max_length=100)] = None,
-        template: str | None = None,
+        chain_uid: Annotated[
+            list[UUID] | None,
+            Query(max_length=100, description="Only these chains. May be repeated."),
+        ] = None,
+        template: NewText | None = None,
         since: Timestamp | None = None,
         until: Timestamp | None = None,
     ) -> WorkTimes:
@@ -53,7 +57,7 @@ def times_router(context: WmsContext) -> APIRouter:
         return await read_period_times(context, period, visibility)
 
     @router.get("/chains/{uid}/timeline", responses=errors(NotFound))
-    @allow(Role.VIEWER, CallingService.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def timeline(uid: UUID) -> Timeline:
         """Return which pilot worked when on a chain, and how many jobs waited."""
         return await read_timeline(context, uid)

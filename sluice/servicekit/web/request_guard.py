@@ -12,7 +12,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sluice.contracts.common.problems import PROBLEM_TYPE, Problem
-from sluice.servicekit.web.csrf import comes_from_elsewhere
+from sluice.servicekit.web.csrf import CrossSiteRequest, require_same_site
 from sluice.servicekit.web.http import problem_response
 from sluice.servicekit.web.refused_requests import Refusals
 from sluice.servicekit.web.request_bodies import BodyMemory, NoMemoryForBody, RequestBody
@@ -194,9 +194,10 @@ class Guard:
 
 def _check_origin(scope: Scope) -> None:
     """Check that no page of another site sends a changing request."""
-    if comes_from_elsewhere(scope["method"], Headers(scope=scope)):
-        detail = "requests from pages of other sites are refused"
-        raise _RequestRefused(403, "foreign-request", "Cross-site request refused", detail)
+    try:
+        require_same_site(scope["method"], Headers(scope=scope))
+    except CrossSiteRequest as error:
+        raise _RequestRefused(error.status, error.slug, error.title, error.detail) from None
 
 
 def parse_host(header: str) -> str:

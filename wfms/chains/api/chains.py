@@ -15,7 +15,7 @@ from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, U
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.jobs.tasks import BY_REQUEST, Cancel, Prioritise
-from sluice.servicekit.access.policy import SHIFT_OR_OWNER, allow
+from sluice.servicekit.access.policy import SHIFT, SHIFT_OR_OWNER, allow
 from sluice.servicekit.access.principal_dependencies import CallerPerson, CallerVisibility
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
@@ -175,11 +175,12 @@ def _add_reading(router: APIRouter, database: Database) -> None:
 
 def _add_rank(router: APIRouter, context: ChainsContext) -> None:
     @router.post("/chains/{uid}/rank", responses=errors(NotFound, Conflict, NotAvailable))
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=SHIFT)
     async def rank(uid: UUID, new: Prioritise) -> Chain:
-        """Rank a whole chain: the rank is added to those of its steps, at once for running ones.
+        """Set the rank of a chain, which is added to the ranks of its steps.
 
-        A chain with no more steps to run is refused (409). Repeating it is fine.
+        The new rank applies to running steps at once. A chain with no more steps to run is refused
+        (409). Repeating it is fine.
         """
         await rank_chain(context, uid, new.rank)
         return await read_chain(context.database, uid)
@@ -187,21 +188,22 @@ def _add_rank(router: APIRouter, context: ChainsContext) -> None:
 
 def _add_ending(router: APIRouter, database: Database, wake: Callable[[], None]) -> None:
     @router.post("/chains/{uid}/cancel", responses=errors(NotFound, Conflict))
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
     async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> Chain:
-        """Cancel a chain once its running tasks have stopped.
+        """Cancel a chain and its running tasks.
 
-        A chain that uploads its output is canceled at once, and outputs that are not safe on the
-        output storage are deleted. Repeating it is fine; the first reason stays.
+        The chain is canceled once these tasks have stopped. A chain that uploads its output is
+        canceled at once, and outputs that are not safe on the output storage are deleted. Repeating
+        it is fine; the first reason stays.
         """
         await cancel_chain(database, uid, reason=body.reason, withdraw=True)
         wake()
         return await read_chain(database, uid)
 
     @router.post("/chains/{uid}/discard", responses=errors(NotFound))
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
     async def discard(uid: UUID) -> Chain:
-        """Have all data of a chain deleted once it is over, outputs too.
+        """Delete all data of a chain, outputs included, once it has ended.
 
         The chain is not stopped. Repeating it is fine.
         """

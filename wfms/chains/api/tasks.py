@@ -1,4 +1,4 @@
-"""Routes for operators' requests about tasks, and for the watcher's reports."""
+"""Routes of tasks, for people and for the watcher's reports."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -12,7 +12,7 @@ from sluice.contracts.chains.chains import ChainTask, ChainTaskList, Release, Ta
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.common.states import StepState
 from sluice.contracts.jobs.tasks import BY_REQUEST, Cancel, Prioritise, TaskStatus
-from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.policy import SHIFT, SHIFT_OR_OWNER, VIEWERS, allow
 from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
 from wfms.chains.usecases.context import ChainsContext
@@ -61,21 +61,24 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
         return release
 
     @router.get("/{uid}", responses=errors(NotFound))
-    @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.WATCHER)
+    @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.WATCHER, gateway=VIEWERS)
     async def one_task(uid: UUID) -> ChainTask:
-        """Return a task; its counts are left out if the WMS does not answer."""
+        """Return a task. Its counts are left out if the WMS does not answer."""
         return await read_task(context, uid)
 
     @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict, NotAvailable))
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
     async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> TaskStatus:
-        """Cancel a task; the request is forwarded to the WMS."""
+        """Cancel a task. The chain service forwards the request to the WMS."""
         return await forward_cancel(context, uid, body)
 
     @router.post("/{uid}/rank", responses=errors(NotFound, Conflict, NotAvailable))
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=SHIFT)
     async def rank(uid: UUID, new: Prioritise) -> TaskStatus:
-        """Give a task another rank, where a higher one runs earlier; it is forwarded to the WMS."""
+        """Set the rank of a task. A higher rank runs earlier.
+
+        The chain service forwards the request to the WMS.
+        """
         return await forward_rank(context, uid, new.rank)
 
     return router

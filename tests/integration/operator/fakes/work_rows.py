@@ -13,7 +13,7 @@ from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import (
     JobState,
 )
-from sluice.contracts.jobs.limits import LimitList, ResourceLimit, SetLimit
+from sluice.contracts.jobs.limits import LimitList
 from sluice.contracts.jobs.steps import RankStep, StepList, StepPriority
 from sluice.contracts.jobs.tasks import (
     Explanation,
@@ -117,17 +117,6 @@ def limit_routes(rows: Rows) -> APIRouter:
     @router.get("")
     async def listed() -> LimitList:
         return LimitList(limits=list(rows.limits.values()))
-
-    @router.put("")
-    async def set_limit(new: SetLimit) -> LimitList:
-        rows.limits[new.name] = ResourceLimit(**new.model_dump())
-        return await listed()
-
-    @router.delete("/{name}")
-    async def remove_limit(name: str) -> LimitList:
-        if rows.limits.pop(name, None) is None:
-            raise NotFound(f"there is no limit on {name!r}")
-        return await listed()
 
     return router
 

@@ -1,4 +1,4 @@
-"""``/api/v1/chains``: chains, their outputs and their actions."""
+"""``/api/v1/chains``: the routes that need more than forwarding to the chain service."""
 
 from uuid import UUID
 
@@ -18,8 +18,7 @@ from sluice.contracts.common.key_values import MAX_FILTERED_KEYS
 from sluice.contracts.common.labels import select_dataset
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.data.partial import PartialOutputs
-from sluice.contracts.jobs.tasks import Cancel, Prioritise
-from sluice.servicekit.access.policy import SHIFT, SHIFT_OR_OWNER, SUBMITTERS, VIEWERS
+from sluice.servicekit.access.policy import SUBMITTERS, VIEWERS
 from wfms.operator.chains.usecases.read_outputs import read_outputs
 from wfms.operator.chains.usecases.read_partial import read_partial
 from wfms.operator.chains.usecases.read_upload_waits import with_upload_waits
@@ -50,7 +49,7 @@ class ChainListRequest(Page):
 
 
 class ChainRoutes:
-    """The routes of chains."""
+    """The routes of chains that are not forwarded."""
 
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
@@ -88,17 +87,6 @@ class ChainRoutes:
                   " rerun (200).",
                   answer=Chain, status=201, again=200, body=RerunChain,
                   errors=(NotFound, Conflict, NotAvailable)),
-            Route("POST", uid + "/cancel", self.cancel, SHIFT_OR_OWNER,
-                  "Cancel a chain and its running tasks. If it uploads, outputs that are not"
-                  " safe yet are deleted.",
-                  answer=Chain, body=Cancel, errors=(NotFound, Conflict, NotAvailable)),
-            Route("POST", uid + "/rank", self.rank, SHIFT,
-                  "Set the rank of a chain, which is added to the ranks of its steps, running"
-                  " ones included.",
-                  answer=Chain, body=Prioritise, errors=(NotFound, Conflict, NotAvailable)),
-            Route("POST", uid + "/discard", self.discard, SHIFT_OR_OWNER,
-                  "Delete all data of a chain, outputs included, once it has ended.",
-                  answer=Chain, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 
     async def list(self, query: ChainListRequest) -> ChainPage:
@@ -150,15 +138,3 @@ class ChainRoutes:
         """Rerun a chain, or return the chain of an equal earlier request."""
         chain, is_new = await request_rerun(self._context, uid, body)
         return RouteResponse(chain, 201 if is_new else 200)
-
-    async def cancel(self, uid: UUID, body: Cancel) -> Chain:
-        """Cancel a chain."""
-        return await self._chains.cancel_chain(uid, body)
-
-    async def rank(self, uid: UUID, body: Prioritise) -> Chain:
-        """Set the rank of a chain."""
-        return await self._chains.rank_chain(uid, body.rank)
-
-    async def discard(self, uid: UUID) -> Chain:
-        """Delete all data of a chain."""
-        return await self._chains.discard_chain(uid)

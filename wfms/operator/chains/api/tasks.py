@@ -1,18 +1,17 @@
-"""``/api/v1/tasks``, and the logs of jobs."""
+"""``/api/v1/tasks``, also by the names of tasks, and the logs of jobs."""
 
 from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field
 
-from sluice.contracts.chains.chains import ChainTask, ChainTaskList
+from sluice.contracts.chains.chains import ChainTaskList
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.bounds import NewText
-from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.common.problems import NotAvailable, NotFound, Unprocessable
 from sluice.contracts.common.states import StepState
 from sluice.contracts.jobs.logs import FollowedLog
-from sluice.contracts.jobs.tasks import Cancel, Prioritise, TaskStatus
-from sluice.servicekit.access.policy import SHIFT, SHIFT_OR_OWNER, VIEWERS
+from sluice.servicekit.access.policy import VIEWERS
 from wfms.operator.chains.usecases.find_tasks import TaskSearch, find_tasks
 from wfms.operator.chains.usecases.follow_log import follow_log
 from wfms.operator.chains.usecases.read_log import read_log
@@ -47,7 +46,7 @@ class LogQuery(Contract):
 
 
 class TaskRoutes:
-    """The routes of tasks and logs."""
+    """The routes of tasks and logs that are not forwarded."""
 
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
@@ -55,19 +54,11 @@ class TaskRoutes:
 
     def routes(self) -> list[Route]:
         """Return the declarations of the routes."""
-        uid = "/tasks/<uuid:uid>"
         return [
             Route("GET", "/tasks", self.list, VIEWERS,
                   "List tasks with their numbers of jobs, newest first. `name` is DATASET.STEP.",
                   answer=ChainTaskList, query=TaskListRequest,
                   errors=(Unprocessable, NotAvailable)),
-            Route("GET", uid, self.read, VIEWERS, "Return a task.",
-                  answer=ChainTask, errors=(NotFound, NotAvailable)),
-            Route("POST", uid + "/cancel", self.cancel, SHIFT_OR_OWNER, "Cancel a task.",
-                  answer=TaskStatus, body=Cancel, errors=(NotFound, Conflict, NotAvailable)),
-            Route("POST", uid + "/rank", self.prioritise, SHIFT,
-                  "Set the rank of a task. A higher rank runs earlier.",
-                  answer=TaskStatus, body=Prioritise, errors=(NotFound, Conflict, NotAvailable)),
             Route("GET", "/jobs/<int:job>/log", self.log, VIEWERS,
                   "Return the beginning and the end of a job's log, as text. `…/log/content` has"
                   " all of it.",
@@ -93,18 +84,6 @@ class TaskRoutes:
             after=query.after,
             limit=query.limit,
         )
-
-    async def read(self, uid: UUID) -> ChainTask:
-        """Return a task."""
-        return await self._chains.get_task(uid)
-
-    async def cancel(self, uid: UUID, body: Cancel) -> TaskStatus:
-        """Cancel a task."""
-        return await self._chains.cancel_task(uid, body)
-
-    async def prioritise(self, uid: UUID, body: Prioritise) -> TaskStatus:
-        """Set the rank of a task."""
-        return await self._chains.prioritise(uid, body.rank)
 
     async def live_log(self, job: int) -> FollowedLog:
         """Return the end of the output of a running job."""

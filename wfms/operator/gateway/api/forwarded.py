@@ -5,6 +5,7 @@ The services declare these routes. ``forwarded.json`` is assembled from their Op
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -36,17 +37,6 @@ def forwarded_routes(others: Mapping[str, httpx.AsyncClient], *, largest: int) -
         others: HTTP clients by service.
         largest: Limit of a body in bytes. One request may register ten thousand files.
     """
-
-    def read() -> ForwardedRequest:
-        content = read_body(largest)
-        return ForwardedRequest(
-            request.method,
-            request.path,
-            request.query_string.decode("latin-1"),
-            content,
-            request.content_type or "",
-        )
-
     return [
         Route(
             method.upper(),
@@ -55,11 +45,33 @@ def forwarded_routes(others: Mapping[str, httpx.AsyncClient], *, largest: int) -
             RoutePolicy(Role(operation[GATEWAY]["role"]), own=operation[GATEWAY]["own"]),
             operation["summary"],
             operation=operation,
-            read=read,
+            read=partial(_read_request, _media_type(operation), largest=largest),
         )
         for path, operations in forwarded_document()["paths"].items()
         for method, operation in operations.items()
     ]
+
+
+def _media_type(operation: dict[str, Any]) -> str:
+    """Return the media type of the body if the route accepts only one, else an empty string."""
+    media_types = list(operation.get("requestBody", {}).get("content", {}))
+    return media_types[0] if len(media_types) == 1 else ""
+
+
+def _read_request(media_type: str, *, largest: int) -> ForwardedRequest:
+    """Return the current request.
+
+    Its body has the media type that the route accepts, whatever the client calls it. The other
+    routes of the operator service do not read the header either.
+    """
+    content = read_body(largest)
+    return ForwardedRequest(
+        request.method,
+        request.path,
+        request.query_string.decode("latin-1"),
+        content,
+        media_type or request.content_type or "",
+    )
 
 
 def _build_rule(path: str, operation: dict[str, Any]) -> str:

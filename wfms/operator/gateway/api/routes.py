@@ -10,8 +10,6 @@ from wfms.operator.chains.api.times import TimesRoutes
 from wfms.operator.chains.api.unmatched import UnmatchedRoutes
 from wfms.operator.context import OperatorContext
 from wfms.operator.gateway.api.forwarded import forwarded_routes
-from wfms.operator.gateway.api.limits import LimitRoutes
-from wfms.operator.gateway.api.sites import SiteRoutes
 from wfms.operator.http.route import Route
 from wfms.operator.identity.api.device_logins import DeviceLoginRoutes
 from wfms.operator.identity.api.groups import GroupRoutes
@@ -40,13 +38,11 @@ def all_routes(context: OperatorContext, *, largest_body: int) -> list[Route]:
         *ClientLeaseRoutes(context).routes(),
         *TaskRoutes(context).routes(),
         *StepRoutes(context).routes(),
-        *LimitRoutes(context).routes(),
         *SecretRoutes(context).routes(),
         *PeopleRoutes(context).routes(),
         *DeviceLoginRoutes(context).routes(),
         *AuditRoutes(context).routes(),
         *GroupRoutes(context).routes(),
-        *SiteRoutes(context).routes(),
         *AssetRoutes(context).routes(),
         *ToolRoutes(context).routes(),
         *AttentionRoutes(context).routes(),

@@ -10,6 +10,8 @@ from sluice.text.visible_text import quoted
 
 #: Characters that stay unescaped in a query.
 _IN_QUERIES = "%/?:@!$&'()*+,;=~[]"
+#: Timeouts in seconds. Counting the jobs of a large chain takes long.
+_TIMEOUT = httpx.Timeout(30.0, read=60.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,11 @@ async def forward_request(
     headers = {"content-type": request.content_type} if request.content else {}
     try:
         answer = await http.request(
-            request.method, _build_url(request), content=request.content, headers=headers
+            request.method,
+            _build_url(request),
+            content=request.content,
+            headers=headers,
+            timeout=_TIMEOUT,
         )
     except httpx.TransportError as error:
         raise NotAvailable(

@@ -25,7 +25,7 @@ from wfms.operator.http.access import find_requesting_person, may
 from wfms.operator.templates.domain.parameters import type_name
 from wfms.operator.web.domain.browsers import browser_in_short
 from wfms.operator.web.domain.plan_drawing import HEIGHT, WIDTH
-from wfms.operator.web.framework import csrf
+from wfms.operator.web.framework.form_tokens import FIELD, create_form_token
 from wfms.operator.web.framework.navigation import navigation
 
 #: Milliseconds between two live updates of an open page.
@@ -63,8 +63,8 @@ def prepare_rendering(flask: Flask) -> None:
     )
     version = _version_of_static_files()
     environment.globals.update(
-        csrf_token=csrf.token,
-        csrf_field=csrf.FIELD,
+        csrf_token=create_form_token,
+        csrf_field=FIELD,
         static=lambda name: url_for("pages.static", filename=name, v=version),
         live_period=LIVE_PERIOD,
         box_width=WIDTH,

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, request
 
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.web.framework import csrf
+from wfms.operator.web.framework.form_tokens import check_form_token
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.pages.assets import AssetPages
 from wfms.operator.web.pages.audit import AuditPages
@@ -70,7 +70,7 @@ def pages_blueprint(context: OperatorContext, bridge: Bridge) -> Blueprint:
 
 def _check_form() -> None:
     if request.method == "POST":
-        csrf.check_token()
+        check_form_token()
 
 
 def _cache_static(response: Response) -> Response:
