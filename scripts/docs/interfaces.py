@@ -60,9 +60,23 @@ def _forwarded_part(service: str) -> dict[str, Any]:
     return part
 
 
-def as_json(document: Any) -> str:
-    """Return a document as JSON text with sorted keys."""
-    return json.dumps(document, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+def as_json(document: dict[str, Any]) -> str:
+    """Return a document as JSON text with sorted keys, and with a line for each third-level entry.
+
+    Entries of the third level are operations and schemas.
+    """
+    return _format(document, levels=3) + "\n"
+
+
+def _format(value: Any, *, levels: int, indent: str = "") -> str:
+    if levels == 0 or not isinstance(value, dict) or not value:
+        return json.dumps(value, ensure_ascii=False, sort_keys=True)
+    inner = f"{indent}  "
+    lines = ",\n".join(
+        f"{inner}{json.dumps(key)}: {_format(part, levels=levels - 1, indent=inner)}"
+        for key, part in sorted(value.items())
+    )
+    return f"{{\n{lines}\n{indent}}}"
 
 
 def asyncapi_document() -> str:
