@@ -14,7 +14,7 @@ from typing import Any
 from natsort import natsort_keygen
 from pydantic import TypeAdapter, ValidationError
 
-from sluice.cli.literals import local_path_of
+from sluice.cli.job_orders.file_literals import local_path_of
 from sluice.cli.options import EntryOrder, similar_name
 from sluice.cli.output import err
 from sluice.cli.transfer.folders import (

@@ -9,7 +9,7 @@ from uuid import UUID
 import typer
 
 from sluice.cli.connection import Connection
-from sluice.cli.lookup import resolve_chain_uid
+from sluice.cli.object_lookup import resolve_chain_uid
 from sluice.cli.options import ChainArgument
 from sluice.cli.output import err, print_json
 from sluice.cli.system import System, with_system

@@ -21,8 +21,16 @@ from sluice.cli.commands.chains.chain_watch import (
     print_next_commands,
     system_options,
 )
+from sluice.cli.commands.chains.run_system import provide_system
 from sluice.cli.connection import Connection, connected
 from sluice.cli.errors import plain_errors
+from sluice.cli.job_orders.added_requirements import add_requirements
+from sluice.cli.job_orders.parameters import (
+    ParameterInput,
+    key_values,
+    read_parameters,
+    require_dataset,
+)
 from sluice.cli.options import (
     EntryOrder,
     GroupOption,
@@ -32,10 +40,7 @@ from sluice.cli.options import (
     RankOption,
     RecursiveOption,
 )
-from sluice.cli.order_requirements import add_requirements
 from sluice.cli.output import err, print_files, print_json
-from sluice.cli.parameters import ParameterInput, key_values, read_parameters, require_dataset
-from sluice.cli.run_system import provide_system
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import (
     TemplateFiles,

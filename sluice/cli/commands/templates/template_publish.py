@@ -98,7 +98,7 @@ def _publish(
     if dry_run:
         return
     if not changes.nothing and not sure:
-        _require_consent(changes)
+        _require_confirmation(changes)
     replaced = new.model_copy(update={"replaces": changes.before or 0})
     stored = system.ask(
         lambda c: _name_refused_files(template_files, c.operator.store_template(replaced))
@@ -142,7 +142,7 @@ def _styled(line: str) -> Text:
     )
 
 
-def _require_consent(changes: TemplateChanges) -> None:
+def _require_confirmation(changes: TemplateChanges) -> None:
     effect = (
         "It is disabled, and stays so."
         if changes.disabled
