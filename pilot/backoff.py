@@ -23,7 +23,7 @@ class Backoff:
     def next(self) -> float:
         """Count a failure and return the pause after it in seconds."""
         self.count += 1
-        pause = pause_after(self.count, first=self._first, longest=self._longest)
+        pause = pause_after(self.count, first=self._first, max_pause=self._longest)
         return pause * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, guards nothing
 
     async def wait(self) -> None:

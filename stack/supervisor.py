@@ -79,7 +79,7 @@ class SupervisedProcess:
                 return
             lived = asyncio.get_running_loop().time() - began
             young_deaths = 1 if lived > YOUNG else young_deaths + 1
-            pause = pause_after(young_deaths, first=MIN_PAUSE, longest=MAX_PAUSE)
+            pause = pause_after(young_deaths, first=MIN_PAUSE, max_pause=MAX_PAUSE)
             self.tell(
                 f"{self.name} ended ({_format_reason(code)}); it is started again in {pause:.1f} s;"
                 f" its log: {self.log}"
@@ -207,7 +207,7 @@ class SupervisedProcess:
         while await self._run_command(command, log=nowhere, limit=limit):
             checks += 1
             await asyncio.sleep(
-                pause_after(checks, first=MIN_HEALTH_PAUSE, longest=MAX_HEALTH_PAUSE)
+                pause_after(checks, first=MIN_HEALTH_PAUSE, max_pause=MAX_HEALTH_PAUSE)
             )
         self._mark_healthy()
 

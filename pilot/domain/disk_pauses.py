@@ -34,7 +34,7 @@ class DiskPauses:
             if boot_time >= self._until:
                 self._failures += 1
             self._until = boot_time + pause_after(
-                self._failures, first=FIRST_PAUSE, longest=MAX_PAUSE
+                self._failures, first=FIRST_PAUSE, max_pause=MAX_PAUSE
             )
 
     def limit_jobs(self, requested: int, boot_time: float) -> int:

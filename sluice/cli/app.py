@@ -114,11 +114,11 @@ def _describe_invalid_value(error: ValidationError, parameter: Any) -> str:
     return message + ("" if has_value else f", not {quoted(fault['input'])}")
 
 
-def command_line(only: str | None = None) -> typer.Typer:
+def command_line(only_command: str | None = None) -> typer.Typer:
     """Return the application with all commands, or with a single one.
 
     Args:
-        only: The name of the single command. If no command has this name, all are included.
+        only_command: The name of the single command. If no command has this name, all are included.
     """
     app = typer.Typer(
         cls=Commands,
@@ -128,14 +128,14 @@ def command_line(only: str | None = None) -> typer.Typer:
         help="Workflow management for data that never stops arriving.",
     )
     app.callback()(_options)
-    is_known = only in COMMANDS or only in GROUPS
+    is_known = only_command in COMMANDS or only_command in GROUPS
     for name, (module, function) in COMMANDS.items():
-        if not is_known or name == only:
+        if not is_known or name == only_command:
             app.command(name, context_settings=_SETTINGS.get(name))(
                 getattr(importlib.import_module(module), function)
             )
     for name, module in GROUPS.items():
-        if not is_known or name == only:
+        if not is_known or name == only_command:
             app.add_typer(importlib.import_module(module).app, name=name)
     _unify_help(app)
     return app

@@ -376,19 +376,19 @@ class RunnerSession:
                 time.sleep(_pause_after(polls))
 
 
-def _file_entry(seq: int, url: str, stored: StoredFile) -> dict[str, Any]:
+def _file_entry(seq: int, url: str, stored_file: StoredFile) -> dict[str, Any]:
     """Return the entry that registers a stored file in a data set."""
     return {
         "seq": seq,
         "name": url.rsplit("/", 1)[1],
-        "size": stored.size,
-        "checksum": stored.checksum,
+        "size": stored_file.size,
+        "checksum": stored_file.checksum,
         "url": url,
     }
 
 
 def _pause_after(polls: int) -> float:
-    return pause_after(polls, first=_FIRST_POLL, longest=_MAX_POLL, factor=_POLL_GROWTH)
+    return pause_after(polls, first=_FIRST_POLL, max_pause=_MAX_POLL, factor=_POLL_GROWTH)
 
 
 def _name_words(process: str) -> list[str]:

@@ -96,13 +96,13 @@ def _start(
 class SharedSystem:
     """A ready system. ``started`` says that ``use_or_start_system`` started it for this user."""
 
-    running: RunningSystem
+    running_system: RunningSystem
     started: bool
 
     @property
     def url(self) -> str:
         """Return the address of the system."""
-        return self.running.url
+        return self.running_system.url
 
 
 @contextmanager

@@ -175,9 +175,11 @@ def decide_after_error(
     if losses >= limits.max_node_losses:
         return RetryDecision(JobState.QUARANTINED, failures, losses)
     delay = (
-        pause_after(failures, first=limits.backoff, longest=MAX_DELAY)
+        pause_after(failures, first=limits.backoff, max_pause=MAX_DELAY)
         if rule.pauses
-        else pause_after(history.attempts, first=rule.delay, longest=max(rule.delay, rule.longest))
+        else pause_after(
+            history.attempts, first=rule.delay, max_pause=max(rule.delay, rule.longest)
+        )
     )
     if note:  # the template asks for a retry all the same
         ram, gpu = None, None

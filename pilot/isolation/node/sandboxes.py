@@ -107,7 +107,7 @@ def _try_sandbox(folder: Path, more: Sequence[str], hidden: Sequence[Path]) -> S
     settings = folder / "etc"
     copy_settings(settings, more)
     closed = [os.path.realpath(path) for path in hidden if os.path.exists(path)]
-    visible = visible_paths(os.environ.get("PATH", os.defpath), more, hidden=closed)
+    visible = visible_paths(os.environ.get("PATH", os.defpath), more, hidden_paths=closed)
     make = partial(_create_sandbox, bubblewrap, str(settings), hidden=closed)
     sandbox = make(visible)
     failure = _find_failure(sandbox, network=False)
@@ -201,7 +201,7 @@ def _create_sandbox(
             ToolRootPath(path=path, source=mounted_for_jobs.get(path, ""))
             for path in sorted({*mounted_for_jobs, *masks})
         ],
-        dropped=visible.dropped,
+        dropped=visible.dropped_paths,
         shown=[path for path in visible.sources if path not in SYSTEM],
     )
 

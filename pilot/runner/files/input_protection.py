@@ -138,7 +138,7 @@ class ProtectedInputs:
                 path,
                 checksum=expected.checksum,
                 size=expected.size,
-                copied=max_copied,
+                copied_bytes=max_copied,
                 reuse=reuse,
             )
         except StorageError as error:

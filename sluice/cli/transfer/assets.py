@@ -65,7 +65,7 @@ def collect_files(paths: Sequence[Path]) -> dict[str, Path]:
 
 def _collect_folder(folder: Path) -> dict[str, Path]:
     contents = list_folder(folder, recursive=True)
-    print_hidden(contents.hidden)
+    print_hidden(contents.hidden_files)
     files = sorted([*contents.files, *contents.outside_links])
     return {path.relative_to(folder).as_posix(): path for path in files if path.is_file()}
 

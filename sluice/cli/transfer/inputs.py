@@ -181,7 +181,7 @@ def list_files(paths: Sequence[Path], *, recursive: bool = False) -> list[Path]:
         outside_links += contents.outside_links
         _print_skipped_folders(contents.skipped_folders, recursive=recursive)
         files += contents.files
-        hidden += contents.hidden
+        hidden += contents.hidden_files
     file_paths = {path.absolute() for path in files}
     print_hidden([path for path in hidden if path.absolute() not in file_paths])
     require_paths(files, outside_links=outside_links)
@@ -210,7 +210,7 @@ def _check_folders(folders: Sequence[Path]) -> None:
     for folder in folders:
         contents = list_folder(folder, recursive=True)
         require_paths((), outside_links=contents.outside_links)
-        hidden += contents.hidden
+        hidden += contents.hidden_files
     print_hidden(hidden)
 
 

@@ -20,7 +20,7 @@ def check_with_cwltool(template: ParsedTemplate, findings: Findings) -> None:
     """
     if template.document.is_incomplete or findings.full:
         return
-    workflow, namespaces = clone(template.unflattened), template.document.namespaces
+    workflow, namespaces = clone(template.unflattened_document), template.document.namespaces
     remove_unknown_hints(workflow, namespaces)
     versions = [template.document.version]
     for step, process in processes_inside(workflow):

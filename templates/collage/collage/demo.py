@@ -318,7 +318,7 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `python -m collage.demo` and return its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
-    add_demo_options(parser, seeded="the random photos, computers and failures")
+    add_demo_options(parser, seed_subject="the random photos, computers and failures")
     parser.add_argument(
         "--images",
         type=positive,

@@ -127,7 +127,7 @@ async def process_volume(
         out = folder / "out" / plan.name
         volume.outputs = await fetch_results(connection, chain, out)
         failed = failures_json(volume.failures)
-        write_manifest(out, volume.outputs, chain=chain, failed=failed)
+        write_manifest(out, volume.outputs, chain=chain, failed_jobs=failed)
         texts = [output.path for output in volume.outputs if output.output == "texts"]
         volume.kinds = score(folder / "truth" / plan.name, texts)
     return volume

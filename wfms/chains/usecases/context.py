@@ -30,7 +30,7 @@ class StartRules:
     def pause(self, attempts: int) -> timedelta:
         """Return the pause after this many attempts."""
         first, longest = self.first_pause.total_seconds(), self.longest_pause.total_seconds()
-        return timedelta(seconds=pause_after(attempts, first=first, longest=longest))
+        return timedelta(seconds=pause_after(attempts, first=first, max_pause=longest))
 
 
 @dataclass(slots=True)

@@ -109,9 +109,9 @@ def system_options(system: System) -> list[str]:
     return ["--home", str(system.home)] if system.home != DEFAULT_HOME else []
 
 
-def print_failures(failed: Sequence[tuple[str, Job]], where: Sequence[str]) -> None:
+def print_failures(failed_jobs: Sequence[tuple[str, Job]], where: Sequence[str]) -> None:
     """Print each failed job with its step, and the commands that show the first few logs."""
-    for number, (step, job) in enumerate(failed):
+    for number, (step, job) in enumerate(failed_jobs):
         why = job.message or job.error_class or "no reason is known"
         err.print(f"  step {step}, job {job.id}{in_parentheses(job.inputs)}: {why}")
         if number < _LOGS_NAMED:

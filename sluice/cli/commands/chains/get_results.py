@@ -67,7 +67,7 @@ def get_chain(
             await fetch_failed_jobs(connection, chain_outputs.chain, failed, folder)
         )
         results.write_manifest(
-            folder, outputs, chain=chain_outputs.chain, failed=failures_json(failed)
+            folder, outputs, chain=chain_outputs.chain, failed_jobs=failures_json(failed)
         )
         return outputs
 
@@ -130,7 +130,9 @@ async def _get_partial(
     await asyncio.to_thread(results.require_own_manifest, folder, "chain", str(uid), force=force)
     outputs = await results.fetch_partial(connection, partial, folder, force=force)
     failed = await _list_failed_jobs(connection, uid)
-    results.write_partial_manifest(folder, outputs, partial=partial, failed=failures_json(failed))
+    results.write_partial_manifest(
+        folder, outputs, partial=partial, failed_jobs=failures_json(failed)
+    )
     for part in partial.outputs:
         if part.missing:
             err.print(f"{part.label}: {part.missing}")

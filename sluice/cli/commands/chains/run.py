@@ -381,7 +381,7 @@ async def _finish(
         with name_chain_in_errors(chain.uid, arguments.where):
             outputs = await fetch_results(connection, chain, folder, force=arguments.force)
             failed_files = await fetch_failed_jobs(connection, chain, failed, folder)
-            write_manifest(folder, outputs, chain=chain, failed=failures_json(failed))
+            write_manifest(folder, outputs, chain=chain, failed_jobs=failures_json(failed))
     if arguments.as_json:
         print_json(
             {

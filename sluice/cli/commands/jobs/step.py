@@ -108,13 +108,13 @@ def _set(system: System, step: str, priority: float, *, template: str | None, re
     system.answer(page, _priority_text(step, own))
 
 
-def _priority_text(step: str, own: StepPriority | None) -> str:
-    if own is None or own.priority == 0:
+def _priority_text(step: str, own_priority: StepPriority | None) -> str:
+    if own_priority is None or own_priority.priority == 0:
         return f"step {step}: no priority of its own"
     return (
-        f"{describe_disabled_step(own)}; running jobs finish"
-        if own.is_disabled
-        else f"step {step}: {in_full(own.priority)} is added to the rank of its tasks"
+        f"{describe_disabled_step(own_priority)}; running jobs finish"
+        if own_priority.is_disabled
+        else f"step {step}: {in_full(own_priority.priority)} is added to the rank of its tasks"
     )
 
 

@@ -222,8 +222,8 @@ _OPTIONAL_COLUMNS: dict[str, Callable[[Pilot], str]] = {
 }
 
 
-def _row(pilot: Pilot, more: Sequence[str]) -> tuple[object, ...]:
-    """Return the row of a pilot, with the additional columns ``more``.
+def _row(pilot: Pilot, more_columns: Sequence[str]) -> tuple[object, ...]:
+    """Return the row of a pilot, with the additional columns ``more_columns``.
 
     The column ``ahead`` counts jobs that wait for those that the pilot runs. ``cores`` and
     ``memory`` are what its jobs use of what it has.
@@ -232,7 +232,7 @@ def _row(pilot: Pilot, more: Sequence[str]) -> tuple[object, ...]:
     used = pilot.in_use("/")
     jobs = (pilot.busy_slots, ahead, pilot.finished, pilot.failed)
     node = (pilot.name, pilot.host, pilot.activity.value, pilot.sandbox.value)
-    optional_values = [_OPTIONAL_COLUMNS[name](pilot) for name in more]
+    optional_values = [_OPTIONAL_COLUMNS[name](pilot) for name in more_columns]
     return (
         pilot.uid,
         *node,

@@ -126,13 +126,15 @@ def annotation(finding: Finding) -> str:
     )
 
 
-def _print_stored(stored: Template, warnings: list[Finding], *, as_json: bool, note: str) -> None:
+def _print_stored(
+    stored_template: Template, warnings: list[Finding], *, as_json: bool, note: str
+) -> None:
     if as_json:
-        print_json(stored)
+        print_json(stored_template)
         return
     for finding in warnings:
         out.print(str(finding))
-    out.print(f"{stored.name}, version {stored.version}{note}")
+    out.print(f"{stored_template.name}, version {stored_template.version}{note}")
 
 
 @app.command("list")

@@ -196,10 +196,12 @@ def test_nested_masks_are_left_out_unless_they_lie_in_a_visible_folder() -> None
 
 def test_installation_of_sluice_is_visible_in_a_hidden_folder(tmp_path: Path) -> None:
     hidden = os.path.realpath(sys.prefix + "/..")
-    shown_paths = visible_paths(f"{sys.prefix}/bin:{tmp_path}", hidden=[hidden, str(tmp_path)])
+    shown_paths = visible_paths(
+        f"{sys.prefix}/bin:{tmp_path}", hidden_paths=[hidden, str(tmp_path)]
+    )
     assert shown_paths.shows(os.path.realpath(f"{sys.prefix}/bin")) is not None
     assert not any(within(str(tmp_path), path) for path in shown_paths.sources)
-    assert "of which tools see nothing" in shown_paths.dropped[str(tmp_path)]
+    assert "of which tools see nothing" in shown_paths.dropped_paths[str(tmp_path)]
 
 
 def stub(folder: Path, name: str, script: str) -> str:
