@@ -19,7 +19,7 @@ class RetryRule:
     Attributes:
         counts: The attempt counts against the task's ``retry``.
         pauses: The next attempt waits (back-off). Otherwise it waits ``delay`` seconds, doubled
-            with each attempt up to ``longest``.
+            with each attempt up to ``max_delay``.
         memory: Factor of memory for the next attempt. If no node has that much, the job fails.
         retry_is_useless: A retry does not help, so the job fails.
         override: The word in the task's ``retry_also`` that asks for a retry all the same, or None
@@ -32,7 +32,7 @@ class RetryRule:
     counts: bool = True
     pauses: bool = True
     delay: float = 0.0
-    longest: float = 0.0
+    max_delay: float = 0.0
     memory: float = 1.0
     retry_is_useless: bool = False
     override: NonRetryableErrorClass | None = None
@@ -53,7 +53,7 @@ RULES: dict[ErrorClass, RetryRule] = {
         counts=False,
         pauses=False,
         delay=5.0,
-        longest=600.0,
+        max_delay=600.0,
         blames_pilot=False,
         counts_as_failed_attempt=False,
     ),
@@ -178,7 +178,7 @@ def decide_after_error(
         pause_after(failures, first=limits.backoff, max_pause=MAX_DELAY)
         if rule.pauses
         else pause_after(
-            history.attempts, first=rule.delay, max_pause=max(rule.delay, rule.longest)
+            history.attempts, first=rule.delay, max_pause=max(rule.delay, rule.max_delay)
         )
     )
     if note:  # the template asks for a retry all the same

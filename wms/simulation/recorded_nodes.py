@@ -79,7 +79,7 @@ def _build_node_group(
         # Only its jobs are known.
         return NodeGroup(
             name=recorded_pilot.name,
-            places=min(recorded_pilot.most, MAX_PLACES),
+            places=min(recorded_pilot.max_jobs, MAX_PLACES),
             speed=recorded_pilot.speed,
             gpus=_count_gpus(kinds),
         )

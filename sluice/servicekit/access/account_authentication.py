@@ -48,7 +48,7 @@ class AccountAuthentication:
             app: The application.
             other_authenticators: Authenticators of services and pilots.
             cookie: The name of the session cookie.
-            own_authenticator: Tokens of people without an account. The address of a page may have one.
+            own_authenticator: Tokens of people without an account. An address may contain one.
         """
         owners = [] if own_authenticator is None else [own_authenticator]
         secure = self.secure_cookies or self.public_url.startswith("https:")

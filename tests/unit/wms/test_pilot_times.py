@@ -89,7 +89,9 @@ def test_duplicate_attempt_must_bring_a_gain(
     ran: float, own: list[float], requesting: list[float | None], expected: float | None
 ) -> None:
     own_times = times_after(*own)
-    gain = estimate_gain(ran, own_times, requesting=times_after(*requesting), anywhere=own_times)
+    gain = estimate_gain(
+        ran, own_times, requesting_times=times_after(*requesting), anywhere=own_times
+    )
     assert gain == (None if expected is None else pytest.approx(expected))
 
 

@@ -42,12 +42,13 @@ class RowLockLost(Exception):
     The transaction is rolled back.
     """
 
-    def __init__(self, expected: int, moved: int) -> None:
+    def __init__(self, expected_count: int, moved_count: int) -> None:
         super().__init__(
-            f"{moved} of {expected} attempts could be ended, all under the lock of their tasks"
+            f"{moved_count} of {expected_count} attempts could be ended, all under the lock"
+            " of their tasks"
         )
-        self.expected = expected
-        self.moved = moved
+        self.expected_count = expected_count
+        self.moved_count = moved_count
 
 
 @dataclass(slots=True)
@@ -86,7 +87,7 @@ class SettlementEffects:
 
 async def settle_attempts(
     transaction: Transaction,
-    locked: Mapping[UUID, LockedTask],
+    locked_tasks: Mapping[UUID, LockedTask],
     *,
     cached_tasks: Mapping[UUID, CachedTask],
     attempts: Sequence[EndedAttempt],
@@ -115,7 +116,7 @@ async def settle_attempts(
     final_attempts = [attempt for attempt in attempts if not attempt.leaves_job_in_flight]
     _require_moves(final_attempts)
     changes = {
-        uid: _Change.of(locked[uid], ended) for uid, ended in _group_by_task(attempts).items()
+        uid: _Change.of(locked_tasks[uid], ended) for uid, ended in _group_by_task(attempts).items()
     }
     await _end_in_database(
         transaction.connection,
@@ -133,12 +134,12 @@ async def settle_attempts(
     new_jobs = await start_downstream_jobs(
         transaction.connection,
         ended,
-        registered={uid: change.registered for uid, change in changes.items()},
-        locked=locked.values(),
+        registered_counts={uid: change.registered for uid, change in changes.items()},
+        locked_tasks=locked_tasks.values(),
         cached_tasks=cached_tasks,
     )
     effects.jobs, effects.has_more_entries = new_jobs.jobs, new_jobs.more
-    release_files(transaction, ended, locked=locked, cached_tasks=cached_tasks)
+    release_files(transaction, ended, locked_tasks=locked_tasks, cached_tasks=cached_tasks)
     for uid, change in changes.items():
         await _conclude_task(transaction, change, cached_tasks[uid], effects)
     if effects.jobs or 0.0 in effects.delays:

@@ -321,7 +321,9 @@ def _count_files_per_job(task: Task, page: int) -> int:
     return task.groups.files or (page if task.groups.bytes is None else 1)
 
 
-async def _begin(context: WmsContext, claim: SplitClaim, shared: Sequence[InputFile]) -> None:
+async def _begin(
+    context: WmsContext, claim: SplitClaim, shared_inputs: Sequence[InputFile]
+) -> None:
     async with context.database.connection() as connection:
-        if not await begin_splitting(connection, claim, shared=shared):
+        if not await begin_splitting(connection, claim, shared_inputs=shared_inputs):
             raise SplitClaimLost
