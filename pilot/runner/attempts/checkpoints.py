@@ -213,7 +213,7 @@ class Checkpoints:
             self._note(f"a checkpoint could not be kept: {type(error).__name__}")
 
     def _open_files(
-        self, request: Checkpoint, out: int, closing: ExitStack
+        self, request: Checkpoint, out: int, exit_stack: ExitStack
     ) -> MatchingFiles | None:
         """Open all files in the state of one moment.
 
@@ -225,7 +225,7 @@ class Checkpoints:
             with ExitStack() as tried:
                 files = open_matching(out, request.files, tried)
                 if read_states(out, request.files) == files.states:
-                    closing.enter_context(tried.pop_all())
+                    exit_stack.enter_context(tried.pop_all())
                     self._require_not_stopped()
                     return self._check_limit(files)
         self._note("a checkpoint was left out: the tool changed its files all the time")
@@ -237,7 +237,7 @@ class Checkpoints:
         Raises:
             SearchLimitError: The paths are too long in total.
         """
-        for path, reason in list(files.skipped.items())[:_MAX_NAMED]:
+        for path, reason in list(files.skip_reasons.items())[:_MAX_NAMED]:
             self._note(f"{quoted(os.fsdecode(path))} is not kept in checkpoints: {reason}")
         if sum(len(quoted_path(path)) for path in files.files) > _MAX_PATHS:
             raise SearchLimitError(f"more than {_MAX_PATHS} characters in their paths")

@@ -39,7 +39,7 @@ def sandbox_with(own: Path, *path: str | Path, hidden: Sequence[Path] = ()) -> S
     path."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", os.pathsep.join([*map(str, path), _SYSTEM_PATH]))
-        node_sandbox = find_sandbox("required", own / "system", [], hidden=hidden)
+        node_sandbox = find_sandbox("required", own / "system", [], hidden_paths=hidden)
     assert isinstance(node_sandbox, Sandbox)
     return node_sandbox
 
@@ -234,7 +234,7 @@ def test_failing_bubblewrap_is_an_error_on_a_node_with_namespaces(
     broken = stub(own / "stub", "bwrap", 'echo "bwrap: out of order" >&2; exit 1')
     monkeypatch.setenv("PATH", f"{broken}:{_SYSTEM_PATH}")
     with pytest.raises(NoSandboxError, match=r"bwrap: out of order.*SLUICE_PILOT_SANDBOX=off"):
-        find_sandbox(use, own / "system", [], hidden=[])
+        find_sandbox(use, own / "system", [], hidden_paths=[])
 
 
 def test_preferred_sandbox_is_left_out_on_a_node_without_namespaces(own: Path) -> None:
