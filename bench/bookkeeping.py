@@ -140,7 +140,7 @@ class _Clients:
     wms: WmsClient
 
 
-async def _measure(system: SystemUnderTest, jobs: int, waiting: int) -> Figures:
+async def _measure(system: SystemUnderTest, jobs: int, waiting_jobs: int) -> Figures:
     async with _connect(system) as clients:
         if [
             pilot
@@ -151,9 +151,9 @@ async def _measure(system: SystemUnderTest, jobs: int, waiting: int) -> Figures:
                 "pilots are at work on this system, and would take the jobs: stop them first"
             )
         started = time.perf_counter()
-        dataset = await _register(clients.dms, ROUNDS * jobs + waiting)
+        dataset = await _register(clients.dms, ROUNDS * jobs + waiting_jobs)
         chain = await _request_chain(clients.operator, dataset)
-        chain, task = await _wait_until_split(clients, chain, ROUNDS * jobs + waiting)
+        chain, task = await _wait_until_split(clients, chain, ROUNDS * jobs + waiting_jobs)
         prepared = time.perf_counter() - started
         await _wait_for_autovacuum(system.database)
         before = system.processor_seconds()
@@ -166,7 +166,7 @@ async def _measure(system: SystemUnderTest, jobs: int, waiting: int) -> Figures:
     processor = {
         name: 1000 * (after[name] - before.get(name, 0.0)) / (ROUNDS * jobs) for name in after
     }
-    return Figures(waiting, rates, claims, prepared, processor, system.peak_memory())
+    return Figures(waiting_jobs, rates, claims, prepared, processor, system.peak_memory())
 
 
 @asynccontextmanager

@@ -29,10 +29,10 @@ def to_rgb(image: Image.Image) -> Image.Image:
     return _convert_to_srgb(image, image)
 
 
-def _stretch_grey(image: Image.Image, least: float, most: float) -> Image.Image:
+def _stretch_grey(image: Image.Image, darkest: float, brightest: float) -> Image.Image:
     """Return a grey image with values from `least` to `most` scaled to 0 to 255."""
-    scale = 255 / (most - least) if most > least else 0.0
-    values = image.convert("F").point(lambda value: value * scale - least * scale)
+    scale = 255 / (brightest - darkest) if brightest > darkest else 0.0
+    values = image.convert("F").point(lambda value: value * scale - darkest * scale)
     return values.convert("L").convert("RGB")
 
 

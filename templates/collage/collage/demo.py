@@ -195,9 +195,9 @@ async def _make_collage(url: str, folder: Path, photos: Sequence[Path], seed: in
             with new_progress() as bars:
                 progress = StepBars(bars)
 
-                def show_progress(chain: Chain, latest: Sequence[ChainTask]) -> None:
-                    tasks[:] = latest
-                    progress.show(chain, latest)
+                def show_progress(chain: Chain, latest_tasks: Sequence[ChainTask]) -> None:
+                    tasks[:] = latest_tasks
+                    progress.show(chain, latest_tasks)
 
                 following = asyncio.ensure_future(
                     follow_chain(connection, chain, on_look=show_progress, for_nodes=True)

@@ -234,8 +234,8 @@ def _format_path(path: Path) -> str:
     return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))
 
 
-def _report_result(folder: Path, runs: Sequence[ProcessedRun], started: float) -> int:
-    finished = _write_summary(folder, runs, time.monotonic() - started)
+def _report_result(folder: Path, runs: Sequence[ProcessedRun], start_time: float) -> int:
+    finished = _write_summary(folder, runs, time.monotonic() - start_time)
     print_report(runs)
     out.print(f"outputs in {folder / 'out'}, figures in {folder / 'summary.json'}")
     return 0 if finished else 1

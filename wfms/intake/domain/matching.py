@@ -24,12 +24,12 @@ MAX_NAMED = 10
 class Match:
     """The template that takes a data set.
 
-    ``tied`` are other templates of the same priority that match as well.
+    ``tied_templates`` are other templates of the same priority that match as well.
     """
 
     template: Template
     params: dict[str, Any]
-    tied: tuple[Template, ...] = ()
+    tied_templates: tuple[Template, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Match | NoMatch:
             (each.name, rejection_reasons[each.name] or "") for each in visible_templates
         ]
         return NoMatch(
-            _explain_no_match(reasons_by_name, others=len(latest) - len(visible_templates))
+            _explain_no_match(reasons_by_name, other_count=len(latest) - len(visible_templates))
         )
     template, *others = sorted(
         fitting, key=lambda candidate: (-candidate.plan.priority, candidate.name)
@@ -94,12 +94,12 @@ def select_latest(templates: Iterable[Template]) -> list[Template]:
     return sorted(latest.values(), key=lambda template: template.name)
 
 
-def _explain_no_match(rejection_reasons: Sequence[tuple[str, str]], *, others: int) -> str:
-    """Return the reason; ``others`` counts templates that the reader may not know."""
-    if not rejection_reasons and not others:
+def _explain_no_match(rejection_reasons: Sequence[tuple[str, str]], *, other_count: int) -> str:
+    """Return the reason; ``other_count`` counts templates that the reader may not know."""
+    if not rejection_reasons and not other_count:
         return "there is no template for data sets"
     listed_reasons = "; ".join(f"{name} {reason}" for name, reason in rejection_reasons[:MAX_NAMED])
-    more = max(0, len(rejection_reasons) - MAX_NAMED) + others
+    more = max(0, len(rejection_reasons) - MAX_NAMED) + other_count
     if not listed_reasons:
         return (
             f"no template matches: {format_count(more, 'template')} of other groups were considered"

@@ -124,12 +124,12 @@ def _raise_file_limit() -> None:
 
 async def crawl_all(
     hosts: Sequence[Sequence[Callable[[], SiteCrawl]]],
-    done: Callable[[SiteCrawl], None],
+    on_done: Callable[[SiteCrawl], None],
     *,
     at_once: int,
     settings: Settings,
 ) -> None:
-    """Crawl ``at_once`` hosts at a time, and call ``done`` for each crawl that ends.
+    """Crawl ``at_once`` hosts at a time, and call ``on_done`` for each crawl that ends.
 
     The crawls of a host follow each other, with one robots.txt and one delay.
     """
@@ -139,7 +139,7 @@ async def crawl_all(
     async def worker() -> None:
         for crawls in waiting:
             errors: list[Exception] = []
-            await runner.crawl(ParishSpider, crawls=crawls, done=done, errors=errors)
+            await runner.crawl(ParishSpider, crawls=crawls, on_done=on_done, errors=errors)
             if errors:
                 raise errors[0]
 

@@ -45,7 +45,7 @@ def draw_timeline(timeline: Timeline, *, title: str) -> str:
         parts += [
             text(16, y + _LANE / 2 + 4, cut(lane.name, 19)),
             box(_LEFT, y, WIDTH - _LEFT - _RIGHT, _LANE, kind="lane"),
-            *_draw_work(lane.busy, y, scale=scale, highest=highest),
+            *_draw_work(lane.busy, y, scale=scale, max_height=highest),
         ]
     if not lanes:
         parts.append(text(16, _TOP + 36, "No pilot has had a job yet.", kind="muted"))
@@ -69,7 +69,7 @@ def _draw_names(steps: Sequence[str]) -> list[str]:
 
 
 def _draw_work(
-    busy: Sequence[Sequence[float]], y: float, *, scale: float, highest: float
+    busy: Sequence[Sequence[float]], y: float, *, scale: float, max_height: float
 ) -> list[str]:
     """Return the boxes of a lane; adjacent bins of the same height become one box."""
     parts: list[str] = []
@@ -81,7 +81,7 @@ def _draw_work(
         for (low, high), same in groupby(cells):
             count = len(list(same))
             if high > low:
-                top, bottom = (_LANE * (1 - value / highest) for value in (high, low))
+                top, bottom = (_LANE * (1 - value / max_height) for value in (high, low))
                 width = count * scale
                 kind = f"c{colour(number)}"
                 parts.append(box(_LEFT + place * scale, y + top, width, bottom - top, kind=kind))

@@ -15,11 +15,11 @@ from wfms.operator.monitoring.domain.notices import (
 _PRESENT = frozenset({PilotState.ACTIVE, PilotState.DRAINING})
 
 
-def report_missing_pilots(pilots: Iterable[Pilot], *, waiting: int | None) -> list[Notice]:
+def report_missing_pilots(pilots: Iterable[Pilot], *, waiting_jobs: int | None) -> list[Notice]:
     """Return a notice if jobs wait and no pilot is present."""
-    if not waiting or any(pilot.state in _PRESENT for pilot in pilots):
+    if not waiting_jobs or any(pilot.state in _PRESENT for pilot in pilots):
         return []
-    return [error_notice(f"{describe_waiting_jobs(waiting)}, and no pilot runs: start one")]
+    return [error_notice(f"{describe_waiting_jobs(waiting_jobs)}, and no pilot runs: start one")]
 
 
 def report_disabled_steps(loads: Iterable[StepLoad]) -> list[Notice]:

@@ -39,7 +39,7 @@ class StoreOutcome:
 
 async def store_template(
     context: OperatorContext,
-    submitted: SubmittedFiles,
+    submitted_files: SubmittedFiles,
     *,
     name: str,
     template_id: UUID,
@@ -52,7 +52,7 @@ async def store_template(
 
     Args:
         context: The context of the operator service.
-        submitted: The files.
+        submitted_files: The files.
         name: The name of the template.
         template_id: The id of the new version.
         replaces: The expected latest version (0: there is none); None skips this check.
@@ -67,7 +67,7 @@ async def store_template(
         ForeignDataMatch: The template would take data sets of all groups.
     """
     database = context.database
-    upload = await context.compiler.take(submitted)
+    upload = await context.compiler.take(submitted_files)
     async with database.connection() as connection:
         await require_free(connection, name, group=group)
         present = await find_latest_if_same(connection, name, upload)
