@@ -92,8 +92,8 @@ class SandboxInstance:
         self._sandbox = sandbox
         self._options = options
         self._network_process: subprocess.Popen[bytes] | None = None
-        self._own = [os.path.realpath(source) for source in sources]
-        self._sources = list(self._own)
+        self._own_sources = [os.path.realpath(source) for source in sources]
+        self._sources = list(self._own_sources)
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Channel | None = None
         self._memory = 0.0
@@ -204,15 +204,17 @@ class SandboxInstance:
         """Restart the holder with more folders if it does not see all of these files."""
         if self._process is None:
             # Folders of data sets may have been deleted.
-            self._sources = [path for path in self._sources if path in self._own or isdir(path)]
+            self._sources = [
+                path for path in self._sources if path in self._own_sources or isdir(path)
+            ]
         missing = dict.fromkeys(
             os.path.dirname(path) for path in paths if self.find_inside(path) is None
         )
         if missing:
             self.close()
-            earlier = filter(isdir, self._sources[len(self._own) :])
+            earlier = filter(isdir, self._sources[len(self._own_sources) :])
             retained = islice(earlier, max(0, _MAX_SOURCES - len(missing)))
-            self._sources = [*self._own, *missing, *retained]
+            self._sources = [*self._own_sources, *missing, *retained]
 
     def _describe_file(self, file: VisibleFile) -> tuple[str | None, str, bool, int, int]:
         """Return the holder's path, the program's path, whether it is writable, device and inode.

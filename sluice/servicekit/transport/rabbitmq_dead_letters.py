@@ -99,10 +99,10 @@ class Visit:
         for window in self._windows:
             await window.close()
 
-    async def _until(self, expected: int) -> None:
+    async def _until(self, expected_count: int) -> None:
         try:
             async with asyncio.timeout(QUIET):
-                while await _count(self._link, self._queue) < expected:  # noqa: ASYNC110 - in another process
+                while await _count(self._link, self._queue) < expected_count:  # noqa: ASYNC110 - in another process
                     await asyncio.sleep(0.01)
         except TimeoutError:  # another consumer holds them, or has removed them
             return

@@ -57,13 +57,13 @@ class SettlementEffects:
 
     Attributes:
         delays: Seconds until jobs are ready again.
-        ended: Ends of tasks.
+        task_endings: Ends of tasks.
         has_more_entries: Tasks have more entries to put into groups.
         jobs: Number of jobs made of the files of the attempts.
     """
 
     delays: set[float] = field(default_factory=set)
-    ended: list[TaskEnding] = field(default_factory=list)
+    task_endings: list[TaskEnding] = field(default_factory=list)
     has_more_entries: bool = False
     jobs: int = 0
     attempts: Sequence[EndedAttempt] = ()
@@ -75,10 +75,11 @@ class SettlementEffects:
             context.signal.ready_in(delay)
         if self.jobs:
             context.signal.ready()
-        if self.has_more_entries or self.ended:  # downstream of an ended task all files exist now
+        # Downstream of an ended task, all files exist now.
+        if self.has_more_entries or self.task_endings:
             context.signal.wake_splitting()
         context.ends.add(self.ends)
-        for decided in self.ended:
+        for decided in self.task_endings:
             context.metrics.tasks_ended.labels(decided.state).inc()
         ends = Counter((attempt.outcome, attempt.error or "") for attempt in self.attempts)
         for (outcome, error), number in ends.items():
@@ -134,7 +135,7 @@ async def settle_attempts(
     new_jobs = await start_downstream_jobs(
         transaction.connection,
         ended,
-        registered_counts={uid: change.registered for uid, change in changes.items()},
+        registered_counts={uid: change.registered_counts for uid, change in changes.items()},
         locked_tasks=locked_tasks.values(),
         cached_tasks=cached_tasks,
     )
@@ -243,7 +244,7 @@ async def _conclude_task(
     if decided is not None and await end_task(
         transaction, cached_task, decided, files=change.files
     ):
-        effects.ended.append(decided)
+        effects.task_endings.append(decided)
         return
     for dataset, files in change.files.items():
         send_file_registrations(transaction, cached_task, dataset=dataset, files=files)
@@ -257,7 +258,7 @@ class _Change:
     deltas: Counter[JobState]
     failed_attempts: int
     errors: Counter[str]
-    registered: Counter[str]
+    registered_counts: Counter[str]
     files: dict[UUID, list[NewFile]]
     last_error: str
     attempts: Sequence[EndedAttempt]
@@ -288,14 +289,14 @@ class _Change:
                 change.last_error = _describe_failure(attempt)
             for dataset, file in attempt.files:
                 change.files[dataset].append(file)
-                change.registered[str(dataset)] += 1
+                change.registered_counts[str(dataset)] += 1
         return change
 
     @property
     def task_change(self) -> TaskChange:
         """The changes as they are stored."""
         return TaskChange(
-            self.task.uid, self.deltas, self.failed_attempts, self.errors, self.registered
+            self.task.uid, self.deltas, self.failed_attempts, self.errors, self.registered_counts
         )
 
     def decide_ending(self, cached_task: CachedTask, *, grown: int) -> TaskEnding | None:

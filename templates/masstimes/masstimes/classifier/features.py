@@ -61,13 +61,13 @@ class Surroundings:
 
     ``before`` and ``after`` are its own line to both sides. If that line has no words, ``before``
     begins with the heading. ``heading`` is the nearest line above that has words and no numbers.
-    ``elsewhere`` is everything else.
+    ``other_words`` is everything else.
     """
 
     before: list[str]
     after: list[str]
     heading: list[str]
-    elsewhere: list[str]
+    other_words: list[str]
 
 
 def get_hour(marked_context: MarkedContext) -> str:
@@ -118,7 +118,7 @@ def word_features(around: Surroundings, hour: str) -> list[str]:
             features.append(f"{side}{min(distance, 4)}{_stem(word)}")
             features.append(f"{side}{_stem(word)}")
     features.extend(f"^{_stem(word)}" for word in around.heading)
-    features.extend(f"~{_stem(word)}" for word in around.elsewhere)
+    features.extend(f"~{_stem(word)}" for word in around.other_words)
     return features
 
 
