@@ -74,7 +74,7 @@ class Figures:
         waiting: The number of ready jobs.
         rates: Jobs per second of each round.
         claims: Rows per second of the peer, right after the rounds.
-        prepared: Seconds of the preparation.
+        preparation: Seconds of the preparation.
         processor: Milliseconds per job, by process.
         memory: MiB, by process.
     """
@@ -82,7 +82,7 @@ class Figures:
     waiting: int
     rates: list[float]
     claims: float
-    prepared: float
+    preparation: float
     processor: dict[str, float]
     memory: dict[str, float]
 
@@ -112,7 +112,7 @@ def bench_bookkeeping(
             figure.claims, 1
         )
         details[f"seconds to register files and make jobs, {figure.waiting} waiting"] = round(
-            figure.prepared, 1
+            figure.preparation, 1
         )
         details[f"processor ms per job, {figure.waiting} waiting"] = {
             k: round(v, 3) for k, v in figure.processor.items() if v >= 0.0005

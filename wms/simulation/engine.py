@@ -334,8 +334,8 @@ class Simulation:
         node = self._nodes[subject]
         for slot in node.slots:
             self._remove_slot(slot)
-        if node.away is not None:
-            self._schedule(self.now + node.away(), _NODE_JOIN, subject)
+        if node.absence is not None:
+            self._schedule(self.now + node.absence(), _NODE_JOIN, subject)
 
     def _remove_slot(self, slot: SimulatedSlot) -> None:
         if slot.warm_slot.is_idle:

@@ -245,7 +245,7 @@ class _SandboxIsolation(Isolation):
             self._sandbox, self._sources, options, prepared_job.targets
         )
         self._warm_worker = warm_worker
-        view = create_job_view(prepared_job, allocation.memory, elsewhere=False)
+        view = create_job_view(prepared_job, allocation.memory, with_link_targets=False)
 
         def start(program: Program, limits: ProcessLimits) -> WarmWorkerProgram:
             with set_children_oom_priority():

@@ -70,11 +70,11 @@ class PresentNodes:
     """Nodes that are there, or that were lost within the last hour.
 
     Attributes:
-        newest: Seconds since the latest registration of a pilot.
+        newest_age: Seconds since the latest registration of a pilot.
     """
 
     nodes: Sequence[PilotNode]
-    newest: float
+    newest_age: float
 
 
 async def list_present_nodes(connection: Connection) -> PresentNodes:

@@ -204,11 +204,13 @@ def _run_workflow(system: System, arguments: _Arguments) -> bool:
         except KeyboardInterrupt:
             for leased in chains:
                 print_next_commands(
-                    leased.chain, system, folder=arguments.folder, ends_with_us=target.ours
+                    leased.chain, system, folder=arguments.folder, ends_with_us=target.ends_with_us
                 )
             raise
         except Terminated as ended:
-            ended.consequence = _describe_consequence(chains, arguments.where, is_ours=target.ours)
+            ended.consequence = _describe_consequence(
+                chains, arguments.where, is_ours=target.ends_with_us
+            )
             raise
 
 

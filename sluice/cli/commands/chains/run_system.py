@@ -12,19 +12,19 @@ from sluice.embedded.process import use_or_start_system
 
 @dataclass(frozen=True, slots=True)
 class RunSystem:
-    """The system to use. ``ours`` says whether it was started for this command."""
+    """The system to use. ``ends_with_us`` says whether it ends with this command."""
 
     url: str
-    ours: bool
+    ends_with_us: bool
 
 
 @contextmanager
 def provide_system(system: System) -> Iterator[RunSystem]:
     """Provide the system to use. One that was started for commands stops after the last one."""
     if system.url is not None:
-        yield RunSystem(system.url.rstrip("/"), ours=False)
+        yield RunSystem(system.url.rstrip("/"), ends_with_us=False)
         return
     with use_or_start_system(
         Home(system.home), on_start=lambda: err.print("starting an embedded system …")
     ) as embedded:
-        yield RunSystem(embedded.url, ours=embedded.started)
+        yield RunSystem(embedded.url, ends_with_us=embedded.started)
