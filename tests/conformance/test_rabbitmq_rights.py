@@ -138,7 +138,7 @@ async def test_every_service_may_send_and_consume_its_messages(site: Site) -> No
             assert await consumer.depth(queue) == 0
 
 
-async def test_keeper_of_dead_letters_may_list_requeue_and_drop_them(
+async def test_dead_letter_keeper_may_list_requeue_and_drop_messages(
     site: Site,
 ) -> None:
     site.upload(site.document())

@@ -66,7 +66,7 @@ def test_text_that_is_not_yaml_is_left_to_the_check(tmp_path: Path) -> None:
     assert added(tmp_path, f"{TOOL}x: [\n", ORDER) == f"{TOOL}x: [\n"
 
 
-def test_imported_requirements_stay(tmp_path: Path) -> None:
+def test_imported_requirements_of_the_tool_are_kept(tmp_path: Path) -> None:
     (tmp_path / "more.yml").write_text("{class: WorkReuse, enableReuse: true}\n")
     text = added(tmp_path, TOOL.replace("REQUIREMENTS", "[{$import: more.yml}]"), ORDER)
     assert "$import: more.yml" in text
