@@ -117,16 +117,16 @@ class SlotProcesses:
         async with self._starting:
             if self._server is None or self._server.returncode is not None:
                 await self._start_server()
-            ours, theirs = socket.socketpair()
-            with theirs:
+            own_end, other_end = socket.socketpair()
+            with other_end:
                 assert self._control is not None  # noqa: S101 - the server is started above
                 try:
                     number = SLOT_NUMBER.pack(slot)
-                    socket.send_fds(self._control, [number], [theirs.fileno()])
+                    socket.send_fds(self._control, [number], [other_end.fileno()])
                 except OSError:  # The server has just ended.
-                    ours.close()
+                    own_end.close()
                     raise
-        reader, writer = await asyncio.open_connection(sock=ours, limit=_MAX_FRAME)
+        reader, writer = await asyncio.open_connection(sock=own_end, limit=_MAX_FRAME)
         self._writers[slot] = writer
         self._readers[slot] = asyncio.create_task(
             self._read_frames(slot, reader), name=f"slot {slot}"
@@ -193,20 +193,20 @@ class SlotProcesses:
     async def _start_server(self) -> None:
         if self._control is not None:
             self._control.close()
-        ours, theirs = socket.socketpair()
-        with theirs:
+        own_end, other_end = socket.socketpair()
+        with other_end:
             self._server = await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
                 "pilot.runner",
-                str(theirs.fileno()),
+                str(other_end.fileno()),
                 self._settings.model_dump_json(),
                 stdin=asyncio.subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(), *self._inherit),
+                pass_fds=(other_end.fileno(), *self._inherit),
                 env=self._server_environment(),
                 start_new_session=True,
             )
-        self._control = ours
+        self._control = own_end
 
     def _server_environment(self) -> dict[str, str]:
         inherited = {name: os.environ[name] for name in self._environment if name in os.environ}

@@ -91,8 +91,10 @@ def _run_checks(folder: Path, gpus: Sequence[NodeGpu]) -> Iterator[str]:
     _sluice("up", "--detach", "--port", "0", *home)
     try:
         uuids = {node_gpu.gpu.uuid for node_gpu in gpus}
-        for share, most in ((1, 1), (0.5, 2)):
-            yield from _check_sharing(folder, home, share=share, jobs_per_device=most, uuids=uuids)
+        for share, jobs_per_device in ((1, 1), (0.5, 2)):
+            yield from _check_sharing(
+                folder, home, share=share, jobs_per_device=jobs_per_device, uuids=uuids
+            )
         yield from _check_full_gpu(folder, home)
     finally:
         _sluice("down", "--now", *home)

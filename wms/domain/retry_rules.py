@@ -191,17 +191,17 @@ def _request_larger_gpu(current: int, history: History, limits: RetryLimits) -> 
 
     A whole GPU must be larger than the last one; a part of one grows by half.
     """
-    largest = math.inf if limits.largest_gpu is None else limits.largest_gpu
+    largest_gpu = math.inf if limits.largest_gpu is None else limits.largest_gpu
     larger = current + 1
     if history.shared:
-        larger = max(larger, int(min(math.ceil(current * _GPU_MEMORY_FACTOR), largest)))
-    if larger <= largest:
+        larger = max(larger, int(min(math.ceil(current * _GPU_MEMORY_FACTOR), largest_gpu)))
+    if larger <= largest_gpu:
         return larger, ""
     return (
         larger,
         (
             f"not tried again: no node that could run it has a GPU with more than {current} MiB of"
-            f" memory, which it had (the largest GPU has {largest:.0f} MiB)"
+            f" memory, which it had (the largest GPU has {largest_gpu:.0f} MiB)"
         ),
     )
 

@@ -118,8 +118,8 @@ def get_bin_bounds(size: int) -> tuple[float, float]:
 
 def parse_sample(data: list[Any]) -> Sample:
     """Return the histogram of a result of ``Sample.to_json``."""
-    count, total, squares, least, most, sizes = data
-    return Sample(count, total, squares, least, most, dict(sizes))
+    count, total, squares, min_seconds, max_seconds, sizes = data
+    return Sample(count, total, squares, min_seconds, max_seconds, dict(sizes))
 
 
 Samples = dict[TimeKind, Sample]

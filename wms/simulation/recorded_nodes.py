@@ -57,9 +57,9 @@ def change_nodes(groups: Sequence[NodeGroup], changes: ReplayNodes) -> list[Node
     faster = changes.speed or 1.0
     if changes.nodes is None:
         return [_change_group(group, speed=group.speed * faster) for group in groups]
-    largest = max(groups, key=lambda group: group.count)
-    speed = largest.speed * faster
-    return [_change_group(largest, count=changes.nodes, speed=speed, joins=0.0, lives=None)]
+    largest_group = max(groups, key=lambda group: group.count)
+    speed = largest_group.speed * faster
+    return [_change_group(largest_group, count=changes.nodes, speed=speed, joins=0.0, lives=None)]
 
 
 def _change_group(group: NodeGroup, **changes: object) -> NodeGroup:

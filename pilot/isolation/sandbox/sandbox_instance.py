@@ -242,18 +242,18 @@ class SandboxInstance:
         """
         if self._process is not None and self._connection is not None:
             return self._process, self._connection
-        ours, theirs = socket.socketpair()
-        connection = Channel(ours)
-        with theirs:
+        own_end, other_end = socket.socketpair()
+        connection = Channel(own_end)
+        with other_end:
             holder = bare_python(
-                "pilot.isolation.sandbox.holder", theirs.fileno(), package_folder=SOURCES
+                "pilot.isolation.sandbox.holder", other_end.fileno(), package_folder=SOURCES
             )
             try:
                 process = self._sandbox.namespaces(self._sources, self._options).start(
                     holder,
                     streams=(subprocess.DEVNULL, subprocess.DEVNULL, subprocess.PIPE),
                     environment=bare_environment(),
-                    descriptors=[theirs.fileno()],
+                    descriptors=[other_end.fileno()],
                 )
             except OSError as error:
                 connection.close()

@@ -261,21 +261,21 @@ class Checkpoints:
                 file = self._stored_files.get((path, state))
                 stored[path, state] = file or self._store_file(path, state, files.files[path])
             self._require_not_stopped()
-            newest = {file.number for file in self._stored_files.values()}
+            newest_numbers = {file.number for file in self._stored_files.values()}
             checkpoint = KeptCheckpoint(
                 number=0 if self._last_checkpoint is None else self._last_checkpoint.number + 1,
                 taken_at=datetime.now(UTC),
                 files=list(stored.values()),
-                spent=sorted(self._obsolete_files | (self._previous_files - newest)),
+                spent=sorted(self._obsolete_files | (self._previous_files - newest_numbers)),
             )
             self._checkpoint_store.put_list(checkpoint)
         except BaseException:
             self._obsolete_files |= set(range(first, self._next_number))
             self._remove_obsolete_files()
             raise
-        self._obsolete_files |= self._previous_files - newest
+        self._obsolete_files |= self._previous_files - newest_numbers
         self._states, self._stored_files = files.states, stored
-        self._previous_files, self._last_checkpoint = newest, checkpoint
+        self._previous_files, self._last_checkpoint = newest_numbers, checkpoint
         self._remove_obsolete_files()
 
     def _store_file(self, path: bytes, state: FileState, file: int) -> KeptFile:

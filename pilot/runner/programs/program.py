@@ -215,8 +215,8 @@ def create_process_limits(program: Program, limits: ProgramLimits, memory: Memor
     No file can grow beyond the job's disk. Files in memory have the same kernel limit, so it is at
     least the job's memory.
     """
-    largest = largest_file(limits.disk, limits.memory) if program.limit_files else 0
-    return ProcessLimits(data=memory.data_limit, file_size=int(largest * _MIB) or None)
+    max_file_size = largest_file(limits.disk, limits.memory) if program.limit_files else 0
+    return ProcessLimits(data=memory.data_limit, file_size=int(max_file_size * _MIB) or None)
 
 
 def largest_file(disk: float, memory: float) -> float:

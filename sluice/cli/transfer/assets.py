@@ -105,8 +105,8 @@ async def _complete(
     if draft.uid is None:
         assert draft.version is not None  # noqa: S101 - one of both
         asset = await connection.operator.get_asset(name)
-        newest = asset.newest or draft.version
-        return StoredAsset(version=draft.version, new=False, newest=newest.version)
+        newest_version = asset.newest or draft.version
+        return StoredAsset(version=draft.version, new=False, newest=newest_version.version)
     for missing in draft.missing:
         await _send(connection, files[missing.path], missing, name=name, draft=draft.uid)
     return await connection.operator.complete_asset(name, draft.uid)

@@ -76,8 +76,8 @@ def _may(route_policy: RoutePolicy, principal: Principal, path: Mapping[str, Any
         case Unrestricted():
             return True
         case Person(role=role):
-            least = Role.SUBMITTER if route_policy.own else route_policy.role
-            return least is not None and role.includes(least)
+            min_role = Role.SUBMITTER if route_policy.own else route_policy.role
+            return min_role is not None and role.includes(min_role)
         case ServiceCaller(service=service):
             return service in route_policy.services
         case PilotCaller(uid=None):

@@ -50,12 +50,12 @@ class BodyMemory:
         if size > SMALL:
             self._bodies.add(body)
         while sum(other.size for other in self._bodies) > self._max_total_bytes:
-            largest = max(
+            largest_body = max(
                 (other for other in self._bodies if other.arriving is not None),
                 key=lambda other: other.size,
             )
-            self._dismiss(largest)
-            if largest is body:
+            self._dismiss(largest_body)
+            if largest_body is body:
                 break
         if body.dismissed:
             raise NoMemoryForBody

@@ -199,6 +199,6 @@ def _deposits(
     layer: IntArray,
     amplitude: IntArray,
 ) -> Deposits:
-    shortest, longest = DELAYS[part]
-    delay = rng.integers(shortest, longest, len(event_index), endpoint=True)
+    min_delay, max_delay = DELAYS[part]
+    delay = rng.integers(min_delay, max_delay, len(event_index), endpoint=True)
     return Deposits(event_index, encode_channel(part, layer, cells), amplitude, delay)

@@ -45,7 +45,7 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Match | NoMatch:
     Of the latest versions that match, the template of highest priority takes it; of several, the
     first by name. Templates of groups that do not see the data set are ignored.
     """
-    latest = [
+    latest_templates = [
         template
         for template in select_latest(templates)
         if may_take(template.group, dataset.group, dataset.shared_with)
@@ -53,16 +53,22 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Match | NoMatch:
     facts = facts_of(dataset)
     rejection_reasons = {
         template.name: find_rejection_reason(dataset, template.plan, template=template.name)
-        for template in latest
+        for template in latest_templates
     }
-    fitting = [template for template in latest if rejection_reasons[template.name] is None]
+    fitting = [
+        template for template in latest_templates if rejection_reasons[template.name] is None
+    ]
     if not fitting:
-        visible_templates = [each for each in latest if each.group in {EVERYONE, dataset.group}]
+        visible_templates = [
+            each for each in latest_templates if each.group in {EVERYONE, dataset.group}
+        ]
         reasons_by_name = [
             (each.name, rejection_reasons[each.name] or "") for each in visible_templates
         ]
         return NoMatch(
-            _explain_no_match(reasons_by_name, other_count=len(latest) - len(visible_templates))
+            _explain_no_match(
+                reasons_by_name, other_count=len(latest_templates) - len(visible_templates)
+            )
         )
     template, *others = sorted(
         fitting, key=lambda candidate: (-candidate.plan.priority, candidate.name)
@@ -87,11 +93,14 @@ def _template_label(template: Template, dataset: Dataset) -> str:
 
 def select_latest(templates: Iterable[Template]) -> list[Template]:
     """Return the latest version of each template, by name."""
-    latest: dict[str, Template] = {}
+    latest_templates: dict[str, Template] = {}
     for template in templates:
-        if template.name not in latest or template.version > latest[template.name].version:
-            latest[template.name] = template
-    return sorted(latest.values(), key=lambda template: template.name)
+        if (
+            template.name not in latest_templates
+            or template.version > latest_templates[template.name].version
+        ):
+            latest_templates[template.name] = template
+    return sorted(latest_templates.values(), key=lambda template: template.name)
 
 
 def _explain_no_match(rejection_reasons: Sequence[tuple[str, str]], *, other_count: int) -> str:

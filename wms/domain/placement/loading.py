@@ -85,10 +85,10 @@ def group_waiting_kinds(demands: Iterable[Demand]) -> dict[str, list[Demand]]:
         for demand in demands
         if demand.needs.warm is not None and demand.needs.warm.kind is not None
     ]
-    least = max((demand.rank for _, demand in warm), default=0.0) - WARM_RANK_BONUS
+    min_rank = max((demand.rank for _, demand in warm), default=0.0) - WARM_RANK_BONUS
     demands_by_kind: dict[str, list[Demand]] = {}
     for kind, demand in warm:
-        if demand.rank >= least:
+        if demand.rank >= min_rank:
             demands_by_kind.setdefault(kind, []).append(demand)
     return demands_by_kind
 

@@ -266,7 +266,7 @@ def _decide_verdict(
     report_context: _ReportContext,
 ) -> RetryDecision:
     """Return the verdict on the job for this outcome and error class."""
-    peak, full_gpu, largest = report.peak_memory, report.gpu_memory or None, LargestNode()
+    peak, full_gpu, largest_node = report.peak_memory, report.gpu_memory or None, LargestNode()
     if (nodes := report_context.nodes) is not None:
         needs = cached_task.task.needs
         # A pilot's figures are limited to what its own node has.
@@ -274,7 +274,7 @@ def _decide_verdict(
         if full_gpu is not None and needs.gpus is not None:
             part = find_largest_gpu_part(needs.gpus.with_memory(job.gpu_memory), nodes.own_node)
             full_gpu = int(min(full_gpu, part))
-        largest = LargestNode(
+        largest_node = LargestNode(
             find_largest_ram(needs, nodes.active),
             None if full_gpu is None else find_largest_gpu(needs, nodes.active),
         )
@@ -286,7 +286,11 @@ def _decide_verdict(
         waits_for_storage=find_full_storage(cached_task.task, report) is not None,
     )
     return decide_verdict(
-        cached_task, job, end, max_node_losses=report_context.max_node_losses, largest_node=largest
+        cached_task,
+        job,
+        end,
+        max_node_losses=report_context.max_node_losses,
+        largest_node=largest_node,
     )
 
 

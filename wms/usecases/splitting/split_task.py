@@ -210,10 +210,10 @@ async def _make_joined_jobs(
     drafts: list[JobDraft] = []
 
     async def add(*, last: bool) -> int:
-        highest = _require_order(drafts, last_seq, dataset)
-        place = SplitPlace(last_seq=highest)
+        highest_seq = _require_order(drafts, last_seq, dataset)
+        place = SplitPlace(last_seq=highest_seq)
         await _add_page(context, claim, cached_task, drafts, place=place, last=last, before=before)
-        return highest
+        return highest_seq
 
     draft_stream = read_drafts(
         dms, cached_task.task, datasets, page=page, released=before is not None

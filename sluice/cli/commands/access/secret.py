@@ -64,8 +64,10 @@ def set_secret(
         )
     )
     secret = system.ask(lambda c: c.operator.set_secret(new))
-    newest = secret.newest
-    system.answer(secret, f"{secret.name}, version {newest.version}, for {newest.users}")
+    newest_version = secret.newest
+    system.answer(
+        secret, f"{secret.name}, version {newest_version.version}, for {newest_version.users}"
+    )
 
 
 @app.command("list")

@@ -80,11 +80,11 @@ async def follow_with_bars(
 
     ``for_nodes`` is passed to ``follow_chain``.
     """
-    latest: list[ChainTask] = []
+    latest_tasks: list[ChainTask] = []
     with StepBars() as progress:
 
         def show_progress(now: Chain, tasks: Sequence[ChainTask]) -> None:
-            latest[:] = tasks
+            latest_tasks[:] = tasks
             if not quiet:
                 progress.show(now, tasks)
 
@@ -99,7 +99,7 @@ async def follow_with_bars(
             on_outage=err.print,
             for_nodes=for_nodes,
         )
-    return chain, latest
+    return chain, latest_tasks
 
 
 def system_options(system: System) -> list[str]:

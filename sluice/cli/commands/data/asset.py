@@ -93,10 +93,10 @@ def put(
 async def _find_stored_check(connection: Connection, *, name: str) -> AssetCheck | None:
     """Return the check that was stored with the newest version."""
     try:
-        newest = (await connection.operator.get_asset(name)).newest
+        newest_version = (await connection.operator.get_asset(name)).newest
     except NotFound:
         return None
-    return None if newest is None else newest.check
+    return None if newest_version is None else newest_version.check
 
 
 @app.command("list")
@@ -268,15 +268,15 @@ def _get_version(asset: Asset, ref: AssetRef) -> AssetVersion:
 
 
 def _row(asset: Asset) -> tuple[object, ...]:
-    newest = asset.newest
-    if newest is None:
+    newest_version = asset.newest
+    if newest_version is None:
         return asset.name, "taken back", "", "", "", len(asset.versions)
     return (
         asset.name,
-        newest.version,
-        len(newest.files),
-        size_text(newest.size),
-        local_time(newest.created_at),
+        newest_version.version,
+        len(newest_version.files),
+        size_text(newest_version.size),
+        local_time(newest_version.created_at),
         len(asset.versions),
     )
 

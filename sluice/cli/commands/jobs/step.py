@@ -119,10 +119,10 @@ def _priority_text(step: str, own_priority: StepPriority | None) -> str:
 
 
 def _row(load: StepLoad) -> tuple[object, ...]:
-    oldest = local_time(load.oldest)
+    waiting_since = local_time(load.oldest)
     mean = "" if load.mean is None else f"{load.mean:.1f} s"
     priority = "" if load.priority is None else in_full(load.priority.priority)
     if load.is_disabled:
         priority = "disabled"
-    counts = (load.waiting, oldest, load.in_flight, load.pilots)
+    counts = (load.waiting, waiting_since, load.in_flight, load.pilots)
     return (load.step, load.template, *counts, mean, priority)

@@ -381,10 +381,10 @@ def delete(
     """
     run = _run_id(name)
     if run is None:
-        newest = system.ask(lambda c: resolve_template(c, name))
+        newest_template = system.ask(lambda c: resolve_template(c, name))
         confirmation.require(
-            f"delete template {name} with all its versions ({newest.version} is the newest): it"
-            " no longer matches data sets"
+            f"delete template {name} with all its versions ({newest_template.version} is the"
+            " newest): it no longer matches data sets"
         )
     else:
         confirmation.require(f"delete the template {name}, which came with a run")

@@ -117,9 +117,9 @@ def _is_relevant(record: logging.LogRecord) -> bool:
 
 def _raise_file_limit() -> None:
     """Raise the limit of open files, because each spider has a connection."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    _, max_files = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max_files, max_files))
 
 
 async def crawl_all(

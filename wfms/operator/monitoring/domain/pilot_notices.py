@@ -43,13 +43,13 @@ def report_disabled_steps(loads: Iterable[StepLoad]) -> list[Notice]:
 def report_lost_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
     """Return notices of lost pilots that did not restart and that nobody has acknowledged."""
     notices = []
-    latest = {
+    latest_pilots = {
         (pilot.name, pilot.host): pilot
         for pilot in sorted(pilots, key=lambda pilot: pilot.registered_at)
     }
     lost = [
         pilot
-        for pilot in latest.values()
+        for pilot in latest_pilots.values()
         if pilot.state is PilotState.LOST and pilot.acknowledged is None
     ]
     for pilot in sorted(lost, key=lambda pilot: pilot.seen_at, reverse=True):

@@ -80,8 +80,8 @@ async def store_template(
         present = await find_latest_if_same(transaction.connection, name, upload)
         if present is not None:
             return StoreOutcome(present, new=False)
-        latest = await templates.find_latest(transaction.connection, name, ALL)
-        version = 0 if latest is None else latest.version
+        latest_template = await templates.find_latest(transaction.connection, name, ALL)
+        version = 0 if latest_template is None else latest_template.version
         if replaces not in {None, version}:
             raise TemplateVersionConflict(name, version)
         stored = await templates.insert_template(transaction.connection, candidate)
