@@ -74,7 +74,7 @@ class Figures:
         waiting: The number of ready jobs.
         rates: Jobs per second of each round.
         claims: Rows per second of the peer, right after the rounds.
-        prepared: Seconds of the preparation.
+        preparation: Seconds of the preparation.
         processor: Milliseconds per job, by process.
         memory: MiB, by process.
     """
@@ -82,7 +82,7 @@ class Figures:
     waiting: int
     rates: list[float]
     claims: float
-    prepared: float
+    preparation: float
     processor: dict[str, float]
     memory: dict[str, float]
 
@@ -112,7 +112,7 @@ def bench_bookkeeping(
             figure.claims, 1
         )
         details[f"seconds to register files and make jobs, {figure.waiting} waiting"] = round(
-            figure.prepared, 1
+            figure.preparation, 1
         )
         details[f"processor ms per job, {figure.waiting} waiting"] = {
             k: round(v, 3) for k, v in figure.processor.items() if v >= 0.0005
@@ -140,7 +140,7 @@ class _Clients:
     wms: WmsClient
 
 
-async def _measure(system: SystemUnderTest, jobs: int, waiting: int) -> Figures:
+async def _measure(system: SystemUnderTest, jobs: int, waiting_jobs: int) -> Figures:
     async with _connect(system) as clients:
         if [
             pilot
@@ -151,9 +151,9 @@ async def _measure(system: SystemUnderTest, jobs: int, waiting: int) -> Figures:
                 "pilots are at work on this system, and would take the jobs: stop them first"
             )
         started = time.perf_counter()
-        dataset = await _register(clients.dms, ROUNDS * jobs + waiting)
+        dataset = await _register(clients.dms, ROUNDS * jobs + waiting_jobs)
         chain = await _request_chain(clients.operator, dataset)
-        chain, task = await _wait_until_split(clients, chain, ROUNDS * jobs + waiting)
+        chain, task = await _wait_until_split(clients, chain, ROUNDS * jobs + waiting_jobs)
         prepared = time.perf_counter() - started
         await _wait_for_autovacuum(system.database)
         before = system.processor_seconds()
@@ -166,7 +166,7 @@ async def _measure(system: SystemUnderTest, jobs: int, waiting: int) -> Figures:
     processor = {
         name: 1000 * (after[name] - before.get(name, 0.0)) / (ROUNDS * jobs) for name in after
     }
-    return Figures(waiting, rates, claims, prepared, processor, system.peak_memory())
+    return Figures(waiting_jobs, rates, claims, prepared, processor, system.peak_memory())
 
 
 @asynccontextmanager

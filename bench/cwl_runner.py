@@ -38,7 +38,7 @@ def bench_command(rounds: int = 20) -> BenchResult:
             json.dumps({"text": {"class": "File", "path": "text.txt"}})
         )
         programs = Path(sys.executable).parent
-        ours = [
+        sluice_command = [
             str(programs / "sluice"),
             "cwl-runner",
             "--url",
@@ -47,10 +47,10 @@ def bench_command(rounds: int = 20) -> BenchResult:
             "tool.cwl",
             "order.json",
         ]
-        theirs = [str(programs / "cwltool"), "--quiet", "tool.cwl", "order.json"]
-        first = _run(ours, root)
-        _run(theirs, root)
-        pairs = [(_run(ours, root), _run(theirs, root)) for _ in range(rounds)]
+        cwltool_command = [str(programs / "cwltool"), "--quiet", "tool.cwl", "order.json"]
+        first = _run(sluice_command, root)
+        _run(cwltool_command, root)
+        pairs = [(_run(sluice_command, root), _run(cwltool_command, root)) for _ in range(rounds)]
     wall_seconds = [wall for (wall, _), _ in pairs]
     processor = median(used for (_, used), _ in pairs)
     cwltool = median(wall for _, (wall, _) in pairs)

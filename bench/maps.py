@@ -146,11 +146,11 @@ def _compute_digests(contents: Iterable[bytes]) -> list[str]:
     return sorted(hashlib.sha256(content).hexdigest() for content in contents)
 
 
-def _require_same(runner: str, folder: Path, expected: Sequence[str]) -> None:
+def _require_same(runner: str, folder: Path, expected_digests: Sequence[str]) -> None:
     digests = _compute_digests(
         path.read_bytes() for path in folder.rglob("file-*") if path.is_file()
     )
-    if digests != expected:
+    if digests != expected_digests:
         raise AssertionError(
             f"{runner} gave {len(digests)} files that differ from the expected files"
         )

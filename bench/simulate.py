@@ -28,16 +28,17 @@ NORMAL_QUANTILE = 1.96
 class Case:
     """Mean turnaround, one for each seed.
 
-    No policy is below ``bound``. ``unloaded`` is the policy of Sluice if loading cost nothing.
+    No policy is below ``lower_bound``. ``without_loading`` is the policy of Sluice if loading
+    cost nothing.
     """
 
     scenario: str
     pilots: int
     load: float
     watchdog: list[float]
-    ours: list[float]
-    bound: list[float]
-    unloaded: list[float]
+    sluice: list[float]
+    lower_bound: list[float]
+    without_loading: list[float]
 
     @property
     def change(self) -> tuple[float, float]:
@@ -45,13 +46,13 @@ class Case:
 
         It is computed seed by seed, because both policies have the same items.
         """
-        ratios = [our / its - 1 for our, its in zip(self.ours, self.watchdog, strict=True)]
+        ratios = [our / its - 1 for our, its in zip(self.sluice, self.watchdog, strict=True)]
         return fmean(ratios), NORMAL_QUANTILE * stdev(ratios) / math.sqrt(len(ratios))
 
     @property
     def least(self) -> float:
         """Return the relative change if the bound were reached."""
-        return fmean(self.bound) / fmean(self.watchdog) - 1
+        return fmean(self.lower_bound) / fmean(self.watchdog) - 1
 
 
 def bench_simulate(files: Sequence[Path], seeds: int) -> BenchResult:
@@ -108,9 +109,9 @@ def _simulate_policies(simulator: Any, scenario: Any, case: Case) -> None:
 
     free = [kind.model_copy(update={"loading": 0.0}) for kind in scenario.kinds]
     case.watchdog.append(turnaround(policy=PolicyName.WATCHDOG))
-    case.ours.append(turnaround(policy=PolicyName.SLUICE))
-    case.unloaded.append(turnaround(policy=PolicyName.SLUICE, kinds=free))
-    case.bound.append(compute_lower_bound(simulator.list_item_work(scenario), case.pilots))
+    case.sluice.append(turnaround(policy=PolicyName.SLUICE))
+    case.without_loading.append(turnaround(policy=PolicyName.SLUICE, kinds=free))
+    case.lower_bound.append(compute_lower_bound(simulator.list_item_work(scenario), case.pilots))
 
 
 def compute_lower_bound(items: Sequence[tuple[float, float]], pilots: int) -> float:
@@ -152,10 +153,10 @@ def _show(cases: Sequence[Case]) -> None:
         table.add_column(heading, justify="left" if heading == "scenario" else "right")
     for case in cases:
         mean, half = case.change
-        figures = (fmean(each) for each in (case.bound, case.unloaded))
+        figures = (fmean(each) for each in (case.lower_bound, case.without_loading))
         table.add_row(
             case.scenario, str(case.pilots), f"{case.load:g}", f"{fmean(case.watchdog):.0f}",
-            f"{fmean(case.ours):.0f}", f"{mean:+.0%}", f"± {half:.1%}",
+            f"{fmean(case.sluice):.0f}", f"{mean:+.0%}", f"± {half:.1%}",
             *(f"{figure:.0f}" for figure in figures),
         )  # fmt: skip
     out.print(table)

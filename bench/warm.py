@@ -99,10 +99,12 @@ def bench_warm(files: int = 1000, rounds: int = 3) -> BenchResult:
     ):
         inputs = make_files(Path(folder) / "in", files)
         for number in range(rounds):
-            for name, (command, most) in programs.items():
+            for name, (command, job_count) in programs.items():
                 for variant in variants:
                     # Variants that start slowly run fewer jobs.
-                    count = most if variant == _WARM or name == "native" else min(most, 20)
+                    count = (
+                        job_count if variant == _WARM or name == "native" else min(job_count, 20)
+                    )
                     round_inputs = inputs[:count]
                     if variant == _HYPERQUEUE:
                         place = Path(folder) / f"hyperqueue-{name}-{number}"

@@ -15,15 +15,15 @@ class Backoff:
     ``first`` and ``longest`` are in seconds.
     """
 
-    def __init__(self, *, first: float = 0.2, longest: float = 5.0) -> None:
+    def __init__(self, *, first: float = 0.2, max_pause: float = 5.0) -> None:
         self.count = 0
         self._first = first
-        self._longest = longest
+        self._max_pause = max_pause
 
     def next(self) -> float:
         """Count a failure and return the pause after it in seconds."""
         self.count += 1
-        pause = pause_after(self.count, first=self._first, longest=self._longest)
+        pause = pause_after(self.count, first=self._first, max_pause=self._max_pause)
         return pause * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, guards nothing
 
     async def wait(self) -> None:

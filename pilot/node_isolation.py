@@ -68,7 +68,9 @@ def find_configured_sandbox(
         NoSandboxError: A required sandbox is not available.
         OSError: The folder could not be created.
     """
-    sandbox = find_sandbox(settings.sandbox, folder, settings.sandbox_paths, hidden=settings.hidden)
+    sandbox = find_sandbox(
+        settings.sandbox, folder, settings.sandbox_paths, hidden_paths=settings.hidden
+    )
     if isinstance(sandbox, str):
         return sandbox
     if network:

@@ -126,11 +126,11 @@ class PilotRuntime:
         heartbeat = self.core.heartbeat(self._slot_processes.progress())
         return heartbeat.model_copy(update={"trouble": self._describe_trouble()})
 
-    def limit_jobs(self, requested: int) -> int:
-        """Return how many of the ``requested`` jobs the node's disk has space for."""
+    def limit_jobs(self, requested_count: int) -> int:
+        """Return how many of the ``requested_count`` jobs the node's disk has space for."""
         if not has_space(self._run.path):
             return 0
-        return self._disk_pauses.limit_jobs(requested, now().boot_time)
+        return self._disk_pauses.limit_jobs(requested_count, now().boot_time)
 
     def _describe_trouble(self) -> str:
         """Return why the pilot takes no jobs, or an empty string when it takes jobs."""
@@ -230,7 +230,7 @@ class PilotRuntime:
             if slot in self._starts:
                 await self._starts[slot].wait()
             else:
-                self._starts[slot] = Backoff(longest=30.0)
+                self._starts[slot] = Backoff(max_pause=30.0)
             try:
                 await self._slot_processes.start_slot(slot)
             except OSError as error:

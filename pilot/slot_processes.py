@@ -56,11 +56,11 @@ _MAX_FRAME = 1 << 26
 class SlotListener:
     """Callbacks for events of slot processes, called in the event loop."""
 
-    ready: Callable[[int], None]
-    ended: Callable[[int, EndedFrame], None]
-    unloaded: Callable[[int], None]
-    lost: Callable[[int, str], None]
-    released: Callable[[int], None]
+    on_ready: Callable[[int], None]
+    on_end: Callable[[int, EndedFrame], None]
+    on_unload: Callable[[int], None]
+    on_loss: Callable[[int, str], None]
+    on_release: Callable[[int], None]
 
 
 class SlotProcesses:
@@ -89,9 +89,9 @@ class SlotProcesses:
         self._readers: dict[int, asyncio.Task[None]] = {}
         self._pids: dict[int, int] = {}
         #: Slots that are being killed.
-        self._killed: set[int] = set()
+        self._killed_slots: set[int] = set()
         #: Slots that were told to end because they are not needed.
-        self._leaving: set[int] = set()
+        self._leaving_slots: set[int] = set()
         self._stopping = False
         # Slots are often lost together with the server. One of them starts the next server, and the
         # others wait for it.
@@ -117,16 +117,16 @@ class SlotProcesses:
         async with self._starting:
             if self._server is None or self._server.returncode is not None:
                 await self._start_server()
-            ours, theirs = socket.socketpair()
-            with theirs:
+            own_end, other_end = socket.socketpair()
+            with other_end:
                 assert self._control is not None  # noqa: S101 - the server is started above
                 try:
                     number = SLOT_NUMBER.pack(slot)
-                    socket.send_fds(self._control, [number], [theirs.fileno()])
+                    socket.send_fds(self._control, [number], [other_end.fileno()])
                 except OSError:  # The server has just ended.
-                    ours.close()
+                    own_end.close()
                     raise
-        reader, writer = await asyncio.open_connection(sock=ours, limit=_MAX_FRAME)
+        reader, writer = await asyncio.open_connection(sock=own_end, limit=_MAX_FRAME)
         self._writers[slot] = writer
         self._readers[slot] = asyncio.create_task(
             self._read_frames(slot, reader), name=f"slot {slot}"
@@ -147,14 +147,14 @@ class SlotProcesses:
         Afterwards it is treated like a slot that ended by itself.
         """
         log.error("slot.ended", slot=slot, note="it did not stop its job when it was told to")
-        self._killed.add(slot)
+        self._killed_slots.add(slot)
         with suppress(KeyError, ProcessLookupError):  # The slot has just ended.
             os.kill(self._pids[slot], signal.SIGKILL)
 
     def release_slot(self, slot: int) -> None:
         """Let a ready slot without a job end, by closing its connection for writing."""
         log.info("slot.leaves", slot=slot)
-        self._leaving.add(slot)
+        self._leaving_slots.add(slot)
         writer = self._writers.get(slot)
         if writer is not None:  # Without a writer, the slot has just ended.
             writer.write_eof()
@@ -193,20 +193,20 @@ class SlotProcesses:
     async def _start_server(self) -> None:
         if self._control is not None:
             self._control.close()
-        ours, theirs = socket.socketpair()
-        with theirs:
+        own_end, other_end = socket.socketpair()
+        with other_end:
             self._server = await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
                 "pilot.runner",
-                str(theirs.fileno()),
+                str(other_end.fileno()),
                 self._settings.model_dump_json(),
                 stdin=asyncio.subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(), *self._inherit),
+                pass_fds=(other_end.fileno(), *self._inherit),
                 env=self._server_environment(),
                 start_new_session=True,
             )
-        self._control = ours
+        self._control = own_end
 
     def _server_environment(self) -> dict[str, str]:
         inherited = {name: os.environ[name] for name in self._environment if name in os.environ}
@@ -223,11 +223,11 @@ class SlotProcesses:
             frame = from_slot.validate_json(body)
             if isinstance(frame, ReadyFrame):
                 self._pids[slot] = frame.pid
-                self._listener.ready(slot)
+                self._listener.on_ready(slot)
             elif isinstance(frame, UnloadedFrame):
-                self._listener.unloaded(slot)
+                self._listener.on_unload(slot)
             else:
-                self._listener.ended(slot, frame)
+                self._listener.on_end(slot, frame)
         pid = self._pids.pop(slot, None)
         self._writers.pop(slot).close()
         if not self._stopping:
@@ -238,8 +238,8 @@ class SlotProcesses:
 
         ``pid`` is None if the process ended before it was ready.
         """
-        leaving = slot in self._leaving
-        self._leaving.discard(slot)
+        leaving = slot in self._leaving_slots
+        self._leaving_slots.discard(slot)
         if not leaving:
             log.error("slot.lost", slot=slot)
         if self._reap:
@@ -252,11 +252,11 @@ class SlotProcesses:
         if leaving:
             if pid is not None:
                 await asyncio.to_thread(self._delete_slot, pid)
-            listener.released(slot)
+            listener.on_release(slot)
             return
-        was_killed = slot in self._killed
-        self._killed.discard(slot)
-        listener.lost(slot, _NOT_STOPPED if was_killed else "ended unexpectedly")
+        was_killed = slot in self._killed_slots
+        self._killed_slots.discard(slot)
+        listener.on_loss(slot, _NOT_STOPPED if was_killed else "ended unexpectedly")
 
     async def _kill_leftover_processes(self, pid: int | None) -> None:
         """Wait until the process of a slot has ended, and kill the processes that it left."""

@@ -230,11 +230,11 @@ async def _run_loops(
 
 
 async def _wait_until_finished(
-    finished: "asyncio.Task[bool]", tasks: "list[asyncio.Task[None]]"
+    finished_task: "asyncio.Task[bool]", tasks: "list[asyncio.Task[None]]"
 ) -> None:
     pending: set[asyncio.Task[None]] = set(tasks)
-    while not finished.done():
-        done, _ = await asyncio.wait([finished, *pending], return_when=asyncio.FIRST_COMPLETED)
+    while not finished_task.done():
+        done, _ = await asyncio.wait([finished_task, *pending], return_when=asyncio.FIRST_COMPLETED)
         for task in pending & done:
             task.result()
             pending.discard(task)

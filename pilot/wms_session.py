@@ -75,7 +75,7 @@ class WmsSession:
         async with self._lock:
             if self._registration_count != number:
                 return
-            backoff = Backoff(longest=10.0)
+            backoff = Backoff(max_pause=10.0)
             await asyncio.sleep(max(0.0, self._registered_at + _PAUSE - boot_time()))
             while True:
                 try:

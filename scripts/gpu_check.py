@@ -91,18 +91,20 @@ def _run_checks(folder: Path, gpus: Sequence[NodeGpu]) -> Iterator[str]:
     _sluice("up", "--detach", "--port", "0", *home)
     try:
         uuids = {node_gpu.gpu.uuid for node_gpu in gpus}
-        for share, most in ((1, 1), (0.5, 2)):
-            yield from _check_sharing(folder, home, share=share, most=most, uuids=uuids)
+        for share, jobs_per_device in ((1, 1), (0.5, 2)):
+            yield from _check_sharing(
+                folder, home, share=share, jobs_per_device=jobs_per_device, uuids=uuids
+            )
         yield from _check_full_gpu(folder, home)
     finally:
         _sluice("down", "--now", *home)
 
 
 def _check_sharing(
-    folder: Path, home: Sequence[str], *, share: float, most: int, uuids: set[str]
+    folder: Path, home: Sequence[str], *, share: float, jobs_per_device: int, uuids: set[str]
 ) -> Iterator[str]:
-    """Check how jobs share devices; ``most`` jobs have one device at a time."""
-    jobs = 2 * most * len(uuids)
+    """Check how jobs share devices; ``jobs_per_device`` jobs have one device at a time."""
+    jobs = 2 * jobs_per_device * len(uuids)
     done, out = _run(folder, home, LOOK, share=share, jobs=jobs)
     if done.returncode:
         yield f"jobs that ask for {share} of a GPU failed: {done.stderr[-500:]}"
@@ -123,9 +125,9 @@ def _check_sharing(
         yield f"jobs see {sorted({number for number, *_ in outputs})} devices, not 1"
     if not {uuid for uuid, *_ in spans} <= uuids:
         yield "jobs were told of devices that are not this machine's"
-    if most == 1 and overlaps:
+    if jobs_per_device == 1 and overlaps:
         yield f"{overlaps} pairs of jobs had the same whole device at the same time"
-    if most > 1 and not overlaps:
+    if jobs_per_device > 1 and not overlaps:
         yield "no two jobs with halves of a device had it at the same time"
 
 

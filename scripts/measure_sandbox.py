@@ -96,7 +96,7 @@ def main() -> None:
         folder = f"{place}/job"
         os.mkdir(folder)
         sandbox = find_sandbox(
-            "required", Path(place) / "system", [], hidden=[Path(place) / "hidden"]
+            "required", Path(place) / "system", [], hidden_paths=[Path(place) / "hidden"]
         )
         if isinstance(sandbox, str):
             raise SystemExit(sandbox)

@@ -20,8 +20,8 @@ from urllib.parse import unquote, urlsplit
 
 from sluice import cwl_values, storage
 from sluice.cli.connection import Connection, connected
-from sluice.cli.job_order import REQUIREMENTS_KEY, RUNNER_KEYS, read_job_order
-from sluice.cli.order_requirements import add_requirements
+from sluice.cli.job_orders.added_requirements import add_requirements
+from sluice.cli.job_orders.job_order import REQUIREMENTS_KEY, RUNNER_KEYS, read_job_order
 from sluice.cli.template_files import read_template_files, template_name
 from sluice.cli.transfer.parameter_files import (
     dataset_entries,

@@ -168,9 +168,9 @@ class _Requests:
 class _Worker:
     """A worker. The arguments of each request follow the ``fixed`` arguments."""
 
-    def __init__(self, main: Main, fixed: Sequence[str]) -> None:
+    def __init__(self, main: Main, fixed_arguments: Sequence[str]) -> None:
         self._main = main
-        self._fixed = list(fixed)
+        self._fixed_arguments = list(fixed_arguments)
         self._program = sys.argv[0]
         self._stdout_path = os.environ.pop(STDOUT_PATH, None)
         self._environment = dict(os.environ)
@@ -196,7 +196,7 @@ class _Worker:
         os.dup2(output, 1)
         try:
             self._start(request)
-            code = self._run_main([*self._fixed, *request.get("arguments", ())], number)
+            code = self._run_main([*self._fixed_arguments, *request.get("arguments", ())], number)
             code = self._flush(code)
             text = "" if self._in_file else _content(output)
         finally:
@@ -276,7 +276,7 @@ class _Worker:
         if dict(os.environ) != self._environment:
             os.environ.clear()
             os.environ.update(self._environment)
-        sys.argv = [self._program, *self._fixed]
+        sys.argv = [self._program, *self._fixed_arguments]
         stdin, stdout, stderr = self._streams
         sys.stdin = _stream(0) if stdin is None or stdin.closed else stdin
         sys.stdout = _stream(1) if stdout is None or stdout.closed else stdout

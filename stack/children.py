@@ -21,7 +21,7 @@ class Children:
     """
 
     def __init__(self) -> None:
-        self._own: dict[int, asyncio.subprocess.Process] = {}
+        self._own_children: dict[int, asyncio.subprocess.Process] = {}
         self._starting = 0
         #: Children that existed before. They are not ended.
         self._before = {child.pid for child in psutil.Process().children()}
@@ -47,7 +47,7 @@ class Children:
                     stderr=output,
                     start_new_session=True,
                 )
-            self._own[process.pid] = process
+            self._own_children[process.pid] = process
             return process
         finally:
             self._starting -= 1
@@ -78,11 +78,13 @@ class Children:
         """Kill every child that was not started here, with its descendants, and reap ended ones."""
         if self._starting:
             return
-        self._own = {
-            pid: process for pid, process in self._own.items() if process.returncode is None
+        self._own_children = {
+            pid: process
+            for pid, process in self._own_children.items()
+            if process.returncode is None
         }
         for child in psutil.Process().children():
-            if child.pid in self._own or child.pid in self._before:
+            if child.pid in self._own_children or child.pid in self._before:
                 continue
             _kill_tree(child)
             with suppress(ChildProcessError):

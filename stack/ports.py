@@ -27,19 +27,19 @@ def free_ports(count: int) -> list[int]:
     They are outside the range for outgoing connections, which could otherwise take a port while its
     server is down.
     """
-    highest = _read_first_ephemeral_port()
+    end_port = _read_first_ephemeral_port()
     ports: list[int] = []
     for _ in range(100 * count):
         if len(ports) == count:
             return ports
-        port = random.SystemRandom().randrange(MIN_PORT, highest)
+        port = random.SystemRandom().randrange(MIN_PORT, end_port)
         if _is_free(port):
             reserved = socket.socket()
             reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             reserved.bind((LOOPBACK, port))
             _reservations[port] = reserved
             ports.append(port)
-    raise OSError(f"no {count} free ports between {MIN_PORT} and {highest}")
+    raise OSError(f"no {count} free ports between {MIN_PORT} and {end_port}")
 
 
 def _read_first_ephemeral_port() -> int:

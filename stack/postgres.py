@@ -31,8 +31,8 @@ def server_command(data: Path, port: int, options: list[str]) -> list[str]:
     return [*as_system_user(data), str(binaries() / "postgres"), *place, *options]
 
 
-def as_system_user(reached: Path = Path(__file__)) -> list[str]:
-    """Return the prefix of a command that runs it as the server's user, who can enter ``reached``.
+def as_system_user(required_path: Path = Path(__file__)) -> list[str]:
+    """Return the prefix that runs a command as the server's user, who can enter a path.
 
     PostgreSQL refuses to run as root.
 
@@ -42,7 +42,7 @@ def as_system_user(reached: Path = Path(__file__)) -> list[str]:
     if os.geteuid() != 0:
         return []
     user = server_user()
-    return as_user(user.pw_uid, user.pw_gid, reached)
+    return as_user(user.pw_uid, user.pw_gid, required_path)
 
 
 async def initialise(

@@ -37,7 +37,7 @@ class SupervisedProcess:
     children: Children
     log: Path
     tell: Callable[[str], None]
-    changed: Callable[[], None]
+    on_change: Callable[[], None]
     process: asyncio.subprocess.Process | None = None
     starts: int = 0
     exits: list[int] = field(default_factory=list)
@@ -68,18 +68,18 @@ class SupervisedProcess:
         """Wait until the process is ready."""
         await (self.done if self.spec.service.runs_once else self.healthy).wait()
 
-    async def keep(self, others: Mapping[str, Sequence["SupervisedProcess"]]) -> None:
+    async def keep(self, other_processes: Mapping[str, Sequence["SupervisedProcess"]]) -> None:
         """Run the process until it is stopped, or need not be restarted."""
-        await self._await_dependencies(others)
+        await self._await_dependencies(other_processes)
         young_deaths = 1
         while not self.stopping:
             began = asyncio.get_running_loop().time()
-            code = await self._run_once(self._list_required_processes(others))
+            code = await self._run_once(self._list_required_processes(other_processes))
             if self.stopping or not self._should_restart(code):
                 return
             lived = asyncio.get_running_loop().time() - began
             young_deaths = 1 if lived > YOUNG else young_deaths + 1
-            pause = pause_after(young_deaths, first=MIN_PAUSE, longest=MAX_PAUSE)
+            pause = pause_after(young_deaths, first=MIN_PAUSE, max_pause=MAX_PAUSE)
             self.tell(
                 f"{self.name} ended ({_format_reason(code)}); it is started again in {pause:.1f} s;"
                 f" its log: {self.log}"
@@ -122,10 +122,10 @@ class SupervisedProcess:
                 self.process.send_signal(number)
 
     async def _await_dependencies(
-        self, others: Mapping[str, Sequence["SupervisedProcess"]]
+        self, other_processes: Mapping[str, Sequence["SupervisedProcess"]]
     ) -> None:
         for name, dependency in self.spec.service.definition.depends_on.items():
-            for other in others[name]:
+            for other in other_processes[name]:
                 match dependency.condition:
                     case "service_healthy":
                         await other.healthy.wait()
@@ -135,25 +135,25 @@ class SupervisedProcess:
                         pass
 
     def _list_required_processes(
-        self, others: Mapping[str, Sequence["SupervisedProcess"]]
+        self, other_processes: Mapping[str, Sequence["SupervisedProcess"]]
     ) -> list["SupervisedProcess"]:
         """Return what a service needs: the servers, and setups that need only servers."""
         if self.spec.service.kind is not PartKind.SERVICE:
             return []
         servers = {
             name
-            for name, processes in others.items()
+            for name, processes in other_processes.items()
             for process in processes
             if process.spec.service.kind in SERVERS
         }
         setups = {
             name
-            for name, processes in others.items()
+            for name, processes in other_processes.items()
             for process in processes
             if process.spec.service.kind is PartKind.SETUP
             and servers.issuperset(process.spec.service.definition.depends_on)
         }
-        return [process for name in servers | setups for process in others[name]]
+        return [process for name in servers | setups for process in other_processes[name]]
 
     async def _run_once(self, required_processes: Sequence["SupervisedProcess"]) -> int:
         """Run the process once and return its exit status.
@@ -179,7 +179,7 @@ class SupervisedProcess:
         checking = asyncio.create_task(
             self._check_health(required_processes), name=f"health of {self.name}"
         )
-        self.changed()
+        self.on_change()
         code = await self.process.wait()
         checking.cancel()
         for endpoint in self.spec.endpoints.values():
@@ -189,7 +189,7 @@ class SupervisedProcess:
         self.healthy.clear()
         if code == 0:
             self.done.set()
-        self.changed()
+        self.on_change()
         return code
 
     async def _check_health(self, required_processes: Sequence["SupervisedProcess"]) -> None:
@@ -207,7 +207,7 @@ class SupervisedProcess:
         while await self._run_command(command, log=nowhere, limit=limit):
             checks += 1
             await asyncio.sleep(
-                pause_after(checks, first=MIN_HEALTH_PAUSE, longest=MAX_HEALTH_PAUSE)
+                pause_after(checks, first=MIN_HEALTH_PAUSE, max_pause=MAX_HEALTH_PAUSE)
             )
         self._mark_healthy()
 
@@ -222,7 +222,7 @@ class SupervisedProcess:
         if self.spec.health is not None:
             self.tell(f"{self.name} is healthy")
         self.healthy.set()
-        self.changed()
+        self.on_change()
 
     def _should_restart(self, code: int) -> bool:
         match self.spec.service.definition.restart:

@@ -96,7 +96,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
     get_job_secrets = partial(get_secrets, context, operator, sealer)
     tokens, revoked = _create_pilot_tokens(settings), RevokedSites(database)
     pilot_router = pilot_protocol_router(
-        context, dms, get_job_secrets, tokens=tokens, revoked=revoked
+        context, dms, get_job_secrets, tokens=tokens, revoked_sites=revoked
     )
     own = [quotas_router(database, WAITING), audit_router(database)]
     routers = [*(make(context) for make in ROUTERS), pilot_router, *own]
@@ -124,7 +124,9 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
             Gauges(database, context.metrics, declare_gauges(context), health=health.report),
         ],
         end_waiting=context.signal.close,
-        authenticator=_create_pilot_authenticator(settings, database, tokens, revoked=revoked),
+        authenticator=_create_pilot_authenticator(
+            settings, database, tokens, revoked_sites=revoked
+        ),
         metrics=context.metrics,
     )
 
@@ -141,12 +143,12 @@ def _create_pilot_authenticator(
     database: Database,
     tokens: PilotTokens | None,
     *,
-    revoked: RevokedSites,
+    revoked_sites: RevokedSites,
 ) -> Authenticator | None:
     """Return the authenticator of registering and of registered pilots, if any."""
     registering = settings.pilot_token
     authenticators: list[Authenticator] = (
-        [] if tokens is None else [PilotAuthenticator(database, tokens, revoked)]
+        [] if tokens is None else [PilotAuthenticator(database, tokens, revoked_sites)]
     )
     if registering is not None:
         authenticators.append(FixedTokens({registering.get_secret_value(): PilotCaller()}))

@@ -248,7 +248,7 @@ async def note_slice(
     slice_of: SliceOf,
     *,
     first: int,
-    used: int,
+    used_entries: int,
     occasion: str | None,
     dataset: UUID,
 ) -> None:
@@ -258,7 +258,7 @@ async def note_slice(
         slice_of.append_only,
         slice_of.reader,
         slice_of.number,
-        used,
+        used_entries,
         occasion,
         dataset,
         first,

@@ -214,7 +214,7 @@ async def insert_dataset(
     new: NewDataset,
     *,
     period: str | None,
-    whose: Ownership,
+    ownership: Ownership,
 ) -> Dataset | None:
     """Insert a data set and return it; return None if its name or folder is taken.
 
@@ -234,8 +234,8 @@ async def insert_dataset(
                 new.on_demand,
                 new.url,
                 new.model_dump(mode="json"),
-                whose.owner,
-                whose.group,
+                ownership.owner,
+                ownership.group,
                 new.copied,
             )
     except asyncpg.ForeignKeyViolationError as error:

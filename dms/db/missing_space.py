@@ -15,9 +15,9 @@ _DELETE = "DELETE FROM space_needed WHERE storage_id = $1"
 _SELECT = "SELECT storage_id, needed FROM space_needed WHERE told_at > now() - $1::interval"
 
 
-async def upsert_missing_space(connection: Connection, storage: UUID, needed: int) -> None:
+async def upsert_missing_space(connection: Connection, storage: UUID, needed_bytes: int) -> None:
     """Record how many bytes work needs on a storage that lacks space."""
-    await connection.execute(_UPSERT, storage, needed)
+    await connection.execute(_UPSERT, storage, needed_bytes)
 
 
 async def delete_missing_space(connection: Connection, storage: UUID) -> None:

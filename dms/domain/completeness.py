@@ -17,21 +17,23 @@ class UsedNumbers:
     gaps: Sequence[tuple[int, int]] = ()
 
 
-def describe_missing_files(count: int, *, expected: int, used: UsedNumbers) -> str:
+def describe_missing_files(count: int, *, expected_count: int, used_numbers: UsedNumbers) -> str:
     """Say how many files a data set lacks, and which numbers have no file.
 
     Example: "2 more files: 7 of 9 are registered, with numbers from 1 to 9, but no file has
     3, 5 to 6".
     """
-    lacking = expected - count
+    lacking = expected_count - count
     text = (
         f"{lacking} more {'file' if lacking == 1 else 'files'}:"
-        f" {count} of {expected} are registered"
+        f" {count} of {expected_count} are registered"
     )
-    if used.range is None:
+    if used_numbers.range is None:
         return text
-    text += ", with numbers from {} to {}".format(*used.range)
-    if not used.gaps:
+    text += ", with numbers from {} to {}".format(*used_numbers.range)
+    if not used_numbers.gaps:
         return text
-    stretches = [str(first) if first == last else f"{first} to {last}" for first, last in used.gaps]
+    stretches = [
+        str(first) if first == last else f"{first} to {last}" for first, last in used_numbers.gaps
+    ]
     return f"{text}, but no file has {', '.join(stretches)}"

@@ -78,21 +78,25 @@ class NumberInUse(Conflict):
 class ContradictoryFiles(Unprocessable):
     """Two files of one request contradict each other."""
 
-    def __init__(self, name: str, other: str, shared: str) -> None:
+    def __init__(self, name: str, other: str, shared_property: str) -> None:
         super().__init__(
-            f"files {quoted(name)} and {quoted(other)} of the request have the same {shared}",
+            f"files {quoted(name)} and {quoted(other)} of the request have the same"
+            f" {shared_property}",
             file=name,
         )
 
 
 def new_files(
-    submitted: list[SubmittedFile], registered: Mapping[str, KnownFile], *, numbered: bool = True
+    submitted_files: list[SubmittedFile],
+    registered_files: Mapping[str, KnownFile],
+    *,
+    numbered: bool = True,
 ) -> list[SubmittedFile]:
     """Return the files that are not registered yet, each once.
 
     Args:
-        submitted: The files of the request.
-        registered: Registered files by name.
+        submitted_files: The files of the request.
+        registered_files: Registered files by name.
         numbered: Each file must have its own number.
 
     Raises:
@@ -102,9 +106,9 @@ def new_files(
     by_name: dict[str, SubmittedFile] = {}
     by_place: dict[tuple[UUID, str], str] = {}
     by_number: dict[int, str] = {}
-    for file in submitted:
-        if file.name in registered:
-            _require_same(registered[file.name], file)
+    for file in submitted_files:
+        if file.name in registered_files:
+            _require_same(registered_files[file.name], file)
             continue
         other = by_name.setdefault(file.name, file)
         if other != file:
@@ -117,21 +121,24 @@ def new_files(
     return list(by_name.values())
 
 
-def _require_same(registered: KnownFile, submitted: SubmittedFile) -> None:
-    if registered.checksum != submitted.checksum:
+def _require_same(registered_file: KnownFile, submitted_file: SubmittedFile) -> None:
+    if registered_file.checksum != submitted_file.checksum:
         raise FileDiffers(
-            submitted.name,
-            f"checksum: sha256:{registered.checksum.hex()}, not sha256:{submitted.checksum.hex()}",
+            submitted_file.name,
+            f"checksum: sha256:{registered_file.checksum.hex()},"
+            f" not sha256:{submitted_file.checksum.hex()}",
         )
-    if registered.size != submitted.size:
-        raise FileDiffers(submitted.name, f"size: {registered.size} bytes, not {submitted.size}")
-    if registered.seq != submitted.seq:
+    if registered_file.size != submitted_file.size:
         raise FileDiffers(
-            submitted.name,
-            f"place in the data set: number {registered.seq}, not {submitted.seq}",
+            submitted_file.name, f"size: {registered_file.size} bytes, not {submitted_file.size}"
         )
-    if submitted.place not in registered.places:
-        raise FileDiffers(submitted.name, f"url than {submitted.url}")
+    if registered_file.seq != submitted_file.seq:
+        raise FileDiffers(
+            submitted_file.name,
+            f"place in the data set: number {registered_file.seq}, not {submitted_file.seq}",
+        )
+    if submitted_file.place not in registered_file.places:
+        raise FileDiffers(submitted_file.name, f"url than {submitted_file.url}")
 
 
 def require_same_request(

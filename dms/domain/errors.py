@@ -30,14 +30,15 @@ class UnknownDataset(NotFound):
 class QuotaReached(Conflict):
     """A quota of a group or person does not allow more data."""
 
-    def __init__(self, reached: ReachedQuota) -> None:
-        holder, person = reached.holder, reached.holder.kind is HolderKind.PERSON
+    def __init__(self, reached_quota: ReachedQuota) -> None:
+        holder, person = reached_quota.holder, reached_quota.holder.kind is HolderKind.PERSON
         super().__init__(
-            f"{reached}: this would add {reached.quantity.in_words(reached.more)}; delete data sets"
+            f"{reached_quota}: this would add"
+            f" {reached_quota.quantity.in_words(reached_quota.more)}; delete data sets"
             f" of {holder} (`sluice dataset list`), or ask an administrator for more (`sluice"
             f" {'user quota' if person else 'group set'} {holder.name}`)",
             holder=str(holder),
-            quantity=reached.quantity,
+            quantity=reached_quota.quantity,
         )
 
 
@@ -123,14 +124,14 @@ class PieceTooLarge(Unprocessable):
 
 
 class PiecesMissing(Conflict):
-    """A file has not arrived as a whole; ``received`` is the number of bytes from its start."""
+    """A file has not arrived as a whole; ``received_bytes`` counts the bytes from its start."""
 
-    def __init__(self, name: str, received: int, size: int) -> None:
+    def __init__(self, name: str, received_bytes: int, size: int) -> None:
         super().__init__(
-            f"only {received} of the {size} bytes of file {quoted(name)} have arrived: send the"
-            " rest",
+            f"only {received_bytes} of the {size} bytes of file {quoted(name)} have arrived:"
+            " send the rest",
             file=name,
-            received=received,
+            received=received_bytes,
             size=size,
         )
 
@@ -151,12 +152,14 @@ class TooManyFilesForDataset(Conflict):
 class CompletenessDiffers(Conflict):
     """The data set is already to close at another number of files."""
 
-    def __init__(self, uid: UUID, name: str, *, registered: int, requested: int) -> None:
+    def __init__(
+        self, uid: UUID, name: str, *, registered_count: int, requested_count: int
+    ) -> None:
         message = (
-            f"data set {quoted(name)} is to close at {format_count(registered, 'file')},"
-            f" not at {requested}"
+            f"data set {quoted(name)} is to close at {format_count(registered_count, 'file')},"
+            f" not at {requested_count}"
         )
-        super().__init__(message, dataset=uid, known=registered, sent=requested)
+        super().__init__(message, dataset=uid, known=registered_count, sent=requested_count)
 
 
 class UnknownPeriod(Unprocessable):
@@ -186,10 +189,10 @@ def require_order(subject: str, started_at: datetime | None, ended_at: datetime 
 
 
 class UnknownFrameFile(Unprocessable):
-    """A file of a frame is not registered; ``which`` is the detail from the database, if any."""
+    """A file of a frame is not registered; ``detail`` is the detail from the database, if any."""
 
-    def __init__(self, run: int, which: str | None) -> None:
-        super().__init__(f"frames of run {run}: {which or 'a file is not registered'}", run=run)
+    def __init__(self, run: int, detail: str | None) -> None:
+        super().__init__(f"frames of run {run}: {detail or 'a file is not registered'}", run=run)
 
 
 class PlaceRegisteredConcurrently(Exception):

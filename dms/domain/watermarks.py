@@ -3,21 +3,21 @@
 from sluice.contracts.data.datasets import Watermarks
 
 
-def effective_capacity(capacity: int | None, *, used: int, free: float | None) -> int | None:
+def effective_capacity(capacity: int | None, *, used_bytes: int, free: float | None) -> int | None:
     """Return how many bytes a storage may hold; None if that is not known.
 
     This is its capacity or, without one, the used bytes plus those free on its file system.
     """
     if capacity is not None or free is None:
         return capacity
-    return used + int(free)
+    return used_bytes + int(free)
 
 
-def fills(used: int, marks: Watermarks, *, total: int | None, before: bool) -> bool:
+def fills(used_bytes: int, marks: Watermarks, *, total: int | None, before: bool) -> bool:
     """Return whether a storage is filling: from the high watermark until it is below the low one.
 
     Args:
-        used: Bytes on the storage.
+        used_bytes: Bytes on the storage.
         marks: The watermarks.
         total: Bytes that the storage may hold; if a mark needs it and it is None, the state stays.
         before: The storage was filling so far.
@@ -25,7 +25,7 @@ def fills(used: int, marks: Watermarks, *, total: int | None, before: bool) -> b
     mark = marks.low if before else marks.high
     if mark <= 1 and total is None:
         return before
-    return used >= to_bytes(mark, total)
+    return used_bytes >= to_bytes(mark, total)
 
 
 def to_bytes(mark: float, total: int | None) -> float:

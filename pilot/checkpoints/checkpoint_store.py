@@ -97,7 +97,7 @@ class CheckpointStore:
         """
         # ``copied`` equals the size of the file, so that ``fetch`` makes a copy and not a link.
         url = self.file_url(file.number)
-        fetch(url, to, checksum=file.checksum, size=file.size, copied=file.size)
+        fetch(url, to, checksum=file.checksum, size=file.size, copied_bytes=file.size)
 
     def remove_file(self, number: int) -> bool:
         """Remove a checkpoint file and return whether it existed.

@@ -114,9 +114,9 @@ class PilotCore:
         """Return how many jobs to request now."""
         return 0 if self.draining else self._supply.count_jobs_to_request(now)
 
-    def free_capacity(self, now: CurrentTime, requested: int) -> FreeCapacity | None:
-        """Return the capacity for the ``requested`` jobs, or None if the node was not measured."""
-        return None if self.node is BOUNDLESS else self._supply.free_capacity(now, requested)
+    def free_capacity(self, now: CurrentTime, requested_count: int) -> FreeCapacity | None:
+        """Return the capacity for ``requested_count`` jobs; None if the node was not measured."""
+        return None if self.node is BOUNDLESS else self._supply.free_capacity(now, requested_count)
 
     @property
     def warm_workers(self) -> list[WarmWorkerState]:
@@ -128,7 +128,7 @@ class PilotCore:
         return build_heartbeat(
             self._jobs.by_token.values(),
             self.slots,
-            confirmed=self._jobs.confirmed_tokens,
+            confirmed_tokens=self._jobs.confirmed_tokens,
             progress=progress,
         ).model_copy(update={"loaded": self.warm_workers})
 
@@ -321,17 +321,19 @@ class PilotCore:
             if assigned.stopping is None:
                 yield self._stop(assigned, StopReason.SHUTDOWN, now)
 
-    def _stop(self, assigned: AssignedJob, reason: StopReason, now: CurrentTime) -> Instruction:
-        assigned.stopping = reason
-        assigned.stopped_at = now.boot_time if assigned.stopped_at is None else assigned.stopped_at
-        assert assigned.slot is not None  # noqa: S101 - callers drop jobs that wait
-        return StopJob(assigned.slot, assigned.token, reason)
+    def _stop(self, assigned_job: AssignedJob, reason: StopReason, now: CurrentTime) -> Instruction:
+        assigned_job.stopping = reason
+        assigned_job.stopped_at = (
+            now.boot_time if assigned_job.stopped_at is None else assigned_job.stopped_at
+        )
+        assert assigned_job.slot is not None  # noqa: S101 - callers drop jobs that wait
+        return StopJob(assigned_job.slot, assigned_job.token, reason)
 
-    def _forget_job(self, slot: Slot, assigned: AssignedJob, now: CurrentTime) -> None:
-        del self._jobs.by_token[assigned.token]
-        self._jobs.confirm_stopped(assigned)
-        if assigned in slot.queue:
-            slot.queue.remove(assigned)
+    def _forget_job(self, slot: Slot, assigned_job: AssignedJob, now: CurrentTime) -> None:
+        del self._jobs.by_token[assigned_job.token]
+        self._jobs.confirm_stopped(assigned_job)
+        if assigned_job in slot.queue:
+            slot.queue.remove(assigned_job)
         slot.since, slot.started = now.boot_time, now.wall if slot.queue else None
 
     def _forget_tasks(self) -> Iterator[Instruction]:

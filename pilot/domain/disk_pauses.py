@@ -34,15 +34,15 @@ class DiskPauses:
             if boot_time >= self._until:
                 self._failures += 1
             self._until = boot_time + pause_after(
-                self._failures, first=FIRST_PAUSE, longest=MAX_PAUSE
+                self._failures, first=FIRST_PAUSE, max_pause=MAX_PAUSE
             )
 
-    def limit_jobs(self, requested: int, boot_time: float) -> int:
-        """Return how many of the ``requested`` jobs the pilot should take.
+    def limit_jobs(self, requested_count: int, boot_time: float) -> int:
+        """Return how many of the ``requested_count`` jobs the pilot should take.
 
         Returns:
-            0 during a pause, 1 after a pause as a trial, and otherwise ``requested``.
+            0 during a pause, 1 after a pause as a trial, and otherwise ``requested_count``.
         """
         if boot_time < self._until:
             return 0
-        return min(requested, 1) if self.is_persistent else requested
+        return min(requested_count, 1) if self.is_persistent else requested_count

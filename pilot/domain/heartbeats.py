@@ -15,7 +15,7 @@ def build_heartbeat(
     jobs: Iterable[AssignedJob],
     slots: Slots,
     *,
-    confirmed: Iterable[Token],
+    confirmed_tokens: Iterable[Token],
     progress: Mapping[Token, Progress],
 ) -> Heartbeat:
     """Return a heartbeat with every job that the pilot still wants and the commands carried out.
@@ -31,7 +31,7 @@ def build_heartbeat(
             running.append(assigned.started_job(slot.started, progress.get(assigned.token)))
         else:
             waiting.append(JobToken(id=assigned.job.id, attempt=assigned.job.attempt))
-    tokens = [JobToken(id=token[0], attempt=token[1]) for token in confirmed]
+    tokens = [JobToken(id=token[0], attempt=token[1]) for token in confirmed_tokens]
     return Heartbeat(running=running, waiting=waiting, confirmed=tokens)
 
 

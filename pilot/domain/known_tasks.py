@@ -36,15 +36,15 @@ class KnownTasks:
         kinds = ((self.kind(uid), task.step) for uid, task in self._tasks.items())
         return {kind: step for kind, step in kinds if kind is not None}
 
-    def find_position(self, job: AssignedJob, waiting: Sequence[AssignedJob]) -> int:
+    def find_position(self, job: AssignedJob, waiting_jobs: Sequence[AssignedJob]) -> int:
         """Return the position of a new job in the queue.
 
         The job goes to the end, but before trailing jobs of earlier steps of its chain. This keeps
         the intermediate data small.
         """
-        task, position = self[job.job.task_uid], len(waiting)
+        task, position = self[job.job.task_uid], len(waiting_jobs)
         while position:
-            other = self[waiting[position - 1].job.task_uid]
+            other = self[waiting_jobs[position - 1].job.task_uid]
             if other.chain_uid != task.chain_uid or other.depth >= task.depth:
                 break
             position -= 1
@@ -58,12 +58,12 @@ class KnownTasks:
         """Mark a task as the one that had a job last."""
         self._tasks.move_to_end(uid)
 
-    def forget(self, used: set[UUID], *, limit: int) -> list[UUID]:
+    def forget(self, used_tasks: set[UUID], *, limit: int) -> list[UUID]:
         """Remove unused tasks until at most ``limit`` tasks are left, and return the removed uids.
 
         A pilot may run for months, so it cannot keep every task.
         """
-        unused = [uid for uid in self._tasks if uid not in used]
+        unused = [uid for uid in self._tasks if uid not in used_tasks]
         removed = unused[: max(0, len(self._tasks) - limit)]
         for uid in removed:
             del self._tasks[uid]

@@ -81,11 +81,13 @@ class MeanDuration:
         return max(self.mean, running_for)
 
 
-def count_spare_jobs(policy: PrefetchPolicy, *, slots: int, expected: float | None) -> int:
+def count_spare_jobs(policy: PrefetchPolicy, *, slots: int, expected_seconds: float | None) -> int:
     """Return how many jobs should wait besides those that run in ``slots`` slots.
 
     The waiting jobs are ``horizon`` seconds of work. Longer jobs get none.
     """
-    if expected is None or expected >= policy.horizon:
+    if expected_seconds is None or expected_seconds >= policy.horizon:
         return 0
-    return min(slots * policy.max_per_slot, round(slots * policy.horizon / max(expected, 1e-6)))
+    return min(
+        slots * policy.max_per_slot, round(slots * policy.horizon / max(expected_seconds, 1e-6))
+    )

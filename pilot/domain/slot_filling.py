@@ -79,17 +79,19 @@ class SlotFilling:
                 free = free + before - slot.allocation
 
     def _hand(
-        self, assigned: AssignedJob, slot: Slot, allocation: Allocation, now: CurrentTime
+        self, assigned_job: AssignedJob, slot: Slot, allocation: Allocation, now: CurrentTime
     ) -> Iterator[Instruction]:
-        if assigned.job.task_uid not in slot.tasks:
-            slot.tasks.add(assigned.job.task_uid)
-            yield DescribeTask(slot.number, self.tasks[assigned.job.task_uid])
-        assigned.slot, assigned.allocation = slot.number, allocation
-        slot.queue.append(assigned)
-        if slot.queue[0] is assigned:
+        if assigned_job.job.task_uid not in slot.tasks:
+            slot.tasks.add(assigned_job.job.task_uid)
+            yield DescribeTask(slot.number, self.tasks[assigned_job.job.task_uid])
+        assigned_job.slot, assigned_job.allocation = slot.number, allocation
+        slot.queue.append(assigned_job)
+        if slot.queue[0] is assigned_job:
             slot.since, slot.started = now.boot_time, now.wall
-        secrets, gpus = self.tasks[assigned.job.task_uid].needs.secrets, tuple(allocation.gpus)
-        yield RunJob(slot.number, assigned.job, assigned.deadline, secrets=bool(secrets), gpus=gpus)
+        secrets, gpus = self.tasks[assigned_job.job.task_uid].needs.secrets, tuple(allocation.gpus)
+        yield RunJob(
+            slot.number, assigned_job.job, assigned_job.deadline, secrets=bool(secrets), gpus=gpus
+        )
 
     def start_slots(self, number: int) -> Iterator[Instruction]:
         """Start up to ``number`` more slots, as far as the maximum allows."""

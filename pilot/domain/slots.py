@@ -89,15 +89,15 @@ class Slot:
         return None if stopped is None else max(stopped, self.since) + limit
 
     def fit_job(
-        self, assigned: AssignedJob, free: Allocation, devices: Mapping[str, Gpu]
+        self, assigned_job: AssignedJob, free: Allocation, devices: Mapping[str, Gpu]
     ) -> Allocation | None:
         """Return the allocation of a job in this slot, or None if it does not fit.
 
         ``free`` is the free capacity of the node without the allocation of this slot.
         """
         if not self.queue:
-            return find_allocation(free, assigned.request, devices)
-        return find_allocation(free + self.allocation, assigned.request, devices)
+            return find_allocation(free, assigned_job.request, devices)
+        return find_allocation(free + self.allocation, assigned_job.request, devices)
 
 
 class Slots:

@@ -17,16 +17,16 @@ class Supply:
     """State of a pilot at one moment.
 
     Attributes:
-        waiting: Number of the jobs at hand without capacity or a slot.
-        assigned: Number of all jobs of the pilot.
+        waiting_jobs: Number of the jobs at hand without capacity or a slot.
+        assigned_jobs: Number of all jobs of the pilot.
     """
 
     node: NodeCapacity
     slots: Slots
     policy: PrefetchPolicy
     pace: MeanDuration
-    waiting: int
-    assigned: int
+    waiting_jobs: int
+    assigned_jobs: int
 
     @property
     def free(self) -> Allocation:
@@ -43,11 +43,11 @@ class Supply:
         starts = self.starts
         busy = sum(slot.ready for slot in self.slots.busy)
         target = starts + busy + self._count_spare_jobs(starts, now)
-        missing = min(target - self.assigned, self.policy.max_per_lease)
+        missing = min(target - self.assigned_jobs, self.policy.max_per_lease)
         return missing if missing > 0 and (starts > 0 or missing >= max(1, target // 3)) else 0
 
-    def free_capacity(self, now: CurrentTime, requested: int) -> FreeCapacity:
-        """Return the capacity that the ``requested`` jobs must fit in."""
+    def free_capacity(self, now: CurrentTime, requested_count: int) -> FreeCapacity:
+        """Return the capacity that the ``requested_count`` jobs must fit in."""
         long_running = [
             slot.allocation
             for slot in self.slots.busy
@@ -56,7 +56,7 @@ class Supply:
         return FreeCapacity(
             free=self.free.amounts(),
             soon=self._subtract(long_running).amounts(),
-            ahead=max(0, requested - self.starts),
+            ahead=max(0, requested_count - self.starts),
         )
 
     @property
@@ -66,7 +66,7 @@ class Supply:
         Returns:
             0 if a job waits for capacity or no capacity is free.
         """
-        if self.waiting or not self.free.has_any:
+        if self.waiting_jobs or not self.free.has_any:
             return 0
         return len(self.slots.idle) + self.slots.startable
 
@@ -80,7 +80,7 @@ class Supply:
         if starts:
             at_once = max(at_once, int(min(at_once + starts, self.node.amounts.cores)), 1)
         expected = self.pace.expected(max(running, default=0.0))
-        return count_spare_jobs(self.policy, slots=at_once, expected=expected)
+        return count_spare_jobs(self.policy, slots=at_once, expected_seconds=expected)
 
     def _subtract(self, allocations: Iterable[Allocation]) -> Allocation:
         return reduce(operator.sub, allocations, self.node.amounts)

@@ -15,7 +15,7 @@ from sluice.contracts.jobs.warm_workers import LoadState, WarmWorkerState
 from sluice.scheduling.fit import Allocation, find_allocation
 
 
-def find_best_slot(idle: Sequence[Slot], assigned: AssignedJob, slots: Slots) -> Slot | None:
+def find_best_slot(idle: Sequence[Slot], assigned_job: AssignedJob, slots: Slots) -> Slot | None:
     """Return the best idle slot for a job.
 
     A slot with the job's warm worker comes first, then a slot without any. If no slot can be
@@ -24,22 +24,27 @@ def find_best_slot(idle: Sequence[Slot], assigned: AssignedJob, slots: Slots) ->
     Returns:
         None if a new slot is better.
     """
-    if assigned.kind is not None:
+    if assigned_job.kind is not None:
         alike = [
-            slot for slot in idle if slot.warm_worker and slot.warm_worker.kind == assigned.kind
+            slot for slot in idle if slot.warm_worker and slot.warm_worker.kind == assigned_job.kind
         ]
         if alike:
             return max(alike, key=lambda slot: slot.since)
     plain = [slot for slot in idle if slot.warm_worker is None]
     if plain:
-        return next((slot for slot in plain if assigned.job.task_uid in slot.tasks), plain[0])
+        return next((slot for slot in plain if assigned_job.job.task_uid in slot.tasks), plain[0])
     if slots.startable or slots.starting:
         return None
     return min(idle, key=lambda slot: slot.since, default=None)
 
 
 def plan_placement(
-    assigned: AssignedJob, slot: Slot, slots: Slots, *, free: Allocation, devices: Mapping[str, Gpu]
+    assigned_job: AssignedJob,
+    slot: Slot,
+    slots: Slots,
+    *,
+    free: Allocation,
+    devices: Mapping[str, Gpu],
 ) -> tuple[Allocation | None, list[Slot]]:
     """Return the allocation of a job in an idle slot, and the warm workers to unload first.
 
@@ -53,7 +58,7 @@ def plan_placement(
         one for one in slots if one is not slot and one.warm_worker is not None and not one.queue
     ]
     allocation = find_allocation(
-        _subtract_idle_warm_workers(free, others), assigned.request, devices
+        _subtract_idle_warm_workers(free, others), assigned_job.request, devices
     )
     if allocation is not None:
         return allocation, []
@@ -61,7 +66,7 @@ def plan_placement(
     for number in range(len(staying) + 1):
         if (
             find_allocation(
-                _subtract_idle_warm_workers(free, staying[number:]), assigned.request, devices
+                _subtract_idle_warm_workers(free, staying[number:]), assigned_job.request, devices
             )
             is not None
         ):

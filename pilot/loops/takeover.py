@@ -51,7 +51,7 @@ async def take_over(runs: list[RunFolder], session: WmsSession, remover: FileRem
     for reports, run_answers in answered_runs:
         await remover.remove_checkpoints(reports, run_answers)
     for run, urls in files_to_remove:
-        backoff = Backoff(longest=10.0)
+        backoff = Backoff(max_pause=10.0)
         while not await remover.remove(urls):
             await backoff.wait()
         await asyncio.to_thread(_delete, run)
@@ -86,7 +86,7 @@ async def _send(
     reports: list[AttemptReport], run: RunFolder, session: WmsSession
 ) -> dict[Token, AnsweredReport]:
     """Send the reports of a run, and retry until the WMS answers."""
-    backoff = Backoff(longest=10.0)
+    backoff = Backoff(max_pause=10.0)
     while True:
         try:
             return await _send_all(reports, run, session)

@@ -79,21 +79,23 @@ class DeclaredResources:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-def compute_offer(node: NodeResources, declared: DeclaredResources) -> NodeResources:
+def compute_offer(node: NodeResources, declared_resources: DeclaredResources) -> NodeResources:
     """Return the capacity that the pilot offers to jobs.
 
     ``node`` lists only the pilot's own GPUs.
     """
-    part = NodePart.of(declared.part)
-    named_amounts = {name: part.named_amount(amount) for name, amount in declared.named.items()}
+    part = NodePart.of(declared_resources.part)
+    named_amounts = {
+        name: part.named_amount(amount) for name, amount in declared_resources.named.items()
+    }
     return node.model_copy(
         update={
-            "cores": declared.cores or part.cores(node.cores),
-            "ram": declared.memory or part.amount(node.ram),
-            "disk": declared.disk or part.amount(node.disk),
+            "cores": declared_resources.cores or part.cores(node.cores),
+            "ram": declared_resources.memory or part.amount(node.ram),
+            "disk": declared_resources.disk or part.amount(node.disk),
             "named": {name: amount for name, amount in named_amounts.items() if amount},
-            "labels": dict(declared.labels),
-            "part": declared.part,
+            "labels": dict(declared_resources.labels),
+            "part": declared_resources.part,
         }
     )
 

@@ -121,7 +121,7 @@ class UnansweredReports:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._waiting: dict[str, set[Token]] = {}
-        self._latest: dict[str, str] = {}
+        self._latest_journals: dict[str, str] = {}
 
     def expect(self, journal: str, token: Token) -> None:
         """Record that a report in ``journal`` needs an answer.
@@ -129,8 +129,8 @@ class UnansweredReports:
         Earlier journals of the same writer are complete from now on.
         """
         writer = journal.split(".", 1)[0]
-        before = self._latest.get(writer)
-        self._latest[writer] = journal
+        before = self._latest_journals.get(writer)
+        self._latest_journals[writer] = journal
         self._waiting.setdefault(journal, set()).add(token)
         if before is not None and before != journal:
             self._remove_if_done(before)
@@ -141,13 +141,13 @@ class UnansweredReports:
         if waiting is None:
             return
         waiting.difference_update(tokens)
-        if waiting or journal in self._latest.values():
+        if waiting or journal in self._latest_journals.values():
             with open(self._folder / (journal + _ANSWERED), "a") as file:
                 file.writelines(json.dumps(token) + "\n" for token in tokens)
         self._remove_if_done(journal)
 
     def _remove_if_done(self, journal: str) -> None:
-        if self._waiting.get(journal) or journal in self._latest.values():
+        if self._waiting.get(journal) or journal in self._latest_journals.values():
             return
         self._waiting.pop(journal, None)
         for name in (journal, journal + _ANSWERED):

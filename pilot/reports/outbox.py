@@ -46,7 +46,7 @@ class Outbox:
         self.empty.set()
         self._journal = Journal(journals, "pilot")
         self._journals = UnansweredReports(journals)
-        self._unanswered: dict[Token, _Unanswered] = {}
+        self._unanswered_reports: dict[Token, _Unanswered] = {}
 
     def add(self, report: AttemptReport, journal: str | None = None) -> None:
         """Add a report.
@@ -71,12 +71,12 @@ class Outbox:
                 )
         if journal is not None:
             self._journals.expect(journal, token)
-        self._unanswered[token] = _Unanswered(report, journal)
+        self._unanswered_reports[token] = _Unanswered(report, journal)
         self._signal()
 
     def next_batch(self) -> list[AttemptReport]:
         """Return the next reports to send."""
-        return [entry.report for entry in islice(self._unanswered.values(), _MAX_PER_CALL)]
+        return [entry.report for entry in islice(self._unanswered_reports.values(), _MAX_PER_CALL)]
 
     async def process_answers(self, batch: list[AttemptReport], answers: ReportAnswers) -> None:
         """Process the answers to a batch and drop the answered reports.
@@ -110,7 +110,7 @@ class Outbox:
     def _forget_reports(self, tokens: list[Token]) -> None:
         by_journal: defaultdict[str, list[Token]] = defaultdict(list)
         for token in tokens:
-            entry = self._unanswered.pop(token, None)
+            entry = self._unanswered_reports.pop(token, None)
             if entry is not None and entry.journal is not None:
                 by_journal[entry.journal].append(token)
         for journal, answered in by_journal.items():
@@ -128,7 +128,7 @@ class Outbox:
         self._signal()
 
     def _signal(self) -> None:
-        if self._unanswered:
+        if self._unanswered_reports:
             self.waiting.set()
             self.empty.clear()
         else:

@@ -70,16 +70,16 @@ def stage_in_error(name: str, error: StorageError) -> AttemptError:
     )
 
 
-def stage_out_error(name: str, error: StorageError, *, needed: int = 0) -> AttemptError:
+def stage_out_error(name: str, error: StorageError, *, needed_bytes: int = 0) -> AttemptError:
     """Return the failure for an output file that could not be staged out.
 
-    ``needed`` is the size of all outputs of the job in bytes.
+    ``needed_bytes`` is the size of all outputs of the job in bytes.
     """
     if isinstance(error, StorageFull):
         return AttemptError(
             ErrorClass.NO_SPACE,
             f"no space for output file {quoted(name)}: the storage at {error.url} is full",
-            no_space=FullStorage(storage=error.url, needed=needed),
+            no_space=FullStorage(storage=error.url, needed=needed_bytes),
         )
     return AttemptError(
         ErrorClass.STAGE_OUT_FAILED, f"output file {quoted(name)} could not be written: {error}"

@@ -19,7 +19,7 @@ class Redaction:
         self._replacements = {
             (value.strip() or value).encode(): text.encode() for value, text in replacements.items()
         }
-        self._longest = max(map(len, self._replacements), default=0)
+        self._max_length = max(map(len, self._replacements), default=0)
         longest_first = sorted(self._replacements, key=len, reverse=True)
         self._pattern = re.compile(b"|".join(map(re.escape, longest_first)))
 
@@ -66,7 +66,7 @@ class Redaction:
         Raises:
             OSError: The file could not be read.
         """
-        margin = max(0, self._longest - 1)
+        margin = max(0, self._max_length - 1)
         first = max(0, start - margin)
         return first, os.pread(file, end + margin - first, first)
 

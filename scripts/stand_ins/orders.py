@@ -52,9 +52,9 @@ class _Maker:
         self._folder = folder
         self._leave_out = cycle((nulls, False))
 
-    def make(self, declared: Any, name: str, suffixes: Sequence[str]) -> Any:
+    def make(self, declared_type: Any, name: str, suffixes: Sequence[str]) -> Any:
         """Return a value of a type."""
-        kind, is_optional = choose_type(declared, self._types)
+        kind, is_optional = choose_type(declared_type, self._types)
         if is_optional and next(self._leave_out):
             return None
         match kind:

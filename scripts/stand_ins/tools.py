@@ -88,9 +88,9 @@ class _Writer:
         self._types = types
         self._nulls = nulls
 
-    def write(self, declared: Any, name: str, suffixes: Sequence[str]) -> str:
+    def write(self, declared_type: Any, name: str, suffixes: Sequence[str]) -> str:
         """Return JavaScript for a value of a type."""
-        kind, is_optional = choose_type(declared, self._types)
+        kind, is_optional = choose_type(declared_type, self._types)
         value = self._write_value(kind, name, suffixes)
         return f"(number % 2 ? null : {value})" if is_optional and self._nulls else value
 

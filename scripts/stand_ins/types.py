@@ -10,14 +10,14 @@ from sluice.text.identifiers import local_name
 _STRUCTURES = ("array", "record", "enum")
 
 
-def list_ports(declared: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+def list_ports(declared_type: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the name and the declaration of each input or output."""
-    if isinstance(declared, dict):
-        for name, port in declared.items():
+    if isinstance(declared_type, dict):
+        for name, port in declared_type.items():
             is_declaration = isinstance(port, dict) and port.get("type") not in _STRUCTURES
             yield name, port if is_declaration else {"type": port}
     else:
-        for port in declared or ():
+        for port in declared_type or ():
             yield (
                 (local_name(port["id"]), port) if isinstance(port, dict) else (local_name(port), {})
             )
@@ -47,9 +47,9 @@ def _list_definitions(requirements: Any) -> Iterator[dict[str, Any]]:
         yield from (kind for kind in body.get("types") or () if "name" in kind)
 
 
-def choose_type(declared: Any, types: Mapping[str, Any]) -> tuple[Any, bool]:
+def choose_type(declared_type: Any, types: Mapping[str, Any]) -> tuple[Any, bool]:
     """Return the first alternative of a type that is not null, and whether null is another."""
-    kind = normal_type(declared)
+    kind = normal_type(declared_type)
     alternatives = kind if isinstance(kind, list) else [kind]
     first = next((each for each in alternatives if each != "null"), "null")
     if isinstance(first, str) and local_name(first) in types:

@@ -21,13 +21,13 @@ COMMANDS = {
     "up": ("sluice.cli.commands.system.up", "up"),
     "down": ("sluice.cli.commands.system.up", "down"),
     "status": ("sluice.cli.commands.system.up", "status"),
-    "login": ("sluice.cli.commands.accounts.login", "login"),
-    "logout": ("sluice.cli.commands.accounts.login", "logout"),
-    "whoami": ("sluice.cli.commands.accounts.login", "whoami"),
+    "login": ("sluice.cli.commands.access.login", "login"),
+    "logout": ("sluice.cli.commands.access.login", "logout"),
+    "whoami": ("sluice.cli.commands.access.login", "whoami"),
     "doctor": ("sluice.cli.commands.system.doctor", "doctor"),
-    "logs": ("sluice.cli.commands.system.logs", "logs"),
+    "logs": ("sluice.cli.commands.jobs.logs", "logs"),
     "run": ("sluice.cli.commands.chains.run", "run"),
-    "simulate": ("sluice.cli.commands.nodes.simulate", "simulate"),
+    "simulate": ("sluice.cli.commands.jobs.simulate", "simulate"),
     "stats": ("sluice.cli.commands.chains.stats", "stats"),
     "serve": ("sluice.cli.commands.system.serve", "serve"),
     "cwl-runner": ("sluice.cli.commands.chains.cwl_runner", "cwl_runner"),
@@ -39,24 +39,24 @@ GROUPS = {
     "period": "sluice.cli.commands.data.period",
     "detector-run": "sluice.cli.commands.data.detector_run",
     "storage": "sluice.cli.commands.data.storage",
-    "asset": "sluice.cli.commands.templates.asset",
+    "asset": "sluice.cli.commands.data.asset",
     "tool": "sluice.cli.commands.templates.tool",
     "pipeline": "sluice.cli.commands.templates.pipeline",
-    "user": "sluice.cli.commands.accounts.user",
-    "group": "sluice.cli.commands.accounts.group",
-    "token": "sluice.cli.commands.accounts.token",
-    "secret": "sluice.cli.commands.accounts.secret",
+    "user": "sluice.cli.commands.access.user",
+    "group": "sluice.cli.commands.access.group",
+    "token": "sluice.cli.commands.access.token",
+    "secret": "sluice.cli.commands.access.secret",
     "chain": "sluice.cli.commands.chains.chain",
-    "task": "sluice.cli.commands.chains.task",
-    "job": "sluice.cli.commands.chains.job",
-    "pilot": "sluice.cli.commands.nodes.pilot",
-    "site": "sluice.cli.commands.nodes.site",
-    "step": "sluice.cli.commands.human_tasks.step",
+    "task": "sluice.cli.commands.jobs.task",
+    "job": "sluice.cli.commands.jobs.job",
+    "pilot": "sluice.cli.commands.pilots.pilot",
+    "site": "sluice.cli.commands.pilots.site",
+    "step": "sluice.cli.commands.jobs.step",
     "ask": "sluice.cli.commands.human_tasks.ask",
-    "limit": "sluice.cli.commands.nodes.limit",
-    "queue": "sluice.cli.commands.nodes.queue",
+    "limit": "sluice.cli.commands.jobs.limit",
+    "queue": "sluice.cli.commands.system.queue",
     "attention": "sluice.cli.commands.chains.attention",
-    "audit": "sluice.cli.commands.accounts.audit",
+    "audit": "sluice.cli.commands.access.audit",
 }
 #: Not in the wheel: in a clone, the folder of benchmarks is beside the package.
 if (Path(__file__).parents[2] / "bench" / "commands.py").exists():
@@ -114,11 +114,11 @@ def _describe_invalid_value(error: ValidationError, parameter: Any) -> str:
     return message + ("" if has_value else f", not {quoted(fault['input'])}")
 
 
-def command_line(only: str | None = None) -> typer.Typer:
+def command_line(only_command: str | None = None) -> typer.Typer:
     """Return the application with all commands, or with a single one.
 
     Args:
-        only: The name of the single command. If no command has this name, all are included.
+        only_command: The name of the single command. If no command has this name, all are included.
     """
     app = typer.Typer(
         cls=Commands,
@@ -128,14 +128,14 @@ def command_line(only: str | None = None) -> typer.Typer:
         help="Workflow management for data that never stops arriving.",
     )
     app.callback()(_options)
-    is_known = only in COMMANDS or only in GROUPS
+    is_known = only_command in COMMANDS or only_command in GROUPS
     for name, (module, function) in COMMANDS.items():
-        if not is_known or name == only:
+        if not is_known or name == only_command:
             app.command(name, context_settings=_SETTINGS.get(name))(
                 getattr(importlib.import_module(module), function)
             )
     for name, module in GROUPS.items():
-        if not is_known or name == only:
+        if not is_known or name == only_command:
             app.add_typer(importlib.import_module(module).app, name=name)
     _unify_help(app)
     return app

@@ -116,10 +116,10 @@ class ChainsClient(SharedChainCalls, QuotaCalls):
             "POST", f"{API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus
         )
 
-    async def report_task_end(self, ended: TaskEnded) -> Release:
+    async def report_task_end(self, task_ended: TaskEnded) -> Release:
         """Report the end of a task, and return what is to be deleted. Repeating the call is safe.
 
         Raises:
             NotFound: There is no such task.
         """
-        return await self.call("POST", f"{API}/tasks/finished", body=ended, answer=Release)
+        return await self.call("POST", f"{API}/tasks/finished", body=task_ended, answer=Release)

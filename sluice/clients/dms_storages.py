@@ -52,15 +52,15 @@ class StorageCalls(ServiceClient):
         """Remove the watermarks of a storage."""
         return await self.call("DELETE", build_path("storages", name, "marks"), answer=Storage)
 
-    async def report_needed_space(self, name: str, needed: int | None) -> StorageSpace:
+    async def report_needed_space(self, name: str, needed_bytes: int | None) -> StorageSpace:
         """Report that jobs wait for space on a storage, and return its free space.
 
-        ``needed`` is None when no more jobs wait.
+        ``needed_bytes`` is None when no more jobs wait.
         """
         return await self.call(
             "PUT",
             build_path("storages", name, "needed"),
-            body=SpaceNeeded(needed=needed),
+            body=SpaceNeeded(needed=needed_bytes),
             answer=StorageSpace,
         )
 

@@ -189,8 +189,8 @@ def _plan(
     if not findings.failed:
         check_scatters(flow, findings)
         check_pairs(flow, findings)
-    check_expressions(template.unflattened, findings)
-    warn_of_tool_fields(template.unflattened, findings)
+    check_expressions(template.unflattened_document, findings)
+    warn_of_tool_fields(template.unflattened_document, findings)
     if not is_valid:
         check_with_cwltool(template, findings)
     return None if findings.failed else assemble_plan(template, flow, needs, name=name)

@@ -40,7 +40,11 @@ class ClientLease:
         self._deliberate = deliberate
         self._rest = RestConnection(url)
         self._path = f"/client-leases/{uuid4()}"
-        self._owned: dict[str, list[str]] = {"chains": [], "datasets": [], "run_templates": []}
+        self._owned_objects: dict[str, list[str]] = {
+            "chains": [],
+            "datasets": [],
+            "run_templates": [],
+        }
         self._discard = discard
         self._lock = threading.Lock()
         self._ended = threading.Event()
@@ -77,7 +81,7 @@ class ClientLease:
     @property
     def datasets(self) -> list[str]:
         """Return the data sets that the lease owns."""
-        return list(self._owned["datasets"])
+        return list(self._owned_objects["datasets"])
 
     def own(
         self,
@@ -90,7 +94,9 @@ class ClientLease:
         added = {"chains": chains, "datasets": datasets, "run_templates": run_templates}
         with self._lock:
             for name, uids in added.items():
-                self._owned[name] += [uid for uid in map(str, uids) if uid not in self._owned[name]]
+                self._owned_objects[name] += [
+                    uid for uid in map(str, uids) if uid not in self._owned_objects[name]
+                ]
         self._renew()
         if self._renewal_thread is None and not self._ended.is_set():
             self._renewal_thread = threading.Thread(
@@ -102,8 +108,8 @@ class ClientLease:
         """Own a chain instead of its input data sets, which belong to the chain from now on."""
         chain_datasets = set(datasets)
         with self._lock:
-            self._owned["datasets"] = [
-                uid for uid in self._owned["datasets"] if uid not in chain_datasets
+            self._owned_objects["datasets"] = [
+                uid for uid in self._owned_objects["datasets"] if uid not in chain_datasets
             ]
         self.own(chains=[chain], run_templates=[run_template])
 
@@ -118,7 +124,9 @@ class ClientLease:
         """
         with self._lock:
             try:
-                lease = self._rest.put(self._path, {**self._owned, "discard": self._discard})
+                lease = self._rest.put(
+                    self._path, {**self._owned_objects, "discard": self._discard}
+                )
                 self._seconds = float(lease["seconds"])
                 self._pause = self._seconds / _RENEWALS
             except RequestRefusedError as error:

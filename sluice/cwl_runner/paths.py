@@ -67,17 +67,17 @@ def escape_paths(text: str, folder: Path) -> str:
     return "".join([*parts, text[end:]])
 
 
-def _path_nodes(node: Any, visited: set[int]) -> Iterator[yaml.ScalarNode]:
+def _path_nodes(node: Any, visited_ids: set[int]) -> Iterator[yaml.ScalarNode]:
     """Yield the paths of all Files and Directories without a location.
 
-    ``visited`` has the identities of visited nodes, because an alias leads to a node again.
+    ``visited_ids`` has the identities of visited nodes, because an alias leads to a node again.
     """
-    if id(node) in visited:
+    if id(node) in visited_ids:
         return
-    visited.add(id(node))
+    visited_ids.add(id(node))
     if isinstance(node, yaml.SequenceNode):
         for child in node.value:
-            yield from _path_nodes(child, visited)
+            yield from _path_nodes(child, visited_ids)
     elif isinstance(node, yaml.MappingNode):
         fields = {key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode)}
         path, kind = fields.get("path"), fields.get("class")
@@ -87,4 +87,4 @@ def _path_nodes(node: Any, visited: set[int]) -> Iterator[yaml.ScalarNode]:
         if is_file and isinstance(path, yaml.ScalarNode) and path.style not in ("|", ">"):
             yield path
         for child in fields.values():
-            yield from _path_nodes(child, visited)
+            yield from _path_nodes(child, visited_ids)

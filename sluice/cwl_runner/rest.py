@@ -122,7 +122,7 @@ class RestConnection:
         )
         if response.status >= HTTPStatus.BAD_REQUEST:
             too_old = too_old_text(self.url, method, route)
-            detail = _problem_text(response, text, too_old=too_old, unexpected=unexpected)
+            detail = _problem_text(response, text, too_old=too_old, unexpected_answer=unexpected)
             raise RequestRefusedError(response.status, detail)
         if response.status == HTTPStatus.NO_CONTENT:
             return None
@@ -196,12 +196,12 @@ def _describe_error(error: http.client.HTTPException | OSError) -> str:
 
 
 def _problem_text(
-    response: http.client.HTTPResponse, text: bytes, *, too_old: str, unexpected: str
+    response: http.client.HTTPResponse, text: bytes, *, too_old: str, unexpected_answer: str
 ) -> str:
     """Return the sentence of an RFC 9457 problem.
 
     Returns:
-        ``too_old`` if the system lacks the route, ``unexpected`` if the answer is not JSON.
+        ``too_old`` if the system lacks the route, ``unexpected_answer`` if the answer is not JSON.
     """
     try:
         problem = json.loads(text)
@@ -209,6 +209,6 @@ def _problem_text(
             return too_old
         return str(problem.get("detail") or problem["title"])
     except (ValueError, RecursionError):
-        return unexpected
+        return unexpected_answer
     except (KeyError, AttributeError):
         return f"{response.status} {response.reason}"

@@ -118,12 +118,12 @@ def _put_folder(source: str, url: str) -> StoredFile:
         return put(archive, url)
 
 
-def _file_entry(seq: int, url: str, stored: StoredFile) -> dict[str, Any]:
+def _file_entry(seq: int, url: str, stored_file: StoredFile) -> dict[str, Any]:
     """Return the entry that registers a stored file in a data set."""
     return {
         "seq": seq,
         "name": url.rsplit("/", 1)[1],
-        "size": stored.size,
-        "checksum": stored.checksum,
+        "size": stored_file.size,
+        "checksum": stored_file.checksum,
         "url": url,
     }

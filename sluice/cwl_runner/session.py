@@ -271,7 +271,7 @@ class RunnerSession:
 
 
 def _pause_after(polls: int) -> float:
-    return pause_after(polls, first=_FIRST_POLL, longest=_MAX_POLL, factor=_POLL_GROWTH)
+    return pause_after(polls, first=_FIRST_POLL, max_pause=_MAX_POLL, factor=_POLL_GROWTH)
 
 
 def _name_words(process: str) -> list[str]:

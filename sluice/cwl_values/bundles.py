@@ -132,13 +132,13 @@ _NO_ARCHIVE = (
 _MISSING = object()
 
 
-def find_free_name(name: str, used: set[str]) -> str:
-    """Return ``name``, or a similar name that is not ``used``, and mark it as taken."""
+def find_free_name(name: str, used_names: set[str]) -> str:
+    """Return ``name``, or a similar name that is not in ``used_names``, and add it there."""
     free, number = name, 1
-    while free in used:
+    while free in used_names:
         number += 1
         free = f"{name}_{number}"
-    used.add(free)
+    used_names.add(free)
     return free
 
 

@@ -40,20 +40,22 @@ class Access:
     def guard(
         self,
         app: ASGIApp,
-        others: Iterable[Authenticator],
+        other_authenticators: Iterable[Authenticator],
         account_authentication: AccountAuthentication,
     ) -> ASGIApp:
         """Return ``app`` behind authentication.
 
         Args:
             app: The application.
-            others: Authenticators of the tokens that the services issue.
+            other_authenticators: Authenticators of the tokens that the services issue.
             account_authentication: The authentication of people with accounts.
         """
         # No account can have this name.
         own = FixedTokens({self._token: Person(f"{_user()} (owner)", Role.ADMIN)})
         pilots = FixedTokens({self._pilot_token: PilotCaller()})
-        return account_authentication.guard(app, [pilots, *others], cookie=self._cookie, own=own)
+        return account_authentication.guard(
+            app, [pilots, *other_authenticators], cookie=self._cookie, own_authenticator=own
+        )
 
     def set_address(self, url: str) -> "Access":
         """Set the address of the system, and return this object."""

@@ -64,7 +64,9 @@ def demonstration_system(
     """
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     settings = {"PATH": programs, **settings}
-    running = start_detached(Home(folder / SYSTEM), [*options], ours=not keep, settings=settings)
+    running = start_detached(
+        Home(folder / SYSTEM), [*options], ends_with_us=not keep, settings=settings
+    )
     try:
         require_pilots(running.url)
     except BaseException:

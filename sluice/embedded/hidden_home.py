@@ -38,12 +38,12 @@ def require_hidden(home: Path) -> None:
 class StoragePlaces:
     """Folders for storages.
 
-    ``hidden`` has folders that pilots hide from tools. ``excluded`` has real folders that tools
-    see, where no storage may be added while the system runs.
+    ``hidden_folders`` has folders that pilots hide from tools. ``excluded_folders`` has real
+    folders that tools see, where no storage may be added while the system runs.
     """
 
-    hidden: list[Path] = field(default_factory=list)
-    excluded: list[str] = field(default_factory=list)
+    hidden_folders: list[Path] = field(default_factory=list)
+    excluded_folders: list[str] = field(default_factory=list)
 
 
 def storage_places(home: Path, roots: Sequence[str]) -> StoragePlaces:
@@ -70,8 +70,8 @@ def storage_places(home: Path, roots: Sequence[str]) -> StoragePlaces:
     ]
     existing_roots = [root for root in visible_roots if os.path.isdir(root)]
     return StoragePlaces(
-        hidden=[Path(root) for root in existing_roots],
-        excluded=[
+        hidden_folders=[Path(root) for root in existing_roots],
+        excluded_folders=[
             *visible_folders,
             *(root for root in visible_roots if root not in existing_roots),
         ],
@@ -83,7 +83,7 @@ def _visible(home: Path) -> VisiblePaths:
     if os.environ.get("SLUICE_PILOT_SANDBOX") == "off" or shutil.which("bwrap") is None:
         return VisiblePaths()
     search_path = os.environ.get("PATH", os.defpath)
-    return visible_paths(search_path, _added_paths(), hidden=[str(home)])
+    return visible_paths(search_path, _added_paths(), hidden_paths=[str(home)])
 
 
 def _added_paths() -> list[str]:

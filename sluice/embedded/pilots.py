@@ -91,7 +91,7 @@ class PilotProcesses:
                 home.logs / f"pilot-{name}.log",
                 part=part if count > 1 else None,
                 token=token,
-                hidden=(home.root, *storages),
+                hidden_folders=(home.root, *storages),
             )
             for name, part in names.items()
         ]

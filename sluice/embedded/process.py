@@ -36,7 +36,7 @@ def start_detached(
     home: Home,
     options: list[str],
     *,
-    ours: bool = False,
+    ends_with_us: bool = False,
     settings: Mapping[str, str] = MappingProxyType({}),
 ) -> RunningSystem:
     """Start `sluice up` as a separate process and return when it is ready.
@@ -46,17 +46,17 @@ def start_detached(
     Args:
         home: The home folder.
         options: Further options of the command.
-        ours: The system ends with this process unless others use it then.
+        ends_with_us: The system ends with this process unless others use it then.
         settings: Variables of the system's environment.
 
     Raises:
         OSError: The system does not start. The message has its reason.
     """
-    if ours:
+    if ends_with_us:
         user = SystemUser(home)
         user.join()
         _joined_users.append(user)
-    return _start(home, options, settings, while_used=ours)
+    return _start(home, options, settings, while_used=ends_with_us)
 
 
 #: The memberships in systems that this process keeps until it ends.
@@ -96,13 +96,13 @@ def _start(
 class SharedSystem:
     """A ready system. ``started`` says that ``use_or_start_system`` started it for this user."""
 
-    running: RunningSystem
+    running_system: RunningSystem
     started: bool
 
     @property
     def url(self) -> str:
         """Return the address of the system."""
-        return self.running.url
+        return self.running_system.url
 
 
 @contextmanager

@@ -39,7 +39,7 @@ def build_service(
     settings = _settings(name, database_url=database_url, broker_url=database_url, **own)
     if name == "dms":
         settings = _with_roots(settings, [str(home.storages), *storage_roots])
-        excluded = shlex.join(storage_places(home.root, settings.roots).excluded)
+        excluded = shlex.join(storage_places(home.root, settings.roots).excluded_folders)
         excluded = f"{excluded} {settings.storage_exclusions}"
         settings = settings.model_copy(update={"storage_exclusions": excluded})
     return build_function(name)(settings, links=links, transport=transport)
@@ -50,18 +50,18 @@ def hidden_storage_folders(
 ) -> list[Path]:
     """Return the folders for storages that tools would see if pilots did not hide them."""
     settings = _settings("dms", database_url=database_url, broker_url=database_url)
-    return storage_places(home.root, _with_roots(settings, storage_roots).roots).hidden
+    return storage_places(home.root, _with_roots(settings, storage_roots).roots).hidden_folders
 
 
-def _with_roots(settings: Any, more: Sequence[str]) -> Any:
+def _with_roots(settings: Any, more_roots: Sequence[str]) -> Any:
     """Return the settings of the DMS with more places for storages."""
-    roots = f"{shlex.join(more)} {settings.storage_roots}"
+    roots = f"{shlex.join(more_roots)} {settings.storage_roots}"
     return settings.model_copy(update={"storage_roots": roots})
 
 
-def _settings(name: str, **own: Any) -> Any:
+def _settings(name: str, **own_settings: Any) -> Any:
     """Return the settings of a service, as an object of the service's own class."""
-    return settings_class(name)(keep_sent=0, **own)
+    return settings_class(name)(keep_sent=0, **own_settings)
 
 
 def _special_settings(name: str, home: Home, pilots: int) -> dict[str, Any]:

@@ -123,7 +123,7 @@ class EmbeddedSystem:
                 f"the home folder {self.home.root} was made by an earlier version of Sluice, and"
                 " this version cannot upgrade it. Nothing was changed. Use the earlier version, or"
                 f" choose another home folder with --home ({error.revision} is older than"
-                f" {error.oldest})"
+                f" {error.oldest_revision})"
             ) from error
         except OSError as error:
             await self.stop()

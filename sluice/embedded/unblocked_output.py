@@ -58,7 +58,7 @@ class _OutputBuffer:
     def __init__(self, source: int, target: int) -> None:
         self._source, self._target = source, target
         self._buffer = bytearray()
-        self._dropped = 0
+        self._dropped_bytes = 0
         self._ended = self._has_no_reader = False
         self._changed = threading.Condition()
 
@@ -67,7 +67,7 @@ class _OutputBuffer:
         while piece := os.read(self._source, _CHUNK):
             with self._changed:
                 if len(self._buffer) + len(piece) > _MAX_BUFFER:
-                    self._dropped += len(piece)
+                    self._dropped_bytes += len(piece)
                 elif not self._has_no_reader:
                     self._buffer += piece
                 self._changed.notify()
@@ -90,10 +90,12 @@ class _OutputBuffer:
     def _next(self) -> bytes:
         """Return the next piece, or nothing at the end."""
         with self._changed:
-            self._changed.wait_for(lambda: self._buffer or self._dropped or self._ended)
+            self._changed.wait_for(lambda: self._buffer or self._dropped_bytes or self._ended)
             piece = bytes(self._buffer[:_CHUNK])
             del self._buffer[:_CHUNK]
-            if not piece and self._dropped:
-                notice = f"\n[{self._dropped} bytes of output were dropped: they were not read]\n"
-                piece, self._dropped = notice.encode(), 0
+            if not piece and self._dropped_bytes:
+                notice = (
+                    f"\n[{self._dropped_bytes} bytes of output were dropped: they were not read]\n"
+                )
+                piece, self._dropped_bytes = notice.encode(), 0
             return piece

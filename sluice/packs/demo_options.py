@@ -4,12 +4,12 @@ import argparse
 from pathlib import Path
 
 
-def add_demo_options(parser: argparse.ArgumentParser, *, seeded: str | None = None) -> None:
+def add_demo_options(parser: argparse.ArgumentParser, *, seed_subject: str | None = None) -> None:
     """Add the options that all demonstrations have.
 
     Args:
         parser: The parser of the demonstration.
-        seeded: What the seed decides, for the help of `--seed`. By default, there is no such
+        seed_subject: What the seed decides, for the help of `--seed`. By default, there is no such
             option.
     """
     parser.add_argument(
@@ -19,8 +19,8 @@ def add_demo_options(parser: argparse.ArgumentParser, *, seeded: str | None = No
         metavar="FOLDER",
         help="Folder for all files of the demonstration; its content is deleted first",
     )
-    if seeded is not None:
+    if seed_subject is not None:
         parser.add_argument(
-            "--seed", type=int, default=1, help=f"Seed of {seeded} (default: %(default)s)"
+            "--seed", type=int, default=1, help=f"Seed of {seed_subject} (default: %(default)s)"
         )
     parser.add_argument("--keep", action="store_true", help="Leave the system running at the end")

@@ -156,13 +156,13 @@ def not_negative(text: str) -> int:
     return _integer(text, 0)
 
 
-def _integer(text: str, least: int) -> int:
+def _integer(text: str, minimum: int) -> int:
     try:
         value = int(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{quoted(text)} is not a whole number") from error
-    if value < least:
-        raise argparse.ArgumentTypeError(f"{value} is below {least}")
+    if value < minimum:
+        raise argparse.ArgumentTypeError(f"{value} is below {minimum}")
     return value
 
 

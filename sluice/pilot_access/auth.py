@@ -33,7 +33,7 @@ class PilotAuth(httpx.Auth):
         self._file = file
         self._key = key or PilotKey.new()
         self._clock = clock
-        self._own: str | None = None
+        self._own_token: str | None = None
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
         """Sign a request.
@@ -42,7 +42,7 @@ class PilotAuth(httpx.Auth):
             httpx.TransportError: The file cannot be read.
         """
         registers = request.url.path.endswith(f"{API}/pilots")
-        token = self._enrolment() if registers or self._own is None else self._own
+        token = self._enrolment() if registers or self._own_token is None else self._own_token
         if token is not None:
             request.headers["Authorization"] = f"Bearer {token}"
         if registers:
@@ -52,7 +52,7 @@ class PilotAuth(httpx.Auth):
             # This clock may be wrong, so that the proof is too old or in the future for the server.
             request.headers[PILOT_PROOF_HEADER] = self._key.proof(self._read_server_time(response))
             response = yield request
-        self._own = response.headers.get(PILOT_TOKEN_HEADER, self._own)
+        self._own_token = response.headers.get(PILOT_TOKEN_HEADER, self._own_token)
 
     def _read_server_time(self, response: httpx.Response) -> float:
         """Return the time of the server."""

@@ -41,7 +41,7 @@ class LocalPilot:
         log: The file that its output is appended to.
         part: Its part of this machine, as in ``1/2``.
         token: The file with the token for its registration.
-        hidden: Folders that its tools do not see, besides those that its settings name.
+        hidden_folders: Folders that its tools do not see, besides those that its settings name.
     """
 
     name: str
@@ -51,7 +51,7 @@ class LocalPilot:
     log: Path
     part: str | None = None
     token: Path | None = None
-    hidden: Sequence[Path] = ()
+    hidden_folders: Sequence[Path] = ()
 
     @property
     def environment(self) -> dict[str, str]:
@@ -80,9 +80,9 @@ class LocalPilot:
             folders = json.loads(os.environ.get(HIDDEN, "[]"))
         except ValueError:
             return None
-        if not self.hidden or not isinstance(folders, list):
+        if not self.hidden_folders or not isinstance(folders, list):
             return None
-        return json.dumps([*folders, *map(str, self.hidden)])
+        return json.dumps([*folders, *map(str, self.hidden_folders)])
 
 
 async def launch_pilot(

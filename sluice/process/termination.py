@@ -113,7 +113,7 @@ def _leave_lost_terminal() -> None:
                 os.close(nowhere)
 
 
-def print_termination(ended: Terminated, *, program: str = "") -> None:
+def print_termination(termination: Terminated, *, program: str = "") -> None:
     """Print the line about an end by a signal to standard error."""
     with suppress(OSError):
-        print(f"{program}{ended}", file=sys.stderr)
+        print(f"{program}{termination}", file=sys.stderr)

@@ -4,13 +4,13 @@
 _MAX_STEPS = 100
 
 
-def pause_after(failures: int, *, first: float, longest: float, factor: float = 2.0) -> float:
+def pause_after(failures: int, *, first: float, max_pause: float, factor: float = 2.0) -> float:
     """Return ``min(first × factor^(failures - 1), longest)``.
 
     Args:
         failures: The number of failures in a row, from 1.
         first: The first pause.
-        longest: The longest pause, in the same unit.
+        max_pause: The longest pause, in the same unit.
         factor: The growth.
     """
-    return min(first * factor ** min(failures - 1, _MAX_STEPS), longest)
+    return min(first * factor ** min(failures - 1, _MAX_STEPS), max_pause)

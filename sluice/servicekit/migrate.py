@@ -39,15 +39,15 @@ LOOK_AGAIN = 0.1
 class SchemaTooOld(Exception):
     """A database has a schema from before the oldest migration. Nothing was changed in it."""
 
-    def __init__(self, versions: str, revision: str, oldest: str) -> None:
+    def __init__(self, versions: str, revision: str, oldest_revision: str) -> None:
         super().__init__(
-            f"the database for {versions} has schema {revision}, which is older than {oldest}, the"
-            " oldest that this release can upgrade. The database was not changed. Continue with the"
-            " release that made it, or begin with an empty database."
+            f"the database for {versions} has schema {revision}, which is older than"
+            f" {oldest_revision}, the oldest that this release can upgrade. The database was not"
+            " changed. Continue with the release that made it, or begin with an empty database."
         )
         self.versions = versions
         self.revision = revision
-        self.oldest = oldest
+        self.oldest_revision = oldest_revision
 
 
 class Migrator:
@@ -111,24 +111,27 @@ class Migrator:
         if await _revision(connection) is None and schema.is_file():
             async with connection.transaction():
                 await connection.execute(schema.read_text())
-            log.info("database.made", versions=self._versions, revision=revisions.newest)
+            log.info("database.made", versions=self._versions, revision=revisions.newest_revision)
             return
         # The import takes two seconds, and most starts find nothing to upgrade.
         from sluice.servicekit.upgrade import upgrade  # noqa: PLC0415
 
         await upgrade(connection, self._versions)
-        log.info("database.migrated", versions=self._versions, revision=revisions.newest)
+        log.info("database.migrated", versions=self._versions, revision=revisions.newest_revision)
 
     async def _is_new_enough(self, connection: Connection, revisions: "Revisions") -> bool:
         revision = await _revision(connection)
         if revision is not None and revision not in revisions.names:
-            if revision < revisions.oldest:
-                raise SchemaTooOld(self._versions, revision, revisions.oldest)
+            if revision < revisions.oldest_revision:
+                raise SchemaTooOld(self._versions, revision, revisions.oldest_revision)
             log.info(
-                "database.is_newer", versions=self._versions, found=revision, known=revisions.newest
+                "database.is_newer",
+                versions=self._versions,
+                found=revision,
+                known=revisions.newest_revision,
             )
             return True
-        return revision == revisions.newest
+        return revision == revisions.newest_revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +139,8 @@ class Revisions:
     """The names of all revisions, of the oldest and of the newest one. The names are in order."""
 
     names: frozenset[str]
-    oldest: str
-    newest: str
+    oldest_revision: str
+    newest_revision: str
 
 
 def read_revisions(versions: str) -> Revisions:

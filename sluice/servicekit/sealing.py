@@ -62,11 +62,11 @@ class Sealer:
         """
         return self._required.encrypt(json.dumps([what, text]).encode())
 
-    def open(self, sealed: bytes, *, what: str, seconds: int | None = None) -> str:
+    def open(self, sealed_text: bytes, *, what: str, seconds: int | None = None) -> str:
         """Decrypt a text.
 
         Args:
-            sealed: The encrypted text.
+            sealed_text: The encrypted text.
             what: Its purpose.
             seconds: Its maximum age.
 
@@ -75,18 +75,18 @@ class Sealer:
             DecryptionFailed: The text has another key or purpose, is too old, or was changed.
         """
         try:
-            own_purpose, text = json.loads(self._required.decrypt(sealed, ttl=seconds))
+            own_purpose, text = json.loads(self._required.decrypt(sealed_text, ttl=seconds))
         except InvalidToken:
             raise DecryptionFailed(what) from None
         if own_purpose != what:
             raise DecryptionFailed(what)
         return str(text)
 
-    def is_current(self, sealed: bytes) -> bool:
+    def is_current(self, sealed_text: bytes) -> bool:
         """Return whether the text is encrypted with the first key."""
         try:
             for first in self._first:
-                first.decrypt(sealed)
+                first.decrypt(sealed_text)
                 return True
         except InvalidToken:
             pass

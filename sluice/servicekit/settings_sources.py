@@ -71,7 +71,7 @@ class LayeredSettings(BaseSettings):
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        *others: Any,
+        *other_sources: Any,
         **further: Any,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Replace pydantic's file sources by those of this module."""

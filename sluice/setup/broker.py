@@ -105,19 +105,21 @@ async def _send_request(
     raise NotAvailable(message) if answer.is_server_error else Conflict(message)
 
 
-def _keep_salts(desired: Definitions, current: Definitions, passwords: dict[str, str]) -> None:
+def _keep_salts(
+    desired_definitions: Definitions, current: Definitions, passwords: dict[str, str]
+) -> None:
     """Hash the passwords with the existing salts, so that the hashes can be compared."""
     existing = {user["name"]: user.get("password_hash", "") for user in current.get("users", [])}
-    for user in desired["users"]:
+    for user in desired_definitions["users"]:
         salt = base64.b64decode(existing.get(user["name"], ""))[:SALT]
         if salt:
             user["password_hash"] = password_hash(passwords[user["name"]], salt)
 
 
-def _differences(desired: Definitions, current: Definitions) -> Iterator[str]:
+def _differences(desired_definitions: Definitions, current: Definitions) -> Iterator[str]:
     for kind, keys in KEY_FIELDS.items():
         existing = {_key(item, keys): item for item in current.get(kind, [])}
-        for item in desired[kind]:
+        for item in desired_definitions[kind]:
             present = existing.get(_key(item, keys))
             name = " → ".join(str(item[key]) for key in keys if key not in {"vhost", "routing_key"})
             if present is None:
@@ -128,7 +130,7 @@ def _differences(desired: Definitions, current: Definitions) -> Iterator[str]:
                 yield f"{kind}: {name} is no longer {present['tags']}"
 
 
-def _require_changeable(desired: Definitions, current: Definitions) -> None:
+def _require_changeable(desired_definitions: Definitions, current: Definitions) -> None:
     """Check that exchanges and queues need no change, because their arguments are fixed.
 
     Raises:
@@ -136,7 +138,7 @@ def _require_changeable(desired: Definitions, current: Definitions) -> None:
     """
     for kind in ("exchanges", "queues"):
         existing = {_key(item, KEY_FIELDS[kind]): item for item in current.get(kind, [])}
-        for item in desired[kind]:
+        for item in desired_definitions[kind]:
             present = existing.get(_key(item, KEY_FIELDS[kind]))
             if present is not None and any(
                 present.get(part) != item[part] for part in COMPARED_FIELDS[kind]

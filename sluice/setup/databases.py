@@ -89,7 +89,7 @@ async def set_up_databases(
             changes += await _set_up_role(admin, backup, replication=True)
         users = {login.user for login in logins}
         for login in logins:
-            changes += await _set_up_database(admin, login, others=users - {login.user})
+            changes += await _set_up_database(admin, login, other_users=users - {login.user})
             changes += await _take_over_tables(admin_url, login)
         return changes
     finally:
@@ -138,7 +138,7 @@ async def _set_up_role(
 
 
 async def _set_up_database(
-    admin: Connection, login: ServiceLogin, *, others: set[str]
+    admin: Connection, login: ServiceLogin, *, other_users: set[str]
 ) -> list[str]:
     changes = []
     owner = await admin.fetchval(SELECT_OWNER, login.place)
@@ -147,7 +147,7 @@ async def _set_up_database(
             admin, f"CREATE DATABASE %I OWNER %I {CREATE_OPTIONS}", login.place, login.user
         )
         changes.append(f"database {login.place} made, for {login.service}")
-    elif owner in others:
+    elif owner in other_users:
         raise Conflict(
             f"{login.variable}: the database {login.place} belongs to {owner}, which is another"
             " service's login"
@@ -158,7 +158,7 @@ async def _set_up_database(
     guests = [row["guest"] for row in await admin.fetch(SELECT_GUESTS, login.place)]
     if None in guests:
         await _execute(admin, "REVOKE ALL ON DATABASE %I FROM PUBLIC", login.place)
-    for guest in others & set(guests):
+    for guest in other_users & set(guests):
         await _execute(admin, "REVOKE ALL ON DATABASE %I FROM %I", login.place, guest)
         changes.append(f"database {login.place}: no longer open to {guest}")
     if None in guests and owner is not None:

@@ -100,8 +100,8 @@ def _read_key(private: Path) -> OKPKey:
     return read_keys(private, private=True)[-1]
 
 
-def _lacks_key(public: Path, own: OKPKey) -> bool:
-    return not public.exists() or own.thumbprint() not in {
+def _lacks_key(public: Path, own_key: OKPKey) -> bool:
+    return not public.exists() or own_key.thumbprint() not in {
         key.thumbprint() for key in read_keys(public, private=False)
     }
 

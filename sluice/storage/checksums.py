@@ -49,22 +49,22 @@ def with_check(
     return checked
 
 
-def require_same(url: str, *, expected: Content, actual: StoredFile) -> None:
+def require_same(url: str, *, expected_content: Content, actual: StoredFile) -> None:
     """Check that the content is as expected.
 
     Raises:
         ChecksumMismatch: It differs.
     """
-    require_size(url, expected=expected.size, actual=actual.size)
-    if expected.checksum is not None and expected.checksum != actual.checksum:
-        raise ChecksumMismatch(url, expected=expected.checksum, actual=actual.checksum)
+    require_size(url, expected_size=expected_content.size, actual=actual.size)
+    if expected_content.checksum is not None and expected_content.checksum != actual.checksum:
+        raise ChecksumMismatch(url, expected=expected_content.checksum, actual=actual.checksum)
 
 
-def require_size(url: str, *, expected: int | None, actual: int) -> None:
+def require_size(url: str, *, expected_size: int | None, actual: int) -> None:
     """Check that the size is as expected. None is not compared.
 
     Raises:
         ChecksumMismatch: It differs.
     """
-    if expected is not None and expected != actual:
-        raise ChecksumMismatch(url, expected=f"{expected} bytes", actual=f"{actual} bytes")
+    if expected_size is not None and expected_size != actual:
+        raise ChecksumMismatch(url, expected=f"{expected_size} bytes", actual=f"{actual} bytes")

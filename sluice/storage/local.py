@@ -72,7 +72,7 @@ def get_size(url: str, path: str) -> int:
         return os.stat(path).st_size
 
 
-def fetch(url: str, path: str, *, to: str, expected: Content, reuse: bool = False) -> None:
+def fetch(url: str, path: str, *, to: str, expected_content: Content, reuse: bool = False) -> None:
     """Copy a file to ``to``, verify it during the copy, and replace what was there.
 
     ``reuse`` overwrites the old file in place.
@@ -85,13 +85,17 @@ def fetch(url: str, path: str, *, to: str, expected: Content, reuse: bool = Fals
                 open_regular(url, path) as reader,
                 open(to, "r+b" if reuse else "xb", buffering=0) as writer,
             ):
-                require_size(url, expected=expected.size, actual=os.fstat(reader.fileno()).st_size)
+                require_size(
+                    url,
+                    expected_size=expected_content.size,
+                    actual=os.fstat(reader.fileno()).st_size,
+                )
                 actual = copy_hashed(reader.fileno(), writer.fileno())
                 # Truncate last: if a file was emptied before, ext4 writes it to the disk on close.
                 if reuse:
                     writer.truncate()
                 _keep_executable(reader, writer)
-            require_same(url, expected=expected, actual=actual)
+            require_same(url, expected_content=expected_content, actual=actual)
         except BaseException:
             _remove_quietly(to)
             raise
@@ -113,10 +117,10 @@ def verify(
         ChecksumMismatch: They differ.
     """
     with os_errors_at(url), open_regular(url, path) as file:
-        require_size(url, expected=size, actual=os.fstat(file.fileno()).st_size)
+        require_size(url, expected_size=size, actual=os.fstat(file.fileno()).st_size)
         if checksum is not None:
             actual = copy_hashed(file.fileno(), None, check=check)
-            require_same(url, expected=Content(checksum), actual=actual)
+            require_same(url, expected_content=Content(checksum), actual=actual)
 
 
 def adopt(file: int, url: str, *, target: str) -> StoredFile | None:
@@ -158,7 +162,7 @@ def copy(
     url: str,
     target: str,
     *,
-    expected: Content = ANY,
+    expected_content: Content = ANY,
     check: Callable[[], None] | None = None,
 ) -> StoredFile:
     """Copy a file: write a temporary file beside the target, read it back, rename it.
@@ -173,7 +177,7 @@ def copy(
             with open_making_folders(temporary) as writer:
                 actual = copy_hashed(reader.fileno(), writer.fileno(), check=check)
                 _keep_executable(reader, writer)
-            require_same(source_url, expected=expected, actual=actual)
+            require_same(source_url, expected_content=expected_content, actual=actual)
             verify(url, temporary, checksum=actual.checksum, size=actual.size, check=check)
             os.replace(temporary, target)
     except BaseException:
@@ -183,7 +187,7 @@ def copy(
 
 
 def write(
-    read: Callable[[int], bytes], url: str, target: str, *, expected: Content = ANY
+    read: Callable[[int], bytes], url: str, target: str, *, expected_content: Content = ANY
 ) -> StoredFile:
     """Store all that ``read`` returns: write a temporary file, compare, read back, rename."""
     temporary = os.path.join(os.path.dirname(target), make_temporary_name())
@@ -191,7 +195,7 @@ def write(
         with os_errors_at(url):
             with open_making_folders(temporary) as writer:
                 actual = stream(read, partial(write_all, writer.fileno()))
-            require_same(url, expected=expected, actual=actual)
+            require_same(url, expected_content=expected_content, actual=actual)
             verify(url, temporary, checksum=actual.checksum, size=actual.size)
             os.replace(temporary, target)
     except BaseException:
@@ -262,15 +266,15 @@ def remove_folder_below(root: str, url: str, *, storage_url: str) -> bool:
         return True
 
 
-def _open_parent(root: str, url: str, storage_url: str, closing: ExitStack) -> tuple[int, str]:
+def _open_parent(root: str, url: str, storage_url: str, exit_stack: ExitStack) -> tuple[int, str]:
     """Return the descriptor of the folder of ``url``, and the name in it."""
     *folders, name = url[len(storage_url.rstrip("/")) + 1 :].split("/")
     if not {"", ".", ".."}.isdisjoint((*folders, name)):
         raise OutsideStorage(url, storage_url)
-    place = _open_folder(root, closing)
+    place = _open_folder(root, exit_stack)
     for folder in folders:
         _require_no_link(folder, place, url, storage_url)
-        place = _open_folder(folder, closing, os.O_NOFOLLOW, place)
+        place = _open_folder(folder, exit_stack, os.O_NOFOLLOW, place)
     return place, name
 
 
@@ -330,9 +334,11 @@ def open_making_folders(path: str) -> FileIO:
         return open(path, "xb", buffering=0)
 
 
-def _open_folder(folder: str, closing: ExitStack, flags: int = 0, within: int | None = None) -> int:
+def _open_folder(
+    folder: str, exit_stack: ExitStack, flags: int = 0, within: int | None = None
+) -> int:
     descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC | flags, dir_fd=within)
-    closing.callback(os.close, descriptor)
+    exit_stack.callback(os.close, descriptor)
     return descriptor
 
 

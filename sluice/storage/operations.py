@@ -25,7 +25,7 @@ def fetch(
     *,
     checksum: str | None,
     size: int | None,
-    copied: int = 0,
+    copied_bytes: int = 0,
     reuse: bool = False,
 ) -> bool:
     """Fetch a file to a local path, whose folder exists, and verify it.
@@ -35,7 +35,7 @@ def fetch(
         to: The local path.
         checksum: The expected checksum. None is not compared.
         size: The expected size in bytes. None is not compared.
-        copied: Local files of more bytes are linked, and all others are copied.
+        copied_bytes: Local files of more bytes are linked, and all others are copied.
         reuse: Whether a file of the caller at ``to`` may be overwritten in place.
 
     Returns:
@@ -48,8 +48,10 @@ def fetch(
     """
     path = find_local_path(url)
     if path is not None:
-        if local.get_size(url, path) <= copied:
-            local.fetch(url, path, to=os.fspath(to), expected=Content(checksum, size), reuse=reuse)
+        if local.get_size(url, path) <= copied_bytes:
+            local.fetch(
+                url, path, to=os.fspath(to), expected_content=Content(checksum, size), reuse=reuse
+            )
             return False
         local.verify(url, path, checksum=checksum, size=size)
         local.link(url, path, to=os.fspath(to))
@@ -128,8 +130,10 @@ def copy(source_url: str, target_url: str, *, checksum: str | None, size: int | 
         return StoredFile(size, checksum)
     source, target = find_local_path(source_url), find_local_path(target_url)
     if source is not None and target is not None:
-        return local.copy(source_url, source, target_url, target, expected=Content(checksum, size))
-    return remote.copy(source_url, target_url, expected=Content(checksum, size))
+        return local.copy(
+            source_url, source, target_url, target, expected_content=Content(checksum, size)
+        )
+    return remote.copy(source_url, target_url, expected_content=Content(checksum, size))
 
 
 def join(
@@ -153,26 +157,26 @@ def join(
     expected = Content(checksum, size)
     if target is None:
         return remote.write(read, target_url, target_url, expected)
-    return local.write(read, target_url, target, expected=expected)
+    return local.write(read, target_url, target, expected_content=expected)
 
 
 class _Parts:
     """The contents of several files, read as one file."""
 
     def __init__(self, urls: Sequence[str]) -> None:
-        self._remaining = list(urls)
+        self._remaining_urls = list(urls)
         self._offset = 0
 
     def read(self, length: int) -> bytes:
         """Return at most ``length`` bytes, or none at the end of the last file."""
-        while self._remaining:
-            with open_reader(self._remaining[0]) as reader:
+        while self._remaining_urls:
+            with open_reader(self._remaining_urls[0]) as reader:
                 data = reader.read(self._offset, length)
             self._offset += len(data)
             if data:
                 return data
             self._offset = 0
-            self._remaining.pop(0)
+            self._remaining_urls.pop(0)
         return b""
 
 

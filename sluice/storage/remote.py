@@ -72,7 +72,7 @@ def fetch(url: str, to: str, *, checksum: str | None, size: int | None) -> None:
         file = _resolve(url)
         with file.system.open(file.path, "rb") as reader, open_sparse_writer(to, "w") as writer:
             actual = stream(reader.read, writer.write)
-    require_same(url, expected=Content(checksum, size), actual=actual)
+    require_same(url, expected_content=Content(checksum, size), actual=actual)
 
 
 def open_file(url: str) -> tuple[Any, int]:
@@ -97,15 +97,15 @@ def put_bytes(data: bytes, url: str) -> StoredFile:
     return write(io.BytesIO(data).read, url, url, ANY)
 
 
-def copy(source_url: str, url: str, *, expected: Content) -> StoredFile:
-    """Copy a file from storage to storage. ``expected`` is the content of the source."""
+def copy(source_url: str, url: str, *, expected_content: Content) -> StoredFile:
+    """Copy a file from storage to storage. ``expected_content`` is the content of the source."""
     with errors_at(source_url):
         source = _resolve(source_url)
         with source.system.open(source.path, "rb") as reader:
-            return write(reader.read, url, source_url, expected)
+            return write(reader.read, url, source_url, expected_content)
 
 
-def write(read: Any, url: str, source: str, expected: Content) -> StoredFile:
+def write(read: Any, url: str, source: str, expected_content: Content) -> StoredFile:
     """Store all that ``read`` returns: write a temporary file, read back, compare, rename.
 
     ``source`` names the origin in the error of a mismatch.
@@ -118,10 +118,12 @@ def write(read: Any, url: str, source: str, expected: Content) -> StoredFile:
         try:
             with target.system.open(temporary, "wb") as writer:
                 actual = stream(read, writer.write)
-            require_same(source, expected=expected, actual=actual)
+            require_same(source, expected_content=expected_content, actual=actual)
             with target.system.open(temporary, "rb") as reader:
                 written_back = stream(reader.read, None)
-            require_same(url, expected=Content(actual.checksum, actual.size), actual=written_back)
+            require_same(
+                url, expected_content=Content(actual.checksum, actual.size), actual=written_back
+            )
             target.system.mv(temporary, target.path)
         except BaseException:
             with contextlib.suppress(Exception):  # the first error is the one to report
@@ -134,9 +136,11 @@ def verify(url: str, *, checksum: str, size: int) -> None:
     """Check the size and checksum of a file."""
     with errors_at(url):
         file = _resolve(url)
-        require_size(url, expected=size, actual=file.system.size(file.path))
+        require_size(url, expected_size=size, actual=file.system.size(file.path))
         with file.system.open(file.path, "rb") as reader:
-            require_same(url, expected=Content(checksum, size), actual=stream(reader.read, None))
+            require_same(
+                url, expected_content=Content(checksum, size), actual=stream(reader.read, None)
+            )
 
 
 def remove(url: str) -> bool:

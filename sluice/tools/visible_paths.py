@@ -50,11 +50,11 @@ class VisiblePaths:
 
     Attributes:
         sources: By path, the file or folder without links that tools see there.
-        dropped: By entry of the search path or path of Sluice, the reason why tools do not see it.
+        dropped_paths: Why tools do not see a path, by entry of the search path or path of Sluice.
     """
 
     sources: dict[str, str] = field(default_factory=dict)
-    dropped: dict[str, str] = field(default_factory=dict)
+    dropped_paths: dict[str, str] = field(default_factory=dict)
 
     def shows(self, path: str) -> str | None:
         """Return the path that makes the real path ``path`` visible, or None."""
@@ -63,14 +63,14 @@ class VisiblePaths:
             None,
         )
 
-    def masks(self, hidden: Iterable[str]) -> list[str]:
-        """Return the outermost paths where tools would see the ``hidden`` real paths.
+    def masks(self, hidden_paths: Iterable[str]) -> list[str]:
+        """Return the outermost paths where tools would see the real paths ``hidden_paths``.
 
         What is inside a mask is hidden already, unless it is made visible again.
         """
         candidates = {
             visible_path + path[len(real) :]
-            for path in hidden
+            for path in hidden_paths
             for visible_path, real in self.sources.items()
             if path != real and within(path, real)
         }
@@ -90,39 +90,39 @@ class VisiblePaths:
             key=len,
         )
 
-    def without(self, dropped: dict[str, str]) -> "VisiblePaths":
-        """Return the visible paths without some of them. ``dropped`` has a reason for each."""
-        remaining = {path: real for path, real in self.sources.items() if path not in dropped}
-        return VisiblePaths(remaining, {**self.dropped, **dropped})
+    def without(self, paths_to_drop: dict[str, str]) -> "VisiblePaths":
+        """Return the visible paths without some paths. ``paths_to_drop`` has a reason for each."""
+        remaining = {path: real for path, real in self.sources.items() if path not in paths_to_drop}
+        return VisiblePaths(remaining, {**self.dropped_paths, **paths_to_drop})
 
 
 def visible_paths(
-    search_path: str, more: Iterable[str] = (), *, hidden: Sequence[str] = ()
+    search_path: str, more_paths: Iterable[str] = (), *, hidden_paths: Sequence[str] = ()
 ) -> VisiblePaths:
     """Choose what tools may see.
 
     Args:
         search_path: Folders with programs, as in ``PATH``.
-        more: Paths that an operator adds.
-        hidden: Real paths in which tools see only Sluice's own installation.
+        more_paths: Paths that an operator adds.
+        hidden_paths: Real paths in which tools see only Sluice's own installation.
     """
     visible = VisiblePaths()
     for path in (*SYSTEM, _PROCESSORS):
         if os.path.lexists(path):
-            _add(visible, path, hidden)
-    for path in (*_installation(), *more):
-        _add_checked(visible, path, hidden, needed_by=path)
+            _add(visible, path, hidden_paths)
+    for path in (*_installation(), *more_paths):
+        _add_checked(visible, path, hidden_paths, needed_by=path)
     folders: list[str] = []
     for entry in dict.fromkeys(search_path.split(os.pathsep)):
-        why = _describe_entry_problem(entry, hidden)
+        why = _describe_entry_problem(entry, hidden_paths)
         if why is None:
             folders.append(os.path.realpath(entry) if ".." in entry.split("/") else entry)
         elif why:
-            visible.dropped[entry or "''"] = why
+            visible.dropped_paths[entry or "''"] = why
     for folder in folders:
         for path in (*_programs_in(folder), *_programs_in(os.path.realpath(folder))):
-            _add_checked(visible, path, hidden, needed_by=folder)
-    _follow_links(visible, [*folders, os.path.dirname(sys.executable)], hidden)
+            _add_checked(visible, path, hidden_paths, needed_by=folder)
+    _follow_links(visible, [*folders, os.path.dirname(sys.executable)], hidden_paths)
     return visible
 
 
@@ -148,7 +148,7 @@ def within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder.rstrip('/')}/")
 
 
-def _describe_entry_problem(entry: str, hidden: Sequence[str]) -> str | None:
+def _describe_entry_problem(entry: str, hidden_paths: Sequence[str]) -> str | None:
     """Return why an entry of the search path is dropped.
 
     It is None for a usable entry, and empty if the reason does not matter.
@@ -156,7 +156,7 @@ def _describe_entry_problem(entry: str, hidden: Sequence[str]) -> str | None:
     if not os.path.isabs(entry):
         return "it depends on the folder that a process works in: give an absolute path"
     real = os.path.realpath(entry)
-    closed = next((path for path in hidden if within(real, path)), None)
+    closed = next((path for path in hidden_paths if within(real, path)), None)
     if closed is not None and not any(
         within(real, os.path.realpath(own)) for own in _installation()
     ):
@@ -178,22 +178,22 @@ def base_name(path: str) -> str:
 
 
 def _add_checked(
-    visible: VisiblePaths, path: str, hidden: Sequence[str], *, needed_by: str
+    visible: VisiblePaths, path: str, hidden_paths: Sequence[str], *, needed_by: str
 ) -> None:
     """Make ``path`` visible, or record why not under the name of what needs it."""
     if not os.path.lexists(path) or within(path, "/etc"):
         return
     real = os.path.realpath(path)
     why = describe_invisibility(path) or describe_invisibility(real)
-    if real in hidden:
+    if real in hidden_paths:
         why = "it holds what tools must not see: move the programs elsewhere"
     if why is None:
-        _add(visible, path, hidden)
+        _add(visible, path, hidden_paths)
     else:
-        visible.dropped[needed_by] = why
+        visible.dropped_paths[needed_by] = why
 
 
-def _add(visible: VisiblePaths, path: str, hidden: Sequence[str]) -> None:
+def _add(visible: VisiblePaths, path: str, hidden_paths: Sequence[str]) -> None:
     """Make ``path`` visible by its name and by its name without links."""
     real = os.path.realpath(path)
     for new_path in dict.fromkeys((real, path)):
@@ -201,7 +201,7 @@ def _add(visible: VisiblePaths, path: str, hidden: Sequence[str]) -> None:
             (known_path for known_path in visible.sources if within(new_path, known_path)), None
         )
         if covering is not None and not any(
-            within(real, path) and within(path, visible.sources[covering]) for path in hidden
+            within(real, path) and within(path, visible.sources[covering]) for path in hidden_paths
         ):
             continue
         for known_path in [
@@ -275,19 +275,23 @@ def _sibling_folders(prefix: str) -> list[str]:
     ]
 
 
-def _follow_links(visible: VisiblePaths, folders: Iterable[str], hidden: Sequence[str]) -> None:
+def _follow_links(
+    visible: VisiblePaths, folders: Iterable[str], hidden_paths: Sequence[str]
+) -> None:
     """Make the targets of links in folders with programs visible."""
     links = (link for folder in dict.fromkeys(folders) for link in _links_out(folder))
     for number, (link, target) in enumerate(links):
         if number == _MAX_LINKS:
-            visible.dropped[link] = f"it is one of more than {_MAX_LINKS} links to other folders"
+            visible.dropped_paths[link] = (
+                f"it is one of more than {_MAX_LINKS} links to other folders"
+            )
             return
-        if any(within(target, path) for path in hidden) or _is_visible(visible, target):
+        if any(within(target, path) for path in hidden_paths) or _is_visible(visible, target):
             continue
         folder = os.path.dirname(target)
         is_one_of_many = base_name(folder) in _PROGRAM_FOLDERS
         for path in _programs_in(folder) if is_one_of_many else [target]:
-            _add_checked(visible, path, hidden, needed_by=link)
+            _add_checked(visible, path, hidden_paths, needed_by=link)
 
 
 def _links_out(folder: str) -> Iterator[tuple[str, str]]:

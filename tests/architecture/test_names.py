@@ -2,7 +2,9 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+
+import pytest
 
 from tests.architecture.sources import PRODUCT, ROOT, Source, configuration_files, sources
 
@@ -64,6 +66,46 @@ PARTICIPLES = frozenset(
     ]
 )
 
+#: Adjectives, participles and superlatives that do not say what a field or parameter contains.
+#: They may stand before a noun.
+WITHOUT_NOUN = frozenset(
+    [
+        "assigned",
+        "away",
+        "called",
+        "chosen",
+        "declared",
+        "elsewhere",
+        "fewest",
+        "highest",
+        "largest",
+        "latest",
+        "least",
+        "left",
+        "locked",
+        "longest",
+        "lowest",
+        "mine",
+        "most",
+        "newest",
+        "oldest",
+        "others",
+        "ours",
+        "passage",
+        "prepared",
+        "protected",
+        "same",
+        "shortest",
+        "smallest",
+        "soon",
+        "submitted",
+        "taken",
+        "theirs",
+        "todo",
+        "whose",
+    ]
+)
+
 #: Superlatives in names of constants that are bounds, which are called ``MAX_…`` and ``MIN_…``.
 _SUPERLATIVE = re.compile(r"_?(LONGEST|LARGEST|LEAST|SHORTEST|FEWEST|DEEPEST|BRIEFEST)(_[A-Z_]+)?")
 
@@ -90,6 +132,29 @@ OUTSIDE_NAMES = {
     "wms/domain/task_completion.py": {"asked"},
 }
 
+#: Fields and parameters without a noun that other programs see, by file: fields of contracts and
+#: scenarios, query parameters, options of commands. The gateway passes other services on.
+OUTSIDE_FIELDS = {
+    "dms/usecases/datasets/list_datasets.py": {"newest"},
+    "sluice/cli/commands/human_tasks/ask.py": {"mine"},
+    "sluice/clients/dms.py": {"newest"},
+    "sluice/contracts/access/quotas.py": {"most"},
+    "sluice/contracts/chains/chains.py": {"taken"},
+    "sluice/contracts/chains/intake.py": {"left"},
+    "sluice/contracts/data/append_only.py": {"most"},
+    "sluice/contracts/data/assets.py": {"newest"},
+    "sluice/contracts/human_tasks/supervision.py": {"mine"},
+    "sluice/contracts/jobs/gpus.py": {"least", "most"},
+    "sluice/contracts/jobs/simulation.py": {"passage", "same"},
+    "sluice/contracts/jobs/steps.py": {"oldest"},
+    "sluice/contracts/jobs/times.py": {"least", "most", "passage"},
+    "sluice/contracts/pilots/pilot_detail.py": {"longest"},
+    "sluice/contracts/pilots/pilots.py": {"soon"},
+    "wfms/operator/context.py": {"others"},
+    "wfms/operator/gateway/api/forwarded.py": {"largest", "others"},
+    "wms/simulation/scenario.py": {"away"},
+}
+
 #: A comment in a configuration file or shell script, from its sign to the end of the line.
 COMMENT = re.compile(r"(?:^|(?<=\s))#(?!!)(.*)|^\s*;(.*)", re.MULTILINE)
 
@@ -109,6 +174,21 @@ def names(source: Source) -> Iterator[tuple[str, str]]:
                 yield node.attr, source.at(node)
 
 
+def fields_and_parameters(source: Source) -> Iterator[tuple[str, str]]:
+    """Yield each parameter of a function and each field of a class, with its place."""
+    for node in source.nodes:
+        match node:
+            case ast.arg():
+                yield node.arg, source.at(node)
+            case ast.ClassDef():
+                for statement in node.body:
+                    match statement:
+                        case ast.AnnAssign(target=ast.Name() as target):
+                            yield target.id, source.at(target)
+            case ast.Attribute(value=ast.Name(id="self"), ctx=ast.Store()):
+                yield node.attr, source.at(node)
+
+
 def words(name: str) -> list[str]:
     """Split ``TwoWords`` and ``two_words`` into ``two`` and ``words``."""
     return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
@@ -120,6 +200,15 @@ def abolished(files: Iterable[Source]) -> list[str]:
         for source in files
         for name, place in names(source)
         if name not in OUTSIDE_NAMES.get(source.name, ()) and is_abolished(name)
+    ]
+
+
+def without_noun(files: Iterable[Source]) -> list[str]:
+    return [
+        f"{place}: {name}"
+        for source in files
+        for name, place in fields_and_parameters(source)
+        if name.strip("_") in WITHOUT_NOUN and name not in OUTSIDE_FIELDS.get(source.name, ())
     ]
 
 
@@ -158,13 +247,32 @@ def test_superlative_bounds_are_found() -> None:
     ]
 
 
-def test_outside_names_exist() -> None:
+def test_fields_and_parameters_have_a_noun() -> None:
+    assert without_noun(sources(*PRODUCT, "stack")) == []
+
+
+def test_fields_and_parameters_without_a_noun_are_found() -> None:
+    text = (
+        "class Supply:\n    most: int\n    most_pilots: int\n"
+        "def fill(longest, *, others=()):\n    largest = max(others)\n"
+        "class Pilot:\n    def __init__(self):\n        self._latest = self.left_jobs = 0\n"
+    )
+    assert without_noun([Source("dms/supply.py", ast.parse(text))]) == [
+        "dms/supply.py:2: most",
+        "dms/supply.py:4: longest",
+        "dms/supply.py:4: others",
+        "dms/supply.py:8: _latest",
+    ]
+
+
+@pytest.mark.parametrize("outside_names", [OUTSIDE_NAMES, OUTSIDE_FIELDS])
+def test_outside_names_exist(outside_names: Mapping[str, set[str]]) -> None:
     known_names = {
         source.name: {name for name, _ in names(source)} for source in sources(*PRODUCT, "stack")
     }
     missing = {
         path: wire_names - known_names.get(path, set())
-        for path, wire_names in OUTSIDE_NAMES.items()
+        for path, wire_names in outside_names.items()
     }
     assert {path: left for path, left in missing.items() if left} == {}
 

@@ -60,7 +60,7 @@ ALLOWED = frozenset(
         "docs/glossary.md: what of",
         "docs/glossary.md: whoever",
         "sluice/cli/commands/human_tasks/ask.py: whoever",
-        "sluice/cli/commands/human_tasks/step.py: of its own",
+        "sluice/cli/commands/jobs/step.py: of its own",
         "templates/collage/collage/demo.py: lie",
         "wfms/ask/api/page/texts_en.js: of its own",
         "wfms/ask/usecases/admit_browser.py: whoever",

@@ -158,7 +158,7 @@ def test_messages_quote_values_in_one_style() -> None:
 
 
 @pytest.mark.parametrize("shown", ["{name!r}", "{name!a}", "{repr(name)}", "{error['msg']}"])
-def test_value_as_python_spells_it_is_found(shown: str) -> None:
+def test_value_in_python_syntax_is_found(shown: str) -> None:
     code = f'raise Wrong(f"no: {shown}")'
     assert list(python_spellings(parse(code))) == [1]
     assert list(python_spellings(parse('raise Wrong(f"no: {quoted(name)}")'))) == []

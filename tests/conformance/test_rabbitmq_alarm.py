@@ -76,7 +76,7 @@ async def test_full_disk_of_the_broker_is_named_until_it_has_space(
     for attempt in ("first", "second"):
         with pytest.raises(TransportUnavailable, match="the message broker's disk is full") as full:
             await transport.send(messages(attempt))
-        assert full.value.stored == frozenset()
+        assert full.value.stored_ids == frozenset()
     readiness = await Health({"transport": transport.ping}).report()
     assert readiness["transport"].startswith("the message broker's disk is full: messages wait")
 

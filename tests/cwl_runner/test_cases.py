@@ -63,7 +63,7 @@ def _left(url: str) -> list[str]:
 
 
 @pytest.mark.long("`make conformance` runs a hundred times as many")
-def test_all_cases_pass(url: str, tmp_path: Path) -> None:
+def test_all_conformance_cases_pass(url: str, tmp_path: Path) -> None:
     arguments = [
         "--test",
         str(CASES / "cases.yml"),

@@ -252,7 +252,7 @@ def test_single_step_option_runs_one_step(both: Run, tmp_path: Path) -> None:
     assert outputs == {"out": "1 x\n"}
 
 
-def test_overrides_are_applied(both: Run, tmp_path: Path) -> None:
+def test_overrides_option_changes_requirements(both: Run, tmp_path: Path) -> None:
     tool = write(tmp_path, "tool.cwl", TOOL | {"baseCommand": ["sh", "-c", "echo $WORD"]})
     overrides = {
         "cwltool:overrides": {

@@ -140,7 +140,7 @@ def test_another_file_in_the_key_gets_another_process(url: str, tmp_path: Path, 
     assert loaded == [[word, model] for word in "abc" for model in ("small", "large")]
 
 
-def test_tool_declares_itself_warm_and_a_step_turns_it_off(
+def test_step_overrides_the_warm_declaration_of_its_tool(
     url: str, tmp_path: Path, order: str
 ) -> None:
     of_itself = tool("count", **{"sluice:warm": True})

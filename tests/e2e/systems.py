@@ -188,7 +188,7 @@ def _start(home: Path, options: Sequence[str], environment: Mapping[str, str]) -
     before = os.environ.copy()
     os.environ.update(QUICK_LEASES | NO_CONTAINERS | before | dict(environment))
     try:
-        return start_detached(Home(home), ["--port", "0", *options], ours=True)
+        return start_detached(Home(home), ["--port", "0", *options], ends_with_us=True)
     finally:
         os.environ.clear()
         os.environ.update(before)

@@ -28,7 +28,9 @@ async def guarded(operator: Operator) -> AsyncIterator[str]:
     own = FixedTokens({TOKEN: Person("anna", Role.ADMIN)})
     account_authentication = operator.service.account_authentication
     assert account_authentication is not None
-    app = account_authentication.guard(operator.service.app, [], cookie="sluice_person", own=own)
+    app = account_authentication.guard(
+        operator.service.app, [], cookie="sluice_person", own_authenticator=own
+    )
     server = HttpServer(app, host="127.0.0.1", port=0)
     async with running(server):
         yield f"http://127.0.0.1:{server.port}"

@@ -326,7 +326,7 @@ async def check_width(page: Page, path: str) -> None:
         assert await page.evaluate(CARDS_FIT), path
 
 
-async def test_picture_of_the_flow_scrolls_and_fades_where_it_goes_on(
+async def test_wide_plan_scrolls_and_fades_at_the_cut_side(
     browser: Browser, base: str, scene: Scene, operator: Operator
 ) -> None:
     mask = "flow => getComputedStyle(flow).maskImage"

@@ -8,7 +8,7 @@ from tests.servers.postgres import PostgresServer
 from tests.servers.rabbitmq import RabbitServer
 
 
-def test_that_never_ends(
+def test_waits_until_a_signal_ends_it(
     postgres_server: PostgresServer, rabbitmq_server: RabbitServer, tmp_path: Path
 ) -> None:
     with live_system() as system:

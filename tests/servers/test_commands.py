@@ -22,7 +22,7 @@ from tests.servers.commands import PROGRAMS, run
     ],
     ids=" ".join,
 )
-def test_it_answers_the_same(words: list[str], tmp_path: Path) -> None:
+def test_forked_program_prints_the_same_as_a_new_process(words: list[str], tmp_path: Path) -> None:
     environment = os.environ | {"SLUICE_HOME": str(tmp_path / "home"), "COLUMNS": "70"}
     program, *arguments = words
     forked = run(program, *arguments, cwd=tmp_path, env=environment)

@@ -104,7 +104,7 @@ async def test_replicas_take_turns_and_dead_ones_are_skipped() -> None:
         assert [await scene.name() for _ in range(3)] == [b"1", b"1", b"1"]
 
 
-async def test_refusing_replica_is_skipped_until_it_returns() -> None:
+async def test_stopped_replica_is_skipped_until_it_starts_again() -> None:
     async with replicas(2) as scene:
         scene.servers[0].close()
         assert [await scene.name() for _ in range(3)] == [b"1", b"1", b"1"]

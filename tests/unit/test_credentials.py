@@ -115,7 +115,7 @@ def test_stored_token_is_private(place: Path) -> None:
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
-def test_sign_in_takes_precedence_until_it_is_forgotten() -> None:
+def test_sign_in_takes_precedence_until_it_is_removed() -> None:
     keep_token(URL, "of-the-system")
     keep_login(URL, "mine\n")
     assert find_login(URL) == "mine"

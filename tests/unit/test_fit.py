@@ -35,7 +35,7 @@ def request_for(
     return ResourceRequest(cores, ram, needs)
 
 
-def test_job_takes_what_it_requests() -> None:
+def test_job_is_allocated_exactly_its_request() -> None:
     assert find_allocation(NODE, request_for(cores=8, ram=1000), DEVICES) == Allocation(8, 1000)
     assert find_allocation(NODE, request_for(cores=8.1), DEVICES) is None
     assert find_allocation(NODE, request_for(ram=1001), DEVICES) is None

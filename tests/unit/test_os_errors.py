@@ -59,7 +59,7 @@ def test_commands_show_no_error_numbers(tmp_path: Path, capsys: pytest.CaptureFi
     assert "Errno" not in stderr
 
 
-def test_causes_in_a_circle_are_looked_at_once() -> None:
+def test_exceptions_that_cause_each_other_end_the_search() -> None:
     first, second = httpx.ReadError("the connection ended"), httpx.ReadError("closed")
     first.__cause__, second.__cause__ = second, first
     assert reason_of(first) == "the connection ended"

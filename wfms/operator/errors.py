@@ -25,9 +25,9 @@ class InvalidQueryParameter(Unprocessable):
 
     slug, title = "invalid-request", "No page at this address"
 
-    def __init__(self, key: str, value: str, expected: str) -> None:
+    def __init__(self, key: str, value: str, expected_value: str) -> None:
         super().__init__(
-            f"{key} must be {expected} or be left out of the address, not {quoted(value)}",
+            f"{key} must be {expected_value} or be left out of the address, not {quoted(value)}",
             key=key,
             named=value,
         )

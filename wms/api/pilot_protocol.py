@@ -59,7 +59,7 @@ def pilot_protocol_router(
     get_secrets: GetSecrets,
     *,
     tokens: PilotTokens | None,
-    revoked: RevokedSites,
+    revoked_sites: RevokedSites,
 ) -> APIRouter:
     """Create the routes for pilots.
 
@@ -69,11 +69,11 @@ def pilot_protocol_router(
         get_secrets: The use case that returns the secrets of a pilot's job.
         tokens: Issues the tokens with which registered pilots authenticate. None means that they
             need no tokens.
-        revoked: Sites whose pilots get no jobs.
+        revoked_sites: Sites whose pilots get no jobs.
     """
     router = api_router("/api/v1/pilots", tags=["pilots"])
     _add_registration(router, context, tokens)
-    _add_lease(router, context, revoked)
+    _add_lease(router, context, revoked_sites)
 
     @router.post(
         "/{uid}/heartbeat",
@@ -142,7 +142,7 @@ def _add_registration(router: APIRouter, context: WmsContext, tokens: PilotToken
         return registration
 
 
-def _add_lease(router: APIRouter, context: WmsContext, revoked: RevokedSites) -> None:
+def _add_lease(router: APIRouter, context: WmsContext, revoked_sites: RevokedSites) -> None:
     @router.post(
         "/{uid}/lease",
         response_model=Lease,
@@ -159,11 +159,11 @@ def _add_lease(router: APIRouter, context: WmsContext, revoked: RevokedSites) ->
         site = _get_site(request)
 
         async def connected() -> bool:
-            if site is not None and await revoked.has(site):
+            if site is not None and await revoked_sites.has(site):
                 return False
             return not await request.is_disconnected()
 
-        return _respond(_build_lease(await lease_jobs(context, uid, body, connected=connected)))
+        return _respond(_build_lease(await lease_jobs(context, uid, body, is_connected=connected)))
 
 
 def _add_storages(router: APIRouter, context: WmsContext, dms: DmsClient) -> None:
@@ -216,28 +216,28 @@ def _respond(body: bytes) -> Response:
     return Response(body, media_type="application/json")
 
 
-def _build_task(task: bytes, shared: str | None) -> object:
+def _build_task(task: bytes, shared_inputs: str | None) -> object:
     return (
         orjson.Fragment(task)
-        if shared is None
-        else {**orjson.loads(task), "shared_inputs": orjson.Fragment(shared)}
+        if shared_inputs is None
+        else {**orjson.loads(task), "shared_inputs": orjson.Fragment(shared_inputs)}
     )
 
 
-def _build_lease(leased: LeaseResult) -> bytes:
+def _build_lease(lease_result: LeaseResult) -> bytes:
     """Return the JSON of a ``Lease``.
 
     Inputs and descriptions of tasks are JSON already and are copied unchanged.
     """
     return orjson.dumps(
         {
-            "seconds": leased.seconds,
-            "drain": leased.drain,
+            "seconds": lease_result.seconds,
+            "drain": lease_result.drain,
             "tasks": [
-                _build_task(task.pilot_json, leased.shared.get(task.task.uid))
-                for task in leased.tasks
+                _build_task(task.pilot_json, lease_result.shared.get(task.task.uid))
+                for task in lease_result.tasks
             ],
-            "jobs": [_build_job(job) for job in leased.jobs],
+            "jobs": [_build_job(job) for job in lease_result.jobs],
         }
     )
 

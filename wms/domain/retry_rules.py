@@ -19,7 +19,7 @@ class RetryRule:
     Attributes:
         counts: The attempt counts against the task's ``retry``.
         pauses: The next attempt waits (back-off). Otherwise it waits ``delay`` seconds, doubled
-            with each attempt up to ``longest``.
+            with each attempt up to ``max_delay``.
         memory: Factor of memory for the next attempt. If no node has that much, the job fails.
         retry_is_useless: A retry does not help, so the job fails.
         override: The word in the task's ``retry_also`` that asks for a retry all the same, or None
@@ -32,7 +32,7 @@ class RetryRule:
     counts: bool = True
     pauses: bool = True
     delay: float = 0.0
-    longest: float = 0.0
+    max_delay: float = 0.0
     memory: float = 1.0
     retry_is_useless: bool = False
     override: NonRetryableErrorClass | None = None
@@ -53,7 +53,7 @@ RULES: dict[ErrorClass, RetryRule] = {
         counts=False,
         pauses=False,
         delay=5.0,
-        longest=600.0,
+        max_delay=600.0,
         blames_pilot=False,
         counts_as_failed_attempt=False,
     ),
@@ -175,9 +175,11 @@ def decide_after_error(
     if losses >= limits.max_node_losses:
         return RetryDecision(JobState.QUARANTINED, failures, losses)
     delay = (
-        pause_after(failures, first=limits.backoff, longest=MAX_DELAY)
+        pause_after(failures, first=limits.backoff, max_pause=MAX_DELAY)
         if rule.pauses
-        else pause_after(history.attempts, first=rule.delay, longest=max(rule.delay, rule.longest))
+        else pause_after(
+            history.attempts, first=rule.delay, max_pause=max(rule.delay, rule.max_delay)
+        )
     )
     if note:  # the template asks for a retry all the same
         ram, gpu = None, None
@@ -189,17 +191,17 @@ def _request_larger_gpu(current: int, history: History, limits: RetryLimits) -> 
 
     A whole GPU must be larger than the last one; a part of one grows by half.
     """
-    largest = math.inf if limits.largest_gpu is None else limits.largest_gpu
+    largest_gpu = math.inf if limits.largest_gpu is None else limits.largest_gpu
     larger = current + 1
     if history.shared:
-        larger = max(larger, int(min(math.ceil(current * _GPU_MEMORY_FACTOR), largest)))
-    if larger <= largest:
+        larger = max(larger, int(min(math.ceil(current * _GPU_MEMORY_FACTOR), largest_gpu)))
+    if larger <= largest_gpu:
         return larger, ""
     return (
         larger,
         (
             f"not tried again: no node that could run it has a GPU with more than {current} MiB of"
-            f" memory, which it had (the largest GPU has {largest:.0f} MiB)"
+            f" memory, which it had (the largest GPU has {largest_gpu:.0f} MiB)"
         ),
     )
 

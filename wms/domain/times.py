@@ -35,8 +35,8 @@ class Sample:
     count: int = 0
     total: float = 0.0
     squares: float = 0.0
-    least: float = math.inf
-    most: float = 0.0
+    min_seconds: float = math.inf
+    max_seconds: float = 0.0
     sizes: dict[int, int] = field(default_factory=dict)
 
     def add(self, other: "Sample") -> None:
@@ -44,8 +44,8 @@ class Sample:
         self.count += other.count
         self.total += other.total
         self.squares += other.squares
-        self.least = min(self.least, other.least)
-        self.most = max(self.most, other.most)
+        self.min_seconds = min(self.min_seconds, other.min_seconds)
+        self.max_seconds = max(self.max_seconds, other.max_seconds)
         for size, number in other.sizes.items():
             self.sizes[size] = self.sizes.get(size, 0) + number
 
@@ -66,9 +66,9 @@ class Sample:
             if below + in_bin >= target:
                 low, high = get_bin_bounds(size)
                 value = low + (high - low) * (target - below) / in_bin
-                return min(max(value, self.least), self.most)
+                return min(max(value, self.min_seconds), self.max_seconds)
             below += in_bin
-        return self.most
+        return self.max_seconds
 
     def spread(self) -> Spread | None:
         """Return the statistics of the times, or None without any."""
@@ -80,16 +80,23 @@ class Sample:
             total=self.total,
             mean=self.mean,
             deviation=math.sqrt(variance),
-            least=self.least,
+            least=self.min_seconds,
             median=self.quantile(0.5),
             p90=self.quantile(0.9),
             p99=self.quantile(0.99),
-            most=self.most,
+            most=self.max_seconds,
         )
 
     def to_json(self) -> list[Any]:
         """Return the histogram as JSON for ``parse_sample``."""
-        return [self.count, self.total, self.squares, self.least, self.most, [*self.sizes.items()]]
+        return [
+            self.count,
+            self.total,
+            self.squares,
+            self.min_seconds,
+            self.max_seconds,
+            [*self.sizes.items()],
+        ]
 
 
 def find_bin(seconds: float) -> int:
@@ -111,8 +118,8 @@ def get_bin_bounds(size: int) -> tuple[float, float]:
 
 def parse_sample(data: list[Any]) -> Sample:
     """Return the histogram of a result of ``Sample.to_json``."""
-    count, total, squares, least, most, sizes = data
-    return Sample(count, total, squares, least, most, dict(sizes))
+    count, total, squares, min_seconds, max_seconds, sizes = data
+    return Sample(count, total, squares, min_seconds, max_seconds, dict(sizes))
 
 
 Samples = dict[TimeKind, Sample]

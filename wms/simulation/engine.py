@@ -40,7 +40,7 @@ class Simulation:
         works: Sequence[Work],
         nodes: Sequence[Node],
         *,
-        coming: ArrivalQueue,
+        arrival_queue: ArrivalQueue,
         random: Random,
         until: float | None = None,
         recorder: Recorder | None = None,
@@ -52,7 +52,7 @@ class Simulation:
         self._kinds = [work.kind for work in works]
         self._slots = [slot for node in nodes for slot in node.slots]
         self._present: list[SimulatedSlot] = []
-        self._arrivals, self._random, self._recorder = coming, random, recorder
+        self._arrivals, self._random, self._recorder = arrival_queue, random, recorder
         self._until = until
         self._events: list[tuple[float, int, int, int, int]] = []
         self._next: list[SimulatedItem] = []
@@ -334,8 +334,8 @@ class Simulation:
         node = self._nodes[subject]
         for slot in node.slots:
             self._remove_slot(slot)
-        if node.away is not None:
-            self._schedule(self.now + node.away(), _NODE_JOIN, subject)
+        if node.absence is not None:
+            self._schedule(self.now + node.absence(), _NODE_JOIN, subject)
 
     def _remove_slot(self, slot: SimulatedSlot) -> None:
         if slot.warm_slot.is_idle:

@@ -80,7 +80,7 @@ def simulate(
         create_policy(scenario.policy),
         works,
         nodes,
-        coming=ArrivalQueue(
+        arrival_queue=ArrivalQueue(
             build_arrivals(scenario, _create_random(scenario, "pages"), files),
             list_upstream_pipelines(scenario),
             count_items(scenario, files),

@@ -105,7 +105,7 @@ def build_recorded_scenario(runs: Sequence[RecordedRun], *, stem: str = "run") -
 
 
 def replay(
-    recorded: RecordedScenario,
+    recorded_scenario: RecordedScenario,
     *,
     new_nodes: ReplayNodes,
     policy: PolicyName | None = None,
@@ -115,7 +115,7 @@ def replay(
     """Simulate the run on its nodes, and, if anything else is wanted, with that.
 
     Args:
-        recorded: The run.
+        recorded_scenario: The run.
         new_nodes: Other nodes.
         policy: Another policy.
         seed: Another seed.
@@ -127,22 +127,24 @@ def replay(
     Raises:
         InvalidScenario: No node can run jobs of a kind.
     """
-    other_scenario = _change_scenario(recorded, new_nodes, policy, seed)
-    is_other = other_scenario.scenario != recorded.scenario
+    other_scenario = _change_scenario(recorded_scenario, new_nodes, policy, seed)
+    is_other = other_scenario.scenario != recorded_scenario.scenario
     same = simulate(
-        recorded.scenario, tables=recorded.tables, with_timeline=with_timeline and not is_other
+        recorded_scenario.scenario,
+        tables=recorded_scenario.tables,
+        with_timeline=with_timeline and not is_other,
     )
     changed_result = (
         simulate(other_scenario.scenario, tables=other_scenario.tables, with_timeline=with_timeline)
         if is_other
         else None
     )
-    steps = [step for run in recorded.runs for step in run.steps.values()]
+    steps = [step for run in recorded_scenario.runs for step in run.steps.values()]
     result = Replay(
-        chains=[run.chain for run in recorded.runs],
-        measured=recorded.measured,
+        chains=[run.chain for run in recorded_scenario.runs],
+        measured=recorded_scenario.measured,
         same=same,
-        ratio=same.end / recorded.measured if recorded.measured else 0.0,
+        ratio=same.end / recorded_scenario.measured if recorded_scenario.measured else 0.0,
         asked=changed_result,
         untimed=sum(step.untimed for step in steps),
         lost=sum(step.lost for step in steps),
@@ -151,9 +153,12 @@ def replay(
 
 
 def _change_scenario(
-    recorded: RecordedScenario, new_nodes: ReplayNodes, policy: PolicyName | None, seed: int | None
+    recorded_scenario: RecordedScenario,
+    new_nodes: ReplayNodes,
+    policy: PolicyName | None,
+    seed: int | None,
 ) -> RecordedScenario:
-    before = recorded.scenario
+    before = recorded_scenario.scenario
     nodes = change_nodes(before.nodes, new_nodes) if new_nodes else before.nodes
     changes = {
         "nodes": nodes,
@@ -162,7 +167,9 @@ def _change_scenario(
         "until": before.until if any(node.lives for node in nodes) else None,
     }
     scenario = before.model_copy(update=changes)
-    return RecordedScenario(scenario, recorded.tables, recorded.runs, recorded.measured)
+    return RecordedScenario(
+        scenario, recorded_scenario.tables, recorded_scenario.runs, recorded_scenario.measured
+    )
 
 
 def _list_kind_names(runs: Sequence[RecordedRun]) -> dict[tuple[str, str], str]:
@@ -198,11 +205,11 @@ def _build_kinds(
     return list(kinds_by_name.values())
 
 
-def _build_kind(name: str, needs: Needs, loading: float) -> KindOfWork:
+def _build_kind(name: str, needs: Needs, loading_seconds: float) -> KindOfWork:
     gpus = needs.gpus
     return KindOfWork(
         name=name,
-        loading=round(loading, 3),
+        loading=round(loading_seconds, 3),
         cores=needs.resources.cores,
         ram=needs.resources.counted_ram,
         gpus=0.0 if gpus is None else gpus.least * gpus.share,
@@ -211,13 +218,13 @@ def _build_kind(name: str, needs: Needs, loading: float) -> KindOfWork:
 
 
 def _create_time_of(
-    recorded_pilots: Sequence[RecordedPilot], loading: Mapping[str, float]
+    recorded_pilots: Sequence[RecordedPilot], loading_seconds: Mapping[str, float]
 ) -> TimeOf:
     """Return a function of the times of jobs on a node of speed 1, without loading."""
     times: dict[int, float] = {}
     for recorded_pilot in recorded_pilots:
         for each in recorded_pilot.jobs:
-            took, load = each.job.seconds, loading[each.kind]
+            took, load = each.job.seconds, loading_seconds[each.kind]
             net_seconds = took - load if each.loads and took >= load else took
             times[id(each.job)] = net_seconds * recorded_pilot.speed
 

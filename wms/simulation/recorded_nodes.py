@@ -57,9 +57,9 @@ def change_nodes(groups: Sequence[NodeGroup], changes: ReplayNodes) -> list[Node
     faster = changes.speed or 1.0
     if changes.nodes is None:
         return [_change_group(group, speed=group.speed * faster) for group in groups]
-    largest = max(groups, key=lambda group: group.count)
-    speed = largest.speed * faster
-    return [_change_group(largest, count=changes.nodes, speed=speed, joins=0.0, lives=None)]
+    largest_group = max(groups, key=lambda group: group.count)
+    speed = largest_group.speed * faster
+    return [_change_group(largest_group, count=changes.nodes, speed=speed, joins=0.0, lives=None)]
 
 
 def _change_group(group: NodeGroup, **changes: object) -> NodeGroup:
@@ -79,7 +79,7 @@ def _build_node_group(
         # Only its jobs are known.
         return NodeGroup(
             name=recorded_pilot.name,
-            places=min(recorded_pilot.most, MAX_PLACES),
+            places=min(recorded_pilot.max_jobs, MAX_PLACES),
             speed=recorded_pilot.speed,
             gpus=_count_gpus(kinds),
         )

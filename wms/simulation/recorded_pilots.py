@@ -42,14 +42,14 @@ class RecordedPilot:
 
     Attributes:
         pilot: None if it is no longer known.
-        most: The most jobs that it had at once.
+        max_jobs: The most jobs that it had at once.
         speed: Its speed; 1 is the speed of all pilots together.
     """
 
     name: str
     pilot: Pilot | None
     jobs: list[PlacedJob] = field(default_factory=list)
-    most: int = 1
+    max_jobs: int = 1
     speed: float = 1.0
 
     def end_before(self, ended: datetime) -> datetime | None:
@@ -110,7 +110,7 @@ def _assign_places(recorded_pilot: RecordedPilot) -> None:
             slots[(alike or free)[0]] = placed_job
         else:
             slots.append(placed_job)
-    recorded_pilot.most = max(len(slots), 1)
+    recorded_pilot.max_jobs = max(len(slots), 1)
 
 
 def _find_speeds(recorded_pilots: Sequence[RecordedPilot]) -> None:

@@ -139,6 +139,6 @@ class Node:
     delay: float
     jitter: float
     lives: Draw | None
-    away: Draw | None
+    absence: Draw | None
     free: FreeResources | None = None
     slots: list[SimulatedSlot] = field(default_factory=list)

@@ -88,7 +88,7 @@ async def _create(connection: Connection, into: Collect, group: str) -> DatasetR
         candidate = into.name if number == 1 else f"{into.name}-{number}"
         new = NewDataset(name=candidate, meta={"type": into.type}, group=group)
         whose = Ownership(None, group)
-        created = await insert_dataset(connection, uuid4(), new, period=None, whose=whose)
+        created = await insert_dataset(connection, uuid4(), new, period=None, ownership=whose)
         if created is not None:
             return await mark_append_only(connection, created.uid, into.name)
         number += 1

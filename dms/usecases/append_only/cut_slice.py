@@ -63,7 +63,7 @@ async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
                 connection,
                 slice_of,
                 first=first,
-                used=until,
+                used_entries=until,
                 occasion=cut.occasion,
                 dataset=slice_uid,
             )
@@ -78,7 +78,7 @@ async def _create(connection: Connection, append_only: DatasetRow, slice_of: Sli
         candidate = name if further == 1 else f"{name}-{further}"
         new = NewDataset(name=candidate, meta=parent.meta, group=parent.group)
         whose = Ownership(None, parent.group)
-        created = await insert_dataset(connection, uuid4(), new, period=None, whose=whose)
+        created = await insert_dataset(connection, uuid4(), new, period=None, ownership=whose)
         if created is not None:
             await mark_slice(connection, created.uid, slice_of, shared_with=parent.shared_with)
             return created.uid

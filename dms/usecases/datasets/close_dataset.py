@@ -66,7 +66,7 @@ async def close_dataset(
             if dataset.state.readable:
                 if files is not None and files != row.close_at:
                     raise CompletenessDiffers(
-                        uid, dataset.name, registered=row.close_at or 0, requested=files
+                        uid, dataset.name, registered_count=row.close_at or 0, requested_count=files
                     )
                 return dataset
             if not may_move(DATASET_MOVES, dataset.state, DatasetState.CLOSED):

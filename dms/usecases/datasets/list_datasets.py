@@ -35,10 +35,12 @@ CALLED = (
 class ConflictingQueryParameters(Unprocessable):
     """A query has uids and other conditions."""
 
-    def __init__(self, others: Iterable[str]) -> None:
-        others = sorted(others)
+    def __init__(self, other_parameters: Iterable[str]) -> None:
+        other_parameters = sorted(other_parameters)
         why = "give the uids of data sets or other conditions, not both"
-        super().__init__(f"{why}: leave out {', '.join(others)}, or uid", conditions=others)
+        super().__init__(
+            f"{why}: leave out {', '.join(other_parameters)}, or uid", conditions=other_parameters
+        )
 
 
 class DatasetQuery(Contract):

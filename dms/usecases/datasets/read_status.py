@@ -50,4 +50,6 @@ async def _describe_wait(connection: Connection, row: DatasetRow) -> str | None:
     ):
         return None
     used = await get_used_numbers(connection, dataset.uid, gaps=MAX_GAPS)
-    return describe_missing_files(dataset.count_files, expected=row.close_at, used=used)
+    return describe_missing_files(
+        dataset.count_files, expected_count=row.close_at, used_numbers=used
+    )

@@ -88,7 +88,7 @@ async def register_dataset(
             await require_folders_present(connection, [new.url], visibility)
             if folder is not None:
                 await require_free_folder(connection, new.url, visibility)
-        created = await insert_dataset(connection, uuid4(), new, period=period, whose=whose)
+        created = await insert_dataset(connection, uuid4(), new, period=period, ownership=whose)
         if created is not None:
             return created, True
         first = await find_dataset_by_name(connection, new.name)

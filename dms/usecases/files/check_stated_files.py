@@ -63,12 +63,12 @@ class _StatedFile:
     place: StoragePlace
 
 
-def _check_all(claimed: Sequence[_StatedFile], *, content: bool) -> dict[int, str | None]:
+def _check_all(stated_files: Sequence[_StatedFile], *, content: bool) -> dict[int, str | None]:
     """Return what is wrong with each file, by index. Blocks."""
     plain = set[str]()
     return {
         stated.number: _check(stated.file, stated.place, content=content, plain=plain)
-        for stated in claimed
+        for stated in stated_files
     }
 
 

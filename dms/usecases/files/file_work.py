@@ -109,12 +109,12 @@ class FileWork:
             return await self._in_thread(_join, root, pieces, url, content)
 
     async def remove(
-        self, root: Root, urls: Sequence[str], *, spared: Sequence[Folder] = ()
+        self, root: Root, urls: Sequence[str], *, spared_folders: Sequence[Folder] = ()
     ) -> list[StorageError | None]:
         """Remove files, and return the error of each; None if the file is gone or was spared.
 
-        Files in the folders ``spared`` are kept and count as removed. Files outside the storage,
-        and those behind a link in it, are not touched.
+        Files in ``spared_folders`` are kept and count as removed. Files outside the storage, and
+        those behind a link in it, are not touched.
         """
         chunks = [
             urls[start : start + MAX_FILES_PER_REMOVAL]
@@ -123,7 +123,7 @@ class FileWork:
 
         async def remove_chunk(chunk: Sequence[str]) -> list[StorageError | None]:
             async with self._removing:
-                return await self._in_thread(_remove, root, chunk, spared)
+                return await self._in_thread(_remove, root, chunk, spared_folders)
 
         outcomes = await asyncio.gather(*(remove_chunk(chunk) for chunk in chunks))
         return [outcome for chunk in outcomes for outcome in chunk]
@@ -137,17 +137,17 @@ class FileWork:
         return await self._in_thread(_files_in, root, folder_url)
 
     async def remove_folder(
-        self, root: Root, folder_url: str, *, spared: Sequence[Folder] = ()
+        self, root: Root, folder_url: str, *, spared_folders: Sequence[Folder] = ()
     ) -> bool:
         """Remove an empty folder.
 
         Returns:
-            False if it still has files, is in a folder ``spared``, or is behind a link.
+            False if it still has files, is in one of ``spared_folders``, or is behind a link.
 
         Raises:
             StorageError: The folder cannot be removed.
         """
-        return await self._in_thread(_remove_folder, root, folder_url, spared)
+        return await self._in_thread(_remove_folder, root, folder_url, spared_folders)
 
     async def inspect_folder(self, path: str) -> FolderFacts:
         """Return the real path of a local folder and the free bytes there.
@@ -169,22 +169,22 @@ class FileWork:
         """
         await self._run_probe((url, read_only), lambda: storage.probe(url, read_only=read_only))
 
-    async def _run_probe(self, what: Hashable, work: Callable[[], ResultT]) -> ResultT:
+    async def _run_probe(self, key: Hashable, work: Callable[[], ResultT]) -> ResultT:
         """Run a probe in a thread, or join the probe of the same storage that still runs.
 
         Each storage takes one thread at most.
         """
-        probe = self._running_probes.get(what)
+        probe = self._running_probes.get(key)
         if probe is None:
             probe = asyncio.get_running_loop().run_in_executor(self._probe_threads, work)
-            self._running_probes[what] = probe
-            probe.add_done_callback(lambda done: self._end_probe(what, done))
+            self._running_probes[key] = probe
+            probe.add_done_callback(lambda done: self._end_probe(key, done))
         async with asyncio.timeout(PROBE_TIMEOUT_SECONDS):
             result: ResultT = await asyncio.shield(probe)
         return result
 
-    def _end_probe(self, what: Hashable, probe: "asyncio.Future[Any]") -> None:
-        del self._running_probes[what]
+    def _end_probe(self, key: Hashable, probe: "asyncio.Future[Any]") -> None:
+        del self._running_probes[key]
         if not probe.cancelled():
             probe.exception()  # the caller may have timed out
 
@@ -232,18 +232,22 @@ def _join(root: Root, pieces: Sequence[str], url: str, content: Content) -> stor
     return storage.join(pieces, url, checksum=content.checksum, size=content.size)
 
 
-def _remove(root: Root, urls: Sequence[str], spared: Sequence[Folder]) -> list[StorageError | None]:
+def _remove(
+    root: Root, urls: Sequence[str], spared_folders: Sequence[Folder]
+) -> list[StorageError | None]:
     try:
         require_same_folder(root)
         _require_mounted(root.url)
     except StorageError as error:
         return [error] * len(urls)
-    return [_remove_one(root.url, url, spared) for url in urls]
+    return [_remove_one(root.url, url, spared_folders) for url in urls]
 
 
-def _remove_one(storage_url: str, url: str, spared: Sequence[Folder]) -> StorageError | None:
+def _remove_one(
+    storage_url: str, url: str, spared_folders: Sequence[Folder]
+) -> StorageError | None:
     try:
-        if _lies_in(spared, url.rpartition("/")[0]):
+        if _lies_in(spared_folders, url.rpartition("/")[0]):
             storage.require_within(storage_url, url)
         else:
             storage.remove_within(storage_url, url)
@@ -252,13 +256,13 @@ def _remove_one(storage_url: str, url: str, spared: Sequence[Folder]) -> Storage
     return None
 
 
-def _lies_in(spared: Sequence[Folder], folder_url: str) -> bool:
+def _lies_in(spared_folders: Sequence[Folder], folder_url: str) -> bool:
     path = find_local_path(folder_url)
-    if not spared or path is None:
+    if not spared_folders or path is None:
         return False
     with os_errors_at(folder_url):
         folder = resolve_folder(path)
-    return any(spared_folder.holds(folder) for spared_folder in spared)
+    return any(spared_folder.holds(folder) for spared_folder in spared_folders)
 
 
 def _require_mounted(storage_url: str) -> None:
@@ -284,10 +288,10 @@ def _files_in(root: Root, folder_url: str) -> list[Entry]:
     ]
 
 
-def _remove_folder(root: Root, folder_url: str, spared: Sequence[Folder]) -> bool:
+def _remove_folder(root: Root, folder_url: str, spared_folders: Sequence[Folder]) -> bool:
     require_same_folder(root)
     try:
-        return not _lies_in(spared, folder_url) and storage.remove_folder_within(
+        return not _lies_in(spared_folders, folder_url) and storage.remove_folder_within(
             root.url, folder_url
         )
     except LinkInPath:

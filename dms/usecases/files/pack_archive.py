@@ -195,6 +195,6 @@ class _Entry:
     def end(self, url: str) -> None:
         """Compare the checksum, and end the file."""
         require_checksum(
-            url, self._digest.hexdigest(), expected=f"sha256:{self._file.checksum.hex()}"
+            url, self._digest.hexdigest(), expected_checksum=f"sha256:{self._file.checksum.hex()}"
         )
         self._writer.end()

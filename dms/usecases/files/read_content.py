@@ -144,7 +144,9 @@ async def pieces(content: FileContent, span: Span) -> AsyncGenerator[bytes, None
             )
             place += len(piece)
             if place == span.end and digest is not None:
-                require_checksum(content.file.url, digest.hexdigest(), expected=content.checksum)
+                require_checksum(
+                    content.file.url, digest.hexdigest(), expected_checksum=content.checksum
+                )
             yield piece
     finally:
         content.file.release()
@@ -156,15 +158,15 @@ def is_folder_there(root: str) -> bool:
     return folder is None or os.path.isdir(folder)
 
 
-def require_checksum(url: str, actual: str, *, expected: str | None) -> None:
+def require_checksum(url: str, actual: str, *, expected_checksum: str | None) -> None:
     """Check a SHA-256 digest against the expected checksum, if there is one.
 
     Raises:
         ChecksumMismatch: They differ.
     """
-    if expected is not None and expected != f"sha256:{actual}":
-        log.error("content.damaged", url=url, expected=expected, found=actual)
-        raise ChecksumMismatch(url, expected=expected, actual=f"sha256:{actual}")
+    if expected_checksum is not None and expected_checksum != f"sha256:{actual}":
+        log.error("content.damaged", url=url, expected=expected_checksum, found=actual)
+        raise ChecksumMismatch(url, expected=expected_checksum, actual=f"sha256:{actual}")
 
 
 def _piece(reader: Reader, *, place: int, length: int, digest: "hashlib._Hash | None") -> bytes:

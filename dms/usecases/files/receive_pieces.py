@@ -120,7 +120,9 @@ async def _join(
             place,
         )
     except ChecksumMismatch as error:
-        await context.files.remove(place.root, parts, spared=context.storage_monitor.read_only)
+        await context.files.remove(
+            place.root, parts, spared_folders=context.storage_monitor.read_only
+        )
         raise Unprocessable(
             f"file {quoted(request.name)} has not arrived as it was announced: expected"
             f" {error.expected}, found {error.actual}; send it again",
@@ -137,9 +139,11 @@ async def _join(
     try:
         await register_files(context, uid, [new], by=by, for_asset=True)
     except QuotaReached:  # the pieces stay for another attempt
-        await context.files.remove(place.root, [url], spared=context.storage_monitor.read_only)
+        await context.files.remove(
+            place.root, [url], spared_folders=context.storage_monitor.read_only
+        )
         raise
-    await context.files.remove(place.root, parts, spared=context.storage_monitor.read_only)
+    await context.files.remove(place.root, parts, spared_folders=context.storage_monitor.read_only)
     return JoinedFile(size=stored.size, checksum=stored.checksum)
 
 

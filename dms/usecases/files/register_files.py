@@ -127,7 +127,7 @@ async def register_files(
 async def _register(
     database: Database,
     uid: UUID,
-    submitted: list[SubmittedFile],
+    submitted_files: list[SubmittedFile],
     *,
     faults: Faults,
     by: Person | None,
@@ -141,7 +141,12 @@ async def _register(
             require_no_asset(row.dataset)
         bounded = by is not None
         return await _add(
-            transaction.connection, row, submitted, close_at=None, faults=faults, bounded=bounded
+            transaction.connection,
+            row,
+            submitted_files,
+            close_at=None,
+            faults=faults,
+            bounded=bounded,
         )
 
 
@@ -171,7 +176,7 @@ async def apply_registration(transaction: Transaction, message: RegisterFiles) -
 async def _add(
     connection: Connection,
     row: DatasetRow,
-    submitted: list[SubmittedFile],
+    submitted_files: list[SubmittedFile],
     *,
     close_at: int | None,
     late: bool = False,
@@ -190,16 +195,25 @@ async def _add(
         raise DatasetIsAppendOnly(row.dataset, "no file can be added")
     being_deleted = row.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
     is_open = row.dataset.state is DatasetState.OPEN
-    if submitted and not faults and is_open and not any(file.released for file in submitted):
-        registered = await _add_new(connection, row, submitted, close_at=close_at, bounded=bounded)
+    if (
+        submitted_files
+        and not faults
+        and is_open
+        and not any(file.released for file in submitted_files)
+    ):
+        registered = await _add_new(
+            connection, row, submitted_files, close_at=close_at, bounded=bounded
+        )
         if registered is not None:
             return registered
     uid, existing, places_in_use = row.dataset.uid, {}, False
-    if submitted:
-        names_in_use, places_in_use = await check_names_and_places(connection, uid, submitted)
+    if submitted_files:
+        names_in_use, places_in_use = await check_names_and_places(connection, uid, submitted_files)
         if names_in_use:
-            existing = await list_files_by_name(connection, uid, [file.name for file in submitted])
-    fresh = new_files(submitted, existing, numbered=_numbered(row))
+            existing = await list_files_by_name(
+                connection, uid, [file.name for file in submitted_files]
+            )
+    fresh = new_files(submitted_files, existing, numbered=_numbered(row))
     if fresh and not is_open and not (late and being_deleted):
         raise DatasetNotOpen(uid, row.dataset.name, state=row.dataset.state, file=fresh[0].name)
     if faulty := next((file for file in fresh if file.name in faults), None):
@@ -222,13 +236,13 @@ async def _add(
         await note_late_files(connection, uid)
     if fresh or (close_at is not None and row.close_at is None):
         await _count(connection, row, fresh, close_at=close_at, bounded=bounded)
-    return RegistrationCounts(new=len(fresh), known=len(submitted) - len(fresh))
+    return RegistrationCounts(new=len(fresh), known=len(submitted_files) - len(fresh))
 
 
 async def _add_new(
     connection: Connection,
     row: DatasetRow,
-    submitted: list[SubmittedFile],
+    submitted_files: list[SubmittedFile],
     *,
     close_at: int | None,
     bounded: bool,
@@ -238,7 +252,7 @@ async def _add_new(
     Unique indexes detect files that are not new. Returns None if nothing was done.
     """
     try:
-        fresh = new_files(submitted, {}, numbered=_numbered(row))
+        fresh = new_files(submitted_files, {}, numbered=_numbered(row))
         _require_complete(row, len(fresh), close_at)
         async with connection.transaction():
             inserted = await insert_files(
@@ -253,7 +267,7 @@ async def _add_new(
     if not inserted:
         return None
     await _count(connection, row, fresh, close_at=close_at, bounded=bounded)
-    return RegistrationCounts(new=len(fresh), known=len(submitted) - len(fresh))
+    return RegistrationCounts(new=len(fresh), known=len(submitted_files) - len(fresh))
 
 
 async def _count(
@@ -304,7 +318,9 @@ async def _require_numbers(
 def _require_complete(row: DatasetRow, new: int, close_at: int | None) -> None:
     uid, name = row.dataset.uid, row.dataset.name
     if close_at is not None and row.close_at is not None and close_at != row.close_at:
-        raise CompletenessDiffers(uid, name, registered=row.close_at, requested=close_at)
+        raise CompletenessDiffers(
+            uid, name, registered_count=row.close_at, requested_count=close_at
+        )
     complete = close_at if row.close_at is None else row.close_at
     count = row.dataset.count_files + new
     if complete is not None and count > complete:

@@ -68,7 +68,7 @@ async def work_on(context: DmsContext, claim: DatasetClaim, work: Work) -> None:
 
 
 async def _postpone(context: DmsContext, claim: DatasetClaim, reason: str) -> None:
-    pause = pause_after(claim.failures + 1, first=1.0, longest=context.max_backoff_seconds)
+    pause = pause_after(claim.failures + 1, first=1.0, max_pause=context.max_backoff_seconds)
     log.warning(
         "dataset.retry_scheduled",
         name=claim.name,

@@ -61,7 +61,7 @@ async def remove_marked(
         if not root.read_only:
             urls = [root.build_url(copy.path) for copy in present]
             outcomes = await context.files.remove(
-                root, urls, spared=context.storage_monitor.read_only
+                root, urls, spared_folders=context.storage_monitor.read_only
             )
             removed = [copy for copy, error in zip(present, outcomes, strict=True) if error is None]
             failed += [error for error in outcomes if error is not None]

@@ -78,7 +78,7 @@ async def sweep_folders(
             await _remove_pieces(context, place)
         if remove:
             await context.files.remove_folder(
-                place.root, place.url, spared=context.storage_monitor.read_only
+                place.root, place.url, spared_folders=context.storage_monitor.read_only
             )
 
 
@@ -87,7 +87,7 @@ async def _remove_pieces(context: DmsContext, place: StoragePlace) -> None:
     entries = await context.files.files_in(place.root, place.url)
     pieces = [entry.url for entry in entries if is_temporary(entry.name)]
     outcomes = await context.files.remove(
-        place.root, pieces, spared=context.storage_monitor.read_only
+        place.root, pieces, spared_folders=context.storage_monitor.read_only
     )
     for error in outcomes:
         if error is not None:
@@ -127,7 +127,7 @@ async def _remove_unregistered(
     if not leftovers:
         return
     outcomes = await context.files.remove(
-        place.root, leftovers, spared=context.storage_monitor.read_only
+        place.root, leftovers, spared_folders=context.storage_monitor.read_only
     )
     log.info("dms.swept", folder=place.url, removed=sum(outcome is None for outcome in outcomes))
     for error in outcomes:

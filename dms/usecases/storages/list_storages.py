@@ -113,27 +113,27 @@ def _with_space(storages: list[Storage], free_now: FreeBytes) -> list[tuple[Stor
 
 
 def _fullness(
-    storage: Storage, free_now: FreeBytes, needed: int | None
+    storage: Storage, free_now: FreeBytes, needed_bytes: int | None
 ) -> dict[str, str | int | None]:
     """Return the fields ``full`` and ``full_for`` of a storage.
 
     Args:
         storage: The storage.
         free_now: Free bytes on local file systems, by URL.
-        needed: Bytes for which pilots recently found no space.
+        needed_bytes: Bytes for which pilots recently found no space.
     """
     has_no_space = is_full(storage, free_now)
-    if not needed and not has_no_space:
+    if not needed_bytes and not has_no_space:
         return {}
     free = free_on(storage, free_now)
-    if needed and isfinite(free) and free >= needed and not has_no_space:
+    if needed_bytes and isfinite(free) and free >= needed_bytes and not has_no_space:
         return {}  # the jobs fit one by one, but not together
     text = f"{size_text(max(0.0, free))} free" if isfinite(free) else "what is free is not known"
     if storage.capacity is not None:
         text += f" of {size_text(storage.capacity)}"
-    if needed:
-        text += f", {size_text(needed)} needed"
-    return {"full": text, "full_for": None if has_no_space else needed}
+    if needed_bytes:
+        text += f", {size_text(needed_bytes)} needed"
+    return {"full": text, "full_for": None if has_no_space else needed_bytes}
 
 
 def is_full(storage: Storage, free_now: FreeBytes) -> bool:

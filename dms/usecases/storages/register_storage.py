@@ -73,7 +73,7 @@ async def _compare(context: DmsContext, new: NewStorage) -> tuple[str | None, li
 
 
 async def _insert(
-    database: Database, new: NewStorage, others: Sequence[Root], path: str | None
+    database: Database, new: NewStorage, other_roots: Sequence[Root], path: str | None
 ) -> tuple[Storage, bool] | None:
     """Insert a storage; return None if others were registered meanwhile and must be compared."""
     async with database.transaction() as transaction:
@@ -82,7 +82,7 @@ async def _insert(
         first = await find_same_storage(connection, new)
         if first is not None:
             return _same(first, new), False
-        if (await list_roots(connection)).keys() != {other.id for other in others}:
+        if (await list_roots(connection)).keys() != {other.id for other in other_roots}:
             return None
         uid = uuid4()
         await insert_storage(connection, uid, new)

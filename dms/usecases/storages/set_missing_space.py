@@ -10,14 +10,16 @@ from dms.usecases.storages.list_storages import free_on, is_full
 from sluice.contracts.data.storage_space import StorageSpace
 
 
-async def set_missing_space(context: DmsContext, name: str, needed: int | None) -> StorageSpace:
+async def set_missing_space(
+    context: DmsContext, name: str, needed_bytes: int | None
+) -> StorageSpace:
     """Record that work waits for space, and check the storage now.
 
     Args:
         context: The context of the DMS.
         name: The storage.
-        needed: Bytes that the work needs. The storage then counts as full for a while. None means
-            that no work waits.
+        needed_bytes: Bytes that the work needs. The storage then counts as full for a while. None
+            means that no work waits.
 
     Returns:
         What is free on the storage now.
@@ -29,10 +31,10 @@ async def set_missing_space(context: DmsContext, name: str, needed: int | None) 
         storage = await find_storage(connection, name)
         if storage is None:
             raise UnknownStorage(name)
-        if needed is None:
+        if needed_bytes is None:
             await delete_missing_space(connection, storage.id)
         else:
-            await upsert_missing_space(connection, storage.id, needed)
+            await upsert_missing_space(connection, storage.id, needed_bytes)
     await context.storage_monitor.check_storage(storage.url)
     free_now = context.storage_monitor.free_now
     free = free_on(storage, free_now)

@@ -120,14 +120,16 @@ class StorageMonitor:
         """Look at a storage now, and update ``free_now`` and ``free``."""
         await self._folders([url])
 
-    async def require_free(self, name: str, url: str, others: Sequence[Root]) -> str | None:
+    async def require_free(self, name: str, url: str, other_roots: Sequence[Root]) -> str | None:
         """Check that a storage may be at a URL, and return its real local folder, if it has one.
 
         Raises:
             StorageRefused: The URL is in no allowed root, is excluded, or cannot be looked at.
-            StoragesOverlap: It overlaps with one of ``others``.
+            StoragesOverlap: It overlaps with one of ``other_roots``.
         """
-        folders = await self._folders([url, *(other.url for other in others), *self.exclusions])
+        folders = await self._folders(
+            [url, *(other.url for other in other_roots), *self.exclusions]
+        )
         if find_local_path(url) is not None and url not in folders:
             raise StorageRefused(
                 name,
@@ -144,13 +146,13 @@ class StorageMonitor:
                 " or start the system again with `sluice up --storage-root` and the folder of the"
                 " storage, which hides it from tools",
             )
-        for other in others:
+        for other in other_roots:
             if _overlap(url, other.url, folders):
                 raise StoragesOverlap(name, url, other=other.name, other_url=other.url)
         return folders[url].path if url in folders else None
 
     def _find_rejection_reason(
-        self, storage: Root, others: Sequence[Root], folders: _Folders
+        self, storage: Root, other_roots: Sequence[Root], folders: _Folders
     ) -> str | None:
         if find_local_path(storage.url) is not None:
             if storage.url not in folders:  # another instance may just have registered it
@@ -161,7 +163,7 @@ class StorageMonitor:
                 return why
         if not self._may_lie_at(storage.url, folders):
             return f"it {self._outside()}"
-        for other in others:
+        for other in other_roots:
             if other.id != storage.id and _overlap(storage.url, other.url, folders):
                 return (
                     f"it and storage {quoted(other.name)} ({other.url}) are one folder, or one"

@@ -55,7 +55,7 @@ def _require_fitting(storage: Storage, marks: Watermarks, free: float | None) ->
         raise WatermarksRefused(
             storage.name, f"are for input storages, and it is of type {storage.type}"
         )
-    capacity = effective_capacity(storage.capacity, used=storage.used, free=free)
+    capacity = effective_capacity(storage.capacity, used_bytes=storage.used, free=free)
     if why := find_rejection_reason(marks, storage.capacity, total=capacity):
         raise WatermarksRefused(storage.name, why)
 
@@ -82,7 +82,9 @@ async def watch_watermarks(database: Database, free: FreeBytes) -> bool:
     async with database.connection() as connection:
         for level in (await list_levels(connection)).values():
             before = level.filling_since is not None
-            capacity = effective_capacity(level.capacity, used=level.used, free=free.get(level.url))
+            capacity = effective_capacity(
+                level.capacity, used_bytes=level.used, free=free.get(level.url)
+            )
             filling = fills(level.used, level.marks, total=capacity, before=before)
             if filling is not before and await set_filling(connection, level, filling=filling):
                 log.info(

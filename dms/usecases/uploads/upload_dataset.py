@@ -116,7 +116,7 @@ async def _target(context: DmsContext, claim: DatasetClaim) -> _Target:
     return _Target(root, folder)
 
 
-async def _storage_with_space(context: DmsContext, needed: int) -> Storage:
+async def _storage_with_space(context: DmsContext, needed_bytes: int) -> Storage:
     """Return the output storage with the most space.
 
     Raises:
@@ -130,10 +130,10 @@ async def _storage_with_space(context: DmsContext, needed: int) -> Storage:
         rejection_reasons=monitor.rejection_reasons,
     )
     for storage, free in best:
-        if not storage.read_only and free >= needed:
+        if not storage.read_only and free >= needed_bytes:
             return storage
     full = {
-        storage.id: f"has space for {max(free, 0):.0f} of {needed} bytes"
+        storage.id: f"has space for {max(free, 0):.0f} of {needed_bytes} bytes"
         for storage, free in best
         if not storage.read_only
     }

@@ -232,19 +232,19 @@ def _has_limit(file: Path) -> bool:
     return False
 
 
-def _move_aside(own: Path, sibling: Path) -> None:
-    """Move this process from ``own`` to ``sibling``.
+def _move_aside(own_group: Path, sibling: Path) -> None:
+    """Move this process from ``own_group`` to ``sibling``.
 
     Raises:
-        OSError: The move failed. The process is back in ``own``.
+        OSError: The move failed. The process is back in ``own_group``.
     """
     sibling.mkdir()
     try:
         (sibling / "cgroup.procs").write_text(str(os.getpid()))
-        _enable_memory(own)
+        _enable_memory(own_group)
     except OSError:
         with suppress(OSError):
-            (own / "cgroup.procs").write_text(str(os.getpid()))
+            (own_group / "cgroup.procs").write_text(str(os.getpid()))
         _remove(sibling)
         raise
 

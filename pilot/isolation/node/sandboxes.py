@@ -46,15 +46,15 @@ class NoSandboxError(Exception):
     """The pilot needs a sandbox and this node has none. The message is a sentence."""
 
 
-def with_network(sandbox: Sandbox, use: SandboxUse, allowed: Sequence[str]) -> Sandbox:
+def with_network(sandbox: Sandbox, use: SandboxUse, allowed_networks: Sequence[str]) -> Sandbox:
     """Return the sandbox with a network for tools that ask for one, if possible.
 
-    ``allowed`` is described in ``UserNetwork``.
+    ``allowed_networks`` is described in ``UserNetwork``.
     """
     program = shutil.which("slirp4netns")
     why = "there is no slirp4netns on this node's PATH: install it"
     if program is not None:
-        network = UserNetwork(program=program, allowed=list(allowed))
+        network = UserNetwork(program=program, allowed=list(allowed_networks))
         connected = sandbox.model_copy(update={"network": network})
         failure = _find_failure(connected, network=True)
         if failure is None:
@@ -65,15 +65,15 @@ def with_network(sandbox: Sandbox, use: SandboxUse, allowed: Sequence[str]) -> S
 
 
 def find_sandbox(
-    use: SandboxUse, folder: Path, more: Sequence[Path], *, hidden: Sequence[Path]
+    use: SandboxUse, folder: Path, more_paths: Sequence[Path], *, hidden_paths: Sequence[Path]
 ) -> Sandbox | str:
     """Return the sandbox, or a sentence that says why there is none.
 
     Args:
         use: Whether a sandbox is required.
         folder: Folder for files that all tools see. It is created.
-        more: Paths that tools see besides those of the system, the search path and Sluice.
-        hidden: Files and folders that tools never see.
+        more_paths: Paths that tools see besides those of the system, the search path and Sluice.
+        hidden_paths: Files and folders that tools never see.
 
     Raises:
         NoSandboxError: A sandbox is required, or possible on this node but broken.
@@ -81,7 +81,7 @@ def find_sandbox(
     """
     if use == "off":
         return "the pilot's sandbox is switched off"
-    sandbox = _try_sandbox(folder, [str(path) for path in more], hidden)
+    sandbox = _try_sandbox(folder, [str(path) for path in more_paths], hidden_paths)
     if isinstance(sandbox, Sandbox):
         log.info("sandbox.found", kind="namespaces", bubblewrap=sandbox.bubblewrap)
         for path, reason in sandbox.dropped.items():
@@ -95,7 +95,9 @@ def find_sandbox(
     return sandbox
 
 
-def _try_sandbox(folder: Path, more: Sequence[str], hidden: Sequence[Path]) -> Sandbox | str:
+def _try_sandbox(
+    folder: Path, more_paths: Sequence[str], hidden_paths: Sequence[Path]
+) -> Sandbox | str:
     """Return the sandbox, or a sentence that says why this node cannot have one.
 
     Raises:
@@ -105,10 +107,10 @@ def _try_sandbox(folder: Path, more: Sequence[str], hidden: Sequence[Path]) -> S
     if bubblewrap is None:
         return "there is no bubblewrap (bwrap) on this node's PATH"
     settings = folder / "etc"
-    copy_settings(settings, more)
-    closed = [os.path.realpath(path) for path in hidden if os.path.exists(path)]
-    visible = visible_paths(os.environ.get("PATH", os.defpath), more, hidden=closed)
-    make = partial(_create_sandbox, bubblewrap, str(settings), hidden=closed)
+    copy_settings(settings, more_paths)
+    closed = [os.path.realpath(path) for path in hidden_paths if os.path.exists(path)]
+    visible = visible_paths(os.environ.get("PATH", os.defpath), more_paths, hidden_paths=closed)
+    make = partial(_create_sandbox, bubblewrap, str(settings), hidden_paths=closed)
     sandbox = make(visible)
     failure = _find_failure(sandbox, network=False)
     if failure is None:
@@ -186,9 +188,9 @@ def _find_failure(sandbox: Sandbox, *, network: bool) -> str | None:
 
 
 def _create_sandbox(
-    bubblewrap: str, settings: str, visible: VisiblePaths, *, hidden: Sequence[str]
+    bubblewrap: str, settings: str, visible: VisiblePaths, *, hidden_paths: Sequence[str]
 ) -> Sandbox:
-    masks = visible.masks(hidden)
+    masks = visible.masks(hidden_paths)
     mounted_for_jobs = {
         path: source
         for path, source in visible.sources.items()
@@ -201,7 +203,7 @@ def _create_sandbox(
             ToolRootPath(path=path, source=mounted_for_jobs.get(path, ""))
             for path in sorted({*mounted_for_jobs, *masks})
         ],
-        dropped=visible.dropped,
+        dropped=visible.dropped_paths,
         shown=[path for path in visible.sources if path not in SYSTEM],
     )
 

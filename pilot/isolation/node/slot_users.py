@@ -113,17 +113,17 @@ def claim(users: Sequence[SlotUser]) -> list[socket.socket]:
     return claims
 
 
-def why_unsuitable(users: Sequence[SlotUser], folder: Path, closed: Path) -> str | None:
+def why_unsuitable(users: Sequence[SlotUser], folder: Path, closed_folder: Path) -> str | None:
     """Return why tools cannot run as these users, or None if they can.
 
-    ``folder`` is the parent of the jobs' folders. ``closed`` is a folder that the users must not
-    enter. This process must be a subreaper, which adopts orphans.
+    ``folder`` is the parent of the jobs' folders. ``closed_folder`` is a folder that the users must
+    not enter. This process must be a subreaper, which adopts orphans.
     """
     if os.geteuid() != 0:
         return "tools cannot run as separate users: the pilot is not root"
     for user in users:
         try:
-            failure = _find_failure(user, folder, closed)
+            failure = _find_failure(user, folder, closed_folder)
         except OSError as error:
             failure = os_error_sentence(error)
         except SlotUserError as error:
@@ -133,10 +133,10 @@ def why_unsuitable(users: Sequence[SlotUser], folder: Path, closed: Path) -> str
     return None
 
 
-def _find_failure(user: SlotUser, folder: Path, closed: Path) -> str | None:
+def _find_failure(user: SlotUser, folder: Path, closed_folder: Path) -> str | None:
     with (
         tempfile.TemporaryDirectory(prefix="try-", dir=folder) as place,
-        tempfile.NamedTemporaryFile(prefix="try-", dir=closed) as secret,
+        tempfile.NamedTemporaryFile(prefix="try-", dir=closed_folder) as secret,
     ):
         os.fchmod(secret.fileno(), 0o644)
         for name in ("in", "out"):

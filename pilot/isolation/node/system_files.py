@@ -67,16 +67,16 @@ _ETC = (
 )
 
 
-def copy_settings(folder: Path, more: Iterable[str]) -> None:
+def copy_settings(folder: Path, more_paths: Iterable[str]) -> None:
     """Copy the node's settings that tools may see, if everybody may read them, to ``folder``.
 
-    ``more`` lists further paths, of which those in /etc are copied.
+    ``more_paths`` lists further paths, of which those in /etc are copied.
 
     Raises:
         OSError: The folder could not be written.
     """
     chosen = [path for name in _ETC for path in Path("/etc").glob(name)]
-    chosen += [Path(path) for path in more if within(path, "/etc")]
+    chosen += [Path(path) for path in more_paths if within(path, "/etc")]
     folder.mkdir(parents=True, exist_ok=True)
     for path in chosen:
         _copy(path, folder / path.relative_to("/etc"))

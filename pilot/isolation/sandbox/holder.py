@@ -290,12 +290,12 @@ def _list_children() -> set[int]:
     return children
 
 
-def _show_files(changing: ChangingInputs | None, files: list[Any]) -> str:
+def _show_files(changing_inputs: ChangingInputs | None, files: list[Any]) -> str:
     """Show files and return an error message, empty for success."""
-    if changing is None:
+    if changing_inputs is None:
         return "this program's files do not change"
     try:
-        changing.show(files)
+        changing_inputs.show(files)
     except OSError as error:
         return f"{error.filename or 'a mount'}: {error.strerror or error}"
     return ""

@@ -143,12 +143,12 @@ class Sandbox(Contract):
         ]
 
 
-def list_gpu_devices(own: Collection[str]) -> tuple[str, ...]:
+def list_gpu_devices(own_devices: Collection[str]) -> tuple[str, ...]:
     """Return the device files for a program with the GPUs of these files.
 
     They include the files that NVIDIA's driver has for all GPUs.
     """
-    if not own:
+    if not own_devices:
         return ()
     paths = sorted(path for pattern in _GPUS for path in glob.glob(pattern) if not isdir(path))
-    return tuple(path for path in paths if path in own or not _ONE_GPU.fullmatch(path))
+    return tuple(path for path in paths if path in own_devices or not _ONE_GPU.fullmatch(path))

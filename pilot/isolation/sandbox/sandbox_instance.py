@@ -92,8 +92,8 @@ class SandboxInstance:
         self._sandbox = sandbox
         self._options = options
         self._network_process: subprocess.Popen[bytes] | None = None
-        self._own = [os.path.realpath(source) for source in sources]
-        self._sources = list(self._own)
+        self._own_sources = [os.path.realpath(source) for source in sources]
+        self._sources = list(self._own_sources)
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Channel | None = None
         self._memory = 0.0
@@ -204,15 +204,17 @@ class SandboxInstance:
         """Restart the holder with more folders if it does not see all of these files."""
         if self._process is None:
             # Folders of data sets may have been deleted.
-            self._sources = [path for path in self._sources if path in self._own or isdir(path)]
+            self._sources = [
+                path for path in self._sources if path in self._own_sources or isdir(path)
+            ]
         missing = dict.fromkeys(
             os.path.dirname(path) for path in paths if self.find_inside(path) is None
         )
         if missing:
             self.close()
-            earlier = filter(isdir, self._sources[len(self._own) :])
+            earlier = filter(isdir, self._sources[len(self._own_sources) :])
             retained = islice(earlier, max(0, _MAX_SOURCES - len(missing)))
-            self._sources = [*self._own, *missing, *retained]
+            self._sources = [*self._own_sources, *missing, *retained]
 
     def _describe_file(self, file: VisibleFile) -> tuple[str | None, str, bool, int, int]:
         """Return the holder's path, the program's path, whether it is writable, device and inode.
@@ -240,18 +242,18 @@ class SandboxInstance:
         """
         if self._process is not None and self._connection is not None:
             return self._process, self._connection
-        ours, theirs = socket.socketpair()
-        connection = Channel(ours)
-        with theirs:
+        own_end, other_end = socket.socketpair()
+        connection = Channel(own_end)
+        with other_end:
             holder = bare_python(
-                "pilot.isolation.sandbox.holder", theirs.fileno(), package_folder=SOURCES
+                "pilot.isolation.sandbox.holder", other_end.fileno(), package_folder=SOURCES
             )
             try:
                 process = self._sandbox.namespaces(self._sources, self._options).start(
                     holder,
                     streams=(subprocess.DEVNULL, subprocess.DEVNULL, subprocess.PIPE),
                     environment=bare_environment(),
-                    descriptors=[theirs.fileno()],
+                    descriptors=[other_end.fileno()],
                 )
             except OSError as error:
                 connection.close()

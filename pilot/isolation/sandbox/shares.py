@@ -28,14 +28,14 @@ def take_share(slots: int) -> None:
     forbidden.
     """
     shares = slots + 1
-    for name, limit_file, least in _COUNTERS:
+    for name, limit_file, minimum in _COUNTERS:
         with suppress(FileNotFoundError):  # The kernel lacks this counter.
-            _write_setting(f"user/{name}", max(least, _read_setting(limit_file) // shares))
+            _write_setting(f"user/{name}", max(minimum, _read_setting(limit_file) // shares))
     _write_setting("user/max_user_namespaces", 0)
-    for number, least in _LIMITS:
+    for number, minimum in _LIMITS:
         _, hard = resource.getrlimit(number)
         if hard != resource.RLIM_INFINITY:
-            share = min(hard, max(least, hard // shares))
+            share = min(hard, max(minimum, hard // shares))
             resource.setrlimit(number, (share, share))
     terminals = _read_setting("kernel/pty/max") - _read_setting("kernel/pty/reserve")
     mount_terminals(max(_MIN_TERMINALS, terminals // shares))

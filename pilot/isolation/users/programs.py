@@ -110,13 +110,15 @@ class UserPrograms:
 
     def _connect(self) -> Channel:
         if self._connection is None:
-            ours, theirs = socket.socketpair()
-            self._connection = Channel(ours)
-            with theirs:
+            own_end, other_end = socket.socketpair()
+            self._connection = Channel(own_end)
+            with other_end:
                 self._process = subprocess.Popen(
-                    bare_python(launcher.__name__, theirs.fileno(), package_folder=_PACKAGE_FOLDER),
+                    bare_python(
+                        launcher.__name__, other_end.fileno(), package_folder=_PACKAGE_FOLDER
+                    ),
                     stdin=subprocess.DEVNULL,
-                    pass_fds=(theirs.fileno(),),
+                    pass_fds=(other_end.fileno(),),
                     env=bare_environment(),
                     cwd="/",
                 )

@@ -198,7 +198,7 @@ class AttemptRun:
         self._journal_urls([file.url for file in files])
         size = _total_size(files, job_files)
         self._write_phase(AttemptPhase.STAGE_OUT, size)
-        self._outputs = stage_out(files, job_files, needed=size)
+        self._outputs = stage_out(files, job_files, needed_bytes=size)
 
     def _require_sandbox(self) -> None:
         """Check that there is a sandbox if the job requires one.
@@ -216,10 +216,14 @@ class AttemptRun:
             )
 
     def _run_entry(
-        self, tool: Executable, entry: JobEntry, protected: ProtectedInputs, job_files: JobFiles
+        self,
+        tool: Executable,
+        entry: JobEntry,
+        protected_inputs: ProtectedInputs,
+        job_files: JobFiles,
     ) -> list[ProducedFile]:
         self._write_phase(AttemptPhase.STAGE_IN)
-        prepared = self._prepare(tool, entry, protected, job_files)
+        prepared = self._prepare(tool, entry, protected_inputs, job_files)
         # A warm worker may keep its output files open or mapped.
         job_files.are_shared = prepared.warm is not None
         self._require_not_stopped()
@@ -232,7 +236,7 @@ class AttemptRun:
             finally:
                 self._tool_amounts.add(job_files)
             self._record.program_end = combine_runs(self._record.program_end, end)
-            self._require_undamaged(protected, end)
+            self._require_undamaged(protected_inputs, end)
             self._exit_check.require_success(
                 tool, prepared, end, stderr=self._record.streams["stderr"]
             )
@@ -247,18 +251,26 @@ class AttemptRun:
             self._job,
             outputs=outputs,
             job_files=job_files,
-            inputs=protected.size,
+            inputs=protected_inputs.size,
             entry=entry.number,
         )
 
     def _prepare(
-        self, tool: Executable, entry: JobEntry, protected: ProtectedInputs, job_files: JobFiles
+        self,
+        tool: Executable,
+        entry: JobEntry,
+        protected_inputs: ProtectedInputs,
+        job_files: JobFiles,
     ) -> PreparedJob:
         """Stage in the inputs and return the prepared job with its command line."""
-        shared = self._context.shared.stage_inputs(self._task, protected)
+        shared = self._context.shared.stage_inputs(self._task, protected_inputs)
         files = entry.files
         values = stage_in(
-            self._task, files, f"{job_files.folder}/{IN}", protected=protected, shared=shared
+            self._task,
+            files,
+            f"{job_files.folder}/{IN}",
+            protected_inputs=protected_inputs,
+            shared_inputs=shared,
         ) | entry.items(self._task)
         if self._context.containers is not None:
             self._context.containers.memory = int(self._memory_limit.maximum)
@@ -268,7 +280,7 @@ class AttemptRun:
             job_files,
             values,
             source=source,
-            protected=protected,
+            protected_inputs=protected_inputs,
             secrets=self._secrets,
             gpus=len(self._gpus),
         )
@@ -277,12 +289,12 @@ class AttemptRun:
         if prepared.warm is not None and prepared.warm.inputs is None:
             prepared.warm = add_inputs(prepared.warm, self._task, (*files, *shared), values)
         self._record.command, self._record.note = prepared.arguments, prepared.note
-        prepared.input_bytes = protected.size
-        prepared.targets, prepared.in_place = protected.targets, protected.in_place
+        prepared.input_bytes = protected_inputs.size
+        prepared.targets, prepared.in_place = protected_inputs.targets, protected_inputs.in_place
         self._checkpoints.restore_newest(job_files.folder, self._require_not_stopped)
         return prepared
 
-    def _require_undamaged(self, protected: ProtectedInputs, end: ProgramEnd) -> None:
+    def _require_undamaged(self, protected_inputs: ProtectedInputs, end: ProgramEnd) -> None:
         """Check that the tool has not written to a file of a storage that it has a link to.
 
         If the tool was stopped, the damage is only written to the log.
@@ -291,7 +303,7 @@ class AttemptRun:
             AttemptError: A file was written to.
         """
         contained = self._context.settings.sandbox is not None
-        damage = protected.find_damage(tool_may_write=not contained)
+        damage = protected_inputs.find_damage(tool_may_write=not contained)
         if damage is None:
             return
         log.error("attempt.original_damaged", error=damage.message)

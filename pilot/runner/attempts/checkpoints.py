@@ -213,7 +213,7 @@ class Checkpoints:
             self._note(f"a checkpoint could not be kept: {type(error).__name__}")
 
     def _open_files(
-        self, request: Checkpoint, out: int, closing: ExitStack
+        self, request: Checkpoint, out: int, exit_stack: ExitStack
     ) -> MatchingFiles | None:
         """Open all files in the state of one moment.
 
@@ -225,7 +225,7 @@ class Checkpoints:
             with ExitStack() as tried:
                 files = open_matching(out, request.files, tried)
                 if read_states(out, request.files) == files.states:
-                    closing.enter_context(tried.pop_all())
+                    exit_stack.enter_context(tried.pop_all())
                     self._require_not_stopped()
                     return self._check_limit(files)
         self._note("a checkpoint was left out: the tool changed its files all the time")
@@ -237,7 +237,7 @@ class Checkpoints:
         Raises:
             SearchLimitError: The paths are too long in total.
         """
-        for path, reason in list(files.skipped.items())[:_MAX_NAMED]:
+        for path, reason in list(files.skip_reasons.items())[:_MAX_NAMED]:
             self._note(f"{quoted(os.fsdecode(path))} is not kept in checkpoints: {reason}")
         if sum(len(quoted_path(path)) for path in files.files) > _MAX_PATHS:
             raise SearchLimitError(f"more than {_MAX_PATHS} characters in their paths")
@@ -261,21 +261,21 @@ class Checkpoints:
                 file = self._stored_files.get((path, state))
                 stored[path, state] = file or self._store_file(path, state, files.files[path])
             self._require_not_stopped()
-            newest = {file.number for file in self._stored_files.values()}
+            newest_numbers = {file.number for file in self._stored_files.values()}
             checkpoint = KeptCheckpoint(
                 number=0 if self._last_checkpoint is None else self._last_checkpoint.number + 1,
                 taken_at=datetime.now(UTC),
                 files=list(stored.values()),
-                spent=sorted(self._obsolete_files | (self._previous_files - newest)),
+                spent=sorted(self._obsolete_files | (self._previous_files - newest_numbers)),
             )
             self._checkpoint_store.put_list(checkpoint)
         except BaseException:
             self._obsolete_files |= set(range(first, self._next_number))
             self._remove_obsolete_files()
             raise
-        self._obsolete_files |= self._previous_files - newest
+        self._obsolete_files |= self._previous_files - newest_numbers
         self._states, self._stored_files = files.states, stored
-        self._previous_files, self._last_checkpoint = newest, checkpoint
+        self._previous_files, self._last_checkpoint = newest_numbers, checkpoint
         self._remove_obsolete_files()
 
     def _store_file(self, path: bytes, state: FileState, file: int) -> KeptFile:

@@ -79,7 +79,7 @@ class Execution:
     def __exit__(self, *_error: object) -> None:
         self._streams.close()
 
-    def run(self, prepared: PreparedJob) -> ProgramEnd:
+    def run(self, prepared_job: PreparedJob) -> ProgramEnd:
         """Run the prepared tool to its end.
 
         Raises:
@@ -89,58 +89,62 @@ class Execution:
         self._streams.close()
         self._record.streams.clear()
         isolation = self._context.isolation
-        if prepared.container is None:  # A container engine isolates the tool otherwise.
-            self._record.isolation_gaps = isolation.describe_gaps(prepared)
-            isolation.hand_over(prepared)
-        if prepared.own_python:
-            write_isolation(isolation.create_inner(prepared, self._allocation), prepared.job)
-        folder = prepared.job_files.folder
+        if prepared_job.container is None:  # A container engine isolates the tool otherwise.
+            self._record.isolation_gaps = isolation.describe_gaps(prepared_job)
+            isolation.hand_over(prepared_job)
+        if prepared_job.own_python:
+            write_isolation(
+                isolation.create_inner(prepared_job, self._allocation), prepared_job.job
+            )
+        folder = prepared_job.job_files.folder
         has_engine_limit = (
-            prepared.container is not None and prepared.container.engine_limits_memory
+            prepared_job.container is not None and prepared_job.container.engine_limits_memory
         )
         with ExitStack() as streams:
-            stdout = self._open_stream("stdout", prepared.stdout, prepared, streams)
+            stdout = self._open_stream("stdout", prepared_job.stdout, prepared_job, streams)
             stderr = self._open_stream(
-                "stderr", None if prepared.warm else prepared.stderr, prepared, streams
+                "stderr", None if prepared_job.warm else prepared_job.stderr, prepared_job, streams
             )
             program = Program(
-                arguments=prepared.arguments,
-                environment=prepared.environment,
+                arguments=prepared_job.arguments,
+                environment=prepared_job.environment,
                 folder=f"{folder}/{OUT}",
                 disk_folder=folder,
-                stdin=_open_stdin(prepared, streams),
+                stdin=_open_stdin(prepared_job, streams),
                 stdout=stdout,
                 stderr=stderr,
                 limit_files=not has_engine_limit,
-                stdin_path=prepared.stdin,
+                stdin_path=prepared_job.stdin,
             )
             try:
                 end = self._run(
                     program,
-                    self._create_limits(prepared, has_engine_limit=has_engine_limit),
-                    prepared,
+                    self._create_limits(prepared_job, has_engine_limit=has_engine_limit),
+                    prepared_job,
                 )
-                if prepared.warm is not None:
-                    self._write_answer(prepared, program, end, streams)
+                if prepared_job.warm is not None:
+                    self._write_answer(prepared_job, program, end, streams)
                 return end
             except OSError as error:
-                sandbox = None if prepared.is_isolated_elsewhere else self._context.settings.sandbox
-                raise _create_start_error(prepared.arguments[0], error, sandbox) from error
+                sandbox = (
+                    None if prepared_job.is_isolated_elsewhere else self._context.settings.sandbox
+                )
+                raise _create_start_error(prepared_job.arguments[0], error, sandbox) from error
             except SandboxError as error:
                 raise sandbox_error(error) from error
             except SlotUserError as error:
                 raise user_error(error) from error
 
     def _write_answer(
-        self, prepared: PreparedJob, program: Program, end: ProgramEnd, streams: ExitStack
+        self, prepared_job: PreparedJob, program: Program, end: ProgramEnd, streams: ExitStack
     ) -> None:
         """Write the answer of a warm worker to the tool's output files.
 
         Raises:
             AttemptError: The warm worker has not answered.
         """
-        if prepared.stderr is not None:
-            target = prepared.job_files.create(prepared.stderr)
+        if prepared_job.stderr is not None:
+            target = prepared_job.job_files.create(prepared_job.stderr)
             streams.callback(os.close, target)
             copy_stream(self._record.streams["stderr"], target)
         request = self._context.warm_worker.request
@@ -155,30 +159,30 @@ class Execution:
             sentence = "the tool ended by itself, with exit code 0, before it had answered"
             raise AttemptError(ErrorClass.TOOL_FAILED, f"{sentence} (sluice:warm)", exit_code=0)
 
-    def _create_limits(self, prepared: PreparedJob, *, has_engine_limit: bool) -> ProgramLimits:
+    def _create_limits(self, prepared_job: PreparedJob, *, has_engine_limit: bool) -> ProgramLimits:
         """Return the limits of the tool.
 
         ``has_engine_limit`` says that the container engine limits the memory.
         """
         resources = self._task.needs.resources
         return ProgramLimits(
-            time=prepared.find_time_limit(resources),
+            time=prepared_job.find_time_limit(resources),
             memory=0 if has_engine_limit else self._memory_limit.maximum,
             disk=resources.disk,
             grace=self._context.settings.grace,
-            inputs=prepared.input_bytes / (1 << 20),
+            inputs=prepared_job.input_bytes / (1 << 20),
         )
 
-    def _start(self, prepared: PreparedJob) -> Start:
-        context, container = self._context, prepared.container
+    def _start(self, prepared_job: PreparedJob) -> Start:
+        context, container = self._context, prepared_job.container
         list_others = (
             context.list_long_lived_children if container is None else container.list_others
         )
-        if prepared.is_isolated_elsewhere:
+        if prepared_job.is_isolated_elsewhere:
             return start_as_child(
-                list_others, context.zygote.start if prepared.own_python else start_child
+                list_others, context.zygote.start if prepared_job.own_python else start_child
             )
-        return context.isolation.start(prepared, self._allocation, list_others)
+        return context.isolation.start(prepared_job, self._allocation, list_others)
 
     @property
     def _allocation(self) -> ToolAllocation:
@@ -186,16 +190,18 @@ class Execution:
         own = [paths[uuid] for uuid in self._gpus]
         return ToolAllocation(self._memory_limit.maximum, list_gpu_devices(own))
 
-    def _run(self, program: Program, limits: ProgramLimits, prepared: PreparedJob) -> ProgramEnd:
-        container = prepared.container
+    def _run(
+        self, program: Program, limits: ProgramLimits, prepared_job: PreparedJob
+    ) -> ProgramEnd:
+        container = prepared_job.container
         self._context.group.set_cores(self._task.needs.resources.cores)
         try:
             with self._context.live.follow(
                 self._live_url, self._record.streams, redaction=self._record.redaction
             ):
-                warm_memory, start = self._prepare_warm_worker(prepared, limits) or (
+                warm_memory, start = self._prepare_warm_worker(prepared_job, limits) or (
                     0.0,
-                    self._start(prepared),
+                    self._start(prepared_job),
                 )
                 end = run_program(
                     program,
@@ -213,24 +219,24 @@ class Execution:
                 self._context.isolation.tidy_up()
 
     def _prepare_warm_worker(
-        self, prepared: PreparedJob, limits: ProgramLimits
+        self, prepared_job: PreparedJob, limits: ProgramLimits
     ) -> tuple[float, Start] | None:
         """Return how a warm worker is asked and its memory in MiB, or None for another tool."""
-        context, command = self._context, prepared.warm
+        context, command = self._context, prepared_job.warm
         if command is None:
             context.warm_worker.end()
             return None
-        key = create_key(command, prepared, self._allocation, limits)
+        key = create_key(command, prepared_job, self._allocation, limits)
         launch = context.isolation.start_warm_worker(
-            prepared, self._allocation, context.list_long_lived_children
+            prepared_job, self._allocation, context.list_long_lived_children
         )
-        job = WarmWorkerJob(key, self._task.step, command, prepared, launch, context.memory)
-        return context.warm_worker.make_ready(key, prepared), partial(
+        job = WarmWorkerJob(key, self._task.step, command, prepared_job, launch, context.memory)
+        return context.warm_worker.make_ready(key, prepared_job), partial(
             context.warm_worker.send_job, job
         )
 
     def _open_stream(
-        self, title: str, path: str | None, prepared: PreparedJob, streams: ExitStack
+        self, title: str, path: str | None, prepared_job: PreparedJob, streams: ExitStack
     ) -> int:
         """Open a stream for the program and keep a descriptor to read it for the log.
 
@@ -240,7 +246,7 @@ class Execution:
             descriptor = (
                 self._context.folder.open_stream(title)
                 if path is None
-                else prepared.job_files.create(path)
+                else prepared_job.job_files.create(path)
             )
         except ForeignFileError as error:
             raise AttemptError(
@@ -256,13 +262,13 @@ class Execution:
         return descriptor
 
 
-def _open_stdin(prepared: PreparedJob, streams: ExitStack) -> IO[bytes] | int:
-    if prepared.stdin_data:
-        return streams.enter_context(_create_memory_file(prepared.stdin_data))
-    if not prepared.stdin:
+def _open_stdin(prepared_job: PreparedJob, streams: ExitStack) -> IO[bytes] | int:
+    if prepared_job.stdin_data:
+        return streams.enter_context(_create_memory_file(prepared_job.stdin_data))
+    if not prepared_job.stdin:
         return subprocess.DEVNULL
     try:
-        return streams.enter_context(open(prepared.job_files.open(prepared.stdin), "rb"))
+        return streams.enter_context(open(prepared_job.job_files.open(prepared_job.stdin), "rb"))
     except ForeignFileError as error:
         raise AttemptError(
             ErrorClass.TOOL_REFUSED, f"the tool's stdin cannot be opened: {error}"

@@ -96,7 +96,7 @@ class WarmWorkerJob:
     key: str
     step: str
     command: WarmCommand
-    prepared: PreparedJob
+    prepared_job: PreparedJob
     launch: StartWarmWorker
     memory: Memory
 
@@ -163,7 +163,7 @@ class SlotWarmWorker:
             self._isolation.tidy_up()
             log.debug("warm.ended", step=worker.step, jobs=worker.jobs)
 
-    def make_ready(self, key: str, prepared: PreparedJob) -> float:
+    def make_ready(self, key: str, prepared_job: PreparedJob) -> float:
         """End a warm worker that the job cannot use.
 
         The call precedes the check of the job's memory.
@@ -176,7 +176,7 @@ class SlotWarmWorker:
             SandboxError: The sandbox has failed.
             SlotUserError: The processes of the user could not be ended.
         """
-        worker = self._find_usable(key, prepared)
+        worker = self._find_usable(key, prepared_job)
         return 0.0 if worker is None else worker.memory
 
     def finish_job(self, *, succeeded: bool) -> None:
@@ -198,7 +198,7 @@ class SlotWarmWorker:
         if new_members or worker.jobs >= worker.warm.jobs or worker.failures >= _MAX_FAILURES:
             self.end()
 
-    def _find_usable(self, key: str, prepared: PreparedJob) -> _WarmWorker | None:
+    def _find_usable(self, key: str, prepared_job: PreparedJob) -> _WarmWorker | None:
         worker = self._worker
         if (
             worker is not None
@@ -206,14 +206,14 @@ class SlotWarmWorker:
             and worker.folder == self._folder.identity()
             and not has_ended(worker.program.pid)
             and worker.pipes.is_quiet()
-            and worker.program.show(prepared.targets)
+            and worker.program.show(prepared_job.targets)
         ):
             return worker
         self.end()
         return None
 
     def _load(self, job: WarmWorkerJob, program: Program, limits: ProcessLimits) -> _WarmWorker:
-        command, prepared = job.command, job.prepared
+        command, prepared = job.command, job.prepared_job
         request_reader, request_writer = os.pipe2(os.O_CLOEXEC)
         answer_reader, answer_writer = os.pipe2(os.O_CLOEXEC)
         pipes = Pipes(request_writer, answer_reader)
@@ -256,7 +256,7 @@ class SlotWarmWorker:
             SandboxError: The sandbox has failed.
             SlotUserError: The program could not be run as the user.
         """
-        prepared = job.prepared
+        prepared = job.prepared_job
         start_time = time.monotonic()
         worker = self._worker or self._load(job, program, limits)
         worker.job_start_time = start_time
@@ -280,7 +280,10 @@ class SlotWarmWorker:
 
 
 def create_key(
-    command: WarmCommand, prepared: PreparedJob, allocation: ToolAllocation, limits: ProgramLimits
+    command: WarmCommand,
+    prepared_job: PreparedJob,
+    allocation: ToolAllocation,
+    limits: ProgramLimits,
 ) -> str:
     """Return a key of everything that a program finds when it starts.
 
@@ -289,12 +292,12 @@ def create_key(
     parts = [
         command.warm.kind,
         [list(load) for load in command.loads],
-        prepared.arguments[: command.start_count],
-        _script_checksums(prepared.arguments[: command.start_count], command.inputs or ()),
-        sorted(prepared.environment.items()),
-        prepared.job_files.folder,
-        _list_files(prepared, command.inputs or ()),
-        prepared.network,
+        prepared_job.arguments[: command.start_count],
+        _script_checksums(prepared_job.arguments[: command.start_count], command.inputs or ()),
+        sorted(prepared_job.environment.items()),
+        prepared_job.job_files.folder,
+        _list_files(prepared_job, command.inputs or ()),
+        prepared_job.network,
         [allocation.memory, *allocation.devices],
         [limits.memory, limits.disk],
     ]
@@ -309,7 +312,7 @@ def _script_checksums(
 
 
 def _list_files(
-    prepared: PreparedJob, inputs: Sequence[Mapping[str, str]]
+    prepared_job: PreparedJob, inputs: Sequence[Mapping[str, str]]
 ) -> list[tuple[str, str]]:
     """Return the files in the tool's folder before its start, with a digest of each.
 
@@ -319,9 +322,9 @@ def _list_files(
     """
     digests = {os.path.realpath(file["path"]): file["digest"] for file in inputs}
     files, remaining_bytes = list[tuple[str, str]](), _MAX_READ
-    for place, _, names in os.walk(f"{prepared.job_files.folder}/{OUT}"):
+    for place, _, names in os.walk(f"{prepared_job.job_files.folder}/{OUT}"):
         for path in (f"{place}/{name}" for name in names):
-            if path in (prepared.stdout, prepared.stderr):
+            if path in (prepared_job.stdout, prepared_job.stderr):
                 continue
             source = os.path.realpath(path)
             digest = digests.get(source)

@@ -16,24 +16,26 @@ class ToolAmounts:
     spent.
     """
 
-    def __init__(self, reserved: Mapping[str, float], *, note: Callable[[str], None]) -> None:
+    def __init__(
+        self, reserved_amounts: Mapping[str, float], *, note: Callable[[str], None]
+    ) -> None:
         """Start with nothing spent.
 
         Args:
-            reserved: Amounts that the job needs, by the name of the resource.
+            reserved_amounts: Amounts that the job needs, by the name of the resource.
             note: Function that takes a line for the job's log.
         """
-        self._reserved = reserved
+        self._reserved_amounts = reserved_amounts
         self._note = note
-        self.amounts = dict.fromkeys(reserved, 0.0)
+        self.amounts = dict.fromkeys(reserved_amounts, 0.0)
 
     def add(self, job_files: JobFiles) -> None:
         """Read and remove the file in which a run of the tool reports amounts."""
         path = f"{job_files.folder}/{OUT}/{SPENT_FILE}"
-        if self._reserved:
+        if self._reserved_amounts:
             reported = self._read_amounts(path, job_files)
             self.amounts = {
-                name: min(amount + reported[name], self._reserved[name])
+                name: min(amount + reported[name], self._reserved_amounts[name])
                 for name, amount in self.amounts.items()
                 if name in reported
             }

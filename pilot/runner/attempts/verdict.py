@@ -43,7 +43,7 @@ class ExitCheck:
     has_gpu: bool = False
 
     def require_success(
-        self, tool: Executable, prepared: PreparedJob, end: ProgramEnd, *, stderr: int
+        self, tool: Executable, prepared_job: PreparedJob, end: ProgramEnd, *, stderr: int
     ) -> None:
         """Check that the tool has succeeded.
 
@@ -53,25 +53,25 @@ class ExitCheck:
             AttemptError: The tool has failed.
             AttemptStoppedError: The tool was stopped.
         """
-        self._require_not_killed(prepared, end)
+        self._require_not_killed(prepared_job, end)
         code = end.exit_code
-        inner = read_failure(prepared.failure) if prepared.failure and code == 1 else None
+        inner = read_failure(prepared_job.failure) if prepared_job.failure and code == 1 else None
         error_class = tool.error_class(code) if inner is None else inner.error_class
         if error_class is None:
             return
-        if error_class is ErrorClass.TOOL_FAILED and not has_space(prepared.job_files.folder):
+        if error_class is ErrorClass.TOOL_FAILED and not has_space(prepared_job.job_files.folder):
             error_class = ErrorClass.NO_SPACE
         if inner is not None:
             raise AttemptError(
                 error_class,
-                self._add_limit_hint(error_class, prepared, code, inner.message),
+                self._add_limit_hint(error_class, prepared_job, code, inner.message),
                 exit_code=code if inner.exit_code is None else inner.exit_code,
             )
         raise self._create_failure(
-            error_class, prepared, end, last_line(stderr, redaction=self.redaction)
+            error_class, prepared_job, end, last_line(stderr, redaction=self.redaction)
         )
 
-    def _require_not_killed(self, prepared: PreparedJob, end: ProgramEnd) -> None:
+    def _require_not_killed(self, prepared_job: PreparedJob, end: ProgramEnd) -> None:
         """Check that the tool ended by itself, so that its exit code counts.
 
         Raises:
@@ -85,7 +85,7 @@ class ExitCheck:
                 raise AttemptStoppedError
             case KillReason.TIME:
                 error_class = ErrorClass.TOOL_TIMEOUT
-                limit = in_full(prepared.find_time_limit(self.resources))
+                limit = in_full(prepared_job.find_time_limit(self.resources))
                 sentence = f"ran longer than its limit of {limit} s (ToolTimeLimit) and was ended"
             case KillReason.MEMORY:
                 error_class = ErrorClass.OUT_OF_MEMORY
@@ -111,18 +111,18 @@ class ExitCheck:
         raise AttemptError(error_class, sentence, exit_code=end.exit_code)
 
     def _create_failure(
-        self, error_class: ErrorClass, prepared: PreparedJob, end: ProgramEnd, last_output: str
+        self, error_class: ErrorClass, prepared_job: PreparedJob, end: ProgramEnd, last_output: str
     ) -> AttemptError:
         """Return the failure of a tool.
 
         ``last_output`` is the last line of its standard error.
         """
         code = end.exit_code
-        if prepared.container is not None and prepared.container.failed:
-            prepared.container.containers.images.forget()
+        if prepared_job.container is not None and prepared_job.container.failed:
+            prepared_job.container.containers.images.forget()
             sentence = f"the container could not be started: {last_output}"
             return AttemptError(ErrorClass.STAGE_IN_FAILED, sentence, exit_code=code)
-        program = prepared.program or os.path.basename(prepared.arguments[0])
+        program = prepared_job.program or os.path.basename(prepared_job.arguments[0])
         sentence = describe_failure(program, code, last_output=last_output)
         if error_class is ErrorClass.TOOL_FAILED and self.has_gpu and _GPU_FULL.search(last_output):
             sentence = f"{sentence} (its GPU had no memory left)"
@@ -130,26 +130,26 @@ class ExitCheck:
             return AttemptError(error_class, sentence, exit_code=code, gpu_full=True)
         if (
             error_class is ErrorClass.TOOL_FAILED
-            and prepared.container is None
+            and prepared_job.container is None
             and self.memory.was_refused(last_output)
         ):
             used = f", and had used {end.memory:.0f} MiB" if end.memory is not None else ""
             limit = f"it may use {self.memory_limit.maximum:.0f} MiB of memory (ramMin){used}"
             error_class, sentence = ErrorClass.OUT_OF_MEMORY, f"{sentence} ({limit})"
         else:
-            sentence = self._add_limit_hint(error_class, prepared, code, sentence)
+            sentence = self._add_limit_hint(error_class, prepared_job, code, sentence)
         return AttemptError(error_class, sentence, exit_code=code)
 
     def _add_limit_hint(
-        self, error_class: ErrorClass, prepared: PreparedJob, code: int, sentence: str
+        self, error_class: ErrorClass, prepared_job: PreparedJob, code: int, sentence: str
     ) -> str:
         """Add a hint to a sentence about a failure, if the tool may have met a limit.
 
         Limits of containers belong to their engine.
         """
-        is_other_limit = prepared.container is not None or error_class is ErrorClass.NO_SPACE
+        is_other_limit = prepared_job.container is not None or error_class is ErrorClass.NO_SPACE
         hint = "" if is_other_limit else self.kernel_limits.create_hint(code, sentence)
-        if not hint and error_class is not ErrorClass.NO_SPACE and not prepared.network:
-            in_container = prepared.container is not None
+        if not hint and error_class is not ErrorClass.NO_SPACE and not prepared_job.network:
+            in_container = prepared_job.container is not None
             hint = self.kernel_limits.create_network_hint(sentence, container=in_container)
         return f"{sentence} ({hint})" if hint else sentence

@@ -70,7 +70,7 @@ class AssetCache:
                 json.dump(file.size, record)
         try:
             part = place + _PART
-            fetch(file.url, part, checksum=file.checksum, size=file.size, copied=file.size)
+            fetch(file.url, part, checksum=file.checksum, size=file.size, copied_bytes=file.size)
             os.chmod(part, 0o444)
             os.replace(part, place)
             with open(place + _VERIFIED, "w") as record:

@@ -87,7 +87,12 @@ class ProtectedInputs:
             and self._spares.reuse(path)
         )
         linked = self._fetch(
-            name, url, path, max_copied=max_copied, expected=Content(checksum, size), reuse=reuse
+            name,
+            url,
+            path,
+            max_copied=max_copied,
+            expected_content=Content(checksum, size),
+            reuse=reuse,
         )
         if linked:
             self._record_target(path)
@@ -101,7 +106,9 @@ class ProtectedInputs:
             AttemptError: The file could not be fetched.
         """
         max_copied = sys.maxsize if self.in_place else 0
-        if self._fetch(name, url, path, max_copied=max_copied, expected=Content(None, None)):
+        if self._fetch(
+            name, url, path, max_copied=max_copied, expected_content=Content(None, None)
+        ):
             self._record_target(path)
             self.linked.add(read_mark(path)[:2])
 
@@ -122,7 +129,7 @@ class ProtectedInputs:
         path: str,
         *,
         max_copied: int,
-        expected: Content,
+        expected_content: Content,
         reuse: bool = False,
     ) -> bool:
         """Fetch a file and return whether it is a link.
@@ -136,15 +143,17 @@ class ProtectedInputs:
             linked = fetch(
                 url,
                 path,
-                checksum=expected.checksum,
-                size=expected.size,
-                copied=max_copied,
+                checksum=expected_content.checksum,
+                size=expected_content.size,
+                copied_bytes=max_copied,
                 reuse=reuse,
             )
         except StorageError as error:
             raise stage_in_error(name, error) from error
         if linked and self._shared and not others_may_read(path):
-            return self._fetch(name, url, path, max_copied=sys.maxsize, expected=expected)
+            return self._fetch(
+                name, url, path, max_copied=sys.maxsize, expected_content=expected_content
+            )
         self.size += read_mark(path)[2]
         return linked
 

@@ -50,12 +50,12 @@ class MatchingFiles:
     """Open files by their paths.
 
     Attributes:
-        skipped: The reasons why files were skipped, by path.
+        skip_reasons: The reasons why files were skipped, by path.
     """
 
     files: dict[bytes, int] = field(default_factory=dict)
     states: dict[bytes, FileState] = field(default_factory=dict)
-    skipped: dict[bytes, str] = field(default_factory=dict)
+    skip_reasons: dict[bytes, str] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -63,16 +63,16 @@ class MatchingFiles:
         return sum(state[2] for state in self.states.values())
 
 
-def open_matching(folder: int, patterns: Sequence[str], closing: ExitStack) -> MatchingFiles:
+def open_matching(folder: int, patterns: Sequence[str], exit_stack: ExitStack) -> MatchingFiles:
     """Open the matching files below the folder with descriptor ``folder``.
 
-    The files stay open until ``closing`` is closed.
+    The files stay open until ``exit_stack`` is closed.
 
     Raises:
         SearchLimitError: The search exceeds a limit.
         OSError: The folder could not be read.
     """
-    return _find_files(folder, patterns, closing)
+    return _find_files(folder, patterns, exit_stack)
 
 
 def read_states(folder: int, patterns: Sequence[str]) -> dict[bytes, FileState]:
@@ -83,8 +83,10 @@ def read_states(folder: int, patterns: Sequence[str]) -> dict[bytes, FileState]:
     return _find_files(folder, patterns, None).states
 
 
-def _find_files(folder: int, patterns: Sequence[str], closing: ExitStack | None) -> MatchingFiles:
-    search = _Search(closing, os.fstat(folder).st_uid)
+def _find_files(
+    folder: int, patterns: Sequence[str], exit_stack: ExitStack | None
+) -> MatchingFiles:
+    search = _Search(exit_stack, os.fstat(folder).st_uid)
     top = os.open(".", _FOLDER, dir_fd=folder)
     try:
         for pattern in patterns:
@@ -101,9 +103,9 @@ class _Search:
     user of the tool.
     """
 
-    def __init__(self, closing: ExitStack | None, owner: int) -> None:
+    def __init__(self, exit_stack: ExitStack | None, owner: int) -> None:
         self.files = MatchingFiles()
-        self._closing = closing
+        self._exit_stack = exit_stack
         self._owner = owner
         self._names = 0
 
@@ -144,7 +146,7 @@ class _Search:
             elif not parts:
                 self._add(descriptor, status, path)
         except PermissionError as error:
-            self.files.skipped[path] = reason_of(error)
+            self.files.skip_reasons[path] = reason_of(error)
         finally:
             os.close(descriptor)
 
@@ -153,17 +155,17 @@ class _Search:
             return
         if not stat.S_ISREG(status.st_mode):
             kind = "a link" if stat.S_ISLNK(status.st_mode) else "not a regular file"
-            self.files.skipped[path] = f"it is {kind}"
+            self.files.skip_reasons[path] = f"it is {kind}"
             return
         if status.st_nlink > 1 and status.st_uid != self._owner:
-            self.files.skipped[path] = "it is another name of somebody else's file"
+            self.files.skip_reasons[path] = "it is another name of somebody else's file"
             return
         if len(self.files.files) == MAX_CHECKPOINT_FILES:
             raise SearchLimitError(f"more than {MAX_CHECKPOINT_FILES} files")
         opened = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
         self.files.files[path] = opened
         self.files.states[path] = file_state(os.fstat(opened))
-        if self._closing is None:
+        if self._exit_stack is None:
             os.close(opened)
         else:
-            self._closing.callback(os.close, opened)
+            self._exit_stack.callback(os.close, opened)

@@ -44,10 +44,12 @@ class SharedFiles:
         self._cache = cache
         self._task_files: dict[UUID, dict[str, _SharedFile]] = {}
 
-    def stage_inputs(self, task: PilotTask, protected: ProtectedInputs) -> Sequence[InputFile]:
+    def stage_inputs(
+        self, task: PilotTask, protected_inputs: ProtectedInputs
+    ) -> Sequence[InputFile]:
         """Return the shared inputs of a task, verified, with their places on this node.
 
-        ``protected`` records which of them are links.
+        ``protected_inputs`` records which of them are links.
 
         Raises:
             AttemptError: A file could not be fetched.
@@ -62,7 +64,7 @@ class SharedFiles:
         place = f"{self._folder}/{task.uid}"
         os.makedirs(place, exist_ok=True)
         return [
-            self._stage(file, f"{place}/{number}", task_files, protected)
+            self._stage(file, f"{place}/{number}", task_files, protected_inputs)
             for number, file in enumerate(task.shared_inputs)
         ]
 
@@ -76,7 +78,7 @@ class SharedFiles:
         file: InputFile,
         path: str,
         task_files: dict[str, _SharedFile],
-        protected: ProtectedInputs,
+        protected_inputs: ProtectedInputs,
     ) -> InputFile:
         """Fetch a file unless it is kept and unchanged.
 
@@ -88,11 +90,11 @@ class SharedFiles:
             if cache is not None and cache.link_file(file, path):
                 task_files[path] = _SharedFile(read_mark(path), linked=False)
             else:
-                linked = protected.fetch(
+                linked = protected_inputs.fetch(
                     file.name, file.url, path, checksum=file.checksum, size=file.size
                 )
                 task_files[path] = _SharedFile(read_mark(path), linked)
         elif shared_file.linked:
-            protected.record_link(file.name, file.url, path, checksum=file.checksum)
+            protected_inputs.record_link(file.name, file.url, path, checksum=file.checksum)
         # The job may not be able to enter this folder, so the target of a link is used.
         return file.model_copy(update={"url": build_local_url(os.path.realpath(path))})

@@ -35,13 +35,13 @@ def stage_in(
     inputs: Sequence[InputFile],
     folder: str,
     *,
-    protected: ProtectedInputs,
-    shared: Sequence[InputFile] = (),
+    protected_inputs: ProtectedInputs,
+    shared_inputs: Sequence[InputFile] = (),
 ) -> dict[str, list[Any]]:
     """Bring the inputs into ``folder`` and return them as CWL values by port, in order.
 
-    ``shared`` lists further files that are on this node and verified. ``protected`` records which
-    files are links.
+    ``shared_inputs`` lists further files that are on this node and verified. ``protected_inputs``
+    records which files are links.
 
     Raises:
         AttemptError: A file could not be fetched or unpacked.
@@ -51,16 +51,16 @@ def stage_in(
     bundles = {bundle.port for bundle in task.bundles}
     folders = _create_folders(task, folder)
     values: dict[str, list[Any]] = {port: [place.value] for port, place in folders.items()}
-    for number, file in enumerate((*inputs, *shared)):
+    for number, file in enumerate((*inputs, *shared_inputs)):
         port, verified = file.port or task.dat_in_port, number >= len(inputs)
         if port in bundles:
             place = tempfile.mkdtemp(prefix=f"{number}-", dir=folder)
             values.setdefault(port, []).append(
-                _unpack_bundle(file, place, protected, verified=verified)
+                _unpack_bundle(file, place, protected_inputs, verified=verified)
             )
             continue
         if port in folders:
-            _fetch(file, folders[port].create_path(file), protected, verified=verified)
+            _fetch(file, folders[port].create_path(file), protected_inputs, verified=verified)
             continue
         place = folder
         # Another file of that name needs its own folder, as any plain name may belong to another
@@ -69,7 +69,7 @@ def stage_in(
             place = tempfile.mkdtemp(prefix=f"{number}-", dir=folder)
         names.add(file.name)
         path = f"{place}/{file.name}"
-        _fetch(file, path, protected, verified=verified)
+        _fetch(file, path, protected_inputs, verified=verified)
         value = {
             "class": "File",
             "location": file_url(path),
@@ -122,19 +122,21 @@ def _create_folders(task: PilotTask, folder: str) -> dict[str, _Folder]:
     return folders
 
 
-def _fetch(file: InputFile, path: str, protected: ProtectedInputs, *, verified: bool) -> None:
+def _fetch(
+    file: InputFile, path: str, protected_inputs: ProtectedInputs, *, verified: bool
+) -> None:
     if verified:
-        protected.fetch_verified(file.name, file.url, path)
+        protected_inputs.fetch_verified(file.name, file.url, path)
     else:
-        protected.fetch(file.name, file.url, path, checksum=file.checksum, size=file.size)
+        protected_inputs.fetch(file.name, file.url, path, checksum=file.checksum, size=file.size)
 
 
 def _unpack_bundle(
-    file: InputFile, folder: str, protected: ProtectedInputs, *, verified: bool
+    file: InputFile, folder: str, protected_inputs: ProtectedInputs, *, verified: bool
 ) -> Any:
     """Unpack a bundle below ``folder`` and return its value."""
     path = f"{folder}/bundle"
-    _fetch(file, path, protected, verified=verified)
+    _fetch(file, path, protected_inputs, verified=verified)
     try:
         return unpack(Path(path), Path(folder))
     except BundleError as error:
@@ -194,11 +196,11 @@ def open_output(file: ProducedFile, job_files: JobFiles) -> Iterator[OpenJobFile
 
 
 def stage_out(
-    files: Sequence[ProducedFile], job_files: JobFiles, *, needed: int = 0
+    files: Sequence[ProducedFile], job_files: JobFiles, *, needed_bytes: int = 0
 ) -> list[OutputFile]:
     """Store all files, or none of them.
 
-    ``needed`` is their total size in bytes.
+    ``needed_bytes`` is their total size in bytes.
 
     Raises:
         AttemptError: A file could not be stored.
@@ -211,7 +213,7 @@ def stage_out(
                 result = put_open(opened.descriptor, file.url, may_link=opened.is_movable)
         except StorageError as error:
             remove_outputs([output.url for output in stored])
-            raise stage_out_error(name, error, needed=needed) from error
+            raise stage_out_error(name, error, needed_bytes=needed_bytes) from error
         except (AttemptError, OSError):
             remove_outputs([output.url for output in stored])
             raise

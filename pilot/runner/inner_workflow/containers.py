@@ -41,9 +41,9 @@ class ContainerJobs:
     def __init__(self, inner: InnerContainers) -> None:
         self._inner = inner
 
-    def runs_in_container(self, requirement: Any, required: bool | None) -> bool:
+    def runs_in_container(self, requirement: Any, is_required: bool | None) -> bool:
         """Return whether a tool with this container requirement runs in a container."""
-        return bool(required) or (
+        return bool(is_required) or (
             requirement is not None and _image_name(requirement) in self._inner.images
         )
 

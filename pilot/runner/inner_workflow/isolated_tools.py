@@ -132,7 +132,7 @@ class IsolatedTools:
             return _wait(running, options["timelimit"], options["name"])
 
 
-def _wait(running: RunningProgram, limit: float | None, name: str) -> int:
+def _wait(running_program: RunningProgram, limit: float | None, name: str) -> int:
     """Wait for the end of a tool and return its exit code.
 
     ``limit`` is its time limit in seconds, or None.
@@ -143,20 +143,20 @@ def _wait(running: RunningProgram, limit: float | None, name: str) -> int:
         def too_slow() -> None:
             template = "[job %s] exceeded time limit of %d seconds and will be terminated"
             _log.warning(template, name, limit)
-            running.signal(signal.SIGTERM)
+            running_program.signal(signal.SIGTERM)
 
         timers = [
             Timer(limit, too_slow),
-            Timer(limit + _GRACE, running.signal, (signal.SIGKILL,)),
+            Timer(limit + _GRACE, running_program.signal, (signal.SIGKILL,)),
         ]
     for timer in timers:
         timer.daemon = True
         timer.start()
     try:
         poll = select.poll()
-        poll.register(running.descriptor, select.POLLIN)
+        poll.register(running_program.descriptor, select.POLLIN)
         poll.poll()
-        return os.waitstatus_to_exitcode(running.end().status)
+        return os.waitstatus_to_exitcode(running_program.end().status)
     finally:
         for timer in timers:
             timer.cancel()

@@ -5,7 +5,7 @@ from pilot.isolation.users.slot_user import SlotUser, chown_tree, let_pass, let_
 from pilot.runner.tools.prepared_job import PreparedJob
 
 
-def hand_over(prepared: PreparedJob, user: SlotUser) -> None:
+def hand_over(prepared_job: PreparedJob, user: SlotUser) -> None:
     """Give the user read access to the inputs and write access to the other folders.
 
     If a process of the pilot runs the tools itself, it keeps the folders and gives each tool its
@@ -14,9 +14,9 @@ def hand_over(prepared: PreparedJob, user: SlotUser) -> None:
     Raises:
         OSError: An owner or mode could not be changed.
     """
-    folder = prepared.job_files.folder
-    (chown_tree if prepared.in_place else let_read)(f"{folder}/{IN}", user)
-    if prepared.own_python:
+    folder = prepared_job.job_files.folder
+    (chown_tree if prepared_job.in_place else let_read)(f"{folder}/{IN}", user)
+    if prepared_job.own_python:
         let_pass(f"{folder}/{TMP}", user)
         return
     for name in (OUT, TMP, SYSTEM_TMP):

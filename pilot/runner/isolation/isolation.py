@@ -64,7 +64,7 @@ class Isolation(ABC):
         """Return the children of this process that belong to the isolation."""
 
     @abstractmethod
-    def describe_gaps(self, prepared: PreparedJob) -> list[str]:
+    def describe_gaps(self, prepared_job: PreparedJob) -> list[str]:
         """Return lines for the job's log on what the tool can reach but should not."""
 
     @abstractmethod
@@ -75,7 +75,7 @@ class Isolation(ABC):
         """
 
     @abstractmethod
-    def hand_over(self, prepared: PreparedJob) -> None:
+    def hand_over(self, prepared_job: PreparedJob) -> None:
         """Give the user of the tool access to the job's folders.
 
         Raises:
@@ -92,7 +92,7 @@ class Isolation(ABC):
 
     @abstractmethod
     def start(
-        self, prepared: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
+        self, prepared_job: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
     ) -> Start:
         """Return a function that starts the tool.
 
@@ -101,7 +101,7 @@ class Isolation(ABC):
 
     @abstractmethod
     def start_warm_worker(
-        self, prepared: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
+        self, prepared_job: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
     ) -> StartWarmWorker:
         """Return a function that starts a warm worker, of which there is one at a time.
 
@@ -109,7 +109,7 @@ class Isolation(ABC):
         """
 
     @abstractmethod
-    def create_inner(self, prepared: PreparedJob, allocation: ToolAllocation) -> InnerIsolation:
+    def create_inner(self, prepared_job: PreparedJob, allocation: ToolAllocation) -> InnerIsolation:
         """Return the isolation for tools of a workflow inside the job."""
 
     @abstractmethod
@@ -152,29 +152,29 @@ class _NoIsolation(Isolation):
     def pids(self) -> frozenset[int]:
         return frozenset()
 
-    def describe_gaps(self, prepared: PreparedJob) -> list[str]:
+    def describe_gaps(self, prepared_job: PreparedJob) -> list[str]:
         return [f"no sandbox: {self.no_sandbox}; it had the rights of the pilot's user"]
 
     def shared_memory(self, memory: float) -> float:
         return 0.0
 
-    def hand_over(self, prepared: PreparedJob) -> None:
+    def hand_over(self, prepared_job: PreparedJob) -> None:
         """Do nothing: the tool's user owns the folders."""
 
     def hand_over_stream(self, descriptor: int) -> None:
         """Do nothing: the tool's user owns the stream."""
 
     def start(
-        self, prepared: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
+        self, prepared_job: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
     ) -> Start:
         return start_as_child(list_others)
 
     def start_warm_worker(
-        self, prepared: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
+        self, prepared_job: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
     ) -> StartWarmWorker:
         return lambda program, limits: WarmWorkerChild(start_child(program, limits), list_others)
 
-    def create_inner(self, prepared: PreparedJob, allocation: ToolAllocation) -> InnerIsolation:
+    def create_inner(self, prepared_job: PreparedJob, allocation: ToolAllocation) -> InnerIsolation:
         return InnerIsolation()
 
     def tidy_up(self) -> None:
@@ -199,28 +199,28 @@ class _SandboxIsolation(Isolation):
         warm_worker = self._warm_worker
         return self._sandboxes.pids | (frozenset() if warm_worker is None else warm_worker.pids)
 
-    def describe_gaps(self, prepared: PreparedJob) -> list[str]:
+    def describe_gaps(self, prepared_job: PreparedJob) -> list[str]:
         uses_node_network = self._sandbox.network is None and self._sandbox.node_network
-        if not prepared.network or not uses_node_network:
+        if not prepared_job.network or not uses_node_network:
             return []
         return [f"network: the node's own, as {self._sandbox.no_network}"]
 
     def shared_memory(self, memory: float) -> float:
         return compute_shared_memory(memory) / _MIB
 
-    def hand_over(self, prepared: PreparedJob) -> None:
+    def hand_over(self, prepared_job: PreparedJob) -> None:
         """Do nothing: the sandbox shows the folders."""
 
     def hand_over_stream(self, descriptor: int) -> None:
         """Do nothing: the tool inherits the stream."""
 
     def start(
-        self, prepared: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
+        self, prepared_job: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
     ) -> Start:
         sandbox = self._sandboxes.get(
-            SandboxOptions(network=prepared.network, devices=allocation.devices)
+            SandboxOptions(network=prepared_job.network, devices=allocation.devices)
         )
-        view = create_job_view(prepared, allocation.memory)
+        view = create_job_view(prepared_job, allocation.memory)
 
         def start(program: Program, limits: ProcessLimits) -> RunningProgram:
             # The first call starts the holder of the sandbox, and tools inherit its priority.
@@ -238,12 +238,14 @@ class _SandboxIsolation(Isolation):
         return start
 
     def start_warm_worker(
-        self, prepared: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
+        self, prepared_job: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
     ) -> StartWarmWorker:
-        options = SandboxOptions(network=prepared.network, devices=allocation.devices)
-        warm_worker = SandboxedWarmWorker(self._sandbox, self._sources, options, prepared.targets)
+        options = SandboxOptions(network=prepared_job.network, devices=allocation.devices)
+        warm_worker = SandboxedWarmWorker(
+            self._sandbox, self._sources, options, prepared_job.targets
+        )
         self._warm_worker = warm_worker
-        view = create_job_view(prepared, allocation.memory, elsewhere=False)
+        view = create_job_view(prepared_job, allocation.memory, with_link_targets=False)
 
         def start(program: Program, limits: ProcessLimits) -> WarmWorkerProgram:
             with set_children_oom_priority():
@@ -259,12 +261,12 @@ class _SandboxIsolation(Isolation):
 
         return start
 
-    def create_inner(self, prepared: PreparedJob, allocation: ToolAllocation) -> InnerIsolation:
+    def create_inner(self, prepared_job: PreparedJob, allocation: ToolAllocation) -> InnerIsolation:
         return InnerIsolation(
             sandbox=InnerSandbox(
                 sandbox=self._sandbox,
-                targets=list(prepared.targets),
-                in_place=prepared.in_place,
+                targets=list(prepared_job.targets),
+                in_place=prepared_job.in_place,
                 devices=list(allocation.devices),
                 shared_memory=compute_shared_memory(allocation.memory),
             )
@@ -291,7 +293,7 @@ class _UserIsolation(Isolation):
     def pids(self) -> frozenset[int]:
         return self._programs.pids
 
-    def describe_gaps(self, prepared: PreparedJob) -> list[str]:
+    def describe_gaps(self, prepared_job: PreparedJob) -> list[str]:
         return [
             f"contained only by a separate user: {self.no_sandbox}; it had the rights of user"
             f" {self.user.name}, and the node's network"
@@ -300,15 +302,15 @@ class _UserIsolation(Isolation):
     def shared_memory(self, memory: float) -> float:
         return 0.0
 
-    def hand_over(self, prepared: PreparedJob) -> None:
-        hand_over(prepared, self.user)
+    def hand_over(self, prepared_job: PreparedJob) -> None:
+        hand_over(prepared_job, self.user)
 
     def hand_over_stream(self, descriptor: int) -> None:
         # A tool may open it by its path, for example as /dev/stderr.
         os.fchown(descriptor, self.user.uid, self.user.gid)
 
     def start(
-        self, prepared: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
+        self, prepared_job: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
     ) -> Start:
         def start(program: Program, limits: ProcessLimits) -> RunningProgram:
             # Tools inherit the priority of their launcher, which may have to be restarted.
@@ -326,7 +328,7 @@ class _UserIsolation(Isolation):
         return start
 
     def start_warm_worker(
-        self, prepared: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
+        self, prepared_job: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
     ) -> StartWarmWorker:
         def start(program: Program, limits: ProcessLimits) -> WarmWorkerProgram:
             with set_children_oom_priority():
@@ -341,7 +343,7 @@ class _UserIsolation(Isolation):
 
         return start
 
-    def create_inner(self, prepared: PreparedJob, allocation: ToolAllocation) -> InnerIsolation:
+    def create_inner(self, prepared_job: PreparedJob, allocation: ToolAllocation) -> InnerIsolation:
         return InnerIsolation(user=self.user)
 
     def tidy_up(self) -> None:

@@ -9,27 +9,31 @@ from pilot.runner.tools.prepared_job import PreparedJob
 _MIB = 1 << 20
 
 
-def create_job_view(prepared: PreparedJob, memory: float, *, elsewhere: bool = True) -> View:
+def create_job_view(
+    prepared_job: PreparedJob, memory: float, *, with_link_targets: bool = True
+) -> View:
     """Return the view of a job's tool: inputs to read, and other folders to write.
 
     ``memory`` is the job's limit in MiB, which includes its shared memory; 0 means no limit.
-    ``elsewhere`` says whether the view includes files of storages that inputs link to. They differ
-    between jobs.
+    ``with_link_targets`` says whether the view includes files of storages that inputs link to. Such
+    files differ between jobs.
     """
-    folder = prepared.job_files.folder
-    real_folder = prepared.job_files.real_path(folder)
+    folder = prepared_job.job_files.folder
+    real_folder = prepared_job.job_files.real_path(folder)
     return View(
         [
             VisibleFile("/tmp", f"{real_folder}/{SYSTEM_TMP}", writable=True),  # noqa: S108 - its own
-            VisibleFile(f"{real_folder}/{IN}", f"{real_folder}/{IN}", writable=prepared.in_place),
+            VisibleFile(
+                f"{real_folder}/{IN}", f"{real_folder}/{IN}", writable=prepared_job.in_place
+            ),
             *(
                 VisibleFile(path, path, writable=True)
                 for path in (f"{real_folder}/{OUT}", f"{real_folder}/{TMP}")
             ),
             *(
                 VisibleFile(path, os.path.realpath(path))
-                for path in dict.fromkeys(prepared.targets)
-                if elsewhere
+                for path in dict.fromkeys(prepared_job.targets)
+                if with_link_targets
             ),
         ],
         links=links_to(folder, real_folder),

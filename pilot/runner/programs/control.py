@@ -49,7 +49,7 @@ class SlotControl:
         self._deadlines: dict[Token, float | None] = {}
         self._stops: dict[Token, StopReason] = {}
         self._current: Token | None = None
-        self._running: RunningProgram | None = None
+        self._running_program: RunningProgram | None = None
 
     def start(self) -> None:
         """Start the thread."""
@@ -93,12 +93,12 @@ class SlotControl:
         """
         return self._lock
 
-    def set_running(self, running: RunningProgram | None) -> None:
+    def set_running(self, running_program: RunningProgram | None) -> None:
         """Set the running tool, or None once it is gone.
 
         The caller holds ``start_lock``.
         """
-        self._running = running
+        self._running_program = running_program
 
     def _read(self) -> None:
         reader = FrameReader(self._connection)
@@ -164,7 +164,7 @@ class SlotControl:
         killed one.
         """
         self._lock.acquire()
-        running = self._running
+        running = self._running_program
         if running is not None:
             running.kill()
         self.on_disconnect()

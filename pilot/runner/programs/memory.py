@@ -64,14 +64,14 @@ class Memory(Protocol):
         memory in MiB that a warm worker already has, as ``used`` returned it.
         """
 
-    def set_running(self, running: RunningProgram) -> None:
+    def set_running(self, running_program: RunningProgram) -> None:
         """Set the running tool."""
 
     def used(self) -> float:
         """Return the current memory of the tool and its descendants in MiB."""
         ...
 
-    def find_excess(self, used: float) -> OutOfMemory | None:
+    def find_excess(self, used_mib: float) -> OutOfMemory | None:
         """Return why the tool must end, or None. After ``close``, the result is None."""
         ...
 
@@ -156,7 +156,7 @@ class GroupMemory:
         if self._most_used is not None:
             os.pwrite(self._most_used, b"0", 0)
 
-    def set_running(self, running: RunningProgram) -> None:
+    def set_running(self, running_program: RunningProgram) -> None:
         """Do nothing: the tool is in the group."""
 
     def used(self) -> float:
@@ -164,14 +164,14 @@ class GroupMemory:
         allocated = self._count_allocated_bytes(self._read_numbers(self._stat_file))
         return max(0.0, (allocated - self._base_bytes) / _MIB)
 
-    def find_excess(self, used: float) -> OutOfMemory | None:
+    def find_excess(self, used_mib: float) -> OutOfMemory | None:
         """Return why the tool must end, from the kernel's kills and its usage, or None."""
         if self._closed:
             return None
         if self._count_kills() > self._kills_before:
             is_own_limit = self._mib and self._has_reached_limit()
             return OutOfMemory.LIMIT if is_own_limit else OutOfMemory.NODE
-        return OutOfMemory.LIMIT if 0 < self._mib < used else None
+        return OutOfMemory.LIMIT if 0 < self._mib < used_mib else None
 
     def was_refused(self, output: str) -> bool:
         """Return False, as the group does not refuse memory."""
@@ -241,7 +241,7 @@ class ProcessMemory:
 
     def __init__(self) -> None:
         self._mib = 0.0
-        self._running: RunningProgram | None = None
+        self._running_program: RunningProgram | None = None
         self.data_limit: int | None = None
 
     def open(self, mib: float, inputs: float, *, warm_memory: float = 0.0) -> None:
@@ -250,9 +250,9 @@ class ProcessMemory:
         extra = _SPACE_MORE + _SPACE_A_CORE * (os.cpu_count() or 1)
         self.data_limit = int((_SPACE * mib + extra) * _MIB) if mib else None
 
-    def set_running(self, running: RunningProgram) -> None:
+    def set_running(self, running_program: RunningProgram) -> None:
         """Set the running tool."""
-        self._running = running
+        self._running_program = running_program
 
     def used(self) -> float:
         """Return the memory of the tool and its descendants in MiB.
@@ -260,17 +260,17 @@ class ProcessMemory:
         It is the resident memory, or the proportional memory if the former exceeds the limit: a
         tool with many processes that share pages must not be ended for the same pages many times.
         """
-        if self._running is None:
+        if self._running_program is None:
             return 0.0
-        root, baseline_memory = self._running.root, self._running.baseline_memory
+        root, baseline_memory = self._running_program.root, self._running_program.baseline_memory
         used = resident_memory(root) - baseline_memory
         if 0 < self._mib < used:
             used = proportional_memory(root) - baseline_memory
         return max(0.0, used)
 
-    def find_excess(self, used: float) -> OutOfMemory | None:
+    def find_excess(self, used_mib: float) -> OutOfMemory | None:
         """Return ``LIMIT`` if the usage exceeds the limit, otherwise None."""
-        return OutOfMemory.LIMIT if 0 < self._mib < used else None
+        return OutOfMemory.LIMIT if 0 < self._mib < used_mib else None
 
     def was_refused(self, output: str) -> bool:
         """Return whether the tool's last output says that it was refused memory."""

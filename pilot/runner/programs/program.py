@@ -200,9 +200,13 @@ def run_program(
     )
 
 
-def _peak_memory(usage: Usage, measured: float) -> float | None:
+def _peak_memory(usage: Usage, measured_peak: float) -> float | None:
     """Return the peak memory in MiB, or None if it was too small to measure."""
-    return max(usage.memory / 1024, measured) if usage.memory > usage.floor else measured or None
+    return (
+        max(usage.memory / 1024, measured_peak)
+        if usage.memory > usage.floor
+        else measured_peak or None
+    )
 
 
 def create_process_limits(program: Program, limits: ProgramLimits, memory: Memory) -> ProcessLimits:
@@ -211,8 +215,8 @@ def create_process_limits(program: Program, limits: ProgramLimits, memory: Memor
     No file can grow beyond the job's disk. Files in memory have the same kernel limit, so it is at
     least the job's memory.
     """
-    largest = largest_file(limits.disk, limits.memory) if program.limit_files else 0
-    return ProcessLimits(data=memory.data_limit, file_size=int(largest * _MIB) or None)
+    max_file_size = largest_file(limits.disk, limits.memory) if program.limit_files else 0
+    return ProcessLimits(data=memory.data_limit, file_size=int(max_file_size * _MIB) or None)
 
 
 def largest_file(disk: float, memory: float) -> float:
@@ -258,7 +262,7 @@ class _Watch:
 
     def __init__(
         self,
-        running: RunningProgram,
+        running_program: RunningProgram,
         disk: _Disk,
         *,
         limits: ProgramLimits,
@@ -268,7 +272,7 @@ class _Watch:
         start_time = time.monotonic()
         self.kill_reason: KillReason | None = None
         self.peak = 0.0
-        self._running = running
+        self._running_program = running_program
         self._disk = disk
         self._limits = limits
         self._control = control
@@ -281,11 +285,11 @@ class _Watch:
     def wait_until_end(self) -> None:
         """Wait until the program has ended."""
         poll = select.poll()
-        poll.register(self._running.descriptor, select.POLLIN)
+        poll.register(self._running_program.descriptor, select.POLLIN)
         poll.register(self._control.wake, select.POLLIN)
         while True:
             ready = {descriptor for descriptor, _ in poll.poll(self._compute_timeout())}
-            if self._running.descriptor in ready and self._running.has_ended():
+            if self._running_program.descriptor in ready and self._running_program.has_ended():
                 return
             if self._control.wake in ready:
                 os.eventfd_read(self._control.wake)
@@ -305,7 +309,7 @@ class _Watch:
     def _check(self) -> None:
         now = time.monotonic()
         if self._kill_time is not None and now >= self._kill_time:
-            self._running.signal(signal.SIGKILL)
+            self._running_program.signal(signal.SIGKILL)
             self._kill_time, self._deadline = now + 60.0, None
             return
         if self._deadline is not None and now >= self._deadline:
@@ -322,7 +326,7 @@ class _Watch:
         if excess is not None:
             self._end_program(_KILL_REASONS[excess])
         elif (start_time := time.monotonic()) >= self._next_disk_check:
-            if self._disk.is_exceeded(self._running.root):
+            if self._disk.is_exceeded(self._running_program.root):
                 self._end_program(KillReason.DISK)
             self._next_disk_check = next_check(start_time, _DISK_CHECK_PAUSE)
 
@@ -339,10 +343,10 @@ class _Watch:
             kill_reason is KillReason.STOPPED and self._control.grants_cleanup()
         )
         if is_gentle and self._kill_time is None:
-            self._running.signal(signal.SIGTERM)
+            self._running_program.signal(signal.SIGTERM)
             self._kill_time = time.monotonic() + self._limits.grace
         else:
-            self._running.signal(signal.SIGKILL)
+            self._running_program.signal(signal.SIGKILL)
             self._kill_time = time.monotonic() + 60.0
 
 

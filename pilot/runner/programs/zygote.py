@@ -31,12 +31,12 @@ class Zygote:
     """
 
     def __init__(self) -> None:
-        self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._connection, other_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._waiting_pid = os.fork()
         if self._waiting_pid == 0:
             self._connection.close()
-            _serve(theirs)
-        theirs.close()
+            _serve(other_end)
+        other_end.close()
 
     @property
     def pids(self) -> frozenset[int]:

@@ -163,7 +163,7 @@ class CommandLine:
             "outdirSize": math.ceil(request["outdirMin"]),
         }
 
-    def can_be_warm(self, prepared: PreparedJob) -> bool:
+    def can_be_warm(self, prepared_job: PreparedJob) -> bool:
         """Return whether the prepared tool can become a warm worker.
 
         Its baseCommand must start it, and its standard input must be free.
@@ -171,8 +171,8 @@ class CommandLine:
         conflicts = (self._tool.get_requirement(name)[0] for name in UNSUPPORTED_REQUIREMENTS)
         return (
             self.base_command > 0
-            and prepared.container is None
-            and not prepared.stdin
+            and prepared_job.container is None
+            and not prepared_job.stdin
             and not any(conflicts)
         )
 
@@ -200,17 +200,17 @@ class CommandLine:
             ),
         )
 
-    def collect(self, prepared: PreparedJob, exit_code: int) -> dict[str, Any]:
+    def collect(self, prepared_job: PreparedJob, exit_code: int) -> dict[str, Any]:
         """Return the output object.
 
         Raises:
             AttemptError: The outputs are missing or not acceptable.
         """
-        job = prepared.job
+        job = prepared_job.job
         try:
-            remove_secret_files(prepared.secret_files, prepared.job_files)
-            _relink(job, prepared.job_files)
-            prepared.job_files.cache_status()
+            remove_secret_files(prepared_job.secret_files, prepared_job.job_files)
+            _relink(job, prepared_job.job_files)
+            prepared_job.job_files.cache_status()
             with self._evaluate_expressions():
                 return cast(dict[str, Any], job.collect_outputs(job.outdir, exit_code))
         except CWL_ERRORS as error:

@@ -70,7 +70,7 @@ class InvocationExecutable:
         values: Mapping[str, list[Any]],
         *,
         source: str,
-        protected: ProtectedInputs,
+        protected_inputs: ProtectedInputs,
         secrets: JobSecrets,
         gpus: int,
     ) -> PreparedJob:
@@ -85,12 +85,12 @@ class InvocationExecutable:
         [file] = values[self._task.dat_in_port]
         with _without_retries():
             invocation = _read_invocation(f"{folder}/{IN}/{file['basename']}")
-            protected.in_place = changes_inputs(invocation.process)
+            protected_inputs.in_place = changes_inputs(invocation.process)
             process, order = stage_files(
                 [invocation.process, invocation.order],
                 source=source,
                 folder=f"{folder}/{IN}",
-                protected=protected,
+                protected_inputs=protected_inputs,
             )
             self._command_line = line = self._load(
                 invocation.model_copy(update={"process": process}), folder
@@ -103,18 +103,18 @@ class InvocationExecutable:
                 prepared.warm = replace(command, start_count=start_count)
             return prepared
 
-    def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
+    def collect(self, prepared_job: PreparedJob, exit_code: int) -> Mapping[str, Any]:
         """Return the output object as a bundle.
 
         Raises:
             AttemptError: The outputs are missing or not acceptable.
         """
-        job_files = prepared.job_files
+        job_files = prepared_job.job_files
         with _without_retries():
-            outputs = self._current_line.collect(prepared, exit_code)
+            outputs = self._current_line.collect(prepared_job, exit_code)
             path = f"{job_files.new_folder()}/outputs"
             disk = self._task.needs.resources.disk
-            allowance = OutputAllowance(job_files, disk=disk, inputs=prepared.input_bytes)
+            allowance = OutputAllowance(job_files, disk=disk, inputs=prepared_job.input_bytes)
             try:
                 pack(outputs, Path(path), open_file=allowance.open)
             except (ForeignFileError, InvalidOutputError) as error:

@@ -21,7 +21,7 @@ _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}")
 _REVEALING_ERRORS = (ErrorClass.CHECKSUM_MISMATCH, ErrorClass.STAGE_IN_FAILED)
 
 
-def stage_files(value: Any, *, source: str, folder: str, protected: ProtectedInputs) -> Any:
+def stage_files(value: Any, *, source: str, folder: str, protected_inputs: ProtectedInputs) -> Any:
     """Return ``value`` with each File and Directory staged in ``folder``.
 
     Locations are paths in the storage of the invocation. Its URL, ``source``, is ``<storage>/<data
@@ -32,13 +32,13 @@ def stage_files(value: Any, *, source: str, folder: str, protected: ProtectedInp
         AttemptError: A file could not be staged. The message does not reveal whether another file
             is there.
     """
-    return _InvocationStaging(source.rsplit("/", 2)[0], folder, protected).stage(value)
+    return _InvocationStaging(source.rsplit("/", 2)[0], folder, protected_inputs).stage(value)
 
 
 class _InvocationStaging:
-    def __init__(self, storage: str, folder: str, protected: ProtectedInputs) -> None:
+    def __init__(self, storage: str, folder: str, protected_inputs: ProtectedInputs) -> None:
         self._storage = storage
-        self._protected = protected
+        self._protected_inputs = protected_inputs
         self._folder = folder
         self._number = 0
 
@@ -107,7 +107,9 @@ class _InvocationStaging:
                 " `sluice cwl-runner` of this release",
             )
         try:
-            self._protected.fetch(os.path.basename(path), url, path, checksum=checksum, size=None)
+            self._protected_inputs.fetch(
+                os.path.basename(path), url, path, checksum=checksum, size=None
+            )
         except AttemptError as error:
             if error.error_class not in _REVEALING_ERRORS:
                 raise

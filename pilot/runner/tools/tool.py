@@ -37,14 +37,14 @@ class CommandExecutable:
         values: Mapping[str, list[Any]],
         *,
         source: str,
-        protected: ProtectedInputs,
+        protected_inputs: ProtectedInputs,
         secrets: JobSecrets,
         gpus: int,
     ) -> PreparedJob:
         """Prepare a job.
 
         ``values`` are the values at each data port. ``source`` is the URL of the first file.
-        ``protected`` stages further files. ``gpus`` is the number of GPUs.
+        ``protected_inputs`` stages further files. ``gpus`` is the number of GPUs.
 
         Raises:
             AttemptError: The tool and the values do not fit.
@@ -61,13 +61,13 @@ class CommandExecutable:
             prepared.warm = WarmCommand(warm, start_count)
         return prepared
 
-    def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
+    def collect(self, prepared_job: PreparedJob, exit_code: int) -> Mapping[str, Any]:
         """Return the output object.
 
         Raises:
             AttemptError: The outputs are missing or not acceptable.
         """
-        return self._command_line.collect(prepared, exit_code)
+        return self._command_line.collect(prepared_job, exit_code)
 
 
 def get_input_types(process: Any) -> dict[str, Any]:

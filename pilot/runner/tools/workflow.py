@@ -74,7 +74,7 @@ class WorkflowExecutable:
         values: Mapping[str, list[Any]],
         *,
         source: str,
-        protected: ProtectedInputs,
+        protected_inputs: ProtectedInputs,
         secrets: JobSecrets,
         gpus: int,
     ) -> PreparedJob:
@@ -155,14 +155,16 @@ class WorkflowExecutable:
             file.write(inner.model_dump_json())
         return ContainerRun(self._containers, None)
 
-    def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
+    def collect(self, prepared_job: PreparedJob, exit_code: int) -> Mapping[str, Any]:
         """Return the output object.
 
         Raises:
             AttemptError: The outputs are missing or not acceptable.
         """
         try:
-            outputs: dict[str, Any] = read_result(prepared.job_files, f"{prepared.job}/{RESULT}")
+            outputs: dict[str, Any] = read_result(
+                prepared_job.job_files, f"{prepared_job.job}/{RESULT}"
+            )
         except ValueError as error:
             sentence = f"the workflow's outputs cannot be read: {reason_of(error)}"
             raise AttemptError(ErrorClass.TOOL_REFUSED, sentence, exit_code=exit_code) from error

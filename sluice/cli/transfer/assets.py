@@ -65,7 +65,7 @@ def collect_files(paths: Sequence[Path]) -> dict[str, Path]:
 
 def _collect_folder(folder: Path) -> dict[str, Path]:
     contents = list_folder(folder, recursive=True)
-    print_hidden(contents.hidden)
+    print_hidden(contents.hidden_files)
     files = sorted([*contents.files, *contents.outside_links])
     return {path.relative_to(folder).as_posix(): path for path in files if path.is_file()}
 
@@ -105,8 +105,8 @@ async def _complete(
     if draft.uid is None:
         assert draft.version is not None  # noqa: S101 - one of both
         asset = await connection.operator.get_asset(name)
-        newest = asset.newest or draft.version
-        return StoredAsset(version=draft.version, new=False, newest=newest.version)
+        newest_version = asset.newest or draft.version
+        return StoredAsset(version=draft.version, new=False, newest=newest_version.version)
     for missing in draft.missing:
         await _send(connection, files[missing.path], missing, name=name, draft=draft.uid)
     return await connection.operator.complete_asset(name, draft.uid)

@@ -21,7 +21,7 @@ MAX_JOBS = 1000
 
 
 async def fetch_failed_jobs(
-    connection: Connection, chain: Chain, failed: Sequence[tuple[str, Job]], folder: Path
+    connection: Connection, chain: Chain, failed_jobs: Sequence[tuple[str, Job]], folder: Path
 ) -> list[Path]:
     """Write the log of each failed job, and the files of earlier steps that it was given.
 
@@ -30,7 +30,7 @@ async def fetch_failed_jobs(
     Args:
         connection: The connection to the system.
         chain: The chain, which has ended.
-        failed: Each failed job with its step.
+        failed_jobs: Each failed job with its step.
         folder: The folder of the outputs. It gets folders ``failed/STEP/NUMBER-INPUT``.
 
     Raises:
@@ -38,8 +38,8 @@ async def fetch_failed_jobs(
         StorageError: A file cannot be fetched.
     """
     written_paths = list[Path]()
-    folders = {job.id: _job_folder(folder, step, job) for step, job in failed[:MAX_JOBS]}
-    for _, job in failed[:MAX_JOBS]:
+    folders = {job.id: _job_folder(folder, step, job) for step, job in failed_jobs[:MAX_JOBS]}
+    for _, job in failed_jobs[:MAX_JOBS]:
         await asyncio.to_thread(folders[job.id].mkdir, parents=True, exist_ok=True)
         try:
             log = await connection.operator.get_job_log(job.id)
@@ -47,7 +47,7 @@ async def fetch_failed_jobs(
             continue
         written_paths.append(folders[job.id] / "log.txt")
         await asyncio.to_thread(written_paths[-1].write_text, log, encoding="utf-8")
-    files = await _list_input_files(connection, chain, failed[:MAX_JOBS], folders)
+    files = await _list_input_files(connection, chain, failed_jobs[:MAX_JOBS], folders)
     await fetch_files(connection, files)
     return [*written_paths, *(path for _, path in files)]
 
@@ -55,13 +55,13 @@ async def fetch_failed_jobs(
 async def _list_input_files(
     connection: Connection,
     chain: Chain,
-    failed: Sequence[tuple[str, Job]],
+    failed_jobs: Sequence[tuple[str, Job]],
     folders: Mapping[int, Path],
 ) -> list[tuple[File, Path]]:
     """Return the existing files of earlier steps that the jobs were given, with local paths."""
     targets: list[tuple[File, Path]] = []
     jobs_by_input = defaultdict[str, list[Job]](list)
-    for _, job in failed:
+    for _, job in failed_jobs:
         for name in job.inputs:
             jobs_by_input[name].append(job)
     for uid in await _readable_outputs(connection, chain) if jobs_by_input else ():

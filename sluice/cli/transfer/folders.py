@@ -20,13 +20,13 @@ class FolderContents:
     Attributes:
         files: Everything that is not a folder, including links to nothing.
         skipped_folders: Subfolders that were not entered.
-        hidden: Files and folders whose names begin with a dot. The folders were not entered.
+        hidden_files: Files and folders whose names begin with a dot. The folders were not entered.
         outside_links: Links to files outside and, if subfolders are entered, to folders outside.
     """
 
     files: list[Path] = field(default_factory=list)
     skipped_folders: list[Path] = field(default_factory=list)
-    hidden: list[Path] = field(default_factory=list)
+    hidden_files: list[Path] = field(default_factory=list)
     outside_links: list[Path] = field(default_factory=list)
 
 
@@ -53,7 +53,7 @@ def _add(contents: FolderContents, folder: Path, root: str, *, recursive: bool) 
     for path in sorted(folder.iterdir()):
         is_link, is_folder = path.is_symlink(), path.is_dir()
         if is_hidden(path.name):
-            contents.hidden.append(path)
+            contents.hidden_files.append(path)
         elif is_link and (recursive or not is_folder) and not _is_inside(path, root):
             contents.outside_links.append(path)
         elif not is_folder:
@@ -76,8 +76,9 @@ def format_paths(paths: Sequence[Path]) -> str:
     )
 
 
-def print_hidden(hidden: Sequence[Path]) -> None:
+def print_hidden(hidden_files: Sequence[Path]) -> None:
     """Print how many hidden files and folders are left out."""
-    if hidden:
-        count = f"{format_count(len(hidden), 'hidden file')} {'is' if len(hidden) == 1 else 'are'}"
-        err.print(f"{count} left out: {format_paths(hidden)} (name a file itself to take it)")
+    if hidden_files:
+        number = len(hidden_files)
+        count = f"{format_count(number, 'hidden file')} {'is' if number == 1 else 'are'}"
+        err.print(f"{count} left out: {format_paths(hidden_files)} (name a file itself to take it)")

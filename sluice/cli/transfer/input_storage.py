@@ -8,12 +8,12 @@ from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import Storage
 
 
-async def choose_input_storage(connection: Connection, *, needed: int | None) -> Storage:
+async def choose_input_storage(connection: Connection, *, needed_bytes: int | None) -> Storage:
     """Return the input storage with the most free space whose capacity suffices.
 
     Args:
         connection: The connection to the system.
-        needed: The size of the upload in bytes. None if it is not known yet, so that any storage
+        needed_bytes: The size of the upload in bytes. None if it is not known yet, so that any
             that is not full will do.
 
     Raises:
@@ -26,15 +26,15 @@ async def choose_input_storage(connection: Connection, *, needed: int | None) ->
     ]
     if not stores:
         raise await _no_storage_error(connection)
-    return choose_with_space(stores, needed=needed)
+    return choose_with_space(stores, needed_bytes=needed_bytes)
 
 
-def choose_with_space(stores: Sequence[Storage], *, needed: int | None) -> Storage:
+def choose_with_space(stores: Sequence[Storage], *, needed_bytes: int | None) -> Storage:
     """Return the first storage with enough space, like ``choose_input_storage``."""
     for storage in stores:
-        if storage.unused is None or (storage.unused > 0 and storage.unused >= (needed or 0)):
+        if storage.unused is None or (storage.unused > 0 and storage.unused >= (needed_bytes or 0)):
             return storage
-    size = "more" if needed is None else f"these {needed} bytes"
+    size = "more" if needed_bytes is None else f"these {needed_bytes} bytes"
     space_texts = ", ".join(
         f"{storage.name} has {max(storage.unused or 0, 0)} left of {storage.capacity}"
         for storage in stores

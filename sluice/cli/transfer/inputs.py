@@ -14,7 +14,7 @@ from typing import Any
 from natsort import natsort_keygen
 from pydantic import TypeAdapter, ValidationError
 
-from sluice.cli.literals import local_path_of
+from sluice.cli.job_orders.file_literals import local_path_of
 from sluice.cli.options import EntryOrder, similar_name
 from sluice.cli.output import err
 from sluice.cli.transfer.folders import (
@@ -181,7 +181,7 @@ def list_files(paths: Sequence[Path], *, recursive: bool = False) -> list[Path]:
         outside_links += contents.outside_links
         _print_skipped_folders(contents.skipped_folders, recursive=recursive)
         files += contents.files
-        hidden += contents.hidden
+        hidden += contents.hidden_files
     file_paths = {path.absolute() for path in files}
     print_hidden([path for path in hidden if path.absolute() not in file_paths])
     require_paths(files, outside_links=outside_links)
@@ -210,7 +210,7 @@ def _check_folders(folders: Sequence[Path]) -> None:
     for folder in folders:
         contents = list_folder(folder, recursive=True)
         require_paths((), outside_links=contents.outside_links)
-        hidden += contents.hidden
+        hidden += contents.hidden_files
     print_hidden(hidden)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sluice.cli.literals import local_path_of
+from sluice.cli.job_orders.file_literals import local_path_of
 from sluice.cli.transfer.inputs import (
     NAMELESS,
     BundledEntry,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sluice.cli.connection import Connection
-from sluice.cli.literals import local_path_of
+from sluice.cli.job_orders.file_literals import local_path_of
 from sluice.cli.transfer.inputs import (
     BundledEntry,
     InputEntry,

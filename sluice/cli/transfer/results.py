@@ -41,11 +41,11 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The files to write. ``existing`` has the paths of existing files with the right content."""
+    """The files to write. ``existing_paths`` has the paths of files that are already right."""
 
     files: list[Output]
     bundles: list[tuple[ChainOutput, list[File]]]
-    existing: set[Path] = field(default_factory=set)
+    existing_paths: set[Path] = field(default_factory=set)
 
 
 async def fetch_results(
@@ -156,13 +156,13 @@ async def fetch_partial(
 
 
 def _unique_names(
-    preferred_names: Sequence[str], seqs: Sequence[int], reserved: Sequence[str]
+    preferred_names: Sequence[str], seqs: Sequence[int], reserved_names: Sequence[str]
 ) -> list[str]:
     """Return a different name for each file.
 
     Files with the same or a reserved name get their number as a prefix.
     """
-    counts = Counter([*reserved, *preferred_names])
+    counts = Counter([*reserved_names, *preferred_names])
     used_names, names = set(counts), list[str]()
     for name, seq in zip(preferred_names, seqs, strict=True):
         if counts[name] > 1:
@@ -183,7 +183,9 @@ async def _write(
     await asyncio.to_thread(_check_existing, plan, folder, force)
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     missing = [
-        (output.file, output.path) for output in plan.files if output.path not in plan.existing
+        (output.file, output.path)
+        for output in plan.files
+        if output.path not in plan.existing_paths
     ]
     await fetch_files(connection, missing)
     outputs = list(plan.files)
@@ -196,7 +198,7 @@ def _check_existing(plan: _Plan, folder: Path, force: bool) -> None:
     conflicting: set[Path] = set()
     for planned in plan.files:
         if planned.path.exists() or planned.path.is_symlink():
-            (plan.existing if _has_same_content(planned) else conflicting).add(planned.path)
+            (plan.existing_paths if _has_same_content(planned) else conflicting).add(planned.path)
     for output, _ in plan.bundles:
         conflicting |= {
             path for path in (folder / output.name, folder / f"{output.name}.json") if path.exists()
@@ -247,23 +249,23 @@ def write_manifest(
     outputs: Sequence[Output],
     *,
     chain: Chain,
-    failed: Sequence[Mapping[str, Any]] = (),
+    failed_jobs: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
     """Write ``manifest.json``: name, size, SHA-256 and origin of each output, in order.
 
     It also lists the failed jobs, whose results are missing. The template has no version if it came
     with the run.
     """
-    return _write_manifest(folder, _manifest_header(chain, failed), outputs)
+    return _write_manifest(folder, _manifest_header(chain, failed_jobs), outputs)
 
 
-def _manifest_header(chain: Chain, failed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _manifest_header(chain: Chain, failed_jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "chain": str(chain.uid),
         "template": {"name": chain.template, "version": chain.template_version or None},
         "dataset": {"uid": str(chain.dataset_uid), "name": chain.dataset_name},
         "parameters": chain.params | {name: str(ref) for name, ref in chain.secrets.items()},
-        **({"failed_jobs": list(failed)} if failed else {}),
+        **({"failed_jobs": list(failed_jobs)} if failed_jobs else {}),
     }
 
 
@@ -272,14 +274,14 @@ def write_partial_manifest(
     outputs: Sequence[Output],
     *,
     partial: PartialOutputs,
-    failed: Sequence[Mapping[str, Any]] = (),
+    failed_jobs: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
     """Write the manifest of an incomplete chain.
 
     It also says how the chain and its steps ended, and what is missing and why.
     """
     chain = partial.chain
-    about = _manifest_header(chain, failed) | {
+    about = _manifest_header(chain, failed_jobs) | {
         "partial": True,
         "state": chain.state,
         "reason": chain.reason,

@@ -64,7 +64,7 @@ async def upload_files(
     ]:
         raise Unprocessable("the data set cannot have files of these names", findings=problems)
     await _require_space(connection, files, dataset)
-    target = await choose_input_storage(connection, needed=total_bytes(files))
+    target = await choose_input_storage(connection, needed_bytes=total_bytes(files))
     folder = f"{target.url}/{dataset.name}"
     registered, is_new = await _make_dataset(connection, dataset, folder)
     if registered.state is not DatasetState.OPEN:
@@ -179,7 +179,7 @@ async def _upload_entry(entry: InputEntry, url: str) -> storage.StoredFile:
         raise
 
 
-def _new_file(seq: int, entry: InputEntry, url: str, stored: storage.StoredFile) -> NewFile:
+def _new_file(seq: int, entry: InputEntry, url: str, stored_file: storage.StoredFile) -> NewFile:
     """Return the request that registers a file, with its time of modification.
 
     Of files with the same name, it has the complete paths.
@@ -193,8 +193,8 @@ def _new_file(seq: int, entry: InputEntry, url: str, stored: storage.StoredFile)
     return NewFile(
         seq=seq,
         name=name,
-        size=stored.size,
-        checksum=stored.checksum,
+        size=stored_file.size,
+        checksum=stored_file.checksum,
         url=url,
         meta=meta,
     )

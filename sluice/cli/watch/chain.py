@@ -78,7 +78,7 @@ async def follow_chain(
             return chain
         checks += 1
         await asyncio.sleep(
-            pause_after(checks, first=FIRST_PAUSE, longest=MAX_PAUSE, factor=PAUSE_GROWTH)
+            pause_after(checks, first=FIRST_PAUSE, max_pause=MAX_PAUSE, factor=PAUSE_GROWTH)
         )
 
 
@@ -92,7 +92,7 @@ async def failed_jobs(connection: Connection, tasks: Sequence[ChainTask]) -> lis
     return failures
 
 
-def failures_json(failed: Sequence[tuple[str, Job]]) -> list[dict[str, Any]]:
+def failures_json(failed_jobs: Sequence[tuple[str, Job]]) -> list[dict[str, Any]]:
     """Return failed jobs as JSON, for scripts."""
     return [
         {
@@ -102,5 +102,5 @@ def failures_json(failed: Sequence[tuple[str, Job]]) -> list[dict[str, Any]]:
             "class": job.error_class,
             "message": job.message,
         }
-        for step, job in failed
+        for step, job in failed_jobs
     ]

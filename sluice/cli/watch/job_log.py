@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sluice.cli.connection import Connection
-from sluice.cli.moments import with_local_start
+from sluice.cli.times import with_local_start
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import JobState
 from sluice.contracts.jobs.logs import FollowedLog

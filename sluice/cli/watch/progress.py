@@ -45,13 +45,13 @@ class StepBars:
     """
 
     def __init__(self, progress: Progress | None = None, *, label: str = "") -> None:
-        self._own = progress is None
+        self._owns_progress = progress is None
         self._progress = progress or new_progress()
         self._label = label
         self._bars: dict[str, _Bar] = {}
 
     def __enter__(self) -> "StepBars":
-        if self._own:
+        if self._owns_progress:
             self._progress.start()
         return self
 
@@ -61,7 +61,7 @@ class StepBars:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._own:
+        if self._owns_progress:
             self._progress.stop()
 
     def show(self, chain: Chain, tasks: Sequence[ChainTask]) -> None:

@@ -65,13 +65,13 @@ def delivered_name(name: str, *, start: str = "") -> str:
     return fitting_name(stem, endings, start=start)
 
 
-def output_name(seq: int, attempt: int, own: str) -> str:
-    """Return the name on the storage of a file that the tool called ``own``.
+def output_name(seq: int, attempt: int, own_name: str) -> str:
+    """Return the name on the storage of a file that the tool called ``own_name``.
 
-    ``own`` has no slash and no NUL. The result has at most ``MAX_NAME_BYTES`` bytes and is a plain
-    path (``stays_inside``).
+    ``own_name`` has no slash and no NUL. The result has at most ``MAX_NAME_BYTES`` bytes and is a
+    plain path (``stays_inside``).
     """
-    return output_name_that_fits(seq, attempt, *_without_endings(own))
+    return output_name_that_fits(seq, attempt, *_without_endings(own_name))
 
 
 def output_name_that_fits(seq: int, attempt: int, stem: str, ending: str) -> str:
@@ -95,11 +95,13 @@ def _without_endings(name: str) -> tuple[str, str]:
     return (name, "") if match is None else (name[: match.start()], match[0])
 
 
-def _build_name(start: str, own: str) -> str:
-    plain = f"{start}-{own}"
-    if stays_inside(plain) and not own.startswith(_ESCAPE):
+def _build_name(start: str, own_name: str) -> str:
+    plain = f"{start}-{own_name}"
+    if stays_inside(plain) and not own_name.startswith(_ESCAPE):
         return plain
-    return f"{start}-{_ESCAPE}" + _DOUBTFUL.sub(lambda match: f"{_ESCAPE}{ord(match[0]):02X}", own)
+    return f"{start}-{_ESCAPE}" + _DOUBTFUL.sub(
+        lambda match: f"{_ESCAPE}{ord(match[0]):02X}", own_name
+    )
 
 
 def log_name(seq: int, attempt: int) -> str:

@@ -66,10 +66,10 @@ class NewDataset(Contract):
 
     @field_validator("meta")
     @classmethod
-    def _is_small(cls, meta: Metadata, others: ValidationInfo) -> Metadata:
+    def _is_small(cls, meta: Metadata, info: ValidationInfo) -> Metadata:
         check = (
             check_meta
-            if others.data.get("type", DatasetType.INPUT) is DatasetType.INPUT
+            if info.data.get("type", DatasetType.INPUT) is DatasetType.INPUT
             else check_inherited
         )
         return check(meta)

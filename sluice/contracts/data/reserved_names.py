@@ -25,18 +25,18 @@ def require_unreserved(new: NewDataset) -> None:
     require_no_reserved_keys(new.meta, f"data set {quoted(new.name)}", OUTPUT_NAME)
 
 
-def require_no_reserved_keys(meta: Metadata, subject: str, *others: str) -> None:
+def require_no_reserved_keys(meta: Metadata, subject: str, *other_keys: str) -> None:
     """Check the metadata of a data set or file that a person registers.
 
     Args:
         meta: The metadata.
         subject: The object that has the metadata, for the message.
-        *others: Keys that are reserved beside those of assets.
+        *other_keys: Keys that are reserved beside those of assets.
 
     Raises:
         Unprocessable: The system sets a key itself.
     """
-    if reserved := [key for key in meta if key.startswith(MARK) or key in others]:
+    if reserved := [key for key in meta if key.startswith(MARK) or key in other_keys]:
         raise Unprocessable(
             f"{subject}: the metadata has {' and '.join(map(quoted, reserved))}, which the system"
             " sets itself: give it another name"

@@ -83,25 +83,25 @@ class AllocatedAmounts(Contract):
 
 
 def describe_allocation(
-    allocated: AllocatedAmounts, offered: AllocatedAmounts, between: str
+    allocated_amounts: AllocatedAmounts, offered_amounts: AllocatedAmounts, between: str
 ) -> dict[str, str]:
     """Return texts such as ``2 of 8`` by resource.
 
     Args:
-        allocated: What the jobs have. Disk space is left out if they have none.
-        offered: What the node has.
+        allocated_amounts: What the jobs have. Disk space is left out if they have none.
+        offered_amounts: What the node has.
         between: The text between the two numbers.
     """
     amounts: dict[str, tuple[float, float]] = {
-        "cores": (allocated.cores, offered.cores),
-        "memory": (allocated.ram, offered.ram),
+        "cores": (allocated_amounts.cores, offered_amounts.cores),
+        "memory": (allocated_amounts.ram, offered_amounts.ram),
     }
-    if allocated.disk:
-        amounts["disk"] = (allocated.disk, offered.disk)
-    if offered.gpus:
-        amounts["GPUs"] = (allocated.gpus, offered.gpus)
-    for name, amount in offered.named.items():
-        amounts[name] = (allocated.named.get(name, 0), amount)
+    if allocated_amounts.disk:
+        amounts["disk"] = (allocated_amounts.disk, offered_amounts.disk)
+    if offered_amounts.gpus:
+        amounts["GPUs"] = (allocated_amounts.gpus, offered_amounts.gpus)
+    for name, amount in offered_amounts.named.items():
+        amounts[name] = (allocated_amounts.named.get(name, 0), amount)
     return {
         name: f"{in_full(round(used, 3))}{between}{in_full(limit)}"
         for name, (used, limit) in amounts.items()

@@ -95,8 +95,8 @@ class WithIsolation(Contract):
 
 
 def _few(node: NodeResources) -> NodeResources:
-    most = max(len(node.gpus), len(node.devices))
-    if most > MAX_GPUS or any(len(gpu) > MAX_WORD for gpu in node.gpus):
+    count = max(len(node.gpus), len(node.devices))
+    if count > MAX_GPUS or any(len(gpu) > MAX_WORD for gpu in node.gpus):
         raise in_words(
             f"a node names at most {MAX_GPUS} GPUs, each with {MAX_WORD} characters at most"
         )

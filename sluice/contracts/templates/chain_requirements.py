@@ -83,7 +83,7 @@ def unmet_dataset(plan: Plan, subject: DatasetFacts) -> list[str]:
         if condition is not None and size is not None
     ]
     broken += [
-        difference(condition, subject.facts, key, called=f"meta {key}")
+        difference(condition, subject.facts, key, field_name=f"meta {key}")
         for key, condition in plan.require.meta.items()
     ]
     return [sentence for sentence in broken if sentence]
@@ -99,7 +99,7 @@ def unmet_parameters(plan: Plan, params: Mapping[str, Any]) -> list[str]:
     defaults = {name: parameter.default for name, parameter in plan.parameters.items()}
     values = {**defaults, **{name: value for name, value in params.items() if value is not None}}
     broken = [
-        difference(condition, values, name, called=f"parameter {name}")
+        difference(condition, values, name, field_name=f"parameter {name}")
         for name, condition in plan.require.parameters.items()
     ]
     return [sentence for sentence in broken if sentence]

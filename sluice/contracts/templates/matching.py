@@ -91,16 +91,16 @@ def find_unmet_condition(plan: Plan, facts: Mapping[str, Any]) -> str | None:
 
 
 def difference(
-    condition: Condition, facts: Mapping[str, Any], key: str, *, called: str = ""
+    condition: Condition, facts: Mapping[str, Any], key: str, *, field_name: str = ""
 ) -> str:
     """Return why a condition does not hold, or an empty string if it holds.
 
-    An example is ``run from 3 to 9, which is 2``. ``called`` replaces ``key`` in the text.
+    An example is ``run from 3 to 9, which is 2``. ``field_name`` replaces ``key`` in the text.
     """
     if holds(condition, facts.get(key)):
         return ""
     fact = _describe_fact(condition, facts.get(key), key)
-    return f"{called or key} {describe_condition(condition)}, which is {fact}"
+    return f"{field_name or key} {describe_condition(condition)}, which is {fact}"
 
 
 def _describe_fact(condition: Condition, value: Any, key: str) -> str:
@@ -180,9 +180,9 @@ def bind(plan: Plan, facts: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str
     return values, missing
 
 
-def _equals(value: Any, expected: Any) -> bool:
+def _equals(value: Any, expected_value: Any) -> bool:
     """Return whether two values are equal, and both or neither are Boolean (True is not 1)."""
-    return isinstance(value, bool) == isinstance(expected, bool) and value == expected
+    return isinstance(value, bool) == isinstance(expected_value, bool) and value == expected_value
 
 
 def describe_condition(condition: Condition) -> str:

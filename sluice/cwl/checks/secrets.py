@@ -70,7 +70,7 @@ class _SecretChecker:
     namespaces: dict[str, str]
     findings: Findings
     #: The (tool, input) pairs that were reported. Several steps may run the same tool.
-    reported: set[tuple[int, str]] = field(default_factory=set)
+    reported_inputs: set[tuple[int, str]] = field(default_factory=set)
 
     def check_workflow(
         self, body: CommentedMap, secret: frozenset[str], outer: tuple[CommentedMap, ...]
@@ -163,9 +163,9 @@ class _SecretChecker:
         requirements = effective_requirements(owners, self.namespaces)
         self._check_declarations(tool, secret_inputs)
         for port in named_nodes(tool.get("inputs")):
-            if port.name not in secret_inputs or (id(tool), port.name) in self.reported:
+            if port.name not in secret_inputs or (id(tool), port.name) in self.reported_inputs:
                 continue
-            self.reported.add((id(tool), port.name))
+            self.reported_inputs.add((id(tool), port.name))
             if port.name not in _declared_secrets(requirements):
                 self.findings.error(
                     port.place,

@@ -20,7 +20,7 @@ def check_with_cwltool(template: ParsedTemplate, findings: Findings) -> None:
     """
     if template.document.is_incomplete or findings.full:
         return
-    workflow, namespaces = clone(template.unflattened), template.document.namespaces
+    workflow, namespaces = clone(template.unflattened_document), template.document.namespaces
     remove_unknown_hints(workflow, namespaces)
     versions = [template.document.version]
     for step, process in processes_inside(workflow):
@@ -28,8 +28,8 @@ def check_with_cwltool(template: ParsedTemplate, findings: Findings) -> None:
         remove_unknown_hints(process, namespaces)
         if process.get("cwlVersion") in VERSIONS:
             versions.append(process.pop("cwlVersion"))
-    newest = max(versions, key=VERSIONS.index)
-    put_at(workflow, "cwlVersion", newest, text_place(workflow, "cwlVersion"))
+    newest_cwl_version = max(versions, key=VERSIONS.index)
+    put_at(workflow, "cwlVersion", newest_cwl_version, text_place(workflow, "cwlVersion"))
     _check_schema(workflow, findings)
     if not findings.failed:
         _load_as_cwltool(workflow, findings)

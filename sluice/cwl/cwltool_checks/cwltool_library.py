@@ -95,14 +95,14 @@ class Cwltool:
         resolved, _ = loader.resolve_all(workflow, ADDRESS, checklinks=False)
         return Resolved(resolved, loader, names)
 
-    def validate(self, resolved: Resolved, part: Any = None) -> None:
+    def validate(self, resolved_documents: Resolved, part: Any = None) -> None:
         """Check a document, or one part of it alone, against the schema."""
-        document = resolved.document if part is None else part
-        self._validate(resolved.names, document, resolved.loader, True)
+        document = resolved_documents.document if part is None else part
+        self._validate(resolved_documents.names, document, resolved_documents.loader, True)
 
-    def check_names(self, resolved: Resolved) -> None:
+    def check_names(self, resolved_documents: Resolved) -> None:
         """Check that every name in the document refers to something."""
-        resolved.loader.validate_links(resolved.document, "", {})
+        resolved_documents.loader.validate_links(resolved_documents.document, "", {})
 
     def load(self, workflow: CommentedMap) -> None:
         """Load the workflow as cwltool does before a run."""

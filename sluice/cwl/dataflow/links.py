@@ -173,7 +173,7 @@ def _read_streams(
         wiring.asset_inputs,
         wiring.bundle_inputs,
         links=links,
-        appended=appended_sources,
+        appended_ports=appended_sources,
     )
     step_outputs = [
         SourcePort(step.name, port) for step in workflow.steps.values() for port in step.outputs

@@ -46,7 +46,7 @@ def flatten(template: ParsedTemplate) -> ParsedTemplate:
     outer = clone(workflow)
     scope = _scope(outer)
     flat_steps = _FlatSteps(extensions, _empty_map(outer))
-    flat_steps.add(scope, outer_requirements=CommentedMap(), inherited=Fields())
+    flat_steps.add(scope, outer_requirements=CommentedMap(), inherited_fields=Fields())
     put_at(outer, "steps", flat_steps.steps, text_place(workflow, "steps"))
     for output in named_nodes(outer.get("outputs")):
         if output.body is not None and "outputSource" in output.body:
@@ -111,13 +111,15 @@ class _FlatSteps:
     fields: dict[str, Fields] = field(default_factory=dict)
     used_names: set[str] = field(default_factory=set)
 
-    def add(self, scope: Scope, *, outer_requirements: CommentedMap, inherited: Fields) -> None:
+    def add(
+        self, scope: Scope, *, outer_requirements: CommentedMap, inherited_fields: Fields
+    ) -> None:
         """Add the steps of a workflow and of its flattened workflows.
 
         Args:
             scope: The workflow.
             outer_requirements: Requirements and hints of the steps and workflows around it.
-            inherited: Extension fields of the steps around it.
+            inherited_fields: Extension fields of the steps around it.
         """
         for step in named_nodes(scope.body.get("steps")):
             if step.body is None:
@@ -130,7 +132,9 @@ class _FlatSteps:
                 self.add(
                     scope.flattened[step.name],
                     outer_requirements=requirements,
-                    inherited=_merge_fields(inherited, _inheritable_fields(step, fields)),
+                    inherited_fields=_merge_fields(
+                        inherited_fields, _inheritable_fields(step, fields)
+                    ),
                 )
                 continue
             if name in self.steps:
@@ -141,7 +145,7 @@ class _FlatSteps:
                 _flat_step(step.body, scope, outer_requirements, default_place=step.place),
                 step.place,
             )
-            self.fields[name] = _merge_fields(inherited, fields)
+            self.fields[name] = _merge_fields(inherited_fields, fields)
 
 
 def _flat_step(
@@ -211,9 +215,11 @@ def _inheritable_fields(step: NamedNode, fields: Fields) -> Fields:
     return fields
 
 
-def _merge_fields(outer: Fields, own: Fields) -> Fields:
+def _merge_fields(outer: Fields, own_fields: Fields) -> Fields:
     return Fields(
-        {**outer.values, **own.values}, {**outer.places, **own.places}, {**outer.inner, **own.inner}
+        {**outer.values, **own_fields.values},
+        {**outer.places, **own_fields.places},
+        {**outer.inner, **own_fields.inner},
     )
 
 

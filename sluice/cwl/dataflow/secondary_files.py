@@ -14,17 +14,19 @@ from sluice.cwl.reading.nodes import NamedNode, as_list, named_nodes, put_at
 from sluice.text.visible_text import quoted
 
 
-def declare_needed_files(workflow: Workflow, excluded: frozenset[str], findings: Findings) -> None:
+def declare_needed_files(
+    workflow: Workflow, excluded_names: frozenset[str], findings: Findings
+) -> None:
     """Give each input of the workflow the ``secondaryFiles`` that tools need beside its files.
 
     Args:
         workflow: The workflow, whose inputs are changed.
-        excluded: The inputs that are left as they are.
+        excluded_names: The inputs that are left as they are.
         findings: Gets a warning for each changed input.
     """
     for port in workflow.inputs.values():
         if (
-            port.name in excluded
+            port.name in excluded_names
             or "secondaryFiles" in port.body
             or without_null(port.type) not in ("File", ARRAY_OF_FILES)
         ):

@@ -53,7 +53,7 @@ class EntryStreams:
         assets: The inputs among them that are bound to assets.
         bundles: The inputs among them whose value is one bundle.
         links: By (step, input), the sources in order.
-        appended: Sources that go to append-only data sets, item by item if they are lists.
+        appended_ports: Sources that go to append-only data sets, item by item if they are lists.
     """
 
     workflow: Workflow
@@ -61,17 +61,17 @@ class EntryStreams:
     assets: frozenset[str]
     bundles: frozenset[str]
     links: Mapping[StepInputName, Sequence[SourcePort]]
-    appended: frozenset[SourcePort] = frozenset()
+    appended_ports: frozenset[SourcePort] = frozenset()
     _streams: dict[SourcePort, EntryStream | None] = field(default_factory=dict)
     #: Sources that a step scatters over and does not join with others.
-    _scattered: set[SourcePort] = field(default_factory=set)
+    _scattered_ports: set[SourcePort] = field(default_factory=set)
     #: Sources that may have secondary files.
-    _secondary: set[SourcePort] = field(default_factory=set)
+    _secondary_ports: set[SourcePort] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         for (step, port), origins in self.links.items():
             if len(origins) == 1 and port in self.workflow.steps[step].scatter:
-                self._scattered.add(origins[0])
+                self._scattered_ports.add(origins[0])
         self._find_secondary()
 
     def find(self, origin: SourcePort) -> EntryStream | None:
@@ -94,9 +94,9 @@ class EntryStreams:
             return (
                 EntryStream("Any", many=bool(step.scatter)) if origin.port in step.outputs else None
             )
-        kind, secondary = without_null(output.type), origin in self._secondary
-        is_appended = origin in self.appended and is_list(kind)
-        if not step.scatter and (origin in self._scattered or is_appended):
+        kind, secondary = without_null(output.type), origin in self._secondary_ports
+        is_appended = origin in self.appended_ports and is_list(kind)
+        if not step.scatter and (origin in self._scattered_ports or is_appended):
             return EntryStream(_item_type(kind), many=True, spread=True, secondary=secondary)
         return EntryStream(kind, many=bool(step.scatter), secondary=secondary)
 
@@ -130,8 +130,8 @@ class EntryStreams:
                     passing_outputs.setdefault(step.name, []).append(SourcePort(step.name, name))
         while pending:
             origin = pending.pop()
-            if origin not in self._secondary:
-                self._secondary.add(origin)
+            if origin not in self._secondary_ports:
+                self._secondary_ports.add(origin)
                 pending += [
                     output
                     for step_name in downstream_steps.get(origin, ())

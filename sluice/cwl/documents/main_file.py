@@ -43,7 +43,7 @@ def find_main(upload: Upload, findings: Findings) -> str | None:
         return next(iter(upload.texts))
     contents = _read_contents(upload)
     processes = contents.workflows or contents.tools
-    roots = [key for key in processes if key not in contents.referenced]
+    roots = [key for key in processes if key not in contents.referenced_processes]
     main_files = [key for key in roots if posixpath.basename(key).rpartition(".")[0] == "main"]
     for candidates in (main_files, [] if contents.read_errors else roots):
         if len(candidates) == 1:
@@ -59,13 +59,13 @@ class _Contents:
     Attributes:
         workflows: The paths of workflows.
         tools: The paths of tools.
-        referenced: The paths that other files refer to.
+        referenced_processes: The paths that other files refer to.
         read_errors: The errors of CWL files that cannot be read.
     """
 
     workflows: list[str] = field(default_factory=list)
     tools: list[str] = field(default_factory=list)
-    referenced: set[str] = field(default_factory=set)
+    referenced_processes: set[str] = field(default_factory=set)
     read_errors: list[Findings] = field(default_factory=list)
 
 
@@ -113,7 +113,7 @@ def _read_contents(upload: Upload) -> _Contents:
             if root is None and _is_cwl(key):
                 contents.read_errors.append(file_findings)
             references = referenced_files(key, root, upload.files)
-            contents.referenced |= {other for other in references if other != key}
+            contents.referenced_processes |= {other for other in references if other != key}
     return contents
 
 

@@ -56,7 +56,7 @@ def address_types(root: Any, files: FileSet | None, findings: Findings) -> Any:
         # A process that runs a process of the graph may pass its types on to it.
         for process in processes:
             reader.declare(process, _path((), process.get("id")))
-        shared_types = dict(reader.defined)
+        shared_types = dict(reader.definitions)
         for process in processes:
             reader.rename_process(process, (), shared_types)
     else:
@@ -151,7 +151,7 @@ class _TypeRenamer:
         main_file: The key of the file whose names do not change.
         files: The files of the document's parts, or None.
         findings: Gets the errors.
-        defined: The types by address.
+        definitions: The types by address.
         port_uses: Uses outside of definitions.
         early_uses: Uses before the definition.
     """
@@ -159,7 +159,7 @@ class _TypeRenamer:
     main_file: str
     files: FileSet | None
     findings: Findings
-    defined: dict[_Address, _Definition] = field(default_factory=dict)
+    definitions: dict[_Address, _Definition] = field(default_factory=dict)
     port_uses: _Uses = field(default_factory=list)
     early_uses: _Uses = field(default_factory=list)
 
@@ -218,12 +218,12 @@ class _TypeRenamer:
                         text_place(body, "name"),
                         f"there are two types named {quoted(declared[address].short)} here",
                     )
-                if address not in self.defined:
+                if address not in self.definitions:
                     name = self._new_name(address, _file(body))
-                    self.defined[address] = _Definition(
+                    self.definitions[address] = _Definition(
                         _file(body), address, name, count_values(body)
                     )
-                declared[address] = self.defined[address]
+                declared[address] = self.definitions[address]
         return declared
 
     def _address(self, body: CommentedMap, path: _Path, owner: CommentedMap) -> _Address:
@@ -235,7 +235,7 @@ class _TypeRenamer:
         path = "/".join(address.path)
         if key == self.main_file:
             return f"#{path}"
-        used_names = {definition.name for definition in self.defined.values()}
+        used_names = {definition.name for definition in self.definitions.values()}
         names = (
             f"#{os.path.basename(key)}{number or ''}/{path}"
             for number in range(len(used_names) + 1)
@@ -333,7 +333,7 @@ class _TypeRenamer:
 
     def _check_expanded_sizes(self) -> None:
         sizes: dict[str, _ExpandedSize] = {}
-        for definition in self.defined.values():
+        for definition in self.definitions.values():
             self._measure(definition, sizes, ())
         total_values = 0
         for definition, place in self.port_uses:

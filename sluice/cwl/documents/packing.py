@@ -153,7 +153,7 @@ class _FileInliner:
         characters: The included characters so far.
         depth: The number of levels around the current node.
         budget: The budget of values for all files.
-        parsed: The documents by file.
+        parsed_files: The documents by file.
         inlined_steps: The steps whose tool is inlined, by `id`.
     """
 
@@ -165,7 +165,7 @@ class _FileInliner:
     characters: int = 0
     depth: int = 0
     budget: ValueBudget = field(default_factory=ValueBudget)
-    parsed: dict[str, Any] = field(default_factory=dict)
+    parsed_files: dict[str, Any] = field(default_factory=dict)
     inlined_steps: set[int] = field(default_factory=set)
 
     def read(self, key: str, place: TextPlace) -> str | None:
@@ -290,10 +290,10 @@ class _FileInliner:
         if identity in stack or len(stack) > _MAX_LEVELS:
             self.findings.error(place, f"{file} refers to itself")
             return original
-        if file not in self.parsed:
+        if file not in self.parsed_files:
             text = self.read(file, place)
-            self.parsed[file] = None if text is None else self.parse(text, file)
-        document = self.parsed[file]
+            self.parsed_files[file] = None if text is None else self.parse(text, file)
+        document = self.parsed_files[file]
         if document is None or self.values > MAX_NODES:
             return original
         self.inlined = True

@@ -18,11 +18,11 @@ class Prefixes:
 
     Attributes:
         addresses: The address of each prefix, as the first file that declares it has it.
-        others: The prefixes that a file uses for other addresses than files before it, by file.
+        prefixes_by_file: The prefixes that a file uses for other addresses than files before it.
     """
 
     addresses: dict[str, str] = field(default_factory=dict)
-    others: dict[str, dict[str, str]] = field(default_factory=dict)
+    prefixes_by_file: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def declare(self, document: CommentedMap, file: str, findings: Findings) -> None:
         """Note the prefixes that the document of a file declares.
@@ -35,7 +35,7 @@ class Prefixes:
             first = self.addresses.setdefault(prefix, address)
             if first == address:
                 continue
-            self.others.setdefault(file, {})[prefix] = address
+            self.prefixes_by_file.setdefault(file, {})[prefix] = address
             if NAMESPACE in (first, address):
                 findings.error(
                     text_place(declared, prefix),
@@ -56,7 +56,7 @@ class Prefixes:
 
         Prefixes occur in the names of fields, and in classes and formats.
         """
-        prefixes = self.others.get(file, {})
+        prefixes = self.prefixes_by_file.get(file, {})
         for inner in mappings(node) if prefixes else ():
             for key in list(inner):
                 value, place = inner[key], text_place(inner, key)

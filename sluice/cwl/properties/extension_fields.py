@@ -30,9 +30,9 @@ from sluice.text.sentences import lower_first
 from sluice.text.visible_text import quoted
 
 
-def _model_reader(kind: type[BaseModel], *, hidden: Collection[str] = ()) -> Reader:
-    """Return a reader of the model's fields, without those that are ``hidden`` from templates."""
-    allowed_fields = [name for name in kind.model_fields if name not in hidden]
+def _model_reader(kind: type[BaseModel], *, hidden_fields: Collection[str] = ()) -> Reader:
+    """Return a reader of the model's fields, without ``hidden_fields``."""
+    allowed_fields = [name for name in kind.model_fields if name not in hidden_fields]
 
     def read(value: FieldValue) -> Any:
         mapping = value.mapping()
@@ -101,7 +101,7 @@ def _boundary(value: FieldValue) -> Boundary | None:
 
 def _retention(value: FieldValue) -> Retention | None:
     """Read the retention. An explicit ``input: delete`` also deletes an input without copies."""
-    retention: Retention | None = _model_reader(Retention, hidden={"only_copies"})(value)
+    retention: Retention | None = _model_reader(Retention, hidden_fields={"only_copies"})(value)
     if retention is not None and "input" in retention.model_fields_set:
         return retention.model_copy(update={"only_copies": retention.input == "delete"})
     return retention
@@ -142,13 +142,13 @@ def _rank(value: FieldValue) -> float | None:
     return None
 
 
-def _constant_reader(expected: bool | str, result: bool | str) -> Reader:
+def _constant_reader(expected_value: bool | str, result: bool | str) -> Reader:
     """Return a reader that reads the only valid value as ``result``."""
 
     def read(value: FieldValue) -> bool | str | None:
-        if isinstance(value.raw_value, type(expected)) and value.raw_value == expected:
+        if isinstance(value.raw_value, type(expected_value)) and value.raw_value == expected_value:
             return result
-        value.report_error(f"is {quoted(str(expected).lower())}, or left out")
+        value.report_error(f"is {quoted(str(expected_value).lower())}, or left out")
         return None
 
     return read

@@ -31,13 +31,15 @@ class Fields:
     #: (``("require", "parameters.cut")``).
     inner: dict[tuple[str, str], TextPlace] = field(default_factory=dict)
 
-    def add(self, others: "Fields") -> None:
+    def add(self, other_fields: "Fields") -> None:
         """Add the fields of others that are missing here."""
-        for name in others.places.keys() - self.places.keys():
-            self.places[name] = others.places[name]
-            self.inner |= {key: place for key, place in others.inner.items() if key[0] == name}
-            if name in others.values:
-                self.values[name] = others.values[name]
+        for name in other_fields.places.keys() - self.places.keys():
+            self.places[name] = other_fields.places[name]
+            self.inner |= {
+                key: place for key, place in other_fields.inner.items() if key[0] == name
+            }
+            if name in other_fields.values:
+                self.values[name] = other_fields.values[name]
 
 
 @dataclass(slots=True)

@@ -48,15 +48,15 @@ def read_gpu_needs(
     tool_needs = [
         dict(_CudaReader(requirement, findings).read()) for requirement in cuda_requirements
     ]
-    least = max((body.get("least", 1) for body in tool_needs), default=1)
-    max_count = max([least, *(body["most"] for body in tool_needs if "most" in body)])
+    min_gpus = max((body.get("least", 1) for body in tool_needs), default=1)
+    max_count = max([min_gpus, *(body["most"] for body in tool_needs if "most" in body)])
     if amount is not None and amount.share < 1 and max_count > 1:
         findings.error(
             place,
             f"a share is of one GPU, and the tool asks for up to {max_count}: ask for whole ones",
         )
     return GpuNeeds(
-        least=least,
+        least=min_gpus,
         most=max_count,
         capability=_newest_version(tool_needs, "capability"),
         capabilities=_common_capabilities(tool_needs),

@@ -202,7 +202,7 @@ def javascript_requirement(step: Step, template: ParsedTemplate) -> list[dict[st
 
 
 def requirements_and_hints(
-    applied: Requirements,
+    applied_requirements: Requirements,
 ) -> tuple[list[CommentedMap], list[CommentedMap]]:
     """Return the requirements and hints for the tool's own document.
 
@@ -211,7 +211,7 @@ def requirements_and_hints(
     """
     requirements: list[CommentedMap] = []
     hints: list[CommentedMap] = []
-    for requirement in applied.values():
+    for requirement in applied_requirements.values():
         if requirement.name == SECRETS:
             continue
         body = requirement.body.copy()

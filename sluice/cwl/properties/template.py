@@ -16,16 +16,16 @@ class ParsedTemplate:
     Attributes:
         document: The document as written.
         canonical: The workflow that becomes the plan, or a tool.
-        unflattened: The workflow for the reference runner, with nested workflows.
+        unflattened_document: The workflow for the reference runner, with nested workflows.
         extensions: The extension fields.
     """
 
     document: Document
     canonical: CanonicalWorkflow
-    unflattened: CommentedMap
+    unflattened_document: CommentedMap
     extensions: Extensions
 
     @property
     def is_workflow(self) -> bool:
         """Return whether the process is a workflow, and not a tool."""
-        return bool(self.unflattened.get("class") == "Workflow")
+        return bool(self.unflattened_document.get("class") == "Workflow")

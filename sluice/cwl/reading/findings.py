@@ -130,6 +130,6 @@ class Findings:
             return ordered
         hidden_count = len(ordered) - MAX_FINDINGS + 1
         last = ordered[MAX_FINDINGS - 1]
-        least = "at least " if len(self._errors) >= _MAX_ERRORS else ""
-        note = f"{least}{hidden_count} more findings are not shown; correct these first"
+        qualifier = "at least " if len(self._errors) >= _MAX_ERRORS else ""
+        note = f"{qualifier}{hidden_count} more findings are not shown; correct these first"
         return [*ordered[: MAX_FINDINGS - 1], last.model_copy(update={"message": note})]

@@ -37,25 +37,25 @@ class AccountAuthentication:
     def guard(
         self,
         app: ASGIApp,
-        others: Sequence[Authenticator],
+        other_authenticators: Sequence[Authenticator],
         *,
         cookie: str,
-        own: Authenticator | None = None,
+        own_authenticator: Authenticator | None = None,
     ) -> ASGIApp:
         """Return ``app`` behind authentication and sign-in.
 
         Args:
             app: The application.
-            others: Authenticators of services and pilots.
+            other_authenticators: Authenticators of services and pilots.
             cookie: The name of the session cookie.
-            own: Tokens of people without an account. The address of a page may contain them.
+            own_authenticator: Tokens of people without an account. An address may contain one.
         """
-        owners = [] if own is None else [own]
+        owners = [] if own_authenticator is None else [own_authenticator]
         secure = self.secure_cookies or self.public_url.startswith("https:")
         sessions = Sessions(self.people, cookie, secure=secure)
         authenticated = Authentication(
             app,
-            AuthenticatorChain([*owners, *others, self.people]),
+            AuthenticatorChain([*owners, *other_authenticators, self.people]),
             sessions,
             limit=self.requests_per_minute,
         )
@@ -63,7 +63,7 @@ class AccountAuthentication:
             authenticated,
             sessions,
             tokens=AuthenticatorChain([*owners, self.people]),
-            by_address=own,
+            by_address=own_authenticator,
         )
         if self.provider is None:
             return guarded

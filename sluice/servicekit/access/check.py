@@ -23,11 +23,13 @@ from sluice.servicekit.access.principal import (
 _READS = frozenset({"GET", "HEAD"})
 
 
-def require(declared: RoutePolicy, principal: Principal | None, path: Mapping[str, Any]) -> None:
+def require(
+    route_policy: RoutePolicy, principal: Principal | None, path: Mapping[str, Any]
+) -> None:
     """Check that a policy admits a principal.
 
     Args:
-        declared: The policy of the route.
+        route_policy: The policy of the route.
         principal: The principal of the request. None means that it has no credential.
         path: The path parameters of the request by name.
 
@@ -35,9 +37,11 @@ def require(declared: RoutePolicy, principal: Principal | None, path: Mapping[st
         Unauthenticated: The request has no credential, and the route needs one.
         Forbidden: The policy does not admit the principal.
     """
-    if Other.EVERYBODY in declared.others:
+    if Other.EVERYBODY in route_policy.other_principals:
         return
-    if Other.LINK in declared.others and (principal is None or isinstance(principal, Person)):
+    if Other.LINK in route_policy.other_principals and (
+        principal is None or isinstance(principal, Person)
+    ):
         return
     if principal is None:
         raise Unauthenticated(
@@ -45,43 +49,43 @@ def require(declared: RoutePolicy, principal: Principal | None, path: Mapping[st
             " 'Authorization: Bearer TOKEN' (the command has one after `sluice login`, takes"
             " SLUICE_TOKEN, and finds that of a system which this user runs here)"
         )
-    if not _may(declared, principal, path):
-        raise Forbidden(f"{principal} may not do this: {_needed(declared, principal)}")
+    if not _may(route_policy, principal, path):
+        raise Forbidden(f"{principal} may not do this: {_needed(route_policy, principal)}")
 
 
-def _needed(declared: RoutePolicy, principal: Principal) -> str:
-    if isinstance(principal, Person) and declared.role is not None:
-        return f"it requires the role {declared.role}"
-    return f"it is for {declared}"
+def _needed(route_policy: RoutePolicy, principal: Principal) -> str:
+    if isinstance(principal, Person) and route_policy.role is not None:
+        return f"it requires the role {route_policy.role}"
+    return f"it is for {route_policy}"
 
 
-def only_own(declared: RoutePolicy, principal: Principal | None) -> bool:
+def only_own(route_policy: RoutePolicy, principal: Principal | None) -> bool:
     """Return whether the policy admits the principal only for objects that it owns.
 
     Call this after ``require``, which checks that the policy admits the principal.
     """
     return (
         isinstance(principal, Person)
-        and declared.role is not None
-        and not principal.role.includes(declared.role)
+        and route_policy.role is not None
+        and not principal.role.includes(route_policy.role)
     )
 
 
-def _may(declared: RoutePolicy, principal: Principal, path: Mapping[str, Any]) -> bool:
+def _may(route_policy: RoutePolicy, principal: Principal, path: Mapping[str, Any]) -> bool:
     match principal:
         case Unrestricted():
             return True
         case Person(role=role):
-            least = Role.SUBMITTER if declared.own else declared.role
-            return least is not None and role.includes(least)
+            min_role = Role.SUBMITTER if route_policy.own else route_policy.role
+            return min_role is not None and role.includes(min_role)
         case ServiceCaller(service=service):
-            return service in declared.services
+            return service in route_policy.services
         case PilotCaller(uid=None):
-            return Other.ENROLLED in declared.others
+            return Other.ENROLLED in route_policy.other_principals
         case PilotCaller(uid=uid):
-            return Other.PILOT in declared.others and str(path.get("uid")) == str(uid)
+            return Other.PILOT in route_policy.other_principals and str(path.get("uid")) == str(uid)
         case ScraperCaller():
-            return Other.SCRAPER in declared.others
+            return Other.SCRAPER in route_policy.other_principals
         case _:
             assert_never(principal)
 
@@ -112,28 +116,28 @@ class GuardedRoute:
     """ASGI application of one route that enforces the route's policy."""
 
     def __init__(
-        self, app: ASGIApp, declared: RoutePolicy, address: str, owners: OwnersGuard | None
+        self, app: ASGIApp, route_policy: RoutePolicy, address: str, owners: OwnersGuard | None
     ) -> None:
         """Protect the application of a route.
 
         Args:
             app: The ASGI application of the route.
-            declared: The policy of the route.
+            route_policy: The policy of the route.
             address: The path template of the route.
             owners: Checks the ownership of objects. None means that the objects of the service
                 have no owners.
         """
-        if declared.own:
+        if route_policy.own:
             raise TypeError(f"no owner lookup is defined for {address}")
         self._app = app
-        self._declared = declared
+        self._route_policy = route_policy
         self._address = address
         self._owners = owners if "{" in address else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check the policy and the owners, and pass the request on."""
         principal, path = find_principal(scope), scope.get("path_params", {})
-        require(self._declared, principal, path)
+        require(self._route_policy, principal, path)
         if self._owners is not None:
             visibility = get_visibility(principal)
             if visibility.groups is not None and not isinstance(principal, PilotCaller):

@@ -52,7 +52,7 @@ class RoutePolicy:
     role: Role | None = None
     own: bool = False
     services: frozenset[CallingService] = frozenset()
-    others: frozenset[Other] = frozenset()
+    other_principals: frozenset[Other] = frozenset()
     gateway: "RoutePolicy | None" = None
 
     def __str__(self) -> str:
@@ -60,7 +60,7 @@ class RoutePolicy:
         people = [] if self.role is None else [self.role.value]
         people += [OWN] if self.own else []
         services = sorted(f"service:{service}" for service in self.services)
-        return ", ".join([*people, *services, *sorted(self.others)])
+        return ", ".join([*people, *services, *sorted(self.other_principals)])
 
 
 class MissingPolicy(TypeError):
@@ -110,11 +110,11 @@ def allow(*who: Who, gateway: RoutePolicy | None = None) -> Callable[[FunctionT]
     return under(policy(*who, gateway=gateway))
 
 
-def under(declared: RoutePolicy) -> Callable[[FunctionT], FunctionT]:
+def under(route_policy: RoutePolicy) -> Callable[[FunctionT], FunctionT]:
     """Declare the policy of the decorated view."""
 
     def mark(view: FunctionT) -> FunctionT:
-        setattr(view, _MARK, declared)
+        setattr(view, _MARK, route_policy)
         return view
 
     return mark

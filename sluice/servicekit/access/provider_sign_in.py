@@ -50,7 +50,7 @@ class Provider(Protocol):
         """
         ...
 
-    async def person(self, pending: PendingSignIn, answer: Mapping[str, str]) -> Person:
+    async def person(self, pending_sign_in: PendingSignIn, answer: Mapping[str, str]) -> Person:
         """Return the person that the provider's answer names.
 
         Raises:

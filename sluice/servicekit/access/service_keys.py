@@ -77,9 +77,9 @@ class ServiceKeys:
             InvalidKeys: A key is missing or cannot be used.
         """
         self.service = CallingService(service)
-        self._own = _KeyFile(key_files(folder, service)[0], private=True)
+        self._own_key = _KeyFile(key_files(folder, service)[0], private=True)
         self._public = {name: _KeyFile(key_files(folder, name)[1]) for name in CallingService}
-        self._own.require()
+        self._own_key.require()
         for file in self._public.values():
             if file.path.exists():
                 file.require()
@@ -87,7 +87,7 @@ class ServiceKeys:
 
     def own(self) -> OKPKey:
         """Return the private key that signs."""
-        return self._own.current()[-1]
+        return self._own_key.current()[-1]
 
     def public_keys(self) -> Mapping[str, tuple[CallingService, OKPKey]]:
         """Return the public keys by thumbprint (RFC 7638), with the service of each."""

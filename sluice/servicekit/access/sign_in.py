@@ -152,8 +152,8 @@ def local(address: str) -> str:
         parts = urlsplit(address)
     except ValueError:
         return "/"
-    ours = address.startswith("/") and not address.startswith(("//", "/\\"))
-    return address if ours and not parts.scheme and not parts.netloc else "/"
+    is_own_page = address.startswith("/") and not address.startswith(("//", "/\\"))
+    return address if is_own_page and not parts.scheme and not parts.netloc else "/"
 
 
 def with_query(address: str, query: str) -> str:

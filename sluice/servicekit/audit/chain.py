@@ -127,8 +127,8 @@ async def chain_more(database: Database, *, all_rows: bool = True) -> int:
     async with database.transaction() as transaction:
         connection = transaction.connection
         await connection.execute(LOCK, _LOCK)
-        earliest = 0 if all_rows else await connection.fetchval(EARLIEST, _LATE)
-        rows = await connection.fetch(UNCHAINED, earliest, BATCH)
+        earliest_id = 0 if all_rows else await connection.fetchval(EARLIEST, _LATE)
+        rows = await connection.fetch(UNCHAINED, earliest_id, BATCH)
         if not rows:
             return 0
         last = await connection.fetchrow(LAST)

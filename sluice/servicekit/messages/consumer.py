@@ -142,14 +142,14 @@ class QueueConsumer(_Consumer):
             await self._done(batch[:count])
             del batch[:count]
 
-    async def _apply_one(self, parsed: _Parsed) -> None:
+    async def _apply_one(self, parsed_message: _Parsed) -> None:
         try:
-            await self._until_database([parsed])
+            await self._until_database([parsed_message])
         except Exception as error:
             # Process boundary: a failed message is refused, the others continue.
-            await self._refuse(parsed, error)
+            await self._refuse(parsed_message, error)
             return
-        await self._done([parsed])
+        await self._done([parsed_message])
 
     async def _until_database(self, batch: Sequence[_Parsed]) -> int:
         """Apply the first messages of the batch, at least one, and return their number.
@@ -164,7 +164,7 @@ class QueueConsumer(_Consumer):
             except (*TRANSIENT_ERRORS, NotAvailable) as error:
                 log.warning("consumer.waiting", queue=self.queue, reason=reason_of(error))
                 failures += 1
-                await asyncio.sleep(pause_after(failures, first=FIRST_PAUSE, longest=MAX_PAUSE))
+                await asyncio.sleep(pause_after(failures, first=FIRST_PAUSE, max_pause=MAX_PAUSE))
 
     async def _apply(self, transaction: Transaction, batch: Sequence[_Parsed]) -> int:
         """Apply messages until the transaction's time is over, and return their number."""
@@ -218,15 +218,15 @@ class QueueConsumer(_Consumer):
         log.error("consumer.rejected", queue=self.queue, message=delivery.message_id, reason=reason)
         await delivery.reject(reason)
 
-    async def _refuse(self, parsed: _Parsed, error: Exception) -> None:
+    async def _refuse(self, parsed_message: _Parsed, error: Exception) -> None:
         reason = reason_of(error)
-        with log_ids(message=parsed.event.id):
+        with log_ids(message=parsed_message.event.id):
             if isinstance(error, Unprocessable):
-                await self._reject(parsed.delivery, error.detail)
+                await self._reject(parsed_message.delivery, error.detail)
             else:
                 self._metrics.messages.labels(self.queue, "retried").inc()
                 log.error("consumer.retry", queue=self.queue, reason=reason, exc_info=error)
-                await parsed.delivery.retry(reason)
+                await parsed_message.delivery.retry(reason)
 
 
 def _fault_text(subject: str, error: pydantic.ValidationError) -> str:

@@ -141,7 +141,7 @@ class OutboxRelay:
                 [Message(row["message_id"], row["destination"], row["body"]) for row in rows]
             )
         except TransportUnavailable as error:
-            await self._settle_messages(rows, error.stored)
+            await self._settle_messages(rows, error.stored_ids)
             if not error.refused_destinations:
                 raise NotAvailable(error.what) from error
             self._pause_destinations(error)

@@ -101,7 +101,7 @@ class Loop:
 
     async def _pause(self, failures: int) -> None:
         event, seconds = (
-            (self._stopping, pause_after(failures, first=FIRST_PAUSE, longest=MAX_PAUSE))
+            (self._stopping, pause_after(failures, first=FIRST_PAUSE, max_pause=MAX_PAUSE))
             if failures
             else (self._wake, self._period)
         )
@@ -170,25 +170,27 @@ class Loops:
         """Stop all loops at the same time."""
         await asyncio.gather(*(loop.stop() for loop in self))
 
-    def _make(self, declared: LoopDeclaration) -> list[Loop]:
+    def _make(self, declaration: LoopDeclaration) -> list[Loop]:
         def make(name: str, tick: Callable[[], Awaitable[object]]) -> Loop:
-            return Loop(name, tick, period=declared.period, metrics=self._metrics)
+            return Loop(name, tick, period=declaration.period, metrics=self._metrics)
 
-        if declared.count is None and not declared.wakes:
-            return [make(declared.name, declared.function)]
+        if declaration.count is None and not declaration.wakes:
+            return [make(declaration.name, declaration.function)]
         return [
             make(
-                declared.name if declared.count is None else f"{declared.name}.{number}",
-                partial(declared.function, on_found=partial(self._on_found, declared, number)),
+                declaration.name if declaration.count is None else f"{declaration.name}.{number}",
+                partial(
+                    declaration.function, on_found=partial(self._on_found, declaration, number)
+                ),
             )
-            for number in range(declared.count or 1)
+            for number in range(declaration.count or 1)
         ]
 
-    def _on_found(self, declared: LoopDeclaration, number: int) -> None:
+    def _on_found(self, declaration: LoopDeclaration, number: int) -> None:
         """Wake the loops that may have work because one of the declared loops has found some."""
-        _wake_one_idle(self.by_name[declared.name][number + 1 :])
-        if declared.wakes:
-            self.wake(*declared.wakes)
+        _wake_one_idle(self.by_name[declaration.name][number + 1 :])
+        if declaration.wakes:
+            self.wake(*declaration.wakes)
 
 
 def _wake_one_idle(loops: Sequence[Loop]) -> None:

@@ -47,4 +47,4 @@ async def start_when_possible(
                 logged.add(reason)
                 log.warning("service.waiting", what=what, reason=reason)
         failures += 1
-        await asyncio.sleep(pause_after(failures, first=FIRST_PAUSE, longest=MAX_PAUSE))
+        await asyncio.sleep(pause_after(failures, first=FIRST_PAUSE, max_pause=MAX_PAUSE))

@@ -25,7 +25,7 @@ from sluice.text.visible_text import quoted
 class TransportUnavailable(Exception):
     """The broker, or its database, is unavailable or refused a message. Retry later.
 
-    After ``send``, ``stored`` has the ids of messages that are stored and need not be sent again.
+    After ``send``, ``stored_ids`` has the ids of stored messages, which need not be sent again.
     ``refused_destinations`` has the destinations whose messages the broker refused, because a queue
     is full or cannot store now.
     """
@@ -34,12 +34,12 @@ class TransportUnavailable(Exception):
         self,
         what: str,
         *,
-        stored: Set[str] = frozenset(),
+        stored_ids: Set[str] = frozenset(),
         refused_destinations: Set[str] = frozenset(),
     ) -> None:
         super().__init__(f"message transport unavailable: {what}")
         self.what = what
-        self.stored = frozenset(stored)
+        self.stored_ids = frozenset(stored_ids)
         self.refused_destinations = frozenset(refused_destinations)
 
 

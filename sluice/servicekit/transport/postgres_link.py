@@ -235,7 +235,7 @@ class PostgresSession:
                 log.warning("transport.lost", reason=error.what, failures=failures)
                 await self._leave()
             await asyncio.sleep(
-                pause_after(failures, first=FIRST_PAUSE, longest=MAX_PAUSE)
+                pause_after(failures, first=FIRST_PAUSE, max_pause=MAX_PAUSE)
                 if failures
                 else SWEEP_INTERVAL
             )

@@ -138,7 +138,7 @@ class RabbitTransport:
                     reason=error.what,
                     failures=failures,
                 )
-                await self._pause(pause_after(failures, first=FIRST_PAUSE, longest=MAX_PAUSE))
+                await self._pause(pause_after(failures, first=FIRST_PAUSE, max_pause=MAX_PAUSE))
             finally:
                 self._consumers.discard(consumer)
                 await consumer.close()

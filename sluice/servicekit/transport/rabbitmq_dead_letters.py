@@ -28,23 +28,23 @@ class Window:
     channel: AbstractChannel | None
     letters: list[AbstractIncomingMessage]
 
-    async def remove(self, chosen: Collection[AbstractIncomingMessage]) -> int:
+    async def remove(self, chosen_messages: Collection[AbstractIncomingMessage]) -> int:
         """Remove letters and return their number.
 
         One acknowledgement covers all letters of the window, because a quorum queue handles single
         acknowledgements one after the other. Those that are pending when the channel closes have no
         effect.
         """
-        if len(chosen) == len(self.letters):
+        if len(chosen_messages) == len(self.letters):
             await acknowledge_message(self.letters[-1], and_before=True)
         else:
-            for letter in chosen:
+            for letter in chosen_messages:
                 await acknowledge_message(letter)
-        removed = {id(letter) for letter in chosen}
+        removed = {id(letter) for letter in chosen_messages}
         self.letters = [letter for letter in self.letters if id(letter) not in removed]
         if not self.letters:
             await self.close()
-        return len(chosen)
+        return len(chosen_messages)
 
     async def close(self) -> None:
         """Close the channel, which returns the remaining letters to the queue."""
@@ -61,8 +61,8 @@ class Visit:
     one channel in any order.
     """
 
-    def __init__(self, link: RabbitLink, queue: Queue, waiting: int) -> None:
-        self.waiting = waiting
+    def __init__(self, link: RabbitLink, queue: Queue, waiting_messages: int) -> None:
+        self.waiting = waiting_messages
         self._link = link
         self._queue = queue
         self._windows: list[Window] = []
@@ -99,10 +99,10 @@ class Visit:
         for window in self._windows:
             await window.close()
 
-    async def _until(self, expected: int) -> None:
+    async def _until(self, expected_count: int) -> None:
         try:
             async with asyncio.timeout(QUIET):
-                while await _count(self._link, self._queue) < expected:  # noqa: ASYNC110 - in another process
+                while await _count(self._link, self._queue) < expected_count:  # noqa: ASYNC110 - in another process
                     await asyncio.sleep(0.01)
         except TimeoutError:  # another consumer holds them, or has removed them
             return

@@ -226,7 +226,9 @@ class RabbitLink:
             try:
                 results = await self._publish(window)
             except TransportUnavailable as error:
-                raise TransportUnavailable(error.what, stored=stored | error.stored) from error
+                raise TransportUnavailable(
+                    error.what, stored_ids=stored | error.stored_ids
+                ) from error
             stored |= {
                 _id(post) for post, result in zip(window, results, strict=True) if result is None
             }
@@ -274,7 +276,7 @@ class RabbitLink:
             stored = {
                 _id(post) for post, one in zip(window, sending, strict=True) if _has_succeeded(one)
             }
-            raise TransportUnavailable(alarm.cause or "RabbitMQ did not confirm", stored=stored)
+            raise TransportUnavailable(alarm.cause or "RabbitMQ did not confirm", stored_ids=stored)
         except TimeoutError as error:
             # Unconfirmed messages would fill the buffers of a connection that the broker does not
             # read.
@@ -295,27 +297,31 @@ class RabbitLink:
             return self._publisher, self._alarm
 
 
-def _failure(failed: Sequence[tuple[Post, BaseException]], stored: set[str]) -> BaseException:
+def _failure(
+    failed_posts: Sequence[tuple[Post, BaseException]], stored_ids: set[str]
+) -> BaseException:
     """Return the error for unconfirmed messages.
 
     A lost connection takes precedence over refusals, because the state of the rest is then unknown.
     """
-    for _, error in failed:
+    for _, error in failed_posts:
         if not isinstance(error, DeliveryError):
             unavailable = translate_error(error)
             what = unavailable.what if isinstance(unavailable, TransportUnavailable) else None
-            return unavailable if what is None else TransportUnavailable(what, stored=stored)
-    refused_destinations = {post.exchange for post, _ in failed}
+            return (
+                unavailable if what is None else TransportUnavailable(what, stored_ids=stored_ids)
+            )
+    refused_destinations = {post.exchange for post, _ in failed_posts}
     return TransportUnavailable(
         f"RabbitMQ refuses messages for {', '.join(sorted(refused_destinations))}: a queue is full"
         " or cannot store now",
-        stored=stored,
+        stored_ids=stored_ids,
         refused_destinations=refused_destinations,
     )
 
 
-def _has_succeeded(sending: "asyncio.Future[Any]") -> bool:
-    return sending.done() and not sending.cancelled() and sending.exception() is None
+def _has_succeeded(send_future: "asyncio.Future[Any]") -> bool:
+    return send_future.done() and not send_future.cancelled() and send_future.exception() is None
 
 
 def _id(post: Post) -> str:

@@ -34,13 +34,13 @@ def methods_at(scope: Scope) -> set[str]:
     }
 
 
-def unserved_problem(method: str, path: str, allowed: Iterable[str] = ()) -> Problem:
+def unserved_problem(method: str, path: str, allowed_methods: Iterable[str] = ()) -> Problem:
     """Return the problem of a path that is not served by a method.
 
-    ``allowed`` are the methods by which it is served; without any, the path does not exist.
+    ``allowed_methods`` are the methods by which it is served; without any, the path does not exist.
     """
     shortened_path = path if len(path) <= _MAX_PATH else f"{path[:_MAX_PATH]}…"
-    if methods := ", ".join(sorted(allowed)):
+    if methods := ", ".join(sorted(allowed_methods)):
         detail = f"{method} is not possible at {shortened_path}: use {methods} ({_LIST})"
         return Problem(
             type=PROBLEM_TYPE + "wrong-method",

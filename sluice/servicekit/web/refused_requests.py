@@ -25,15 +25,15 @@ class Refusals:
         self.pause = pause
         #: When each status was logged last. ``_unlogged`` counts the refusals since then.
         self._logged_at: dict[int, float] = {}
-        self._unlogged = Counter[int]()
+        self._unlogged_requests = Counter[int]()
         self._metrics: ServiceMetrics | None = None
-        self._uncounted = Counter[int]()
+        self._uncounted_requests = Counter[int]()
 
     def count_in(self, metrics: ServiceMetrics) -> None:
         """Count in these metrics from now on, and add the counts from before."""
         self._metrics = metrics
         for status in STATUSES:
-            metrics.refused_requests.labels(status).inc(self._uncounted.pop(status, 0))
+            metrics.refused_requests.labels(status).inc(self._uncounted_requests.pop(status, 0))
 
     def add(self, status: int, reason: str, *, peer: str, path: str = "") -> None:
         """Count and perhaps log a refused request.
@@ -45,15 +45,15 @@ class Refusals:
             path: The path, if already known.
         """
         if self._metrics is None:
-            self._uncounted[status] += 1
+            self._uncounted_requests[status] += 1
         else:
             self._metrics.refused_requests.labels(status).inc()
         now = time.monotonic()
         if status in self._logged_at and now < self._logged_at[status] + self.pause:
-            self._unlogged[status] += 1
+            self._unlogged_requests[status] += 1
             return
         self._logged_at[status] = now
-        unlogged = self._unlogged.pop(status, 0)
+        unlogged = self._unlogged_requests.pop(status, 0)
         log.warning(
             "http.refused",
             status=status,

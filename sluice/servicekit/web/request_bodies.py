@@ -35,9 +35,9 @@ class BodyMemory:
     It does not matter who sends at that moment: a few endless bodies must not block small ones.
     """
 
-    def __init__(self, largest: int) -> None:
-        """Set up the memory for bodies of at most ``largest`` bytes."""
-        self._most = LARGE * largest
+    def __init__(self, max_bytes: int) -> None:
+        """Set up the memory for bodies of at most ``max_bytes`` bytes."""
+        self._max_total_bytes = LARGE * max_bytes
         self._bodies: set[RequestBody] = set()
 
     def take(self, body: RequestBody, size: int) -> None:
@@ -49,13 +49,13 @@ class BodyMemory:
         body.size = size
         if size > SMALL:
             self._bodies.add(body)
-        while sum(other.size for other in self._bodies) > self._most:
-            largest = max(
+        while sum(other.size for other in self._bodies) > self._max_total_bytes:
+            largest_body = max(
                 (other for other in self._bodies if other.arriving is not None),
                 key=lambda other: other.size,
             )
-            self._dismiss(largest)
-            if largest is body:
+            self._dismiss(largest_body)
+            if largest_body is body:
                 break
         if body.dismissed:
             raise NoMemoryForBody

@@ -79,7 +79,7 @@ class Guard:
             _check_origin(scope)
             if _has_body(headers):
                 await self._read(
-                    receive, content, body, announced=headers.get(b"content-length", [])
+                    receive, content, body, announced_lengths=headers.get(b"content-length", [])
                 )
                 receive, send = (
                     _replay(bytes(content), receive),
@@ -129,13 +129,20 @@ class Guard:
         )
 
     async def _read(
-        self, receive: Receive, content: bytearray, body: RequestBody, *, announced: list[bytes]
+        self,
+        receive: Receive,
+        content: bytearray,
+        body: RequestBody,
+        *,
+        announced_lengths: list[bytes],
     ) -> None:
         """Read the whole body before the application sees the request.
 
         A slow client keeps no thread busy, and an oversized body is never stored.
         """
-        if announced and (not announced[0].isdigit() or int(announced[0]) > body.limit):
+        if announced_lengths and (
+            not announced_lengths[0].isdigit() or int(announced_lengths[0]) > body.limit
+        ):
             raise self._too_large(body)
         try:
             async with asyncio.timeout(self._limits.body_seconds) as body.arriving:

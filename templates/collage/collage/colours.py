@@ -18,8 +18,8 @@ def to_rgb(image: Image.Image) -> Image.Image:
     if image.mode.startswith("I;16"):
         return _stretch_grey(image.convert("I"), 0, 0xFFFF)
     if image.mode in {"I", "F"}:
-        least, most = image.getextrema()
-        return _stretch_grey(image, least, most)  # type: ignore[arg-type]
+        darkest, brightest = image.getextrema()
+        return _stretch_grey(image, darkest, brightest)  # type: ignore[arg-type]
     if image.has_transparency_data:
         layered = image.convert("RGBA")
         background = Image.new("RGBA", layered.size, (*BACKGROUND, 255))
@@ -29,10 +29,10 @@ def to_rgb(image: Image.Image) -> Image.Image:
     return _convert_to_srgb(image, image)
 
 
-def _stretch_grey(image: Image.Image, least: float, most: float) -> Image.Image:
-    """Return a grey image with values from `least` to `most` scaled to 0 to 255."""
-    scale = 255 / (most - least) if most > least else 0.0
-    values = image.convert("F").point(lambda value: value * scale - least * scale)
+def _stretch_grey(image: Image.Image, darkest: float, brightest: float) -> Image.Image:
+    """Return a grey image with values from `darkest` to `brightest` scaled to 0 to 255."""
+    scale = 255 / (brightest - darkest) if brightest > darkest else 0.0
+    values = image.convert("F").point(lambda value: value * scale - darkest * scale)
     return values.convert("L").convert("RGB")
 
 

@@ -195,9 +195,9 @@ async def _make_collage(url: str, folder: Path, photos: Sequence[Path], seed: in
             with new_progress() as bars:
                 progress = StepBars(bars)
 
-                def show_progress(chain: Chain, latest: Sequence[ChainTask]) -> None:
-                    tasks[:] = latest
-                    progress.show(chain, latest)
+                def show_progress(chain: Chain, latest_tasks: Sequence[ChainTask]) -> None:
+                    tasks[:] = latest_tasks
+                    progress.show(chain, latest_tasks)
 
                 following = asyncio.ensure_future(
                     follow_chain(connection, chain, on_look=show_progress, for_nodes=True)
@@ -318,7 +318,7 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `python -m collage.demo` and return its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
-    add_demo_options(parser, seeded="the random photos, computers and failures")
+    add_demo_options(parser, seed_subject="the random photos, computers and failures")
     parser.add_argument(
         "--images",
         type=positive,

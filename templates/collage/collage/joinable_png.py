@@ -231,14 +231,14 @@ class _Reader:
         while length:
             length -= len(self._read_data(length))
 
-    def _read_data(self, most: int) -> bytes:
+    def _read_data(self, max_bytes: int) -> bytes:
         """Return at least one byte of pixel data, from one chunk."""
         while not self._remaining:
             length, kind = struct.unpack(">I4s", self._read_exactly(8))
             if kind != b"IDAT":
                 raise BadData(self.path, "it is cut off: rows are missing")
             self._remaining, self._checksum = length, zlib.crc32(kind)
-        piece = self._read_exactly(min(most, self._remaining))
+        piece = self._read_exactly(min(max_bytes, self._remaining))
         self._remaining -= len(piece)
         self._checksum = zlib.crc32(piece, self._checksum)
         if not self._remaining:

@@ -85,17 +85,17 @@ def _join_hours(lines: Lines) -> Lines:
     return tuple(result)
 
 
-def _add_spanning(cells: list[_Cell], spanning: dict[int, _Cell]) -> Row:
+def _add_spanning(cells: list[_Cell], spanning_cells: dict[int, _Cell]) -> Row:
     """Return the lines of a row's cells, with those of cells above that span the row.
 
     Args:
         cells: The cells of the row itself.
-        spanning: The cells that span the row by their column. The function changes them to those
-            that span the next row.
+        spanning_cells: The cells that span the row by their column. The function changes them to
+            those that span the next row.
     """
-    above = dict(spanning)
-    spanning.clear()
-    spanning.update(
+    above = dict(spanning_cells)
+    spanning_cells.clear()
+    spanning_cells.update(
         {
             column: replace(cell, rows=cell.rows - 1)
             for column, cell in above.items()
@@ -114,7 +114,7 @@ def _add_spanning(cells: list[_Cell], spanning: dict[int, _Cell]) -> Row:
             if cell.rows > 1 and column < _MAX_SPAN:
                 title = " ".join(cell.lines)
                 repeated = (title,) if title and len(title) <= _TITLE else ()
-                spanning[column] = _Cell(repeated, cell.rows - 1, cell.columns)
+                spanning_cells[column] = _Cell(repeated, cell.rows - 1, cell.columns)
         row.append(cell.lines)
         if not is_alone and column < _MAX_SPAN:
             row += [_repeat(cell.lines)] * (cell.columns - 1)

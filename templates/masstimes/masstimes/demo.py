@@ -310,7 +310,7 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `python -m masstimes.demo` and return its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
-    add_demo_options(parser, seeded="the small web, the annotators and the model")
+    add_demo_options(parser, seed_subject="the small web, the annotators and the model")
     add = parser.add_argument
     add(
         "--sites",

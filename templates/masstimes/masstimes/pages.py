@@ -37,11 +37,13 @@ def read_lines(path: Path, *, fields: Iterable[str]) -> Iterator[dict[str, Any]]
         raise MissingInput(path, reason_in(error)) from error
 
 
-def _parse_line(path: Path, number: int, text: bytes, required: Iterable[str]) -> dict[str, Any]:
+def _parse_line(
+    path: Path, number: int, text: bytes, required_fields: Iterable[str]
+) -> dict[str, Any]:
     line = parse_json(path, text.rstrip(b"\r\n"), number)
     if not isinstance(line, dict):
         raise BadData(path, "not a JSON object", line=number)
-    for name in required:
+    for name in required_fields:
         if not isinstance(line.get(name), str):
             raise BadData(path, f"there is no text {quoted(name)}", line=number)
         if _SURROGATE.search(line[name]):

@@ -134,8 +134,8 @@ def _in_own_system(
     return code
 
 
-def _report_result(folder: Path, volumes: Sequence[ProcessedVolume], started: float) -> int:
-    summary = summarise(volumes, time.monotonic() - started)
+def _report_result(folder: Path, volumes: Sequence[ProcessedVolume], start_time: float) -> int:
+    summary = summarise(volumes, time.monotonic() - start_time)
     (folder / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
     print_report(volumes, summary)
     out.print(f"outputs in {folder / 'out'}, figures in {folder / 'summary.json'}")

@@ -105,10 +105,10 @@ async def process_volume(
     )
     tasks: list[ChainTask] = []
 
-    def on_progress(chain: Chain, latest: Sequence[ChainTask]) -> None:
-        tasks[:] = latest
-        progress.show(chain, latest)
-        jobs = next((task.jobs for task in latest if task.step == "transcribe"), None)
+    def on_progress(chain: Chain, latest_tasks: Sequence[ChainTask]) -> None:
+        tasks[:] = latest_tasks
+        progress.show(chain, latest_tasks)
+        jobs = next((task.jobs for task in latest_tasks if task.step == "transcribe"), None)
         if jobs is not None and jobs.finished >= plan.pages / 4:
             quarter_done.set()
 
@@ -127,7 +127,7 @@ async def process_volume(
         out = folder / "out" / plan.name
         volume.outputs = await fetch_results(connection, chain, out)
         failed = failures_json(volume.failures)
-        write_manifest(out, volume.outputs, chain=chain, failed=failed)
+        write_manifest(out, volume.outputs, chain=chain, failed_jobs=failed)
         texts = [output.path for output in volume.outputs if output.output == "texts"]
         volume.kinds = score(folder / "truth" / plan.name, texts)
     return volume

@@ -68,7 +68,9 @@ def _column_positions(kind: str) -> list[tuple[int, int]]:
     return [(MARGIN, width), (MARGIN + width + GUTTER, width)]
 
 
-def _draw_column(random: Random, font: ImageFont.FreeTypeFont, left: int, width: int) -> list[Line]:
+def _draw_column(
+    random: Random, font: ImageFont.FreeTypeFont, left_edge: int, width: int
+) -> list[Line]:
     leading = round(font.size * random.uniform(1.45, 1.7))
     lines: list[Line] = []
     baseline = MARGIN + round(font.size)
@@ -88,6 +90,6 @@ def _draw_column(random: Random, font: ImageFont.FreeTypeFont, left: int, width:
         line_words = words[:-1] or words
         text = " ".join(line_words)
         words = words[len(line_words) :]
-        lines.append(Line(text, left, baseline))
+        lines.append(Line(text, left_edge, baseline))
         baseline += leading
     return lines

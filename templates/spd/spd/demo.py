@@ -66,10 +66,10 @@ async def _process_run(
     dataset = await upload_files(connection, frames, dataset=new_dataset)
     await _register_frames(connection, plan.number, dataset.uid)
     started = time.monotonic()
-    latest: list[ChainTask] = []
+    latest_tasks: list[ChainTask] = []
 
     def show_progress(chain: Chain, tasks: Sequence[ChainTask]) -> None:
-        latest[:] = tasks
+        latest_tasks[:] = tasks
         progress.show(chain, tasks)
 
     chain = await follow_chain(
@@ -82,8 +82,8 @@ async def _process_run(
         raw_bytes=dataset.bytes,
         events_truth=sum(len(frame["events"]) for frame in truth["frames"]),
         chain=chain,
-        tasks=latest,
-        failures=await failed_jobs(connection, latest),
+        tasks=latest_tasks,
+        failures=await failed_jobs(connection, latest_tasks),
         seconds=time.monotonic() - started,
     )
     if chain.state is ChainState.FINISHED:
@@ -234,8 +234,8 @@ def _format_path(path: Path) -> str:
     return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))
 
 
-def _report_result(folder: Path, runs: Sequence[ProcessedRun], started: float) -> int:
-    finished = _write_summary(folder, runs, time.monotonic() - started)
+def _report_result(folder: Path, runs: Sequence[ProcessedRun], start_time: float) -> int:
+    finished = _write_summary(folder, runs, time.monotonic() - start_time)
     print_report(runs)
     out.print(f"outputs in {folder / 'out'}, figures in {folder / 'summary.json'}")
     return 0 if finished else 1

@@ -83,8 +83,8 @@ def _collision_times(rng: Generator, conditions: Conditions) -> IntArray:
     The remaining time is distributed at random between the collisions.
     """
     length = conditions.length_ns
-    most = (length - EVENT_WINDOW_NS) // MIN_EVENT_DISTANCE_NS
-    count = min(int(rng.poisson(conditions.events)), most)
+    max_events = (length - EVENT_WINDOW_NS) // MIN_EVENT_DISTANCE_NS
+    count = min(int(rng.poisson(conditions.events)), max_events)
     free = length - 1 - EVENT_WINDOW_NS - max(count - 1, 0) * MIN_EVENT_DISTANCE_NS
     shares = np.sort(rng.integers(0, free, count, endpoint=True))
     return np.asarray(shares + np.arange(count) * MIN_EVENT_DISTANCE_NS, dtype=np.int64)

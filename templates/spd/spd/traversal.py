@@ -87,21 +87,25 @@ def track_deposits(rng: Generator, tracks: IntArray, hard: NDArray[np.bool_]) ->
                 Subdetector.VERTEX,
                 event_index=event_index,
                 roads=roads,
-                crossed=crossed[:, :vertex_layers],
+                crossed_cells=crossed[:, :vertex_layers],
             ),
             _layer_deposits(
                 rng,
                 Subdetector.STRAW,
                 event_index=event_index,
                 roads=roads,
-                crossed=crossed[:, vertex_layers:],
+                crossed_cells=crossed[:, vertex_layers:],
             ),
             _layer_deposits(
-                rng, Subdetector.TOF, event_index=event_index, roads=roads, crossed=everywhere
+                rng, Subdetector.TOF, event_index=event_index, roads=roads, crossed_cells=everywhere
             ),
             _shower_deposits(rng, event_index, roads, shower),
             _layer_deposits(
-                rng, Subdetector.MUON, event_index=event_index, roads=roads, crossed=muon_crossed
+                rng,
+                Subdetector.MUON,
+                event_index=event_index,
+                roads=roads,
+                crossed_cells=muon_crossed,
             ),
         ]
     )
@@ -153,13 +157,13 @@ def _layer_deposits(
     *,
     event_index: IntArray,
     roads: IntArray,
-    crossed: NDArray[np.bool_],
+    crossed_cells: NDArray[np.bool_],
 ) -> Deposits:
     """Return the ionisation in the layers of one subdetector.
 
     `crossed` has a row for each track and a column for each layer.
     """
-    track, layer = np.nonzero(crossed)
+    track, layer = np.nonzero(crossed_cells)
     amplitude = rng.gamma(4.0, SIGNAL_COUNTS[part] / 4.0, len(track)).astype(np.int64) + 1
     return _deposits(
         rng,
@@ -195,6 +199,6 @@ def _deposits(
     layer: IntArray,
     amplitude: IntArray,
 ) -> Deposits:
-    shortest, longest = DELAYS[part]
-    delay = rng.integers(shortest, longest, len(event_index), endpoint=True)
+    min_delay, max_delay = DELAYS[part]
+    delay = rng.integers(min_delay, max_delay, len(event_index), endpoint=True)
     return Deposits(event_index, encode_channel(part, layer, cells), amplitude, delay)

@@ -158,7 +158,7 @@ def _without_names(answer: httpx.Response, hers: GroupObjects) -> str:
     return text
 
 
-def test_objects_of_the_group_look_missing_to_a_stranger(
+def test_stranger_gets_not_found_for_objects_of_the_group(
     hers: GroupObjects, onlooker: Member
 ) -> None:
     """Each route that names an object gives the same status and the same text."""
@@ -179,7 +179,7 @@ def test_objects_of_the_group_look_missing_to_a_stranger(
     assert asked_for > 80
 
 
-def test_human_tasks_of_the_group_look_missing_to_a_stranger(
+def test_stranger_gets_not_found_for_human_tasks_of_the_group(
     hers: GroupObjects, onlooker: Member
 ) -> None:
     """Both services that serve human tasks show no step, link or browser."""
@@ -221,7 +221,7 @@ def _body(row: Row) -> dict[str, Any]:
 def test_objects_of_the_group_are_unchanged_after_requests_of_a_stranger(
     hers: GroupObjects, onlooker: Member
 ) -> None:
-    test_objects_of_the_group_look_missing_to_a_stranger(hers, onlooker)
+    test_stranger_gets_not_found_for_objects_of_the_group(hers, onlooker)
     owner = hers.owner
     assert got(owner.ask("GET", f"/api/v1/datasets/{hers.dataset}"))["state"] == DatasetState.CLOSED
     [chain] = chains_of(owner, hers.dataset)

@@ -50,7 +50,7 @@ async def test_cookie_of_one_step_is_refused_by_another(human_tasks: HumanTasks)
     assert answer.status_code == httpx.codes.UNAUTHORIZED
 
 
-async def test_ended_link_lets_no_browser_in(human_tasks: HumanTasks) -> None:
+async def test_ended_link_admits_no_browser(human_tasks: HumanTasks) -> None:
     human_tasks.task([b"x"])
     await human_tasks.import_items()
     key = await human_tasks.key()
@@ -99,7 +99,7 @@ async def test_link_of_another_group_gives_a_browser_a_new_session(human_tasks: 
     assert (await browser.post("next", {})).status_code == httpx.codes.GONE
 
 
-async def test_personal_link_lets_in_one_browser(human_tasks: HumanTasks) -> None:
+async def test_personal_link_admits_one_browser(human_tasks: HumanTasks) -> None:
     human_tasks.task([b"x"])
     await human_tasks.import_items()
     key = await human_tasks.key(mine=True)
@@ -112,7 +112,7 @@ async def test_personal_link_lets_in_one_browser(human_tasks: HumanTasks) -> Non
     assert link.person == "ada"
 
 
-async def test_personal_link_lets_in_one_of_two_concurrent_browsers(
+async def test_personal_link_admits_one_of_two_concurrent_browsers(
     human_tasks: HumanTasks,
 ) -> None:
     human_tasks.task([b"x"])

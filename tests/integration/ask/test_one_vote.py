@@ -169,7 +169,7 @@ async def test_setting_chooses_how_persons_are_recognized(
         assert await (await human_tasks.browser(agent=agent)).answer_all("yes") == second
 
 
-async def test_origin_may_vote_again_after_the_time_window(
+async def test_origin_may_annotate_an_item_again_after_the_time_window(
     make_database: DatabaseFactory, tmp_path: Path
 ) -> None:
     rules = replace(IMMEDIATE_RULES, one_vote_window=timedelta(hours=1))

@@ -198,7 +198,7 @@ async def test_ambiguous_beginning_of_a_uid_destroys_no_chain(
     assert operator.neighbours.chains[chain.uid].state is ChainState.IN_PROGRESS
 
 
-async def test_data_set_is_deleted_only_with_consent(
+async def test_data_set_is_deleted_only_after_confirmation(
     operator: Operator, sluice: Command, chain: Chain
 ) -> None:
     spare = await operator.client.register_dataset(NewDataset(name="spare"))

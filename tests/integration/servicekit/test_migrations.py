@@ -29,7 +29,10 @@ def test_newest_revision_is_the_head_that_alembic_finds(versions: str) -> None:
     config.set_main_option("script_location", "sluice/servicekit/migrations")
     config.set_main_option("path_separator", "os")
     config.set_main_option("version_locations", versions.replace(".", "/"))
-    assert read_revisions(versions).newest == ScriptDirectory.from_config(config).get_current_head()
+    assert (
+        read_revisions(versions).newest_revision
+        == ScriptDirectory.from_config(config).get_current_head()
+    )
 
 
 @pytest.mark.parametrize("versions", VERSIONS)
@@ -38,9 +41,9 @@ async def test_instances_that_start_together_migrate_once(
 ) -> None:
     url = await make_database()
     await asyncio.gather(*(Migrator(url, versions).start() for _ in range(3)))
-    assert await revision_of(url) == read_revisions(versions).newest
+    assert await revision_of(url) == read_revisions(versions).newest_revision
     await Migrator(url, versions).start()
-    assert await revision_of(url) == read_revisions(versions).newest
+    assert await revision_of(url) == read_revisions(versions).newest_revision
 
 
 async def test_migration_of_an_unreachable_database_names_the_database() -> None:
@@ -52,7 +55,7 @@ async def test_migration_of_an_unreachable_database_names_the_database() -> None
 async def test_database_from_before_the_baseline_is_refused_and_not_changed(
     make_database: DatabaseFactory, versions: str
 ) -> None:
-    url, older = await make_database(), f"{read_revisions(versions).oldest[:-4]}0002"
+    url, older = await make_database(), f"{read_revisions(versions).oldest_revision[:-4]}0002"
     connection = await asyncpg.connect(url)
     try:
         await connection.execute(f"CREATE TABLE alembic_version AS SELECT '{older}' AS version_num")

@@ -24,7 +24,7 @@ from tests.integration.wfms.wfms_fixture import WfmsFixture
 __all__ = ["clock"]
 
 
-async def test_template_gets_new_files_when_there_are_enough(wfms: WfmsFixture) -> None:
+async def test_template_gets_a_slice_once_enough_files_are_new(wfms: WfmsFixture) -> None:
     wfms.add_template(growth_plan(files=4))
     await run_collected_chain(wfms, "a", files=3)
     assert await start_triggered_chains(wfms) == []

@@ -54,7 +54,7 @@ def _app(wms: WmsFixture) -> Any:
         None,  # type: ignore[arg-type] # no route here asks the DMS
         None,  # type: ignore[arg-type] # nor has a job secrets
         tokens=None,
-        revoked=RevokedSites(wms.context.database),
+        revoked_sites=RevokedSites(wms.context.database),
     )
     app = create_app("wms", [router], health=Health({}), metrics=ServiceMetrics())
     return for_anybody(app)

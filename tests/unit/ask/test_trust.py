@@ -92,7 +92,7 @@ def test_careful_annotator_is_not_excluded_if_nearly_all_answers_are_equal(
     assert sum(number is not None for number in answer_counts) <= 1
 
 
-def test_no_evidence_scores_zero() -> None:
+def test_item_without_annotations_scores_zero() -> None:
     assert score({}, 2) == 0
 
 

@@ -20,7 +20,7 @@ def finding_about(home: Path, subject: str) -> MachineFinding:
     return next(finding for finding in examine(home) if finding.subject == subject)
 
 
-def test_version_is_shown() -> None:
+def test_version_option_prints_the_version() -> None:
     result = CliRunner().invoke(command_line(), ["--version"])
     assert result.exit_code == 0
     assert result.output.startswith("sluice 0.")

@@ -38,7 +38,7 @@ ENDLESS = storage("endless", capacity=None, used=9999)
 def test_first_storage_with_enough_space_is_chosen(
     stores: list[Storage], needed: int | None, taken: Storage
 ) -> None:
-    assert choose_with_space(stores, needed=needed) is taken
+    assert choose_with_space(stores, needed_bytes=needed) is taken
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ def test_free_space_is_reported_if_no_storage_has_space(needed: int | None, size
         NotAvailable,
         match=f"no input storage has space for {size}: full has 0 left of 1000, over has 0 left",
     ):
-        choose_with_space([FULL, OVER], needed=needed)
+        choose_with_space([FULL, OVER], needed_bytes=needed)

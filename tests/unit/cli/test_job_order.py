@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sluice.cli.job_order import read_job_order
-from sluice.cli.parameters import read_parameters
+from sluice.cli.job_orders.job_order import read_job_order
+from sluice.cli.job_orders.parameters import read_parameters
 from sluice.contracts.common.problems import Unprocessable
 
 YAML = """\

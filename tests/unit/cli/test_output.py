@@ -9,8 +9,8 @@ from uuid import uuid4
 import pytest
 
 from sluice.cli import output
-from sluice.cli.moments import local_time
 from sluice.cli.output import print_files, print_problem, print_table
+from sluice.cli.times import local_time
 from sluice.contracts.common.problems import (
     Conflict,
     Finding,
@@ -116,7 +116,7 @@ def test_all_times_of_commands_are_formatted_by_local_time() -> None:
     written = [
         f"{path}: {line.strip()}"
         for path in Path(output.__file__).parent.rglob("*.py")
-        if path.name != "moments.py"
+        if path.name != "times.py"
         for line in path.read_text().splitlines()
         if re.search(r":%(F|Y|T|H)", line)
     ]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import typer
 
-from sluice.cli.parameters import ParameterInput, key_values, read_parameters
+from sluice.cli.job_orders.parameters import ParameterInput, key_values, read_parameters
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.templates.chain_requirements import NO_DATASET, DatasetFacts
 from sluice.contracts.templates.plan import DataEntries, Parameter

@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
-from sluice.cli.commands.chains.task import explain_task
-from sluice.cli.commands.templates.asset import chain_text
+from sluice.cli.commands.data.asset import chain_text
+from sluice.cli.commands.jobs.task import explain_task
 from sluice.cli.connection import Connection
-from sluice.cli.lookup import resolve_task
+from sluice.cli.object_lookup import resolve_task
 from sluice.cli.watch.progress import StepBars
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient

@@ -119,7 +119,7 @@ def test_contradictory_files_in_a_request_are_refused() -> None:
 def test_missing_files_are_counted_with_their_numbers(
     count: int, expected_count: int, used: UsedNumbers, text: str
 ) -> None:
-    assert describe_missing_files(count, expected=expected_count, used=used) == text
+    assert describe_missing_files(count, expected_count=expected_count, used_numbers=used) == text
 
 
 def test_repeated_request_names_each_field_that_differs() -> None:

@@ -46,11 +46,11 @@ def test_watermarks_must_fit_the_capacity(
 
 
 def test_shares_without_capacity_refer_to_used_and_free_space() -> None:
-    assert effective_capacity(None, used=300, free=700.0) == 1000
-    assert effective_capacity(500, used=300, free=700.0) == 500, (
+    assert effective_capacity(None, used_bytes=300, free=700.0) == 1000
+    assert effective_capacity(500, used_bytes=300, free=700.0) == 500, (
         "a declared capacity takes precedence"
     )
-    assert effective_capacity(None, used=300, free=None) is None
+    assert effective_capacity(None, used_bytes=300, free=None) is None
     assert find_rejection_reason(SHARES, None, total=1000) == ""
     assert find_rejection_reason(Watermarks(low=0.5, high=400), None, total=1000).startswith(
         "are the wrong way round: 500 bytes"

@@ -49,11 +49,11 @@ def test_storages_added_later_are_hidden_or_refused_if_tools_can_see_them(
     monkeypatch.setenv("SLUICE_PILOT_SANDBOX_PATHS", json.dumps([str(added)]))
     roots = [f"file://{path}" for path in (added / "store", added / "later", beside, added)]
     places = storage_places(tmp_path / "home", [*roots, "s3://bucket"])
-    assert places.hidden == [added / "store"]
-    assert {str(added), str(added / "later"), str(programs)} <= {*places.excluded}
-    assert not {str(beside), str(added / "store")} & {*places.excluded}
+    assert places.hidden_folders == [added / "store"]
+    assert {str(added), str(added / "later"), str(programs)} <= {*places.excluded_folders}
+    assert not {str(beside), str(added / "store")} & {*places.excluded_folders}
     monkeypatch.setenv("SLUICE_PILOT_SANDBOX", "off")
-    assert storage_places(tmp_path / "home", roots).excluded == []
+    assert storage_places(tmp_path / "home", roots).excluded_folders == []
 
 
 def test_pilots_of_a_system_hide_its_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +65,7 @@ def test_pilots_of_a_system_hide_its_home(tmp_path: Path, monkeypatch: pytest.Mo
         tmp_path / "pilots" / "one",
         tmp_path / "log",
         token=Path("/etc/token"),
-        hidden=(tmp_path, Path("/opt/storage")),
+        hidden_folders=(tmp_path, Path("/opt/storage")),
     )
     for name, value in pilot.environment.items():
         monkeypatch.setenv(name, value)

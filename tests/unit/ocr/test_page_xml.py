@@ -56,7 +56,7 @@ def test_external_entities_are_not_read(tmp_path: Path) -> None:
     assert "secret" not in get_text(line)
 
 
-def test_added_words_are_found_again_in_the_order_of_the_schema() -> None:
+def test_inserted_words_are_read_back_and_follow_the_baseline() -> None:
     line = etree.fromstring(LINE)
     words = [Word("one", Box(1, 2, 30, 4), "0.5"), Word("two", Box(40, 2, 3, 4), None)]
     insert_words(line, words)

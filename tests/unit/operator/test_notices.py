@@ -163,14 +163,17 @@ def test_each_lost_pilot_has_a_notice() -> None:
 
 
 def test_jobs_without_any_pilot_have_a_notice() -> None:
-    assert texts(pilot_notices.report_missing_pilots([], waiting=5)) == [
+    assert texts(pilot_notices.report_missing_pilots([], waiting_jobs=5)) == [
         "5 jobs wait, and no pilot runs: start one"
     ]
     assert texts(
-        pilot_notices.report_missing_pilots([pilot(state=PilotState.GONE)], waiting=1)
+        pilot_notices.report_missing_pilots([pilot(state=PilotState.GONE)], waiting_jobs=1)
     ) == ["1 job waits, and no pilot runs: start one"]
-    assert pilot_notices.report_missing_pilots([pilot(state=PilotState.DRAINING)], waiting=5) == []
-    assert pilot_notices.report_missing_pilots([], waiting=None) == [], "the number is unknown"
+    assert (
+        pilot_notices.report_missing_pilots([pilot(state=PilotState.DRAINING)], waiting_jobs=5)
+        == []
+    )
+    assert pilot_notices.report_missing_pilots([], waiting_jobs=None) == [], "the number is unknown"
 
 
 def test_disabled_steps_with_waiting_jobs_have_notices() -> None:

@@ -20,7 +20,7 @@ def found_sandbox() -> Sandbox:
 def _find_test_sandbox(_path: str) -> Sandbox:
     """Find the sandbox once for all tests of a process."""
     folder = Path(tempfile.mkdtemp(prefix="sandbox-"))
-    sandbox = find_sandbox("required", folder, [], hidden=[folder / "hidden"])
+    sandbox = find_sandbox("required", folder, [], hidden_paths=[folder / "hidden"])
     assert isinstance(sandbox, Sandbox)
     return sandbox
 

@@ -357,7 +357,7 @@ def test_fetch_copies_small_files_and_links_large_ones(
     back = tmp_path / "back"
     for most, linked in ((len(CONTENT) - 1, root.startswith("file://")), (len(CONTENT), False)):
         was_linked = storage.fetch(
-            f"{root}/a", back, checksum=stored.checksum, size=stored.size, copied=most
+            f"{root}/a", back, checksum=stored.checksum, size=stored.size, copied_bytes=most
         )
         assert (was_linked, back.read_bytes()) == (linked, CONTENT)
         assert (back.stat().st_nlink > 1) is linked
@@ -369,7 +369,11 @@ def test_fetch_deletes_a_copy_with_wrong_checksum(root: str, source: Path, tmp_p
     storage.put(source, f"{root}/a")
     with pytest.raises(ChecksumMismatch):
         storage.fetch(
-            f"{root}/a", tmp_path / "back", checksum=checksum(b"other"), size=None, copied=1 << 20
+            f"{root}/a",
+            tmp_path / "back",
+            checksum=checksum(b"other"),
+            size=None,
+            copied_bytes=1 << 20,
         )
     assert not (tmp_path / "back").exists()
 
@@ -381,7 +385,9 @@ def test_fetch_can_overwrite_an_existing_file_in_place(
     stored = storage.put(source, f"{root}/f.dat")
     (to := tmp_path / "copy").write_bytes(before)
     size = stored.size
-    storage.fetch(f"{root}/f.dat", to, checksum=stored.checksum, size=size, copied=size, reuse=True)
+    storage.fetch(
+        f"{root}/f.dat", to, checksum=stored.checksum, size=size, copied_bytes=size, reuse=True
+    )
     assert to.read_bytes() == CONTENT
 
 
@@ -393,7 +399,11 @@ def test_copies_keep_the_executable_permission(tmp_path: Path, source: Path) -> 
         stored = storage.put(path, urls[0])
         storage.copy(urls[0], urls[1], checksum=stored.checksum, size=stored.size)
         storage.fetch(
-            urls[1], tmp_path / "back", checksum=stored.checksum, size=stored.size, copied=1 << 20
+            urls[1],
+            tmp_path / "back",
+            checksum=stored.checksum,
+            size=stored.size,
+            copied_bytes=1 << 20,
         )
         copies = [*(Path(url.removeprefix("file://")) for url in urls), tmp_path / "back"]
         modes = {copy.stat().st_mode & 0o777 for copy in copies}

@@ -29,7 +29,7 @@ def test_fetch_and_copy_read_only_regular_files(
     url, to = build_local_url(lying), tmp_path / "to"
     for copied in (0, 1 << 20):
         with pytest.raises(NotAFile, match="not a regular file"):
-            storage.fetch(url, to, checksum=CHECKSUM, size=size, copied=copied)
+            storage.fetch(url, to, checksum=CHECKSUM, size=size, copied_bytes=copied)
     with pytest.raises(NotAFile, match="not a regular file"):
         storage.copy(url, build_local_url(to), checksum=CHECKSUM, size=size)
     assert not to.exists()

@@ -57,13 +57,13 @@ def _copy(source: Path, target: Path) -> None:
 
 def _fetch(source: Path, target: Path) -> None:
     url = storage.build_local_url(str(source))
-    storage.fetch(url, target, checksum=None, size=None, copied=2 * GB)
+    storage.fetch(url, target, checksum=None, size=None, copied_bytes=2 * GB)
 
 
 def _fetch_over_another(source: Path, target: Path) -> None:
     target.write_bytes(b"x" * 9 * MB)
     url = storage.build_local_url(str(source))
-    storage.fetch(url, target, checksum=None, size=None, copied=2 * GB, reuse=True)
+    storage.fetch(url, target, checksum=None, size=None, copied_bytes=2 * GB, reuse=True)
 
 
 def _keep_aside(source: Path, target: Path) -> None:

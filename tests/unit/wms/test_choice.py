@@ -14,7 +14,7 @@ QUICK, OTHER = UUID(int=1), UUID(int=2)
 def reservations(
     asking: float, *others: BusyPilot, ready: int = 100, waited: float = 0.0
 ) -> list[JobReservation]:
-    return find_reservations(asking, others, ready=ready, waited=waited)
+    return find_reservations(asking, others, ready=ready, waited_seconds=waited)
 
 
 def test_job_is_reserved_for_a_busy_pilot_that_finishes_it_first() -> None:

@@ -48,7 +48,7 @@ def test_newest_times_have_the_highest_weight() -> None:
 
 
 @given(st.lists(st.none() | seconds, max_size=60))
-def test_failing_is_a_share_between_zero_and_one(ends: list[float | None]) -> None:
+def test_failure_rate_lies_between_zero_and_one(ends: list[float | None]) -> None:
     times = times_after(*ends)
     assert 0.0 <= times.failing <= 1.0
     assert times.failures == ends.count(None)
@@ -89,7 +89,9 @@ def test_duplicate_attempt_must_bring_a_gain(
     ran: float, own: list[float], requesting: list[float | None], expected: float | None
 ) -> None:
     own_times = times_after(*own)
-    gain = estimate_gain(ran, own_times, requesting=times_after(*requesting), anywhere=own_times)
+    gain = estimate_gain(
+        ran, own_times, requesting_times=times_after(*requesting), anywhere=own_times
+    )
     assert gain == (None if expected is None else pytest.approx(expected))
 
 

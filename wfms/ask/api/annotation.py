@@ -123,20 +123,22 @@ def annotation_router(context: AskContext, rate: BrowserRate) -> APIRouter:
     @router.post(f"{_STEP}/next", responses=errors(NotFound, LinkExpired, RequestRateExceeded))
     @allow(Other.LINK)
     async def following(
-        request: AskNext, own: OwnPage = None, session: AnnotatorSession = session_dependency
+        request: AskNext, own_page: OwnPage = None, session: AnnotatorSession = session_dependency
     ) -> NextItems:
         """Store answers and return the next items."""
-        _require_own(own)
+        _require_own(own_page)
         return await answer_and_ask(context, session, request)
 
     @router.post(f"{_STEP}/undo", responses=errors(NotFound, LinkExpired, RequestRateExceeded))
     @allow(Other.LINK)
     async def undo(
-        back: UndoAnswer, own: OwnPage = None, session: AnnotatorSession = session_dependency
+        undo_request: UndoAnswer,
+        own_page: OwnPage = None,
+        session: AnnotatorSession = session_dependency,
     ) -> AnnotatorItem:
         """Take an answer back and return its item, which is shown again."""
-        _require_own(own)
-        return await undo_answer(context, session, back.item)
+        _require_own(own_page)
+        return await undo_answer(context, session, undo_request.item)
 
     @router.get(
         f"{_STEP}/items/{{item}}/image",

@@ -82,9 +82,13 @@ async def list_gold_answers(
     return [tuple(row) for row in rows]
 
 
-async def mark_gold_scored(connection: Connection, done: Sequence[tuple[UUID, UUID]]) -> None:
+async def mark_gold_scored(
+    connection: Connection, scored_items: Sequence[tuple[UUID, UUID]]
+) -> None:
     """Mark answers to gold items as scored."""
-    await connection.execute(GOLD_SCORED, [item for item, _ in done], [one for _, one in done])
+    await connection.execute(
+        GOLD_SCORED, [item for item, _ in scored_items], [one for _, one in scored_items]
+    )
 
 
 async def list_unscored_items(

@@ -61,15 +61,15 @@ def _error(reference: AnswerReference, evidence: Evidence) -> float:
     return min(ERRORS[reference], (number - right + 0.5) / (number + 1))
 
 
-def others_agree_on(answers: Mapping[str, int], own: str) -> str | None:
+def others_agree_on(answers: Mapping[str, int], own_answer: str) -> str | None:
     """Return the most frequent answer of the other browsers, or None if there is no single one.
 
     Args:
         answers: How many browsers gave each answer, including this browser.
-        own: The answer of this browser.
+        own_answer: The answer of this browser.
     """
     others = Counter(answers)
-    others[own] -= 1
+    others[own_answer] -= 1
     first, *rest = [*others.most_common(2), ("", 0), ("", 0)][:2]
     return first[0] if first[1] > rest[0][1] else None
 

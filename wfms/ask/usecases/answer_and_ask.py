@@ -132,11 +132,11 @@ async def _store_new_answers(
 
 
 def _get_answer_state(
-    item: UUID, states: Mapping[UUID, AskItemState], assigned: Mapping[UUID, AssignedAnswer]
+    item: UUID, states: Mapping[UUID, AskItemState], assigned_answers: Mapping[UUID, AssignedAnswer]
 ) -> AnswerState:
-    if item not in assigned:
+    if item not in assigned_answers:
         return AnswerState.UNKNOWN
-    if assigned[item].answer is not None:
+    if assigned_answers[item].answer is not None:
         return AnswerState.ALREADY
     return AnswerState.TAKEN if states[item] in _ANSWERABLE else AnswerState.LATE
 

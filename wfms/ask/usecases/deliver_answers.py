@@ -85,12 +85,12 @@ async def _write_files(
     items: Sequence[DecidedItem],
     answers: dict[UUID, list[AnswerInFile]],
     task: TaskWithDecidedItems,
-    blocked: list[TaskBlocked],
+    blocked_tasks: list[TaskBlocked],
 ) -> list[AnsweredJob]:
     """Write the files of items and return the jobs whose file was written.
 
-    Reasons of failures are added to ``blocked``. If the storage takes no file at all, it gives up
-    early.
+    Reasons of failures are added to ``blocked_tasks``. If the storage takes no file at all, it
+    gives up early.
     """
     writing = asyncio.Semaphore(WRITERS)
     written_count = unavailable_count = 0
@@ -104,7 +104,7 @@ async def _write_files(
                 job = await _write_answer(item, answers.get(item.uid, []), task)
             except (StorageError, ValidationError) as error:
                 reason = first_fault(error) if isinstance(error, ValidationError) else str(error)
-                blocked.append(TaskBlocked(f"answers cannot be written: {reason}"))
+                blocked_tasks.append(TaskBlocked(f"answers cannot be written: {reason}"))
                 unavailable_count += isinstance(error, StorageFull | StorageUnavailable)
                 return None
             written_count += 1
@@ -142,11 +142,11 @@ async def _write_answer(
 
 
 async def _report_jobs(
-    context: AskContext, task: UUID, jobs: Sequence[AnsweredJob], blocked: list[TaskBlocked]
+    context: AskContext, task: UUID, jobs: Sequence[AnsweredJob], blocked_tasks: list[TaskBlocked]
 ) -> list[AcceptedAnswer]:
     """Report jobs to the WMS, and return what it says of them.
 
-    Jobs whose file the WMS does not accept are added to ``blocked``.
+    Jobs whose file the WMS does not accept are added to ``blocked_tasks``.
 
     Raises:
         NotFound: The task no longer exists.
@@ -156,12 +156,14 @@ async def _report_jobs(
     try:
         return (await context.wms.report_answers(task, jobs)).jobs
     except Unprocessable as refusal:
-        blocked.append(
+        blocked_tasks.append(
             TaskBlocked(f"the WMS cannot find the answers that were written: {refusal.detail}")
         )
         refused_ids = str(refusal.fields.get("jobs", "")).split(",")
     others = [job for job in jobs if str(job.id) not in refused_ids]
-    return await _report_jobs(context, task, others, blocked) if len(others) < len(jobs) else []
+    return (
+        await _report_jobs(context, task, others, blocked_tasks) if len(others) < len(jobs) else []
+    )
 
 
 @dataclass(frozen=True, slots=True)

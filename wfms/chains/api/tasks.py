@@ -54,9 +54,9 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
 
     @router.post("/finished", responses=errors(NotFound, Conflict, Unprocessable))
     @allow(CallingService.WATCHER)
-    async def finished(ended: TaskEnded) -> Release:
+    async def finished(task_ended: TaskEnded) -> Release:
         """Record the end of a task or upload, and return the data sets to delete (repeatable)."""
-        release = await record_task_end(context.database, ended)
+        release = await record_task_end(context.database, task_ended)
         wake()
         return release
 

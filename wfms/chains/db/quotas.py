@@ -16,22 +16,22 @@ CHAINS = CountedQuantities(
 class TooManyChains(Conflict):
     """The quota does not allow the chain that a person asked for."""
 
-    def __init__(self, reached: ReachedQuota) -> None:
+    def __init__(self, reached_quota: ReachedQuota) -> None:
         super().__init__(
-            f"{reached}: wait for the end of one, or cancel it",
-            holder=str(reached.holder),
-            quantity=reached.quantity,
+            f"{reached_quota}: wait for the end of one, or cancel it",
+            holder=str(reached_quota.holder),
+            quantity=reached_quota.quantity,
         )
 
 
 class TooManyTriggeredChains(NotAvailable):
     """The quota does not allow a chain that starts automatically, so it waits."""
 
-    def __init__(self, reached: ReachedQuota) -> None:
+    def __init__(self, reached_quota: ReachedQuota) -> None:
         super().__init__(
-            f"{reached}: it begins when one has ended",
-            holder=str(reached.holder),
-            quantity=reached.quantity,
+            f"{reached_quota}: it begins when one has ended",
+            holder=str(reached_quota.holder),
+            quantity=reached_quota.quantity,
         )
 
 

@@ -203,7 +203,7 @@ def _chain(
     row: asyncpg.Record,
     steps: Sequence[asyncpg.Record],
     datasets: Sequence[asyncpg.Record],
-    collected: list[ChainCollection],
+    collections: list[ChainCollection],
 ) -> Chain:
     fields = {
         key: value
@@ -231,7 +231,7 @@ def _chain(
         else Acknowledgement(by=row["acknowledged_by"], at=acknowledged_at),
         steps=[_step(step) for step in own],
         datasets=[_dataset(dataset) for dataset in datasets if dataset["chain_uid"] == row["uid"]],
-        collected=collected,
+        collected=collections,
     )
 
 

@@ -116,7 +116,7 @@ def _has_failures(step: StepView) -> bool:
     return step.failed_jobs > 0 and step.taken_from is None
 
 
-def _are_logs_done(chain: ChainView, dataset: DatasetView, released: set[UUID]) -> bool:
+def _are_logs_done(chain: ChainView, dataset: DatasetView, released_datasets: set[UUID]) -> bool:
     name = str(dataset.step)
     step = chain.steps[name]
     if not step.state.final:
@@ -135,7 +135,7 @@ def _are_logs_done(chain: ChainView, dataset: DatasetView, released: set[UUID]) 
     outputs = [
         output for output in chain.datasets if output.step == name and output.port is not None
     ]
-    return all(output.uid in released for output in outputs)
+    return all(output.uid in released_datasets for output in outputs)
 
 
 def _is_input_done(chain: ChainView) -> bool:

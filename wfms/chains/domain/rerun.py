@@ -105,12 +105,13 @@ class Rerun:
 class _RerunData:
     """Data sets that can be read.
 
-    ``safe`` ones are on the output storage. Some files of ``released`` ones are deleted.
+    Those in ``safe_places`` are on the output storage. Some files of those in ``released_places``
+    are deleted.
     """
 
-    existing: frozenset[Place]
-    safe: frozenset[Place]
-    released: frozenset[Place]
+    existing_places: frozenset[Place]
+    safe_places: frozenset[Place]
+    released_places: frozenset[Place]
 
 
 def plan_rerun(
@@ -118,7 +119,7 @@ def plan_rerun(
     request: RerunRequest,
     *,
     readable: Collection[UUID],
-    released: Collection[UUID] = (),
+    released_datasets: Collection[UUID] = (),
 ) -> Rerun:
     """Return what a rerun of the chain does.
 
@@ -127,7 +128,7 @@ def plan_rerun(
         request: The request.
         readable: Data sets that can be read. The first input and files given as parameters are
             among them.
-        released: Those of them that have released files.
+        released_datasets: Those of them that have released files.
 
     Raises:
         NoSuchStep: The chain does not have the step to begin at.
@@ -136,7 +137,7 @@ def plan_rerun(
     """
     plan = chain.plan
     changed = _find_changed_steps(plan, request)
-    runs = _steps_to_run(chain, request, changed=changed)
+    runs = _steps_to_run(chain, request, changed_steps=changed)
     datasets_by_place = {
         (str(dataset.step), dataset.port): dataset
         for dataset in chain.datasets
@@ -147,13 +148,15 @@ def plan_rerun(
     )
     data = _RerunData(
         existing,
-        safe=frozenset(place for place in existing if datasets_by_place[place].uploaded),
-        released=frozenset(place for place in existing if datasets_by_place[place].uid in released),
+        safe_places=frozenset(place for place in existing if datasets_by_place[place].uploaded),
+        released_places=frozenset(
+            place for place in existing if datasets_by_place[place].uid in released_datasets
+        ),
     )
-    by_jobs = _steps_by_jobs(chain, request, runs, changed=changed, data=data)
+    by_jobs = _steps_by_jobs(chain, request, runs, changed_steps=changed, data=data)
     while more_steps := _more_steps_to_run(plan, runs, by_jobs=by_jobs, data=data):
         runs |= more_steps
-        by_jobs = _steps_by_jobs(chain, request, runs, changed=changed, data=data)
+        by_jobs = _steps_by_jobs(chain, request, runs, changed_steps=changed, data=data)
     reads = {
         (source.step, source.port)
         for step in plan.steps
@@ -188,7 +191,7 @@ def _steps_by_jobs(
     request: RerunRequest,
     runs: Mapping[str, str],
     *,
-    changed: Collection[str],
+    changed_steps: Collection[str],
     data: _RerunData,
 ) -> _PartialSteps:
     plan = chain.plan
@@ -196,14 +199,14 @@ def _steps_by_jobs(
         step.name
         for step in plan.steps
         if step.name in runs
-        and step.name not in changed
+        and step.name not in changed_steps
         and (
             request.failed_only
             or runs[step.name] == NOT_UPLOADED
             or (request.from_step is None and _lacks_files(chain, step, data))
         )
         and _has_jobs(chain, step)
-        and all((step.name, output.port) in data.existing for output in step.outputs)
+        and all((step.name, output.port) in data.existing_places for output in step.outputs)
     }
     sure = set(candidates)
     while unsure := {name for name in sure if not _is_sure(plan, name, runs, sure=sure, data=data)}:
@@ -211,7 +214,9 @@ def _steps_by_jobs(
     with_all_files = {
         name
         for name in candidates
-        if all((name, output.port) not in data.released for output in plan.step(name).outputs)
+        if all(
+            (name, output.port) not in data.released_places for output in plan.step(name).outputs
+        )
     }
     return _PartialSteps(frozenset(sure | with_all_files), frozenset(sure))
 
@@ -219,7 +224,7 @@ def _steps_by_jobs(
 def _lacks_files(chain: ChainView, step: PlanStep, data: _RerunData) -> bool:
     """Return whether the step did not finish and lacks files that it would read as a whole."""
     return chain.steps[step.name].state is not StepState.FINISHED and any(
-        source.step is not None and (source.step, source.port) in data.released
+        source.step is not None and (source.step, source.port) in data.released_places
         for source in step.sources
     )
 
@@ -240,7 +245,7 @@ def _is_sure(
     return same_inputs and all(
         downstream.name in sure
         for output in step.outputs
-        if (name, output.port) in data.released
+        if (name, output.port) in data.released_places
         for downstream in downstream_steps(plan, name, output.port)
     )
 
@@ -260,13 +265,15 @@ def _find_changed_steps(plan: Plan, request: RerunRequest) -> set[str]:
     }
 
 
-def _steps_to_run(chain: ChainView, request: RerunRequest, *, changed: set[str]) -> dict[str, str]:
+def _steps_to_run(
+    chain: ChainView, request: RerunRequest, *, changed_steps: set[str]
+) -> dict[str, str]:
     unfinished = {
         name: f"it {_ENDED[step.state]}"
         for name, step in chain.steps.items()
         if step.state is not StepState.FINISHED
     }
-    first = dict.fromkeys(sorted(changed), "it has other parameters")
+    first = dict.fromkeys(sorted(changed_steps), "it has other parameters")
     if request.from_step is not None:
         if request.failed_only:
             raise ConflictingRerunOptions
@@ -281,7 +288,7 @@ def _steps_to_run(chain: ChainView, request: RerunRequest, *, changed: set[str])
         } | first
         if not (first or unfinished):
             raise NoFailedJobs(request.chain)
-    elif not (unfinished or changed):
+    elif not (unfinished or changed_steps):
         first |= dict.fromkeys(chain.steps, "asked for")
     runs = unfinished | first
     return _add_downstream_steps(chain.plan, runs)
@@ -327,15 +334,17 @@ def _more_steps_to_run(
             if source.step is None or source.step in runs:
                 continue
             place = source.step, source.port
-            if place not in data.existing:
+            if place not in data.existing_places:
                 reasons[source.step] = f"its output for step {step.name} is no longer there"
-            elif place in data.released and step.name not in by_jobs.sure:
+            elif place in data.released_places and step.name not in by_jobs.sure:
                 reasons[source.step] = f"files of its output for step {step.name} are deleted"
     for name, port in output_ports(plan):
-        if name not in runs and (name, port) not in data.safe:
+        if name not in runs and (name, port) not in data.safe_places:
             reasons.setdefault(
                 name,
-                NOT_UPLOADED if (name, port) in data.existing else "its output is no longer there",
+                NOT_UPLOADED
+                if (name, port) in data.existing_places
+                else "its output is no longer there",
             )
     return reasons
 

@@ -29,7 +29,7 @@ def describe_rerun_step(
     taken_over = status.finished if status is not None and takes else 0
     sources = [counts.get(str(name)) for name in before]
     is_count_known = status is not None and _has_as_many_jobs(
-        step, status, sources, same=_same(request)
+        step, status, sources, has_same_parameters=_same(request)
     )
     return RerunStep(
         name=step.name,
@@ -45,7 +45,11 @@ def _same(request: RerunRequest) -> bool:
 
 
 def _has_as_many_jobs(
-    step: PlanStep, status: TaskStatus, before: Sequence[TaskStatus | None], *, same: bool
+    step: PlanStep,
+    status: TaskStatus,
+    before: Sequence[TaskStatus | None],
+    *,
+    has_same_parameters: bool,
 ) -> bool:
     """Return whether the step will have as many jobs as it had.
 
@@ -59,4 +63,6 @@ def _has_as_many_jobs(
     complete = all(
         one is not None and one.state is TaskState.FINISHED and not one.failed for one in before
     )
-    return bool(status.total) and all_jobs_existed and complete and (same or not before)
+    return (
+        bool(status.total) and all_jobs_existed and complete and (has_same_parameters or not before)
+    )

@@ -125,15 +125,17 @@ def _own_keys(meta: Mapping[str, Any]) -> set[str]:
     return {PRODUCED, "port", "output", "output_name"} if "chain" in meta else {PRODUCED}
 
 
-def _with_inherited(own: dict[str, Any], inherited: Mapping[str, Any]) -> dict[str, Any]:
+def _with_inherited(
+    own_fields: dict[str, Any], inherited_fields: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the metadata with what is inherited, unless that is too large.
 
     Metadata stored before there were bounds may be too large to be registered again.
     """
     try:
-        return check_inherited({**inherited, **own})
+        return check_inherited({**inherited_fields, **own_fields})
     except ValueError as error:
-        return {**own, "not_inherited": str(error)}
+        return {**own_fields, "not_inherited": str(error)}
 
 
 def name_findings(chain: UUID, plan: Plan) -> list[Finding]:
@@ -239,38 +241,38 @@ def make_task(
 
 
 def _empty_lists(
-    planned: PlanStep, task_inputs: Sequence[TaskInput | None]
+    plan_step: PlanStep, task_inputs: Sequence[TaskInput | None]
 ) -> dict[str, list[Any]]:
     """Return the lists of files of which none was given, by port."""
     return {
         planned_input.port: []
-        for planned_input, task_input in zip(planned.inputs, task_inputs, strict=True)
+        for planned_input, task_input in zip(plan_step.inputs, task_inputs, strict=True)
         if task_input is None and planned_input.mode is InputMode.ALL and not planned_input.optional
     }
 
 
-def _needs(planned: PlanStep, args: Mapping[str, Any], *, group: str) -> Needs:
+def _needs(plan_step: PlanStep, args: Mapping[str, Any], *, group: str) -> Needs:
     """Return the step's resource request, with the kind of its warm worker.
 
     Pilots and the WMS compare the kind to find a warm worker that can run a job. A warm worker that
     has seen the data of one group serves no other.
     """
-    warm = planned.needs.warm
+    warm = plan_step.needs.warm
     if warm is None:
-        return planned.needs
+        return plan_step.needs
     key_values = {name: args.get(name) for name in warm.key}
-    tool = {name: value for name, value in planned.tool.items() if name != "id"}  # the step name
+    tool = {name: value for name, value in plan_step.tool.items() if name != "id"}  # the step name
     group_part = [] if group == EVERYONE else [group]
     kind_json = json.dumps([tool, key_values, *group_part], sort_keys=True, default=str).encode()
     kind = hashlib.sha256(kind_json).hexdigest()[:_KIND]
-    return planned.needs.model_copy(update={"warm": warm.model_copy(update={"kind": kind})})
+    return plan_step.needs.model_copy(update={"warm": warm.model_copy(update={"kind": kind})})
 
 
 def _task_input(
-    planned: StepInput, datasets: StepDatasets, params: Mapping[str, Any]
+    plan_input: StepInput, datasets: StepDatasets, params: Mapping[str, Any]
 ) -> TaskInput | None:
     """Return the input without files that were not given; None if none was given."""
-    parts = [NextSource(source=planned.source), *planned.next_sources]
+    parts = [NextSource(source=plan_input.source), *plan_input.next_sources]
     given_parts = [part for part in parts if part.source in datasets.sources]
     if not given_parts:
         return None
@@ -279,14 +281,14 @@ def _task_input(
         for part in given_parts
     )
     return TaskInput(
-        port=planned.port,
+        port=plan_input.port,
         dat_in_uid=datasets.sources[given_parts[0].source],
         next_inputs=[
             NextInput(dat_in_uid=datasets.sources[part.source], start=part.start)
             for part in given_parts[1:]
         ],
-        pick=planned.pick,
-        mode=planned.mode,
-        optional=planned.optional,
-        kind=EntryKind.BUNDLE if has_bundles else planned.kind,
+        pick=plan_input.pick,
+        mode=plan_input.mode,
+        optional=plan_input.optional,
+        kind=EntryKind.BUNDLE if has_bundles else plan_input.kind,
     )

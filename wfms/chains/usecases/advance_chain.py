@@ -40,41 +40,41 @@ async def advance_chain(transaction: Transaction, uid: UUID, *, now: datetime) -
 
 
 async def _store_actions(
-    transaction: Transaction, stored: StoredChain, todo: NextActions, *, now: datetime
+    transaction: Transaction, stored_chain: StoredChain, next_actions: NextActions, *, now: datetime
 ) -> None:
     """Store the next actions of a locked chain, and send its requests to the DMS."""
-    connection, uid = transaction.connection, stored.uid
-    if todo.start:
-        await steps.move_steps(connection, uid, todo.start, to=StepState.STARTING, now=now)
-    if todo.cancel:
+    connection, uid = transaction.connection, stored_chain.uid
+    if next_actions.start:
+        await steps.move_steps(connection, uid, next_actions.start, to=StepState.STARTING, now=now)
+    if next_actions.cancel:
         # The failed step and the chain store the whole reason.
-        steps_now = stored.view.steps.items()
+        steps_now = stored_chain.view.steps.items()
         failed = [name for name, step in steps_now if step.state is StepState.FAILED]
-        reason = f"step {failed[0]} failed" if failed else stored.reason
+        reason = f"step {failed[0]} failed" if failed else stored_chain.reason
         await steps.move_steps(
-            connection, uid, todo.cancel, to=StepState.CANCELED, now=now, reason=reason
+            connection, uid, next_actions.cancel, to=StepState.CANCELED, now=now, reason=reason
         )
-    if todo.ready:
+    if next_actions.ready:
         await datasets.move_datasets(
-            connection, uid, todo.ready, to=ChainDatasetStatus.READY, now=now
+            connection, uid, next_actions.ready, to=ChainDatasetStatus.READY, now=now
         )
-    if todo.release:
+    if next_actions.release:
         await datasets.move_datasets(
-            connection, uid, todo.release, to=ChainDatasetStatus.FINISHED, now=now
+            connection, uid, next_actions.release, to=ChainDatasetStatus.FINISHED, now=now
         )
         inputs = {
             dataset.uid
-            for dataset in stored.view.datasets
-            if dataset.step is None or dataset.uploaded or stored.view.upload_requested
+            for dataset in stored_chain.view.datasets
+            if dataset.step is None or dataset.uploaded or stored_chain.view.upload_requested
         }
         await datasets.release_input(
-            connection, [dataset for dataset in todo.release if dataset in inputs], now=now
+            connection, [dataset for dataset in next_actions.release if dataset in inputs], now=now
         )
-    for output in todo.upload:
+    for output in next_actions.upload:
         transaction.send(
             DMS_UPLOADS, UploadDataset(uid=output), subject=output, chain=uid, dataset=output
         )
-    if todo.state is not stored.view.state:
-        await chains.move_chain(connection, uid, to=todo.state, now=now)
-        if collected := list_outputs_to_collect(stored.view, todo.state):
+    if next_actions.state is not stored_chain.view.state:
+        await chains.move_chain(connection, uid, to=next_actions.state, now=now)
+        if collected := list_outputs_to_collect(stored_chain.view, next_actions.state):
             await ask_to_collect(connection, uid, collected, now=now)

@@ -29,8 +29,8 @@ class StartRules:
 
     def pause(self, attempts: int) -> timedelta:
         """Return the pause after this many attempts."""
-        first, longest = self.first_pause.total_seconds(), self.longest_pause.total_seconds()
-        return timedelta(seconds=pause_after(attempts, first=first, longest=longest))
+        first, longest_pause = self.first_pause.total_seconds(), self.longest_pause.total_seconds()
+        return timedelta(seconds=pause_after(attempts, first=first, max_pause=longest_pause))
 
 
 @dataclass(slots=True)

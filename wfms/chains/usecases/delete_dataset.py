@@ -45,11 +45,11 @@ MAX_NAMED = 20
 class DatasetNeeded(ForceRequired):
     """Chains that have not ended need the data set; the findings name them."""
 
-    def __init__(self, dataset: Dataset, needing: list[DependentChain]) -> None:
+    def __init__(self, dataset: Dataset, dependent_chains: list[DependentChain]) -> None:
         count = (
-            f"{len(needing)} chains that have"
-            if len(needing) != 1
-            else f"chain {needing[0].uid}, which has"
+            f"{len(dependent_chains)} chains that have"
+            if len(dependent_chains) != 1
+            else f"chain {dependent_chains[0].uid}, which has"
         )
         super().__init__(
             f"data set {dataset.name} is needed by {count} not ended: wait or cancel",
@@ -61,10 +61,10 @@ class DatasetNeeded(ForceRequired):
                         f" {chain.state}"
                     )
                 )
-                for chain in needing[:MAX_NAMED]
+                for chain in dependent_chains[:MAX_NAMED]
             ],
             dataset=dataset.uid,
-            chains=len(needing),
+            chains=len(dependent_chains),
         )
 
 

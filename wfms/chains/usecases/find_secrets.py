@@ -47,11 +47,11 @@ async def _newest(operator: OperatorClient, new: NewChain, ref: SecretRef) -> in
     except NotFound:
         command = _command(ref, [new.template])
         return f"there is no secret {quoted(ref.name)}; {command} sets it"
-    newest = secret.newest
-    if not newest.may_be_used_by(new.template):
-        command = _command(ref, [*newest.templates, new.template])
+    newest_version = secret.newest
+    if not newest_version.may_be_used_by(new.template):
+        command = _command(ref, [*newest_version.templates, new.template])
         return (
-            f"secret {quoted(ref.name)} is for {', '.join(newest.templates)}, not for this"
+            f"secret {quoted(ref.name)} is for {', '.join(newest_version.templates)}, not for this"
             f" template; {command} adds it, and asks for the value again"
         )
     if secret.refused is not None:
@@ -59,7 +59,7 @@ async def _newest(operator: OperatorClient, new: NewChain, ref: SecretRef) -> in
             f"secret {quoted(ref.name)} {secret.refused}; an administrator can change which"
             " templates may use it"
         )
-    return newest.version
+    return newest_version.version
 
 
 def _command(ref: SecretRef, templates: Sequence[str]) -> str:

@@ -46,11 +46,11 @@ async def _list_filling_storages(context: ChainsContext) -> list[Storage]:
     return [storage for storage in storages if storage.filling_since is not None]
 
 
-async def _make_boosts(context: ChainsContext, filling: list[Storage]) -> list[Boost]:
+async def _make_boosts(context: ChainsContext, filling_storages: list[Storage]) -> list[Boost]:
     async with context.database.connection() as connection:
         tasks = await list_space_freeing_tasks(connection, limit=MAX_RAISED_TASKS)
     reasons: dict[UUID, str] = {}
-    for storage in filling:
+    for storage in filling_storages:
         datasets_on_storage = await context.dms.list_datasets_on(
             storage.name, list({dataset for _, dataset in tasks})
         )

@@ -63,10 +63,12 @@ class ChainNotEnded(Conflict):
 class RerunDataMissing(Conflict):
     """Data that the rerun needs no longer exists; the findings say which."""
 
-    def __init__(self, uid: UUID, missing: tuple[str, ...]) -> None:
-        problems = [Finding(message=sentence) for sentence in missing]
+    def __init__(self, uid: UUID, missing_data: tuple[str, ...]) -> None:
+        problems = [Finding(message=sentence) for sentence in missing_data]
         super().__init__(
-            f"chain {uid} cannot be run again: {'; '.join(missing)}", findings=problems, uid=uid
+            f"chain {uid} cannot be run again: {'; '.join(missing_data)}",
+            findings=problems,
+            uid=uid,
         )
 
 
@@ -213,7 +215,7 @@ async def _make_draft(
         if dataset.state not in {DatasetState.DELETING, DatasetState.DELETED}
     }
     released = await _select_partly_deleted(context, readable.values())
-    rerun = plan_rerun(before.view, request, readable=readable.keys(), released=released)
+    rerun = plan_rerun(before.view, request, readable=readable.keys(), released_datasets=released)
     ownership = Ownership(before.origin.owner if by is None else by.name, before.origin.group)
     return _Draft(before, new_plan, request, rerun, readable, ownership)
 

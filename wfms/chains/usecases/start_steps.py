@@ -69,11 +69,11 @@ class _Start:
 class DatasetNameConflict(Conflict):
     """The DMS has a data set of this name that belongs to another chain or is no longer open."""
 
-    def __init__(self, name: str, existing: Dataset | None) -> None:
+    def __init__(self, name: str, existing_dataset: Dataset | None) -> None:
         state = (
             "gone again"
-            if existing is None
-            else f"{existing.state}, of chain {existing.meta.get('chain')}"
+            if existing_dataset is None
+            else f"{existing_dataset.state}, of chain {existing_dataset.meta.get('chain')}"
         )
         super().__init__(
             f"the DMS refuses data set {name}: a data set of this name exists, {state}",
@@ -137,9 +137,12 @@ async def _load(context: ChainsContext, claim: StepClaim) -> StoredChain:
 
 
 async def _process(
-    context: ChainsContext, claim: StepClaim, chain: StoredChain, registered: RegisteredDatasets
+    context: ChainsContext,
+    claim: StepClaim,
+    chain: StoredChain,
+    registered_datasets: RegisteredDatasets,
 ) -> _Start:
-    """Choose storages, register the data sets (into ``registered``) and inform the watcher."""
+    """Choose storages, add the data sets to ``registered_datasets``, and inform the watcher."""
     plan = chain.view.plan
     step = plan.step(claim.step)
     storages = await context.dms.list_storages(include_disabled=True)
@@ -147,11 +150,15 @@ async def _process(
         choose_storage(kind, storages).url for kind in (StorageType.INTERMEDIATE, StorageType.LOGS)
     )
     urls = {port: logs if port is None else data for port in ports(plan, claim.step)}
-    await _register(context, claim, chain, urls=urls, registered=registered)
+    await _register(context, claim, chain, urls=urls, registered_datasets=registered_datasets)
     step_datasets = StepDatasets(
         sources=_select_source_datasets(chain, step.sources),
-        outputs={port: dataset_folder(registered[port], data) for port in urls if port is not None},
-        logs=dataset_folder(registered[None], logs),
+        outputs={
+            port: dataset_folder(registered_datasets[port], data)
+            for port in urls
+            if port is not None
+        },
+        logs=dataset_folder(registered_datasets[None], logs),
         before=_find_reused_task(chain, claim.step),
     )
     task = make_task(
@@ -177,17 +184,17 @@ async def _register(
     chain: StoredChain,
     *,
     urls: Folders,
-    registered: RegisteredDatasets,
+    registered_datasets: RegisteredDatasets,
 ) -> None:
     async def register(port: str | None, url: str) -> None:
         new = new_dataset(
             chain.origin, chain.view.plan, step=claim.step, port=port, storage_url=url
         )
         try:
-            registered[port] = await context.dms.register_dataset(new)
+            registered_datasets[port] = await context.dms.register_dataset(new)
         except Conflict:
             # An earlier attempt has registered it on another storage, which is used.
-            registered[port] = await _find_own_dataset(context, new.name, claim)
+            registered_datasets[port] = await _find_own_dataset(context, new.name, claim)
 
     answers = await asyncio.gather(
         *(register(port, url) for port, url in urls.items()), return_exceptions=True
@@ -209,7 +216,10 @@ async def _find_own_dataset(context: ChainsContext, name: str, claim: StepClaim)
 
 
 async def _find_leftovers(
-    context: ChainsContext, claim: StepClaim, chain: StoredChain, registered: RegisteredDatasets
+    context: ChainsContext,
+    claim: StepClaim,
+    chain: StoredChain,
+    registered_datasets: RegisteredDatasets,
 ) -> None:
     """Find empty data sets of an interrupted start in the DMS, so that they are released."""
     for port in ports(chain.view.plan, claim.step):
@@ -217,15 +227,18 @@ async def _find_leftovers(
             dataset_name(claim.chain, claim.step, port)
         )
         if existing is not None:
-            registered[port] = existing
+            registered_datasets[port] = existing
 
 
 async def _apply(
-    context: ChainsContext, claim: StepClaim, registered: RegisteredDatasets, start: _Start | None
+    context: ChainsContext,
+    claim: StepClaim,
+    registered_datasets: RegisteredDatasets,
+    start: _Start | None,
 ) -> bool:
     now = context.database.clock.now()
     async with context.database.transaction() as transaction:
-        current = await _lock_if_still_claimed(context, transaction, claim, registered)
+        current = await _lock_if_still_claimed(context, transaction, claim, registered_datasets)
         if current is None:
             return False
         if start is None or current.ending is not None:
@@ -243,11 +256,14 @@ async def _apply(
 
 
 async def _refuse(
-    context: ChainsContext, claim: StepClaim, registered: RegisteredDatasets, refusal: ServiceError
+    context: ChainsContext,
+    claim: StepClaim,
+    registered_datasets: RegisteredDatasets,
+    refusal: ServiceError,
 ) -> None:
     now = context.database.clock.now()
     async with context.database.transaction() as transaction:
-        if await _lock_if_still_claimed(context, transaction, claim, registered) is None:
+        if await _lock_if_still_claimed(context, transaction, claim, registered_datasets) is None:
             return
         await steps.move_steps(
             transaction.connection,
@@ -277,7 +293,7 @@ async def _lock_if_still_claimed(
     context: ChainsContext,
     transaction: Transaction,
     claim: StepClaim,
-    registered: RegisteredDatasets,
+    registered_datasets: RegisteredDatasets,
 ) -> LockedChain | None:
     """Lock the chain, store its new data sets, and return it if the claim still holds.
 
@@ -286,7 +302,7 @@ async def _lock_if_still_claimed(
     """
     now = context.database.clock.now()
     chain = await chains.lock_chain_row(transaction.connection, claim.chain)
-    for port, dataset in registered.items():
+    for port, dataset in registered_datasets.items():
         await datasets.insert_chain_dataset(
             transaction.connection,
             claim.chain,

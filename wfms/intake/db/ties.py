@@ -51,9 +51,9 @@ async def store_tie(
     )
 
 
-async def delete_old_ties(connection: Connection, latest: Sequence[Template]) -> None:
-    """Delete ties of templates that are no longer among the ``latest``."""
-    await connection.execute(DELETE_OLD_TIES, [template.id for template in latest])
+async def delete_old_ties(connection: Connection, latest_templates: Sequence[Template]) -> None:
+    """Delete ties of templates that are no longer among the ``latest_templates``."""
+    await connection.execute(DELETE_OLD_TIES, [template.id for template in latest_templates])
 
 
 async def list_ties(connection: Connection, *, limit: int, visibility: Visibility) -> list[Tie]:

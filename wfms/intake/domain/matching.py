@@ -24,12 +24,12 @@ MAX_NAMED = 10
 class Match:
     """The template that takes a data set.
 
-    ``tied`` are other templates of the same priority that match as well.
+    ``tied_templates`` are other templates of the same priority that match as well.
     """
 
     template: Template
     params: dict[str, Any]
-    tied: tuple[Template, ...] = ()
+    tied_templates: tuple[Template, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Match | NoMatch:
     Of the latest versions that match, the template of highest priority takes it; of several, the
     first by name. Templates of groups that do not see the data set are ignored.
     """
-    latest = [
+    latest_templates = [
         template
         for template in select_latest(templates)
         if may_take(template.group, dataset.group, dataset.shared_with)
@@ -53,16 +53,22 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Match | NoMatch:
     facts = facts_of(dataset)
     rejection_reasons = {
         template.name: find_rejection_reason(dataset, template.plan, template=template.name)
-        for template in latest
+        for template in latest_templates
     }
-    fitting = [template for template in latest if rejection_reasons[template.name] is None]
+    fitting = [
+        template for template in latest_templates if rejection_reasons[template.name] is None
+    ]
     if not fitting:
-        visible_templates = [each for each in latest if each.group in {EVERYONE, dataset.group}]
+        visible_templates = [
+            each for each in latest_templates if each.group in {EVERYONE, dataset.group}
+        ]
         reasons_by_name = [
             (each.name, rejection_reasons[each.name] or "") for each in visible_templates
         ]
         return NoMatch(
-            _explain_no_match(reasons_by_name, others=len(latest) - len(visible_templates))
+            _explain_no_match(
+                reasons_by_name, other_count=len(latest_templates) - len(visible_templates)
+            )
         )
     template, *others = sorted(
         fitting, key=lambda candidate: (-candidate.plan.priority, candidate.name)
@@ -87,19 +93,22 @@ def _template_label(template: Template, dataset: Dataset) -> str:
 
 def select_latest(templates: Iterable[Template]) -> list[Template]:
     """Return the latest version of each template, by name."""
-    latest: dict[str, Template] = {}
+    latest_templates: dict[str, Template] = {}
     for template in templates:
-        if template.name not in latest or template.version > latest[template.name].version:
-            latest[template.name] = template
-    return sorted(latest.values(), key=lambda template: template.name)
+        if (
+            template.name not in latest_templates
+            or template.version > latest_templates[template.name].version
+        ):
+            latest_templates[template.name] = template
+    return sorted(latest_templates.values(), key=lambda template: template.name)
 
 
-def _explain_no_match(rejection_reasons: Sequence[tuple[str, str]], *, others: int) -> str:
-    """Return the reason; ``others`` counts templates that the reader may not know."""
-    if not rejection_reasons and not others:
+def _explain_no_match(rejection_reasons: Sequence[tuple[str, str]], *, other_count: int) -> str:
+    """Return the reason; ``other_count`` counts templates that the reader may not know."""
+    if not rejection_reasons and not other_count:
         return "there is no template for data sets"
     listed_reasons = "; ".join(f"{name} {reason}" for name, reason in rejection_reasons[:MAX_NAMED])
-    more = max(0, len(rejection_reasons) - MAX_NAMED) + others
+    more = max(0, len(rejection_reasons) - MAX_NAMED) + other_count
     if not listed_reasons:
         return (
             f"no template matches: {format_count(more, 'template')} of other groups were considered"

@@ -50,16 +50,18 @@ def is_triggered(
 
 
 def describe_outcome(
-    cut: Sequence[AppendOnlyDataset], blocked: Sequence[AppendOnlyDataset] = ()
+    cut: Sequence[AppendOnlyDataset], blocked_datasets: Sequence[AppendOnlyDataset] = ()
 ) -> str:
     """Return the outcome of a schedule in words.
 
-    ``cut`` has the data sets that gave a slice. ``blocked`` has those that gave none because of a
-    trigger cycle.
+    ``cut`` has the data sets that gave a slice. ``blocked_datasets`` has those that gave none
+    because of a trigger cycle.
     """
     parts = [f"{format_count(len(cut), 'slice')} of {_names(cut)}"] if cut else []
-    if blocked:
-        parts.append(f"no slice of {_names(blocked)}, because the templates form a trigger cycle")
+    if blocked_datasets:
+        parts.append(
+            f"no slice of {_names(blocked_datasets)}, because the templates form a trigger cycle"
+        )
     return "; ".join(parts) or "nothing was new"
 
 

@@ -55,8 +55,8 @@ async def _hand_over(context: IntakeContext, handover: Handover) -> None:
         except ServiceError as error:
             # The rest of a quota goes to the first request, so ask again soon.
             full = "quantity" in error.fields
-            longest = FULL_PAUSE if full else context.longest_pause.total_seconds()
-            seconds = pause_after(handover.attempts, first=FIRST_PAUSE, longest=longest)
+            longest_pause = FULL_PAUSE if full else context.longest_pause.total_seconds()
+            seconds = pause_after(handover.attempts, first=FIRST_PAUSE, max_pause=longest_pause)
             async with database.connection() as connection:
                 await intake.postpone_handover(
                     connection,

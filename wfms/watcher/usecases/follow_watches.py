@@ -98,9 +98,9 @@ async def _find_task_outcomes(
         task.uid: outcome for task in answer.tasks if (outcome := task_outcome(task)) is not None
     }
     known_uids = {task.uid for task in answer.tasks}
-    oldest = context.database.clock.now() - context.rules.unknown_after
+    oldest_time = context.database.clock.now() - context.rules.unknown_after
     for watch in tasks:
-        if watch.uid not in known_uids and watch.created_at <= oldest:
+        if watch.uid not in known_uids and watch.created_at <= oldest_time:
             outcome = await _find_unsent_outcome(context, watch)
             if outcome is not None:
                 outcomes[watch.uid] = outcome

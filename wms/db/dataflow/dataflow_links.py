@@ -100,17 +100,17 @@ async def insert_dataflow_link(
     claim: SplitClaim,
     reading: UpstreamRead,
     *,
-    shared: Sequence[InputFile],
+    shared_inputs: Sequence[InputFile],
     has_missing_jobs: bool,
     is_grouping: bool = False,
 ) -> bool:
     """Start the dataflow into the claimed task; return False if the claim or the task has ended.
 
-    The caller must hold the locks of both tasks. ``shared`` are inputs that every job gets.
+    The caller must hold the locks of both tasks. ``shared_inputs`` are inputs that every job gets.
     ``has_missing_jobs``: jobs have to be made of files that exist already. ``is_grouping``: the
     task groups the files.
     """
-    stored = dump_files(shared) or None
+    stored = dump_files(shared_inputs) or None
     started = await connection.fetchval(
         _INSERT_DATAFLOW_LINK,
         claim.uid,
@@ -152,8 +152,8 @@ async def add_jobs(
     return await connection.fetchval(_ADD_JOBS, task, rows, last_complete_seq) or 0
 
 
-async def delete_dataflow_links(connection: Connection, ended: UUID) -> None:
+async def delete_dataflow_links(connection: Connection, ended_task: UUID) -> None:
     """Delete the entries of the ended task, and its links to tasks that have ended, too."""
-    await connection.execute(_LOCK_DATAFLOW_LINKS, ended)
-    await connection.execute(_DELETE_ENTRIES, ended)
-    await connection.execute(_DELETE_DATAFLOW_LINKS, ended)
+    await connection.execute(_LOCK_DATAFLOW_LINKS, ended_task)
+    await connection.execute(_DELETE_ENTRIES, ended_task)
+    await connection.execute(_DELETE_DATAFLOW_LINKS, ended_task)

@@ -279,14 +279,14 @@ class TaskChange:
     Attributes:
         deltas: Changes of its job counts, by state.
         errors: New totals of the task by class of error.
-        registered: New totals of the task by data set.
+        registered_counts: New totals of the task by data set.
     """
 
     task: UUID
     deltas: Mapping[JobState, int]
     failed_attempts: int
     errors: Mapping[str, int]
-    registered: Mapping[str, int]
+    registered_counts: Mapping[str, int]
 
 
 async def list_jobs_in_flight(
@@ -363,7 +363,7 @@ def _change_row(change: TaskChange) -> dict[str, Any]:
         **{state.value: change.deltas.get(state, 0) for state in JobState},
         "failed_attempts": change.failed_attempts,
         "errors": change.errors,
-        "registered": change.registered,
+        "registered": change.registered_counts,
     }
 
 

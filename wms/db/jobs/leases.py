@@ -279,8 +279,8 @@ async def extend_leases(
     connection: Connection,
     *,
     pilot: UUID,
-    running: Sequence[JobToken],
-    waiting: Sequence[JobToken],
+    running_jobs: Sequence[JobToken],
+    waiting_jobs: Sequence[JobToken],
     lease: timedelta,
 ) -> list[ExtendedLease]:
     """Renew the leases of those of the attempts that the pilot still has; started jobs run now.
@@ -288,8 +288,8 @@ async def extend_leases(
     Attempts that are marked to be stopped are not renewed. The caller must hold the locks of the
     tasks.
     """
-    tokens = [*running, *waiting]
-    started = [True] * len(running) + [False] * len(waiting)
+    tokens = [*running_jobs, *waiting_jobs]
+    started = [True] * len(running_jobs) + [False] * len(waiting_jobs)
     ids, attempts = [job.id for job in tokens], [job.attempt for job in tokens]
     rows = await connection.fetch(_EXTEND_LEASES, ids, attempts, started, pilot, lease)
     return [ExtendedLease(**row) for row in rows]

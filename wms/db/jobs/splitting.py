@@ -144,13 +144,13 @@ async def release_task(connection: Connection, claim: SplitClaim, *, reason: str
 
 
 async def begin_splitting(
-    connection: Connection, claim: SplitClaim, *, shared: Sequence[InputFile]
+    connection: Connection, claim: SplitClaim, *, shared_inputs: Sequence[InputFile]
 ) -> bool:
     """Begin to split the claimed task; return False if the claim or the task has ended.
 
-    ``shared`` are inputs that every job gets.
+    ``shared_inputs`` are inputs that every job gets.
     """
-    stored = dump_files(shared) or None
+    stored = dump_files(shared_inputs) or None
     return (await connection.fetchval(_BEGIN_SPLITTING, claim.uid, claim.token, stored)) is not None
 
 

@@ -159,7 +159,7 @@ async def spend(connection: Connection, demand: Demand, *, jobs: int) -> None:
 
 
 async def return_unspent(
-    connection: Connection, unspent: Mapping[str, Sequence[tuple[float, datetime]]]
+    connection: Connection, unspent_amounts: Mapping[str, Sequence[tuple[float, datetime]]]
 ) -> None:
     """Return to the quotas what attempts reserved and did not spend.
 
@@ -168,9 +168,9 @@ async def return_unspent(
 
     Args:
         connection: A connection within a transaction.
-        unspent: By the name of the resource, amounts with the lease time of each attempt.
+        unspent_amounts: By the name of the resource, amounts with the lease time of each attempt.
     """
-    for name, parts in sorted(unspent.items()):
+    for name, parts in sorted(unspent_amounts.items()):
         amounts, times = zip(*parts, strict=True)
         await connection.execute(_GIVE_BACK, name, list(amounts), list(times))
 

@@ -118,7 +118,7 @@ RETURNING uid, name, host
 """)
 
 
-def _mark_started_again(which: str) -> str:
+def _mark_started_again(condition: str) -> str:
     """Return a statement that marks lost pilots whose successor has registered.
 
     The pilots are found by the index pilots_by_place. Locked rows are skipped: the holder of
@@ -130,7 +130,7 @@ UPDATE pilots SET started_again = true WHERE uid = ANY(ARRAY(
     WHERE state = '{{pilot.LOST}}' AND acknowledged_at IS NULL AND NOT started_again AND EXISTS (
         SELECT FROM pilots AS later
         WHERE later.name = p.name AND later.host = p.host AND later.registered_at > p.registered_at
-    ){which}
+    ){condition}
     FOR NO KEY UPDATE SKIP LOCKED))
 """)
 
@@ -276,10 +276,10 @@ async def touch_and_list_demands(
 
 
 async def set_reported_state(
-    connection: Connection, uid: UUID, *, loaded: Sequence[WarmWorkerState], trouble: str
+    connection: Connection, uid: UUID, *, loaded_workers: Sequence[WarmWorkerState], trouble: str
 ) -> None:
     """Store the tools that a pilot has loaded, and why it takes no jobs."""
-    tools = [tool.model_dump(mode="json") for tool in loaded]
+    tools = [tool.model_dump(mode="json") for tool in loaded_workers]
     await connection.execute(_SET_REPORTED_STATE, uid, tools, trouble)
 
 

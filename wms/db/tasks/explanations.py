@@ -70,18 +70,18 @@ class PresentNodes:
     """Nodes that are there, or that were lost within the last hour.
 
     Attributes:
-        newest: Seconds since the latest registration of a pilot.
+        newest_age: Seconds since the latest registration of a pilot.
     """
 
     nodes: Sequence[PilotNode]
-    newest: float
+    newest_age: float
 
 
 async def list_present_nodes(connection: Connection) -> PresentNodes:
     """Return the nodes of active, draining and recently lost pilots."""
     rows = await connection.fetch(_SELECT_PRESENT)
-    newest = min((row["age"] for row in rows), default=0.0)
-    return PresentNodes([build_node(row) for row in rows], newest)
+    newest_age = min((row["age"] for row in rows), default=0.0)
+    return PresentNodes([build_node(row) for row in rows], newest_age)
 
 
 async def find_ready_job(connection: Connection, job: int) -> ReadyJob | None:

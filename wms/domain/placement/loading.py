@@ -30,7 +30,7 @@ class KindFacts:
 def choose_preferred_kinds(
     policy: Policy,
     demands: Iterable[Demand],
-    loaded: Collection[str],
+    loaded_kinds: Collection[str],
     facts: Mapping[str, KindFacts],
 ) -> frozenset[str]:
     """Return the kinds whose jobs the pilot gets before those of others.
@@ -42,16 +42,16 @@ def choose_preferred_kinds(
         policy: The placement policy.
         demands: Tasks whose jobs the pilot can run. Only those count that no other outranks by more
             than ``WARM_RANK_BONUS``.
-        loaded: Kinds that the pilot has loaded.
+        loaded_kinds: Kinds that the pilot has loaded.
         facts: The known times of the kinds.
     """
     waiting = group_waiting_kinds(demands)
-    names = [*waiting, *(kind for kind in dict.fromkeys(loaded) if kind not in waiting)]
+    names = [*waiting, *(kind for kind in dict.fromkeys(loaded_kinds) if kind not in waiting)]
     kinds = [
         build_kind(name, waiting.get(name, ()), facts.get(name, KindFacts())) for name in names
     ]
     loaded_numbers: list[int | None] = [
-        number for number, name in enumerate(names) if name in loaded
+        number for number, name in enumerate(names) if name in loaded_kinds
     ]
     choices = {
         number: policy.next_kind(kinds, WarmSlot(0, range(len(waiting)), number), 0.0)
@@ -85,10 +85,10 @@ def group_waiting_kinds(demands: Iterable[Demand]) -> dict[str, list[Demand]]:
         for demand in demands
         if demand.needs.warm is not None and demand.needs.warm.kind is not None
     ]
-    least = max((demand.rank for _, demand in warm), default=0.0) - WARM_RANK_BONUS
+    min_rank = max((demand.rank for _, demand in warm), default=0.0) - WARM_RANK_BONUS
     demands_by_kind: dict[str, list[Demand]] = {}
     for kind, demand in warm:
-        if demand.rank >= least:
+        if demand.rank >= min_rank:
             demands_by_kind.setdefault(kind, []).append(demand)
     return demands_by_kind
 

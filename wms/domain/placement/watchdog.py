@@ -63,12 +63,12 @@ class Watchdog:
         return orders
 
 
-def priority(kind: Kind, serving: int, now: float) -> float:
+def priority(kind: Kind, slot_count: int, now: float) -> float:
     """Return the value of the formula in the module's docstring."""
     unserved = (
-        now - kind.oldest_ready_at if kind.oldest_ready_at is not None and not serving else 0.0
+        now - kind.oldest_ready_at if kind.oldest_ready_at is not None and not slot_count else 0.0
     )
-    return (kind.ready * (kind.mean or DEFAULT_JOB_SECONDS) / (serving + 1) + unserved) * (
+    return (kind.ready * (kind.mean or DEFAULT_JOB_SECONDS) / (slot_count + 1) + unserved) * (
         kind.priority + 1
     )
 
@@ -79,29 +79,29 @@ def unlock_time(kind: Kind) -> float:
 
 
 def _find_best_kind(
-    kinds: Sequence[Kind], serving: Sequence[int], suitable: Sequence[int], now: float
+    kinds: Sequence[Kind], slot_counts: Sequence[int], suitable: Sequence[int], now: float
 ) -> int | None:
     best, best_value = None, 0.0
     for number in suitable:
         if (
             kinds[number].is_enabled
-            and (value := priority(kinds[number], serving[number], now)) > best_value
+            and (value := priority(kinds[number], slot_counts[number], now)) > best_value
         ):
             best, best_value = number, value
     return best
 
 
 def _move_busy_slot(
-    kinds: Sequence[Kind], slots: Sequence[WarmSlot], serving: Sequence[int], now: float
+    kinds: Sequence[Kind], slots: Sequence[WarmSlot], slot_counts: Sequence[int], now: float
 ) -> list[Move]:
-    values = [priority(kind, serving[number], now) for number, kind in enumerate(kinds)]
+    values = [priority(kind, slot_counts[number], now) for number, kind in enumerate(kinds)]
     waiting = [slot for slot in slots if slot.assigned_kind is not None]
     for slot in sorted(waiting, key=lambda slot: (values[slot.assigned_kind or 0], slot.number)):
         loaded = slot.assigned_kind or 0
         kind = kinds[loaded]
         if kind.is_enabled and now - slot.assigned_at < unlock_time(kind):
             continue
-        best = _find_best_kind(kinds, serving, slot.suitable_kinds, now)
+        best = _find_best_kind(kinds, slot_counts, slot.suitable_kinds, now)
         if best is not None and best != loaded and values[best] > values[loaded]:
             return [Move(slot.number, best)]
     return []

@@ -41,13 +41,13 @@ class PilotCapacity:
         self._starts, self._ahead = request.jobs - ahead, ahead
         self._node = node
         self._gpus = {gpu.uuid: gpu for gpu in node.known_gpus}
-        self._free = self._soon = None
+        self._free = self._soon_free = None
         if request.free_capacity is not None:
             capacity = NodeCapacity.of(
                 node.cores, node.ram, self._gpus.values(), disk=node.disk, named=node.named
             ).amounts
             self._free = capacity.minimum(Allocation.of(request.free_capacity.free))
-            self._soon = capacity.minimum(Allocation.of(request.free_capacity.soon))
+            self._soon_free = capacity.minimum(Allocation.of(request.free_capacity.soon))
 
     @property
     def jobs(self) -> int:
@@ -64,14 +64,14 @@ class PilotCapacity:
         """
         allowed = demand.allowed
         maximum = demand.ready if allowed is None else min(demand.ready, allowed)
-        if self._free is None or self._soon is None:
+        if self._free is None or self._soon_free is None:
             return min(self.jobs, maximum)
         request = demand.resource_request(self._node)
         starts = count_fitting(self._free, request, self._gpus, maximum=min(self._starts, maximum))
         if (
             not self._ahead
             or allowed is not None
-            or find_allocation(self._soon, request, self._gpus) is None
+            or find_allocation(self._soon_free, request, self._gpus) is None
         ):
             return starts
         return min(starts + self._ahead, maximum)
@@ -81,11 +81,11 @@ class PilotCapacity:
 
         The free capacity only shrinks, so these tasks need not be looked at again.
         """
-        if self._free is None or self._soon is None:
+        if self._free is None or self._soon_free is None:
             return list(demands)
         kinds = [demand.resource_request(self._node) for demand in demands]
         fits = set(list_fitting(self._free, kinds, self._gpus) if self._starts else ())
-        fits.update(list_fitting(self._soon, kinds, self._gpus) if self._ahead else ())
+        fits.update(list_fitting(self._soon_free, kinds, self._gpus) if self._ahead else ())
         return [
             demand
             for place, demand in enumerate(demands)
@@ -95,19 +95,21 @@ class PilotCapacity:
     @property
     def largest_free_ram(self) -> int | None:
         """MiB that a single job may need; None if unknown."""
-        if self._free is None or self._soon is None:
+        if self._free is None or self._soon_free is None:
             return None
-        return int(max(self._free.ram if self._starts else 0, self._soon.ram if self._ahead else 0))
+        return int(
+            max(self._free.ram if self._starts else 0, self._soon_free.ram if self._ahead else 0)
+        )
 
     def largest_free_gpu(self, demand: Demand) -> int:
         """Return the MiB of GPU memory that a single job of the task may need."""
         gpus = demand.gpus
         if gpus is None:
             return _UNLIMITED
-        if self._free is None or self._soon is None:
+        if self._free is None or self._soon_free is None:
             amounts = [NodeCapacity.of(0, 0, self._gpus.values()).amounts]
         else:
-            amounts = [self._free] * bool(self._starts) + [self._soon] * bool(self._ahead)
+            amounts = [self._free] * bool(self._starts) + [self._soon_free] * bool(self._ahead)
         free_memory = (
             (self._gpus[uuid].memory and part.memory) or _UNLIMITED
             for free in amounts

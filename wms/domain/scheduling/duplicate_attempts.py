@@ -10,17 +10,17 @@ _MIN_GAIN, _GAIN_SHARE = 0.5, 0.25
 
 
 def estimate_remaining_seconds(
-    ran: float, own: PilotTimes | None, anywhere: PilotTimes | None
+    ran: float, own_times: PilotTimes | None, anywhere: PilotTimes | None
 ) -> float | None:
     """Return the seconds that a job which ran for ``ran`` seconds is still expected to take.
 
     A job that exceeds its likely time is expected to take as long again, as with heavy-tailed
-    times. ``own`` are the times of the pilot that has the job.
+    times. ``own_times`` are the times of the pilot that has the job.
 
     Returns:
         None if nothing is known.
     """
-    times = own if own is not None and own.timed else anywhere
+    times = own_times if own_times is not None and own_times.timed else anywhere
     if times is None:
         return None
     if ran > times.likely:
@@ -30,22 +30,24 @@ def estimate_remaining_seconds(
 
 def estimate_gain(
     ran: float,
-    own: PilotTimes | None,
+    own_times: PilotTimes | None,
     *,
-    requesting: PilotTimes | None,
+    requesting_times: PilotTimes | None,
     anywhere: PilotTimes | None,
 ) -> float | None:
     """Return by how many seconds the job will end sooner if the requesting pilot starts it too.
 
-    ``ran`` and ``own`` belong to the running attempt.
+    ``ran`` and ``own_times`` belong to the running attempt.
 
     Returns:
         None if it is not worth while, or the job is likely to fail on the requesting pilot.
     """
-    if requesting is not None and requesting.failing > SUSPECT:
+    if requesting_times is not None and requesting_times.failing > SUSPECT:
         return None
-    remaining = estimate_remaining_seconds(ran, own, anywhere)
-    new_times = requesting if requesting is not None and requesting.timed else anywhere
+    remaining = estimate_remaining_seconds(ran, own_times, anywhere)
+    new_times = (
+        requesting_times if requesting_times is not None and requesting_times.timed else anywhere
+    )
     if remaining is None or new_times is None:
         return None
     gain = remaining - new_times.typical

@@ -22,19 +22,19 @@ S = 2.0
 
 
 def compute_gains(
-    in_flight: Mapping[str, int], weights: Mapping[str, float], wanting: Collection[str]
+    in_flight: Mapping[str, int], weights: Mapping[str, float], active_groups: Collection[str]
 ) -> dict[str, float]:
-    """Return the gain in rank of each group in ``wanting``.
+    """Return the gain in rank of each group in ``active_groups``.
 
     ``in_flight`` are numbers of jobs at pilots, by group. Groups without a weight have the usual
     one.
     """
-    taking_part = {*wanting, *(group for group, jobs in in_flight.items() if jobs > 0)}
+    taking_part = {*active_groups, *(group for group, jobs in in_flight.items() if jobs > 0)}
     if len(taking_part) < 2:
-        return dict.fromkeys(wanting, 0.0)
+        return dict.fromkeys(active_groups, 0.0)
     weight = {group: weights.get(group, USUAL_WEIGHT) for group in taking_part}
     total_weight, jobs = sum(weight.values()), sum(in_flight.get(group, 0) for group in taking_part)
     return {
         group: S * (weight[group] / total_weight - in_flight.get(group, 0) / jobs) if jobs else 0.0
-        for group in wanting
+        for group in active_groups
     }

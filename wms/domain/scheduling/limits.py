@@ -76,7 +76,7 @@ class Limit:
 
 
 def compute_unspent(
-    reserved: Mapping[str, float], spent_amounts: Mapping[str, float]
+    reserved_amounts: Mapping[str, float], spent_amounts: Mapping[str, float]
 ) -> dict[str, float]:
     """Return the unspent part of a reservation by name, never more than was reserved.
 
@@ -84,7 +84,7 @@ def compute_unspent(
     """
     remaining = {
         name: need - max(spent_amounts[name], 0.0)
-        for name, need in reserved.items()
+        for name, need in reserved_amounts.items()
         if name in spent_amounts
     }
     return {name: amount for name, amount in remaining.items() if amount > 0}

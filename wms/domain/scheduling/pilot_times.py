@@ -126,13 +126,13 @@ class PilotLimit(Enum):
     NONE = auto()  #: one job occasionally, to see whether it still fails
 
 
-def decide_pilot_limit(own: PilotTimes | None, others: PilotTimes | None) -> PilotLimit:
-    """Return the limit of a pilot whose attempts fail while those of ``others`` succeed.
+def decide_pilot_limit(own_times: PilotTimes | None, other_times: PilotTimes | None) -> PilotLimit:
+    """Return the limit of a pilot whose attempts fail while those of ``other_times`` succeed.
 
     If attempts fail everywhere, the work is at fault, not the pilot.
     """
-    if own is None or own.failures < FEW_FAILURES or own.failing <= SUSPECT:
+    if own_times is None or own_times.failures < FEW_FAILURES or own_times.failing <= SUSPECT:
         return PilotLimit.FULL
-    if others is None or others.failing > SUSPECT:
+    if other_times is None or other_times.failing > SUSPECT:
         return PilotLimit.FULL
-    return PilotLimit.NONE if own.failing > UNTRUSTED else PilotLimit.SUSPECT
+    return PilotLimit.NONE if own_times.failing > UNTRUSTED else PilotLimit.SUSPECT

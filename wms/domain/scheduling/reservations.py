@@ -56,7 +56,7 @@ class JobReservation:
 
 
 def find_reservations(
-    own_seconds: float, others: Iterable[BusyPilot], *, ready: int, waited: float
+    own_seconds: float, other_pilots: Iterable[BusyPilot], *, ready: int, waited_seconds: float
 ) -> list[JobReservation]:
     """Return the jobs that others will end before the requesting pilot, soonest first.
 
@@ -65,17 +65,17 @@ def find_reservations(
 
     Args:
         own_seconds: Seconds that the requesting pilot takes for one job.
-        others: The other pilots.
+        other_pilots: The other pilots.
         ready: Number of ready jobs, the most that are left for others.
-        waited: Seconds since a job of the task was leased.
+        waited_seconds: Seconds since a job of the task was leased.
     """
-    if waited > own_seconds:
+    if waited_seconds > own_seconds:
         return []
     slots = [
         (free + other.job_seconds, number, other)
-        for number, other in enumerate(others)
+        for number, other in enumerate(other_pilots)
         for free in other.seconds_until_free()
-        if free > 0 or waited <= _MAX_IDLE_SECONDS
+        if free > 0 or waited_seconds <= _MAX_IDLE_SECONDS
     ]
     heapq.heapify(slots)
     reservations: list[JobReservation] = []

@@ -13,13 +13,13 @@ class NodeSupply:
 
     Attributes:
         present: Nodes whose pilots have not signed off.
-        newest: Seconds since the latest registration.
+        newest_age: Seconds since the latest registration.
         launchable: Further nodes that could be launched; None if that is not configured.
         grace: Seconds for which another node may still be on its way.
     """
 
     present: Sequence[PilotNode]
-    newest: float
+    newest_age: float
     launchable: Sequence[PilotNode] | None
     grace: float
 
@@ -29,7 +29,7 @@ def explain_unschedulable(demand: Demand, supply: NodeSupply) -> str | None:
     nodes = [*supply.present, *(supply.launchable or ())]
     if not nodes or any(demand.find_misfit(node) is None for node in nodes):
         return None
-    if demand.waited < supply.grace or (supply.present and supply.newest < supply.grace):
+    if demand.waited < supply.grace or (supply.present and supply.newest_age < supply.grace):
         return None
     launchable_text = (
         "; nor does one that can be launched" if supply.launchable and supply.present else ""

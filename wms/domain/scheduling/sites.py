@@ -6,16 +6,20 @@ from sluice.contracts.pilots.pilots import NodeResources
 from sluice.contracts.pilots.sites import Site
 
 
-def list_forbidden_offers(site: Site, offered: NodeResources) -> list[str]:
+def list_forbidden_offers(site: Site, offered_resources: NodeResources) -> list[str]:
     """Return a sentence for each label and resource that the pilot offers and its site may not."""
     return [
-        *_list_forbidden("label", offered.labels, site.labels),
-        *_list_forbidden("resource", offered.named, site.resources),
+        *_list_forbidden("label", offered_resources.labels, site.labels),
+        *_list_forbidden("resource", offered_resources.named, site.resources),
     ]
 
 
-def _list_forbidden(what: str, offered: Iterable[str], allowed: list[str] | None) -> Iterator[str]:
-    if allowed is not None:
+def _list_forbidden(
+    subject: str, offered_values: Iterable[str], allowed_values: list[str] | None
+) -> Iterator[str]:
+    if allowed_values is not None:
         yield from (
-            f"its site may not offer the {what} {name}" for name in offered if name not in allowed
+            f"its site may not offer the {subject} {name}"
+            for name in offered_values
+            if name not in allowed_values
         )

@@ -25,15 +25,17 @@ from wms.domain.splitting.tree_merge import SPAN
 
 
 async def extend_tree(
-    connection: Connection, task: Task, locked: LockedTask, *, levels: Iterable[int]
+    connection: Connection, task: Task, locked_task: LockedTask, *, levels: Iterable[int]
 ) -> int:
     """Make the jobs of these ``levels`` and those above; return how many.
 
     The task's row must be locked, and the files of the level before must be stored.
     """
     levels_by_number = await list_levels(connection, task.uid)
-    has_all_jobs = locked.state is TaskState.ACTIVE
-    levels_by_number[0] = TreeLevel(0, 0 if locked.only_seq is None else 1, -1, closed=has_all_jobs)
+    has_all_jobs = locked_task.state is TaskState.ACTIVE
+    levels_by_number[0] = TreeLevel(
+        0, 0 if locked_task.only_seq is None else 1, -1, closed=has_all_jobs
+    )
     levels_to_extend, jobs = set(levels), 0
     while levels_to_extend:
         level = min(levels_to_extend)
@@ -53,27 +55,29 @@ async def extend_tree(
 
 
 async def _extend_level(
-    connection: Connection, task: Task, own: TreeLevel, below: TreeLevel
+    connection: Connection, task: Task, own_level: TreeLevel, below: TreeLevel
 ) -> TreeLevel:
-    if own.closed:
-        return own
-    end = own.level * SPAN
-    unfinished = await find_first_open_job(connection, task.uid, after=own.taken_seq, before=end)
+    if own_level.closed:
+        return own_level
+    end = own_level.level * SPAN
+    unfinished = await find_first_open_job(
+        connection, task.uid, after=own_level.taken_seq, before=end
+    )
     last = below.closed and unfinished is None
     parts = await read_parts(
         connection,
         task.uid,
-        after=own.taken_seq,
+        after=own_level.taken_seq,
         before=end if unfinished is None else unfinished,
     )
     if not parts:
-        return own
-    jobs = group_entries(task, parts, number=own.made, last=last)
+        return own_level
+    jobs = group_entries(task, parts, number=own_level.made, last=last)
     drafts = [replace(draft, seq=end + draft.seq) for draft in jobs.drafts]
     if not drafts:
-        return own
-    last_entry = own.taken_seq if jobs.last_entry is None else jobs.last_entry
-    extended = TreeLevel(own.level, own.made + len(drafts), last_entry, closed=last)
+        return own_level
+    last_entry = own_level.taken_seq if jobs.last_entry is None else jobs.last_entry
+    extended = TreeLevel(own_level.level, own_level.made + len(drafts), last_entry, closed=last)
     await set_level(connection, task.uid, extended, new=drafts)
     if last and extended.made == 1:
         await set_root(connection, task.uid, drafts[0].seq)

@@ -18,9 +18,9 @@ _MAX_FILES_PER_MESSAGE = 10_000
 
 def release_files(
     transaction: Transaction,
-    ended: Mapping[UUID, Sequence[EndedAttempt]],
+    ended_attempts: Mapping[UUID, Sequence[EndedAttempt]],
     *,
-    locked: Mapping[UUID, LockedTask],
+    locked_tasks: Mapping[UUID, LockedTask],
     cached_tasks: Mapping[UUID, CachedTask],
 ) -> None:
     """Send ``dms.releases`` for the inputs of finished jobs; the tasks must be locked.
@@ -29,8 +29,8 @@ def release_files(
     jobs are made of a whole data set page by page: after a crash it is read from its beginning
     again.
     """
-    for uid, attempts in ended.items():
-        task = locked[uid]
+    for uid, attempts in ended_attempts.items():
+        task = locked_tasks[uid]
         if task.state is TaskState.SPLITTING and task.reading is None:
             continue
         finished = [
@@ -46,12 +46,12 @@ def release_files(
 def send_releases(
     transaction: Transaction,
     task: Task,
-    finished: Sequence[tuple[int, Inputs]],
+    finished_jobs: Sequence[tuple[int, Inputs]],
     *,
     downstream_counts: Mapping[str, int],
 ) -> None:
     """Send ``dms.releases`` for jobs that finished, given by numbers and inputs."""
-    for files in find_releasable_files(task, finished, downstream_counts=downstream_counts):
+    for files in find_releasable_files(task, finished_jobs, downstream_counts=downstream_counts):
         for start in range(0, len(files.seqs), _MAX_FILES_PER_MESSAGE):
             transaction.send(
                 DMS_RELEASES,

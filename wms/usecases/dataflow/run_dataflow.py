@@ -66,7 +66,7 @@ async def begin_dataflow(
             transaction.connection,
             claim,
             reading,
-            shared=shared,
+            shared_inputs=shared,
             has_missing_jobs=has_missing_jobs,
             is_grouping=is_grouping(cached_task.task),
         ):

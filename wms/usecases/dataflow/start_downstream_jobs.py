@@ -17,16 +17,16 @@ from wms.usecases.dataflow.group_files import NewJobs, take_entries
 
 async def start_downstream_jobs(
     connection: Connection,
-    ended: Mapping[UUID, Sequence[EndedAttempt]],
+    ended_attempts: Mapping[UUID, Sequence[EndedAttempt]],
     *,
-    registered: Mapping[UUID, Mapping[str, int]],
-    locked: Iterable[LockedTask],
+    registered_counts: Mapping[UUID, Mapping[str, int]],
+    locked_tasks: Iterable[LockedTask],
     cached_tasks: Mapping[UUID, CachedTask],
 ) -> NewJobs:
     """Make downstream jobs of the files of ended attempts.
 
-    The rows of the tasks and of their downstream tasks must be ``locked``. ``registered`` are the
-    numbers of files of each task so far, by data set.
+    The rows of the tasks and of their downstream tasks must be locked. ``registered_counts`` are
+    the numbers of files of each task so far, by data set.
 
     Tasks that form groups come last, because complete groups depend on the jobs of the others. If a
     job wrote no file, tasks further downstream may have waited for it alone: they are marked as
@@ -34,11 +34,13 @@ async def start_downstream_jobs(
     """
     jobs, more = 0, False
     tasks_without_file = set[UUID]()
-    for downstream in sorted(locked, key=lambda task: is_grouping(cached_tasks[task.uid].task)):
+    for downstream in sorted(
+        locked_tasks, key=lambda task: is_grouping(cached_tasks[task.uid].task)
+    ):
         reading = downstream.reading
         if reading is None or downstream.state is not TaskState.SPLITTING:
             continue
-        attempts = ended.get(reading.upstream)
+        attempts = ended_attempts.get(reading.upstream)
         if attempts is None:
             continue
         task, upstream = cached_tasks[downstream.uid].task, cached_tasks[reading.upstream].task
@@ -49,7 +51,7 @@ async def start_downstream_jobs(
             if dataset == reading.dataset
         ]
         if is_grouping(task):
-            registered_files = registered[reading.upstream].get(str(reading.dataset), 0)
+            registered_files = registered_counts[reading.upstream].get(str(reading.dataset), 0)
             new_jobs = await take_entries(
                 connection, reading, task, drafts, registered_files=registered_files
             )

@@ -18,9 +18,9 @@ async def choose_kinds(
     context: WmsContext,
     connection: Connection,
     demands: Sequence[Demand],
-    loaded: Collection[str],
+    loaded_kinds: Collection[str],
     *,
-    placed: str | None = None,
+    placed_kind: str | None = None,
 ) -> Collection[str]:
     """Return the kinds whose jobs a pilot gets before those of others.
 
@@ -29,17 +29,17 @@ async def choose_kinds(
             next requests.
         connection: To read the facts about kinds, at most once a second.
         demands: Tasks whose jobs the pilot can run.
-        loaded: Kinds that the pilot has loaded.
-        placed: The kind that a round of the policy has told it to load.
+        loaded_kinds: Kinds that the pilot has loaded.
+        placed_kind: The kind that a round of the policy has told it to load.
     """
     waiting = group_waiting_kinds(demands)
-    if placed is not None and placed in waiting:
-        return {placed}
+    if placed_kind is not None and placed_kind in waiting:
+        return {placed_kind}
     if len(waiting) < 2:
-        return loaded
+        return loaded_kinds
     facts = await context.kinds.get(None, lambda: read_kind_facts(connection))
-    chosen = choose_preferred_kinds(context.policy, demands, loaded, facts)
-    for kind in chosen.difference(loaded):
+    chosen = choose_preferred_kinds(context.policy, demands, loaded_kinds, facts)
+    for kind in chosen.difference(loaded_kinds):
         kind_facts = facts.get(kind, KindFacts())
         facts[kind] = replace(kind_facts, assigned_slots=kind_facts.assigned_slots + 1)
     return chosen

@@ -73,20 +73,22 @@ async def _read_facts(context: WmsContext, connection: Connection, uid: UUID) ->
 
 
 async def _find_reserved_jobs(
-    context: WmsContext, connection: Connection, own: Demand
+    context: WmsContext, connection: Connection, own_demand: Demand
 ) -> ReservedJobs | None:
     """Return the jobs that the idle pilot which would end one last leaves for others."""
-    others = await get_other_pilots(context, connection, own)
+    others = await get_other_pilots(context, connection, own_demand)
     if not others.quick:
         return None
     idle = [
-        pilot for pilot in await list_pilots_with_jobs(connection, others.own) if not pilot.jobs
+        pilot
+        for pilot in await list_pilots_with_jobs(connection, others.own_times)
+        if not pilot.jobs
     ]
     candidates = [
         (len(reservations), reservations[0], pilot.identity)
         for pilot in idle
-        if own.find_misfit(pilot.node) is None
-        and (reservations := others.list_reservations(pilot.identity, own))
+        if own_demand.find_misfit(pilot.node) is None
+        and (reservations := others.list_reservations(pilot.identity, own_demand))
     ]
     if not candidates:
         return None
@@ -96,14 +98,14 @@ async def _find_reserved_jobs(
 
 
 async def _list_untrusted_pilots(
-    context: WmsContext, connection: Connection, own: Demand
+    context: WmsContext, connection: Connection, own_demand: Demand
 ) -> list[str]:
     pilot_limits = await context.pilot_limits.get(None, lambda: find_failing_pilots(connection))
-    failing = pilot_limits.get(WorkKind(own.template, own.step), {})
+    failing = pilot_limits.get(WorkKind(own_demand.template, own_demand.step), {})
     identities = [identity for identity, limit in failing.items() if limit is PilotLimit.NONE]
     pilots = await list_pilots_with_jobs(connection, identities) if identities else []
     return sorted(
-        pilot.identity.in_words for pilot in pilots if own.find_misfit(pilot.node) is None
+        pilot.identity.in_words for pilot in pilots if own_demand.find_misfit(pilot.node) is None
     )
 
 

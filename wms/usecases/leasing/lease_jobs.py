@@ -69,13 +69,13 @@ async def lease_jobs(
     pilot: UUID,
     request: LeaseRequest,
     *,
-    connected: Callable[[], Awaitable[bool]] | None = None,
+    is_connected: Callable[[], Awaitable[bool]] | None = None,
 ) -> LeaseResult:
     """Lease ready jobs to the pilot, each with a new attempt number.
 
     If no job is ready, it waits up to ``request.wait`` seconds or until the process stops. Before
-    each further look it asks ``connected`` whether the pilot still listens. A pilot that drains, is
-    lost or has signed off gets only ``drain``.
+    each further look it asks ``is_connected`` whether the pilot still listens. A pilot that drains,
+    is lost or has signed off gets only ``drain``.
 
     The pilot may be reserved for a task whose jobs have waited long for capacity. An idle pilot
     without a reservation may get duplicate attempts (``start_duplicate_attempts``). A pilot that
@@ -120,7 +120,7 @@ async def lease_jobs(
             context.metrics.lease_seconds.observe(loop.time() - started)
             return result
         await context.signal.wait(version, seconds=min(remaining, context.rules.poll_period))
-        if connected is not None and not await connected():
+        if is_connected is not None and not await is_connected():
             return result
 
 
@@ -149,7 +149,7 @@ async def _lease_in_order(
     if context.policy.weighs_priority:
         runnable = subtract_priorities(runnable)
     kinds = await choose_kinds(
-        context, connection, runnable, request.loaded, placed=pilot_row.placed_kind
+        context, connection, runnable, request.loaded, placed_kind=pilot_row.placed_kind
     )
     chosen = sort_demands(runnable, kinds, first=pilot_row.to_load)
     for demand in capacity.select_demands(chosen, pilot):

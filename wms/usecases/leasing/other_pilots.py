@@ -20,12 +20,12 @@ class OtherPilots:
     """The pilots of a kind of work.
 
     Attributes:
-        own: Statistics of the kind of work, by pilot.
+        own_times: Statistics of the kind of work, by pilot.
         quick: Pilots that may end a job before a slower one; none if all take about as long.
         works: Statistics of all kinds of work that these pilots have.
     """
 
-    own: Mapping[PilotIdentity, PilotTimes]
+    own_times: Mapping[PilotIdentity, PilotTimes]
     quick: Sequence[PilotWithJobs] = ()
     works: TimesByWork | None = None
 
@@ -34,7 +34,7 @@ class OtherPilots:
 
         A pilot without known times leaves nothing to others.
         """
-        own_times = self.own.get(identity)
+        own_times = self.own_times.get(identity)
         if own_times is None or not own_times.timed:
             return []
         others = (
@@ -43,14 +43,14 @@ class OtherPilots:
             if pilot.identity != identity and demand.find_misfit(pilot.node) is None
         )
         return find_reservations(
-            own_times.typical, others, ready=demand.ready, waited=demand.waited
+            own_times.typical, others, ready=demand.ready, waited_seconds=demand.waited
         )
 
     def _describe_busy_pilot(self, pilot: PilotWithJobs) -> BusyPilot:
         remaining = [(job, self._estimate_remaining(job, pilot.identity)) for job in pilot.jobs]
         return BusyPilot(
             pilot.pilot,
-            self.own[pilot.identity].typical,
+            self.own_times[pilot.identity].typical,
             [seconds for job, seconds in remaining if job.runs],
             [seconds for job, seconds in remaining if not job.runs],
         )

@@ -48,7 +48,7 @@ async def renew_leases(context: WmsContext, pilot: UUID, heartbeat: Heartbeat) -
         pilot_row = await touch_pilot(connection, pilot)
         if heartbeat.loaded or heartbeat.trouble or pilot_row.has_reported_state:
             await set_reported_state(
-                connection, pilot, loaded=heartbeat.loaded, trouble=heartbeat.trouble
+                connection, pilot, loaded_workers=heartbeat.loaded, trouble=heartbeat.trouble
             )
     commands: list[Command] = []
     if tokens:
@@ -58,8 +58,8 @@ async def renew_leases(context: WmsContext, pilot: UUID, heartbeat: Heartbeat) -
             leases = await extend_leases(
                 connection,
                 pilot=pilot,
-                running=running,
-                waiting=waiting,
+                running_jobs=running,
+                waiting_jobs=waiting,
                 lease=context.rules.lease_duration,
             )
             renewed = {(lease.id, lease.attempt) for lease in leases}
@@ -149,13 +149,13 @@ async def _stop_overdue(
 
 
 async def _list_commands(
-    connection: Connection, pilot: UUID, lost: list[JobToken]
+    connection: Connection, pilot: UUID, lost_jobs: list[JobToken]
 ) -> list[Command]:
-    if not lost:
+    if not lost_jobs:
         return []
-    holders = await list_job_holders(connection, [job.id for job in lost])
+    holders = await list_job_holders(connection, [job.id for job in lost_jobs])
     commands: list[Command] = []
-    for job in lost:
+    for job in lost_jobs:
         holder = holders.get((job.id, job.attempt))
         token = JobToken(id=job.id, attempt=job.attempt)
         if holder is not None and holder.pilot == pilot:

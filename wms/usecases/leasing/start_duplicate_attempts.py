@@ -108,7 +108,7 @@ def _list_candidates(
         seconds = estimate_gain(
             job.ran,
             times.get(job.identity),
-            requesting=times.get(identity),
+            requesting_times=times.get(identity),
             anywhere=stragglers.anywhere.get(job.work),
         )
         if seconds is not None and job.pilot != pilot:

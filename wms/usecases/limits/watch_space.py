@@ -99,22 +99,24 @@ async def _record_spaces(
 
 
 async def _report_freed(
-    context: WmsContext, dms: DmsClient, waiting: Mapping[str, str | None]
+    context: WmsContext, dms: DmsClient, waiting_storages: Mapping[str, str | None]
 ) -> None:
     """Tell the DMS about storages that no more tasks wait for."""
-    for url in context.space_needed.keys() - waiting.keys():
+    for url in context.space_needed.keys() - waiting_storages.keys():
         await _request_space(dms, context.space_needed.pop(url), None)
-    context.space_needed.update({url: name for url, name in waiting.items() if name is not None})
+    context.space_needed.update(
+        {url: name for url, name in waiting_storages.items() if name is not None}
+    )
 
 
 async def _request_space(
-    dms: DmsClient, name: str | None, needed: int | None
+    dms: DmsClient, name: str | None, needed_bytes: int | None
 ) -> StorageSpace | None:
     """Return the free space of the storage, or None if the DMS does not answer."""
     if name is None:
         return StorageSpace(free=None)
     try:
-        return await dms.report_needed_space(name, needed)
+        return await dms.report_needed_space(name, needed_bytes)
     except NotFound:  # the storage is gone
         return StorageSpace(free=None)
     except ServiceError as error:

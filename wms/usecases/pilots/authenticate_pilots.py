@@ -20,7 +20,7 @@ class RevokedSites:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._revoked = frozenset[UUID]()
+        self._revoked_sites = frozenset[UUID]()
         self._fetched_at = -CACHE_SECONDS
         self._lock = asyncio.Lock()
 
@@ -30,18 +30,20 @@ class RevokedSites:
             if time.monotonic() - self._fetched_at >= CACHE_SECONDS:
                 fetched_at = time.monotonic()
                 async with self._database.connection() as connection:
-                    self._revoked = await list_revoked_sites(connection)
+                    self._revoked_sites = await list_revoked_sites(connection)
                 self._fetched_at = fetched_at
-        return site in self._revoked
+        return site in self._revoked_sites
 
 
 class PilotAuthenticator:
     """Authenticator of pilots; ``own`` authenticates the tokens that pilots were given."""
 
-    def __init__(self, database: Database, own: PilotTokens, revoked: RevokedSites) -> None:
+    def __init__(
+        self, database: Database, own_tokens: PilotTokens, revoked_sites: RevokedSites
+    ) -> None:
         self._database = database
-        self._own = own
-        self._revoked = revoked
+        self._own_tokens = own_tokens
+        self._revoked_sites = revoked_sites
 
     async def principal(self, token: str) -> Principal | None:
         """Return the pilot of the token, or None if the token is unknown.
@@ -51,8 +53,12 @@ class PilotAuthenticator:
         """
         if token.startswith(SITE_TOKEN_PREFIX):
             return await self._authenticate_enrolling(token)
-        caller = await self._own.principal(token)
-        if isinstance(caller, PilotCaller) and caller.site and await self._revoked.has(caller.site):
+        caller = await self._own_tokens.principal(token)
+        if (
+            isinstance(caller, PilotCaller)
+            and caller.site
+            and await self._revoked_sites.has(caller.site)
+        ):
             raise Unauthenticated("the site of this pilot was revoked")
         return caller
 

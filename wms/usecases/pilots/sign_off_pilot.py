@@ -15,7 +15,9 @@ from wms.usecases.reports.decide_retry import AttemptFacts, decide_verdict
 from wms.usecases.reports.settle_attempts import settle_attempts
 
 
-async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[JobToken]) -> None:
+async def sign_off_pilot(
+    context: WmsContext, pilot: UUID, returned_jobs: Sequence[JobToken]
+) -> None:
     """Record that the pilot is gone, and make the jobs that it returns ready at once.
 
     The return does not count against the jobs. Its other jobs wait until their leases expire,
@@ -25,7 +27,7 @@ async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[Jo
     Raises:
         NotFound: The pilot has not registered.
     """
-    tokens = {(job.id, job.attempt) for job in filter_valid_tokens(returned)}
+    tokens = {(job.id, job.attempt) for job in filter_valid_tokens(returned_jobs)}
     ids = [job_id for job_id, _ in tokens]
     outcome = AttemptOutcome.RETURNED
     async with context.database.transaction() as transaction:

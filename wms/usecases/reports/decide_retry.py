@@ -48,7 +48,7 @@ def decide_verdict(
     end: AttemptFacts,
     *,
     max_node_losses: int,
-    largest: LargestNode = LargestNode(),
+    largest_node: LargestNode = LargestNode(),
 ) -> RetryDecision:
     """Apply the retry rules to the end of an attempt at a job.
 
@@ -84,8 +84,8 @@ def decide_verdict(
                 max_node_losses,
                 task.retry_also,
                 cached_task.temporary_codes,
-                largest.ram,
-                largest.gpu,
+                largest_node.ram,
+                largest_node.gpu,
             )
             return decide_after_error(
                 end.error or ErrorClass.INTERNAL, history, limits, exit_code=end.exit_code

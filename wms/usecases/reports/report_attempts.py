@@ -90,7 +90,7 @@ async def _apply_reports(
                 cached_tasks[job.task_uid],
                 job,
                 first[key],
-                locked=locked[job.task_uid],
+                locked_task=locked[job.task_uid],
                 report_context=report_context,
                 fault=faults.get(key),
             )
@@ -141,7 +141,7 @@ class _ReportContext:
 class _Nodes:
     """The node of the pilot that reports, and the nodes of active pilots."""
 
-    own: PilotNode
+    own_node: PilotNode
     active: Sequence[PilotNode]
 
 
@@ -188,7 +188,7 @@ def _build_ended_attempt(
     job: JobInFlight,
     report: AttemptReport,
     *,
-    locked: LockedTask,
+    locked_task: LockedTask,
     report_context: _ReportContext,
     fault: str | None,
 ) -> EndedAttempt:
@@ -210,7 +210,9 @@ def _build_ended_attempt(
                 inputs=job.inputs,
                 merged_before=cached_task.task.parts_uid is not None and get_level(job.seq) > 0,
             )
-            files += place_files(cached_task.task, new_files, seq=job.seq, only_seq=locked.only_seq)
+            files += place_files(
+                cached_task.task, new_files, seq=job.seq, only_seq=locked_task.only_seq
+            )
     except InvalidReport as invalid:
         outcome, error, message = AttemptOutcome.FAILED, invalid.error, invalid.message
         if invalid.error is not ErrorClass.INTERNAL:
@@ -222,7 +224,7 @@ def _build_ended_attempt(
             outcome, message = AttemptOutcome.RETURNED, f"handed back: {job.stopping}"
     outcome, error = _normalise(outcome, error)
     verdict = _decide_verdict(
-        cached_task, job, report, ended=(outcome, error), report_context=report_context
+        cached_task, job, report, ended_with=(outcome, error), report_context=report_context
     )
     return EndedAttempt(
         job=job,
@@ -260,31 +262,35 @@ def _decide_verdict(
     job: JobInFlight,
     report: AttemptReport,
     *,
-    ended: tuple[AttemptOutcome, ErrorClass | None],
+    ended_with: tuple[AttemptOutcome, ErrorClass | None],
     report_context: _ReportContext,
 ) -> RetryDecision:
     """Return the verdict on the job for this outcome and error class."""
-    peak, full_gpu, largest = report.peak_memory, report.gpu_memory or None, LargestNode()
+    peak, full_gpu, largest_node = report.peak_memory, report.gpu_memory or None, LargestNode()
     if (nodes := report_context.nodes) is not None:
         needs = cached_task.task.needs
         # A pilot's figures are limited to what its own node has.
-        peak = None if peak is None else min(peak, nodes.own.resources.ram)
+        peak = None if peak is None else min(peak, nodes.own_node.resources.ram)
         if full_gpu is not None and needs.gpus is not None:
-            part = find_largest_gpu_part(needs.gpus.with_memory(job.gpu_memory), nodes.own)
+            part = find_largest_gpu_part(needs.gpus.with_memory(job.gpu_memory), nodes.own_node)
             full_gpu = int(min(full_gpu, part))
-        largest = LargestNode(
+        largest_node = LargestNode(
             find_largest_ram(needs, nodes.active),
             None if full_gpu is None else find_largest_gpu(needs, nodes.active),
         )
     end = AttemptFacts(
-        *ended,
+        *ended_with,
         report.exit_code,
         peak,
         full_gpu,
         waits_for_storage=find_full_storage(cached_task.task, report) is not None,
     )
     return decide_verdict(
-        cached_task, job, end, max_node_losses=report_context.max_node_losses, largest=largest
+        cached_task,
+        job,
+        end,
+        max_node_losses=report_context.max_node_losses,
+        largest_node=largest_node,
     )
 
 

@@ -115,9 +115,9 @@ async def _lock(transaction: Transaction, uid: UUID) -> _Locked:
     return _Locked(task, after.last_grouped)
 
 
-async def _retry(transaction: Transaction, locked: _Locked, job_id: int | None) -> int:
-    task, uid = locked.task, locked.task.uid
-    jobs = await reset_jobs(transaction.connection, uid, job=job_id, above=locked.last_grouped)
+async def _retry(transaction: Transaction, locked_task: _Locked, job_id: int | None) -> int:
+    task, uid = locked_task.task, locked_task.task.uid
+    jobs = await reset_jobs(transaction.connection, uid, job=job_id, above=locked_task.last_grouped)
     if not jobs:
         return 0
     failed = [job.error_class for job in jobs if job.state is JobState.FAILED]

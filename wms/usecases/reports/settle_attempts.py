@@ -42,12 +42,13 @@ class RowLockLost(Exception):
     The transaction is rolled back.
     """
 
-    def __init__(self, expected: int, moved: int) -> None:
+    def __init__(self, expected_count: int, moved_count: int) -> None:
         super().__init__(
-            f"{moved} of {expected} attempts could be ended, all under the lock of their tasks"
+            f"{moved_count} of {expected_count} attempts could be ended, all under the lock"
+            " of their tasks"
         )
-        self.expected = expected
-        self.moved = moved
+        self.expected_count = expected_count
+        self.moved_count = moved_count
 
 
 @dataclass(slots=True)
@@ -56,13 +57,13 @@ class SettlementEffects:
 
     Attributes:
         delays: Seconds until jobs are ready again.
-        ended: Ends of tasks.
+        task_endings: Ends of tasks.
         has_more_entries: Tasks have more entries to put into groups.
         jobs: Number of jobs made of the files of the attempts.
     """
 
     delays: set[float] = field(default_factory=set)
-    ended: list[TaskEnding] = field(default_factory=list)
+    task_endings: list[TaskEnding] = field(default_factory=list)
     has_more_entries: bool = False
     jobs: int = 0
     attempts: Sequence[EndedAttempt] = ()
@@ -74,10 +75,11 @@ class SettlementEffects:
             context.signal.ready_in(delay)
         if self.jobs:
             context.signal.ready()
-        if self.has_more_entries or self.ended:  # downstream of an ended task all files exist now
+        # Downstream of an ended task, all files exist now.
+        if self.has_more_entries or self.task_endings:
             context.signal.wake_splitting()
         context.ends.add(self.ends)
-        for decided in self.ended:
+        for decided in self.task_endings:
             context.metrics.tasks_ended.labels(decided.state).inc()
         ends = Counter((attempt.outcome, attempt.error or "") for attempt in self.attempts)
         for (outcome, error), number in ends.items():
@@ -86,7 +88,7 @@ class SettlementEffects:
 
 async def settle_attempts(
     transaction: Transaction,
-    locked: Mapping[UUID, LockedTask],
+    locked_tasks: Mapping[UUID, LockedTask],
     *,
     cached_tasks: Mapping[UUID, CachedTask],
     attempts: Sequence[EndedAttempt],
@@ -115,7 +117,7 @@ async def settle_attempts(
     final_attempts = [attempt for attempt in attempts if not attempt.leaves_job_in_flight]
     _require_moves(final_attempts)
     changes = {
-        uid: _Change.of(locked[uid], ended) for uid, ended in _group_by_task(attempts).items()
+        uid: _Change.of(locked_tasks[uid], ended) for uid, ended in _group_by_task(attempts).items()
     }
     await _end_in_database(
         transaction.connection,
@@ -133,12 +135,12 @@ async def settle_attempts(
     new_jobs = await start_downstream_jobs(
         transaction.connection,
         ended,
-        registered={uid: change.registered for uid, change in changes.items()},
-        locked=locked.values(),
+        registered_counts={uid: change.registered_counts for uid, change in changes.items()},
+        locked_tasks=locked_tasks.values(),
         cached_tasks=cached_tasks,
     )
     effects.jobs, effects.has_more_entries = new_jobs.jobs, new_jobs.more
-    release_files(transaction, ended, locked=locked, cached_tasks=cached_tasks)
+    release_files(transaction, ended, locked_tasks=locked_tasks, cached_tasks=cached_tasks)
     for uid, change in changes.items():
         await _conclude_task(transaction, change, cached_tasks[uid], effects)
     if effects.jobs or 0.0 in effects.delays:
@@ -242,7 +244,7 @@ async def _conclude_task(
     if decided is not None and await end_task(
         transaction, cached_task, decided, files=change.files
     ):
-        effects.ended.append(decided)
+        effects.task_endings.append(decided)
         return
     for dataset, files in change.files.items():
         send_file_registrations(transaction, cached_task, dataset=dataset, files=files)
@@ -256,7 +258,7 @@ class _Change:
     deltas: Counter[JobState]
     failed_attempts: int
     errors: Counter[str]
-    registered: Counter[str]
+    registered_counts: Counter[str]
     files: dict[UUID, list[NewFile]]
     last_error: str
     attempts: Sequence[EndedAttempt]
@@ -287,14 +289,14 @@ class _Change:
                 change.last_error = _describe_failure(attempt)
             for dataset, file in attempt.files:
                 change.files[dataset].append(file)
-                change.registered[str(dataset)] += 1
+                change.registered_counts[str(dataset)] += 1
         return change
 
     @property
     def task_change(self) -> TaskChange:
         """The changes as they are stored."""
         return TaskChange(
-            self.task.uid, self.deltas, self.failed_attempts, self.errors, self.registered
+            self.task.uid, self.deltas, self.failed_attempts, self.errors, self.registered_counts
         )
 
     def decide_ending(self, cached_task: CachedTask, *, grown: int) -> TaskEnding | None:

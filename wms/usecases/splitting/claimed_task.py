@@ -50,10 +50,10 @@ async def fail(
     announce(context, ended)
 
 
-def announce(context: WmsContext, ended: TaskEnding | None) -> None:
+def announce(context: WmsContext, task_ending: TaskEnding | None) -> None:
     """Count the ended task and wake its downstream tasks; call it after the commit."""
-    if ended is not None:
-        context.metrics.tasks_ended.labels(ended.state).inc()
+    if task_ending is not None:
+        context.metrics.tasks_ended.labels(task_ending.state).inc()
         context.signal.wake_splitting()
 
 

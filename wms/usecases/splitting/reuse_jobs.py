@@ -126,7 +126,9 @@ class FinishedJobReuse:
         return ReusedJobs(jobs, files)
 
     async def _find_missing(
-        self, files_by_port: Mapping[str, Mapping[int, Sequence[File]]], finished: Collection[int]
+        self,
+        files_by_port: Mapping[str, Mapping[int, Sequence[File]]],
+        finished_seqs: Collection[int],
     ) -> set[int]:
         """Return the numbers of finished jobs of which a file is not as it was registered.
 
@@ -138,7 +140,7 @@ class FinishedJobReuse:
             for of_port in files_by_port.values()
             for seq, of_job in of_port.items()
             for file in of_job
-            if seq in finished and not file.released
+            if seq in finished_seqs and not file.released
         ]
         missing = set[int]()
         if not self._checks_outputs:

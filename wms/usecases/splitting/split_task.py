@@ -210,10 +210,10 @@ async def _make_joined_jobs(
     drafts: list[JobDraft] = []
 
     async def add(*, last: bool) -> int:
-        highest = _require_order(drafts, last_seq, dataset)
-        place = SplitPlace(last_seq=highest)
+        highest_seq = _require_order(drafts, last_seq, dataset)
+        place = SplitPlace(last_seq=highest_seq)
         await _add_page(context, claim, cached_task, drafts, place=place, last=last, before=before)
-        return highest
+        return highest_seq
 
     draft_stream = read_drafts(
         dms, cached_task.task, datasets, page=page, released=before is not None
@@ -321,7 +321,9 @@ def _count_files_per_job(task: Task, page: int) -> int:
     return task.groups.files or (page if task.groups.bytes is None else 1)
 
 
-async def _begin(context: WmsContext, claim: SplitClaim, shared: Sequence[InputFile]) -> None:
+async def _begin(
+    context: WmsContext, claim: SplitClaim, shared_inputs: Sequence[InputFile]
+) -> None:
     async with context.database.connection() as connection:
-        if not await begin_splitting(connection, claim, shared=shared):
+        if not await begin_splitting(connection, claim, shared_inputs=shared_inputs):
             raise SplitClaimLost

@@ -13,8 +13,8 @@ from wms.db.tasks.quotas import WAITING
 class TooManyReadyJobs(Exception):
     """A quota permits no more ready jobs for now."""
 
-    def __init__(self, reached: ReachedQuota) -> None:
-        super().__init__(f"{reached}: more are created as these are leased")
+    def __init__(self, reached_quota: ReachedQuota) -> None:
+        super().__init__(f"{reached_quota}: more are created as these are leased")
 
 
 async def count_allowed_jobs(

@@ -57,4 +57,6 @@ async def list_unschedulable(
 
 async def _read_supply(context: WmsContext, connection: Connection) -> NodeSupply:
     present = await list_present_nodes(connection)
-    return NodeSupply(present.nodes, present.newest, context.launchable, context.rules.fit_grace)
+    return NodeSupply(
+        present.nodes, present.newest_age, context.launchable, context.rules.fit_grace
+    )

@@ -1,1 +1,1 @@
-"""Commands about chains, their tasks and jobs."""
+"""Commands about chains: their start, progress, results, statistics and notices."""

@@ -8,18 +8,18 @@ from uuid import uuid4
 import typer
 
 from sluice.cli.commands.chains.chain_watch import watch
-from sluice.cli.commands.chains.get import get_chain
+from sluice.cli.commands.chains.get_results import get_chain
+from sluice.cli.confirmation import Confirmation, with_confirmation
 from sluice.cli.connection import Connection
-from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
-from sluice.cli.lookup import (
+from sluice.cli.job_orders.parameters import key_values, read_parameters, require_dataset
+from sluice.cli.object_lookup import (
     describe_chain,
     resolve_chain,
     resolve_chain_uid,
     resolve_dataset_uid,
     resolve_template,
 )
-from sluice.cli.moments import local_time
 from sluice.cli.options import (
     AfterOption,
     ChainArgument,
@@ -29,8 +29,8 @@ from sluice.cli.options import (
     RankOption,
 )
 from sluice.cli.output import err, out, print_json, print_next_page_hint, print_table
-from sluice.cli.parameters import key_values, read_parameters, require_dataset
 from sluice.cli.system import System, with_system
+from sluice.cli.times import local_time
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.clients.chain_filters import ChainFilters
 from sluice.contracts.chains.chains import (
@@ -309,10 +309,10 @@ def rank(system: System, chain: ChainArgument, rank: RankArgument) -> None:
 
 @app.command("cancel")
 @with_system
-@with_consent
+@with_confirmation
 def cancel(
     system: System,
-    consent: Consent,
+    confirmation: Confirmation,
     chain: ChainArgument,
 ) -> None:
     """Cancel a chain and its running tasks. Its input stays.
@@ -322,7 +322,7 @@ def cancel(
     target = system.ask(lambda c: resolve_chain(c, chain))
     if not target.state.final:  # otherwise, the system refuses and says why
         work = "the work of its running jobs is lost"
-        consent.require(f"cancel chain {describe_chain(target)}: {work}")
+        confirmation.require(f"cancel chain {describe_chain(target)}: {work}")
     reply = system.ask(lambda c: c.operator.cancel_chain(target.uid))
     system.answer(
         reply,
@@ -333,10 +333,10 @@ def cancel(
 @app.command("delete")
 @app.command("discard")
 @with_system
-@with_consent
+@with_confirmation
 def discard(
     system: System,
-    consent: Consent,
+    confirmation: Confirmation,
     chain: ChainArgument,
 ) -> None:
     """Delete the data of a chain once it has ended.
@@ -352,7 +352,7 @@ def discard(
             "its outputs, its logs except those of steps with failed jobs, and its input unless"
             " the template keeps it"
         )
-    consent.require(f"delete the data of chain {describe_chain(target)}: {what}")
+    confirmation.require(f"delete the data of chain {describe_chain(target)}: {what}")
     reply = system.ask(lambda c: c.operator.discard_chain(target.uid))
     when = "now" if reply.state.final else f"when it has ended; it is {reply.state.value}"
     before = " (it was deleted before)" if target.discarded else ""

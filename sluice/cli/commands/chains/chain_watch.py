@@ -9,7 +9,7 @@ from uuid import UUID
 import typer
 
 from sluice.cli.connection import Connection
-from sluice.cli.lookup import resolve_chain_uid
+from sluice.cli.object_lookup import resolve_chain_uid
 from sluice.cli.options import ChainArgument
 from sluice.cli.output import err, print_json
 from sluice.cli.system import System, with_system
@@ -80,11 +80,11 @@ async def follow_with_bars(
 
     ``for_nodes`` is passed to ``follow_chain``.
     """
-    latest: list[ChainTask] = []
+    latest_tasks: list[ChainTask] = []
     with StepBars() as progress:
 
         def show_progress(now: Chain, tasks: Sequence[ChainTask]) -> None:
-            latest[:] = tasks
+            latest_tasks[:] = tasks
             if not quiet:
                 progress.show(now, tasks)
 
@@ -99,7 +99,7 @@ async def follow_with_bars(
             on_outage=err.print,
             for_nodes=for_nodes,
         )
-    return chain, latest
+    return chain, latest_tasks
 
 
 def system_options(system: System) -> list[str]:
@@ -109,9 +109,9 @@ def system_options(system: System) -> list[str]:
     return ["--home", str(system.home)] if system.home != DEFAULT_HOME else []
 
 
-def print_failures(failed: Sequence[tuple[str, Job]], where: Sequence[str]) -> None:
+def print_failures(failed_jobs: Sequence[tuple[str, Job]], where: Sequence[str]) -> None:
     """Print each failed job with its step, and the commands that show the first few logs."""
-    for number, (step, job) in enumerate(failed):
+    for number, (step, job) in enumerate(failed_jobs):
         why = job.message or job.error_class or "no reason is known"
         err.print(f"  step {step}, job {job.id}{in_parentheses(job.inputs)}: {why}")
         if number < _LOGS_NAMED:

@@ -21,8 +21,16 @@ from sluice.cli.commands.chains.chain_watch import (
     print_next_commands,
     system_options,
 )
+from sluice.cli.commands.chains.run_system import provide_system
 from sluice.cli.connection import Connection, connected
 from sluice.cli.errors import plain_errors
+from sluice.cli.job_orders.added_requirements import add_requirements
+from sluice.cli.job_orders.parameters import (
+    ParameterInput,
+    key_values,
+    read_parameters,
+    require_dataset,
+)
 from sluice.cli.options import (
     EntryOrder,
     GroupOption,
@@ -32,10 +40,7 @@ from sluice.cli.options import (
     RankOption,
     RecursiveOption,
 )
-from sluice.cli.order_requirements import add_requirements
 from sluice.cli.output import err, print_files, print_json
-from sluice.cli.parameters import ParameterInput, key_values, read_parameters, require_dataset
-from sluice.cli.run_system import provide_system
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import (
     TemplateFiles,
@@ -199,11 +204,13 @@ def _run_workflow(system: System, arguments: _Arguments) -> bool:
         except KeyboardInterrupt:
             for leased in chains:
                 print_next_commands(
-                    leased.chain, system, folder=arguments.folder, ends_with_us=target.ours
+                    leased.chain, system, folder=arguments.folder, ends_with_us=target.ends_with_us
                 )
             raise
         except Terminated as ended:
-            ended.consequence = _describe_consequence(chains, arguments.where, is_ours=target.ours)
+            ended.consequence = _describe_consequence(
+                chains, arguments.where, is_ours=target.ends_with_us
+            )
             raise
 
 
@@ -376,7 +383,7 @@ async def _finish(
         with name_chain_in_errors(chain.uid, arguments.where):
             outputs = await fetch_results(connection, chain, folder, force=arguments.force)
             failed_files = await fetch_failed_jobs(connection, chain, failed, folder)
-            write_manifest(folder, outputs, chain=chain, failed=failures_json(failed))
+            write_manifest(folder, outputs, chain=chain, failed_jobs=failures_json(failed))
     if arguments.as_json:
         print_json(
             {

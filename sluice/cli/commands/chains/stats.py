@@ -8,10 +8,10 @@ from uuid import UUID
 
 import typer
 
-from sluice.cli.lookup import resolve_chain_uid
-from sluice.cli.moments import parse_since
+from sluice.cli.object_lookup import resolve_chain_uid
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
+from sluice.cli.times import parse_since
 from sluice.contracts.common.numbers import format_count, seconds_text
 from sluice.contracts.jobs.times import Spread, StepTimes, WorkTimes
 from sluice.text.os_errors import os_error_sentence

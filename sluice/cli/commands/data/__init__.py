@@ -1,1 +1,1 @@
-"""Commands about data sets, periods, detector runs and storages."""
+"""Commands about data sets, periods, detector runs, storages and assets."""

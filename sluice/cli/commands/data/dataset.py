@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from sluice.cli.commands.chains.get import get_dataset
+from sluice.cli.commands.chains.get_results import get_dataset
 from sluice.cli.commands.data import dataset_match
+from sluice.cli.confirmation import Confirmation, with_confirmation
 from sluice.cli.connection import Connection
-from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
-from sluice.cli.lookup import resolve_dataset, resolve_dataset_uid, resolve_template
-from sluice.cli.moments import local_time
+from sluice.cli.job_orders.parameters import key_values
+from sluice.cli.object_lookup import resolve_dataset, resolve_dataset_uid, resolve_template
 from sluice.cli.options import (
     AfterOption,
     DatasetArgument,
@@ -24,9 +24,9 @@ from sluice.cli.options import (
     SharedArgument,
 )
 from sluice.cli.output import out, print_json, print_next_page_hint, print_table
-from sluice.cli.owners import describe_ownership
-from sluice.cli.parameters import key_values
+from sluice.cli.ownership import describe_ownership
 from sluice.cli.system import System, with_system
+from sluice.cli.times import local_time
 from sluice.cli.transfer.inputs import list_entries
 from sluice.cli.transfer.upload import upload_files
 from sluice.contracts.access.owners import Share
@@ -275,10 +275,10 @@ def close(
 
 @app.command("delete")
 @with_system
-@with_consent
+@with_confirmation
 def delete(
     system: System,
-    consent: Consent,
+    confirmation: Confirmation,
     dataset: DatasetArgument,
     *,
     force: Annotated[
@@ -296,7 +296,7 @@ def delete(
     chains.
     """
     target = system.ask(lambda c: resolve_dataset(c, dataset))
-    consent.require(
+    confirmation.require(
         f"delete data set {label(target)} ({target.uid}, {target.state}):"
         f" {format_count(target.count_files, 'file')}, {size_text(target.bytes)}"
         + (", and cancel the chains that need it" if force else "")

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from sluice.cli.moments import AtOption, EndOption, StartOption, local_time
+from sluice.cli.commands.data.end_time import set_end
+from sluice.cli.job_orders.parameters import key_values
 from sluice.cli.output import print_json, print_next_page_hint, print_table
-from sluice.cli.parameters import key_values
-from sluice.cli.span_ends import set_end
 from sluice.cli.system import System, with_system
+from sluice.cli.times import AtOption, EndOption, StartOption, local_time
 from sluice.contracts.data.runs import NewRun
 
 app = typer.Typer(

@@ -7,9 +7,9 @@ import typer
 
 from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
-from sluice.cli.moments import local_time
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
+from sluice.cli.times import local_time
 from sluice.contracts.common.numbers import size_text
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import NewStorage, Storage, Watermarks

@@ -7,13 +7,13 @@ from typing import Annotated
 import httpx
 import typer
 
+from sluice.cli.commands.human_tasks.human_step_lookup import find_device, find_link, get_step_key
+from sluice.cli.confirmation import Confirmation, with_confirmation
 from sluice.cli.connection import Connection
-from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
-from sluice.cli.human_steps import find_device, find_link, get_step_key
-from sluice.cli.moments import local_time
 from sluice.cli.output import out, print_json, print_table
 from sluice.cli.system import System, with_system
+from sluice.cli.times import local_time
 from sluice.contracts.common.states import DeviceState
 from sluice.contracts.human_tasks.ask import MAX_LINK_DAYS
 from sluice.contracts.human_tasks.supervision import (
@@ -140,10 +140,10 @@ def list_links(
 
 @app.command("end")
 @with_system
-@with_consent
+@with_confirmation
 def end_link(
     system: System,
-    consent: Consent,
+    confirmation: Confirmation,
     link: Annotated[
         str, typer.Argument(metavar="LINK", help="The uid of the link, or its beginning.")
     ],
@@ -153,7 +153,7 @@ def end_link(
     Their answers still count.
     """
     uid = system.ask(lambda c: find_link(c, link))
-    consent.require(f"end link {uid}: it will admit nobody")
+    confirmation.require(f"end link {uid}: it will admit nobody")
     system.ask(lambda c: c.operator.end_ask_link(uid))
     system.answer({"ended": str(uid)}, f"link {str(uid)[:8]} is closed")
 
@@ -199,16 +199,20 @@ def list_devices(
 
 @app.command("exclude")
 @with_system
-@with_consent
+@with_confirmation
 def exclude(
-    system: System, consent: Consent, browser: BrowserArgument, *, reason: ReasonOption = ""
+    system: System,
+    confirmation: Confirmation,
+    browser: BrowserArgument,
+    *,
+    reason: ReasonOption = "",
 ) -> None:
     """Exclude a browser and revoke all its answers, which no longer count.
 
     Items on which too few others agree are asked again. What a chain has been given stays.
     """
     uid = system.ask(lambda c: find_device(c, browser))
-    consent.require(f"revoke all answers of browser {uid}")
+    confirmation.require(f"revoke all answers of browser {uid}")
     _set(system, str(uid), DeviceState.EXCLUDED, reason)
 
 

@@ -1,1 +1,1 @@
-"""Commands that set up, start and inspect an installation."""
+"""Commands that set up, start and inspect an installation, and its queues of messages."""

@@ -256,11 +256,11 @@ def _sandbox(reason: str | None) -> MachineFinding:
     if reason is None:
         return MachineFinding("sandbox", Severity.OK, "bubblewrap, in namespaces")
     required = os.environ.get("SLUICE_PILOT_SANDBOX") == "required"
-    todo = "allow namespaces" if shutil.which("bwrap") else "install bubblewrap"
+    remedy = "allow namespaces" if shutil.which("bwrap") else "install bubblewrap"
     follows = (
-        f"pilots do not start, because SLUICE_PILOT_SANDBOX is required: {todo}"
+        f"pilots do not start, because SLUICE_PILOT_SANDBOX is required: {remedy}"
         if required
-        else f"tools run with your rights: {todo} before you run programs of others"
+        else f"tools run with your rights: {remedy} before you run programs of others"
     )
     return MachineFinding("sandbox", Severity.ERROR if required else Severity.NOTE, reason, follows)
 
@@ -300,5 +300,5 @@ def _engines(engines: list[str], failures: dict[str, str]) -> Iterator[MachineFi
         yield MachineFinding("containers", Severity.NOTE, what, follows)
     if not failures:
         limited = "SLUICE_PILOT_CONTAINERS" in os.environ
-        todo = "see SLUICE_PILOT_CONTAINERS" if limited else "install podman"
-        yield MachineFinding("containers", Severity.NOTE, "no engine", f"{follows}: {todo}")
+        remedy = "see SLUICE_PILOT_CONTAINERS" if limited else "install podman"
+        yield MachineFinding("containers", Severity.NOTE, "no engine", f"{follows}: {remedy}")

@@ -1,1 +1,1 @@
-"""Commands about templates, tools, assets and pipelines."""
+"""Commands about templates, tools and pipelines."""

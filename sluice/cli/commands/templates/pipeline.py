@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from sluice.cli.errors import plain_errors
+from sluice.cli.job_orders.parameters import key_texts
 from sluice.cli.output import err, print_json
-from sluice.cli.parameters import key_texts
 from sluice.cli.system import System, with_system
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.templates.tools import ComposeTools

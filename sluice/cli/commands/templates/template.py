@@ -18,16 +18,16 @@ from sluice.cli.commands.templates.template_publish import (
     waiting_lines,
 )
 from sluice.cli.commands.templates.template_share import share
-from sluice.cli.commands.templates.template_trigger import trigger_lines
+from sluice.cli.commands.templates.template_trigger_description import trigger_lines
+from sluice.cli.confirmation import Confirmation, with_confirmation
 from sluice.cli.connection import Connection
-from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
-from sluice.cli.lookup import resolve_template
-from sluice.cli.moments import local_time
+from sluice.cli.object_lookup import resolve_template
 from sluice.cli.options import JsonOption, TemplateArgument
 from sluice.cli.output import err, out, print_json, print_next_page_hint, print_table
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import check_documents_exist, read_template_files
+from sluice.cli.times import local_time
 from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import Finding, NotFound, Unprocessable
 from sluice.contracts.templates.templates import (
@@ -126,13 +126,15 @@ def annotation(finding: Finding) -> str:
     )
 
 
-def _print_stored(stored: Template, warnings: list[Finding], *, as_json: bool, note: str) -> None:
+def _print_stored(
+    stored_template: Template, warnings: list[Finding], *, as_json: bool, note: str
+) -> None:
     if as_json:
-        print_json(stored)
+        print_json(stored_template)
         return
     for finding in warnings:
         out.print(str(finding))
-    out.print(f"{stored.name}, version {stored.version}{note}")
+    out.print(f"{stored_template.name}, version {stored_template.version}{note}")
 
 
 @app.command("list")
@@ -360,10 +362,10 @@ def enable(
 
 @app.command("delete")
 @with_system
-@with_consent
+@with_confirmation
 def delete(
     system: System,
-    consent: Consent,
+    confirmation: Confirmation,
     name: TemplateArgument,
     *,
     force: Annotated[
@@ -379,13 +381,13 @@ def delete(
     """
     run = _run_id(name)
     if run is None:
-        newest = system.ask(lambda c: resolve_template(c, name))
-        consent.require(
-            f"delete template {name} with all its versions ({newest.version} is the newest): it"
-            " no longer matches data sets"
+        newest_template = system.ask(lambda c: resolve_template(c, name))
+        confirmation.require(
+            f"delete template {name} with all its versions ({newest_template.version} is the"
+            " newest): it no longer matches data sets"
         )
     else:
-        consent.require(f"delete the template {name}, which came with a run")
+        confirmation.require(f"delete the template {name}, which came with a run")
     system.ask(
         lambda c: (
             c.operator.delete_run_template(run)

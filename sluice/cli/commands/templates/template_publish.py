@@ -98,13 +98,13 @@ def _publish(
     if dry_run:
         return
     if not changes.nothing and not sure:
-        _require_consent(changes)
+        _require_confirmation(changes)
     replaced = new.model_copy(update={"replaces": changes.before or 0})
     stored = system.ask(
         lambda c: _name_refused_files(template_files, c.operator.store_template(replaced))
     )
     waiting = 0 if system.as_json else system.ask(lambda c: count_unmatched(c, stored))
-    _print_stored(stored, changes, waiting=waiting, as_json=system.as_json)
+    _print_stored(stored, changes, waiting_datasets=waiting, as_json=system.as_json)
 
 
 def show_changes(changes: TemplateChanges, files: TemplateFiles) -> None:
@@ -142,7 +142,7 @@ def _styled(line: str) -> Text:
     )
 
 
-def _require_consent(changes: TemplateChanges) -> None:
+def _require_confirmation(changes: TemplateChanges) -> None:
     effect = (
         "It is disabled, and stays so."
         if changes.disabled
@@ -179,12 +179,12 @@ def name_file_as_written(finding: Finding, files: TemplateFiles) -> Finding:
     return finding.model_copy(update={"file": files.display_path(finding.file)})
 
 
-async def count_unmatched(connection: Connection, stored: Template) -> int:
+async def count_unmatched(connection: Connection, stored_template: Template) -> int:
     """Return how many unmatched data sets a template would take, or 0 if this is unknown."""
     try:
         return (
-            (await connection.operator.list_unmatched(template=stored.name)).total or 0
-            if stored.plan.match
+            (await connection.operator.list_unmatched(template=stored_template.name)).total or 0
+            if stored_template.plan.match
             else 0
         )
     except ServiceError:
@@ -192,34 +192,35 @@ async def count_unmatched(connection: Connection, stored: Template) -> int:
 
 
 def _print_stored(
-    stored: Template, changes: TemplateChanges, *, waiting: int, as_json: bool
+    stored_template: Template, changes: TemplateChanges, *, waiting_datasets: int, as_json: bool
 ) -> None:
     if as_json:
-        print_json(stored)
+        print_json(stored_template)
         return
     out.print(
-        f"{stored.name}, version"
-        f" {stored.version}{' already: nothing was changed' if changes.nothing else ''}"
+        f"{stored_template.name}, version"
+        f" {stored_template.version}{' already: nothing was changed' if changes.nothing else ''}"
     )
-    if stored.disabled_at:
+    if stored_template.disabled_at:
         out.print(
-            f"it is disabled: nothing goes through it until `sluice template enable {stored.name}`"
+            "it is disabled: nothing goes through it until"
+            f" `sluice template enable {stored_template.name}`"
         )
-    for line in waiting_lines(stored.name, waiting):
+    for line in waiting_lines(stored_template.name, waiting_datasets):
         out.print(line)
 
 
-def waiting_lines(name: str, waiting: int) -> list[str]:
+def waiting_lines(name: str, waiting_datasets: int) -> list[str]:
     """Return lines on the unmatched data sets that a template would take."""
-    if not waiting:
+    if not waiting_datasets:
         return []
     would = (
         "data set that fitted no template would"
-        if waiting == 1
+        if waiting_datasets == 1
         else "data sets that fitted no template would"
     )
     first_line = (
-        f"{waiting} {would} be taken by it now: `sluice dataset unmatched --template {name}`"
-        " lists, and"
+        f"{waiting_datasets} {would} be taken by it now:"
+        f" `sluice dataset unmatched --template {name}` lists, and"
     )
     return [first_line, "`sluice dataset match` matches again"]

@@ -2,7 +2,7 @@
 
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import NewGroupOption, SharedArgument, TemplateArgument
-from sluice.cli.owners import describe_ownership
+from sluice.cli.ownership import describe_ownership
 from sluice.cli.system import System, with_system
 from sluice.contracts.access.owners import Share
 

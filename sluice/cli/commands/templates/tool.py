@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sluice.cli.consent import Consent, with_consent
+from sluice.cli.confirmation import Confirmation, with_confirmation
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import GroupOption
 from sluice.cli.output import err, out, print_json, print_table
@@ -79,14 +79,14 @@ def show(system: System, name: NameArgument, *, version: VersionOption = None) -
 
 @app.command("remove")
 @with_system
-@with_consent
+@with_confirmation
 def remove(
-    system: System, consent: Consent, name: NameArgument, *, version: VersionOption = None
+    system: System, confirmation: Confirmation, name: NameArgument, *, version: VersionOption = None
 ) -> None:
     """Remove a tool, or one version of it. Templates composed of it stay as they are."""
     what = name if version is None else f"{name}, version {version}"
     system.ask(lambda c: c.operator.get_tool(name, version=version))
-    consent.require(f"remove tool {what} from the library")
+    confirmation.require(f"remove tool {what} from the library")
     system.ask(lambda c: c.operator.remove_tool(name, version=version))
     system.answer({"tool": name, "version": version}, f"{what} removed")
 

@@ -122,7 +122,7 @@ def find_rule_examples(
 
 
 def draw_random_negatives(
-    others: Iterable[Path], number: int, *, known_ids: set[str], seed: int
+    other_files: Iterable[Path], number: int, *, known_ids: set[str], seed: int
 ) -> list[Example]:
     """Return a sample of ``number`` candidates of any pages, labelled as no masses.
 
@@ -130,7 +130,7 @@ def draw_random_negatives(
     """
     lines = {
         line["id"]: line
-        for path in others
+        for path in other_files
         for line in read_candidates(path)
         if line["id"] not in known_ids
     }

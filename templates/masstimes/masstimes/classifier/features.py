@@ -61,18 +61,18 @@ class Surroundings:
 
     ``before`` and ``after`` are its own line to both sides. If that line has no words, ``before``
     begins with the heading. ``heading`` is the nearest line above that has words and no numbers.
-    ``elsewhere`` is everything else.
+    ``other_words`` is everything else.
     """
 
     before: list[str]
     after: list[str]
     heading: list[str]
-    elsewhere: list[str]
+    other_words: list[str]
 
 
-def get_hour(marked: MarkedContext) -> str:
+def get_hour(marked_context: MarkedContext) -> str:
     """Return the marked hour."""
-    context, start, end = marked
+    context, start, end = marked_context
     return context[start:end]
 
 
@@ -87,21 +87,24 @@ def find_surroundings(context: str, start: int, end: int) -> Surroundings:
     return Surroundings(before, after, heading, elsewhere)
 
 
-def topic_features(marked: MarkedContext) -> list[str]:
+def topic_features(marked_context: MarkedContext) -> list[str]:
     """Return features for the purpose of the hour according to the words near it.
 
     They are repeated, because the mean of many words would hide one feature.
     """
-    context, start, _ = marked
+    context, start, _ = marked_context
     reading = find_reading(context, start)
     topic = reading.topic if reading is not None and reading.topic else "none"
     day = "no" if reading is None or reading.day == "unknown" else "a"
     return [f"@{topic}", f"@{topic} {day} day"] * _WEIGHT
 
 
-def context_features(marked: MarkedContext) -> list[str]:
+def context_features(marked_context: MarkedContext) -> list[str]:
     """Return the names of all features of a context except pairs, with repetitions."""
-    return [*word_features(find_surroundings(*marked), get_hour(marked)), *topic_features(marked)]
+    return [
+        *word_features(find_surroundings(*marked_context), get_hour(marked_context)),
+        *topic_features(marked_context),
+    ]
 
 
 def word_features(around: Surroundings, hour: str) -> list[str]:
@@ -115,7 +118,7 @@ def word_features(around: Surroundings, hour: str) -> list[str]:
             features.append(f"{side}{min(distance, 4)}{_stem(word)}")
             features.append(f"{side}{_stem(word)}")
     features.extend(f"^{_stem(word)}" for word in around.heading)
-    features.extend(f"~{_stem(word)}" for word in around.elsewhere)
+    features.extend(f"~{_stem(word)}" for word in around.other_words)
     return features
 
 

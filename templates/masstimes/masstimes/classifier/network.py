@@ -55,10 +55,10 @@ class Network:
         numbers = {word: number for number, word in enumerate(vocabulary)}
         return cls(numbers, buckets, embedding, output)
 
-    def rows(self, marked: MarkedContext) -> list[int]:
+    def rows(self, marked_context: MarkedContext) -> list[int]:
         """Return the indices of the vectors of a context. Unknown words have none."""
-        vocabulary, around = self.vocabulary, find_surroundings(*marked)
-        rows = [vocabulary[word] for word in context_features(marked) if word in vocabulary]
+        vocabulary, around = self.vocabulary, find_surroundings(*marked_context)
+        rows = [vocabulary[word] for word in context_features(marked_context) if word in vocabulary]
         return rows + [len(vocabulary) + pair for pair in hash_pairs(around, buckets=self.buckets)]
 
     def scores(self, rows: Sequence[Sequence[int]], drop: Drop | None = None) -> Tensor:

@@ -79,9 +79,9 @@ def train(
     return network
 
 
-def _vocabulary(examples: Sequence[Example], least: int) -> list[str]:
+def _vocabulary(examples: Sequence[Example], min_count: int) -> list[str]:
     counts = Counter(word for each in examples for word in set(context_features(each.marked)))
-    return sorted(word for word, number in counts.items() if number >= least)
+    return sorted(word for word, number in counts.items() if number >= min_count)
 
 
 def _train_round(

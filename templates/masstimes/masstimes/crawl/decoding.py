@@ -66,12 +66,14 @@ def _find_declared_encodings(body: bytes, content_type: str) -> list[str]:
     return encodings
 
 
-def _decode_polish(body: bytes, declared: list[str]) -> str:
+def _decode_polish(body: bytes, declared_encodings: list[str]) -> str:
     """Return the text in one of the two encodings of Polish pages."""
     count_1250 = sum(byte in _ONLY_1250 for byte in body)
     count_latin_2 = sum(byte in _ONLY_LATIN_2 for byte in body)
     if count_1250 == count_latin_2:
-        encoding = next((name for name in declared if name in {"cp1250", "iso8859-2"}), "cp1250")
+        encoding = next(
+            (name for name in declared_encodings if name in {"cp1250", "iso8859-2"}), "cp1250"
+        )
     else:
         encoding = "cp1250" if count_1250 > count_latin_2 else "iso8859-2"
     return body.decode(encoding, "replace")

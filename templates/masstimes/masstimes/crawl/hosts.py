@@ -65,10 +65,10 @@ def assign_folders(parishes: Sequence[ParishSite]) -> list[ParishSite]:
     return [own.get(parish.id, parish) for parish in parishes]
 
 
-def _separate(sharing: Sequence[ParishSite]) -> list[ParishSite]:
-    folders = _find_folders([urlsplit(parish.start).path for parish in sharing])
+def _separate(sharing_sites: Sequence[ParishSite]) -> list[ParishSite]:
+    folders = _find_folders([urlsplit(parish.start).path for parish in sharing_sites])
     by_folder: dict[str, list[ParishSite]] = {}
-    for parish, folder in zip(sharing, folders, strict=True):
+    for parish, folder in zip(sharing_sites, folders, strict=True):
         by_folder.setdefault(folder, []).append(parish)
     separated = []
     for folder, parishes in by_folder.items():

@@ -67,8 +67,8 @@ class Throttle(AutoThrottle):
         for slot in self.crawler.engine.downloader.slots.values():  # one slot for the site
             slot.delay = max(slot.delay, self._crawl_delay * self._factor)
 
-    def _restart_delay(self, request: Request, **more: Any) -> None:
+    def _restart_delay(self, request: Request, **keywords: Any) -> None:
         """Start the delay when a request is over, also without an answer."""
-        _, slot = self._get_slot(request, more["spider"])
+        _, slot = self._get_slot(request, keywords["spider"])
         if slot is not None:
             slot.lastseen = monotonic()

@@ -52,8 +52,8 @@ def _spider() -> type[Spider]:
     class PlainSpider(Spider):
         name = "plain"
 
-        def __init__(self, site: ParishSite, **more: Any) -> None:
-            super().__init__(**more)
+        def __init__(self, site: ParishSite, **keywords: Any) -> None:
+            super().__init__(**keywords)
             self.parish, self._site = site.id, site
             tags = ("a", "area", "frame", "iframe")
             self._links = LinkExtractor(

@@ -117,19 +117,19 @@ def _is_relevant(record: logging.LogRecord) -> bool:
 
 def _raise_file_limit() -> None:
     """Raise the limit of open files, because each spider has a connection."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    _, max_files = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max_files, max_files))
 
 
 async def crawl_all(
     hosts: Sequence[Sequence[Callable[[], SiteCrawl]]],
-    done: Callable[[SiteCrawl], None],
+    on_done: Callable[[SiteCrawl], None],
     *,
     at_once: int,
     settings: Settings,
 ) -> None:
-    """Crawl ``at_once`` hosts at a time, and call ``done`` for each crawl that ends.
+    """Crawl ``at_once`` hosts at a time, and call ``on_done`` for each crawl that ends.
 
     The crawls of a host follow each other, with one robots.txt and one delay.
     """
@@ -139,7 +139,7 @@ async def crawl_all(
     async def worker() -> None:
         for crawls in waiting:
             errors: list[Exception] = []
-            await runner.crawl(ParishSpider, crawls=crawls, done=done, errors=errors)
+            await runner.crawl(ParishSpider, crawls=crawls, on_done=on_done, errors=errors)
             if errors:
                 raise errors[0]
 

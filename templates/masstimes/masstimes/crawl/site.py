@@ -84,32 +84,33 @@ class SiteCrawl:
         return Ending.SECONDS if used >= self._limits.seconds else None
 
     def _make_entry(
-        self, visit: Visit, fetched: FetchResult, known_page: KnownPage | None
+        self, visit: Visit, fetch_result: FetchResult, known_page: KnownPage | None
     ) -> Entry:
-        size = len(fetched.body)
-        if fetched.reason or not (200 <= fetched.status < 400):
-            return Entry(visit.url, _failed_answer(fetched))
-        if fetched.status == _NOT_MODIFIED and known_page is not None:
+        size = len(fetch_result.body)
+        if fetch_result.reason or not (200 <= fetch_result.status < 400):
+            return Entry(visit.url, _failed_answer(fetch_result))
+        if fetch_result.status == _NOT_MODIFIED and known_page is not None:
             answer = _unchanged_answer(
-                known_page, etag=known_page.etag, modified=known_page.modified, size=size
+                known_page, etag=known_page.etag, last_modified=known_page.modified, size=size
             )
             return Entry(visit.url, answer)
-        if fetched.status >= 300:
-            return Entry(visit.url, _redirect_answer(visit, fetched))
-        if fetched.is_binary or is_binary(fetched.body):
+        if fetch_result.status >= 300:
+            return Entry(visit.url, _redirect_answer(visit, fetch_result))
+        if fetch_result.is_binary or is_binary(fetch_result.body):
             return Entry(visit.url, Answer(Outcome.BINARY, bytes=size))
-        return self._make_page_entry(visit, fetched, known_page)
+        return self._make_page_entry(visit, fetch_result, known_page)
 
     def _make_page_entry(
-        self, visit: Visit, fetched: FetchResult, known_page: KnownPage | None
+        self, visit: Visit, fetch_result: FetchResult, known_page: KnownPage | None
     ) -> Entry:
-        html = decode_page(fetched.body, fetched.headers.get("content-type", ""))
+        html = decode_page(fetch_result.body, fetch_result.headers.get("content-type", ""))
         sha256 = hashlib.sha256(without_sessions(html).encode(errors="replace")).hexdigest()
-        etag, modified = (fetched.headers.get(name, "") for name in ("etag", "last-modified"))
-        size = len(fetched.body)
+        etag, modified = (fetch_result.headers.get(name, "") for name in ("etag", "last-modified"))
+        size = len(fetch_result.body)
         if known_page is not None and known_page.sha256 == sha256:
             return Entry(
-                visit.url, _unchanged_answer(known_page, etag=etag, modified=modified, size=size)
+                visit.url,
+                _unchanged_answer(known_page, etag=etag, last_modified=modified, size=size),
             )
         answer = Answer(
             Outcome.PAGE,
@@ -168,28 +169,28 @@ _SUMMARY_OUTCOMES = {
 }
 
 
-def _failed_answer(fetched: FetchResult) -> Answer:
-    if fetched.reason == "robots":
+def _failed_answer(fetch_result: FetchResult) -> Answer:
+    if fetch_result.reason == "robots":
         return Answer(Outcome.ROBOTS)
-    reason = fetched.reason or str(fetched.status)
-    return Answer(Outcome.ERROR, reason, bytes=len(fetched.body))
+    reason = fetch_result.reason or str(fetch_result.status)
+    return Answer(Outcome.ERROR, reason, bytes=len(fetch_result.body))
 
 
-def _redirect_answer(visit: Visit, fetched: FetchResult) -> Answer:
+def _redirect_answer(visit: Visit, fetch_result: FetchResult) -> Answer:
     """Return the answer to a 3xx. Without a valid target or a known code, it is an error."""
-    target = normalise_address(fetched.headers.get("location", ""), visit.url)
-    if target is None or fetched.status not in _REDIRECTS:
-        return Answer(Outcome.ERROR, str(fetched.status), bytes=len(fetched.body))
-    return Answer(Outcome.REDIRECT, bytes=len(fetched.body), links=((target, ""),))
+    target = normalise_address(fetch_result.headers.get("location", ""), visit.url)
+    if target is None or fetch_result.status not in _REDIRECTS:
+        return Answer(Outcome.ERROR, str(fetch_result.status), bytes=len(fetch_result.body))
+    return Answer(Outcome.REDIRECT, bytes=len(fetch_result.body), links=((target, ""),))
 
 
-def _unchanged_answer(known_page: KnownPage, *, etag: str, modified: str, size: int) -> Answer:
+def _unchanged_answer(known_page: KnownPage, *, etag: str, last_modified: str, size: int) -> Answer:
     return Answer(
         Outcome.UNCHANGED,
         bytes=size,
         links=known_page.links,
         etag=etag,
-        modified=modified,
+        modified=last_modified,
         sha256=known_page.sha256,
     )
 

@@ -46,12 +46,12 @@ class ParishSpider(Spider):
     def __init__(
         self,
         crawls: Iterable[Callable[[], SiteCrawl]],
-        done: Callable[[SiteCrawl], None],
+        on_done: Callable[[SiteCrawl], None],
         errors: list[Exception],
-        **more: Any,
+        **keywords: Any,
     ) -> None:
-        super().__init__(**more)
-        self._crawls, self._done, self._errors = crawls, done, errors
+        super().__init__(**keywords)
+        self._crawls, self._on_done, self._errors = crawls, on_done, errors
         self._first_bytes = b""
 
     @classmethod
@@ -68,7 +68,7 @@ class ParishSpider(Spider):
             for make_crawl in self._crawls:
                 crawl = make_crawl()
                 await crawl.run(self._fetch)
-                self._done(crawl)
+                self._on_done(crawl)
         except Exception as error:
             self._errors.append(error)
         return

@@ -76,6 +76,6 @@ class GooglePlaces(GoogleProvider):
             raise RetryLater("its status is UNKNOWN_ERROR")
         return content["status"], content
 
-    def _require(self, status: str, content: Mapping[str, Any], *accepted: str) -> None:
-        if status not in accepted:
+    def _require(self, status: str, content: Mapping[str, Any], *accepted_statuses: str) -> None:
+        if status not in accepted_statuses:
             self._fail(status, get_text(content, "error_message"))

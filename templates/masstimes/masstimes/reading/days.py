@@ -153,15 +153,15 @@ def _match_days(text: str) -> tuple[list[str], set[str]]:
     return names, excluded
 
 
-def _classify_days(names: list[str], excluded: set[str]) -> Days:
+def _classify_days(names: list[str], excluded_days: set[str]) -> Days:
     if not names:
         return UNKNOWN
-    days_of_week = [day for day in WEEK if day in names and day not in excluded]
+    days_of_week = [day for day in WEEK if day in names and day not in excluded_days]
     if "holiday" in names and "sun" not in names:
         return Days("holiday")
     if "weekday" in names and not (names[0] == "sun" and names.index("weekday") > 0):
-        if not days_of_week and excluded:
-            days_of_week = [day for day in WEEK[:6] if day not in excluded]
+        if not days_of_week and excluded_days:
+            days_of_week = [day for day in WEEK[:6] if day not in excluded_days]
         return Days("weekday", _format_days([day for day in days_of_week if day != "sun"]))
     if days_of_week and days_of_week != ["sun"]:
         return Days("weekday", _format_days([day for day in days_of_week if day != "sun"]))

@@ -35,10 +35,10 @@ class Application:
         places: Places,
         *,
         log: Callable[[dict[str, Any]], None],
-        changed: Callable[[], None],
+        on_change: Callable[[], None],
     ) -> None:
         self._web, self._places = web, places
-        self._log, self._changed = log, changed
+        self._log, self._on_change = log, on_change
         self._dioceses = diocese_pages(web.parishes)
         self._requested: set[str] = set()
         self._modified: dict[str, int] = {}
@@ -93,7 +93,7 @@ class Application:
                 changed = self._web.change(int(request.parameter("sites") or 10))
                 for parish in changed:
                     self._modified[parish.host] = self._modified.get(parish.host, 0) + 1
-                self._changed()
+                self._on_change()
                 await request.json([parish.id for parish in changed])
             case _:
                 await request.answer(404)
@@ -132,7 +132,7 @@ class Application:
                 request, page, _MODIFIED + 86400 * self._modified.get(request.host, 0)
             )
 
-    async def _answer_page(self, request: Exchange, page: SmallPage, modified: int) -> None:
+    async def _answer_page(self, request: Exchange, page: SmallPage, modified_at: int) -> None:
         if page.latency:
             await asyncio.sleep(page.latency)
         headers, is_known = [("content-type", page.content_type)], False
@@ -140,8 +140,8 @@ class Application:
             headers.append(("etag", page.etag))
             is_known = request.headers.get("if-none-match") == page.etag
         elif page.validator == "modified":
-            headers.append(("last-modified", formatdate(modified, usegmt=True)))
-            is_known = _is_since(request.headers.get("if-modified-since"), modified)
+            headers.append(("last-modified", formatdate(modified_at, usegmt=True)))
+            is_known = _is_since(request.headers.get("if-modified-since"), modified_at)
         if is_known:
             await request.start(304, headers)
             await request.part(b"", more=False)
@@ -149,8 +149,8 @@ class Application:
             await request.answer(200, page.body, headers)
 
 
-def _is_since(header: str | None, modified: int) -> bool:
-    return header is not None and parsedate_to_datetime(header).timestamp() >= modified
+def _is_since(header: str | None, modified_at: int) -> bool:
+    return header is not None and parsedate_to_datetime(header).timestamp() >= modified_at
 
 
 async def _answer_dead_site(request: Exchange, dead: Dead) -> None:

@@ -83,7 +83,7 @@ def serve(web: SmallWeb, folder: Path, listener: socket.socket, places: Places) 
             web,
             places,
             log=partial(_log, file),
-            changed=partial(write_truth, web, folder, port),
+            on_change=partial(write_truth, web, folder, port),
         )
         config = uvicorn.Config(
             application,

@@ -196,7 +196,7 @@ async def test_step_without_human_tasks_has_no_page(watched: Watched) -> None:
     assert "template mass times of the group everyone has no human task other" in answer.text
 
 
-async def test_commands_cover_links_browsers_and_annotations(
+async def test_commands_manage_links_browsers_and_annotations(
     watched: Watched, sluice: Command
 ) -> None:
     listed = (await sluice("ask", "list")).splitlines()[1].split()

@@ -159,7 +159,9 @@ async def test_tasks_are_filtered_by_their_chain(operator: Operator, scene: Scen
     assert {task.chain_uid for task in tasks.tasks} == {chain.uid}
 
 
-async def test_chain_is_discarded(operator: Operator, scene: Scene) -> None:
+async def test_failed_chain_is_discarded_and_an_unknown_chain_is_not_found(
+    operator: Operator, scene: Scene
+) -> None:
     [failed] = (await operator.client.list_chains(state=ChainState.FAILED)).chains
     assert (await operator.client.discard_chain(failed.uid)).uid == failed.uid
     assert operator.neighbours.discarded == [failed.uid]

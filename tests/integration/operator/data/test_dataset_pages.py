@@ -219,7 +219,9 @@ async def test_data_sets_are_listed_in_pages_and_shown_with_files(
     assert (await operator.http.get(f"/datasets/{uuid4()}")).status_code == 404
 
 
-async def test_data_set_shows_what_was_produced(operator: Operator, sluice: Command) -> None:
+async def test_page_and_command_show_produced_files_bytes_and_counts(
+    operator: Operator, sluice: Command
+) -> None:
     dataset = closed("result", {}).model_copy(
         update={"meta": {"produced": {"files": 1, "bytes": 1200, "events": 41}}}
     )
@@ -228,7 +230,7 @@ async def test_data_set_shows_what_was_produced(operator: Operator, sluice: Comm
     assert "1 file, 1.2 kB, 41 events" in await sluice("dataset", "show", str(dataset.uid))
 
 
-async def test_data_set_shows_the_files_that_it_waits_for(
+async def test_page_and_command_show_the_files_that_a_data_set_waits_for(
     operator: Operator, sluice: Command
 ) -> None:
     uid = (await operator.client.register_dataset(NewDataset(name="counted"))).uid

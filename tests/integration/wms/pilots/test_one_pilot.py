@@ -203,7 +203,7 @@ async def test_pilot_gets_jobs_of_the_step_that_it_is_to_load_first(wms: WmsFixt
     assert (await read_pilot(wms.context, pilot)).pilot.to_load is None
 
 
-async def test_only_a_pilot_that_takes_jobs_can_be_told_what_to_load(wms: WmsFixture) -> None:
+async def test_only_an_active_pilot_accepts_a_step_to_load(wms: WmsFixture) -> None:
     pilot = await wms.add_pilot()
     await load_tool(wms.context, pilot, LoadTool(step="layout"))
     await registers(wms, pilot)

@@ -117,7 +117,7 @@ async def test_answer_with_secrets_is_neither_cached_nor_stored(
         None,  # type: ignore[arg-type] # no route here asks the DMS
         giving(wms, operator),
         tokens=None,
-        revoked=RevokedSites(wms.context.database),
+        revoked_sites=RevokedSites(wms.context.database),
     )
     app = create_app("wms", [router], health=Health({}), metrics=ServiceMetrics())
     async with httpx.AsyncClient(

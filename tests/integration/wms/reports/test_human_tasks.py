@@ -110,7 +110,7 @@ async def test_limit_of_waiting_jobs_does_not_apply_to_asked_jobs(human_tasks: H
     assert holding.has[Quantity.WAITING].used == 3
 
 
-async def test_asked_job_finishes_once_with_its_answer(human_tasks: HumanTasks) -> None:
+async def test_human_task_job_finishes_once_with_its_answer(human_tasks: HumanTasks) -> None:
     task = await human_tasks.task(files=3)
     first, second, third = await human_tasks.jobs(task)
     answer = answered(task, second)

@@ -210,7 +210,7 @@ async def test_report_concurrent_with_a_new_downstream_task_makes_its_job(
         report = asyncio.create_task(chain.wms.finish(pilot, job))
         await eventually(chain.wms.is_waiting_for_lock, what="the report waits")
         assert await insert_dataflow_link(
-            connection, claim, reading, shared=(), has_missing_jobs=False
+            connection, claim, reading, shared_inputs=(), has_missing_jobs=False
         )
     await report
     assert await chain.job_seqs("b") == [0]

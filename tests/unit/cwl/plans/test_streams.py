@@ -31,7 +31,7 @@ def kinds(plan: Plan) -> dict[str, tuple[EntryKind, list[EntryKind]]]:
     }
 
 
-def test_directories_are_bundles() -> None:
+def test_outputs_that_are_directories_are_bundles() -> None:
     plan = template("directories")
     assert kinds(plan) == {
         "split": (FILE, [BUNDLE]),
@@ -112,7 +112,7 @@ steps:
     )
 
 
-def test_values_are_bundles() -> None:
+def test_outputs_that_are_values_are_bundles() -> None:
     plan = template("values")
     assert kinds(plan) == {
         "count": (FILE, [BUNDLE]),

@@ -65,7 +65,9 @@ def test_number_of_spare_jobs_covers_the_prefetch_horizon(
     expected: float | None, spare: int
 ) -> None:
     assert (
-        count_spare_jobs(PrefetchPolicy(horizon=0.75, max_per_slot=64), slots=2, expected=expected)
+        count_spare_jobs(
+            PrefetchPolicy(horizon=0.75, max_per_slot=64), slots=2, expected_seconds=expected
+        )
         == spare
     )
 

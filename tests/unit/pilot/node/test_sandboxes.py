@@ -39,7 +39,7 @@ def sandbox_with(own: Path, *path: str | Path, hidden: Sequence[Path] = ()) -> S
     path."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", os.pathsep.join([*map(str, path), _SYSTEM_PATH]))
-        node_sandbox = find_sandbox("required", own / "system", [], hidden=hidden)
+        node_sandbox = find_sandbox("required", own / "system", [], hidden_paths=hidden)
     assert isinstance(node_sandbox, Sandbox)
     return node_sandbox
 
@@ -196,10 +196,12 @@ def test_nested_masks_are_left_out_unless_they_lie_in_a_visible_folder() -> None
 
 def test_installation_of_sluice_is_visible_in_a_hidden_folder(tmp_path: Path) -> None:
     hidden = os.path.realpath(sys.prefix + "/..")
-    shown_paths = visible_paths(f"{sys.prefix}/bin:{tmp_path}", hidden=[hidden, str(tmp_path)])
+    shown_paths = visible_paths(
+        f"{sys.prefix}/bin:{tmp_path}", hidden_paths=[hidden, str(tmp_path)]
+    )
     assert shown_paths.shows(os.path.realpath(f"{sys.prefix}/bin")) is not None
     assert not any(within(str(tmp_path), path) for path in shown_paths.sources)
-    assert "of which tools see nothing" in shown_paths.dropped[str(tmp_path)]
+    assert "of which tools see nothing" in shown_paths.dropped_paths[str(tmp_path)]
 
 
 def stub(folder: Path, name: str, script: str) -> str:
@@ -232,7 +234,7 @@ def test_failing_bubblewrap_is_an_error_on_a_node_with_namespaces(
     broken = stub(own / "stub", "bwrap", 'echo "bwrap: out of order" >&2; exit 1')
     monkeypatch.setenv("PATH", f"{broken}:{_SYSTEM_PATH}")
     with pytest.raises(NoSandboxError, match=r"bwrap: out of order.*SLUICE_PILOT_SANDBOX=off"):
-        find_sandbox(use, own / "system", [], hidden=[])
+        find_sandbox(use, own / "system", [], hidden_paths=[])
 
 
 def test_preferred_sandbox_is_left_out_on_a_node_without_namespaces(own: Path) -> None:

@@ -36,7 +36,7 @@ def test_full_storage_and_unavailable_storage_have_different_error_classes() -> 
         assert (
             classify("a.dat", StorageFull("file:///out/a.dat")).error_class is ErrorClass.NO_SPACE
         )
-    full = stage_out_error("a.dat", StorageFull("file:///out/a.dat"), needed=7)
+    full = stage_out_error("a.dat", StorageFull("file:///out/a.dat"), needed_bytes=7)
     assert full.no_space == FullStorage(storage="file:///out/a.dat", needed=7), (
         "the task waits until the storage has space"
     )

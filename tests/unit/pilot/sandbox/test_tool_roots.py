@@ -209,7 +209,7 @@ def test_folder_of_the_pilot_is_hidden_wherever_it_lies(
         os.symlink(visible_folder, Path(other) / "link")
         monkeypatch.chdir(other if name == "link/work" else visible_folder)
         sandbox = find_sandbox(
-            "required", Path(other) / "s", [Path(visible_folder)], hidden=[Path(name)]
+            "required", Path(other) / "s", [Path(visible_folder)], hidden_paths=[Path(name)]
         )
         assert isinstance(sandbox, Sandbox)
         job = Path(other) / "job"

@@ -139,7 +139,7 @@ def test_null_selects_the_default() -> None:
     assert step_arguments == {"cut": 2, "scale": 1.5, "maybe": None, "fixed": [1]}
 
 
-def test_given_files_are_those_that_are_not_null() -> None:
+def test_null_file_parameters_are_not_given_files() -> None:
     files = {name: Parameter(type="File") for name in ("mask", "none")}
     wf = plan(
         step("only"), outputs=[("only", "out")], parameters={**files, "cut": Parameter(type="int")}

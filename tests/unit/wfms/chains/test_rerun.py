@@ -83,7 +83,7 @@ def rerun_of(
 ) -> Rerun | None:
     request = RerunRequest(CHAIN, INPUT, {}, {}, from_step, failed_only)
     try:
-        return plan_rerun(chain, request, readable=there, released=released)
+        return plan_rerun(chain, request, readable=there, released_datasets=released)
     except NoFailedJobs:
         assert failed_only
         assert chain.ending is None

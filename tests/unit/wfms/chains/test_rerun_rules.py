@@ -83,7 +83,7 @@ def rerun(
         chain,
         RerunRequest(CHAIN, INPUT, before or {}, after or before or {}, **wish),
         readable=there,
-        released={UUID(int=number) for number in released},
+        released_datasets={UUID(int=number) for number in released},
     )
 
 

@@ -84,7 +84,7 @@ def test_slice_goes_only_to_the_template_it_was_cut_for() -> None:
     of = SliceOf(append_only=UUID(int=1), name="corpus", reader="t", number=3)
     decided = decide(dataset(of=of), [template("a", trigger=None), template(), template("z")])
     assert isinstance(decided, Match)
-    assert (decided.template.name, decided.tied) == ("t", ())
+    assert (decided.template.name, decided.tied_templates) == ("t", ())
     decision = decide(dataset(of=of), [template("a", trigger=None), template("z")])
     assert isinstance(decision, NoMatch)
     assert "is not the template t, for which the slice was cut" in decision.reason

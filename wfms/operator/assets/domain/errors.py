@@ -75,13 +75,13 @@ class ConcurrentAssetChange(Conflict):
 
 
 class NoStorageForAssets(NotAvailable):
-    """No storage accepts assets; ``configured`` is the configured one, or empty for any."""
+    """No storage accepts assets; ``configured_storage`` is the configured one, or empty for any."""
 
-    def __init__(self, configured: str) -> None:
+    def __init__(self, configured_storage: str) -> None:
         super().__init__(
-            f"input storage {quoted(configured)}, which SLUICE_OPERATOR_ASSET_STORAGE names,"
-            " accepts no data"
-            if configured
+            f"input storage {quoted(configured_storage)}, which"
+            " SLUICE_OPERATOR_ASSET_STORAGE names, accepts no data"
+            if configured_storage
             else (
                 "there is no input storage for assets that accepts data: register one with `sluice"
                 " storage add`"

@@ -11,15 +11,15 @@ from sluice.text.visible_text import quoted
 AnnouncedFile = NewAssetFile | AssetFile
 
 
-def is_equal(announced: AnnouncedFile, file: File) -> bool:
+def is_equal(announced_file: AnnouncedFile, file: File) -> bool:
     """Return whether a stored file has the announced name, size and checksum.
 
     A file without an announced checksum has no checksum until it was completed.
     """
     return (
-        file.name == file_name_of(announced.path)
-        and file.size == announced.size
-        and announced.checksum in {None, file.checksum}
+        file.name == file_name_of(announced_file.path)
+        and file.size == announced_file.size
+        and announced_file.checksum in {None, file.checksum}
     )
 
 

@@ -66,7 +66,7 @@ async def begin_asset(context: OperatorContext, name: str, new: NewAsset) -> Ass
         if digest and (existing := await assets.find_version_by_digest(connection, name, digest)):
             return AssetDraft(version=existing)
         removed = await assets.count_removed_versions(connection, name, digest) if digest else 0
-    dataset = await _open_dataset(context, name, files, digest=digest, removed=removed)
+    dataset = await _open_dataset(context, name, files, digest=digest, removed_count=removed)
     available_versions = [each for each in versions if not each.removed_at]
     check = new.check or (available_versions[0].check if available_versions else None)
     draft = Draft(dataset.uid, name, files, new.note, check)
@@ -122,7 +122,7 @@ async def _open_dataset(
     files: Sequence[NewAssetFile],
     *,
     digest: str,
-    removed: int,
+    removed_count: int,
 ) -> Dataset:
     """Return the open data set for the files, and register it if it does not exist.
 
@@ -131,7 +131,7 @@ async def _open_dataset(
     names were reserved.
     """
     storage = await _choose_storage(context, sum(file.size for file in files))
-    numbers = range(removed, removed + TRIES) if digest else ()
+    numbers = range(removed_count, removed_count + TRIES) if digest else ()
     for number in numbers:
         new = _describe_dataset(storage, name, f"{digest[:24]}.{number}")
         dataset = await _find_or_register(context.dms, new)

@@ -218,7 +218,7 @@ async def _stored_asset(
 ) -> StoredAsset:
     async with context.database.connection() as connection:
         versions = await assets.list_versions(connection, version.name)
-    newest = next((each for each in versions if each.removed_at is None), None)
-    if newest is None:
+    newest_version = next((each for each in versions if each.removed_at is None), None)
+    if newest_version is None:
         raise AssetUnknown(version.name)
-    return StoredAsset(version=version, new=new, newest=newest.version)
+    return StoredAsset(version=version, new=new, newest=newest_version.version)

@@ -50,17 +50,22 @@ class ClientLeaseRow:
 
 
 async def renew_lease(
-    connection: Connection, uid: UUID, person: str, owned: RenewClientLease, *, life: timedelta
+    connection: Connection,
+    uid: UUID,
+    person: str,
+    owned_objects: RenewClientLease,
+    *,
+    life: timedelta,
 ) -> datetime | None:
     """Return when the lease expires now; None if another person has it or it has ended."""
     expires: datetime | None = await connection.fetchval(
         RENEW,
         uid,
         person,
-        owned.chains,
-        owned.datasets,
-        owned.run_templates,
-        owned.discard,
+        owned_objects.chains,
+        owned_objects.datasets,
+        owned_objects.run_templates,
+        owned_objects.discard,
         life,
     )
     return expires

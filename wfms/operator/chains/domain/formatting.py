@@ -22,10 +22,14 @@ def needs_text(needs: Needs) -> str:
     return f"{cores}, {memory}{limit}{checkpoint}"
 
 
-def memory_text(used: float | None) -> str:
+def memory_text(used_mib: float | None) -> str:
     """Return used memory in MiB: ``0.4 MiB``, ``312 MiB``; a dash if it was not measured."""
     return (
-        "–" if not used else f"{used:.1f} MiB" if used < 9.95 else f"{number_text(round(used))} MiB"
+        "–"
+        if not used_mib
+        else f"{used_mib:.1f} MiB"
+        if used_mib < 9.95
+        else f"{number_text(round(used_mib))} MiB"
     )
 
 

@@ -63,10 +63,12 @@ def _planned_ports(plan: Plan | None, name: str) -> list[str | None]:
 
 
 def _build_partial_output(
-    step: ChainStep, port: str | None, dataset: Dataset | None, missing: str
+    step: ChainStep, port: str | None, dataset: Dataset | None, missing_reason: str
 ) -> PartialOutput:
     folder = f"{step.name}.{'logs' if port is None else port}"
-    return PartialOutput(step=step.name, port=port, folder=folder, dataset=dataset, missing=missing)
+    return PartialOutput(
+        step=step.name, port=port, folder=folder, dataset=dataset, missing=missing_reason
+    )
 
 
 def _never_began(step: ChainStep) -> str:

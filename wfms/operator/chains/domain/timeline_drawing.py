@@ -39,13 +39,13 @@ def draw_timeline(timeline: Timeline, *, title: str) -> str:
         *_draw_names(timeline.steps),
         *_draw_axis(timeline, queues_top + _QUEUE),
     ]
-    highest = max((_compute_highest(lane.busy) for lane in lanes), default=0.0) or 1.0
+    max_height = max((_compute_highest(lane.busy) for lane in lanes), default=0.0) or 1.0
     for number, lane in enumerate(lanes):
         y = _TOP + 18 + number * (_LANE + _GAP)
         parts += [
             text(16, y + _LANE / 2 + 4, cut(lane.name, 19)),
             box(_LEFT, y, WIDTH - _LEFT - _RIGHT, _LANE, kind="lane"),
-            *_draw_work(lane.busy, y, scale=scale, highest=highest),
+            *_draw_work(lane.busy, y, scale=scale, max_height=max_height),
         ]
     if not lanes:
         parts.append(text(16, _TOP + 36, "No pilot has had a job yet.", kind="muted"))
@@ -69,7 +69,7 @@ def _draw_names(steps: Sequence[str]) -> list[str]:
 
 
 def _draw_work(
-    busy: Sequence[Sequence[float]], y: float, *, scale: float, highest: float
+    busy: Sequence[Sequence[float]], y: float, *, scale: float, max_height: float
 ) -> list[str]:
     """Return the boxes of a lane; adjacent bins of the same height become one box."""
     parts: list[str] = []
@@ -81,7 +81,7 @@ def _draw_work(
         for (low, high), same in groupby(cells):
             count = len(list(same))
             if high > low:
-                top, bottom = (_LANE * (1 - value / highest) for value in (high, low))
+                top, bottom = (_LANE * (1 - value / max_height) for value in (high, low))
                 width = count * scale
                 kind = f"c{colour(number)}"
                 parts.append(box(_LEFT + place * scale, y + top, width, bottom - top, kind=kind))
@@ -91,13 +91,13 @@ def _draw_work(
 
 
 def _draw_queues(queues: Sequence[Sequence[int]], top: float, *, scale: float) -> list[str]:
-    highest = max((max(row, default=0) for row in queues), default=0) or 1
+    max_height = max((max(row, default=0) for row in queues), default=0) or 1
     parts = [
         text(16, top + 12, "Jobs that wait"),
         line(_LEFT, top + _QUEUE, WIDTH - _RIGHT, top + _QUEUE),
     ]
-    for tick in ticks(highest, about=2)[1:]:
-        y = top + _QUEUE * (1 - tick / highest)
+    for tick in ticks(max_height, about=2)[1:]:
+        y = top + _QUEUE * (1 - tick / max_height)
         jobs = f"{tick:,.0f}".replace(",", "\u202f")
         parts += [
             line(_LEFT, y, WIDTH - _RIGHT, y),
@@ -105,7 +105,7 @@ def _draw_queues(queues: Sequence[Sequence[int]], top: float, *, scale: float) -
         ]
     for number, row in enumerate(queues):
         points = [
-            (_LEFT + (place + 0.5) * scale, top + _QUEUE * (1 - waiting / highest))
+            (_LEFT + (place + 0.5) * scale, top + _QUEUE * (1 - waiting / max_height))
             for place, waiting in enumerate(row)
         ]
         parts.append(curve(points, f"s{colour(number)}"))

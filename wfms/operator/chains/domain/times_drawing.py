@@ -24,10 +24,10 @@ def draw_times(times: WorkTimes, *, title: str) -> str:
     steps = [step for step in times.steps if step.working is not None]
     height = _TOP + _ROW * max(len(steps), 1) + 40
     bottom = height - 34
-    longest = max(
+    longest_time = max(
         (_compute_reach(spread) for step in steps for spread in _list_spreads(step)), default=0.0
     )
-    scale = (WIDTH - _LEFT - _RIGHT) / (longest or 1.0)
+    scale = (WIDTH - _LEFT - _RIGHT) / (longest_time or 1.0)
     parts = [
         text(16, 26, title),
         box(_LEFT, 16, 12, 12, kind=f"c{colour(WAITING)}"),
@@ -36,7 +36,7 @@ def draw_times(times: WorkTimes, *, title: str) -> str:
         text(_LEFT + 102, 26, "working"),
         text(WIDTH - 16, 26, "mean and p90", kind="muted", anchor="end"),
     ]
-    for tick in time_ticks(longest):
+    for tick in time_ticks(longest_time):
         x = _LEFT + tick * scale
         parts += [
             line(x, _TOP - 4, x, bottom),

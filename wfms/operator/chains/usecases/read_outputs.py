@@ -72,5 +72,7 @@ async def _find_dataset(dms: DmsClient, uid: UUID) -> Dataset | None:
         return None
 
 
-def _build_output(planned: PlanOutput, dataset: Dataset) -> ChainOutput:
-    return ChainOutput(name=planned.name, kind=planned.kind, single=planned.single, dataset=dataset)
+def _build_output(plan_output: PlanOutput, dataset: Dataset) -> ChainOutput:
+    return ChainOutput(
+        name=plan_output.name, kind=plan_output.kind, single=plan_output.single, dataset=dataset
+    )

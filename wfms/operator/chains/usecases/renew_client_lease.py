@@ -33,7 +33,7 @@ class LeaseUnknown(NotFound):
 
 
 async def renew_client_lease(
-    context: OperatorContext, uid: UUID, owned: RenewClientLease, *, by: Person
+    context: OperatorContext, uid: UUID, owned_objects: RenewClientLease, *, by: Person
 ) -> RenewedLease:
     """Create or renew a lease that owns what the client names in this request.
 
@@ -47,10 +47,12 @@ async def renew_client_lease(
     """
     async with context.database.connection() as connection:
         lease = await client_leases.find_lease(connection, uid, by.name)
-    owned = await _require_own(context, owned, lease, by=by)
+    owned_objects = await _require_own(context, owned_objects, lease, by=by)
     life = timedelta(seconds=context.client_lease)
     async with context.database.connection() as connection:
-        expires = await client_leases.renew_lease(connection, uid, by.name, owned, life=life)
+        expires = await client_leases.renew_lease(
+            connection, uid, by.name, owned_objects, life=life
+        )
     if expires is None:
         raise LeaseEnded(uid)
     return RenewedLease(uid=uid, expires_at=expires, seconds=context.client_lease)
@@ -69,7 +71,7 @@ async def release_client_lease(context: OperatorContext, uid: UUID, *, by: Perso
 
 async def _require_own(
     context: OperatorContext,
-    owned: RenewClientLease,
+    owned_objects: RenewClientLease,
     lease: client_leases.ClientLeaseRow | None,
     *,
     by: Person,
@@ -79,26 +81,28 @@ async def _require_own(
     Returns:
         What the lease may end: the request without templates of others.
     """
-    chains = set(owned.chains) - set(lease.chains if lease else ())
-    datasets = set(owned.datasets) - set(lease.datasets if lease else ())
+    chains = set(owned_objects.chains) - set(lease.chains if lease else ())
+    datasets = set(owned_objects.datasets) - set(lease.datasets if lease else ())
     objects: list[Chain | Dataset] = [await context.chains.get_chain(chain) for chain in chains]
     objects += [await context.dms.get_dataset(dataset) for dataset in datasets]
     for item in objects:
         if not _may_end(by, item):
             raise _forbidden(by, item.uid, item)
-    kept_templates = set(lease.run_templates if lease else ()) & set(owned.run_templates)
-    for uid in set(owned.run_templates) - kept_templates:
+    kept_templates = set(lease.run_templates if lease else ()) & set(owned_objects.run_templates)
+    for uid in set(owned_objects.run_templates) - kept_templates:
         template = await read_run_template(context.database, uid)
         if _may_end(by, template):
             kept_templates.add(uid)
-        elif not await _runs_template(context, owned, uid):
+        elif not await _runs_template(context, owned_objects, uid):
             raise _forbidden(by, uid, template)
-    return owned.model_copy(update={"run_templates": sorted(kept_templates)})
+    return owned_objects.model_copy(update={"run_templates": sorted(kept_templates)})
 
 
-async def _runs_template(context: OperatorContext, owned: RenewClientLease, uid: UUID) -> bool:
+async def _runs_template(
+    context: OperatorContext, owned_objects: RenewClientLease, uid: UUID
+) -> bool:
     """Return whether a chain of the lease runs the template."""
-    for chain in owned.chains:
+    for chain in owned_objects.chains:
         if (await context.chains.get_chain(chain)).template_id == uid:
             return True
     return False

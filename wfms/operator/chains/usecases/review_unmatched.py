@@ -73,8 +73,10 @@ async def current_ties(context: OperatorContext) -> list[Tie]:
     ties_of_all_versions, templates = await asyncio.gather(
         context.intake.list_ties(), read_templates(context.database)
     )
-    latest = {template.id for template in templates}
-    return [tie for tie in ties_of_all_versions.ties if {tie.template_id, tie.other_id} <= latest]
+    latest_ids = {template.id for template in templates}
+    return [
+        tie for tie in ties_of_all_versions.ties if {tie.template_id, tie.other_id} <= latest_ids
+    ]
 
 
 def _with_rejection_reasons(unmatched: Unmatched, templates: Iterable[StoredTemplate]) -> Unmatched:

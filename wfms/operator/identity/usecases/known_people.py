@@ -29,18 +29,18 @@ class AccountAuthenticator:
     """
 
     def __init__(
-        self, database: Database, password_sign_in: PasswordSignIn, fixed: FixedTokens
+        self, database: Database, password_sign_in: PasswordSignIn, fixed_tokens: FixedTokens
     ) -> None:
         self._database = database
         self._password_sign_in = password_sign_in
-        self._fixed = fixed
+        self._fixed_tokens = fixed_tokens
         self._counts = FixedWindowRateLimiter(MemoryStorage())
 
     async def principal(self, token: str) -> Principal | None:
         """Return the principal that holds the token, or None."""
         if not token.startswith(TOKEN_PREFIX):
             return None
-        return await self._fixed.principal(token) or await self._find_holder(token)
+        return await self._fixed_tokens.principal(token) or await self._find_holder(token)
 
     async def session_with_password(self, name: str, password: str) -> str:
         """Begin a session of the person who has the password, and return its secret.

@@ -53,7 +53,9 @@ class OpenIdProvider:
             )
         return str(address)
 
-    async def claims(self, pending: PendingSignIn, answer: Mapping[str, str]) -> Mapping[str, Any]:
+    async def claims(
+        self, pending_sign_in: PendingSignIn, answer: Mapping[str, str]
+    ) -> Mapping[str, Any]:
         """Exchange the code in the answer for an ID token and return its verified claims.
 
         Raises:
@@ -65,11 +67,11 @@ class OpenIdProvider:
         code = answer.get("code")
         if not code:
             raise ProviderRefused("it returned no authorization code")
-        async with self._create_client(pending.redirect) as client:
+        async with self._create_client(pending_sign_in.redirect) as client:
             metadata = await self._fetch_metadata(client)
             try:
                 token = await client.fetch_token(
-                    metadata["token_endpoint"], code=code, code_verifier=pending.verifier
+                    metadata["token_endpoint"], code=code, code_verifier=pending_sign_in.verifier
                 )
                 id_token = str(token.get("id_token", ""))
                 key_document = await _fetch_json(client, metadata["jwks_uri"])
@@ -81,7 +83,7 @@ class OpenIdProvider:
                 ) from error
             except (httpx.HTTPError, JoseError, *_ODD) as error:
                 raise _build_unavailable_error(error) from error
-        return self._verify_id_token(id_token, keys, metadata, nonce=pending.nonce)
+        return self._verify_id_token(id_token, keys, metadata, nonce=pending_sign_in.nonce)
 
     def _verify_id_token(
         self, token: str, keys: KeySet, metadata: Mapping[str, Any], *, nonce: str

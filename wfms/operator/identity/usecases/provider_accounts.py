@@ -38,7 +38,7 @@ class ProviderAccounts:
         """
         return await self._provider.begin(redirect, state=state, nonce=nonce, verifier=verifier)
 
-    async def person(self, pending: PendingSignIn, answer: Mapping[str, str]) -> Person:
+    async def person(self, pending_sign_in: PendingSignIn, answer: Mapping[str, str]) -> Person:
         """Return the person who signed in, and create or update their account.
 
         Raises:
@@ -46,7 +46,7 @@ class ProviderAccounts:
             NotAvailable: The provider does not answer.
         """
         try:
-            claims = await self._provider.claims(pending, answer)
+            claims = await self._provider.claims(pending_sign_in, answer)
             identity = parse_claims(
                 claims,
                 self._settings.roles,

@@ -16,13 +16,14 @@ from wfms.operator.monitoring.domain.notices import (
 )
 
 
-def report_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
+def report_intake(unmatched_count: int, ties: Sequence[Tie]) -> list[Notice]:
     """Return notices of unmatched data sets and of ties between templates."""
     notices = []
-    if unmatched:
+    if unmatched_count:
         text = (
-            f"{format_count(unmatched, 'data set', grouped=True)} {conjugate(unmatched, 'fit')} no"
-            f" template: nothing processes {'it' if unmatched == 1 else 'them'}"
+            f"{format_count(unmatched_count, 'data set', grouped=True)}"
+            f" {conjugate(unmatched_count, 'fit')} no template: nothing processes"
+            f" {'it' if unmatched_count == 1 else 'them'}"
         )
         notices.append(warning_notice(text, page="unmatched", is_count=True))
     for tie in ties:

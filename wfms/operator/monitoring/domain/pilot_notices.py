@@ -15,11 +15,11 @@ from wfms.operator.monitoring.domain.notices import (
 _PRESENT = frozenset({PilotState.ACTIVE, PilotState.DRAINING})
 
 
-def report_missing_pilots(pilots: Iterable[Pilot], *, waiting: int | None) -> list[Notice]:
+def report_missing_pilots(pilots: Iterable[Pilot], *, waiting_jobs: int | None) -> list[Notice]:
     """Return a notice if jobs wait and no pilot is present."""
-    if not waiting or any(pilot.state in _PRESENT for pilot in pilots):
+    if not waiting_jobs or any(pilot.state in _PRESENT for pilot in pilots):
         return []
-    return [error_notice(f"{describe_waiting_jobs(waiting)}, and no pilot runs: start one")]
+    return [error_notice(f"{describe_waiting_jobs(waiting_jobs)}, and no pilot runs: start one")]
 
 
 def report_disabled_steps(loads: Iterable[StepLoad]) -> list[Notice]:
@@ -43,13 +43,13 @@ def report_disabled_steps(loads: Iterable[StepLoad]) -> list[Notice]:
 def report_lost_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
     """Return notices of lost pilots that did not restart and that nobody has acknowledged."""
     notices = []
-    latest = {
+    latest_pilots = {
         (pilot.name, pilot.host): pilot
         for pilot in sorted(pilots, key=lambda pilot: pilot.registered_at)
     }
     lost = [
         pilot
-        for pilot in latest.values()
+        for pilot in latest_pilots.values()
         if pilot.state is PilotState.LOST and pilot.acknowledged is None
     ]
     for pilot in sorted(lost, key=lambda pilot: pilot.seen_at, reverse=True):

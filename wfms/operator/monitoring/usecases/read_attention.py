@@ -49,7 +49,7 @@ class Attention:
 @dataclass(frozen=True, slots=True)
 class _Part:
     notices: list[Notice]
-    unshown: int = 0
+    unshown_count: int = 0
 
 
 async def read_attention(context: OperatorContext, *, limit: int) -> Attention:
@@ -83,7 +83,11 @@ async def read_attention(context: OperatorContext, *, limit: int) -> Attention:
     ]
     selected = notices.select_notices(candidates, limit=limit)
     unshown = (
-        chain_part.unshown + wms_part.unshown + dms_part.unshown + len(candidates) - len(selected)
+        chain_part.unshown_count
+        + wms_part.unshown_count
+        + dms_part.unshown_count
+        + len(candidates)
+        - len(selected)
     )
     return Attention(NoticeList(notices=selected, more=unshown), chain_counts, work, pilots)
 
@@ -181,7 +185,7 @@ async def _read_wms_notices(
         return _Part([notices.error_notice(text)]), None, None
     tasks, unfit = troubled.tasks, never.tasks
     datasets = await _read_dataset_names(context.chains, [*tasks, *unfit])
-    wms_notices = pilot_notices.report_missing_pilots(pilots.pilots, waiting=work.waiting)
+    wms_notices = pilot_notices.report_missing_pilots(pilots.pilots, waiting_jobs=work.waiting)
     wms_notices += pilot_notices.report_lost_pilots(lost.pilots)
     wms_notices += pilot_notices.report_quarantined_pilots(pilots.pilots)
     wms_notices += pilot_notices.report_troubled_pilots(pilots.pilots)

@@ -73,11 +73,11 @@ async def get_last_version(connection: Connection, name: str) -> int:
 
 
 async def insert_secret(
-    connection: Connection, name: str, *, version: int, sealed: bytes, users: SecretUsers
+    connection: Connection, name: str, *, version: int, sealed_value: bytes, users: SecretUsers
 ) -> None:
     """Store a version of a secret."""
     await connection.execute(
-        INSERT_VERSION, name, version, sealed, list(users.templates), users.group
+        INSERT_VERSION, name, version, sealed_value, list(users.templates), users.group
     )
 
 
@@ -104,6 +104,6 @@ async def mark_removed(
     return [int(row["version"]) for row in await connection.fetch(REMOVE, name, version)]
 
 
-async def reseal(connection: Connection, secret: StoredSecret, sealed: bytes) -> None:
+async def reseal(connection: Connection, secret: StoredSecret, sealed_value: bytes) -> None:
     """Replace the encrypted value, unless it was removed or replaced in the meantime."""
-    await connection.execute(RESEAL, secret.name, secret.version, secret.sealed, sealed)
+    await connection.execute(RESEAL, secret.name, secret.version, secret.sealed, sealed_value)

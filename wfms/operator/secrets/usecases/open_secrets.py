@@ -15,7 +15,7 @@ from wfms.operator.secrets.domain.secrets import sealed_as
 log = structlog.get_logger(__name__)
 
 
-async def open_secrets(context: OperatorContext, sealed: Sealed) -> Sealed:
+async def open_secrets(context: OperatorContext, sealed_secret: Sealed) -> Sealed:
     """Decrypt the secrets of a sealed ``SecretsRequest``, and return sealed ``SecretValues``.
 
     The request must be sealed with the shared key within the last minute.
@@ -26,7 +26,7 @@ async def open_secrets(context: OperatorContext, sealed: Sealed) -> Sealed:
         SecretRefused: A secret does not exist, or the template may not use it.
     """
     request = SecretsRequest.model_validate_json(
-        context.sealer.open(sealed.text.encode(), what=REQUEST, seconds=IN_TIME)
+        context.sealer.open(sealed_secret.text.encode(), what=REQUEST, seconds=IN_TIME)
     )
     async with context.database.connection() as connection:
         values = {

@@ -29,7 +29,9 @@ async def set_secret(context: OperatorContext, new: NewSecret) -> Secret:
         before = await secrets.list_versions(connection, name)
         users = await choose_users(connection, new, before[0] if before else None)
         sealed = context.sealer.seal(new.value.get_secret_value(), what=sealed_as(name, version))
-        await secrets.insert_secret(connection, name, version=version, sealed=sealed, users=users)
+        await secrets.insert_secret(
+            connection, name, version=version, sealed_value=sealed, users=users
+        )
     log.info(
         "secret.set", secret=name, version=version, templates=users.templates, group=users.group
     )

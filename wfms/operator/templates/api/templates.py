@@ -191,8 +191,8 @@ class TemplateRoutes:
         await delete_template(self._context, name, force=query.force)
 
 
-def _respond(stored: StoreOutcome) -> RouteResponse:
+def _respond(store_outcome: StoreOutcome) -> RouteResponse:
     return RouteResponse(
-        stored.template.contract(with_files=True),
-        HTTPStatus.CREATED if stored.new else HTTPStatus.OK,
+        store_outcome.template.contract(with_files=True),
+        HTTPStatus.CREATED if store_outcome.new else HTTPStatus.OK,
     )

@@ -18,7 +18,7 @@ from wfms.operator.templates.usecases.warn_of_trigger_cycles import list_trigger
 
 
 async def compare_template(
-    context: OperatorContext, submitted: SubmittedFiles, *, name: str
+    context: OperatorContext, submitted_files: SubmittedFiles, *, name: str
 ) -> TemplateChanges:
     """Return what would change if the files were published under the name.
 
@@ -28,7 +28,7 @@ async def compare_template(
         TemplateNameConflict: The name is taken.
         Forbidden: The principal may not publish under the name.
     """
-    upload = await context.compiler.take(submitted)
+    upload = await context.compiler.take(submitted_files)
     async with context.database.connection() as connection:
         await require_free(connection, name)
         same = await find_latest_if_same(connection, name, upload)

@@ -57,13 +57,13 @@ class Compiler:
         if self._limited is not None:
             self._limited.stop()
 
-    async def take(self, submitted: SubmittedFiles) -> "Upload":
+    async def take(self, submitted_files: SubmittedFiles) -> "Upload":
         """Return the files by path, with a zip unpacked.
 
         Raises:
             Unprocessable: The files are not acceptable.
         """
-        return await asyncio.to_thread(_take, submitted)
+        return await asyncio.to_thread(_take, submitted_files)
 
     async def compile(self, upload: "Upload", *, name: str) -> CompilationResult:
         """Compile the files and return the plan and the findings, which include exceeded limits."""
@@ -88,11 +88,11 @@ class Compiler:
         return self._limited
 
 
-def _take(submitted: SubmittedFiles) -> "Upload":
+def _take(submitted_files: SubmittedFiles) -> "Upload":
     from sluice.cwl import is_zip, take_files, unpack_zip  # noqa: PLC0415 - slow to import, and only needed here
 
-    files: Mapping[str, str | bytes] = submitted.files
+    files: Mapping[str, str | bytes] = submitted_files.files
     only = next(iter(files.values())) if len(files) == 1 else ""
     if isinstance(only, bytes) and is_zip(only):
         files = unpack_zip(only)
-    return take_files(files, main=submitted.main)
+    return take_files(files, main=submitted_files.main)

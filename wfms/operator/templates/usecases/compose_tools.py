@@ -124,14 +124,16 @@ async def _find_tools(context: OperatorContext, request: ComposeTools) -> list[T
     return chosen
 
 
-def _compose(chosen: Sequence[Tool], bind: Mapping[str, str]) -> tuple[str, list[str]]:
+def _compose(chosen_tools: Sequence[Tool], bind: Mapping[str, str]) -> tuple[str, list[str]]:
     """Return the text of the workflow, or the reasons why the tools do not fit.
 
     Raises:
         ToolRefused: The text of a tool is not valid.
     """
-    named_tools = [(tool.name, _read(tool.name, tool.cwl or "")) for tool in chosen]
-    return _write_workflow(named_tools, [f"{tool.name} {tool.version}" for tool in chosen], bind)
+    named_tools = [(tool.name, _read(tool.name, tool.cwl or "")) for tool in chosen_tools]
+    return _write_workflow(
+        named_tools, [f"{tool.name} {tool.version}" for tool in chosen_tools], bind
+    )
 
 
 def _write_workflow(

@@ -22,7 +22,7 @@ from wfms.operator.templates.usecases.template_owners import require_free
 
 async def save_draft(
     context: OperatorContext,
-    submitted: SubmittedFiles,
+    submitted_files: SubmittedFiles,
     *,
     name: str,
     template_id: UUID,
@@ -34,7 +34,7 @@ async def save_draft(
 
     Args:
         context: The context of the operator service.
-        submitted: The files.
+        submitted_files: The files.
         name: The name of the template.
         template_id: The id of the draft.
         group: The group that is to own the template.
@@ -46,7 +46,7 @@ async def save_draft(
         Forbidden: The principal may not publish under the name.
     """
     database = context.database
-    upload = await context.compiler.take(submitted)
+    upload = await context.compiler.take(submitted_files)
     owner = ownership(current_person(), owner=None, group=group)
     async with database.connection() as connection:
         await require_free(connection, name, group=group)

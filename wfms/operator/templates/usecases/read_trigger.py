@@ -95,7 +95,7 @@ async def _find_cycle_reasons(
     All templates count, but those that the principal may not see are not named.
     """
     try:
-        most = await context.intake.get_max_generations() if sets else 0
+        max_generations = await context.intake.get_max_generations() if sets else 0
     except ServiceError:
         return {}
     async with context.database.connection() as connection:
@@ -103,7 +103,11 @@ async def _find_cycle_reasons(
     enabled, visibility = [each.contract() for each in latest_templates], current_visibility()
     return {
         one.dataset.uid: why_cycle(
-            template.contract(), one, enabled, max_generations=most, visibility=visibility
+            template.contract(),
+            one,
+            enabled,
+            max_generations=max_generations,
+            visibility=visibility,
         )
         for one in sets
     }

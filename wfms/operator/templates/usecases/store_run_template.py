@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 
 async def store_run_template(
     context: OperatorContext,
-    submitted: SubmittedFiles,
+    submitted_files: SubmittedFiles,
     *,
     name: str,
     template_id: UUID,
@@ -36,7 +36,7 @@ async def store_run_template(
 
     Args:
         context: The context of the operator service.
-        submitted: The files.
+        submitted_files: The files.
         name: The name of the template, which may equal that of a published one.
         template_id: The id of a new template.
         group: The group that is to own the template.
@@ -46,7 +46,7 @@ async def store_run_template(
         TemplateRefused: The template has errors; the exception lists all findings.
     """
     database = context.database
-    upload = await context.compiler.take(submitted)
+    upload = await context.compiler.take(submitted_files)
     owner = ownership(current_person(), owner=None, group=group)
     digest = compute_digest(name, upload, owner.group)
     async with database.connection() as connection:

@@ -39,7 +39,7 @@ class StoreOutcome:
 
 async def store_template(
     context: OperatorContext,
-    submitted: SubmittedFiles,
+    submitted_files: SubmittedFiles,
     *,
     name: str,
     template_id: UUID,
@@ -52,7 +52,7 @@ async def store_template(
 
     Args:
         context: The context of the operator service.
-        submitted: The files.
+        submitted_files: The files.
         name: The name of the template.
         template_id: The id of the new version.
         replaces: The expected latest version (0: there is none); None skips this check.
@@ -67,7 +67,7 @@ async def store_template(
         ForeignDataMatch: The template would take data sets of all groups.
     """
     database = context.database
-    upload = await context.compiler.take(submitted)
+    upload = await context.compiler.take(submitted_files)
     async with database.connection() as connection:
         await require_free(connection, name, group=group)
         present = await find_latest_if_same(connection, name, upload)
@@ -80,8 +80,8 @@ async def store_template(
         present = await find_latest_if_same(transaction.connection, name, upload)
         if present is not None:
             return StoreOutcome(present, new=False)
-        latest = await templates.find_latest(transaction.connection, name, ALL)
-        version = 0 if latest is None else latest.version
+        latest_template = await templates.find_latest(transaction.connection, name, ALL)
+        version = 0 if latest_template is None else latest_template.version
         if replaces not in {None, version}:
             raise TemplateVersionConflict(name, version)
         stored = await templates.insert_template(transaction.connection, candidate)

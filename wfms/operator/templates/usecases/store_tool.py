@@ -72,8 +72,8 @@ async def remove_tool(database: Database, name: str, *, version: int | None = No
 
 
 def _newest_if_same(versions: Sequence[Tool], text: str) -> Tool | None:
-    newest = versions[0] if versions else None
-    return newest if newest is not None and newest.cwl == text else None
+    newest_tool = versions[0] if versions else None
+    return newest_tool if newest_tool is not None and newest_tool.cwl == text else None
 
 
 async def _check(context: OperatorContext, new: NewTool) -> list[Finding]:

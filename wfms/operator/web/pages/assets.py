@@ -95,10 +95,10 @@ class AssetPages:
     def show(self, name: str) -> str:
         """Show an asset."""
         uses = self._bridge.run(read_uses(self._context, name))
-        newest = next(
+        newest_version = next(
             (use.version.version for use in uses.versions if use.version.removed_at is None), None
         )
-        return render_template("asset.html", asset=uses, newest=newest)
+        return render_template("asset.html", asset=uses, newest=newest_version)
 
     def remove(self, name: str) -> AnyResponse:
         """Withdraw a version of an asset."""

@@ -86,7 +86,7 @@ class StartPages:
         return redirect(url_for("pages.chain", uid=chain.uid), 303)
 
 
-def _build_request(prepared: StartPage, values: dict[str, Any]) -> RequestChain:
+def _build_request(start_page: StartPage, values: dict[str, Any]) -> RequestChain:
     """Return the request for a chain of the selection.
 
     Raises:
@@ -94,8 +94,8 @@ def _build_request(prepared: StartPage, values: dict[str, Any]) -> RequestChain:
     """
     try:
         return RequestChain(
-            dataset_uid=None if prepared.dataset is None else prepared.dataset.uid,
-            template="" if prepared.template is None else prepared.template.name,
+            dataset_uid=None if start_page.dataset is None else start_page.dataset.uid,
+            template="" if start_page.template is None else start_page.template.name,
             params=values,
         )
     except ValidationError as error:
@@ -103,18 +103,18 @@ def _build_request(prepared: StartPage, values: dict[str, Any]) -> RequestChain:
 
 
 def _render_page(
-    prepared: StartPage,
+    start_page: StartPage,
     *,
     fields: list[Field],
     typed_dataset: str,
     refusal: ServiceError | None = None,
 ) -> str:
     general: list[Finding] = []
-    if refusal is not None and prepared.template is not None:
-        general = list_other_findings(prepared.template.plan, refusal.findings)
+    if refusal is not None and start_page.template is not None:
+        general = list_other_findings(start_page.template.plan, refusal.findings)
     return render_template(
         "new_chain.html",
-        prepared=prepared,
+        prepared=start_page,
         fields=fields,
         typed_dataset=typed_dataset,
         refusal=refusal,

@@ -135,10 +135,10 @@ class TemplatePages:
             stored, "The text is the same as in {}; nothing was changed."
         )
 
-    def _redirect_to_template(self, stored: StoreOutcome, otherwise: str) -> AnyResponse:
-        version = f"version {stored.template.version}"
-        flash(f"Published as {version}." if stored.new else otherwise.format(version))
-        return redirect(url_for("pages.template", name=stored.template.name), 303)
+    def _redirect_to_template(self, store_outcome: StoreOutcome, otherwise: str) -> AnyResponse:
+        version = f"version {store_outcome.template.version}"
+        flash(f"Published as {version}." if store_outcome.new else otherwise.format(version))
+        return redirect(url_for("pages.template", name=store_outcome.template.name), 303)
 
     def _show_refusal(self, refusal: ServiceError, name: str, text: str) -> Response:
         texts, main = {UNNAMED: text} if text.strip() else {}, None

@@ -34,7 +34,7 @@ class StartPage:
         dataset: None if no data set is selected or the selected one does not exist.
         template: None if no template is selected or the selected one does not exist.
         trouble: Why the selection is not usable.
-        called: The data sets that share the name, if there are several.
+        namesakes: The data sets that share the name, if there are several.
         present: The newest chain of this data set and template version.
         rejection_reason: Why the template would not take the data set automatically.
     """
@@ -49,7 +49,7 @@ class StartPage:
     rejection_reason: str
     #: The requirement of the template that the data set does not meet, in words.
     unmet: str
-    called: Sequence[Dataset] = ()
+    namesakes: Sequence[Dataset] = ()
 
     @property
     def ready(self) -> bool:
@@ -120,7 +120,7 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
         present=present,
         rejection_reason=rejection_reason or "",
         unmet=unmet,
-        called=several,
+        namesakes=several,
     )
 
 

@@ -123,7 +123,9 @@ def test_previous_checkpoint_is_restored_if_the_last_is_damaged(root: Path, dama
     assert (damage == "list") == (len(second.notes) == 1)
 
 
-def test_attempt_starts_from_nothing_and_logs_it_if_all_checkpoints_are_damaged(root: Path) -> None:
+def test_attempt_without_an_intact_checkpoint_starts_at_the_beginning_and_logs_it(
+    root: Path,
+) -> None:
     first = StandaloneAttempt(root, 1)
     first.write("state/a", "a")
     first.write("state/b", "b")

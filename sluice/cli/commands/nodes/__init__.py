@@ -1,1 +1,0 @@
-"""Commands about pilots, sites, queues and limits."""

@@ -1,0 +1,1 @@
+"""Commands about pilots and sites."""
