@@ -16,6 +16,7 @@ from sluice.contracts.chains.intake import Tie, Unmatched
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.common.states import (
     ChainState,
+    JobState,
     StepState,
 )
 from sluice.contracts.data.append_only import ScheduleState
@@ -33,6 +34,7 @@ from sluice.contracts.jobs.tasks import (
 from sluice.contracts.jobs.times import Timeline, WorkTimes
 from sluice.contracts.pilots.pilot_list import Pilot
 from sluice.servicekit.running.clock import SystemClock
+from wms.db.tasks.status import no_task
 
 CLOCK = SystemClock()
 
@@ -51,7 +53,8 @@ class Rows:
         self.steps: list[StepLoad] = []
         self.unschedulable: list[UnschedulableTask] = []
         self.limits: dict[str, ResourceLimit] = {}
-        self.priorities: dict[str, StepPriority] = {}
+        #: Step and template → priority. The template is empty for all templates.
+        self.priorities: dict[tuple[str, str], StepPriority] = {}
         self.times = WorkTimes(steps=[])
         self.timeline: Timeline | None = None
         #: The queries of requests for times.
@@ -145,4 +148,25 @@ class Rows:
             for task in self.tasks.values()
             if not task.state.final and (task.failed or task.quarantined)
         ]
+        live.sort(key=lambda task: task.created_at, reverse=True)
         return sorted(live, key=lambda task: task.quarantined == 0)
+
+    def latest_tasks(self) -> list[TaskStatus]:
+        return sorted(self.tasks.values(), key=lambda task: task.created_at, reverse=True)
+
+    def task(self, uid: UUID) -> TaskStatus:
+        if uid not in self.tasks:
+            raise no_task(uid)
+        return self.tasks[uid]
+
+    def retry(self, uid: UUID) -> TaskStatus:
+        """Make the failed and quarantined jobs of a task ready."""
+        status = self.task(uid)
+        if status.state.final:
+            raise Conflict(f"task {uid} has ended ({status.state})", task=uid, state=status.state)
+        retried = {JobState.FAILED, JobState.QUARANTINED}
+        for number, job in self.jobs.items():
+            if job.task_uid == uid and job.state in retried:
+                self.jobs[number] = job.model_copy(update={"state": JobState.READY})
+        ready = status.ready + status.failed + status.quarantined
+        return self.change(uid, ready=ready, failed=0, quarantined=0, errors={})
