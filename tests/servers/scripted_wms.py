@@ -67,7 +67,8 @@ class ScriptedWms:
         self.answer: Callable[[AttemptReport], ReportAnswer] = self._settle
         self.ended: Callable[[AttemptReport], bool] = self._has_ended
         self.port = _free_port()
-        self._known: set[UUID] = set()
+        #: The pilots that have registered.
+        self.known: set[UUID] = set()
         self._gone: set[UUID] = set()
         self._settled: dict[tuple[int, int], AttemptOutcome] = {}
         self._wake = asyncio.Event()
@@ -112,7 +113,7 @@ class ScriptedWms:
     def _check(self, call: str, uid: UUID) -> None:
         if call in self.silent:
             raise NotAvailable("the script says so")
-        if call != "register" and (self.forgotten or uid not in self._known):
+        if call != "register" and (self.forgotten or uid not in self.known):
             raise NotFound(f"pilot {uid} has not registered", pilot=uid)
 
     def _settle(self, report: AttemptReport) -> ReportAnswer:
@@ -137,7 +138,7 @@ class ScriptedWms:
             self._check("register", pilot.uid)
             self.registered.append(pilot)
             self.forgotten = False
-            self._known.add(pilot.uid)
+            self.known.add(pilot.uid)
             self._gone.discard(pilot.uid)
             return Registration(heartbeat=self.heartbeat_seconds, lease=self.lease_seconds)
 
