@@ -14,7 +14,6 @@ from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
 
 
-
 @dataclass
 class OperatorWms:
     """One of the two. All rows come from the real WMS; ``copy_rows`` gives them to the fake."""

@@ -156,9 +156,7 @@ async def test_limits_are_listed_by_name(wms: OperatorWms) -> None:
 
 @pytest.mark.parametrize("period", LimitPeriod)
 async def test_quota_says_when_it_is_full_again(wms: OperatorWms, period: LimitPeriod) -> None:
-    [limit] = (
-        await wms.client.set_limit(SetLimit(name="places", amount=2, period=period))
-    ).limits
+    [limit] = (await wms.client.set_limit(SetLimit(name="places", amount=2, period=period))).limits
     assert limit.period is period
     assert limit.refills is not None
     assert limit.refills.second == 0
@@ -172,8 +170,7 @@ async def test_limit_is_removed_once(wms: OperatorWms) -> None:
 
 async def priorities(wms: OperatorWms) -> list[tuple[str, str | None, float]]:
     return [
-        (one.step, one.template, one.priority)
-        for one in (await wms.client.list_steps()).priorities
+        (one.step, one.template, one.priority) for one in (await wms.client.list_steps()).priorities
     ]
 
 
