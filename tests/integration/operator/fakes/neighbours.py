@@ -33,7 +33,7 @@ class Neighbours(Rows):
                 times_routes(self),
                 pilot_routes(self.pilots),
             ],
-            "dms": [*dataset_routers(self), log_routes()],
+            "dms": [*dataset_routers(self), log_routes(self.storages)],
             "wfms.intake": [
                 intake_routes(self.unmatched, self.ties, self.rematches, self.schedules)
             ],

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 from uuid import UUID
 
+from dms.domain.errors import UnknownDataset
 from sluice.contracts.chains.attention import (
     WorkCounts,
 )
@@ -14,7 +15,7 @@ from sluice.contracts.chains.chains import (
     RerunChain,
 )
 from sluice.contracts.chains.intake import Tie, Unmatched
-from sluice.contracts.common.problems import Conflict, InvalidCursor, NotFound
+from sluice.contracts.common.problems import Conflict, InvalidCursor
 from sluice.contracts.common.states import (
     ChainState,
     JobState,
@@ -84,6 +85,10 @@ class Rows:
         self.runs: list[Run] = []
         self.frames: list[Frame] = []
         self.files: dict[UUID, list[File]] = {}
+        #: Data set → the request that registered it.
+        self.registrations: dict[UUID, dict[str, object]] = {}
+        #: Data set → the number of files at which it closes.
+        self.close_at: dict[UUID, int] = {}
         #: Data set → the files that it waits for.
         self.waits_for: dict[UUID, str] = {}
         self.append_only: list[AppendOnlyDataset] = []
@@ -128,7 +133,7 @@ class Rows:
 
     def dataset(self, uid: UUID) -> Dataset:
         if uid not in self.datasets:
-            raise NotFound(f"there is no data set {uid}")
+            raise UnknownDataset(uid)
         return self.datasets[uid]
 
     def cancel_chain(self, uid: UUID, request: Cancel) -> Chain:
