@@ -169,9 +169,7 @@ def _in_order(rows: Rows, order: Order) -> list[Dataset]:
     if order is Order.CLOSING:
         readable = [dataset for dataset in datasets if dataset.state.readable]
         return sorted(readable, key=lambda dataset: dataset.closed_at or dataset.timestamp)
-    return sorted(
-        datasets, key=lambda dataset: dataset.timestamp, reverse=order is Order.NEWEST
-    )
+    return sorted(datasets, key=lambda dataset: dataset.timestamp, reverse=order is Order.NEWEST)
 
 
 def _list_by_name(rows: Rows, name: str) -> list[Dataset]:
@@ -206,9 +204,7 @@ def _watching_routes(rows: Rows) -> APIRouter:
         )
 
     @router.get("/storages")
-    async def storages(
-        type: StorageType | None = None, measured: bool = False
-    ) -> list[Storage]:
+    async def storages(type: StorageType | None = None, measured: bool = False) -> list[Storage]:
         return [
             storage.model_copy(update={} if measured else {"free": None, "datasets": None})
             for storage in rows.storages

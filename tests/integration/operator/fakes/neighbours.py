@@ -34,9 +34,7 @@ class Neighbours(Rows):
                 pilot_routes(self.pilots),
             ],
             "dms": [*dataset_routers(self), log_routes(self.storages)],
-            "wfms.intake": [
-                intake_routes(self.unmatched, self.ties, self.rematches, self.schedules)
-            ],
+            "wfms.intake": [intake_routes(self)],
         }
         return {
             name: create_app(
