@@ -1,4 +1,4 @@
-"""The fake chain service of the tests of the operator service has chains as the real one."""
+"""The operator tests' fake chain service has chains as the real one."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -32,6 +32,14 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 IN_PROGRESS, UPLOADING, FINISHED, FAILED, CANCELED = ChainState
 NAMES = (f"n{number}" for number in count())
+#: Store 50 more chains of the only chain's data set and template.
+COPY_CHAIN = """
+INSERT INTO chains (uid, variant, template_id, template_name, template_version, dataset_uid,
+    dataset_name, plan, params, dataset, state, created_at)
+SELECT gen_random_uuid(), n, template_id, template_name, template_version, dataset_uid,
+    dataset_name, plan, params, dataset, state, created_at
+FROM chains, generate_series(1, 50) AS n
+"""
 PLAN = three_steps(parameters={"cut": Parameter(type="int", default=3)})
 
 
@@ -81,8 +89,8 @@ class Chains:
         ending = state if state in {FAILED, CANCELED} else None
         await self.wfms.rows(
             "wfms.chains",
-            """UPDATE chains SET state = $2, ending = $3::text, reason = $4, upload_asked = $3::text IS NULL,
-                ended_at = CASE WHEN $5 THEN now() END
+            """UPDATE chains SET state = $2, ending = $3::text, reason = $4,
+                upload_asked = $3::text IS NULL, ended_at = CASE WHEN $5 THEN now() END
             WHERE uid = $1""",
             uid,
             state,
@@ -92,7 +100,8 @@ class Chains:
         )
         await self.wfms.rows(
             "wfms.chains",
-            """UPDATE steps SET state = $2, ended_at = now(), started_at = CASE WHEN $3 THEN now() END
+            """UPDATE steps SET state = $2, ended_at = now(),
+                started_at = CASE WHEN $3 THEN now() END
             WHERE chain_uid = $1""",
             uid,
             StepState.CANCELED if ending else StepState.FINISHED,
@@ -183,15 +192,7 @@ async def test_page_has_50_chains_by_default(chains: Chains) -> None:
         if chains.neighbours is not None:
             chains.neighbours.chains[copy.uid] = copy
     if chains.neighbours is None:
-        columns = (
-            "template_id, template_name, template_version, dataset_uid, dataset_name, plan, params,"
-            " dataset, state, created_at"
-        )
-        await chains.wfms.rows(
-            "wfms.chains",
-            f"""INSERT INTO chains (uid, variant, {columns})
-            SELECT gen_random_uuid(), n, {columns} FROM chains, generate_series(1, 50) AS n""",
-        )
+        await chains.wfms.rows("wfms.chains", COPY_CHAIN)
     assert len(await listed(chains)) == 50
 
 

@@ -1,4 +1,4 @@
-"""The fake DMS of the tests of the operator service has data sets as the real DMS."""
+"""The operator tests' fake DMS has data sets as the real DMS."""
 
 from dataclasses import dataclass
 from itertools import count

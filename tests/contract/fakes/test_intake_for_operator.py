@@ -1,4 +1,4 @@
-"""The fake intake of the tests of the operator service matches data sets as the real one."""
+"""The operator tests' fake intake matches data sets as the real one."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass

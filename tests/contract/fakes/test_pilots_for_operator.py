@@ -1,4 +1,4 @@
-"""The fake WMS of the tests of the operator service has pilots, steps and limits as the real WMS."""
+"""The operator tests' fake WMS has pilots, steps and limits as the real WMS."""
 
 from collections.abc import Awaitable, Callable
 from uuid import UUID, uuid4

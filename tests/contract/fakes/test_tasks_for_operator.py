@@ -1,4 +1,4 @@
-"""The fake WMS of the tests of the operator service has tasks and jobs as the real WMS."""
+"""The operator tests' fake WMS has tasks and jobs as the real WMS."""
 
 from uuid import uuid4
 

@@ -64,7 +64,8 @@ def detail_of(pilot: Pilot) -> PilotDetail:
 def pilot_routes(pilots: list[Pilot]) -> APIRouter:
     router, removed = APIRouter(prefix="/api/v1/pilots"), set[UUID]()
     _add_reading(router, pilots, removed)
-    _add_requests(router, pilots, removed)
+    _add_requests(router, pilots)
+    _add_requests_about_lost_pilots(router, pilots, removed)
     return router
 
 
@@ -114,20 +115,22 @@ def _place(pilots: list[Pilot], uid: UUID) -> int:
     return place
 
 
-def _add_requests(router: APIRouter, pilots: list[Pilot], removed: set[UUID]) -> None:
-    def change(uid: UUID, **values: object) -> None:
-        place = _place(pilots, uid)
-        pilots[place] = pilots[place].model_copy(update=values)
+def _get(pilots: list[Pilot], uid: UUID) -> Pilot:
+    return pilots[_place(pilots, uid)]
 
-    def get(uid: UUID) -> Pilot:
-        return pilots[_place(pilots, uid)]
 
+def _change(pilots: list[Pilot], uid: UUID, **values: object) -> None:
+    pilots[_place(pilots, uid)] = _get(pilots, uid).model_copy(update=values)
+
+
+def _add_requests(router: APIRouter, pilots: list[Pilot]) -> None:
     @router.post("/{uid}/stop", status_code=204)
     async def stop(uid: UUID) -> None:
-        state = get(uid).state
+        state = _get(pilots, uid).state
         if state is PilotState.GONE:
             raise PilotSignedOff(uid)
-        change(
+        _change(
+            pilots,
             uid,
             state=PilotState.DRAINING if state is PilotState.ACTIVE else state,
             stopping=True,
@@ -135,23 +138,25 @@ def _add_requests(router: APIRouter, pilots: list[Pilot], removed: set[UUID]) ->
 
     @router.put("/{uid}/load", status_code=204)
     async def load(uid: UUID, request: LoadTool) -> None:
-        if get(uid).state is not PilotState.ACTIVE:
+        if _get(pilots, uid).state is not PilotState.ACTIVE:
             raise PilotTakesNoJobs(uid)
-        change(uid, to_load=request.step)
+        _change(pilots, uid, to_load=request.step)
 
+
+def _add_requests_about_lost_pilots(router: APIRouter, pilots: list[Pilot], removed: set[UUID]) -> None:
     @router.delete("/{uid}", status_code=204)
     async def remove(uid: UUID) -> None:
-        if (state := get(uid).state) in _PRESENT:
+        if (state := _get(pilots, uid).state) in _PRESENT:
             raise PilotPresent(uid, state)
         removed.add(uid)
 
     @router.post("/{uid}/acknowledge", status_code=204)
     async def acknowledge(uid: UUID, request: Acknowledge) -> None:
-        pilot = get(uid)
+        pilot = _get(pilots, uid)
         if pilot.state is not PilotState.LOST:
             raise PilotNotLost(uid, pilot.state)
         if (first := pilot.acknowledged) is None:
             now = datetime.now(UTC)
-            change(uid, acknowledged=Acknowledgement(by=request.by, at=now))
+            _change(pilots, uid, acknowledged=Acknowledgement(by=request.by, at=now))
         elif first.by != request.by:
             raise AlreadyAcknowledged(f"pilot {uid}", first.by, first.at)
