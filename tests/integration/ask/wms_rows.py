@@ -29,10 +29,11 @@ from wms.db.tasks.status import no_task
 class AskedRows:
     """The tasks and jobs of a fake WMS.
 
-    ``answered`` has the accepted answers in order, ``again`` the repeated ones, and ``refused``
-    each refusal. ``stale`` jobs wait for no answer any more. ``find_nothing``: the files of the
-    next answers are not found; the files of ``missing`` jobs are never found. ``ended`` tasks are
-    not listed any more. ``meanwhile`` runs once, between the query of tasks and its answer.
+    ``answered`` has the accepted answers in order, ``refused`` the accepted refusals, and ``again``
+    the jobs of repeated ones. ``stale`` jobs wait for no answer any more. ``find_nothing``: the
+    files of the next answers are not found; the files of ``missing`` jobs are never found.
+    ``ended`` tasks are not listed any more. ``meanwhile`` runs once, between the query of tasks and
+    its answer.
     """
 
     tasks: dict[UUID, HumanTask] = field(default_factory=dict)
@@ -123,6 +124,8 @@ class AskedRows:
         return AcceptedAnswer(id=job.id, answer=ReportAnswer.ACCEPTED)
 
     def _refuse(self, uid: UUID, job: RefusedJob) -> AcceptedAnswer:
+        if job.id in {one.id for one in self.refused}:
+            self.again.append(job.id)
         if not self._is_waiting(uid, job.id):
             return AcceptedAnswer(id=job.id, answer=ReportAnswer.STALE)
         self.refused.append(job)
