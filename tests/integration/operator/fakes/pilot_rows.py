@@ -65,7 +65,7 @@ def pilot_routes(pilots: list[Pilot]) -> APIRouter:
     router, removed = APIRouter(prefix="/api/v1/pilots"), set[UUID]()
     _add_reading(router, pilots, removed)
     _add_requests(router, pilots)
-    _add_requests_about_lost_pilots(router, pilots, removed)
+    _add_requests_about_lost_ones(router, pilots, removed)
     return router
 
 
@@ -143,7 +143,9 @@ def _add_requests(router: APIRouter, pilots: list[Pilot]) -> None:
         _change(pilots, uid, to_load=request.step)
 
 
-def _add_requests_about_lost_pilots(router: APIRouter, pilots: list[Pilot], removed: set[UUID]) -> None:
+def _add_requests_about_lost_ones(
+    router: APIRouter, pilots: list[Pilot], removed: set[UUID]
+) -> None:
     @router.delete("/{uid}", status_code=204)
     async def remove(uid: UUID) -> None:
         if (state := _get(pilots, uid).state) in _PRESENT:
