@@ -12,8 +12,8 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile
 from sluice.contracts.data.runs import NewFrame, NewPeriod, NewRun
-from tests.contract.fakes.real_services import RealServices
-from tests.contract.fakes.two_services import (
+from tests.integration.fakes.real_services import RealServices
+from tests.integration.fakes.two_services import (
     CONFLICT,
     NOT_FOUND,
     REAL,

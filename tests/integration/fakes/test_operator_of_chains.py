@@ -17,7 +17,7 @@ from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
 from tests.callers import open_to_all
 from tests.conftest import DatabaseFactory
-from tests.contract.fakes.two_services import NOT_FOUND, REAL, http_of, refusal
+from tests.integration.fakes.two_services import NOT_FOUND, REAL, http_of, refusal
 from tests.integration.operator.conftest import SPD, operating
 from tests.integration.wfms.fake_operator import FakeOperator
 

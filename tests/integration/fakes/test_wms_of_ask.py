@@ -14,9 +14,9 @@ from sluice.contracts.common.states import ReportAnswer, StorageType
 from sluice.contracts.human_tasks.annotation import AnsweredJob, HumanJob, HumanTask, RefusedJob
 from sluice.contracts.pilots.output_files import OutputFile
 from sluice.contracts.templates.plan import Boundary
-from tests.contract.fakes.real_services import RealServices
-from tests.contract.fakes.two_services import NOT_FOUND, REAL, http_of, refusal
 from tests.integration.ask.wms_rows import AskedRows
+from tests.integration.fakes.real_services import RealServices
+from tests.integration.fakes.two_services import NOT_FOUND, REAL, http_of, refusal
 from tests.integration.wms.human_tasks import HumanTasks
 from tests.integration.wms.wms_fixture import CHECKSUM, NOW
 

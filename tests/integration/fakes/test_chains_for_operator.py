@@ -1,8 +1,5 @@
 """The operator tests' fake chain service has chains as the real one."""
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from itertools import count
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -11,12 +8,18 @@ import pytest_asyncio
 
 from sluice.clients.chains import ChainsClient
 from sluice.contracts.chains.attention import Acknowledge
-from sluice.contracts.chains.chains import Chain, NewChain, RerunChain
+from sluice.contracts.chains.chains import RerunChain
 from sluice.contracts.common.states import ChainDatasetStatus, ChainState, StepState
 from sluice.contracts.jobs.tasks import BY_REQUEST, Cancel
-from sluice.contracts.templates.plan import Parameter, Plan
-from tests.conftest import DatabaseFactory
-from tests.contract.fakes.two_services import (
+from tests.integration.fakes.operator_chains import (
+    CANCELED,
+    FAILED,
+    FINISHED,
+    IN_PROGRESS,
+    UPLOADING,
+    OperatorChains,
+)
+from tests.integration.fakes.two_services import (
     CONFLICT,
     NOT_FOUND,
     REAL,
@@ -26,12 +29,9 @@ from tests.contract.fakes.two_services import (
 )
 from tests.integration.operator.fakes.neighbours import Neighbours
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import three_steps
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-IN_PROGRESS, UPLOADING, FINISHED, FAILED, CANCELED = ChainState
-NAMES = (f"n{number}" for number in count())
 #: Store 50 more chains of the only chain's data set and template.
 COPY_CHAIN = """
 INSERT INTO chains (uid, variant, template_id, template_name, template_version, dataset_uid,
@@ -40,100 +40,23 @@ SELECT gen_random_uuid(), n, template_id, template_name, template_version, datas
     dataset_name, plan, params, dataset, state, created_at
 FROM chains, generate_series(1, 50) AS n
 """
-PLAN = three_steps(parameters={"cut": Parameter(type="int", default=3)})
-
-
-@dataclass
-class Chains:
-    """One of the two. All rows come from the real service; ``neighbours`` is the fake."""
-
-    client: ChainsClient
-    wfms: WfmsFixture
-    neighbours: Neighbours | None
-
-    async def request(self, plan: Plan = PLAN, **fields: Any) -> NewChain:
-        """Return the request of a chain of a new data set and a new template."""
-        dataset = await self.wfms.create_input(next(NAMES), **fields)
-        template = self.wfms.add_template(plan, name=next(NAMES))
-        if self.neighbours is not None:
-            self.neighbours.datasets[dataset.uid] = dataset
-        return self.wfms.make_request(dataset, template)
-
-    async def chain(self, state: ChainState = IN_PROGRESS, **changes: Any) -> Chain:
-        """Create a chain, bring it into the state, and give it to the fake."""
-        request = (await self.request()).model_copy(update=changes)
-        chain = await self.wfms.chains.create_chain(request)
-        if state is not IN_PROGRESS:
-            await self._set_state(chain.uid, state)
-        return await self.copy(chain.uid)
-
-    async def started(self) -> Chain:
-        """Return a chain whose first step has a task."""
-        chain = await self.chain()
-        await self.wfms.start_steps()
-        await self.wfms.deliver()
-        return await self.copy(chain.uid)
-
-    async def copy(self, uid: UUID) -> Chain:
-        chain = await self.wfms.get_chain(uid)
-        if self.neighbours is not None:
-            self.neighbours.chains[uid] = chain
-            self.neighbours.plans[chain.template_id] = PLAN
-            tasks = {step.task_uid for step in chain.steps}
-            self.neighbours.tasks.update(
-                {task: self.wfms.wms.statuses[task] for task in tasks & {*self.wfms.wms.statuses}}
-            )
-        return chain
-
-    async def _set_state(self, uid: UUID, state: ChainState) -> None:
-        ending = state if state in {FAILED, CANCELED} else None
-        await self.wfms.rows(
-            "wfms.chains",
-            """UPDATE chains SET state = $2, ending = $3::text, reason = $4,
-                upload_asked = $3::text IS NULL, ended_at = CASE WHEN $5 THEN now() END
-            WHERE uid = $1""",
-            uid,
-            state,
-            ending,
-            f"it {state}" if ending else "",
-            state.final,
-        )
-        await self.wfms.rows(
-            "wfms.chains",
-            """UPDATE steps SET state = $2, ended_at = now(),
-                started_at = CASE WHEN $3 THEN now() END
-            WHERE chain_uid = $1""",
-            uid,
-            StepState.CANCELED if ending else StepState.FINISHED,
-            ending is None,
-        )
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def wfms(
-    make_module_database: DatabaseFactory, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[WfmsFixture]:
-    wfms = WfmsFixture(tmp_path_factory.mktemp("storages"))
-    await wfms.open(make_module_database)
-    yield wfms
-    await wfms.close()
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def chains(kind: str, wfms: WfmsFixture) -> Chains:
+async def chains(kind: str, wfms: WfmsFixture) -> OperatorChains:
     await wfms.rows("wfms.chains", "TRUNCATE chains CASCADE")
     if kind == REAL:
-        return Chains(wfms.chains, wfms, None)
+        return OperatorChains(wfms.chains, wfms, None)
     neighbours = Neighbours()
     app = neighbours.apps["wfms.chains"]
-    return Chains(ChainsClient(http_of(app, "wfms.chains")), wfms, neighbours)
+    return OperatorChains(ChainsClient(http_of(app, "wfms.chains")), wfms, neighbours)
 
 
-async def listed(chains: Chains, **filters: Any) -> list[UUID]:
+async def listed(chains: OperatorChains, **filters: Any) -> list[UUID]:
     return [chain.uid for chain in (await chains.client.list_chains(**filters)).chains]
 
 
-async def test_new_chain_is_in_progress_with_its_input_and_defaults(chains: Chains) -> None:
+async def test_new_chain_is_in_progress_with_its_input_and_defaults(chains: OperatorChains) -> None:
     request = await chains.request()
     chain, is_new = await chains.client.create_new_chain(request)
     assert is_new
@@ -149,7 +72,7 @@ async def test_new_chain_is_in_progress_with_its_input_and_defaults(chains: Chai
     assert await chains.client.get_chain(chain.uid) == chain
 
 
-async def test_repeated_request_gives_the_first_chain(chains: Chains) -> None:
+async def test_repeated_request_gives_the_first_chain(chains: OperatorChains) -> None:
     request = await chains.request()
     first, _ = await chains.client.create_new_chain(request)
     ranked = request.model_copy(update={"rank": 2.0})
@@ -162,12 +85,12 @@ async def test_repeated_request_gives_the_first_chain(chains: Chains) -> None:
     assert other.uid != first.uid
 
 
-async def test_parameters_that_do_not_fit_are_refused(chains: Chains) -> None:
+async def test_parameters_that_do_not_fit_are_refused(chains: OperatorChains) -> None:
     request = (await chains.request()).model_copy(update={"params": {"cut": "wide"}})
     assert await refusal(chains.client.create_chain(request)) == UNPROCESSABLE
 
 
-async def test_newest_chains_come_first_on_pages(chains: Chains) -> None:
+async def test_newest_chains_come_first_on_pages(chains: OperatorChains) -> None:
     uids = [(await chains.chain()).uid for _ in range(3)][::-1]
     page = await chains.client.list_chains(limit=2)
     assert [chain.uid for chain in page.chains] == uids[:2]
@@ -177,7 +100,7 @@ async def test_newest_chains_come_first_on_pages(chains: Chains) -> None:
     assert last.after is None
 
 
-async def test_full_page_has_a_cursor_even_if_it_is_the_last(chains: Chains) -> None:
+async def test_full_page_has_a_cursor_even_if_it_is_the_last(chains: OperatorChains) -> None:
     await chains.chain()
     page = await chains.client.list_chains(limit=1)
     assert page.after is not None
@@ -185,7 +108,7 @@ async def test_full_page_has_a_cursor_even_if_it_is_the_last(chains: Chains) -> 
     assert (beyond.chains, beyond.after) == ([], None)
 
 
-async def test_page_has_50_chains_by_default(chains: Chains) -> None:
+async def test_page_has_50_chains_by_default(chains: OperatorChains) -> None:
     first = await chains.chain()
     for _ in range(50):
         copy = first.model_copy(update={"uid": uuid4()})
@@ -196,12 +119,14 @@ async def test_page_has_50_chains_by_default(chains: Chains) -> None:
     assert len(await listed(chains)) == 50
 
 
-async def test_invalid_cursor_is_refused(chains: Chains) -> None:
+async def test_invalid_cursor_is_refused(chains: OperatorChains) -> None:
     assert await refusal(chains.client.list_chains(after="x")) == UNPROCESSABLE
     assert await refusal(chains.client.list_tasks(after="x")) == UNPROCESSABLE
 
 
-async def test_chains_are_filtered_by_state_input_template_and_owner(chains: Chains) -> None:
+async def test_chains_are_filtered_by_state_input_template_and_owner(
+    chains: OperatorChains,
+) -> None:
     running, failed = await chains.chain(), await chains.chain(FAILED)
     owned = await chains.chain(owner="ada")
     assert await listed(chains, state=FAILED) == [failed.uid]
@@ -213,7 +138,7 @@ async def test_chains_are_filtered_by_state_input_template_and_owner(chains: Cha
     assert await listed(chains, template=failed.template, state=IN_PROGRESS) == []
 
 
-async def test_chains_are_filtered_by_metadata_of_their_input(chains: Chains) -> None:
+async def test_chains_are_filtered_by_metadata_of_their_input(chains: OperatorChains) -> None:
     uids = []
     for run in (1, 2):
         request = await chains.request(meta={"run": run, "kind": "raw"})
@@ -223,21 +148,21 @@ async def test_chains_are_filtered_by_metadata_of_their_input(chains: Chains) ->
     assert await listed(chains, meta=["kind=cooked"]) == []
 
 
-async def test_chains_that_use_a_data_set_are_listed(chains: Chains) -> None:
+async def test_chains_that_use_a_data_set_are_listed(chains: OperatorChains) -> None:
     chain = await chains.chain()
     await chains.chain()
     using = await chains.client.list_chains_using(chain.dataset_uid, limit=10)
     assert [one.uid for one in using.chains] == [chain.uid]
 
 
-async def test_only_existing_chains_of_given_uids_are_listed(chains: Chains) -> None:
+async def test_only_existing_chains_of_given_uids_are_listed(chains: OperatorChains) -> None:
     chain = await chains.chain()
     await chains.chain()
     found = await chains.client.list_chains_by_uid([uuid4(), chain.uid])
     assert [one.uid for one in found] == [chain.uid]
 
 
-async def test_chains_that_ended_last_come_first(chains: Chains) -> None:
+async def test_chains_that_ended_last_come_first(chains: OperatorChains) -> None:
     first, second = await chains.chain(), await chains.chain()
     await chains.chain()
     for chain in (second, first):
@@ -248,7 +173,7 @@ async def test_chains_that_ended_last_come_first(chains: Chains) -> None:
 
 
 async def test_failed_chain_needs_attention_until_it_is_acknowledged_or_discarded(
-    chains: Chains,
+    chains: OperatorChains,
 ) -> None:
     seen, discarded, rerun = [await chains.chain(FAILED) for _ in range(3)]
     await chains.chain(CANCELED)
@@ -262,7 +187,7 @@ async def test_failed_chain_needs_attention_until_it_is_acknowledged_or_discarde
     assert (await chains.client.get_counts()).attention == 1
 
 
-async def test_failure_is_acknowledged_by_one_person(chains: Chains) -> None:
+async def test_failure_is_acknowledged_by_one_person(chains: OperatorChains) -> None:
     chain = await chains.chain(FAILED)
     first = await chains.client.acknowledge_chain(chain.uid, Acknowledge(by="ada"))
     again = await chains.client.acknowledge_chain(chain.uid, Acknowledge(by="ada"))
@@ -273,13 +198,15 @@ async def test_failure_is_acknowledged_by_one_person(chains: Chains) -> None:
 
 
 @pytest.mark.parametrize("state", [IN_PROGRESS, UPLOADING, FINISHED, CANCELED])
-async def test_only_a_failure_can_be_acknowledged(chains: Chains, state: ChainState) -> None:
+async def test_only_a_failure_can_be_acknowledged(
+    chains: OperatorChains, state: ChainState
+) -> None:
     chain = await chains.chain(state)
     call = chains.client.acknowledge_chain(chain.uid, Acknowledge(by="ada"))
     assert await refusal(call) == CONFLICT
 
 
-async def test_canceled_chain_has_the_first_reason(chains: Chains) -> None:
+async def test_canceled_chain_has_the_first_reason(chains: OperatorChains) -> None:
     chain = await chains.chain()
     canceled = await chains.client.cancel_chain(chain.uid, Cancel(reason="wrong cut"))
     again = await chains.client.cancel_chain(chain.uid, Cancel(reason="again"))
@@ -290,7 +217,7 @@ async def test_canceled_chain_has_the_first_reason(chains: Chains) -> None:
 
 
 async def test_chain_with_running_task_is_canceled_when_the_task_has_stopped(
-    chains: Chains,
+    chains: OperatorChains,
 ) -> None:
     chain = await chains.started()
     canceled = await chains.client.cancel_chain(chain.uid)
@@ -306,32 +233,34 @@ async def test_chain_with_running_task_is_canceled_when_the_task_has_stopped(
 
 @pytest.mark.parametrize("state", [FINISHED, FAILED])
 async def test_chain_that_finished_or_failed_cannot_be_canceled(
-    chains: Chains, state: ChainState
+    chains: OperatorChains, state: ChainState
 ) -> None:
     chain = await chains.chain(state)
     assert await refusal(chains.client.cancel_chain(chain.uid)) == CONFLICT
 
 
-async def test_rank_is_set_while_steps_are_left(chains: Chains) -> None:
+async def test_rank_is_set_while_steps_are_left(chains: OperatorChains) -> None:
     chain = await chains.chain()
     assert (await chains.client.rank_chain(chain.uid, 2.5)).rank == 2.5
 
 
 @pytest.mark.parametrize("state", [UPLOADING, FINISHED, FAILED, CANCELED])
-async def test_chain_without_steps_to_run_has_no_rank(chains: Chains, state: ChainState) -> None:
+async def test_chain_without_steps_to_run_has_no_rank(
+    chains: OperatorChains, state: ChainState
+) -> None:
     chain = await chains.chain(state)
     assert await refusal(chains.client.rank_chain(chain.uid, 2.5)) == CONFLICT
 
 
 @pytest.mark.parametrize("state", [IN_PROGRESS, FINISHED])
-async def test_discarded_chain_keeps_its_state(chains: Chains, state: ChainState) -> None:
+async def test_discarded_chain_keeps_its_state(chains: OperatorChains, state: ChainState) -> None:
     chain = await chains.chain(state)
     await chains.client.discard_chain(chain.uid)
     discarded = await chains.client.discard_chain(chain.uid)
     assert (discarded.state, discarded.discarded) == (state, True)
 
 
-async def test_unknown_chain_is_not_found(chains: Chains) -> None:
+async def test_unknown_chain_is_not_found(chains: OperatorChains) -> None:
     client, unknown = chains.client, uuid4()
     assert await refusal(client.get_chain(unknown)) == NOT_FOUND
     assert await refusal(client.cancel_chain(unknown)) == NOT_FOUND
@@ -342,7 +271,7 @@ async def test_unknown_chain_is_not_found(chains: Chains) -> None:
     assert await refusal(client.rerun_chain(unknown, RerunChain(key=uuid4()))) == NOT_FOUND
 
 
-async def test_tasks_of_started_steps_are_listed_with_their_counts(chains: Chains) -> None:
+async def test_tasks_of_started_steps_are_listed_with_their_counts(chains: OperatorChains) -> None:
     first, second = await chains.started(), await chains.started()
     listed_tasks = (await chains.client.list_tasks()).tasks
     assert [task.chain_uid for task in listed_tasks[:3]] == [second.uid, second.uid, first.uid]
@@ -356,7 +285,7 @@ async def test_tasks_of_started_steps_are_listed_with_their_counts(chains: Chain
     assert await chains.client.get_task(task.task_uid) == task
 
 
-async def test_tasks_are_filtered_by_state_on_pages(chains: Chains) -> None:
+async def test_tasks_are_filtered_by_state_on_pages(chains: OperatorChains) -> None:
     first, second = await chains.started(), await chains.started()
     page = await chains.client.list_tasks(state=StepState.IN_PROGRESS, limit=1)
     assert [task.chain_uid for task in page.tasks] == [second.uid]
@@ -366,7 +295,7 @@ async def test_tasks_are_filtered_by_state_on_pages(chains: Chains) -> None:
     assert (await chains.client.list_tasks(state=StepState.FAILED)).tasks == []
 
 
-async def test_canceled_task_leaves_its_chain_to_the_watcher(chains: Chains) -> None:
+async def test_canceled_task_leaves_its_chain_to_the_watcher(chains: OperatorChains) -> None:
     chain = await chains.started()
     task, *_ = (await chains.client.list_tasks(chain=chain.uid)).tasks
     status = await chains.client.cancel_task(task.task_uid, Cancel(reason="too slow"))
@@ -374,7 +303,7 @@ async def test_canceled_task_leaves_its_chain_to_the_watcher(chains: Chains) -> 
     assert (await chains.client.get_chain(chain.uid)).state is IN_PROGRESS
 
 
-async def test_task_is_ranked(chains: Chains) -> None:
+async def test_task_is_ranked(chains: OperatorChains) -> None:
     chain = await chains.started()
     task, *_ = (await chains.client.list_tasks(chain=chain.uid)).tasks
     assert (await chains.client.prioritise(task.task_uid, 4.0)).rank == 4.0
@@ -382,7 +311,7 @@ async def test_task_is_ranked(chains: Chains) -> None:
     assert await refusal(chains.client.prioritise(task.task_uid, 5.0)) == CONFLICT
 
 
-async def test_unknown_task_is_not_found(chains: Chains) -> None:
+async def test_unknown_task_is_not_found(chains: OperatorChains) -> None:
     client, unknown = chains.client, uuid4()
     assert await refusal(client.get_task(unknown)) == NOT_FOUND
     assert await refusal(client.cancel_task(unknown)) == NOT_FOUND
@@ -390,7 +319,9 @@ async def test_unknown_task_is_not_found(chains: Chains) -> None:
 
 
 @pytest.mark.parametrize("state", [IN_PROGRESS, UPLOADING])
-async def test_chain_that_has_not_ended_cannot_be_rerun(chains: Chains, state: ChainState) -> None:
+async def test_chain_that_has_not_ended_cannot_be_rerun(
+    chains: OperatorChains, state: ChainState
+) -> None:
     chain = await chains.chain(state)
     assert await refusal(chains.client.plan_rerun(chain.uid, RerunChain())) == CONFLICT
     rerun = chains.client.rerun_chain(chain.uid, RerunChain(key=uuid4()))
@@ -398,21 +329,21 @@ async def test_chain_that_has_not_ended_cannot_be_rerun(chains: Chains, state: C
 
 
 async def test_rerun_from_an_unknown_step_or_with_a_wrong_parameter_is_refused(
-    chains: Chains,
+    chains: OperatorChains,
 ) -> None:
     chain = await chains.chain(FAILED)
     for request in (RerunChain(from_step="cook"), RerunChain(params={"cut": "wide"})):
         assert await refusal(chains.client.plan_rerun(chain.uid, request)) == UNPROCESSABLE
 
 
-async def test_rerun_plan_has_all_steps_and_the_new_parameters(chains: Chains) -> None:
+async def test_rerun_plan_has_all_steps_and_the_new_parameters(chains: OperatorChains) -> None:
     chain = await chains.chain(FAILED)
     plan = await chains.client.plan_rerun(chain.uid, RerunChain(params={"cut": 5}))
     assert (plan.chain_uid, plan.params) == (chain.uid, {"cut": 5})
     assert [step.name for step in plan.steps] == ["decode", "filter", "merge"]
 
 
-async def test_rerun_is_a_new_chain_once_for_each_key(chains: Chains) -> None:
+async def test_rerun_is_a_new_chain_once_for_each_key(chains: OperatorChains) -> None:
     chain = await chains.chain(FAILED)
     request = RerunChain(key=uuid4())
     rerun, is_new = await chains.client.rerun_chain(chain.uid, request)

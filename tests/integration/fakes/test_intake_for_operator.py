@@ -1,6 +1,5 @@
 """The operator tests' fake intake matches data sets as the real one."""
 
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -13,8 +12,7 @@ from sluice.clients.intake import IntakeClient
 from sluice.contracts.templates.conditions import Equals
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
-from tests.conftest import DatabaseFactory
-from tests.contract.fakes.two_services import CONFLICT, NOT_FOUND, REAL, http_of, refusal
+from tests.integration.fakes.two_services import CONFLICT, NOT_FOUND, REAL, http_of, refusal
 from tests.integration.operator.fakes.neighbours import Neighbours
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import three_steps
@@ -68,16 +66,6 @@ class Intake:
 
     async def listed(self) -> list[UUID]:
         return [one.dataset_uid for one in (await self.client.list_unmatched()).datasets]
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def wfms(
-    make_module_database: DatabaseFactory, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[WfmsFixture]:
-    wfms = WfmsFixture(tmp_path_factory.mktemp("storages"))
-    await wfms.open(make_module_database)
-    yield wfms
-    await wfms.close()
 
 
 def ignore() -> None:

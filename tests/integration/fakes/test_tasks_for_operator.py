@@ -8,9 +8,9 @@ import pytest_asyncio
 from sluice.contracts.common.states import JobState
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.jobs.tasks import JobOrder
-from tests.contract.fakes.operator_wms import OperatorWms
-from tests.contract.fakes.real_services import RealServices
-from tests.contract.fakes.two_services import CONFLICT, NOT_FOUND, REAL, UNPROCESSABLE, refusal
+from tests.integration.fakes.operator_wms import OperatorWms
+from tests.integration.fakes.real_services import RealServices
+from tests.integration.fakes.two_services import CONFLICT, NOT_FOUND, REAL, UNPROCESSABLE, refusal
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

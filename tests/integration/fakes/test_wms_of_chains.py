@@ -11,8 +11,8 @@ from sluice.contracts.jobs.tasks import Boost, Boosts, Cancel, Task
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
 from tests.callers import open_to_all
-from tests.contract.fakes.real_services import RealServices
-from tests.contract.fakes.two_services import CONFLICT, NOT_FOUND, REAL, http_of, refusal
+from tests.integration.fakes.real_services import RealServices
+from tests.integration.fakes.two_services import CONFLICT, NOT_FOUND, REAL, http_of, refusal
 from tests.integration.wfms.fake_wms import FakeWms
 from tests.integration.wms.splitting.split_tasks import accept
 from tests.integration.wms.wms_fixture import make_task

@@ -7,8 +7,8 @@ from uuid import UUID, uuid4
 from sluice.clients.wms import WmsClient
 from sluice.contracts.common.states import ErrorClass, PilotState
 from sluice.contracts.jobs.tasks import Task, TaskStatus
-from tests.contract.fakes.real_services import RealServices
-from tests.contract.fakes.two_services import http_of
+from tests.integration.fakes.real_services import RealServices
+from tests.integration.fakes.two_services import http_of
 from tests.integration.operator.fakes.neighbours import Neighbours
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob

@@ -26,8 +26,8 @@ from sluice.contracts.pilots.pilots import (
     Report,
     SignOff,
 )
-from tests.contract.fakes.real_services import RealServices
-from tests.contract.fakes.two_services import NOT_FOUND, REAL, http_of, refusal
+from tests.integration.fakes.real_services import RealServices
+from tests.integration.fakes.two_services import NOT_FOUND, REAL, http_of, refusal
 from tests.integration.wms.wms_fixture import CHECKSUM, input_file, make_task
 from tests.servers.scripted_wms import ScriptedWms
 from wms.db.tasks.task_cache import build_cached_task

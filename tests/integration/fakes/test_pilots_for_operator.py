@@ -12,9 +12,9 @@ from sluice.contracts.common.states import PilotState
 from sluice.contracts.jobs.limits import LimitPeriod, SetLimit
 from sluice.contracts.jobs.steps import RankStep
 from sluice.contracts.jobs.warm_workers import LoadTool
-from tests.contract.fakes.operator_wms import OperatorWms
-from tests.contract.fakes.real_services import RealServices
-from tests.contract.fakes.two_services import CONFLICT, NOT_FOUND, REAL, refusal
+from tests.integration.fakes.operator_wms import OperatorWms
+from tests.integration.fakes.real_services import RealServices
+from tests.integration.fakes.two_services import CONFLICT, NOT_FOUND, REAL, refusal
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -7,8 +7,9 @@ import pytest
 import pytest_asyncio
 
 from tests.conftest import DatabaseFactory, temporary_databases
-from tests.contract.fakes.real_services import RealServices, running_services
-from tests.contract.fakes.two_services import FAKE, REAL
+from tests.integration.fakes.real_services import RealServices, running_services
+from tests.integration.fakes.two_services import FAKE, REAL
+from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.servers.postgres import PostgresServer
 
 
@@ -33,3 +34,14 @@ async def services(
 def kind(request: pytest.FixtureRequest) -> str:
     """Return which of the two services the test runs against."""
     return str(request.param)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def wfms(
+    make_module_database: DatabaseFactory, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[WfmsFixture]:
+    """Yield the real services of the WfMS, whose loops the tests run."""
+    wfms = WfmsFixture(tmp_path_factory.mktemp("storages"))
+    await wfms.open(make_module_database)
+    yield wfms
+    await wfms.close()

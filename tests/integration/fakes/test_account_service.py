@@ -12,7 +12,7 @@ from sluice.contracts.access.people import TokenHolder
 from sluice.servicekit.access.people import RemoteAccounts
 from sluice.servicekit.access.principal import Person
 from tests.conftest import DatabaseFactory
-from tests.contract.fakes.two_services import REAL
+from tests.integration.fakes.two_services import REAL
 from tests.integration.operator.conftest import Operator, operating
 from tests.integration.operator.identity.accounts import OWN_TOKEN, account, create_token
 from tests.unit.access.fake_account_service import FakeAccountService

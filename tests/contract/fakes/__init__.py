@@ -1,1 +1,0 @@
-"""Conformance tests: each test runs against a fake of a service and against the real service."""
