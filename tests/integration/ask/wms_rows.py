@@ -100,7 +100,7 @@ class AskedRows:
         ]
 
     def _waiting(self, uid: UUID) -> list[HumanJob]:
-        done = {job.id for job in (*self.answered, *self.refused)}
+        done = {job.id for job in self.answered} | {job.id for job in self.refused}
         return [job for job in self.jobs[uid] if job.id not in done]
 
     def _find_missing(self, uid: UUID, answers: Sequence[AnsweredJob]) -> list[int]:
