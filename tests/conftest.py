@@ -7,6 +7,7 @@ import os
 import signal
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 
 import pytest
 import structlog
@@ -44,6 +45,20 @@ structlog.configure(
 )
 
 DatabaseFactory = Callable[..., Awaitable[str]]
+
+
+@asynccontextmanager
+async def temporary_databases(server: PostgresServer) -> AsyncIterator[DatabaseFactory]:
+    """Yield a function that creates databases as ``create_database``, and drop them at the end."""
+    urls: list[str] = []
+
+    async def make(versions: str | None = None) -> str:
+        urls.append(await create_database(server, versions))
+        return urls[-1]
+
+    yield make
+    for url in urls:
+        await drop_database(server, url)
 
 
 def pytest_configure() -> None:
@@ -96,15 +111,8 @@ async def make_database(postgres_server: PostgresServer) -> AsyncIterator[Databa
     The database is empty, or has the revisions of the package that the call names. All databases
     are dropped after the test.
     """
-    urls: list[str] = []
-
-    async def make(versions: str | None = None) -> str:
-        urls.append(await create_database(postgres_server, versions))
-        return urls[-1]
-
-    yield make
-    for url in urls:
-        await drop_database(postgres_server, url)
+    async with temporary_databases(postgres_server) as make:
+        yield make
 
 
 @pytest.fixture

@@ -22,7 +22,8 @@ async def test_pilot_removes_no_files_outside_storages_that_a_journal_names(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path, tmp_path: Path
 ) -> None:
     """Invariant 4: nothing outside the root of a storage is deleted."""
-    run = RunFolder(tmp_path / "work" / "node-1" / "runs" / str(uuid4()))
+    wms.known.add(pilot_uid := uuid4())
+    run = RunFolder(tmp_path / "work" / "node-1" / "runs" / str(pilot_uid))
     run.make()
     (tmp_path / "work").chmod(0o755)
     precious, left = tmp_path / "precious", root / "out" / "left"
@@ -56,7 +57,8 @@ async def test_files_of_a_lost_report_are_kept_if_the_wms_accepted_the_report(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path, tmp_path: Path, answer: ReportAnswer
 ) -> None:
     """Invariant 4: the disk was full when the pilot saved the report, but the report was sent."""
-    run = RunFolder(tmp_path / "work" / "node-1" / "runs" / str(uuid4()))
+    wms.known.add(pilot_uid := uuid4())
+    run = RunFolder(tmp_path / "work" / "node-1" / "runs" / str(pilot_uid))
     run.make()
     (tmp_path / "work").chmod(0o755)
     written = root / "out" / "written"

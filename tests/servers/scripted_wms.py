@@ -5,16 +5,16 @@ It speaks the contracts over real HTTP. Its only state is what tests inspect.
 
 import asyncio
 import socket
+import time
 from collections.abc import Callable
 from contextlib import closing
 from uuid import UUID
 
 import uvicorn
-from fastapi import APIRouter, FastAPI, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi import APIRouter, FastAPI
 
-from sluice.contracts.common.problems import NotAvailable, NotFound, ServiceError
-from sluice.contracts.common.states import ReportAnswer
+from sluice.contracts.common.problems import NotAvailable, NotFound
+from sluice.contracts.common.states import AttemptOutcome, ReportAnswer
 from sluice.contracts.pilots.pilots import (
     AnsweredReport,
     AttemptReport,
@@ -32,14 +32,18 @@ from sluice.contracts.pilots.pilots import (
     SignOff,
     StorageUrls,
 )
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.web.http import Health, create_app
+from tests.callers import open_to_all
 from tests.waiting import eventually
 
 
 class ScriptedWms:
     """A WMS that answers as a test says.
 
-    ``answer`` decides on each report, and ``ended`` whether its job has ended. ``silent`` has the
-    calls that get status 503. If ``forgotten`` is set, calls get 404 until a pilot registers.
+    ``answer`` decides on each report, and ``ended`` whether its job has ended. By default the first
+    report on a leased attempt is accepted, and a job has ended when it has finished. ``silent`` has
+    the calls that get status 503. If ``forgotten`` is set, calls get 404 until a pilot registers.
     ``storages`` starts with the storages that its tasks write to.
     """
 
@@ -60,9 +64,13 @@ class ScriptedWms:
         self.silent: set[str] = set()
         self.forgotten = False
         self.drain = False
-        self.answer: Callable[[AttemptReport], ReportAnswer] = lambda _: ReportAnswer.ACCEPTED
-        self.ended: Callable[[AttemptReport], bool] = lambda _: False
+        self.answer: Callable[[AttemptReport], ReportAnswer] = self._settle
+        self.ended: Callable[[AttemptReport], bool] = self._has_ended
         self.port = _free_port()
+        #: The pilots that have registered.
+        self.known: set[UUID] = set()
+        self._gone: set[UUID] = set()
+        self._settled: dict[tuple[int, int], AttemptOutcome] = {}
         self._wake = asyncio.Event()
         self._server: uvicorn.Server | None = None
         self._serving: asyncio.Task[None] | None = None
@@ -82,7 +90,7 @@ class ScriptedWms:
 
     async def start(self) -> None:
         config = uvicorn.Config(
-            self._app(), host="127.0.0.1", port=self.port, log_level="error", lifespan="off"
+            self.app(), host="127.0.0.1", port=self.port, log_level="error", lifespan="off"
         )
         self._server = uvicorn.Server(config)
         self._server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
@@ -98,53 +106,63 @@ class ScriptedWms:
             await self._serving
             self._server = None
 
-    def _app(self) -> FastAPI:
-        app = FastAPI()
-        app.include_router(self._router())
+    def app(self) -> FastAPI:
+        router = open_to_all(self._router())
+        return create_app("wms", [router], health=Health({}), metrics=ServiceMetrics())
 
-        @app.exception_handler(ServiceError)
-        async def problem(_: Request, error: ServiceError) -> Response:
-            return JSONResponse(error.problem().model_dump(), status_code=error.status)
-
-        return app
-
-    def _check(self, call: str) -> None:
+    def _check(self, call: str, uid: UUID) -> None:
         if call in self.silent:
             raise NotAvailable("the script says so")
-        if self.forgotten and call != "register":
-            raise NotFound("there is no such pilot")
+        if call != "register" and (self.forgotten or uid not in self.known):
+            raise NotFound(f"pilot {uid} has not registered", pilot=uid)
+
+    def _settle(self, report: AttemptReport) -> ReportAnswer:
+        attempt = (report.id, report.attempt)
+        if attempt in self._settled:
+            return ReportAnswer.ALREADY
+        if attempt not in {(job.id, job.attempt) for job in self.leased}:
+            return ReportAnswer.STALE
+        self._settled[attempt] = report.outcome
+        return ReportAnswer.ACCEPTED
+
+    def _has_ended(self, report: AttemptReport) -> bool:
+        return report.checkpoint is not None and AttemptOutcome.FINISHED in {
+            outcome for (job, _), outcome in self._settled.items() if job == report.id
+        }
 
     def _router(self) -> APIRouter:
         router = APIRouter(prefix="/api/v1/pilots")
 
         @router.post("")
         async def register(pilot: RegisterPilot) -> Registration:
-            self._check("register")
+            self._check("register", pilot.uid)
             self.registered.append(pilot)
             self.forgotten = False
+            self.known.add(pilot.uid)
+            self._gone.discard(pilot.uid)
             return Registration(heartbeat=self.heartbeat_seconds, lease=self.lease_seconds)
 
         @router.post("/{uid}/lease")
         async def lease(uid: UUID, request: LeaseRequest) -> Lease:
-            self._check("lease")
+            self._check("lease", uid)
             self.lease_requests.append(request)
-            return await self._lease(request)
+            return await self._lease(uid, request)
 
         @router.post("/{uid}/heartbeat")
         async def heartbeat(uid: UUID, heartbeat: Heartbeat) -> HeartbeatAnswer:
-            self._check("heartbeat")
+            self._check("heartbeat", uid)
             self.heartbeats.append(heartbeat)
             confirmed = {(job.id, job.attempt) for job in heartbeat.confirmed}
             self.commands = [
                 one for one in self.commands if (one.job.id, one.job.attempt) not in confirmed
             ]
             return HeartbeatAnswer(
-                lease=self.lease_seconds, commands=self.commands, drain=self.drain
+                lease=self.lease_seconds, commands=self.commands, drain=self._drains(uid)
             )
 
         @router.post("/{uid}/report")
         async def report(uid: UUID, report: Report) -> ReportAnswers:
-            self._check("report")
+            self._check("report", uid)
             self.batches.append(len(report.reports))
             self.reports += [(uid, one) for one in report.reports]
             answers = [
@@ -157,17 +175,24 @@ class ScriptedWms:
 
         @router.get("/{uid}/storages")
         async def storages(uid: UUID) -> StorageUrls:
-            self._check("storages")
+            self._check("storages", uid)
             return StorageUrls(urls=sorted(self.storages))
 
         @router.post("/{uid}/sign-off", status_code=204)
         async def sign_off(uid: UUID, sign_off: SignOff) -> None:
-            self._check("sign-off")
+            self._check("sign-off", uid)
             self.signed_off.append((uid, sign_off))
+            self._gone.add(uid)
 
         return router
 
-    async def _lease(self, request: LeaseRequest) -> Lease:
+    def _drains(self, uid: UUID) -> bool:
+        return self.drain or uid in self._gone
+
+    async def _lease(self, uid: UUID, request: LeaseRequest) -> Lease:
+        if self._drains(uid):
+            return Lease(seconds=self.lease_seconds, jobs=[], tasks=[], drain=True)
+        started = time.monotonic()
         self._wake.clear()
         if not self.ready and request.wait:
             try:
@@ -179,10 +204,9 @@ class ScriptedWms:
         self.leased += jobs
         needed = {job.task_uid for job in jobs} - set(request.known_tasks)
         return Lease(
-            seconds=self.lease_seconds,
+            seconds=self.lease_seconds + time.monotonic() - started,
             jobs=jobs,
             tasks=[self.tasks[uid] for uid in needed],
-            drain=self.drain,
         )
 
 

@@ -233,7 +233,8 @@ async def test_file_that_cannot_be_shown_is_refused_with_its_reason(
     ]
     human_tasks.rows.lose_answer = True
     refused = list(await human_tasks.refuse())
-    assert [one.id for one in refused] == [missing_job.id, *(job.id for job in bad)] * 2
+    assert [one.id for one in refused] == [missing_job.id, *(job.id for job in bad)]
+    assert human_tasks.rows.again == [one.id for one in refused], "the response was lost"
     assert "there is no such file" in refused[0].reason
     assert "not valid UTF-8" in refused[1].reason
     assert "at most 262144 are shown" in refused[2].reason

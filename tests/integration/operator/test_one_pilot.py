@@ -2,6 +2,7 @@
 
 import json
 import re
+from uuid import uuid4
 
 import pytest
 
@@ -34,7 +35,7 @@ async def test_page_shows_the_jobs_of_a_pilot_and_stops_it(
     assert ">stopping<" in page.text
     assert 'id="stop"' not in page.text
     await operator.http.post(f"{address}/remove", data=form)
-    assert "Stop it first." in (await operator.http.get(address)).text
+    assert "so it stays on the lists: stop it first" in (await operator.http.get(address)).text
 
 
 async def test_pilot_shows_the_share_of_failed_attempts(
@@ -66,9 +67,11 @@ async def test_lost_pilot_can_be_removed_from_the_lists(operator: Operator, scen
         f"/pilots/{lost.uid}/remove", data={"csrf_token": token_of(page)}
     )
     assert answer.headers["location"] == "/pilots"
-    assert (await operator.http.get(f"/pilots/{lost.uid}")).status_code == 404
+    assert f"/pilots/{lost.uid}" not in (await operator.http.get("/pilots")).text
+    assert (await operator.http.get(f"/pilots/{lost.uid}")).status_code == 200
+    assert (await operator.http.get(f"/pilots/{uuid4()}")).status_code == 404
     with pytest.raises(NotFound):
-        await operator.client.stop_pilot(lost.uid)
+        await operator.client.stop_pilot(uuid4())
 
 
 async def test_commands_show_stop_and_remove_a_pilot(

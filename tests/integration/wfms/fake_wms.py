@@ -35,6 +35,7 @@ class FakeWms:
         self.downstream_counts: dict[UUID, dict[UUID, int]] = {}
         #: Requests to raise ranks.
         self.boosts: list[Boosts] = []
+        self._ranked_by_hand: set[UUID] = set()
         #: The step whose tasks fail.
         self.failing = ""
         #: Steps that finish although one of their jobs fails.
@@ -94,7 +95,7 @@ class FakeWms:
 
     def status(self, uid: UUID) -> TaskStatus:
         if uid not in self.statuses:
-            raise NotFound(f"there is no task {uid}")
+            raise NotFound(f"no task {uid}", task=uid)
         return self.statuses[uid]
 
     def routes(self) -> APIRouter:
@@ -103,30 +104,53 @@ class FakeWms:
 
         @router.put("/boosts")
         async def boosts(request: Boosts) -> BoostResult:
+            before = self._boosted()
             self.boosts.append(request)
-            return BoostResult(raised=0, lowered=0)
+            after = self._boosted()
+            return BoostResult(
+                raised=len(after.items() - before.items()), lowered=len(before.keys() - after)
+            )
 
         return router
+
+    def _boosted(self) -> dict[UUID, str]:
+        """Return the live tasks of the last request to raise ranks, with the reasons."""
+        boosts = self.boosts[-1].boosts if self.boosts else []
+        return {
+            boost.task_uid: boost.reason
+            for boost in boosts
+            if boost.task_uid in self.statuses
+            and not self.statuses[boost.task_uid].state.final
+            and boost.task_uid not in self._ranked_by_hand
+        }
 
     def _task_routes(self, router: APIRouter) -> None:
         @router.get("/tasks")
         async def tasks(
-            uid: Annotated[list[UUID] | None, Query()] = None,
+            uid: Annotated[list[UUID] | None, Query()] = None, limit: int = 1000
         ) -> TaskStatusList:
+            if not uid:
+                return TaskStatusList(tasks=list(reversed(self.statuses.values()))[:limit])
             return TaskStatusList(
-                tasks=[self.statuses[task] for task in uid or [] if task in self.statuses]
+                tasks=[self.statuses[task] for task in uid if task in self.statuses]
             )
 
         @router.post("/tasks/{uid}/cancel")
         async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> TaskStatus:
             match self.status(uid).state:
                 case TaskState.FINISHED | TaskState.FAILED as state:
-                    raise Conflict(f"task {uid} is {state}", state=state)
+                    raise Conflict(f"task {uid} has already {state}", task=uid, state=state)
+                case TaskState.CANCELED:
+                    pass
                 case _:
                     self.end(uid, TaskState.CANCELED, reason=body.reason)
             return self.status(uid)
 
         @router.post("/tasks/{uid}/rank")
         async def rank(uid: UUID, new: Prioritise) -> TaskStatus:
+            state = self.status(uid).state
+            if state.final:
+                raise Conflict(f"task {uid} has already ended ({state})", task=uid, state=state)
+            self._ranked_by_hand.add(uid)
             self.statuses[uid] = self.status(uid).model_copy(update={"rank": new.rank})
             return self.statuses[uid]

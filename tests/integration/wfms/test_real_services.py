@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from fastapi import APIRouter
-
 from dms.settings import DmsSettings
 from dms.wiring import build as build_dms
 from sluice.clients.chains import ChainsClient
@@ -34,7 +32,7 @@ from sluice.contracts.pilots.pilots import (
 )
 from sluice.contracts.templates.conditions import Equals
 from sluice.contracts.templates.plan import Plan
-from sluice.contracts.templates.templates import Template, TemplateList
+from sluice.contracts.templates.templates import Template
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.running.lifecycle import running
@@ -45,6 +43,7 @@ from sluice.servicekit.transport.open import open_transport
 from sluice.servicekit.web.http import Health, create_app
 from tests.callers import open_to_all
 from tests.conftest import DatabaseFactory
+from tests.integration.wfms.fake_operator import FakeOperator
 from tests.unit.wfms.chains.plans import DELETE_ALL, three_steps
 from tests.waiting import eventually
 from wfms.chains.settings import ChainsSettings
@@ -93,15 +92,10 @@ def build_all(urls: dict[str, str], links: ProcessLinks, transport: Transport) -
 
 
 def serve_templates(links: ProcessLinks, plan: Plan) -> None:
-    router = APIRouter(prefix="/api/v1/templates")
     template = Template(id=uuid4(), name="wf", version=1, created_at=datetime.now(UTC), plan=plan)
-
-    @router.get("")
-    async def latest() -> TemplateList:
-        return TemplateList(templates=[template])
-
+    router = open_to_all(FakeOperator([template]).routes())
     links.apps["wfms.operator"] = create_app(
-        "operator", [open_to_all(router)], health=Health({}), metrics=ServiceMetrics()
+        "operator", [router], health=Health({}), metrics=ServiceMetrics()
     )
 
 

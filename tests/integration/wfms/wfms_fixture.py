@@ -24,7 +24,6 @@ from sluice.clients.watcher import WatcherClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.access.secrets import Secret
 from sluice.contracts.chains.chains import Chain, NewChain
-from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import StorageType, TaskState
 from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile, NewStorage
 from sluice.contracts.jobs.tasks import Task
@@ -40,7 +39,7 @@ from sluice.contracts.messaging.messages import (
     UploadDataset,
 )
 from sluice.contracts.templates.plan import Plan
-from sluice.contracts.templates.templates import Template, TemplateList
+from sluice.contracts.templates.templates import Template
 from sluice.servicekit.access.principal import THIS_PROCESS, set_principal
 from sluice.servicekit.database import Database
 from sluice.servicekit.messages.queue_topology import sluice_topology
@@ -50,6 +49,7 @@ from sluice.servicekit.transport.open import open_transport
 from sluice.servicekit.web.http import Health, create_app
 from tests.callers import for_anybody, open_to_all
 from tests.conftest import DatabaseFactory
+from tests.integration.wfms.fake_operator import FakeOperator
 from tests.integration.wfms.fake_wms import FakeWms
 from tests.integration.wfms.faults import FragileDatabase, FragileHttp, Fuse
 from wfms.chains.api.attention import attention_router
@@ -139,23 +139,10 @@ class WfmsFixture:
             WatcherClient(self.client("wfms.watcher")),
         )
         self.operator = OperatorClient(self.client("wfms.operator"))
-        templates = APIRouter(prefix="/api/v1/templates")
-
-        @templates.get("")
-        async def latest() -> TemplateList:
-            return TemplateList(templates=self.templates)
-
-        secrets = APIRouter(prefix="/api/v1/secrets")
-
-        @secrets.get("/{name}")
-        async def secret(name: str) -> Secret:
-            if name not in self.secrets:
-                raise NotFound(f"there is no secret {name!r}")
-            return self.secrets[name]
-
+        operator = FakeOperator(self.templates, self.secrets)
         routes = {
             "wms": [open_to_all(self.wms.routes())],
-            "wfms.operator": [open_to_all(templates), open_to_all(secrets)],
+            "wfms.operator": [open_to_all(operator.routes())],
             "wfms.chains": self._chain_routes(),
             "wfms.watcher": [watches_router(self.databases["wfms.watcher"], wake=_idle)],
             "wfms.intake": [unmatched_router(self.intake_context, wake=_idle)],

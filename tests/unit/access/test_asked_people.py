@@ -7,27 +7,13 @@ import pytest
 from cachetools import TTLCache
 
 from sluice.contracts.access.access import Role
-from sluice.contracts.access.people import TokenHolder, TokenQuestion
+from sluice.contracts.access.people import TokenHolder
 from sluice.contracts.common.problems import NotAvailable
-from sluice.servicekit.access.people import CACHE_SECONDS, TOKEN_HOLDERS_PATH, RemoteAccounts
+from sluice.servicekit.access.people import CACHE_SECONDS, RemoteAccounts
 from sluice.servicekit.access.principal import Person
+from tests.unit.access.fake_account_service import FakeAccountService
 
 TOKEN = "sluice_of-anna"
-
-
-class FakeAccountService:
-    """Answer in place of the service that keeps accounts."""
-
-    def __init__(self) -> None:
-        self.holder = TokenHolder(name="anna", role=Role.SHIFT)
-        self.requested_tokens: list[str] = []
-        self.status = 200
-
-    def __call__(self, request: httpx.Request) -> httpx.Response:
-        assert (request.method, request.url.path) == ("POST", TOKEN_HOLDERS_PATH)
-        question = TokenQuestion.model_validate_json(request.content)
-        self.requested_tokens.append(question.token.get_secret_value())
-        return httpx.Response(self.status, content=self.holder.model_dump_json())
 
 
 @pytest.fixture

@@ -85,13 +85,13 @@ async def test_page_disables_and_enables_a_step(operator: Operator) -> None:
     form = {"csrf_token": token, "step": "ocr-layout", "template": "volume"}
     answer = await operator.http.post("/steps", data={**form, "switch": "-1"})
     assert answer.status_code == 303
-    assert operator.neighbours.priorities["ocr-layout"].priority == DISABLED
+    assert operator.neighbours.priorities["ocr-layout", "volume"].priority == DISABLED
     assert "no more are started" in (await operator.http.get("/steps")).text
     for priority in ("-3", "much", ""):
         await operator.http.post("/steps", data={**form, "priority": priority})
         assert "Nothing was changed: a priority is" in (await operator.http.get("/steps")).text
     await operator.http.post("/steps", data={**form, "switch": "0"})
-    assert operator.neighbours.priorities["ocr-layout"].priority == 0
+    assert operator.neighbours.priorities["ocr-layout", "volume"].priority == 0
 
 
 async def test_steps_page_links_only_published_templates(operator: Operator, spd_text: str) -> None:
@@ -117,7 +117,7 @@ async def test_commands_change_and_show_the_priority_of_a_step(
     assert "(new model): none of its jobs is leased; running jobs finish" in output
     assert "2.5 is added" in await sluice("step", "priority", "ocr-layout", "2.5")
     assert "is disabled" in await sluice("step", "disable", "ocr-layout", "--template", "volume")
-    assert operator.neighbours.priorities["ocr-layout"].template == "volume"
+    assert operator.neighbours.priorities["ocr-layout", "volume"].is_disabled
     assert "no priority of its own" in await sluice("step", "enable", "ocr-layout")
     [load] = json.loads(await sluice("step", "list", "--json"))["steps"]
     assert (load["waiting"], load["mean"]) == (1204, 1.25)

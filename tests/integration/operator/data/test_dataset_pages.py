@@ -112,7 +112,7 @@ async def test_page_matches_and_dismisses_unmatched_data_sets(
         )
     unmatched_page = (await operator.http.get("/datasets/unmatched")).text
     assert "no longer listed" in unmatched_page
-    assert "is not among the unmatched ones." in unmatched_page
+    assert "is not among the unmatched ones; to process it again, start a chain" in (unmatched_page)
     assert "Nothing was chosen." in unmatched_page
     assert set(operator.neighbours.unmatched) == {waiting["lacks"]}
     assert (
@@ -263,7 +263,6 @@ async def test_data_set_shows_how_many_files_were_deleted_after_use(
     output = await sluice("dataset", "show", str(uid))
     assert "1100 of them are deleted: all steps are done with them" in output
     assert '"released": 1100' in await sluice("dataset", "show", str(uid), "--json")
-    assert "1200 (1100 deleted)" in await sluice("dataset", "list")
 
 
 async def test_page_starts_a_chain_with_its_parameters(

@@ -12,7 +12,10 @@ from sluice.contracts.chains.attention import (
     ChainCounts,
 )
 from sluice.contracts.chains.chains import (
+    INCOMPLETE,
     Chain,
+    ChainDataset,
+    ChainListState,
     ChainPage,
     ChainStep,
     ChainTask,
@@ -23,8 +26,9 @@ from sluice.contracts.chains.chains import (
     RerunStep,
 )
 from sluice.contracts.common.key_values import metadata_filter
-from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.common.problems import Conflict, Unprocessable
 from sluice.contracts.common.states import (
+    ChainDatasetStatus,
     ChainState,
     StepState,
     TaskState,
@@ -35,7 +39,15 @@ from sluice.contracts.jobs.tasks import (
     Prioritise,
     TaskStatus,
 )
-from tests.integration.operator.fakes.rows import CLOCK, Rows
+from sluice.contracts.templates.parameters import find_problems
+from tests.integration.operator.fakes.rows import CLOCK, Rows, cut_page
+from wfms.chains.domain.identity import ChainKey, rerun_uid, task_uid
+from wfms.chains.domain.parameters import complete
+from wfms.chains.usecases.acknowledge_chain import NothingToAcknowledge
+from wfms.chains.usecases.find_files import ChainRefused
+from wfms.chains.usecases.rank_chain import NoStepsLeft
+from wfms.chains.usecases.read_tasks import NoSuchTask
+from wfms.chains.usecases.rerun_chain import ChainNotEnded, RerunDataMissing
 
 
 def chain_routers(rows: Rows) -> list[APIRouter]:
@@ -54,30 +66,56 @@ def _making_routes(rows: Rows) -> APIRouter:
 
     @router.post("/datasets", status_code=201)
     async def new_dataset(new: NewChain, response: Response) -> Chain:
-        for request, existing_chain in zip(rows.requested, rows.created_chains, strict=True):
-            if request == new:
-                response.status_code = 200
-                return existing_chain
+        uid = ChainKey.of(new).uid
+        if uid in rows.chains:
+            response.status_code = 200
+            return rows.chains[uid]
+        if problems := find_problems(new.plan, new.params):
+            raise ChainRefused.of(new, problems)
         rows.requested.append(new)
-        chain = Chain(
-            uid=uuid4(),
-            state=ChainState.IN_PROGRESS,
-            template_id=new.template_id,
-            template=new.template,
-            template_version=new.template_version,
-            dataset_uid=new.dataset.uid,
-            dataset_name=new.dataset.name,
-            params=new.params,
-            rank=new.rank,
-            created_at=CLOCK.now(),
-            steps=[ChainStep(name=step.name, state=StepState.PENDING) for step in new.plan.steps],
-            datasets=[],
-        )
-        rows.chains[chain.uid] = chain
-        rows.created_chains.append(chain)
+        rows.plans[new.template_id] = new.plan
+        chain = _make_chain(uid, new)
+        rows.chains[uid] = chain
         return chain
 
     return router
+
+
+def _make_chain(uid: UUID, new: NewChain) -> Chain:
+    """Return a new chain, whose steps start if they read no other step."""
+    steps = []
+    for step in new.plan.steps:
+        starts = all(source.step is None for source in step.sources)
+        steps.append(
+            ChainStep(
+                name=step.name,
+                state=StepState.STARTING if starts else StepState.PENDING,
+                task_uid=task_uid(uid, step.name) if starts else None,
+            )
+        )
+    own = ChainDataset(
+        uid=new.dataset.uid,
+        name=new.dataset.name,
+        step=None,
+        port=None,
+        state=ChainDatasetStatus.READY,
+    )
+    return Chain(
+        uid=uid,
+        state=ChainState.IN_PROGRESS,
+        template_id=new.template_id,
+        template=new.template,
+        template_version=new.template_version,
+        dataset_uid=new.dataset.uid,
+        dataset_name=new.dataset.name,
+        params=complete(new.plan, new.params),
+        rank=new.rank,
+        owner=new.owner,
+        group=new.group,
+        created_at=CLOCK.now(),
+        steps=steps,
+        datasets=[own],
+    )
 
 
 def _reading_routes(rows: Rows) -> APIRouter:
@@ -86,45 +124,51 @@ def _reading_routes(rows: Rows) -> APIRouter:
     @router.get("/chains")
     async def chains(
         *,
-        state: ChainState | None = None,
+        state: ChainListState | None = None,
         dataset_uid: UUID | None = None,
+        uses: UUID | None = None,
         template: str | None = None,
         owner: str | None = None,
         meta: Annotated[list[str] | None, Query()] = None,
         attention: bool = False,
         ended: bool = False,
         uid: Annotated[list[UUID] | None, Query()] = None,
-        limit: int = 1000,
+        limit: int = 50,
         after: str | None = None,
     ) -> ChainPage:
-        listed = [
-            chain
-            for chain in (rows.needed() if attention else list(rows.chains.values()))
-            if (uid is None or chain.uid in uid) and (chain.ended_at is not None or not ended)
-        ]
-        chains_found = sorted(
-            listed, key=lambda chain: (ended and chain.ended_at) or chain.created_at, reverse=True
-        )
         chains_found = [
             chain
-            for chain in chains_found
-            if state in {None, chain.state}
+            for chain in (rows.needed() if attention else rows.chains.values())
+            if (uid is None or chain.uid in uid)
+            and (chain.ended_at is not None or not ended)
+            and (state is None or _has_state(chain, state))
             and dataset_uid in {None, chain.dataset_uid}
+            and (uses is None or uses in _inputs(chain))
             and template in {None, chain.template}
             and owner in {None, chain.owner}
             and (meta is None or _has_metadata(rows, chain, meta))
         ]
-        first = int(after or 0)
-        more = len(chains_found) > first + limit
-        return ChainPage(
-            chains=chains_found[first : first + limit], after=str(first + limit) if more else None
+        chains_found.sort(
+            key=lambda chain: (ended and chain.ended_at) or chain.created_at, reverse=True
         )
+        page, last = cut_page(chains_found, after, limit)
+        return ChainPage(chains=page, after=None if ended else last)
 
     @router.get("/chains/{uid}")
     async def chain(uid: UUID) -> Chain:
         return rows.chain(uid)
 
     return router
+
+
+def _has_state(chain: Chain, state: ChainListState) -> bool:
+    if state is ChainListState.INCOMPLETE:
+        return chain.outcome == INCOMPLETE
+    return chain.state == state.value
+
+
+def _inputs(chain: Chain) -> set[UUID]:
+    return {dataset.uid for dataset in chain.datasets if dataset.step is None}
 
 
 def _has_metadata(rows: Rows, chain: Chain, filters: list[str]) -> bool:
@@ -137,13 +181,14 @@ def _ending_routes(rows: Rows) -> APIRouter:
 
     @router.post("/chains/{uid}/cancel")
     async def cancel_chain(uid: UUID, body: Cancel = BY_REQUEST) -> Chain:
-        return rows.cancel_chain(rows.chain(uid).uid, body)
+        return rows.cancel_chain(uid, body)
 
     @router.post("/chains/{uid}/rank")
     async def rank_chain(uid: UUID, new: Prioritise) -> Chain:
-        if rows.chain(uid).state is not ChainState.IN_PROGRESS:
-            raise Conflict("its rank no longer matters")
-        rows.chains[uid] = rows.chain(uid).model_copy(update={"rank": new.rank})
+        chain = rows.chain(uid)
+        if chain.state is not ChainState.IN_PROGRESS or chain.reason:
+            raise NoStepsLeft(uid, chain.state)
+        rows.chains[uid] = chain.model_copy(update={"rank": new.rank})
         return rows.chains[uid]
 
     @router.post("/chains/{uid}/discard")
@@ -156,13 +201,17 @@ def _ending_routes(rows: Rows) -> APIRouter:
     return router
 
 
-def _plan_rerun(chain: Chain, request: RerunChain) -> RerunPlan:
+def _plan_rerun(rows: Rows, uid: UUID, request: RerunChain) -> RerunPlan:
     """Plan to take over the first step; its input is gone, so that it cannot run again."""
+    chain = rows.chain(uid)
     names = [step.name for step in chain.steps]
     if not chain.state.final:
-        raise Conflict(f"chain {chain.uid} has not ended")
+        raise ChainNotEnded(uid)
     if request.from_step not in {None, *names}:
         raise Unprocessable(f"the chain has no step {request.from_step!r}")
+    params = {**chain.params, **request.params}
+    if (plan := rows.plans.get(chain.template_id)) and (problems := find_problems(plan, params)):
+        raise Unprocessable("the parameters do not fit", findings=problems)
     steps = [RerunStep(name=names[0], runs=False, reason="it finished")]
     steps += [
         RerunStep(
@@ -175,9 +224,7 @@ def _plan_rerun(chain: Chain, request: RerunChain) -> RerunPlan:
         for name in names[1:]
     ]
     missing = ["its input has been deleted"] if request.from_step == names[0] else []
-    return RerunPlan(
-        chain_uid=chain.uid, steps=steps, params={**chain.params, **request.params}, missing=missing
-    )
+    return RerunPlan(chain_uid=uid, steps=steps, params=params, missing=missing)
 
 
 def _rerun_routes(rows: Rows) -> APIRouter:
@@ -185,26 +232,34 @@ def _rerun_routes(rows: Rows) -> APIRouter:
 
     @router.post("/chains/{uid}/rerun/plan")
     async def plan_rerun(uid: UUID, request: RerunChain) -> RerunPlan:
-        return _plan_rerun(rows.chains[uid], request)
+        return _plan_rerun(rows, uid, request)
 
     @router.post("/chains/{uid}/rerun", status_code=201)
-    async def rerun(uid: UUID, request: RerunChain) -> Chain:
-        if missing := _plan_rerun(rows.chains[uid], request).missing:
-            raise Conflict(missing[0])
+    async def rerun(uid: UUID, request: RerunChain, response: Response) -> Chain:
+        new_uid = rerun_uid(uid, request.key or uuid4())
+        if new_uid in rows.chains:
+            response.status_code = 200
+            return rows.chains[new_uid]
+        plan = _plan_rerun(rows, uid, request)
+        if plan.missing:
+            raise RerunDataMissing(uid, tuple(plan.missing))
         rows.reruns.append(request)
-        changes = {
-            "uid": request.key,
-            "rerun_of": uid,
-            "state": ChainState.IN_PROGRESS,
-            "ended_at": None,
-            "reason": "",
-        }
-        taken = [step.model_copy(update={"taken_from": uid}) for step in rows.chains[uid].steps[:1]]
-        chain = rows.chains[uid].model_copy(
-            update={**changes, "steps": [*taken, *rows.chains[uid].steps[1:]]}
+        first, *others = rows.chains[uid].steps
+        rows.chains[new_uid] = rows.chains[uid].model_copy(
+            update={
+                "uid": new_uid,
+                "rerun_of": uid,
+                "state": ChainState.IN_PROGRESS,
+                "created_at": CLOCK.now(),
+                "ended_at": None,
+                "reason": "",
+                "acknowledged": None,
+                "discarded": False,
+                "params": plan.params,
+                "steps": [first.model_copy(update={"taken_from": uid}), *others],
+            }
         )
-        rows.chains[chain.uid] = chain
-        return chain
+        return rows.chains[new_uid]
 
     return router
 
@@ -217,32 +272,40 @@ def _task_routes(rows: Rows) -> APIRouter:
         *,
         chain_uid: UUID | None = None,
         state: StepState | None = None,
-        limit: int = 1000,
-        after: int = 0,
+        limit: int = 200,
+        after: str | None = None,
     ) -> ChainTaskList:
         listed = [
             row
             for row in rows.task_rows()
             if chain_uid in {None, row.chain_uid} and state in {None, row.state}
         ]
-        more = after + limit < len(listed)
-        tasks_page = listed[after : after + limit]
-        return ChainTaskList(tasks=tasks_page, after=str(after + limit) if more else None)
+        page, last = cut_page(listed, after, limit)
+        return ChainTaskList(tasks=page, after=last)
 
     @router.get("/tasks/{uid}")
     async def task(uid: UUID) -> ChainTask:
         for row in rows.task_rows():
             if row.task_uid == uid:
                 return row
-        raise NotFound(f"there is no task {uid}")
+        raise NoSuchTask(uid)
 
     @router.post("/tasks/{uid}/cancel")
     async def cancel_task(uid: UUID, body: Cancel = BY_REQUEST) -> TaskStatus:
-        rows.cancel_chain((await task(uid)).chain_uid, body)
-        return rows.change(uid, state=TaskState.CANCELED, ended_at=CLOCK.now())
+        await task(uid)
+        match rows.task(uid).state:
+            case TaskState.FINISHED | TaskState.FAILED as state:
+                raise Conflict(f"task {uid} has already {state}", task=uid, state=state)
+            case TaskState.CANCELED:
+                return rows.task(uid)
+        changes = {"state": TaskState.CANCELED, "ended_at": CLOCK.now(), "reason": body.reason}
+        return rows.change(uid, **changes)
 
     @router.post("/tasks/{uid}/rank")
     async def prioritise(uid: UUID, request: Prioritise) -> TaskStatus:
+        await task(uid)
+        if (state := rows.task(uid).state).final:
+            raise Conflict(f"task {uid} has already ended ({state})", task=uid, state=state)
         return rows.change(uid, rank=request.rank)
 
     return router
@@ -263,9 +326,14 @@ def _attention_routes(rows: Rows) -> APIRouter:
     @router.post("/chains/{uid}/acknowledge")
     async def acknowledge(uid: UUID, request: Acknowledge) -> Chain:
         rows.on_acknowledge(uid)
-        if (first := rows.chain(uid).acknowledged) and first.by != request.by:
-            raise AlreadyAcknowledged(f"chain {uid}", first.by, first.at)
-        rows.chains[uid] = rows.chains[uid].model_copy(
+        chain = rows.chain(uid)
+        if (first := chain.acknowledged) is not None:
+            if first.by != request.by:
+                raise AlreadyAcknowledged(f"chain {uid}", first.by, first.at)
+            return chain
+        if chain.state is not ChainState.FAILED and chain.outcome != INCOMPLETE:
+            raise NothingToAcknowledge(uid, chain.state)
+        rows.chains[uid] = chain.model_copy(
             update={"acknowledged": Acknowledgement(by=request.by, at=CLOCK.now())}
         )
         return rows.chains[uid]

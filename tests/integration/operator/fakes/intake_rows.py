@@ -9,33 +9,36 @@ from sluice.contracts.chains.intake import (
     Rematch,
     Rematched,
     RematchedAll,
-    Tie,
     TieList,
     Unmatched,
     UnmatchedList,
+    WaitingHandover,
 )
 from sluice.contracts.common.base import Timestamp
-from sluice.contracts.common.problems import NotFound
-from sluice.contracts.data.append_only import ScheduleList, ScheduleState, TriggerDepth
+from sluice.contracts.data.append_only import ScheduleList, TriggerDepth
+from tests.integration.operator.fakes.rows import Rows
+from wfms.intake.usecases.rematch_dataset import DatasetNotUnmatched, UnmatchedDatasetDeleted
 
 
-def intake_routes(
-    unmatched: dict[UUID, Unmatched],
-    ties: list[Tie],
-    rematches: dict[UUID, str],
-    schedules: list[ScheduleState],
-) -> APIRouter:
-    """``rematches`` maps a data set to the template that takes it when it is matched again."""
+def intake_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
-    _add_dismissals(router, unmatched)
+    _add_dismissals(router, rows.unmatched)
+    _add_rematches(router, rows)
 
     @router.get("/unmatched")
     async def list_unmatched(limit: int = 200) -> UnmatchedList:
-        return UnmatchedList(datasets=list(unmatched.values())[:limit], total=len(unmatched))
+        newest = sorted(rows.unmatched.values(), key=lambda one: one.since, reverse=True)
+        return UnmatchedList(datasets=newest[:limit], total=len(newest))
+
+    @router.get("/handovers")
+    async def handover(dataset_uid: UUID) -> WaitingHandover:
+        return WaitingHandover(reason=None)
 
     @router.get("/schedules")
-    async def list_schedules(template: str) -> ScheduleList:
-        return ScheduleList(schedules=[one for one in schedules if one.template == template])
+    async def list_schedules(template: str | None = None) -> ScheduleList:
+        return ScheduleList(
+            schedules=[one for one in rows.schedules if template in {None, one.template}]
+        )
 
     @router.get("/generations")
     async def generations() -> TriggerDepth:
@@ -43,33 +46,45 @@ def intake_routes(
 
     @router.get("/ties")
     async def list_ties() -> TieList:
-        return TieList(ties=ties)
+        return TieList(ties=rows.ties)
 
+    return router
+
+
+def _add_rematches(router: APIRouter, rows: Rows) -> None:
     @router.post("/rematch")
     async def rematch(request: Rematch) -> Rematched:
-        if request.dataset_uid not in unmatched:
-            raise NotFound(f"data set {request.dataset_uid} is not among the unmatched ones")
-        template = rematches.get(request.dataset_uid)
+        uid = request.dataset_uid
+        if uid not in rows.unmatched:
+            raise DatasetNotUnmatched(uid)
+        if _is_deleted(rows, uid):
+            del rows.unmatched[uid]
+            raise UnmatchedDatasetDeleted(uid)
+        template = rows.rematches.get(uid)
         if template is None:
             return Rematched(template=None, reason="no template matches")
-        del unmatched[request.dataset_uid]
+        del rows.unmatched[uid]
         return Rematched(template=template)
 
     @router.post("/rematch-all")
     async def rematch_all() -> RematchedAll:
-        taken = [uid for uid in unmatched if uid in rematches]
-        for uid in taken:
-            del unmatched[uid]
-        return RematchedAll(matched=len(taken), gone=0, left=len(unmatched))
+        gone = [uid for uid in rows.unmatched if _is_deleted(rows, uid)]
+        taken = [uid for uid in rows.unmatched if uid in rows.rematches and uid not in gone]
+        for uid in (*gone, *taken):
+            del rows.unmatched[uid]
+        return RematchedAll(matched=len(taken), gone=len(gone), left=len(rows.unmatched))
 
-    return router
+
+def _is_deleted(rows: Rows, uid: UUID) -> bool:
+    dataset = rows.datasets.get(uid)
+    return dataset is not None and not dataset.usable
 
 
 def _add_dismissals(router: APIRouter, unmatched: dict[UUID, Unmatched]) -> None:
     @router.delete("/unmatched/{uid}", status_code=204)
     async def dismiss(uid: UUID) -> None:
         if unmatched.pop(uid, None) is None:
-            raise NotFound(f"data set {uid} is not among the unmatched ones")
+            raise DatasetNotUnmatched(uid)
 
     @router.delete("/unmatched")
     async def dismiss_all(until: Timestamp) -> Dismissed:

@@ -5,18 +5,23 @@ from pathlib import Path
 from fastapi import APIRouter, Response
 from fastapi.responses import FileResponse
 
-from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.problems import NotFound, Unprocessable
+from sluice.contracts.common.states import StorageType
+from sluice.contracts.data.datasets import Storage
 
 
-def log_routes() -> APIRouter:
+def log_routes(storages: list[Storage]) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
     @router.get("/logs", response_class=Response)
     def log(url: str) -> Response:
         """Answer range requests, too."""
+        roots = [storage.url for storage in storages if storage.type is StorageType.LOGS]
+        if not any(url.startswith(f"{root}/") for root in roots):
+            raise Unprocessable(f"log: {url} is on none of the storages for logs")
         path = Path(url.removeprefix("file://"))
         if not path.is_file():
-            raise NotFound("the log has been deleted")
+            raise NotFound("the log has been deleted", url=url)
         return FileResponse(path, media_type="application/octet-stream", filename=path.name)
 
     return router

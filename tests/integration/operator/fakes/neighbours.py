@@ -33,10 +33,8 @@ class Neighbours(Rows):
                 times_routes(self),
                 pilot_routes(self.pilots),
             ],
-            "dms": [*dataset_routers(self), log_routes()],
-            "wfms.intake": [
-                intake_routes(self.unmatched, self.ties, self.rematches, self.schedules)
-            ],
+            "dms": [*dataset_routers(self), log_routes(self.storages)],
+            "wfms.intake": [intake_routes(self)],
         }
         return {
             name: create_app(

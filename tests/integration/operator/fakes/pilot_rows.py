@@ -6,12 +6,18 @@ from uuid import UUID
 
 from fastapi import APIRouter
 
-from sluice.contracts.chains.attention import Acknowledge, Acknowledgement
-from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.chains.attention import Acknowledge, Acknowledgement, AlreadyAcknowledged
+from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, PilotState
 from sluice.contracts.jobs.warm_workers import LoadTool
 from sluice.contracts.pilots.pilot_detail import KnownWork, PilotDetail, PilotJob, PilotStep
 from sluice.contracts.pilots.pilot_list import Pilot, PilotList
+from wms.usecases.leasing.load_tool import PilotTakesNoJobs
+from wms.usecases.pilots.acknowledge_pilot import PilotNotLost
+from wms.usecases.pilots.remove_pilot import PilotPresent
+from wms.usecases.pilots.stop_pilot import PilotSignedOff
+
+_PRESENT = (PilotState.ACTIVE, PilotState.DRAINING)
 
 
 def detail_of(pilot: Pilot) -> PilotDetail:
@@ -56,56 +62,103 @@ def detail_of(pilot: Pilot) -> PilotDetail:
 
 
 def pilot_routes(pilots: list[Pilot]) -> APIRouter:
-    router = APIRouter(prefix="/api/v1/pilots")
+    router, removed = APIRouter(prefix="/api/v1/pilots"), set[UUID]()
+    _add_reading(router, pilots, removed)
+    _add_requests(router, pilots)
+    _add_requests_about_lost_ones(router, pilots, removed)
+    return router
 
+
+def _add_reading(router: APIRouter, pilots: list[Pilot], removed: set[UUID]) -> None:
     @router.get("")
-    async def list_pilots(attention: bool = False, limit: int = 10_000) -> PilotList:
-        lost = [
-            pilot for pilot in pilots if pilot.state is PilotState.LOST and not pilot.acknowledged
+    async def list_pilots(
+        name: str | None = None,
+        attention: bool = False,
+        after: int = 0,
+        limit: int = 10_000,
+    ) -> PilotList:
+        present, lost, past = _by_kind([one for one in pilots if one.uid not in removed])
+        pilots_found = [
+            pilot
+            for pilot in (lost if attention else [*present, *lost, *past])
+            if name in {None, pilot.name}
         ]
-        present = [
-            pilot for pilot in pilots if pilot.state in {PilotState.ACTIVE, PilotState.DRAINING}
-        ]
-        pilots_found = (
-            lost
-            if attention
-            else [*present, *lost, *(pilot for pilot in pilots if pilot not in [*present, *lost])]
-        )
+        last = after + limit
         return PilotList(
-            pilots=pilots_found[:limit],
-            after="there" if len(pilots_found) > limit else None,
+            pilots=pilots_found[after:last],
+            after=str(last) if len(pilots_found) > last else None,
             total=len(pilots_found),
         )
 
-    def _place(uid: UUID) -> int:
-        place = next((place for place, pilot in enumerate(pilots) if pilot.uid == uid), None)
-        if place is None:
-            raise NotFound(f"there is no pilot {uid}")
-        return place
-
     @router.get("/{uid}")
     async def one(uid: UUID) -> PilotDetail:
-        return detail_of(pilots[_place(uid)])
+        return detail_of(pilots[_place(pilots, uid)])
 
+
+def _by_kind(pilots: list[Pilot]) -> tuple[list[Pilot], list[Pilot], list[Pilot]]:
+    """Return present, unacknowledged lost, and other pilots, the latest of each kind first."""
+    present, lost, past = [], [], []
+    for pilot in sorted(pilots, key=lambda pilot: pilot.registered_at, reverse=True):
+        if pilot.state in _PRESENT:
+            present.append(pilot)
+        elif pilot.state is PilotState.LOST and pilot.acknowledged is None:
+            lost.append(pilot)
+        else:
+            past.append(pilot)
+    return present, lost, past
+
+
+def _place(pilots: list[Pilot], uid: UUID) -> int:
+    place = next((place for place, pilot in enumerate(pilots) if pilot.uid == uid), None)
+    if place is None:
+        raise NotFound(f"pilot {uid} has not registered", pilot=uid)
+    return place
+
+
+def _get(pilots: list[Pilot], uid: UUID) -> Pilot:
+    return pilots[_place(pilots, uid)]
+
+
+def _change(pilots: list[Pilot], uid: UUID, **values: object) -> None:
+    pilots[_place(pilots, uid)] = _get(pilots, uid).model_copy(update=values)
+
+
+def _add_requests(router: APIRouter, pilots: list[Pilot]) -> None:
     @router.post("/{uid}/stop", status_code=204)
     async def stop(uid: UUID) -> None:
-        changed = {"state": PilotState.DRAINING, "stopping": True}
-        pilots[_place(uid)] = pilots[_place(uid)].model_copy(update=changed)
+        state = _get(pilots, uid).state
+        if state is PilotState.GONE:
+            raise PilotSignedOff(uid)
+        _change(
+            pilots,
+            uid,
+            state=PilotState.DRAINING if state is PilotState.ACTIVE else state,
+            stopping=True,
+        )
 
     @router.put("/{uid}/load", status_code=204)
     async def load(uid: UUID, request: LoadTool) -> None:
-        pilots[_place(uid)] = pilots[_place(uid)].model_copy(update={"to_load": request.step})
+        if _get(pilots, uid).state is not PilotState.ACTIVE:
+            raise PilotTakesNoJobs(uid)
+        _change(pilots, uid, to_load=request.step)
 
+
+def _add_requests_about_lost_ones(
+    router: APIRouter, pilots: list[Pilot], removed: set[UUID]
+) -> None:
     @router.delete("/{uid}", status_code=204)
     async def remove(uid: UUID) -> None:
-        if pilots[_place(uid)].state is not PilotState.LOST:
-            raise Conflict("stop it first")
-        del pilots[_place(uid)]
+        if (state := _get(pilots, uid).state) in _PRESENT:
+            raise PilotPresent(uid, state)
+        removed.add(uid)
 
     @router.post("/{uid}/acknowledge", status_code=204)
     async def acknowledge(uid: UUID, request: Acknowledge) -> None:
-        place = _place(uid)
-        acknowledgement = Acknowledgement(by=request.by, at=datetime.now(UTC))
-        pilots[place] = pilots[place].model_copy(update={"acknowledged": acknowledgement})
-
-    return router
+        pilot = _get(pilots, uid)
+        if pilot.state is not PilotState.LOST:
+            raise PilotNotLost(uid, pilot.state)
+        if (first := pilot.acknowledged) is None:
+            now = datetime.now(UTC)
+            _change(pilots, uid, acknowledged=Acknowledgement(by=request.by, at=now))
+        elif first.by != request.by:
+            raise AlreadyAcknowledged(f"pilot {uid}", first.by, first.at)

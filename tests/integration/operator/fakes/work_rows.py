@@ -9,12 +9,12 @@ from fastapi import APIRouter, Query
 from sluice.contracts.chains.attention import (
     WorkCounts,
 )
-from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.problems import InvalidCursor
 from sluice.contracts.common.states import (
     JobState,
 )
 from sluice.contracts.jobs.limits import LimitList
-from sluice.contracts.jobs.steps import RankStep, StepList, StepPriority
+from sluice.contracts.jobs.steps import RankStep, StepList, StepPriority, find_priority
 from sluice.contracts.jobs.tasks import (
     Explanation,
     Job,
@@ -26,6 +26,9 @@ from sluice.contracts.jobs.tasks import (
 )
 from sluice.contracts.jobs.times import Timeline, WorkTimes
 from tests.integration.operator.fakes.rows import Rows
+from wms.db.jobs.job_pages import UnsupportedOrder
+from wms.db.tasks.status import no_job
+from wms.usecases.times.read_timeline import create_no_task_of_chain
 
 
 def _add_counts(router: APIRouter, rows: Rows) -> None:
@@ -49,9 +52,7 @@ def work_routes(rows: Rows) -> APIRouter:
 
     @router.get("/tasks")
     async def tasks(troubled: bool = False, limit: int = 1000) -> TaskStatusList:
-        return TaskStatusList(
-            tasks=(rows.troubled() if troubled else list(rows.tasks.values()))[:limit]
-        )
+        return TaskStatusList(tasks=(rows.troubled() if troubled else rows.latest_tasks())[:limit])
 
     @router.get("/tasks/{uid}/jobs")
     async def jobs(
@@ -59,21 +60,31 @@ def work_routes(rows: Rows) -> APIRouter:
         *,
         state: JobState | None = None,
         sort: JobOrder = JobOrder.SEQ,
-        after: int = 0,
+        after: str | None = None,
         limit: int = 1000,
+        full: bool = False,
     ) -> JobPage:
-        jobs_found = [
-            job for job in rows.jobs.values() if job.task_uid == uid and state in {None, job.state}
-        ]
-        jobs_found.sort(key=lambda job: job.seq if sort is JobOrder.SEQ else -(job.seconds or 0))
+        rows.task(uid)
+        if sort is not JobOrder.SEQ and state is not None and not state.final:
+            raise UnsupportedOrder(sort, state)
+        jobs_found = _sort_jobs(
+            [
+                job
+                for job in rows.jobs.values()
+                if job.task_uid == uid and state in {None, job.state}
+            ],
+            sort,
+        )
+        first = 0 if after is None else _read_cursor(after)
+        last = first + limit
         return JobPage(
-            jobs=jobs_found[after : after + limit],
-            after=str(after + limit) if after + limit < len(jobs_found) else None,
+            jobs=[_without_details(job, full=full) for job in jobs_found[first:last]],
+            after=str(last) if last < len(jobs_found) else None,
         )
 
     @router.get("/tasks/{uid}/explain")
     async def explain(uid: UUID) -> Explanation:
-        status = rows.tasks[uid]
+        status = rows.task(uid)
         return Explanation(
             text=f"{status.running} jobs run and {status.ready} wait for a free slot; 8 slots are"
             " busy with it."
@@ -81,17 +92,40 @@ def work_routes(rows: Rows) -> APIRouter:
 
     @router.post("/tasks/{uid}/retry")
     async def retry(uid: UUID) -> TaskStatus:
-        status = rows.tasks[uid]
-        return rows.change(uid, ready=status.ready + status.failed, failed=0, errors={})
+        return rows.retry(uid)
 
     @router.get("/jobs/{job}")
     async def job(job: int) -> Job:
         rows.on_job()
         if job not in rows.jobs:
-            raise NotFound(f"there is no job {job}")
-        return rows.jobs[job]
+            raise no_job(job)
+        return rows.jobs[job].model_copy(update=_NO_DETAILS)
 
     return router
+
+
+def _sort_jobs(jobs: list[Job], sort: JobOrder) -> list[Job]:
+    if sort is JobOrder.SEQ:
+        return sorted(jobs, key=lambda job: job.seq)
+    ended = [job for job in jobs if job.state.final]
+    memory = sort is JobOrder.MEMORY
+    return sorted(ended, key=lambda job: -((job.peak_memory if memory else job.seconds) or 0))
+
+
+def _read_cursor(after: str) -> int:
+    if not after.isdigit():
+        raise InvalidCursor(after)
+    return int(after)
+
+
+#: What an answer about one job, and a list that is not full, leave out.
+_NO_DETAILS: dict[str, None] = dict.fromkeys(
+    ("pilot_name", "started_at", "seconds", "peak_memory", "cpu_seconds", "exit_code")
+)
+
+
+def _without_details(job: Job, *, full: bool) -> Job:
+    return job.model_copy(update={"attempts": []} if full else {"attempts": [], **_NO_DETAILS})
 
 
 def step_routes(rows: Rows) -> APIRouter:
@@ -99,13 +133,29 @@ def step_routes(rows: Rows) -> APIRouter:
 
     @router.get("")
     async def steps() -> StepList:
-        return StepList(steps=rows.steps, priorities=list(rows.priorities.values()))
+        priorities = [rows.priorities[key] for key in sorted(rows.priorities)]
+        return StepList(
+            steps=[
+                load.model_copy(
+                    update={
+                        "priority": find_priority(load.step, load.template, priorities)
+                        or load.priority
+                    }
+                )
+                for load in rows.steps
+            ],
+            priorities=priorities,
+        )
 
     @router.put("")
     async def prioritise_step(new: RankStep) -> StepList:
-        rows.priorities[new.step] = StepPriority(
-            **new.model_dump(), since=datetime(2026, 1, 1, tzinfo=UTC)
-        )
+        key = (new.step, new.template or "")
+        if new.priority == 0 and new.template is None:
+            rows.priorities.pop(key, None)
+        else:
+            rows.priorities[key] = StepPriority(
+                **new.model_dump(), since=datetime(2026, 1, 1, tzinfo=UTC)
+            )
         return await steps()
 
     return router
@@ -116,7 +166,7 @@ def limit_routes(rows: Rows) -> APIRouter:
 
     @router.get("")
     async def listed() -> LimitList:
-        return LimitList(limits=list(rows.limits.values()))
+        return LimitList(limits=[rows.limits[name] for name in sorted(rows.limits)])
 
     return router
 
@@ -136,7 +186,7 @@ def times_routes(rows: Rows) -> APIRouter:
     @router.get("/chains/{uid}/timeline")
     async def timeline(uid: UUID) -> Timeline:
         if rows.timeline is None:
-            raise NotFound("it has no task yet")
+            raise create_no_task_of_chain(uid)
         return rows.timeline
 
     return router

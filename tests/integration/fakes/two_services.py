@@ -1,0 +1,41 @@
+"""What all conformance tests share: requests to applications, and the errors that are compared."""
+
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from sluice.contracts.common.problems import ServiceError
+from tests.callers import for_anybody
+
+FAKE, REAL = "fake", "real"
+
+
+def http_of(app: Any, name: str) -> httpx.AsyncClient:
+    """Return a client of an application in this process, which may do everything."""
+    transport = httpx.ASGITransport(for_anybody(app), raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url=f"http://{name}")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What programs see of an error."""
+
+    status: int
+    slug: str
+
+
+NOT_FOUND, CONFLICT, UNPROCESSABLE = (
+    Refusal(404, "not-found"),
+    Refusal(409, "conflict"),
+    Refusal(422, "unprocessable"),
+)
+
+
+async def refusal(call: Awaitable[object]) -> Refusal:
+    """Return the error of a call that must fail."""
+    with pytest.raises(ServiceError) as caught:
+        await call
+    return Refusal(caught.value.status, caught.value.slug)
