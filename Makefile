@@ -13,7 +13,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: audit bench check clean collage-demo conformance cwl-corpus cwl-stand-ins demo docs faults format gpu-check \
 	help install lock masstimes-demo masstimes-stack-demo mutation-check ocr ocr-demo ocr-model ocr-stack-demo packs \
-	release-check sbom stack stack-bench stack-demo style test test-durations test-long
+	release-check sbom stack stack-bench stack-demo style test test-durations test-long \
+	test-packs
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -83,7 +84,7 @@ PAGES = *.md docs/*.md docs/adr docs/explanation docs/how-to docs/tutorial docs/
 SOURCES = *.md Makefile deploy dms docs pilot scripts sluice stack templates wfms wms
 
 # The tests of packs import these packages, which the packs declare.
-PACKS_NEED = DEP001=torch,DEP003=lxml|numpy|scrapy|uproot
+PACKS_NEED = DEP001=torch,DEP003=lxml|numpy|scrapy|torch|uproot
 
 format: install ## Format the code and the hand-written pages as `make check` requires.
 	@$(BIN)/ruff check --quiet --fix-only
@@ -102,7 +103,7 @@ style: packs
 	@$(BIN)/lint-imports
 	@$(BIN)/deptry sluice bench wfms dms wms pilot stack
 	@for pack in templates/*/; do (cd "$$pack" && deptry .) || exit 1; done
-	@$(BIN)/deptry --ignore DEP002,DEP004 --per-rule-ignores "$(PACKS_NEED)" tests scripts
+	@$(BIN)/deptry --ignore DEP002,DEP004 --per-rule-ignores "$(PACKS_NEED)" tests templates/*/tests scripts
 	@$(BIN)/python scripts/check_limits.py
 
 # Three processes keep two cores busy, because each of them waits a third of its time.
@@ -112,6 +113,11 @@ test: check ## Run the checks and all tests except the long ones (25 minutes on 
 
 test-durations: override PYTEST_ARGS += -p tests.durations
 test-durations: test ## Run `make test`, and print the seconds of each folder and of the slowest files.
+
+test-packs: packs ## Run the tests of the packs except the long ones (PACK=name: of one pack).
+	@scripts/install-fonts.sh
+	@scripts/in-memory.sh $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not long" $(PYTEST_ARGS) \
+		templates/$(or $(PACK),*)/tests
 
 mutation-check: install ## Check whether fast tests find ten random changes of PACKAGE, a folder (SEED=1; half an hour).
 	@$(BIN)/python scripts/mutation_check.py $(PACKAGE) $(if $(SEED),--seed $(SEED))

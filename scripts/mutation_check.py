@@ -116,6 +116,11 @@ def list_test_folders(package: str) -> list[str]:
     Raises:
         SystemExit: There is no such folder.
     """
+    if package.startswith("templates/"):
+        folder = "/".join([*package.split("/")[:2], "tests"])
+        if not (ROOT / folder).is_dir():
+            sys.exit(f"{package}: there is no folder {folder}")
+        return [folder]
     names = (package, package.rpartition("/")[2], package.partition("/")[0])
     folders = list(MORE_TESTS.get(package, []))
     for kind in ("unit", "integration"):
@@ -156,13 +161,15 @@ def check(package: str, *, seed: int, changes: int, minutes: float) -> tuple[int
 
 
 def choose(package: str, *, seed: int, changes: int) -> list[Change]:
-    """Return random changes of a package, the same for the same seed. Migrations stay as they are.
+    """Return random changes of a package, the same for the same seed.
+
+    Migrations and tests of packs stay as they are.
 
     Raises:
         SystemExit: The package has no Python file.
     """
     paths = [path.relative_to(ROOT) for path in (ROOT / package).rglob("*.py")]
-    files = sorted(path for path in paths if "migrations" not in path.parts)
+    files = sorted(path for path in paths if not {"migrations", "tests"} & set(path.parts))
     candidates = [one for path in files for one in list_changes(path, (ROOT / path).read_bytes())]
     if not candidates:
         sys.exit(f"{package}: there is nothing to change")
@@ -186,7 +193,11 @@ def _copy_repository(target: Path) -> None:
 
 def _tests_pass(copy: Path, tests: list[str], *, seconds: float) -> bool:
     """Return whether the tests pass in the copy, within the time."""
-    environment = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    folders = [copy, *(project.parent for project in copy.glob("templates/*/pyproject.toml"))]
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(map(str, folders)),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     with subprocess.Popen(
         [*_PYTEST, *tests],
         cwd=copy,

@@ -13,6 +13,11 @@ ROOT = Path(__file__).parents[2]
 #: The folder of each service.
 SERVICES = tuple(service.replace(".", "/") for service in services.SERVICES)
 PRODUCT = ("sluice", "bench", "dms", "wms", "wfms", "pilot")
+#: The tests of Sluice, and those of each pack.
+TEST_FOLDERS = (
+    "tests",
+    *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("templates/*/tests")),
+)
 #: How names of configuration files, shell scripts and packaging files end.
 CONFIGURATION_ENDINGS = (
     ".conf", ".env", ".ini", ".sh", ".toml", ".yaml", ".yml", ".dockerignore", ".gitignore",
@@ -38,10 +43,21 @@ class Source:
 
 @cache
 def sources(*folders: str) -> tuple[Source, ...]:
-    """Return every Python file below the folders, sorted by name."""
+    """Return every Python file below the folders, sorted by name.
+
+    Tests of packs are left out, unless a folder is one of ``TEST_FOLDERS``.
+    """
     return tuple(
-        _parse(path) for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))
+        _parse(path)
+        for folder in folders
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if folder in TEST_FOLDERS or not is_test(path)
     )
+
+
+def is_test(path: Path) -> bool:
+    """Return whether a path of the repository is below the tests of Sluice or of a pack."""
+    return any(path.is_relative_to(ROOT / folder) for folder in TEST_FOLDERS)
 
 
 @cache
@@ -58,7 +74,7 @@ def configuration_files() -> tuple[Path, ...]:
         ROOT / name
         for name in listed.stdout.splitlines()
         if name.endswith(CONFIGURATION_ENDINGS)
-        and not name.startswith("tests/")
+        and not is_test(ROOT / name)
         and (ROOT / name).is_file()
     )
 

@@ -7,11 +7,13 @@ import re
 
 import pytest
 
-from tests.architecture.sources import ROOT
+from tests.architecture.sources import ROOT, TEST_FOLDERS
 
 #: Also matches imports in programs that tests start. The tests of the whole system (``e2e``) still
 #: share helpers in this way.
-_IMPORT = re.compile(r"\b(?:from|import)\s+tests(?!\.e2e)(?:\.\w+)*(?:\.|\s+import\s+)test_\w+")
+_IMPORT = re.compile(
+    r"\b(?:from|import)\s+(?:templates\.\w+\.)?tests(?!\.e2e)(?:\.\w+)*(?:\.|\s+import\s+)test_\w+"
+)
 
 
 def imports_of_tests(text: str) -> list[str]:
@@ -21,8 +23,9 @@ def imports_of_tests(text: str) -> list[str]:
 def test_no_test_module_is_imported() -> None:
     files = [
         path
-        for path in sorted((ROOT / "tests").rglob("*.py"))
-        if path.relative_to(ROOT / "tests").parts[0] != "e2e"
+        for folder in TEST_FOLDERS
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if not path.is_relative_to(ROOT / "tests" / "e2e")
     ]
     assert len(files) > 800
     found = {
@@ -40,6 +43,7 @@ def test_no_test_module_is_imported() -> None:
         "from tests.unit.cli.test_system import commands",
         "from tests.unit.cli import test_system",
         "import tests.unit.cli.test_system",
+        "from templates.spd.tests.unit.test_demo import run",
         'PROGRAM = """\nfrom tests.unit.test_fit import fits\n"""',
     ],
 )
@@ -49,7 +53,11 @@ def test_import_of_a_test_module_is_found(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["from tests.callers import for_anybody", "from tests.unit.cli.command_tree import commands"],
+    [
+        "from tests.callers import for_anybody",
+        "from tests.unit.cli.command_tree import commands",
+        "from templates.ocr.tests.unit.pages import write_page",
+    ],
 )
 def test_import_of_a_module_of_helpers_is_accepted(text: str) -> None:
     assert not imports_of_tests(text)

@@ -12,7 +12,7 @@ from functools import cache
 import pytest
 
 from tests.architecture.long_tests import is_long, module_is_long
-from tests.architecture.sources import sources
+from tests.architecture.sources import TEST_FOLDERS, sources
 
 #: Number → the invariant in short; docs/explanation/how-it-works.md has the full text.
 INVARIANTS = {
@@ -35,7 +35,7 @@ IN_A_NAME = re.compile(r"_invariant_(\d)")
 def invariants_named() -> dict[int, list[str]]:
     """Map each number to the tests of ``make test`` that name it, also in their module."""
     tests_by_number: dict[int, list[str]] = defaultdict(list)
-    for source in sources("tests"):
+    for source in sources(*TEST_FOLDERS):
         if source.name.startswith("tests/architecture/"):
             continue
         functions = [

@@ -7,16 +7,33 @@ there only (``test_invariants.py``).
 
 import ast
 import re
+import tomllib
 
 import pytest
 
 from tests.architecture.long_tests import is_long, marks, module_is_long
-from tests.architecture.sources import ROOT, Source, sources
+from tests.architecture.sources import ROOT, TEST_FOLDERS, Source, sources
 
 
 def test_make_test_long_runs_the_tests_that_make_test_leaves_out() -> None:
     assert '-m "not long" $(PYTEST_ARGS)' in _recipe("test")
     assert '-m "long or hypothesis"' in _recipe("test-long")
+
+
+def test_pytest_collects_the_tests_of_sluice_and_of_each_pack() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    collected = {
+        path
+        for pattern in settings["tool"]["pytest"]["ini_options"]["testpaths"]
+        for path in ROOT.glob(pattern)
+    }
+    packs = {path.parent for path in ROOT.glob("templates/*/pyproject.toml")}
+    assert collected == {ROOT / "tests", *(pack / "tests" for pack in packs)}
+
+
+def test_make_test_packs_runs_the_tests_of_one_pack_or_of_all_packs() -> None:
+    assert '-m "not long" $(PYTEST_ARGS)' in _recipe("test-packs")
+    assert "templates/$(or $(PACK),*)/tests" in _recipe("test-packs")
 
 
 def _recipe(target: str) -> str:
@@ -29,7 +46,7 @@ def _makefile() -> str:
 
 
 def test_long_test_has_a_reason() -> None:
-    used = [(source, mark) for source in sources("tests") for mark in marks(source)]
+    used = [(source, mark) for source in sources(*TEST_FOLDERS) for mark in marks(source)]
     assert len(used) > 5, "no mark was found"
     places = [
         source.at(mark)
@@ -42,10 +59,10 @@ def test_long_test_has_a_reason() -> None:
 
 
 def test_file_named_by_a_long_test_has_tests_that_are_not_long() -> None:
-    for source in sources("tests"):
+    for source in sources(*TEST_FOLDERS):
         for mark in marks(source):
-            for name in re.findall(r"tests/[\w/]+\.py", ast.unparse(mark)):
-                [named] = [one for one in sources("tests") if one.name == name]
+            for name in re.findall(r"(?:templates/\w+/)?tests/[\w/]+\.py", ast.unparse(mark)):
+                [named] = [one for one in sources(*TEST_FOLDERS) if one.name == name]
                 assert not module_is_long(named), f"{source.at(mark)}: {name}"
                 assert any(not is_long(named, test) for test in _tests(named)), (
                     f"{source.at(mark)}: {name}"

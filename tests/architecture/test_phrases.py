@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from scripts.generate_docs import makers
-from tests.architecture.sources import PRODUCT, ROOT, configuration_files
+from tests.architecture.sources import PRODUCT, ROOT, configuration_files, is_test
 
 #: The phrases, and the words to write instead.
 REFUSED = {
@@ -76,12 +76,12 @@ def find_phrases(text: str) -> Iterator[str]:
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """Yield the path and the text of each file that a person writes."""
+    """Yield the path and the text of each file that a person writes, except the tests."""
     generated = set(makers())
     files = (path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")))
     for path in (ROOT / "README.md", *files):
         relative = path.relative_to(ROOT)
-        if path.suffix in SUFFIXES and relative not in generated:
+        if path.suffix in SUFFIXES and relative not in generated and not is_test(path):
             yield str(relative), path.read_text(encoding="utf-8")
     for path in configuration_files():
         yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")

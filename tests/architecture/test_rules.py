@@ -32,12 +32,18 @@ def modules() -> list[str]:
         check=True,
     )
     paths = [Path(line) for line in listed.stdout.splitlines() if (ROOT / line).exists()]
-    # The programs of a template are imported from the folder beside its workflow.
-    return [
-        ".".join(path.with_suffix("").parts[2 if path.parts[0] == "templates" else 0 :])
-        for path in paths
-        if path.name != "__init__.py"
-    ]
+    return [import_name(path) for path in paths if path.name != "__init__.py"]
+
+
+def import_name(path: Path) -> str:
+    """Return the import name of a Python file, given its path from the repository's root.
+
+    The programs of a pack are imported from the folder beside its workflow, and its tests from the
+    root.
+    """
+    parts = path.with_suffix("").parts
+    is_program = parts[0] == "templates" and parts[2] != "tests"
+    return ".".join(parts[2:] if is_program else parts)
 
 
 def outside(names: list[str], placed: set[str]) -> list[str]:
@@ -53,6 +59,18 @@ def test_every_module_has_a_place_in_the_order_of_imports() -> None:
     placed = {name.strip() for layer in order["layers"] for name in layer.split("|")}
     assert len(names := modules()) > 1000
     assert outside(names, placed) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("wms/domain/rank.py", "wms.domain.rank"),
+        ("templates/spd/spd/frame.py", "spd.frame"),
+        ("templates/spd/tests/unit/test_demo.py", "templates.spd.tests.unit.test_demo"),
+    ],
+)
+def test_import_name_of_a_file(path: str, name: str) -> None:
+    assert import_name(Path(path)) == name
 
 
 def test_module_without_a_place_in_the_order_is_found() -> None:

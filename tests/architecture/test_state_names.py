@@ -12,7 +12,7 @@ from enum import StrEnum
 import pytest
 
 from sluice.contracts.common import states
-from tests.architecture.sources import Source, sources
+from tests.architecture.sources import TEST_FOLDERS, Source, sources
 
 #: Kinds of storage and data set (input, output, logs) and of devices are names of other things,
 #: too.
@@ -124,7 +124,9 @@ def test_product_does_not_spell_state_names() -> None:
 def test_tests_do_not_spell_state_names() -> None:
     """Expected answers are exempt: states are words there."""
     files = [
-        source for source in sources("tests") if not source.name.startswith(tuple(EXEMPT_TESTS))
+        source
+        for source in sources(*TEST_FOLDERS)
+        if not source.name.startswith(tuple(EXEMPT_TESTS))
     ]
     assert len(files) > 100, "the tests were not found"
     findings = [finding for source in files for finding in bare_names(source)]

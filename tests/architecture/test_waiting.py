@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.sources import ROOT, Source, sources
+from tests.architecture.sources import ROOT, TEST_FOLDERS, Source, sources
 
 #: File or folder → why it may sleep.
 EXEMPT = {
@@ -62,7 +62,7 @@ def _docstrings(tree: ast.Module) -> Iterator[ast.AST]:
 def test_tests_do_not_sleep() -> None:
     files = [
         source
-        for source in sources("tests")
+        for source in sources(*TEST_FOLDERS)
         if not source.name.startswith(("tests/architecture/", *EXEMPT))
     ]
     assert len(files) > 100, "the tests were not found"
@@ -73,7 +73,8 @@ def test_tests_do_not_sleep() -> None:
 def test_cwl_tools_of_tests_do_not_sleep() -> None:
     findings = [
         f"{path.relative_to(ROOT)}: {sleep[0]!r}"
-        for path in sorted((ROOT / "tests").rglob("*.cwl"))
+        for folder in TEST_FOLDERS
+        for path in sorted((ROOT / folder).rglob("*.cwl"))
         if not str(path.relative_to(ROOT)).startswith(tuple(EXEMPT))
         for sleep in SLEEP.finditer(path.read_text())
         if sleep["seconds"] is None or float(sleep["seconds"]) < HANG_SECONDS
@@ -85,7 +86,7 @@ def test_cwl_tools_of_tests_do_not_sleep() -> None:
 def test_exempt_files_do_sleep(place: str) -> None:
     assert [
         finding
-        for source in sources("tests")
+        for source in sources(*TEST_FOLDERS)
         if source.name.startswith(place)
         for finding in sleeps(source)
     ]

@@ -43,3 +43,15 @@ def test_package_has_the_tests_of_its_name_or_of_its_service() -> None:
     assert "tests/contract" in list_test_folders("sluice/contracts")
     with pytest.raises(SystemExit, match="no folder of tests/unit or tests/integration"):
         list_test_folders("nobody/knows")
+
+
+def test_packages_of_a_pack_have_the_tests_of_the_pack() -> None:
+    for package in ("templates/ocr", "templates/ocr/ocr"):
+        assert list_test_folders(package) == ["templates/ocr/tests"]
+    with pytest.raises(SystemExit, match="there is no folder templates/unknown/tests"):
+        list_test_folders("templates/unknown/unknown")
+
+
+def test_tests_of_a_pack_are_not_changed() -> None:
+    chosen = choose("templates/collage", seed=1, changes=10**6)
+    assert {change.path.parts[2] for change in chosen} == {"collage"}

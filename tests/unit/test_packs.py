@@ -1,13 +1,18 @@
-"""Errors of the packs' programs quote, escape and shorten foreign text."""
+"""Errors of the packs' programs are safe to print, and their demonstrations are described."""
 
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from collage import demo as collage_demo
+from masstimes import demo as masstimes_demo
 from masstimes.hours import clock
 from masstimes.request_policy import web_address
+from ocr import demo as ocr_demo
 from ocr.page_xml import parse_page
+from spd import demo as spd_demo
 from spd.frame import HEADER_BYTES, decode_frame, period_bytes
 
 from sluice.packs.programs import (
@@ -77,3 +82,13 @@ def test_place_of_wrong_xml_is_named(tmp_path: Path) -> None:
 )
 def test_reasons_have_no_names_of_python(error: Exception, reason: str) -> None:
     assert reason_in(error).endswith(reason)
+
+
+@pytest.mark.parametrize("pack", [spd_demo, ocr_demo, collage_demo, masstimes_demo])
+def test_help_of_a_demonstration_has_a_complete_sentence(
+    pack: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        pack.main(["--help"])
+    description = capsys.readouterr().out.split("\n\n")[1]
+    assert description.rstrip().endswith(".")

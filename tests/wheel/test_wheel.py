@@ -1,8 +1,11 @@
 """The published wheel is complete, declares its requirements, and works without the source tree."""
 
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
@@ -113,6 +116,14 @@ def test_wheel_contains_only_the_product(wheel: Path) -> None:
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == product
 
 
+@pytest.mark.parametrize("pack", ["collage", "masstimes", "ocr", "spd"])
+def test_wheel_of_a_pack_contains_only_its_package_without_tests(pack: str, tmp_path: Path) -> None:
+    names = zipfile.ZipFile(build_wheel(tmp_path, ROOT / "templates" / pack)).namelist()
+    files = [Path(name) for name in names if ".dist-info/" not in name]
+    assert {file.parts[0] for file in files} == {pack}
+    assert not [file for file in files if "tests" in file.parts]
+
+
 def test_templates_can_be_extracted_from_the_wheel_of_a_pack(wheel: Path, tmp_path: Path) -> None:
     installed = install_pack("ocr", wheel, tmp_path)
     installed.run("ocr-pack", str(tmp_path / "pack"))
@@ -123,7 +134,7 @@ def test_templates_can_be_extracted_from_the_wheel_of_a_pack(wheel: Path, tmp_pa
 def test_pack_of_the_how_to_page_is_built_and_runs(wheel: Path, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "how-to" / "write-a-pack.md").read_text(encoding="utf-8")
     [project] = re.findall("```toml\n(.*?)```", page, re.DOTALL)
-    [program] = re.findall("```python\n(.*?)```", page, re.DOTALL)
+    [program, tests] = re.findall("```python\n(.*?)```", page, re.DOTALL)
     [workflow] = re.findall("```yaml\n(.*?)```", page, re.DOTALL)
     pack = tmp_path / "thumbnails"
     (pack / "thumbnails").mkdir(parents=True)
@@ -131,9 +142,21 @@ def test_pack_of_the_how_to_page_is_built_and_runs(wheel: Path, tmp_path: Path) 
     (pack / "workflow.cwl").write_text(workflow)
     (pack / "thumbnails" / "__init__.py").touch()
     (pack / "thumbnails" / "scale.py").write_text(program)
+    (pack / "tests").mkdir()
+    (pack / "tests" / "test_scale.py").write_text(tests)
     Image.new("RGB", (300, 600)).save(tmp_path / "photo.jpg")
 
+    own_tests = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests"],
+        cwd=pack,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(pack), str(ROOT)])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "2 passed" in own_tests.stdout, own_tests.stdout + own_tests.stderr
     built = build_wheel(tmp_path / "wheel", pack)
+    assert not [name for name in zipfile.ZipFile(built).namelist() if "tests" in name]
     installed = InstalledWheel.of(tmp_path / "environment", wheel, built)
     installed.add_needs("services")
     installed.add_needs(owner="thumbnails")
