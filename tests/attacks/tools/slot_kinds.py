@@ -18,7 +18,7 @@ LIMITED = Resources(ram=100, disk=8, time_limit=60.0)
 
 
 @contextmanager
-def sandboxed() -> Iterator[dict[str, Any]]:
+def open_sandbox_settings() -> Iterator[dict[str, Any]]:
     """Yield settings of a slot (fields of ``RunnerSettings``) whose tools run in the sandbox with
     these limits."""
     groups = find_memory_groups(str(uuid.uuid4()))

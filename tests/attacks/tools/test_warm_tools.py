@@ -34,7 +34,7 @@ def jobs(server: Runner, tmp_path: Path) -> Iterator[Jobs]:
 
 
 @pytest.fixture(scope="module")
-def of_a_user() -> Iterator[Jobs]:
+def user_jobs() -> Iterator[Jobs]:
     with slot_users.open_folder() as folder:
         runner = slot_behind("user", folder / "pilot")
         yield Jobs(runner, folder)
@@ -49,8 +49,10 @@ BOTH_ISOLATIONS = pytest.mark.parametrize(
 
 @pytest.fixture
 def isolated_jobs(request: pytest.FixtureRequest, isolation: str) -> Jobs:
-    found: Jobs = request.getfixturevalue("jobs" if isolation == "sandbox" else "of_a_user")
-    return found
+    isolation_jobs: Jobs = request.getfixturevalue(
+        "jobs" if isolation == "sandbox" else "user_jobs"
+    )
+    return isolation_jobs
 
 
 @BOTH_ISOLATIONS
@@ -67,9 +69,9 @@ def isolated_jobs(request: pytest.FixtureRequest, isolation: str) -> Jobs:
 def test_next_job_of_a_warm_worker_finds_no_files_of_the_previous_job(
     isolated_jobs: Jobs, leaves: str, looks: str
 ) -> None:
-    of = isolated_jobs.task(warm=Warm(kind=leaves))
-    text_of(isolated_jobs.run(of, leaves))
-    assert isolated_jobs.run_and_read(of, f"print({looks}, len(served))") == "False 2"
+    job_inputs = isolated_jobs.task(warm=Warm(kind=leaves))
+    text_of(isolated_jobs.run(job_inputs, leaves))
+    assert isolated_jobs.run_and_read(job_inputs, f"print({looks}, len(served))") == "False 2"
 
 
 @pytest.mark.parametrize(
@@ -86,9 +88,9 @@ def test_next_job_in_a_sandbox_finds_no_files_of_the_previous_job(
     jobs: Jobs, leaves: str, looks: str
 ) -> None:
     """What the node does not allow, such as an extended attribute, counts as not left."""
-    of = jobs.task()
-    text_of(jobs.run(of, f"try: {leaves}\nexcept OSError as error: print(error)"))
-    assert jobs.run_and_read(of, f"print({looks})") == "False"
+    job_inputs = jobs.task()
+    text_of(jobs.run(job_inputs, f"try: {leaves}\nexcept OSError as error: print(error)"))
+    assert jobs.run_and_read(job_inputs, f"print({looks})") == "False"
 
 
 @BOTH_ISOLATIONS
@@ -119,19 +121,19 @@ def test_warm_worker_cannot_change_stored_outputs(
     file: dict[str, Any] = {
         "outputs": {"o": {"type": "File", "outputBinding": {"glob": "out.txt"}}}
     }
-    of = jobs.task() if "dup" in keeps else jobs.task(stdout="said.txt", **file)
-    first = jobs.run(of, keeps)
+    job_inputs = jobs.task() if "dup" in keeps else jobs.task(stdout="said.txt", **file)
+    first = jobs.run(job_inputs, keeps)
     output = Path(first.outputs[0].url.removeprefix("file://"))
     before = output.read_bytes()
     assert before.startswith(b"good")
-    second = jobs.run(of, f"{writes}; open('out.txt', 'w').write('x')")
+    second = jobs.run(job_inputs, f"{writes}; open('out.txt', 'w').write('x')")
     assert second.outcome is AttemptOutcome.FINISHED, second.message
     assert output.read_bytes() == before
 
 
 def test_warm_worker_ends_before_inputs_of_another_kind_are_staged(jobs: Jobs) -> None:
     """A thread of the worker watches the input folder all the time."""
-    of = jobs.task()
+    job_inputs = jobs.task()
     watches = (
         "import threading\n"
         "folder = os.path.dirname(path)\n"
@@ -141,28 +143,28 @@ def test_warm_worker_ends_before_inputs_of_another_kind_are_staged(jobs: Jobs) -
         "        if found: os.environ['SEEN'] = str(found)\n"
         "threading.Thread(target=watch, daemon=True).start()\n"
     )
-    text_of(jobs.run(of, watches))
+    text_of(jobs.run(job_inputs, watches))
     text_of(jobs.run(task(jobs.root, tool(["true"])), "another's"))
-    assert jobs.run_and_read(of) == "1", "the worker is another process"
+    assert jobs.run_and_read(job_inputs) == "1", "the worker is another process"
 
 
 def test_warm_worker_sees_no_files_of_the_node(jobs: Jobs, tmp_path: Path) -> None:
     (tmp_path / "hush").write_text("hush")
-    of = jobs.task()
+    job_inputs = jobs.task()
     for path in (tmp_path / "hush", jobs.runner.run.journals, tmp_path / "in"):
         assert path.exists()
-        assert jobs.run_and_read(of, f"print(os.path.exists({str(path)!r}))") == "False"
+        assert jobs.run_and_read(job_inputs, f"print(os.path.exists({str(path)!r}))") == "False"
 
 
 def test_late_answer_is_not_used_for_the_next_job(jobs: Jobs) -> None:
     """The late answer has no request number, which workers may leave out."""
     late = 'threading.Timer(0.3, lambda: print(\'{"output": "late"}\', flush=True)).start()'
-    of = raw(
+    job_inputs = raw(
         jobs,
         f"import threading\nif requests == 1: answer(output='first'); {late}\nelse: time.sleep(99)",
     )
-    assert jobs.run_and_read(of) == "first"
-    error, message = failed(jobs.run(of))
+    assert jobs.run_and_read(job_inputs) == "first"
+    error, message = failed(jobs.run(job_inputs))
     assert error is ErrorClass.TOOL_FAILED
     assert "answered a request without its number instead of request 2" in message
 
@@ -170,7 +172,9 @@ def test_late_answer_is_not_used_for_the_next_job(jobs: Jobs) -> None:
 @pytest.mark.parametrize("end", ["", "\\n"])
 def test_too_long_answer_fails_the_job(jobs: Jobs, end: str) -> None:
     """The pilot would read it outside of the limits of the tool."""
-    of = raw(jobs, f"os.write(1, b'[],' * (2 << 20)); os.write(1, b'{end}'); time.sleep(99)")
-    error, message = failed(jobs.run(of))
+    job_inputs = raw(
+        jobs, f"os.write(1, b'[],' * (2 << 20)); os.write(1, b'{end}'); time.sleep(99)"
+    )
+    error, message = failed(jobs.run(job_inputs))
     assert error is ErrorClass.TOOL_FAILED
     assert "wrote more than 4 MiB without an answer" in message
