@@ -59,7 +59,7 @@ steps:
 def disk() -> Iterator[SmallDisk]:
     folder = Path(tempfile.mkdtemp(prefix="sluice-full-"))
     disk = SmallDisk(folder, megabytes=DISK)
-    if not disk.full:
+    if not disk.is_full:
         pytest.fail("no file system can be mounted here", pytrace=False)
     yield disk
     disk.close()

@@ -16,10 +16,10 @@ import pytest
 from sluice.contracts.common.states import JobState, PilotState
 from tests.e2e.stack_system import StackSystem
 from tests.e2e.systems import LEASE
-from tests.faults.feeding import feeder
+from tests.faults.feeding import open_feeder
 from tests.faults.schedule import SERVICES
 from tests.faults.stack import StackControl
-from tests.faults.work import digest_arrival
+from tests.faults.work import make_digest_arrival
 from tests.waiting import eventually
 
 pytestmark = [
@@ -73,10 +73,10 @@ async def test_jobs_of_a_lost_pilot_run_elsewhere(
     when their leases end.
     """
     control = StackControl(stack.stack)
-    arrival = digest_arrival(tmp_path, f"pilots-{blow}", files=12, at=0.0, seed=1, pause=1.0)
-    async with feeder(control.url("operator"), control.url("dms")) as feed:
+    arrival = make_digest_arrival(tmp_path, f"pilots-{blow}", files=12, at=0.0, seed=1, pause=1.0)
+    async with open_feeder(control.url("operator"), control.url("dms")) as feed:
         await feed.store_templates()
-        await feed.bring_in(arrival)
+        await feed.register_arrival(arrival)
     wms = await asyncpg.connect(control.databases["wms"])
     try:
         victim = await control.process("pilot/0")

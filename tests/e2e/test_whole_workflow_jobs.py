@@ -15,7 +15,7 @@ from sluice.cli.connection import Connection, connected
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.contracts.chains.chains import Chain, RerunChain
 from sluice.contracts.templates.templates import NewTemplate, Template
-from tests.differential.answers import Answer, answer_of_chain
+from tests.differential.answers import Answer, wait_for_chain_outputs
 from tests.e2e.systems import LiveSystem
 from tests.waiting import eventually
 
@@ -111,14 +111,14 @@ async def test_chain_of_one_job_gives_its_outputs_after_a_fault_and_again(
         await fault(system, tmp_path)
         await eventually(_exists(begun), what="the next attempt has begun", seconds=90)
         await asyncio.to_thread((tmp_path / "gate").write_text, "go")
-        first = await answer_of_chain(connection, chain, template)
+        first = await wait_for_chain_outputs(connection, chain, template)
         assert _names(first) == {"same": "text.txt", "twice": "text.out"}
         assert len((tmp_path / "count").read_text().splitlines()) == runs
         begun.unlink()
         rerun, _ = await connection.operator.rerun_chain(chain.uid, RerunChain())
         await eventually(_exists(begun), what="the second tool has begun again", seconds=60)
         await asyncio.to_thread((tmp_path / "gate").write_text, "go")
-        assert await answer_of_chain(connection, rerun, template) == first
+        assert await wait_for_chain_outputs(connection, rerun, template) == first
 
 
 def _exists(path: Path) -> Callable[[], Awaitable[bool]]:

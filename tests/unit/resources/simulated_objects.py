@@ -29,7 +29,7 @@ class SimulatedTask:
     reserved_pilot: UUID | None = None
     reserved_until: float = 0.0
     last_lease: float | None = None
-    finished: int = 0
+    finished_jobs: int = 0
     #: MiB of GPU memory that its jobs really use.
     uses_gpu: int = 0
     failure_reasons: list[str] = field(default_factory=list)

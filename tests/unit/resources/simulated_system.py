@@ -247,7 +247,7 @@ class SimulatedSystem:
         task, holder = leased_work
         assert holder is node
         if report.outcome is AttemptOutcome.FINISHED:
-            task.finished += 1
+            task.finished_jobs += 1
         elif report.error_class is ErrorClass.OUT_OF_MEMORY:
             self._decide_retry(task, report)
         else:

@@ -84,10 +84,10 @@ def test_all_fitting_jobs_run_and_release_their_resources(
                 system.kill_node(mortal[value])
             case "limit" if value >= system.list_limits()["crawler"].used:
                 system.add_limit("crawler", value)
-    jobs = sum(task.ready + task.finished for task in system.tasks) + len(system.leases)
+    jobs = sum(task.ready + task.finished_jobs for task in system.tasks) + len(system.leases)
     # The longest job may run alone each time, and each reservation may last its whole time.
     system.run_until_done(45.0 * jobs + 60.0 * jobs + 600.0)
-    assert sum(task.finished for task in system.tasks) == jobs
+    assert sum(task.finished_jobs for task in system.tasks) == jobs
     system.check_released()
 
 

@@ -67,7 +67,7 @@ def test_job_that_ran_out_of_gpu_memory_gets_a_larger_gpu(system: SimulatedSyste
     system.add_node("large", **offer_gpus(gpu("GPU-1", memory=24_000)))
     task = system.add_task("w", 3, uses_gpu=12_000, **request_gpus())
     system.run_until_done(120)
-    assert (task.finished, task.failure_reasons) == (3, [])
+    assert (task.finished_jobs, task.failure_reasons) == (3, [])
     met = Counter(start.node for start in system.started_jobs)
     assert met["large"] == 3, "each job must have ended on the large GPU"
     assert met["small"] == len(system.started_jobs) - 3 > 0, "no job may go back to the small GPU"
@@ -81,7 +81,7 @@ def test_job_that_needs_more_than_the_largest_gpu_fails_with_a_reason(
     system.add_node("old", **offer_gpus(gpu("GPU-1", memory=80_000, capability="3.5")))
     task = system.add_task("w", 1, uses_gpu=12_000, **request_gpus(capability="8.0"))
     system.run_until_done(60)
-    assert task.finished == 0
+    assert task.finished_jobs == 0
     assert task.failure_reasons == [
         "not tried again: no node that could run it has a GPU with more than 8000 MiB of memory,"
         " which it had (the largest GPU has 8000 MiB)"
@@ -93,12 +93,12 @@ def test_gpu_memory_request_grows_up_to_the_whole_gpu(system: SimulatedSystem) -
     system.add_node("n", **offer_gpus(gpu("GPU-0", memory=16_000)))
     fits = system.add_task("fits", 1, uses_gpu=9_000, **request_gpus(share=0.25, memory=5_000))
     system.run_until_done(120)
-    assert (fits.finished, system.list_start_times("fits")) == (1, [0, 10, 20]), (
+    assert (fits.finished_jobs, system.list_start_times("fits")) == (1, [0, 10, 20]), (
         "requests of 5 000, 7 500, 11 250 MiB"
     )
     never = system.add_task("never", 1, uses_gpu=20_000, **request_gpus(share=0.25, memory=10_000))
     system.run_until_done(120)
-    assert (never.finished, len(system.list_start_times("never"))) == (0, 3), (
+    assert (never.finished_jobs, len(system.list_start_times("never"))) == (0, 3), (
         "requests of 10 000, 15 000, 16 000 MiB"
     )
     assert "more than 16000 MiB" in never.failure_reasons[0]
@@ -169,7 +169,7 @@ def test_amounts_of_a_killed_pilot_count_until_its_leases_end(system: SimulatedS
     system.run_for(3)
     assert Counter(start.node for start in system.started_jobs) == {"dead": 2, "alive": 4}
     system.run_until_done(400)
-    assert sum(task.finished for task in system.tasks) == 6
+    assert sum(task.finished_jobs for task in system.tasks) == 6
 
 
 def test_jobs_run_only_on_nodes_with_their_labels(system: SimulatedSystem) -> None:
