@@ -150,7 +150,7 @@ class BrowserUsers:
         if is_suspended:
             self._provider.set_suspended(True)
         else:
-            await asyncio.to_thread(self._provider.end)
+            await asyncio.to_thread(self._provider.stop)
 
     async def _restart_provider(self, is_suspended: bool) -> None:
         if is_suspended:

@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 
 
-def running_below(folder: Path) -> list[str]:
+def list_processes_below(folder: Path) -> list[str]:
     """Command lines of processes that were started by somebody who works below a folder, or work
     there."""
     processes = []

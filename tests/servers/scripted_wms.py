@@ -39,26 +39,26 @@ class ScriptedWms:
     """A WMS that answers as a test says.
 
     ``answer`` decides on each report, and ``ended`` whether its job has ended. ``silent`` has the
-    calls that get status 503. If ``forgotten`` is set, calls get 404 until a pilot registers.
-    ``storages`` starts with the storages that its tasks write to.
+    calls that get status 503. If ``is_pilot_forgotten`` is set, calls get 404 until a pilot
+    registers. ``storages`` starts with the storages that its tasks write to.
     """
 
     def __init__(self, *, heartbeat: float = 0.5, lease: float = 30.0) -> None:
         self.heartbeat_seconds = heartbeat
         self.lease_seconds = lease
         self.tasks: dict[UUID, PilotTask] = {}
-        self.ready: list[LeasedJob] = []
-        self.leased: list[LeasedJob] = []
-        self.registered: list[RegisterPilot] = []
+        self.ready_jobs: list[LeasedJob] = []
+        self.leased_jobs: list[LeasedJob] = []
+        self.registrations: list[RegisterPilot] = []
         self.lease_requests: list[LeaseRequest] = []
         self.heartbeats: list[Heartbeat] = []
         self.commands: list[Command] = []
         self.reports: list[tuple[UUID, AttemptReport]] = []
-        self.batches: list[int] = []
-        self.signed_off: list[tuple[UUID, SignOff]] = []
+        self.report_sizes: list[int] = []
+        self.sign_offs: list[tuple[UUID, SignOff]] = []
         self.storages: set[str] = set()
         self.silent: set[str] = set()
-        self.forgotten = False
+        self.is_pilot_forgotten = False
         self.drain = False
         self.answer: Callable[[AttemptReport], ReportAnswer] = lambda _: ReportAnswer.ACCEPTED
         self.ended: Callable[[AttemptReport], bool] = lambda _: False
@@ -71,13 +71,13 @@ class ScriptedWms:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def add(self, task: PilotTask, jobs: list[LeasedJob]) -> None:
+    def add_jobs(self, task: PilotTask, jobs: list[LeasedJob]) -> None:
         self.tasks[task.uid] = task
         self.storages |= {output.dat_stor_url for output in task.outputs}
-        self.ready += jobs
+        self.ready_jobs += jobs
         self._wake.set()
 
-    def report_of(self, job_id: int) -> AttemptReport | None:
+    def find_report(self, job_id: int) -> AttemptReport | None:
         return next((report for _, report in self.reports if report.id == job_id), None)
 
     async def start(self) -> None:
@@ -87,7 +87,7 @@ class ScriptedWms:
         self._server = uvicorn.Server(config)
         self._server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
         self._serving = asyncio.create_task(self._server.serve())
-        await until(lambda: self._server is not None and self._server.started)
+        await wait_for(lambda: self._server is not None and self._server.started)
 
     async def stop(self) -> None:
         """Close the connections, as a crash does."""
@@ -111,7 +111,7 @@ class ScriptedWms:
     def _check(self, call: str) -> None:
         if call in self.silent:
             raise NotAvailable("the script says so")
-        if self.forgotten and call != "register":
+        if self.is_pilot_forgotten and call != "register":
             raise NotFound("there is no such pilot")
 
     def _router(self) -> APIRouter:
@@ -120,8 +120,8 @@ class ScriptedWms:
         @router.post("")
         async def register(pilot: RegisterPilot) -> Registration:
             self._check("register")
-            self.registered.append(pilot)
-            self.forgotten = False
+            self.registrations.append(pilot)
+            self.is_pilot_forgotten = False
             return Registration(heartbeat=self.heartbeat_seconds, lease=self.lease_seconds)
 
         @router.post("/{uid}/lease")
@@ -145,7 +145,7 @@ class ScriptedWms:
         @router.post("/{uid}/report")
         async def report(uid: UUID, report: Report) -> ReportAnswers:
             self._check("report")
-            self.batches.append(len(report.reports))
+            self.report_sizes.append(len(report.reports))
             self.reports += [(uid, one) for one in report.reports]
             answers = [
                 AnsweredReport(
@@ -163,20 +163,20 @@ class ScriptedWms:
         @router.post("/{uid}/sign-off", status_code=204)
         async def sign_off(uid: UUID, sign_off: SignOff) -> None:
             self._check("sign-off")
-            self.signed_off.append((uid, sign_off))
+            self.sign_offs.append((uid, sign_off))
 
         return router
 
     async def _lease(self, request: LeaseRequest) -> Lease:
         self._wake.clear()
-        if not self.ready and request.wait:
+        if not self.ready_jobs and request.wait:
             try:
                 async with asyncio.timeout(request.wait):
                     await self._wake.wait()
             except TimeoutError:
                 pass
-        jobs, self.ready = self.ready[: request.jobs], self.ready[request.jobs :]
-        self.leased += jobs
+        jobs, self.ready_jobs = self.ready_jobs[: request.jobs], self.ready_jobs[request.jobs :]
+        self.leased_jobs += jobs
         needed = {job.task_uid for job in jobs} - set(request.known_tasks)
         return Lease(
             seconds=self.lease_seconds,
@@ -186,7 +186,7 @@ class ScriptedWms:
         )
 
 
-async def until(condition: Callable[[], object], *, seconds: float = 20.0) -> None:
+async def wait_for(condition: Callable[[], object], *, seconds: float = 20.0) -> None:
     """Wait for a condition."""
     await eventually(condition, seconds=seconds)
 

@@ -20,7 +20,7 @@ from pilot.slot_processes import SlotProcesses
 from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
-from tests.servers.scripted_wms import ScriptedWms, until
+from tests.servers.scripted_wms import ScriptedWms, wait_for
 from tests.unit.pilot.builders import leftovers, no_secrets
 
 
@@ -63,12 +63,12 @@ async def test_no_jobs_are_requested_while_the_disk_is_full(
         session = WmsSession(WmsClient(http), pilot)
         await session.register()
         leasing = asyncio.create_task(request_jobs(agent, session, wait=0.1))
-        await until(lambda: len(looks) >= 3)
+        await wait_for(lambda: len(looks) >= 3)
         assert wms.lease_requests == []
         monkeypatch.setattr(SlotProcesses, "progress", lambda _: {})
         assert agent.heartbeat().trouble.startswith("its disk is full")
         free = 1 << 30
-        await until(lambda: bool(wms.lease_requests))
+        await wait_for(lambda: bool(wms.lease_requests))
         leasing.cancel()
         await asyncio.gather(leasing, return_exceptions=True)
     assert set(looks) == {tmp_path}
