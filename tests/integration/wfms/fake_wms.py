@@ -36,9 +36,9 @@ class FakeWms:
         #: Requests to raise ranks.
         self.boosts: list[Boosts] = []
         #: The step whose tasks fail.
-        self.failing = ""
+        self.failing_tasks = ""
         #: Steps that finish although one of their jobs fails.
-        self.tolerating: set[str] = set()
+        self.tolerant_tasks: set[str] = set()
 
     def accept(self, task: Task) -> None:
         self.messages.append(task.uid)
