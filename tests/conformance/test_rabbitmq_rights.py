@@ -284,7 +284,7 @@ async def test_full_queue_of_wake_ups_drops_the_oldest_and_blocks_nothing(site: 
         ):
             assert [one.message_id for one in await book.take(100)] == ids
             assert [one.message_id for one in await woken.take(20)] == ids[-20:]
-            assert woken.nothing_waits()
+            assert woken.is_empty()
         assert await transport.count_dead("bell") == 0
 
 

@@ -247,7 +247,7 @@ async def test_consumer_has_no_more_messages_than_its_prefetch(
         async with start_receiver(other, prefetch=20) as rest:
             received = await rest.take(7)
             assert {one.message_id for one in [*unacknowledged, *received]} == set(ids)
-            assert limited_receiver.nothing_waits()
+            assert limited_receiver.is_empty()
             for delivery in received:
                 await delivery.ack()
         await unacknowledged[0].ack()

@@ -35,8 +35,8 @@ async def test_lease_is_renewed_while_the_consumer_lives(
                 await wait_for(
                     is_lease_renewed
                 )  # Seven values mean six renewals, which take twice the first lease.
-                assert idle.nothing_waits()
-                assert slow.nothing_waits()
+                assert idle.is_empty()
+                assert slow.is_empty()
                 assert await database.fetchval("SELECT attempts FROM sluice_transport.message") == 1
                 await delivery.ack()
     assert await database.fetchval("SELECT count(*) FROM sluice_transport.message") == 0

@@ -155,7 +155,7 @@ def check_registered_data_set(reader: PageReader, printed: str) -> None:
 @REPEATED_ON_EMBEDDED
 def test_commands_of_the_tutorial_work_on_the_stack(stack_reader: PageReader) -> None:
     script = OWN_SYSTEM.sub("", read_commands(ROOT / "docs/tutorial/README.md"))
-    check_word_counts(stack_reader, stack_reader.in_the_environment(script))
+    check_word_counts(stack_reader, stack_reader.activate_environment(script))
 
 
 def check_word_counts(reader: PageReader, printed: str) -> None:
