@@ -21,7 +21,7 @@ from tests.integration.pilot_process import (
 )
 from tests.needs import ROOT_RIGHTS
 from tests.servers.scripted_wms import ScriptedWms, wait_for
-from tests.unit.pilot.attempts import log_of
+from tests.unit.pilot.attempts import read_log
 from tests.unit.pilot.builders import SHA, task, tool
 from tests.unit.pilot.slot_users import new_user, open_folder
 
@@ -55,7 +55,7 @@ async def test_pilot_without_a_sandbox_refuses_jobs_that_need_a_sandbox(
     wms.add_jobs(asking, jobs_of(root, asking, 2)[1:])
     await wait_for(lambda: len(wms.reports) == 2)
     reports = {report.id: report for _, report in wms.reports}
-    assert "no sandbox: the pilot's sandbox is switched off" in log_of(reports[1])
+    assert "no sandbox: the pilot's sandbox is switched off" in read_log(reports[1])
     assert reports[2].error_class is ErrorClass.INTERNAL
     assert "sluice:sandbox" in reports[2].message
 
@@ -112,7 +112,7 @@ async def test_pilot_without_a_sandbox_runs_each_slot_as_a_configured_user(
     assert (
         "contained only by a separate user: there is no bubblewrap (bwrap) on this node's PATH;"
         f" it had the rights of user {user.uid}, and the node's network"
-    ) in log_of(reports[1])
+    ) in read_log(reports[1])
     assert reports[2].error_class is ErrorClass.INTERNAL
     assert "sluice:sandbox" in reports[2].message
 
@@ -134,7 +134,7 @@ async def test_slot_users_that_cannot_enter_the_work_folder_are_not_used(
     plain = task(root, SHA)
     wms.add_jobs(plain, jobs_of(root, plain, 1))
     await wait_for(lambda: wms.reports)
-    log = log_of(wms.reports[0][1])
+    log = read_log(wms.reports[0][1])
     assert "no sandbox: there is no bubblewrap (bwrap) on this node's PATH; tools cannot run" in log
     assert f"as user {user.uid}: sh: Permission denied" in log
 

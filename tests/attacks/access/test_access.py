@@ -352,9 +352,9 @@ def test_another_user_of_the_machine_finds_no_credentials(
         cwd="/",
     ).stdout
 
-    got = json.loads(output)
-    assert got["opened"] == []
-    assert [file for file in got["found"] if not file.endswith("/lock")] == []
+    findings = json.loads(output)
+    assert findings["opened"] == []
+    assert [file for file in findings["found"] if not file.endswith("/lock")] == []
 
 
 def test_credentials_are_in_no_log_table_or_address(guarded_system: LiveSystem) -> None:

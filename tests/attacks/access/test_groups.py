@@ -141,10 +141,10 @@ def test_queries_show_no_objects_of_the_group_to_a_stranger(
     own_answer = objects.owner.ask("GET", address)
     assert own_answer.is_success
     answer = outsider.ask("GET", address)
-    shown = answer.text
+    shown_text = answer.text
     for own_name in (objects.template, f"{MARK}-week", objects.log_url):
-        shown = shown.replace(own_name, "") if own_name in address else shown
-    assert MARK not in shown
+        shown_text = shown_text.replace(own_name, "") if own_name in address else shown_text
+    assert MARK not in shown_text
     if "times?" in query and "/api/" in query:
         assert own_answer.json()["steps"]
         assert answer.json()["steps"] == []

@@ -118,29 +118,33 @@ def test_full_group_can_repeat_a_registration_and_cannot_be_given_data(
 ) -> None:
     """After a lost answer, the same registration adds nothing."""
     group, other = (f"g-{uuid4().hex[:8]}" for _ in range(2))
-    owner, both = (
+    owner, member_of_both = (
         create_member(system_with_limits, group),
         create_member(system_with_limits, group, other),
     )
     ask_as_admin(system_with_limits, "PATCH", f"/groups/{group}", {"files": 1, "bytes": 10})
     first = _register_file(owner, system_with_limits, 0)
-    again = owner.ask("POST", first.request.url.path, json=json.loads(first.request.content))
-    assert (again.status_code, again.json()) == (200, {"new": 0, "known": 1})
+    repeated_answer = owner.ask(
+        "POST", first.request.url.path, json=json.loads(first.request.content)
+    )
+    assert (repeated_answer.status_code, repeated_answer.json()) == (200, {"new": 0, "known": 1})
     assert _register_file(owner, system_with_limits, 1).status_code == 409
 
-    uid = _register_file(both, system_with_limits, 0).request.url.path.split("/")[
+    uid = _register_file(member_of_both, system_with_limits, 0).request.url.path.split("/")[
         -2
     ]  # The first group of this person is full.
-    assert read_json(both.ask("GET", f"/api/v1/datasets/{uid}"))["group"] == group
+    assert read_json(member_of_both.ask("GET", f"/api/v1/datasets/{uid}"))["group"] == group
     own = {"name": f"own-{group}", "group": other}
-    dataset_uid = read_json(both.ask("POST", "/api/v1/datasets", json=own))["uid"]
+    dataset_uid = read_json(member_of_both.ask("POST", "/api/v1/datasets", json=own))["uid"]
     path = f"/api/v1/datasets/{dataset_uid}"
     file = json.loads(first.request.content)["files"][0]
-    read_json(both.ask("POST", f"{path}/files", json={"files": [file]}))
-    refused = both.ask("PUT", f"{path}/share", json={"shared_with": [], "group": group})
+    read_json(member_of_both.ask("POST", f"{path}/files", json={"files": [file]}))
+    refused = member_of_both.ask("PUT", f"{path}/share", json={"shared_with": [], "group": group})
     assert refused.status_code == 409, refused.text
     assert f"the group {group} may have" in refused.json()["detail"]
-    read_json(both.ask("PUT", f"{path}/share", json={"shared_with": [group], "group": other}))
+    read_json(
+        member_of_both.ask("PUT", f"{path}/share", json={"shared_with": [group], "group": other})
+    )
 
 
 def test_chain_quota_refuses_manual_chains_and_delays_automatic_chains(
@@ -161,13 +165,15 @@ def test_chain_quota_refuses_manual_chains_and_delays_automatic_chains(
         ),
         what="two chains",
     )
-    [left] = [uid for uid in uids if not list_chains(owner, uid)]
-    refused = owner.ask("POST", "/api/v1/chains", json={"dataset_uid": left, "template": group})
+    [remaining_uid] = [uid for uid in uids if not list_chains(owner, uid)]
+    refused = owner.ask(
+        "POST", "/api/v1/chains", json={"dataset_uid": remaining_uid, "template": group}
+    )
     assert refused.status_code == 409
     sentence = f"the group {group} may have 2 chains at a time, and has 2"
     assert refused.json()["detail"].startswith(sentence)
-    assert left not in owner.ask("GET", "/api/v1/unmatched").text
-    path = f"/datasets/{left}"
+    assert remaining_uid not in owner.ask("GET", "/api/v1/unmatched").text
+    path = f"/datasets/{remaining_uid}"
     waits = f"{sentence}: it begins when one has ended"
     wait_until(
         lambda: read_json(owner.ask("GET", f"/api/v1{path}/status")).get("chain_waits") == waits,
@@ -175,13 +181,13 @@ def test_chain_quota_refuses_manual_chains_and_delays_automatic_chains(
     )
     assert "Its chain waits" in (page := owner.ask("GET", path).text)
     assert waits[1:] in page
-    [first] = list_chains(owner, next(uid for uid in uids if uid != left))
+    [first] = list_chains(owner, next(uid for uid in uids if uid != remaining_uid))
     read_json(
         owner.ask(
             "POST", f"/api/v1/chains/{first['uid']}/cancel", json={"reason": "another is needed"}
         )
     )
-    wait_until(lambda: list_chains(owner, left), what="the third chain", seconds=60)
+    wait_until(lambda: list_chains(owner, remaining_uid), what="the third chain", seconds=60)
 
 
 def _create_chains(owner: Member, uids: list[str]) -> list[Any]:
@@ -213,12 +219,12 @@ def test_quota_of_a_person_holds_across_groups(system_with_limits: LiveSystem) -
 
     cwl = TEMPLATE.replace("GROUP", one)
     read_json(owner.ask("POST", "/api/v1/templates", json={"name": one, "cwl": cwl}))
-    mine = {"dataset_uid": uid, "template": one}
-    refused = owner.ask("POST", "/api/v1/chains", json=mine)
+    own_request = {"dataset_uid": uid, "template": one}
+    refused = owner.ask("POST", "/api/v1/chains", json=own_request)
     assert refused.status_code == 409
     assert f"{owner.name} may have 0 chains at a time, and has 0" in refused.json()["detail"]
     ask_as_admin(system_with_limits, "PATCH", f"/people/{owner.name}/quotas", {"chains": "none"})
-    read_json(owner.ask("POST", "/api/v1/chains", json=mine))
+    read_json(owner.ask("POST", "/api/v1/chains", json=own_request))
     assert read_json(owner.ask("GET", f"/api/v1/people/{owner.name}/quotas"))["chains"]["used"] == 1
 
 

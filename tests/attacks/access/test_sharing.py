@@ -88,8 +88,8 @@ def test_error_about_a_used_name_does_not_reveal_the_owner(
     objects: GroupObjects, other_member: Member
 ) -> None:
     """The same request of the owner returns the existing object."""
-    mine = {"name": f"{MARK}-week", "meta": {"kind": MARK}}
-    for body in (mine, {"name": f"{MARK}-week"}):
+    own_request = {"name": f"{MARK}-week", "meta": {"kind": MARK}}
+    for body in (own_request, {"name": f"{MARK}-week"}):
         refused = other_member.ask("POST", "/services/dms/api/v1/datasets", json=body)
         assert refused.status_code == 409
         assert objects.dataset not in refused.text
@@ -224,15 +224,15 @@ def test_transfer_of_a_data_set_does_not_transfer_its_chains(
     group_system: LiveSystem, objects: GroupObjects, other_member: Member
 ) -> None:
     """The previous owner keeps the chain."""
-    both = create_member(group_system, "alpha", "beta")
+    member_of_both = create_member(group_system, "alpha", "beta")
     cwl = TEMPLATE.replace(MARK, "for-all")
     template = {"name": "for-all", "cwl": cwl, "group": "everyone"}
-    read_json(both.ask("POST", "/api/v1/templates", json=template))
+    read_json(member_of_both.ask("POST", "/api/v1/templates", json=template))
     uid = create_dataset(objects.owner, group_system, f"{MARK}-given", {"kind": "for-all"})
     wait_until(lambda: list_chains(objects.owner, uid), what="the chain of the owner")
     [first] = list_chains(objects.owner, uid)
     sharing = {"group": "beta", "shared_with": ["alpha"]}
-    read_json(both.ask("PUT", f"/api/v1/datasets/{uid}/share", json=sharing))
+    read_json(member_of_both.ask("PUT", f"/api/v1/datasets/{uid}/share", json=sharing))
 
     asked_for = {"dataset_uid": uid, "template": "for-all"}
     other_chain = read_json(other_member.ask("POST", "/api/v1/chains", json=asked_for))
@@ -242,8 +242,8 @@ def test_transfer_of_a_data_set_does_not_transfer_its_chains(
         read_json(other_member.ask("POST", "/api/v1/chains", json=asked_for))["uid"]
         == other_chain["uid"]
     )
-    again = read_json(objects.owner.ask("POST", "/api/v1/chains", json=asked_for))
-    assert again["uid"] == first["uid"]
+    second_chain = read_json(objects.owner.ask("POST", "/api/v1/chains", json=asked_for))
+    assert second_chain["uid"] == first["uid"]
 
 
 def test_chain_cannot_use_objects_of_another_group(

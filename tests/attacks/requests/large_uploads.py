@@ -94,7 +94,7 @@ def _make_long_defaults() -> Files:
 
 
 def _make_similar_names() -> Files:
-    """Each wrong name would be compared with all right names."""
+    """Return a workflow whose wrong names would be compared with all right names."""
     long = "n" * 70
     tool = TOOL | {
         "inputs": TOOL["inputs"] | {f"{long}{i}": "int?" for i in range(200)},
@@ -145,7 +145,7 @@ REFUSED_UPLOADS: dict[str, tuple[Callable[[], Files], str]] = {
 
 
 def _make_many_inputs() -> Files:
-    """The whole tool would be repeated for each input."""
+    """Return a workflow whose tool would be repeated for each input."""
     tool = TOOL | {"arguments": [f"a{i}" for i in range(990)], "doc": ["abc" * 200] * 990}
     one = make_step(tool) | {
         "when": "$(inputs.x)",

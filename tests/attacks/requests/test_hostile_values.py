@@ -166,9 +166,9 @@ def test_services_do_not_fetch_addresses_or_files_that_a_request_names(
 ) -> None:
     secret, content = tmp_path / "kept.txt", "what this file has in it is nobody else's"
     secret.write_text(content)
-    with socket.create_server(("127.0.0.1", 0)) as there:
-        there.setblocking(False)
-        port = there.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        port = server.getsockname()[1]
         names = [f"http://127.0.0.1:{port}/x", secret.as_uri()]
         sent_requests = [
             request
@@ -179,7 +179,7 @@ def test_services_do_not_fetch_addresses_or_files_that_a_request_names(
             if content in answer.text
         ]
         with pytest.raises(BlockingIOError):
-            there.accept()
+            server.accept()
     assert sent_requests == []
 
 

@@ -217,8 +217,8 @@ def test_secret_reaches_its_tool_and_is_stored_nowhere(
     answers_by_path = dict(read_answers(system))
     assert len(answers_by_path) > 20
     assert [path for path, answer in answers_by_path.items() if contains_secret(answer)] == []
-    shown = [page for path, page in answers_by_path.items() if path.startswith("/chains/")]
-    assert all(b"secret:places-api (version 1)" in page for page in shown)
+    chain_pages = [page for path, page in answers_by_path.items() if path.startswith("/chains/")]
+    assert all(b"secret:places-api (version 1)" in page for page in chain_pages)
     assert not contains_secret(log_text.encode())
     assert find_files_with_secret(secret_system.folder) == []
     assert find_files_with_secret(system.home, but=["encryption-key"]) == []

@@ -18,7 +18,7 @@ from tests.attacks.tools.attack import SUCCEEDED, Attack, make_program
 from tests.attacks.tools.node_objects import NodeObjects
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import TOOL_PYTHON, input_file, task, tool
-from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.slot_runner import Runner
 
 ATTACKS = [
@@ -142,7 +142,7 @@ def _make_task(attack: Attack, slot: AttackedSlot, *, inside: bool) -> PilotTask
         )
         slot.tasks[key] = task(
             slot.node_objects.store,
-            around(process) if inside else process,
+            wrap_in_workflow(process) if inside else process,
             resources=slot.resources,
         )
     return slot.tasks[key]

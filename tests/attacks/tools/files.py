@@ -21,11 +21,11 @@ def _make_open_attack(what: str, path: str) -> Attack:
     return make_kernel_attack(f"opens {what} for writing", f"touch({path})")
 
 
-def _input_attack(how: str, code: str) -> Attack:
+def _input_attack(name: str, code: str) -> Attack:
     """Return an attack on the input. ``file`` in the code is the input of the job, and ``v.input``
     is the file of the storage."""
     return Attack(
-        f"writes to its input {how}",
+        f"writes to its input {name}",
         f"file = os.path.realpath(sys.argv[1])\n{code}",
         is_successful=lambda node_objects: node_objects.is_input_changed(),
         large=True,

@@ -24,7 +24,7 @@ _PORT = 5353
 _TUNSETIFF, _IFF_TUN, _IFF_UP = 0x400454CA, 0x1001, 1
 _SIOCSIFFLAGS, _SIOCSIFADDR, _SIOCSIFNETMASK = 0x8914, 0x8916, 0x891C
 
-#: Tries each way to each address by UDP and TCP, and then waits until all packets were carried.
+#: Tries each way to each address by UDP and TCP, and then waits until all packets have arrived.
 _TOOL = """
 import socket, struct, sys
 own, groups, port = sys.argv[1], sys.argv[2].split(","), int(sys.argv[3])

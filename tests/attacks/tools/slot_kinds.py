@@ -8,7 +8,7 @@ from typing import Any
 
 from pilot.isolation.node.memory_groups import find_memory_groups
 from sluice.contracts.jobs.needs import Resources
-from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.sandboxes import get_sandbox
 
 #: Resources of a job without a sandbox: there are no limits, so that an attack shows its effect.
 OPEN = Resources(disk=0, time_limit=60.0)
@@ -25,7 +25,7 @@ def open_sandbox_settings() -> Iterator[dict[str, Any]]:
     limits = {"processes": 250, "open_files": 4096}
     try:
         yield {
-            "sandbox": found_sandbox().model_copy(update=limits),
+            "sandbox": get_sandbox().model_copy(update=limits),
             "memory_groups": groups and groups.groups,
         }
     finally:

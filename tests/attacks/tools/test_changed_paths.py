@@ -10,9 +10,9 @@ import pytest
 from pilot.runner.files.input_protection import MAX_COPIED
 from sluice.contracts.common.states import AttemptOutcome
 from tests.attacks.tools.victims import MARK, Victims
-from tests.unit.pilot.attempts import failed, run
+from tests.unit.pilot.attempts import get_error, run
 from tests.unit.pilot.builders import input_file, task, tool
-from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.invocations import OPERATION, invocation
 from tests.unit.pilot.slot_runner import Runner
 
@@ -32,17 +32,17 @@ def make_script_step(text: str, **fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
-@pytest.mark.parametrize("how", ["ln -s", "ln"])
+@pytest.mark.parametrize("link_kind", ["ln -s", "ln"])
 def test_links_in_place_of_streams_do_not_affect_the_next_job(
-    runner: Runner, root: Path, victims: Victims, stream: str, how: str
+    runner: Runner, root: Path, victims: Victims, stream: str, link_kind: str
 ) -> None:
     """Files behind the links are in no log."""
-    leaves = make_script_step(
-        f"echo 1 > x; rm ../{stream}; {how} {victims.folder}/errors ../{stream}; exit 3"
+    leaving_step = make_script_step(
+        f"echo 1 > x; rm ../{stream}; {link_kind} {victims.folder}/errors ../{stream}; exit 3"
     )
-    says = make_script_step("echo said; echo said >&2; echo 1 > x")
-    failed(run(runner, task(root, leaves), [input_file(root / "in" / "a.dat")]))
-    report = run(runner, task(root, says), [input_file(root / "in" / "b.dat")], seq=1)
+    speaking_step = make_script_step("echo said; echo said >&2; echo 1 > x")
+    get_error(run(runner, task(root, leaving_step), [input_file(root / "in" / "a.dat")]))
+    report = run(runner, task(root, speaking_step), [input_file(root / "in" / "b.dat")], seq=1)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert report.log is not None
     assert Path(report.log.url.removeprefix("file://")).read_text().count("\nsaid\n") == 2
@@ -91,8 +91,10 @@ def test_stream_cannot_overwrite_an_input(runner: Runner, root: Path, *, inside:
         stdout="$(inputs.f.basename)",
         requirements=[{"class": "InitialWorkDirRequirement", "listing": ["$(inputs.f)"]}],
     )
-    report = run(runner, task(root, around(writes, mode="File") if inside else writes), [file])
-    assert "'large.dat' is not a regular file" in failed(report)[1]
+    report = run(
+        runner, task(root, wrap_in_workflow(writes, mode="File") if inside else writes), [file]
+    )
+    assert "'large.dat' is not a regular file" in get_error(report)[1]
     assert (root / "in" / "large.dat").stat().st_size == MAX_COPIED + 1
 
 
@@ -128,7 +130,7 @@ def test_output_that_is_swapped_with_a_link_shows_no_foreign_file(
                 seq=number,
             )
             if report.outcome is not AttemptOutcome.FINISHED:
-                failed(report)
+                get_error(report)
     finally:
         over.set()
         swapper.join()

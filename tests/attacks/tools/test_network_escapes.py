@@ -13,7 +13,7 @@ import pytest
 from pilot.isolation.node.sandboxes import with_network
 from tests.attacks.tools.network_escapes import GROUPS, OWN
 from tests.needs import ROOT_RIGHTS
-from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.sandboxes import get_sandbox
 
 _NAMING = ("SO_BINDTODEVICE", "SO_BINDTOIFINDEX", "IP_UNICAST_IF", "IP_PKTINFO")
 _WAYS = [
@@ -29,7 +29,7 @@ _WAYS = [
 
 @cache
 def _run_network_escapes(rules: str) -> dict[str, Any]:
-    sandbox = with_network(found_sandbox(), "required", [])
+    sandbox = with_network(get_sandbox(), "required", [])
     assert sandbox.network is not None, sandbox.no_network
     done = subprocess.run(
         [

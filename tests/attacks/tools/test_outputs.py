@@ -25,10 +25,10 @@ from tests.attacks.tools.outputs import (
 )
 from tests.attacks.tools.victims import MARK, Victims
 from tests.servers.podman import IMAGE, Podman
-from tests.unit.pilot.attempts import failed, run
+from tests.unit.pilot.attempts import get_error, run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.invocations import OPERATION, invocation
-from tests.unit.pilot.runner.containers.podman_slot import engine, podman, start
+from tests.unit.pilot.runner.containers.podman_slot import engine, podman, start_slot
 from tests.unit.pilot.slot_runner import Runner
 
 __all__ = ["engine", "podman"]  # fixtures
@@ -41,7 +41,7 @@ _CONTAINERS = (CONTAINER, INNER_CONTAINER)
 def container_runner(
     podman: Podman, engine: Engine, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Runner]:
-    runner = start(podman, engine, tmp_path_factory.mktemp("node"))
+    runner = start_slot(podman, engine, tmp_path_factory.mktemp("node"))
     yield runner
     runner.close()
 
@@ -166,7 +166,7 @@ def _require_refused_attack(
 
 def _require_refused_report(report: AttemptReport, *parts: str) -> None:
     assert report.outcome is AttemptOutcome.FAILED, report
-    _, message = failed(report)
+    _, message = get_error(report)
     for part in parts:
         assert part in message
     assert MARK not in message

@@ -41,7 +41,7 @@ from sluice.contracts.pilots.pilots import (
     NodeResources,
 )
 from sluice.scheduling.fit import NodeCapacity
-from tests.unit.pilot.domain.cores import task as make_pilot_task
+from tests.unit.pilot.domain.cores import make_task as make_pilot_task
 from tests.unit.resources.simulated_objects import EPOCH, Node, SimulatedTask, StartedJob
 from wms.domain.retry_rules import History, RetryLimits, decide_after_error
 from wms.domain.scheduling.capacity import (
