@@ -39,9 +39,9 @@ async def test_reason_of_a_dead_letter_is_stored_shortened_and_escaped(
             strict=True,
         ):
             await delivery.retry(reason)
-            again = await receiver.next()
-            assert (again.message_id, again.attempt) == (delivery.message_id, 2)
-            await again.reject(reason)
+            second_delivery = await receiver.next()
+            assert (second_delivery.message_id, second_delivery.attempt) == (delivery.message_id, 2)
+            await second_delivery.reject(reason)
     long, unusual_reason = await transport.dead_letters("work", limit=2)
     assert long.reason == "x" * 1999 + "…"
     assert (
@@ -150,11 +150,11 @@ async def test_lost_connection_during_requeue_loses_no_letter(
 ) -> None:
     ids = {f"{number:04}" for number in range(600)}
     await _make_unordered_dead_letters(transport, ids)
-    got: set[str] = set()
+    received: set[str] = set()
 
     async def consume() -> None:
         async for batch in transport.consume("work", prefetch=200):
-            got.update(delivery.message_id for delivery in batch)
+            received.update(delivery.message_id for delivery in batch)
             await asyncio.gather(*(delivery.ack() for delivery in batch))
 
     working = asyncio.create_task(consume())
@@ -167,7 +167,7 @@ async def test_lost_connection_during_requeue_loses_no_letter(
 
     async def has_all_messages() -> bool:
         await transport.requeue("work")
-        return got == ids
+        return received == ids
 
     await wait_for(has_all_messages)
     assert await transport.count_dead("work") == 0

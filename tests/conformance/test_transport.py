@@ -322,10 +322,10 @@ async def test_answers_without_a_connection_raise_nothing_and_messages_come_agai
     broker: Broker, transport: Transport
 ) -> None:
     await transport.send(make_messages("a", "b", "c"))
-    async with start_transport(broker.url, TOPOLOGY) as lost:
-        receiver = start_receiver(lost)
+    async with start_transport(broker.url, TOPOLOGY) as cut_transport:
+        receiver = start_receiver(cut_transport)
         deliveries = await (await receiver.__aenter__()).take(3)
-        await lost.stop()
+        await cut_transport.stop()
         await deliveries[0].ack()
         await deliveries[1].retry("later")
         await deliveries[2].reject("never")

@@ -53,10 +53,10 @@ def _list_remaining_datasets(url: str) -> list[str]:
     datasets = httpx.get(
         f"{url}/services/dms/api/v1/datasets", params={"limit": 500}, headers=headers_for(url)
     ).json()["datasets"]
-    left = [one for one in datasets if one["state"] != DatasetState.DELETED]
+    remaining = [one for one in datasets if one["state"] != DatasetState.DELETED]
     return [
         one["name"]
-        for one in left
+        for one in remaining
         if one["type"] != DatasetType.LOGS
         and (one["count_files"] or one["name"].startswith("cwl-runner-"))
     ]

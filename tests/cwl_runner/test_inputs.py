@@ -24,9 +24,9 @@ def test_missing_input_is_reported_like_by_cwltool(run_both: Run, tmp_path: Path
         "tool.cwl",
         make_echo_tool(inputs={"word": {"type": "string", "inputBinding": {}}}),
     )
-    _, ours = answers = run_both(tool)
+    _, actual = answers = run_both(tool)
     require_same_answers(answers, status=2)
-    assert "the following arguments are required: --word" in ours.stderr
+    assert "the following arguments are required: --word" in actual.stderr
 
 
 def test_option_after_the_process_is_an_input(url: str, tmp_path: Path) -> None:

@@ -64,14 +64,14 @@ def test_random_workflows_of_all_types_give_the_same_answer_as_cwltool(
             )
             results = asyncio.run(_run_with_sluice(system.url, folders, drawn_workflow))
             expected = answers.result()
-        for workflow, expectation, got in zip(drawn_workflow, expected, results, strict=True):
+        for workflow, expectation, actual in zip(drawn_workflow, expected, results, strict=True):
             description = f"{json.dumps(workflow.document)}\norder: {json.dumps(workflow.order)}"
             answered.append(expectation is not None)
             if expectation is None:
                 continue
-            if isinstance(got, BaseException):
-                raise AssertionError(description) from got
-            assert got == expectation, description
+            if isinstance(actual, BaseException):
+                raise AssertionError(description) from actual
+            assert actual == expectation, description
             features.update(workflow.features)
 
     compare()

@@ -169,8 +169,8 @@ def _run_system(home: Path, *options: str, environment: Mapping[str, str]) -> It
 
 def _run_in_thread(work: Coroutine[Any, Any, Result]) -> Result:
     """Run a coroutine in a thread of its own, without a running event loop."""
-    with ThreadPoolExecutor(1) as aside:
-        return aside.submit(asyncio.run, work).result()
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(asyncio.run, work).result()
 
 
 async def _disable_durability(url: str) -> None:

@@ -106,8 +106,8 @@ def test_check_of_an_asset_is_applied_to_later_versions(system: LiveSystem, tmp_
     (tmp_path / "any.cwl").write_text(CHECK.replace("^strict", "."))
     put_with_check("free\n", "--check", str(tmp_path / "any.cwl"))
     assert "checking with any.cwl" in put_with_check("free 2\n")
-    shown = json.loads(sluice("asset", "show", "checked", "--json", *url).stdout)["versions"]
-    assert [use["version"]["check"]["name"] for use in shown] == [
+    versions = json.loads(sluice("asset", "show", "checked", "--json", *url).stdout)["versions"]
+    assert [use["version"]["check"]["name"] for use in versions] == [
         *["any.cwl"] * 2,
         *["check.cwl"] * 3,
     ]
@@ -115,8 +115,8 @@ def test_check_of_an_asset_is_applied_to_later_versions(system: LiveSystem, tmp_
 
 def list_uses(system: LiveSystem) -> list[dict[str, Any]]:
     """Return the uses of each version, the newest first."""
-    shown = sluice("asset", "show", "spelling", "--json", "--url", system.url).stdout
-    uses: list[dict[str, Any]] = json.loads(shown)["versions"]
+    versions = sluice("asset", "show", "spelling", "--json", "--url", system.url).stdout
+    uses: list[dict[str, Any]] = json.loads(versions)["versions"]
     return uses
 
 

@@ -107,28 +107,28 @@ async def _await_settled(
 ) -> None:
     """Require that every job of the pilot has another lease or was reported after the restart."""
     loss_time = await wms.fetchval("SELECT now()")
-    again: list[float] = []
+    lease_times: list[float] = []
     reported: list[int] = []
 
     async def are_settled() -> bool:
         rows = await wms.fetch(_NOW, list(attempts), loss_time)
-        again[:] = [row["after"] for row in rows if row["attempt"] > attempts[row["id"]]]
+        lease_times[:] = [row["after"] for row in rows if row["attempt"] > attempts[row["id"]]]
         reported[:] = [
             row["id"]
             for row in rows
             if row["attempt"] == attempts[row["id"]] and row["state"] == JobState.FINISHED
         ]
-        return len(again) + len(reported) == len(attempts)
+        return len(lease_times) + len(reported) == len(attempts)
 
     await eventually(
         are_settled,
-        what=lambda: f"another lease for {len(attempts)} jobs, not {len(again)}",
+        what=lambda: f"another lease for {len(attempts)} jobs, not {len(lease_times)}",
         seconds=RECOVERY_SECONDS,
         period=0.1,
     )
-    assert again or end_signal is signal.SIGKILL, "some jobs must get another lease"
-    last = max(again, default=0.0)
+    assert lease_times or end_signal is signal.SIGKILL, "some jobs must get another lease"
+    last = max(lease_times, default=0.0)
     print(
-        f"leases of {LEASE:.0f} s, {end_signal.name}: {len(again)} jobs moved within {last:.1f} s,"
+        f"leases of {LEASE:.0f} s, {end_signal.name}: {len(lease_times)} jobs moved within {last:.1f} s,"
         f" {len(reported)} reported"
     )

@@ -103,10 +103,12 @@ async def is_read(connection: Connection, chain: Chain) -> bool:
         intermediate_uids = [
             one.uid for one in chain.datasets if (one.step, one.port) == (before, "out")
         ]
-        left = await list_unfinished_jobs(connection, chain, step)
-        if not intermediate_uids or len(left) > 2:
+        unfinished_jobs = await list_unfinished_jobs(connection, chain, step)
+        if not intermediate_uids or len(unfinished_jobs) > 2:
             return False
-        if (await connection.operator.get_dataset(intermediate_uids[0])).released != 8 - len(left):
+        if (await connection.operator.get_dataset(intermediate_uids[0])).released != 8 - len(
+            unfinished_jobs
+        ):
             return False
     return True
 
@@ -149,29 +151,29 @@ def test_rerun_works_after_intermediate_files_are_gone(system: LiveSystem, tmp_p
             lambda: is_read(connection, first), what="other files are used", seconds=60
         )
         chain = await connection.operator.get_chain(first.uid)
-        left = await list_unfinished_jobs(connection, chain, "shout")
+        unfinished_jobs = await list_unfinished_jobs(connection, chain, "shout")
         copied = set(range(8)).difference(await list_unfinished_jobs(connection, chain, "copy"))
-        file_counts = [seq for seq in left if seq in copied]
-        written = (
+        file_counts = [seq for seq in unfinished_jobs if seq in copied]
+        written_count = (
             await connection.operator.get_dataset(UUID(get_intermediate_dataset(chain, "shout")))
         ).count_files
         return (
             chain,
-            left,
+            unfinished_jobs,
             file_counts,
-            written - (8 - len(await list_unfinished_jobs(connection, chain, "end"))),
+            written_count - (8 - len(await list_unfinished_jobs(connection, chain, "end"))),
         )
 
     def is_gone() -> bool:
         """Look again each time, as a waiting job may continue meanwhile."""
-        chain, left, file_counts, unread = run_with_connection(system, wait)
+        chain, unfinished_jobs, file_counts, unread = run_with_connection(system, wait)
         assert chain.state is ChainState.IN_PROGRESS
-        assert words.index("bad") in left
+        assert words.index("bad") in unfinished_jobs
         stored_count = (
             count_stored_files(system, chain, "copy"),
             count_stored_files(system, chain, "shout"),
         )
-        shown = is_shown(system, chain, file_counts, deleted=8 - len(left))
+        shown = is_shown(system, chain, file_counts, deleted=8 - len(unfinished_jobs))
         return shown and stored_count == (len(file_counts), unread)
 
     wait_until(is_gone, what="the used files are released, and their replicas removed", seconds=120)
@@ -191,13 +193,13 @@ def test_rerun_works_after_intermediate_files_are_gone(system: LiveSystem, tmp_p
         ["shout", "runs"],
         ["end", "runs"],
     ]
-    again = wait_for_end(system, json.loads(sluice(*arguments, "--json").stdout)["uid"])
-    assert again.state is ChainState.FINISHED, again.reason
+    rerun = wait_for_end(system, json.loads(sluice(*arguments, "--json").stdout)["uid"])
+    assert rerun.state is ChainState.FINISHED, rerun.reason
 
     async def look(connection: Connection) -> tuple[list[list[int]], list[str]]:
         """Return attempts of jobs by step, and the addresses of the outputs."""
-        [output] = [one.uid for one in again.datasets if (one.step, one.port) == ("end", "out")]
-        tried = [await list_attempts(connection, again, step) for step in ("shout", "end")]
+        [output] = [one.uid for one in rerun.datasets if (one.step, one.port) == ("end", "out")]
+        tried = [await list_attempts(connection, rerun, step) for step in ("shout", "end")]
         return tried, [file.url for file in (await connection.operator.list_files(output)).files]
 
     tried, urls = run_with_connection(system, look)

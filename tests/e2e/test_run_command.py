@@ -99,10 +99,9 @@ def test_failed_run_explains_the_failure(
     assert f"step shout, job {failed['job']} (text 0.txt): {failed['message']}" in watched
     assert f"its log: sluice logs {failed['job']} --url {system.url}" in watched
     log = sluice("logs", str(failed["job"]), *at).stdout
-    for called in (answer["chain"], f"{answer['chain']}.shout"):
+    for name in (answer["chain"], f"{answer['chain']}.shout"):
         assert (
-            f"==> shout, job {failed['job']}: failed <==\n{log}"
-            in sluice("logs", called, *at).stdout
+            f"==> shout, job {failed['job']}: failed <==\n{log}" in sluice("logs", name, *at).stdout
         )
     assert not (tmp_path / "out" / "manifest.json").exists()
 
@@ -115,7 +114,7 @@ def test_manifest_lists_jobs_that_failed_and_their_inputs(
     boundary = "    sluice:boundary: {minimum: 0.5, sufficient: 1.0}\n    sluice:retry:"
     workflow.write_text(workflow.read_text().replace("    sluice:retry:", boundary))
     texts = write_texts(tmp_path / "in", "one", "bad", "three")
-    out, again = tmp_path / "out", tmp_path / "again"
+    out, second_run = tmp_path / "out", tmp_path / "again"
     answer = json.loads(
         sluice(
             *("run", str(workflow), "-i", *texts, "-o", str(out), "--dataset", "three words"),
@@ -123,8 +122,8 @@ def test_manifest_lists_jobs_that_failed_and_their_inputs(
         ).stdout
     )
     assert "three words" in sluice("chain", "list", "--url", system.url).stdout
-    sluice("chain", "get", answer["chain"], "-o", str(again), "--url", system.url)
-    for folder in (out, again):
+    sluice("chain", "get", answer["chain"], "-o", str(second_run), "--url", system.url)
+    for folder in (out, second_run):
         [failed] = json.loads((folder / "manifest.json").read_text())["failed_jobs"]
         assert failed == answer["failed_jobs"][0]
         assert failed["inputs"] == [Path(texts[1]).name]
@@ -136,11 +135,11 @@ def test_run_and_get_list_the_logs_of_failed_jobs(system: LiveSystem, tmp_path: 
     boundary = "    sluice:boundary: {minimum: 0.5, sufficient: 1.0}\n    sluice:retry:"
     workflow.write_text(workflow.read_text().replace("    sluice:retry:", boundary))
     texts = write_texts(tmp_path / "in", "one", "bad")
-    out, again = tmp_path / "out", tmp_path / "again"
+    out, second_run = tmp_path / "out", tmp_path / "again"
     at = ("--url", system.url)
     listed = {out: sluice("run", str(workflow), "-i", *texts, "-o", str(out), *at).stdout}
     chain = json.loads((out / "manifest.json").read_text())["chain"]
-    listed[again] = sluice("chain", "get", chain, "-o", str(again), *at).stdout
+    listed[second_run] = sluice("chain", "get", chain, "-o", str(second_run), *at).stdout
     for folder, lines in listed.items():
         [log] = folder.glob("failed/shout/*/log.txt")
         assert f"{log}  {log.stat().st_size} B" in lines.splitlines()
@@ -203,8 +202,8 @@ def test_run_takes_a_job_order_for_a_workflow_without_data(
     options = ("--quiet", "--url", system.url, "--outdir", str(tmp_path / "by-runner"))
     answer = json.loads(sluice("cwl-runner", *options, str(workflow), str(order)).stdout)
     assert [each["basename"] for each in answer["all"]] == [each["name"] for each in outputs]
-    again = sluice(*command, "--out", str(tmp_path / "three"), "--json")
-    assert json.loads(again.stdout)["status"] == ChainState.FINISHED
+    second_run = sluice(*command, "--out", str(tmp_path / "three"), "--json")
+    assert json.loads(second_run.stdout)["status"] == ChainState.FINISHED
     texts = [{"class": "File", "path": "ref.txt"}]
     (tmp_path / "whole.json").write_text(json.dumps({"texts": texts, "suffix": "?"}))
     sluice(
@@ -218,8 +217,8 @@ def test_run_takes_a_job_order_for_a_workflow_without_data(
     failure = sluice(*command, "--input", str(ref), "--out", str(tmp_path / "four"), code=1)
     assert "takes no data set: all its inputs are parameters" in failure.stderr
     nowhere = ("--out", str(tmp_path / "six"), "--url", system.url)
-    lacking = sluice("run", str(workflow), *nowhere, code=1)
-    assert "'cuts' (a list of int) is required" in lacking.stderr
+    failed_run = sluice("run", str(workflow), *nowhere, code=1)
+    assert "'cuts' (a list of int) is required" in failed_run.stderr
     none = sluice("run", str(write_workflow(tmp_path / "s.cwl")), *nowhere, code=1)
     assert "needs a data set for its input 'texts': give its files with --input" in none.stderr
 

@@ -55,7 +55,7 @@ class Browser:
     def __init__(
         self, http: httpx.AsyncClient, page: str, questions: Mapping[str, ExpectedAnnotations]
     ) -> None:
-        """``page`` is the path with the link's key; ``questions`` is indexed by names of files."""
+        """Create a browser. ``page`` has the link's key; ``questions`` is indexed by file names."""
         self._http = http
         self._page = page
         self._questions = questions

@@ -34,10 +34,10 @@ def report_after_revocation(state: Snapshot) -> None:
 
 def report_before_site_is_added_again(state: Snapshot) -> None:
     report_after_revocation(state)
-    again = state.row("wms", "attempts", outcome=AttemptOutcome.FINISHED)["ended_at"] + timedelta(
-        hours=2
-    )
-    site = {"uid": "t", "name": "guest", "created_at": again, "revoked_at": None}
+    second_time = state.row("wms", "attempts", outcome=AttemptOutcome.FINISHED)[
+        "ended_at"
+    ] + timedelta(hours=2)
+    site = {"uid": "t", "name": "guest", "created_at": second_time, "revoked_at": None}
     state.rows("wms", "sites").append(site)
 
 

@@ -46,7 +46,7 @@ class DataFeeder:
         *,
         transient_errors: tuple[type[Exception], ...],
     ) -> None:
-        """``transient_errors`` are the exceptions after which a call is repeated."""
+        """Create a feeder that repeats a call after one of the ``transient_errors``."""
         self._operator = operator
         self._dms = dms
         self._passing = transient_errors

@@ -37,7 +37,7 @@ class CertificateAuthority:
         self.file.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
 
     def sign(self, *names: str) -> Certificate:
-        """For a server with these names and addresses."""
+        """Return a certificate for a server with these names and addresses."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0])])
         alternatives = x509.SubjectAlternativeName([_make_general_name(name) for name in names])

@@ -85,7 +85,7 @@ class Proxy:
 
     @property
     def variables(self) -> dict[str, str]:
-        """An environment that names this proxy for everything."""
+        """Return an environment that uses this proxy for everything."""
         names = ("http_proxy", "https_proxy", "all_proxy")
         proxy_variables = {name: self.url for name in names}
         return {

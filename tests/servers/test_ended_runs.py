@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """Short, and open to the user that databases run as."""
+    """Return a folder with a short path that the user of databases can enter."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-ended-"))
     folder.chmod(0o755)
     yield folder

@@ -10,7 +10,7 @@ from tests.faults.checker.view import StepView, View, list_job_inputs
 
 
 def check_outputs_once(view: View) -> Iterator[str]:
-    """Invariant 3: each finished job has one file at each port, from its winning attempt."""
+    """Require one file of the winning attempt at each port of a finished job (invariant 3)."""
     for run, step in view.steps():
         expected = Counter((job, attempt) for job, attempt in map_winning_attempts(step).items())
         seqs = {job["id"]: job["seq"] for job in step.jobs}
@@ -113,7 +113,7 @@ def check_expected_outputs(view: View) -> Iterator[str]:
 
 
 def check_file_order(view: View) -> Iterator[str]:
-    """Invariant 8: outputs of maps have the numbers of their inputs; merges keep the order."""
+    """Require that maps keep the numbers of their inputs, and merges the order (invariant 8)."""
     for run, step in view.steps():
         for port, dataset in step.outputs.items():
             where = f"{run.expected.dataset}: {step.step.name}/{port}"

@@ -11,7 +11,7 @@ DELETED, CLOSED, UPLOADED = "deleted", "closed", "uploaded"
 
 
 def check_all_inputs_processed(view: View) -> Iterator[str]:
-    """Invariant 1: one chain for each data set, and no other chain."""
+    """Require one chain for each data set, and no other chain (invariant 1)."""
     complete = len(view.runs)
     yield from view.missing
     chains = view.state.rows("chains", "chains")

@@ -26,7 +26,7 @@ _MAX_WITHOUT_SPACE = 8
 
 
 def check_counts_of_tasks(view: View) -> Iterator[str]:
-    """Invariant 5: the counts of a task equal those of its jobs, and add up."""
+    """Require that the counts of a task equal those of its jobs, and add up (invariant 5)."""
     jobs: dict[object, Counter[str]] = {}
     for job in view.state.rows("wms", "jobs"):
         jobs.setdefault(job["task_uid"], Counter())[job["state"]] += 1
@@ -63,7 +63,7 @@ def check_tasks_finished(view: View) -> Iterator[str]:
 
 
 def check_jobs_cover_input(view: View) -> Iterator[str]:
-    """Every input file is in exactly one job, in order (invariant 8)."""
+    """Require that every input file is in exactly one job, in order (invariant 8)."""
     for run, step in view.steps():
         names = [name for job in step.jobs for name in list_stored_inputs(job)]
         files = view.files(step.input)
@@ -127,7 +127,7 @@ def check_one_winner(view: View) -> Iterator[str]:
 
 
 def check_leases_do_not_overlap(view: View) -> Iterator[str]:
-    """Invariant 6: a job is leased again only after its former leases ended.
+    """Require that a job is leased again only after its former leases ended (invariant 6).
 
     A duplicate attempt on another pilot is the exception. Times are those of the database.
     """
@@ -155,7 +155,7 @@ def check_leases_do_not_overlap(view: View) -> Iterator[str]:
 
 
 def check_inputs_existed(view: View) -> Iterator[str]:
-    """Invariant 4: no attempt missed an input file or found a different one."""
+    """Require that no attempt missed an input file or found a different one (invariant 4)."""
     for row in view.state.rows("wms", "attempts"):
         if row["error_class"] == _INPUT_GONE or _GONE_SENTENCE in row["message"]:
             yield f"attempt {row['attempt']} at job {row['job_id']}: {row['message']}"

@@ -8,7 +8,7 @@ from tests.faults.checker.view import RunView, View, list_stored_inputs
 
 
 def check_files_released_after_reading(view: View) -> Iterator[str]:
-    """Invariant 4: all jobs that read a released file had finished before."""
+    """Require that all jobs that read a released file had finished before (invariant 4)."""
     intermediate_uids: set[Any] = set()
     for run in view.runs:
         for upstream in run.steps.values():

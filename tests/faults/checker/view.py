@@ -102,15 +102,15 @@ class View:
         steps: dict[str, StepView] = {}
         for step in expected.pipeline.steps:
             source = dataset if step.source == INPUT else datasets.get(_split_source(step.source))
-            written = {port: datasets.get((step.name, port)) for port in step.ports}
+            outputs = {port: datasets.get((step.name, port)) for port in step.ports}
             logs = datasets.get((step.name, None))
-            whole = {port: row for port, row in written.items() if row is not None}
+            existing_outputs = {port: row for port, row in outputs.items() if row is not None}
             if (
                 source is None
                 or logs is None
                 or step.name not in rows
                 or step.name not in tasks
-                or len(whole) != len(written)
+                or len(existing_outputs) != len(outputs)
             ):
                 self.missing.append(
                     f"{expected.dataset}: step {step.name} lacks its row, its task or a data set"
@@ -119,7 +119,14 @@ class View:
             own = jobs.get(tasks[step.name]["uid"], [])
             attempts = {job["id"]: self.attempts.get(job["id"], []) for job in own}
             steps[step.name] = StepView(
-                step, rows[step.name], tasks[step.name], own, attempts, source, whole, logs
+                step,
+                rows[step.name],
+                tasks[step.name],
+                own,
+                attempts,
+                source,
+                existing_outputs,
+                logs,
             )
         return steps
 

@@ -59,8 +59,8 @@ async def test_failed_chain_needs_attention_until_somebody_acknowledges_it(
         match=f"^Ann already acknowledged it, {chain.acknowledged.at:%F %T}: chain {failed.uid}$",
     ):
         await wfms.chains.acknowledge_chain(failed.uid, BOB)
-    again = await wfms.chains.acknowledge_chain(failed.uid, ANN)
-    assert again.acknowledged == chain.acknowledged, "the first acknowledgement is kept"
+    second_answer = await wfms.chains.acknowledge_chain(failed.uid, ANN)
+    assert second_answer.acknowledged == chain.acknowledged, "the first acknowledgement is kept"
     assert await list_needing_attention(wfms) == []
     assert (await wfms.chains.get_counts()).attention == 0
     assert (await wfms.get_chain(failed.uid)).acknowledged == chain.acknowledged
@@ -253,8 +253,8 @@ async def test_tasks_are_listed_in_pages(wfms: WfmsFixture) -> None:
     for number in range(5):
         await wfms.create_chain(dataset, wfms.add_template(TWO, name=f"wf-{number}"))
     await run_all_loops(wfms, turns=3)
-    whole = (await wfms.chains.list_tasks()).tasks
-    assert len(whole) == 10
+    all_tasks = (await wfms.chains.list_tasks()).tasks
+    assert len(all_tasks) == 10
     tasks: list[ChainTask] = []
     after: str | None = None
     while True:
@@ -263,14 +263,14 @@ async def test_tasks_are_listed_in_pages(wfms: WfmsFixture) -> None:
         after = page.after
         if after is None:
             break
-    assert tasks == whole
-    own_page = whole[0].chain_uid
+    assert tasks == all_tasks
+    own_page = all_tasks[0].chain_uid
     of_one = await wfms.chains.list_tasks(chain=own_page)
     assert {task.chain_uid for task in of_one.tasks} == {own_page}
     ended = await wfms.chains.list_tasks(limit=3, state=StepState.FINISHED)
     more = await wfms.chains.list_tasks(limit=100, state=StepState.FINISHED, after=ended.after)
     assert [task.task_uid for task in [*ended.tasks, *more.tasks]] == [
-        task.task_uid for task in whole
+        task.task_uid for task in all_tasks
     ]
     for cursor in ("x", "1", "1.", "-1.2", "1.2.3", "9" * 30 + ".1"):
         with pytest.raises(Unprocessable, match="is not a cursor of this list"):

@@ -37,13 +37,13 @@ async def test_deletion_of_a_needed_data_set_is_refused_and_names_the_chain(
         a=make_file_value(parameter),
     )
     await wfms.start_steps()
-    written = [
+    output_uids = [
         await wfms.dms.get_dataset(needed.uid)
         for needed in (await wfms.get_chain(chain.uid)).datasets
         if needed.port == "out"
     ]
-    assert len(written) == 1
-    for needed in (dataset, parameter, *written):
+    assert len(output_uids) == 1
+    for needed in (dataset, parameter, *output_uids):
         with pytest.raises(
             Conflict, match=rf"data set {needed.name} is needed by chain {chain.uid}"
         ) as refused:
@@ -58,7 +58,7 @@ async def test_deletion_of_a_needed_data_set_is_refused_and_names_the_chain(
     assert (await wfms.get_chain(chain.uid)).state is ChainState.FINISHED
     assert (await wfms.chains.delete_dataset(parameter.uid)).state is DatasetState.DELETING
     with pytest.raises(Conflict, match="may be the last copy"):
-        await wfms.chains.delete_dataset(written[0].uid)
+        await wfms.chains.delete_dataset(output_uids[0].uid)
     with pytest.raises(NotFound):
         await wfms.chains.delete_dataset(chain.uid)
     assert await wfms.fetch_rows("wfms.chains", "SELECT 1 FROM deletions") == []

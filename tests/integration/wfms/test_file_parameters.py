@@ -142,9 +142,9 @@ async def test_file_parameter_needed_by_another_chain_is_kept(wfms: WfmsFixture)
 def make_plan_with_dataset_parameter(mode: InputMode) -> Plan:
     """Return a plan whose parameter ``mates_dataset`` is a data set."""
     mates_dataset = StepInput(port="mate", source=Source(step=None, port="mates"), mode=mode)
-    both = make_step("only", sides=[mates_dataset], by_place=mode is InputMode.EACH)
+    step_with_both = make_step("only", sides=[mates_dataset], by_place=mode is InputMode.EACH)
     parameters = {"mates": Parameter(type=FILES, required=True)}
-    return make_plan(both, outputs=[("only", "out")], parameters=parameters)
+    return make_plan(step_with_both, outputs=[("only", "out")], parameters=parameters)
 
 
 @pytest.mark.parametrize("mode", [InputMode.EACH, InputMode.ALL])

@@ -143,12 +143,13 @@ async def test_rematch_of_all_unmatched_data_sets_forgets_deleted_ones(
     assert (await intake.list_unmatched()).total == 40, "a new template alone changes nothing"
     result = await intake.rematch_all()
     assert (result.matched, result.gone, result.left) == (30, 1, 9)
-    again = await intake.rematch_all()
-    assert (again.matched, again.gone, again.left) == (0, 0, 9)
-    left = (await intake.list_unmatched()).datasets
+    second_result = await intake.rematch_all()
+    assert (second_result.matched, second_result.gone, second_result.left) == (0, 0, 9)
+    remaining_datasets = (await intake.list_unmatched()).datasets
     since = {dataset.dataset_uid: dataset.since for dataset in before.datasets}
     assert all(
-        unmatched.since == since.get(unmatched.dataset_uid, unmatched.since) for unmatched in left
+        unmatched.since == since.get(unmatched.dataset_uid, unmatched.since)
+        for unmatched in remaining_datasets
     ), "the time of the first attempt is kept"
     while await wfms.start_chains():
         pass

@@ -335,21 +335,21 @@ async def test_data_deleted_during_the_rerun_request_is_not_taken_over(
 
 
 async def test_file_parameters_are_kept_for_a_rerun(wfms: WfmsFixture) -> None:
-    passing = await create_file_dataset(wfms, "passing")
+    file_dataset = await create_file_dataset(wfms, "passing")
     first = await begin_chain(
         wfms,
         make_plan_with_file_parameters("a"),
         fail="only",
-        a=make_file_value(passing, retention="delete"),
+        a=make_file_value(file_dataset, retention="delete"),
     )
     assert first.state is ChainState.FAILED
-    assert not await is_deleted(wfms, passing.uid)
+    assert not await is_deleted(wfms, file_dataset.uid)
     second = await rerun_chain(wfms, first)
     await run_all_loops(wfms)
     assert (await wfms.get_chain(second.uid)).state is ChainState.FINISHED
-    assert await is_deleted(wfms, passing.uid)
+    assert await is_deleted(wfms, file_dataset.uid)
     with pytest.raises(
         Conflict,
-        match=f"the file that is its parameter a, data set {passing.uid}, has been deleted",
+        match=f"the file that is its parameter a, data set {file_dataset.uid}, has been deleted",
     ):
         await rerun_chain(wfms, first)

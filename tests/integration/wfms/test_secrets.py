@@ -64,11 +64,11 @@ async def test_rerun_uses_the_newest_version_of_a_secret(wfms: WfmsFixture) -> N
     await wfms.end_task(first, TaskState.FAILED, failed=1, reason="1 of 1 job failed")
     await wfms.run_loops()
     store_secret(wfms, 1, 2)
-    again, _ = await wfms.chains.rerun_chain(chain.uid, RerunChain(key=uuid4()))
+    rerun, _ = await wfms.chains.rerun_chain(chain.uid, RerunChain(key=uuid4()))
     await wfms.start_steps()
     await wfms.deliver_messages()
     newest = SecretRef(name="places-api", version=2)
-    assert again.secrets == {"token": newest}
+    assert rerun.secrets == {"token": newest}
     [task] = [task for uid, task in wfms.wms.tasks.items() if uid != first]
     assert task.needs.secrets == {"key": newest}
     wfms.secrets.clear()

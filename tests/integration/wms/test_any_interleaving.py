@@ -117,8 +117,8 @@ class Interleaving(RuleBasedStateMachine):
 
     @rule(at=at, pilot=pilots, jobs=st.integers(1, 5))
     def lease(self, at: int, pilot: int, jobs: int) -> None:
-        (got,) = self.run_concurrently(self.instances[at].lease(self.pilots[pilot], jobs))
-        self.history[pilot] += got
+        (leased_jobs,) = self.run_concurrently(self.instances[at].lease(self.pilots[pilot], jobs))
+        self.history[pilot] += leased_jobs
 
     @rule(at=at, pilot=pilots, picks=picks)
     def start_duplicate(self, at: int, pilot: int, picks: list[int]) -> None:
@@ -126,17 +126,19 @@ class Interleaving(RuleBasedStateMachine):
         other, wms = (pilot + 1) % PILOTS, self.instances[at]
         jobs = self._pick(other, picks)
         self.run_concurrently(wms.send_heartbeat(self.pilots[other], running=jobs))
-        got = self.run_concurrently(*(wms.start_duplicate(self.pilots[pilot], job) for job in jobs))
-        self.history[pilot] += [job for job in got if job is not None]
+        leased_jobs = self.run_concurrently(
+            *(wms.start_duplicate(self.pilots[pilot], job) for job in jobs)
+        )
+        self.history[pilot] += [job for job in leased_jobs if job is not None]
 
     @rule(jobs=st.integers(1, 5))
     def lease_all_at_once(self, jobs: int) -> None:
-        got = self.run_concurrently(
+        leased_jobs = self.run_concurrently(
             *(self.instances[n % 2].lease(pilot, jobs) for n, pilot in enumerate(self.pilots))
         )
-        ids = [(job.id, job.attempt) for part in got for job in part]
+        ids = [(job.id, job.attempt) for part in leased_jobs for job in part]
         assert len(ids) == len(set(ids))
-        for pilot, part in enumerate(got):
+        for pilot, part in enumerate(leased_jobs):
             self.history[pilot] += part
 
     @rule(at=at, pilot=pilots, picks=picks, outcome=outcomes, error=errors, times=st.integers(1, 3))
@@ -235,7 +237,7 @@ class Interleaving(RuleBasedStateMachine):
         )
 
     @invariant()
-    def check_invariants(self) -> None:
+    def check_all_databases(self) -> None:
         if self.pilots:
             self.runner.run(self._check_databases())
 

@@ -248,15 +248,17 @@ async def test_answers_of_people_close_the_data_sets(system: System) -> None:
         )
         for job in jobs
     ]
-    beside = answers[0].output.model_copy(update={"url": f"{task.main_output.dat_out_url}-b/a0"})
+    misplaced_output = answers[0].output.model_copy(
+        update={"url": f"{task.main_output.dat_out_url}-b/a0"}
+    )
     with pytest.raises(Unprocessable) as refused:
         await system.wms.report_answers(
-            task.uid, [answers[0].model_copy(update={"output": beside})]
+            task.uid, [answers[0].model_copy(update={"output": misplaced_output})]
         )
     assert refused.value.fields["jobs"] == str(jobs[0].id)
     for expected in (ReportAnswer.ACCEPTED, ReportAnswer.ALREADY):
-        taken = (await system.wms.report_answers(task.uid, answers)).jobs
-        assert [(one.id, one.answer) for one in taken] == [(job.id, expected) for job in jobs]
+        accepted = (await system.wms.report_answers(task.uid, answers)).jobs
+        assert [(one.id, one.answer) for one in accepted] == [(job.id, expected) for job in jobs]
 
     async def are_datasets_closed() -> bool:
         written = await system.dms.get_dataset(task.main_output.dat_out_uid)
@@ -276,9 +278,9 @@ async def _check_shown(system: System, task: Task, pilot: UUID) -> None:
     assert [attempt.outcome for attempt in job.attempts] == [AttemptOutcome.FINISHED]
     assert (await system.wms.explain_task(task.uid)).text == "Finished: 5 of 5 jobs finished."
     assert (await system.wms.explain_job(job.id)).text == "Finished with attempt 1."
-    (shown,) = (await system.wms.list_pilots()).pilots
-    assert (shown.finished, shown.leased) == (5, 0)
-    for name, uids in ((shown.name, [str(pilot)]), ("nobody", [])):
+    (listed_pilot,) = (await system.wms.list_pilots()).pilots
+    assert (listed_pilot.finished, listed_pilot.leased) == (5, 0)
+    for name, uids in ((listed_pilot.name, [str(pilot)]), ("nobody", [])):
         named = await system.http.get("/api/v1/pilots", params={"name": name})
         assert [row["uid"] for row in named.json()["pilots"]] == uids
 

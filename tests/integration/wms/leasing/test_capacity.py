@@ -182,8 +182,8 @@ async def test_pilot_is_reserved_for_a_job_that_needs_more_memory(wms: WmsFixtur
         "UPDATE jobs SET not_before = not_before - interval '1 minute' WHERE id = $1", first.id
     )
     assert jobs_by_task(await request_jobs(wms, pilot, 2, cores=2, ram=1200)) == {}
-    again = await request_jobs(wms, pilot, 2, cores=2, ram=1500)
-    assert [(job.id, job.ram) for job in again.jobs] == [(first.id, 1500)]
+    second_lease = await request_jobs(wms, pilot, 2, cores=2, ram=1500)
+    assert [(job.id, job.ram) for job in second_lease.jobs] == [(first.id, 1500)]
     await wms.finish(pilot, other)
     assert jobs_by_task(await request_jobs(wms, pilot, 2, cores=2, ram=1200)) == {small.uid: 2}
 

@@ -102,8 +102,8 @@ async def test_failure_does_not_count_while_the_other_attempt_runs(
 ) -> None:
     wms = pair.wms
     own_attempt = [(pair.slow, pair.first), (pair.quick, pair.second)]
-    (loser, lost), (other, is_running) = own_attempt if number == 1 else own_attempt[::-1]
-    assert await wms.fail(loser, lost, error=ErrorClass.TOOL_REFUSED) == [ReportAnswer.ACCEPTED]
+    (loser, lost_job), (other, is_running) = own_attempt if number == 1 else own_attempt[::-1]
+    assert await wms.fail(loser, lost_job, error=ErrorClass.TOOL_REFUSED) == [ReportAnswer.ACCEPTED]
     status = await wms.status(pair.task)
     assert (status.running, status.failed, status.failed_attempts) == (1, 0, 0)
     assert await pair.commands(other, is_running) == []
@@ -112,7 +112,7 @@ async def test_failure_does_not_count_while_the_other_attempt_runs(
     )
     assert await wms.finish(other, is_running) == [ReportAnswer.ACCEPTED]
     assert {(attempt, outcome) for attempt, _, outcome in await pair.attempts()} == {
-        (lost.attempt, AttemptOutcome.FAILED),
+        (lost_job.attempt, AttemptOutcome.FAILED),
         (is_running.attempt, AttemptOutcome.FINISHED),
     }
 
@@ -274,7 +274,7 @@ async def test_job_without_known_run_times_or_close_to_its_end_gets_no_duplicate
 ) -> None:
     slow, quick = await add_two_pilots(wms)
     await wms.record_durations(
-        *((slow, took) for took in slow_times), *((quick, took) for took in quick_times)
+        *((slow, seconds) for seconds in slow_times), *((quick, seconds) for seconds in quick_times)
     )
     await start_straggler(wms, slow)
     assert await request_jobs(wms, quick) == []

@@ -116,10 +116,10 @@ async def test_next_attempt_has_the_full_time_and_no_cancellation(wms: WmsFixtur
     assert list_commands(await wms.send_heartbeat(pilot, running=[job])) == [("cancel", 1)]
     await wms.backdate_leases(job)
     await wms.expire_leases()
-    (again,) = await wms.lease(other)
-    assert list_commands(await wms.send_heartbeat(other, waiting=[again])) == []
+    (retried_job,) = await wms.lease(other)
+    assert list_commands(await wms.send_heartbeat(other, waiting=[retried_job])) == []
     canceled = wms.make_report(
-        again, AttemptOutcome.CANCELED, error=ErrorClass.CANCELED, message="canceled"
+        retried_job, AttemptOutcome.CANCELED, error=ErrorClass.CANCELED, message="canceled"
     )
     await wms.report(other, canceled)
     second = (await read_job(wms.context, job.id)).attempts[1]
@@ -164,10 +164,10 @@ async def test_signed_off_pilot_stays_gone_and_takes_jobs_after_a_new_registrati
     assert await get_pilot_state(wms) is PilotState.GONE
     assert (await wms.send_heartbeat(pilot)).drain
     [listed_pilot] = (await list_pilots(wms.context)).pilots
-    again = listed_pilot.model_dump(include={"uid", "name", "host", "slots", "resources"}) | {
+    retried_job = listed_pilot.model_dump(include={"uid", "name", "host", "slots", "resources"}) | {
         "version": "1"
     }
-    await register_pilot(wms.context, RegisterPilot(**again))
+    await register_pilot(wms.context, RegisterPilot(**retried_job))
     await wms.execute("UPDATE pilots SET seen_at = now() - interval '1 day'")
     await lose_pilots(wms.context)
     assert not (await wms.send_heartbeat(pilot)).drain

@@ -1,4 +1,4 @@
-"""Tasks with a full storage start no jobs in vain, and go on when there is space."""
+"""Tasks with a full storage start no jobs that would fail, and continue when there is space."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -32,7 +32,7 @@ CAPACITY, NEEDED = 100, 300
 
 @pytest.fixture
 async def url(dms: DmsClient, tmp_path: Path) -> str:
-    """The URL of a storage with a capacity."""
+    """Return the URL of a storage with a capacity."""
     folder = tmp_path.parent / f"{tmp_path.name}-small"
     folder.mkdir()
     storage = NewStorage(
@@ -319,6 +319,6 @@ async def test_pilot_with_a_full_disk_is_shown_as_such_until_it_recovers(
     pilot = await wms.add_pilot()
     for report in ("its disk is full", ""):
         await renew_leases(wms.context, pilot, Heartbeat(trouble=report))
-        (shown,) = (await list_pilots(wms.context, PilotQuery(limit=10))).pilots
-        assert shown.trouble == report
+        (listed_pilot,) = (await list_pilots(wms.context, PilotQuery(limit=10))).pilots
+        assert listed_pilot.trouble == report
         assert (await read_pilot(wms.context, pilot)).pilot.trouble == report

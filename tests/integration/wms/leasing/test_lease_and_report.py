@@ -154,9 +154,11 @@ async def test_pilot_that_lost_its_report_is_told_that_the_report_was_accepted(
     await wms.backdate_leases(reassigned_job)
     await wms.expire_leases()
     assert await wms.finish(pilot, accepted) == [ReportAnswer.ACCEPTED]
-    lost = [build_lost_pilot_report(job.id, job.attempt, NOW) for job in (accepted, reassigned_job)]
-    assert await wms.report(pilot, *lost) == [ReportAnswer.ALREADY, ReportAnswer.STALE]
-    assert await wms.report(other, lost[0]) == [ReportAnswer.STALE]
+    lost_reports = [
+        build_lost_pilot_report(job.id, job.attempt, NOW) for job in (accepted, reassigned_job)
+    ]
+    assert await wms.report(pilot, *lost_reports) == [ReportAnswer.ALREADY, ReportAnswer.STALE]
+    assert await wms.report(other, lost_reports[0]) == [ReportAnswer.STALE]
     assert (await wms.status(task)).finished == 1
 
 
@@ -369,7 +371,7 @@ async def test_attempts_of_a_job_are_recorded_with_their_details(wms: WmsFixture
             first, AttemptOutcome.FAILED, exit_code=3, peak_memory=12.5, cpu_seconds=0.5
         ),
     )
-    (again,) = await wms.lease(pilot)
+    (second_job,) = await wms.lease(pilot)
     async with wms.database.connection() as connection:
         job = await get_job_with_attempts(connection, first.id)
     past, present = job.attempts
@@ -381,4 +383,8 @@ async def test_attempts_of_a_job_are_recorded_with_their_details(wms: WmsFixture
     )
     assert past.log_url is not None
     assert past.log_url.endswith("/00000000.1.log")
-    assert (present.attempt, present.outcome, job.state) == (again.attempt, None, JobState.LEASED)
+    assert (present.attempt, present.outcome, job.state) == (
+        second_job.attempt,
+        None,
+        JobState.LEASED,
+    )

@@ -93,10 +93,10 @@ async def test_resources_of_a_lost_pilot_are_free_when_its_leases_end(wms: WmsFi
     assert await request_jobs(wms, alive) == []
     await wms.backdate_leases(*two)
     await wms.expire_leases()
-    again = await request_jobs(wms, alive)
-    assert len(again) == 2
+    second_jobs = await request_jobs(wms, alive)
+    assert len(second_jobs) == 2
     await wms.finish(dead, *two)  # late, so it changes nothing
-    await wms.finish(alive, *other, *again)
+    await wms.finish(alive, *other, *second_jobs)
     assert (await get_licence_limit(wms)).used == 0
 
 
@@ -206,11 +206,11 @@ async def test_pilot_returns_no_more_quota_than_its_job_reserved(
     pilot, reporting_pilot = await wms.add_pilot(), await wms.add_pilot(name="liar")
     jobs = await request_jobs(wms, reporting_pilot)
     assert other.uid in {job.task_uid for job in jobs}
-    [mine] = [job for job in jobs if job.task_uid != other.uid]
-    assert await wms.report(pilot, wms.make_report(mine, spent={"licence": 0})) == [
+    [own_job] = [job for job in jobs if job.task_uid != other.uid]
+    assert await wms.report(pilot, wms.make_report(own_job, spent={"licence": 0})) == [
         ReportAnswer.STALE
     ]
-    report = wms.make_report(mine, spent=spent)
+    report = wms.make_report(own_job, spent=spent)
     await wms.report(reporting_pilot, report, report)
     limits = (await list_limits(wms.context)).limits
     assert {each.name: each.used for each in limits} == {"licence": used, "other": 5}
@@ -323,7 +323,7 @@ async def test_usage_never_exceeds_the_limit_under_random_events(
     """Requests at two instances, ends of every kind and dying pilots come at random."""
     random = Random(seed)
     tasks = [await add_licence_task(wms, 30, need=need) for need in (1, 0.5, 3)]
-    both = (wms, other_wms)
+    instances = (wms, other_wms)
     requests = [await wms.add_pilot(name=f"p{number}") for number in range(4)]
     jobs: dict[UUID, list[ClaimedJob]] = {pilot: [] for pilot in requests}
     most = 6.0
@@ -331,7 +331,7 @@ async def test_usage_never_exceeds_the_limit_under_random_events(
     needs = {task.uid: task.needs.named["licence"] for task in tasks}
 
     async def run_pilot(pilot: UUID) -> None:
-        jobs[pilot] += await request_jobs(random.choice(both), pilot, random.randint(1, 5))
+        jobs[pilot] += await request_jobs(random.choice(instances), pilot, random.randint(1, 5))
 
     async def drop_canceled_jobs() -> None:
         """Drop the jobs of ended tasks, as a final failure ends the task and cancels its jobs."""
@@ -341,23 +341,23 @@ async def test_usage_never_exceeds_the_limit_under_random_events(
 
     for _ in range(25):
         await asyncio.gather(*(run_pilot(pilot) for pilot in random.sample(requests, 3)))
-        limit = await get_licence_limit(random.choice(both))
+        limit = await get_licence_limit(random.choice(instances))
         assert limit.used <= most
         assert limit.used == sum(needs[job.task_uid] for own in jobs.values() for job in own)
         pilot = random.choice(requests)
         ended, jobs[pilot] = jobs[pilot], []
         match random.choice(["finish", "fail", "lose", "give back"]):
             case "finish" if ended:
-                await random.choice(both).finish(pilot, *ended)
+                await random.choice(instances).finish(pilot, *ended)
             case "fail" if ended:
-                await random.choice(both).fail(pilot, *ended)
+                await random.choice(instances).fail(pilot, *ended)
             case "lose":
                 await wms.backdate_leases(*ended)
                 await other_wms.expire_leases()
                 if ended:
                     await wms.finish(pilot, *ended)  # late
             case "give back" if ended:
-                await random.choice(both).report(
+                await random.choice(instances).report(
                     pilot, *(wms.make_report(job, AttemptOutcome.RETURNED) for job in ended)
                 )
         await drop_canceled_jobs()

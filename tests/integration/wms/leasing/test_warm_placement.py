@@ -14,7 +14,7 @@ from wms.usecases.ttl_cache import TtlCache
 
 @dataclass
 class FixedKindPolicy:
-    """A policy that wants a certain kind and records what it is told."""
+    """A policy that selects a certain kind and records its arguments."""
 
     kind_name: str
     every: float | None = None

@@ -54,7 +54,7 @@ async def clear_warm_workers(wms: WmsFixture) -> None:
 
 
 async def list_ordered_pilots(wms: WmsFixture) -> list[UUID]:
-    """Return the pilots that have not carried out their order yet."""
+    """Return the pilots that have not executed their order yet."""
     async with wms.context.database.connection() as connection:
         rows = await connection.fetch("SELECT uid FROM pilots WHERE placed_kind IS NOT NULL")
     return [row["uid"] for row in rows]

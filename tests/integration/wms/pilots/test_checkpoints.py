@@ -49,13 +49,13 @@ async def test_job_has_ended_only_after_its_last_attempt(
     assert await send_reports(wms, pilot, report_with_checkpoint(wms, job, FAILED)) == [
         ("accepted", False)
     ]
-    again = next(one for one in await wms.lease(pilot, 2) if one.id == job.id)
-    assert again.attempt == 2
+    second_job = next(one for one in await wms.lease(pilot, 2) if one.id == job.id)
+    assert second_job.attempt == 2
     # The first report comes again after the second attempt has begun.
     assert await send_reports(wms, pilot, report_with_checkpoint(wms, job, FAILED)) == [
         ("already", False)
     ]
-    assert await send_reports(wms, pilot, report_with_checkpoint(wms, again, FAILED)) == [
+    assert await send_reports(wms, pilot, report_with_checkpoint(wms, second_job, FAILED)) == [
         ("accepted", True)
     ]
 

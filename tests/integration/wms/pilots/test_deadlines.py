@@ -50,10 +50,10 @@ async def test_overdue_job_is_canceled_and_its_lease_is_renewed_no_more(wms: Wms
     await wms.backdate_leases(job)
     assert list_commands(await wms.send_heartbeat(pilot, running=[job])) == [("cancel", job.id)]
     await wms.expire_leases()
-    (again,) = await wms.lease(other)
-    assert (again.id, again.attempt) == (job.id, 2)
+    (second_job,) = await wms.lease(other)
+    assert (second_job.id, second_job.attempt) == (job.id, 2)
     assert list_commands(await wms.send_heartbeat(pilot, running=[job])) == [("abandon", job.id)]
-    assert list_commands(await wms.send_heartbeat(other, running=[again])) == []
+    assert list_commands(await wms.send_heartbeat(other, running=[second_job])) == []
     first = (await read_job(wms.context, job.id)).attempts[0]
     assert (first.outcome, first.error_class) == (AttemptOutcome.LOST, ErrorClass.PILOT_LOST)
     assert first.message.startswith(

@@ -52,13 +52,13 @@ async def test_jobs_of_a_stopped_pilot_are_returned_without_using_up_an_attempt(
     assert (await read_pilot(wms.context, pilot)).pilot.activity is PilotActivity.STOPPING
     reports = [wms.make_report(job, AttemptOutcome.CANCELED) for job in (running, leased_ahead)]
     assert await wms.report(pilot, *reports) == [ReportAnswer.ACCEPTED] * 2
-    again = await wms.lease(other, 3)
-    assert {job.id for job in again} == {running.id, leased_ahead.id}
+    second_jobs = await wms.lease(other, 3)
+    assert {job.id for job in second_jobs} == {running.id, leased_ahead.id}
     job = await read_job(wms.context, running.id)
     assert job.attempts[0].outcome is AttemptOutcome.RETURNED
     assert job.attempts[0].message == "handed back: pilot old was told to stop"
     assert await wms.report(pilot, *reports) == [ReportAnswer.ALREADY] * 2
-    await wms.fail(other, again[0])
+    await wms.fail(other, second_jobs[0])
     assert (await wms.states(task))[JobState.FAILED] == 1, "the returned attempt counted"
 
 

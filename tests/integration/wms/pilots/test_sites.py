@@ -71,11 +71,11 @@ class SitePilot:
         return again
 
     async def register(
-        self, enrolment: str, *, key: PilotKey | None = None, shown: bool = True
+        self, enrolment: str, *, key: PilotKey | None = None, shows_key: bool = True
     ) -> int:
-        """Register the pilot. Without ``shown`` it shows no key."""
+        """Register the pilot. Without ``shows_key`` it shows no key."""
         headers = {"authorization": f"Bearer {enrolment}"}
-        if shown:
+        if shows_key:
             headers[PILOT_PROOF_HEADER] = (key or self._key).proof(time.time())
         body = {
             "uid": str(self.uid),
@@ -156,10 +156,10 @@ async def test_site_is_added_listed_and_revoked(wms: SiteWms) -> None:
 
 async def test_pilot_of_a_site_works_until_the_site_is_revoked(wms: SiteWms) -> None:
     secret = await wms.add_site()
-    own_pilot, foreign_pilot, ours = SitePilot(wms), SitePilot(wms), SitePilot(wms)
+    own_pilot, foreign_pilot, third_pilot = SitePilot(wms), SitePilot(wms), SitePilot(wms)
     assert await own_pilot.register(secret) == 200
     assert await foreign_pilot.register(await wms.add_site("jinr")) == 200
-    assert await ours.register(SYSTEM_TOKEN) == 200
+    assert await third_pilot.register(SYSTEM_TOKEN) == 200
     assert await own_pilot.heartbeat() == 200
     assert await own_pilot.send_request("lease", {"jobs": 1, "wait": 0}) == 200
 
@@ -177,7 +177,7 @@ async def test_pilot_of_a_site_works_until_the_site_is_revoked(wms: SiteWms) -> 
     await wms.add_site()
     assert await own_pilot.heartbeat() == 401, "a new site of the same name took the pilot over"
     assert await foreign_pilot.heartbeat() == 200
-    assert await ours.heartbeat() == 200
+    assert await third_pilot.heartbeat() == 200
 
 
 async def test_enrolled_pilot_stays_after_the_enrolment_has_expired(wms: SiteWms) -> None:
@@ -247,13 +247,13 @@ async def test_concurrent_registrations_do_not_exceed_the_limit_of_a_site(wms: S
 
 async def test_lost_pilot_of_a_full_site_loses_its_place(wms: SiteWms) -> None:
     secret = await wms.add_site(most_pilots=1)
-    first, second, ours = SitePilot(wms), SitePilot(wms), SitePilot(wms)
+    first, second, third_pilot = SitePilot(wms), SitePilot(wms), SitePilot(wms)
     assert await first.register(secret) == 200
-    assert await ours.register(SYSTEM_TOKEN) == 200
+    assert await third_pilot.register(SYSTEM_TOKEN) == 200
     await wms.execute("UPDATE pilots SET state = $1", PilotState.LOST)
     assert await second.register(secret) == 200
     assert [await first.heartbeat(), await first.register(secret)] == [404, 403]
-    assert await ours.heartbeat() == 200
+    assert await third_pilot.heartbeat() == 200
 
 
 async def test_waiting_lease_request_gets_no_job_after_its_site_is_revoked(wms: SiteWms) -> None:
@@ -277,7 +277,7 @@ async def _has_request_arrived(wms: SiteWms) -> bool:
 async def test_pilot_without_a_key_is_not_enrolled(wms: SiteWms) -> None:
     secret = await wms.add_site()
     for token in (secret, SYSTEM_TOKEN):
-        assert await SitePilot(wms).register(token, shown=False) == 401
+        assert await SitePilot(wms).register(token, shows_key=False) == 401
 
 
 @pytest.mark.parametrize("made_up", ["sluice-site_made-up", "sluice-site_", "x" * 5000])
@@ -302,14 +302,14 @@ async def test_pilot_is_recorded_with_its_site_and_others_cannot_use_its_token(
 
 async def test_identity_of_a_pilot_contains_its_site(wms: SiteWms) -> None:
     """Statistics go by name and host, which a pilot chooses itself."""
-    own_pilot, foreign_pilot, ours = (SitePilot(wms) for _ in range(3))
-    assert await ours.register(SYSTEM_TOKEN) == 200
+    own_pilot, foreign_pilot, third_pilot = (SitePilot(wms) for _ in range(3))
+    assert await third_pilot.register(SYSTEM_TOKEN) == 200
     await wms.execute("UPDATE pilots SET state = $1", PilotState.LOST)
     assert await own_pilot.register(await wms.add_site()) == 200
     assert await foreign_pilot.register(await wms.add_site("jinr")) == 200
     rows = await wms.execute("SELECT uid, name, host, started_again FROM pilots")
     assert {row["uid"]: (row["name"], row["host"], row["started_again"]) for row in rows} == {
-        ours.uid: ("p", "h", False),
+        third_pilot.uid: ("p", "h", False),
         own_pilot.uid: ("p", "h at cern", False),
         foreign_pilot.uid: ("p", "h at jinr", False),
     }

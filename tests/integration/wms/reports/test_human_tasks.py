@@ -306,9 +306,9 @@ async def test_rerun_takes_over_answers(human_tasks: HumanTasks) -> None:
     )
     task = await human_tasks.create_task(files=4, page=3, dat_in_uid=uid, taken_over=reused)
     assert await human_tasks.count_states(task) == {JobState.ASKED: 2, JobState.FINISHED: 2}
-    left = await human_tasks.list_jobs(task)
-    assert [job.seq for job in left] == [0, 3]
-    await human_tasks.answer(task, *(answered_job(task, job) for job in left))
+    remaining_jobs = await human_tasks.list_jobs(task)
+    assert [job.seq for job in remaining_jobs] == [0, 3]
+    await human_tasks.answer(task, *(answered_job(task, job) for job in remaining_jobs))
     assert (await human_tasks.wms.status(task)).state is TaskState.FINISHED
     await deliver_files(human_tasks.wms, human_tasks.dms)
     files = (await human_tasks.dms.list_files(task.main_output.dat_out_uid)).files

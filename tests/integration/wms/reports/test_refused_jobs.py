@@ -40,8 +40,8 @@ async def test_job_that_people_cannot_be_asked_about_fails_permanently(
     ):
         await retry_job(human_tasks.wms.context, first.id)
     assert await human_tasks.count_states(task) == counts
-    [again] = await accept_answers(human_tasks.wms.context, task.uid, [], [no])
-    assert again.answer is ReportAnswer.STALE
+    [second_answer] = await accept_answers(human_tasks.wms.context, task.uid, [], [no])
+    assert second_answer.answer is ReportAnswer.STALE
     await human_tasks.answer(task, answered_job(task, third))
     status = await human_tasks.wms.status(task)
     assert (status.state, status.failed) == (TaskState.FINISHED, 1)

@@ -146,9 +146,9 @@ async def test_invariant_4_inputs_of_jobs_that_can_be_retried_are_kept(
     await chain.send("a", "b")
     pilot = await chain.wms.add_pilot()
     await chain.wms.finish(pilot, *(await chain.wms.lease(pilot, 3)))
-    good, bad, lost = await chain.wms.lease(pilot, 3)
+    good, bad, lost_job = await chain.wms.lease(pilot, 3)
     await chain.wms.fail(pilot, bad)
-    await chain.wms.backdate_leases(lost)
+    await chain.wms.backdate_leases(lost_job)
     await chain.wms.expire_leases()
     assert await list_releases(chain) == [], "inputs of jobs that are tried again were released"
     await chain.wms.finish(pilot, good)
@@ -293,14 +293,14 @@ async def run_chain(chain: ChainOfSteps, folder: Path, *, files: int, bad: set[i
 async def add_rerun(chain: ChainOfSteps, step: str, *, read: UUID) -> Task:
     before = chain.steps[step]
     out = await new_output(chain.dms)
-    written = before.main_output.model_copy(update={"dat_out_uid": out})
-    reused = ReusedTask(task=before.uid, outputs={written.port: before.main_output.dat_out_uid})
+    output = before.main_output.model_copy(update={"dat_out_uid": out})
+    reused = ReusedTask(task=before.uid, outputs={output.port: before.main_output.dat_out_uid})
     again = before.model_copy(
         update={
             "uid": uuid4(),
             "chain_uid": chain.uid,
             "inputs": [before.main_input.model_copy(update={"dat_in_uid": read})],
-            "outputs": [written],
+            "outputs": [output],
             "taken_over": reused,
             "log_out_uid": uuid4(),
         }
@@ -315,9 +315,9 @@ async def test_rerun_of_failed_jobs_does_without_released_files(
     await run_chain(chain, tmp_path, files=6, bad={1, 4})
     await deliver_files(chain.wms, dms)
     await deliver_releases(chain.wms, catalogue)
-    for step, left in (("a", [1, 4]), ("b", [])):
+    for step, remaining_seqs in (("a", [1, 4]), ("b", [])):
         files_page = await dms.list_files(chain.steps[step].main_output.dat_out_uid)
-        assert [file.seq for file in files_page.files] == left
+        assert [file.seq for file in files_page.files] == remaining_seqs
     chain.uid = uuid4()
     second = await add_rerun(chain, "b", read=chain.steps["a"].main_output.dat_out_uid)
     third = await add_rerun(chain, "c", read=second.main_output.dat_out_uid)
@@ -335,8 +335,8 @@ async def test_rerun_of_failed_jobs_does_without_released_files(
     for task in (second, third):
         assert (await chain.wms.status(task)).state is TaskState.FINISHED
         assert await chain.wms.states(task) == {JobState.FINISHED: 6}
-    written = [await dms.list_files(task.main_output.dat_out_uid) for task in (second, third)]
-    assert [[file.seq for file in page.files] for page in written] == [[1, 4], list(range(6))]
+    output = [await dms.list_files(task.main_output.dat_out_uid) for task in (second, third)]
+    assert [[file.seq for file in page.files] for page in output] == [[1, 4], list(range(6))]
     between = await dms.get_dataset(second.main_output.dat_out_uid)
     assert (between.count_files, between.released, between.state.readable) == (6, 4, True)
 

@@ -169,8 +169,10 @@ async def test_counts_in_outputs_that_are_taken_over_are_added_once(
     await rerun_task.deliver_files()
     second = await rerun_task.make_task(dat_in_uid=uid, taken_over=reuse_jobs(first))
     await split_waiting_tasks(rerun_task.wms.context, rerun_task.dms)
-    [left] = await rerun_task.wms.lease(pilot, 4)
-    await rerun_task.wms.report(pilot, add_counts(rerun_task.wms.make_report(left), events=1000))
+    [remaining_job] = await rerun_task.wms.lease(pilot, 4)
+    await rerun_task.wms.report(
+        pilot, add_counts(rerun_task.wms.make_report(remaining_job), events=1000)
+    )
     await rerun_task.deliver_files()
     produced = [
         (await rerun_task.dms.get_dataset(task.main_output.dat_out_uid)).meta["produced"]["events"]
@@ -264,14 +266,16 @@ async def test_jobs_with_other_inputs_run_again(rerun_task: TaskWithRerun) -> No
         dat_in_uid=other, side_inputs=[shared], taken_over=reuse_jobs(first)
     )
     changed_task = shared.model_copy(update={"dat_in_uid": other})
-    beside = await rerun_task.make_task(
+    neighbour_task = await rerun_task.make_task(
         dat_in_uid=uid, side_inputs=[changed_task], taken_over=reuse_jobs(first)
     )
     same = await rerun_task.make_task(
         dat_in_uid=uid, side_inputs=[shared], taken_over=reuse_jobs(first)
     )
     await split_waiting_tasks(rerun_task.wms.context, rerun_task.dms)
-    assert [(await rerun_task.wms.status(task)).ready for task in (elsewhere, beside, same)] == [
+    assert [
+        (await rerun_task.wms.status(task)).ready for task in (elsewhere, neighbour_task, same)
+    ] == [
         6,
         4,
         0,

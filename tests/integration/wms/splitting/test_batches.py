@@ -25,7 +25,7 @@ from wms.usecases.splitting.split_task import split_waiting_tasks
 async def test_batches_are_the_same_after_a_kill_at_any_page(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path, batch: int, expected: list[int]
 ) -> None:
-    """Invariants 7 and 8: another splitter goes on, and the files keep their order."""
+    """Invariants 7 and 8: another splitter continues, and the files keep their order."""
     task = await accept_new_task(
         wms, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=25), batch=batch)
     )

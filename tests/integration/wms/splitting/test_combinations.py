@@ -137,8 +137,8 @@ async def test_pilot_gets_the_place_with_the_job_and_the_list_with_the_task(
     assert json.loads(leased_task.pilot_json)["args"]["word"] == ["a", "b", "c"]
     assert json.loads(leased_task.pilot_json)["needs"]["items"] == ["word"]
     async with wms.database.connection() as connection:
-        shown = await get_job_with_attempts(connection, jobs[0].id)
-    assert shown.inputs == ["word[0]", "word[1]"]
+        shown_job = await get_job_with_attempts(connection, jobs[0].id)
+    assert shown_job.inputs == ["word[0]", "word[1]"]
 
 
 @pytest.mark.parametrize("page", [1, 2, 50])
@@ -213,7 +213,7 @@ async def test_cross_product_makes_jobs_row_by_row(
 async def test_splitter_killed_within_a_row_makes_no_duplicate_jobs(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """Invariant 7: another splitter goes on."""
+    """Invariant 7: another splitter continues."""
     first, second = [await make_dataset(dms, tmp_path / name, files=5) for name in "ab"]
     inputs = [
         TaskInput(port="a", dat_in_uid=first, mode=InputMode.EACH),

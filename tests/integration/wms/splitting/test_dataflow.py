@@ -101,8 +101,8 @@ async def test_dataflow_makes_the_same_jobs_as_the_whole_data_set(
     jobs = await chain.wms.lease(pilot, 5)
     await chain.wms.finish(pilot, *reversed(jobs))
     await deliver_files(chain.wms, chain.dms)
-    whole = chain.steps["b"].model_copy(update={"uid": uuid4(), "step": "whole"})
-    chain.steps["whole"] = whole
+    whole_task = chain.steps["b"].model_copy(update={"uid": uuid4(), "step": "whole"})
+    chain.steps["whole"] = whole_task
     await chain.send("whole")
     assert await chain.job_inputs("b") == await chain.job_inputs("whole") != []
     assert await chain.job_seqs("b") == await chain.job_seqs("whole") == list(range(5))
@@ -282,8 +282,8 @@ async def test_data_set_that_is_also_read_as_a_whole_is_waited_for(
 ) -> None:
     await chain.create_tasks(tmp_path, files=4)
     read = chain.steps["b"].main_input
-    whole = TaskInput(port="all", dat_in_uid=read.dat_in_uid, mode=InputMode.ALL)
-    chain.steps["b"] = chain.steps["b"].model_copy(update={"inputs": [read, whole]})
+    whole_task = TaskInput(port="all", dat_in_uid=read.dat_in_uid, mode=InputMode.ALL)
+    chain.steps["b"] = chain.steps["b"].model_copy(update={"inputs": [read, whole_task]})
     await chain.send("a", "b")
     status = await chain.wms.status(chain.steps["b"])
     assert (status.state, status.total) == (TaskState.WAITING, 0)
@@ -339,8 +339,8 @@ async def test_stale_report_makes_no_downstream_job(chain: ChainOfSteps, tmp_pat
     await chain.wms.expire_leases()
     await chain.wms.finish(dead, job)
     assert await chain.job_seqs("b") == []
-    again = await chain.wms.lease(alive, 2)
-    await chain.wms.finish(alive, *again)
+    second_jobs = await chain.wms.lease(alive, 2)
+    await chain.wms.finish(alive, *second_jobs)
     await chain.wms.finish(dead, job)
     assert await chain.job_seqs("b") == [0, 1]
 
@@ -364,7 +364,7 @@ async def test_repeated_report_after_the_end_of_the_downstream_task_is_answered(
 async def test_splitter_killed_at_every_page_finds_the_missing_files(
     chain: ChainOfSteps, tmp_path: Path
 ) -> None:
-    """Invariant 7: another splitter goes on."""
+    """Invariant 7: another splitter continues."""
     await (await chain.create_tasks(tmp_path, files=13)).send("a")
     pilot = await chain.wms.add_pilot()
     jobs = await chain.wms.lease(pilot, 13)

@@ -112,16 +112,16 @@ async def test_groups_equal_those_of_the_whole_data_set_under_any_order_of_event
 ) -> None:
     """Invariant 8: the files keep their order in the groups."""
     await chain.create_tasks(tmp_path, files=13, backoff=0.0, retry=100)
-    for step, how in SHAPES[shape].items():
-        make_gathering_step(chain, step, how)
+    for step, fields in SHAPES[shape].items():
+        make_gathering_step(chain, step, fields)
     await run_until_over(RandomEvents, chain, other_wms, seed)
     inputs = await chain.job_inputs("c")
     assert await chain.wms.states(chain.steps["c"]) == {JobState.FINISHED: len(inputs)}
     await deliver_files(chain.wms, chain.dms)
     chain.steps["whole"] = chain.steps["c"].model_copy(update={"uid": uuid4(), "step": "whole"})
     await chain.send("whole")
-    whole = await chain.job_inputs("whole")
-    assert inputs[: len(whole)] == whole != []
+    expected_jobs = await chain.job_inputs("whole")
+    assert inputs[: len(expected_jobs)] == expected_jobs != []
     async with chain.wms.database.connection() as connection:
         assert await connection.fetchval("SELECT count(*) FROM flows") == 0
         assert await connection.fetchval("SELECT count(*) FROM flow_entries") == 0
@@ -162,7 +162,7 @@ class RandomReleases(RandomEvents):
         if self.unreported_steps and self.random.random() < 0.5:
             step = self.random.choice(list(self.unreported_steps))
             await send_downstream_counts(self.chain, step, **{self.unreported_steps.pop(step): 1})
-        await super().round()
+        await super().run_round()
         if self.random.random() < 0.5:
             await deliver_releases(self.chain.wms, self.database)
             await self.check_releases()
@@ -170,8 +170,8 @@ class RandomReleases(RandomEvents):
     async def check_releases(self) -> None:
         """Check that a finished job has read each released file."""
         for step, before in (("b", "a"), ("c", "b")):
-            written = self.chain.steps[before].main_output.dat_out_uid
-            page = await self.chain.dms.list_files(written, released=True)
+            output_uid = self.chain.steps[before].main_output.dat_out_uid
+            page = await self.chain.dms.list_files(output_uid, released=True)
             released_seqs = {file.seq for file in page.files if file.released}
             assert released_seqs <= await list_read_files(self.chain, step)
 
@@ -198,8 +198,8 @@ async def test_no_needed_file_is_released_under_any_order_of_events(
 ) -> None:
     """Invariant 4: files stay until their jobs have finished, and the jobs are the same."""
     await chain.create_tasks(tmp_path, files=12, backoff=0.0, retry=100)
-    for step, how in SHAPES.get(shape, {}).items():
-        make_gathering_step(chain, step, how)
+    for step, fields in SHAPES.get(shape, {}).items():
+        make_gathering_step(chain, step, fields)
     await run_until_over(RandomReleases, chain, other_wms, seed, catalogue=catalogue)
     for step in "abc":
         jobs = len(await chain.job_seqs(step))

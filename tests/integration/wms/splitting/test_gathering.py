@@ -71,14 +71,14 @@ async def test_group_is_ready_when_its_files_exist(chain: ChainOfSteps, tmp_path
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("how", GROUPING_FIELDS)
+@pytest.mark.parametrize("grouping", GROUPING_FIELDS)
 async def test_dataflow_makes_the_same_jobs_as_the_whole_data_set(
-    chain: ChainOfSteps, tmp_path: Path, how: str, seed: int
+    chain: ChainOfSteps, tmp_path: Path, grouping: str, seed: int
 ) -> None:
     """Invariant 8: jobs end in any order, and some give no file."""
     random = Random(seed)
     await chain.create_tasks(tmp_path, files=20, retry=1, boundary=SOME_MAY_FAIL)
-    make_gathering_step(chain, "c", how)
+    make_gathering_step(chain, "c", grouping)
     await chain.send(*random.choice(["abc", "ab", "a"]))
     pilot = await chain.wms.add_pilot()
     while not chain.is_sent("c") or await chain.state("c") is not TaskState.ACTIVE:
@@ -122,7 +122,7 @@ async def test_files_written_before_the_gathering_task_came_are_found(
 async def test_splitter_killed_at_every_page_records_each_entry_once(
     chain: ChainOfSteps, tmp_path: Path
 ) -> None:
-    """Invariant 7: another splitter goes on."""
+    """Invariant 7: another splitter continues."""
     await (await chain.create_tasks(tmp_path, files=13)).send("a")
     make_gathering_step(chain, "b", "groups")
     pilot = await chain.wms.add_pilot()
@@ -166,8 +166,8 @@ async def test_job_whose_group_was_made_without_it_cannot_be_retried(
     await chain.wms.finish(pilot, *(await chain.wms.lease(pilot, 2)))
     assert await chain.job_seqs("c") == []
     assert (await retry_job(chain.wms.context, jobs[1].id)).state is JobState.READY
-    [again] = await chain.wms.lease(pilot)
-    await chain.wms.fail(pilot, again)
+    [retried_job] = await chain.wms.lease(pilot)
+    await chain.wms.fail(pilot, retried_job)
     await chain.wms.finish(pilot, jobs[3])
     await chain.wms.finish(pilot, *(await chain.wms.lease(pilot)))
     assert await chain.ready_seqs("c") == [0]

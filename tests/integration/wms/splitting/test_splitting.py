@@ -72,7 +72,7 @@ async def test_merge_groups_are_the_same_after_a_kill_at_every_page(
 async def test_map_killed_at_every_page_makes_no_duplicate_jobs(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """Invariant 7: another splitter goes on."""
+    """Invariant 7: another splitter continues."""
     uid = await make_dataset(dms, tmp_path, files=25)
     task = await accept_new_task(wms, make_task(dat_in_uid=uid))
     for _ in range(7):
@@ -80,7 +80,7 @@ async def test_map_killed_at_every_page_makes_no_duplicate_jobs(
             await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=1), page=3)
         await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
     assert 0 < (await wms.status(task)).total < 25
-    assert len(await wms.lease(await wms.add_pilot(), 5)) == 5  # jobs run while splitting goes on
+    assert len(await wms.lease(await wms.add_pilot(), 5)) == 5  # The jobs run during the splitting.
     await split_waiting_tasks(wms.context, dms, page=3)
     assert [seq for seq, _ in await list_jobs(wms, task)] == list(range(25))
 

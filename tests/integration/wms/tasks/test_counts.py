@@ -222,8 +222,8 @@ async def test_lost_pilot_is_listed_until_it_is_acknowledged_or_started_again(
     await expire_pilots(wms, days=2)
     assert len(await list_attention(wms)) == 3, "a lost pilot without an acknowledgement is missing"
     await acknowledge_pilot(wms.context, first, ANN)
-    again = next(pilot for pilot in await list_attention(wms) if pilot.uid == second)
-    body = again.model_dump(include={"name", "host", "slots", "resources"}) | {
+    listed_again = next(pilot for pilot in await list_attention(wms) if pilot.uid == second)
+    body = listed_again.model_dump(include={"name", "host", "slots", "resources"}) | {
         "uid": uuid4(),
         "version": "1",
     }

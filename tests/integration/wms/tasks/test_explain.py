@@ -137,8 +137,8 @@ async def test_jobs_that_back_off_or_failed_are_explained(wms: WmsFixture) -> No
     assert text.startswith("Backing off for another ")
     assert text.endswith("after attempt 1 of at most 2, which ended with tool_failed: exit code 1.")
     await wms.execute("UPDATE jobs SET not_before = now() WHERE id = $1", first.id)
-    (again,) = await wms.lease(pilot)
-    await wms.fail(pilot, again)
+    (retried_job,) = await wms.lease(pilot)
+    await wms.fail(pilot, retried_job)
     assert (
         await get_job_explanation(wms, first.id)
         == "Failed with attempt 2 of at most 2: tool_failed: exit code 1."

@@ -38,7 +38,7 @@ async def list_pages(wms: WmsFixture, task: Task, *, limit: int, **query: Any) -
 
 @pytest.fixture
 async def mixed_jobs(wms: WmsFixture) -> tuple[Task, UUID]:
-    """40 jobs: 12 finished, 4 failed, 3 ready again, 5 running, 2 leased and 14 never leased."""
+    """Add jobs: 12 finished, 4 failed, 3 ready again, 5 running, 2 leased and 14 never leased."""
     task = await wms.add_task(make_task(retry=1, boundary=Boundary(minimum=0.1)), jobs=40)
     pilot = await wms.add_pilot(name="farm-07")
     jobs = await wms.lease(pilot, 26)

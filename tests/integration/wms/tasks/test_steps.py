@@ -53,7 +53,7 @@ async def test_step_is_ranked_over_all_chains(wms: WmsFixture) -> None:
 
 
 async def test_disabled_step_leases_no_jobs(wms: WmsFixture, other_wms: WmsFixture) -> None:
-    """This holds for all instances. Running jobs finish, and other steps go on."""
+    """This holds for all instances. Running jobs finish, and other steps continue."""
     task, other = (
         await add_step_task(wms, "layout", jobs=3),
         await add_step_task(wms, "export", jobs=1),
@@ -69,9 +69,9 @@ async def test_disabled_step_leases_no_jobs(wms: WmsFixture, other_wms: WmsFixtu
     assert explanation.endswith(
         "(wrong model): none of its jobs is leased (2 ready, 1 of 3 jobs finished)."
     )
-    shown = await get_load(wms, "layout")
-    assert shown.is_disabled
-    assert (shown.waiting, shown.in_flight, shown.timed) == (2, 0, 1)
+    step_load = await get_load(wms, "layout")
+    assert step_load.is_disabled
+    assert (step_load.waiting, step_load.in_flight, step_load.timed) == (2, 0, 1)
     waiting = asyncio.create_task(other_wms.lease(pilot, 2, wait=20.0))
     await set_priority(wms, "layout", 0)
     assert len(await waiting) == 2, "the waiting request did not get the jobs"

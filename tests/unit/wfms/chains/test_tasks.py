@@ -149,8 +149,8 @@ def test_fields_of_a_step_are_copied_to_its_task() -> None:
 def test_depth_of_a_step_is_its_longest_path_from_the_input() -> None:
     first, again = make_step("first"), make_step("again", Source(step="first", port="out"))
     side = StepInput(port="side", source=Source(step="again", port="out"), mode=InputMode.ALL)
-    both = make_step("both", Source(step="first", port="out"), sides=[side])
-    chain_plan = make_plan(both, again, first, outputs=[("both", "out")])
+    step_with_both = make_step("both", Source(step="first", port="out"), sides=[side])
+    chain_plan = make_plan(step_with_both, again, first, outputs=[("both", "out")])
     assert [chain_plan.depth(name) for name in ("first", "again", "both")] == [0, 1, 2]
 
 
