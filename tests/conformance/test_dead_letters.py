@@ -42,10 +42,10 @@ async def test_reason_of_a_dead_letter_is_stored_shortened_and_escaped(
             second_delivery = await receiver.next()
             assert (second_delivery.message_id, second_delivery.attempt) == (delivery.message_id, 2)
             await second_delivery.reject(reason)
-    long, unusual_reason = await transport.dead_letters("work", limit=2)
+    long, unusual_letter = await transport.dead_letters("work", limit=2)
     assert long.reason == "x" * 1999 + "…"
     assert (
-        unusual_reason.reason
+        unusual_letter.reason
         == "no\N{REPLACEMENT CHARACTER}thing \N{REPLACEMENT CHARACTER}[31m red\nnew line"
     )
 

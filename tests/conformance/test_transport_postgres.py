@@ -55,9 +55,9 @@ async def test_expired_lease_frees_the_message(
         start_transport(database_url, TOPOLOGY) as other,
     ):
         await one.send(make_messages("kept"))
-        with monkeypatch.context() as pending_deliveries:
-            pending_deliveries.setattr(postgres_consumer, "LEASE", 0.3)
-            pending_deliveries.setattr(postgres_consumer.PostgresConsumer, "_renew", ignore_renewal)
+        with monkeypatch.context() as patch:
+            patch.setattr(postgres_consumer, "LEASE", 0.3)
+            patch.setattr(postgres_consumer.PostgresConsumer, "_renew", ignore_renewal)
             stuck = start_receiver(one, prefetch=1)
             late = await (await stuck.__aenter__()).next()
         # From here on leases are long and renewed, so that only the silent consumer's lease

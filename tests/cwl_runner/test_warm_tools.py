@@ -150,8 +150,8 @@ def test_tool_declares_itself_warm_and_a_step_turns_it_off(
         document = write_document(tmp_path, f"{number}.cwl", make_workflow(declared_tool, **step))
         status, output_texts, stderr = run_with_sluice(url, tmp_path / f"{number}", document, order)
         assert status == 0, stderr
-        cold_tool = sum(text.split()[2] == "1" for text in output_texts)
-        assert cold_tool <= max_jobs if max_jobs == SLOTS else cold_tool == max_jobs
+        new_process_count = sum(text.split()[2] == "1" for text in output_texts)
+        assert new_process_count <= max_jobs if max_jobs == SLOTS else new_process_count == max_jobs
 
 
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {

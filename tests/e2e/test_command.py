@@ -67,8 +67,8 @@ def test_discarded_chain_leaves_no_files(system: LiveSystem, tmp_path: Path) -> 
     [chain] = [chain for chain in chains if chain["template"] == "thrown-away"]
     folders = {one["uid"]: _dataset(system, one["uid"]) for one in chain["datasets"]}
     [output] = [one for one in folders.values() if one["type"] == "output"]
-    folder_names = [path for path in system.storage_files("output") if output["name"] in str(path)]
-    assert folder_names, "the output is on its storage"
+    output_paths = [path for path in system.storage_files("output") if output["name"] in str(path)]
+    assert output_paths, "the output is on its storage"
     assert (
         "deleted now"
         in sluice("chain", "discard", chain["uid"], "--yes", "--url", system.url).stdout
@@ -83,21 +83,21 @@ def test_discarded_chain_leaves_no_files(system: LiveSystem, tmp_path: Path) -> 
             lambda: asyncio.to_thread(is_deleted), what="all data sets of the chain are deleted"
         )
     )
-    assert [path for path in folder_names if path.exists()] == []
+    assert [path for path in output_paths if path.exists()] == []
 
 
 def test_results_are_downloaded_again_and_not_overwritten_without_force(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     workflow, texts = write_workflow(tmp_path / "again.cwl"), write_texts(tmp_path / "in", "a", "b")
-    answer, first, again = ["--url", system.url], tmp_path / "first", tmp_path / "again"
-    sluice("run", str(workflow), "-i", *texts, "-o", str(first), *answer)
+    url_options, first, again = ["--url", system.url], tmp_path / "first", tmp_path / "again"
+    sluice("run", str(workflow), "-i", *texts, "-o", str(first), *url_options)
     [chain] = [
         one
-        for one in json.loads(sluice("chain", "list", "--json", *answer).stdout)
+        for one in json.loads(sluice("chain", "list", "--json", *url_options).stdout)
         if one["template"] == "again"
     ]
-    get = ["chain", "get", chain["uid"], "--out", str(again), *answer]
+    get = ["chain", "get", chain["uid"], "--out", str(again), *url_options]
     assert str(again / "joined.txt") in sluice(*get).stdout
     assert {path.name: path.read_text() for path in again.iterdir()} == {
         path.name: path.read_text() for path in first.iterdir()
@@ -113,10 +113,10 @@ def test_results_are_downloaded_again_and_not_overwritten_without_force(
     assert (again / "joined.txt").read_text() == "A!\nB!\n"
     uids = {one["uid"]: one for one in chain["datasets"]}
     output = next(uid for uid, one in uids.items() if one["port"] == "joined")
-    sluice("dataset", "get", output, "--out", str(tmp_path / "set"), *answer)
+    sluice("dataset", "get", output, "--out", str(tmp_path / "set"), *url_options)
     assert (tmp_path / "set" / "joined.txt").read_text() == "A!\nB!\n"
     assert json.loads((tmp_path / "set" / "manifest.json").read_text())["dataset"]["uid"] == output
-    assert "finished" in sluice("chain", "watch", chain["uid"], *answer).stderr
+    assert "finished" in sluice("chain", "watch", chain["uid"], *url_options).stderr
 
 
 def test_command_without_a_system_tells_how_to_start_one(tmp_path: Path) -> None:
@@ -136,9 +136,9 @@ def test_system_is_started_used_and_stopped_by_commands(tmp_path: Path) -> None:
 def check_up_run_down(folder: Path, tmp_path: Path) -> None:
     home = ["--home", str(folder)]
     workflow, texts = write_workflow(tmp_path / "shout.cwl"), write_texts(tmp_path / "in", "x")
-    (own_options := tmp_path / "my data").mkdir()
-    sluice("up", "--detach", "--port", "0", "--storage-root", str(own_options), *home)
-    sluice("storage", "add", "archive", "input", f"file://{own_options}", "--read-only", *home)
+    (data_folder := tmp_path / "my data").mkdir()
+    sluice("up", "--detach", "--port", "0", "--storage-root", str(data_folder), *home)
+    sluice("storage", "add", "archive", "input", f"file://{data_folder}", "--read-only", *home)
     assert (
         "--storage-root"
         in sluice("storage", "add", "other", "input", f"file://{tmp_path}/in", *home, code=1).stderr

@@ -129,6 +129,6 @@ async def _await_settled(
     assert lease_times or end_signal is signal.SIGKILL, "some jobs must get another lease"
     last = max(lease_times, default=0.0)
     print(
-        f"leases of {LEASE:.0f} s, {end_signal.name}: {len(lease_times)} jobs moved within {last:.1f} s,"
-        f" {len(reported)} reported"
+        f"leases of {LEASE:.0f} s, {end_signal.name}: {len(lease_times)} jobs moved within"
+        f" {last:.1f} s, {len(reported)} reported"
     )

@@ -254,16 +254,16 @@ def test_pilot_with_a_known_key_cannot_be_registered_by_another_caller(
     guarded_system: LiveSystem,
 ) -> None:
     """An old proof is not valid either."""
-    pilot_token, key = uuid4(), PilotKey.new()
+    own_pilot, key = uuid4(), PilotKey.new()
     now = time.time()
-    assert _request_registration(guarded_system, pilot_token, key.proof(now)).status_code == 200
+    assert _request_registration(guarded_system, own_pilot, key.proof(now)).status_code == 200
 
-    refused = _request_registration(guarded_system, pilot_token, PilotKey.new().proof(now))
+    refused = _request_registration(guarded_system, own_pilot, PilotKey.new().proof(now))
     assert (refused.status_code, PILOT_TOKEN_HEADER in refused.headers) == (403, False)
     assert "the request was not signed with this key" in refused.text
     for proof in ("", key.proof(now - 3600), key.proof(now)[:-4], "none"):
-        assert _request_registration(guarded_system, pilot_token, proof).status_code == 401
-    assert _request_registration(guarded_system, pilot_token, key.proof(now)).status_code == 200
+        assert _request_registration(guarded_system, own_pilot, proof).status_code == 401
+    assert _request_registration(guarded_system, own_pilot, key.proof(now)).status_code == 200
 
 
 _REPORT = {
@@ -283,8 +283,8 @@ PILOT_ACTIONS: dict[str, tuple[str, str, dict[str, Any] | None]] = {
 
 @pytest.mark.parametrize("action", PILOT_ACTIONS)
 def test_pilot_can_make_requests_only_for_itself(guarded_system: LiveSystem, action: str) -> None:
-    pilot_token, other = uuid4(), uuid4()
-    token = _register_pilot(guarded_system, pilot_token)
+    own_pilot, other = uuid4(), uuid4()
+    token = _register_pilot(guarded_system, own_pilot)
     _register_pilot(guarded_system, other)
     method, path, body = PILOT_ACTIONS[action]
 
@@ -296,12 +296,12 @@ def test_pilot_can_make_requests_only_for_itself(guarded_system: LiveSystem, act
             headers={"authorization": f"Bearer {credential}"},
         ).status_code
 
-    assert ask(pilot_token, token) in {200, 204}
+    assert ask(own_pilot, token) in {200, 204}
     assert ask(other, token) == 403
-    assert ask(pilot_token, (guarded_system.home / "pilot-token").read_text()) == 403, (
+    assert ask(own_pilot, (guarded_system.home / "pilot-token").read_text()) == 403, (
         "the token of pilots is for registrations only"
     )
-    assert ask(pilot_token, token_for(guarded_system.url) or "") == 403, "a person is no pilot"
+    assert ask(own_pilot, token_for(guarded_system.url) or "") == 403, "a person is no pilot"
 
 
 #: The attempts of another user: each readable file is sent as a token.

@@ -39,12 +39,14 @@ def test_folder_around_the_data_of_another_group_cannot_be_registered(
         each["url"] for each in read_json(other_member.ask("GET", "/api/v1/storages"))
         if each["type"] == "input"
     )  # fmt: skip
-    root_url = read_json(other_member.ask("POST", path, json={"name": "his-storage", "url": root}))
+    root_dataset = read_json(
+        other_member.ask("POST", path, json={"name": "his-storage", "url": root})
+    )
     create_dataset(objects.owner, group_system, f"{MARK}-below-his", {"kind": "x"})
     file = f"/api/v1/datasets/{objects.dataset}/files/{objects.file}/content"
     assert MARK in objects.owner.ask("GET", file).text
     assert other_member.ask("GET", file).status_code == 404
-    assert read_json(other_member.ask("GET", f"{path}/{root_url['uid']}/files"))["files"] == []
+    assert read_json(other_member.ask("GET", f"{path}/{root_dataset['uid']}/files"))["files"] == []
     read_json(
         objects.owner.ask("POST", path, json={"name": f"{MARK}-deep", "url": f"{root}/around/it/x"})
     )

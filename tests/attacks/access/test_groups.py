@@ -169,12 +169,12 @@ def test_objects_of_the_group_look_missing_to_a_stranger(
     objects: GroupObjects, outsider: Member
 ) -> None:
     """Each route that names an object gives the same status and the same text."""
-    differences, requested_parts = [], 0
+    differences, request_count = [], 0
     for row in ROWS:
         address = objects.fill_address(row)
         if address is None:
             continue
-        requested_parts += 1
+        request_count += 1
         body: dict[str, Any] = {} if row.method == "GET" else {"json": _get_valid_body(row)}
         hidden, nothing = (
             outsider.ask(row.method, each, **body)
@@ -184,7 +184,7 @@ def test_objects_of_the_group_look_missing_to_a_stranger(
         if hidden.status_code != nothing.status_code or words[0] != words[1]:
             differences.append((row.method, address, hidden.status_code, hidden.text[:200]))
     assert differences == []
-    assert requested_parts > 80
+    assert request_count > 80
 
 
 def test_human_tasks_of_the_group_look_missing_to_a_stranger(

@@ -104,8 +104,10 @@ def _find_row(address: str) -> Row | None:
 
 def _may_use(row: Row, person: Person) -> bool:
     own = "submitter:own" in row.who and person.name != "anna"
-    viewer = Row(row.service, row.method, row.address, row.who - {"submitter:own"}) if own else row
-    return viewer.lets(person.role)
+    allowed_row = (
+        Row(row.service, row.method, row.address, row.who - {"submitter:own"}) if own else row
+    )
+    return allowed_row.lets(person.role)
 
 
 @pytest.mark.parametrize("viewer", PEOPLE)

@@ -84,8 +84,10 @@ def _list_operation_parameters() -> list[Any]:
 def test_answers_conform_to_the_openapi_document(
     documented_system: DocumentedSystem, operation: str, data: st.DataObject
 ) -> None:
-    service, conforms = OPERATIONS[operation]
-    case = data.draw(conforms.as_strategy(generation_mode=data.draw(st.sampled_from(MODES))))
+    service, declared_operation = OPERATIONS[operation]
+    case = data.draw(
+        declared_operation.as_strategy(generation_mode=data.draw(st.sampled_from(MODES)))
+    )
     if data.draw(st.integers(0, 3)):
         _insert_known_names(case, documented_system.known_values, data)
     request = _build_request(case, service)

@@ -73,8 +73,8 @@ async def collect_statuses_of_slow_requests(
         meanwhile: Who is answered while they wait.
     """
     lock = await asyncpg.connect(operator.database_url)
-    blocked_requests = lock.transaction()
-    await blocked_requests.start()
+    transaction = lock.transaction()
+    await transaction.start()
     await lock.execute("LOCK TABLE templates")
 
     async def count_waiting_requests() -> int:
@@ -98,6 +98,6 @@ async def collect_statuses_of_slow_requests(
         assert await count_waiting_requests() == at_once
         assert not any(request.done() for request in requests)
     finally:
-        await blocked_requests.rollback()
+        await transaction.rollback()
         await lock.close()
     return {answer.status_code for answer in await asyncio.gather(*requests)}

@@ -144,18 +144,21 @@ def _send_requests(
     def send(caller: str, plain_request: HostileRequest) -> httpx.Response:
         return scene.system.send_request(caller, service, plain_request.request(service))
 
-    sent_count = make_plain_requests(operation, scene.known_values, 5)
-    is_allowed = next(
+    tried_requests = make_plain_requests(operation, scene.known_values, 5)
+    allowed_caller = next(
         (
             one
             for one in CALLERS_BY_PERMISSIONS
-            if send(one, sent_count[0]).status_code not in {401, 403}
+            if send(one, tried_requests[0]).status_code not in {401, 403}
         ),
         "admin",
     )
-    plain = next((each for each in sent_count if send(is_allowed, each).is_success), sent_count[0])
+    plain = next(
+        (each for each in tried_requests if send(allowed_caller, each).is_success),
+        tried_requests[0],
+    )
     for request in make_requests(operation, plain):
-        yield request, send(is_allowed, request)
+        yield request, send(allowed_caller, request)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ MAX_MEBIBYTES = 350
 #: libraries. Prints the findings and the memory of each.
 CHECK_PROGRAM = """
 import json, os, resource, sys
-from tests.attacks.requests.large_uploads import REFUSED, TAKEN, steps_in_a_row
+from tests.attacks.requests.large_uploads import ACCEPTED_UPLOADS, REFUSED_UPLOADS, make_step_chain
 from tests.unit.cwl.errors.accepted_uploads import carry_through
 from sluice.cwl import compile_upload, take_files
 
@@ -28,7 +28,8 @@ def peak():
 
 def carry(kind, case):
     before = peak()
-    files = (REFUSED[case][0] if kind == "refused" else TAKEN[case])()
+    make = REFUSED_UPLOADS[case][0] if kind == "refused" else ACCEPTED_UPLOADS[case]
+    files = make()
     main = None if case == "values in all files" else "w.cwl"
     plan = carry_through(files, main)
     found = {"steps": None if plan is None else len(plan.steps), "grown": peak() - before}
@@ -37,7 +38,7 @@ def carry(kind, case):
         found["messages"] = [error.message for error in errors]
     print(json.dumps(found), flush=True)
 
-carry_through(steps_in_a_row(2), "w.cwl")  # imports the libraries
+carry_through(make_step_chain(2), "w.cwl")  # imports the libraries
 for line in sys.stdin:
     child = os.fork()
     if not child:

@@ -241,8 +241,8 @@ def test_logs_show_the_name_in_place_of_the_secret(secret_system: SecretSystem) 
 
 def test_only_the_tool_has_the_secret_while_it_runs(secret_system: SecretSystem) -> None:
     system = secret_system.system
-    with ThreadPoolExecutor(1) as excluded_processes:
-        run: Future[str] = excluded_processes.submit(
+    with ThreadPoolExecutor(1) as executor:
+        run: Future[str] = executor.submit(
             secret_system.run, more=f"{shlex.join(WAITING)} || :", name="places-held"
         )
         try:

@@ -69,10 +69,10 @@ def isolated_jobs(request: pytest.FixtureRequest, isolation: str) -> WarmJobs:
 def test_next_job_of_a_warm_worker_finds_no_files_of_the_previous_job(
     isolated_jobs: WarmJobs, leaving_code: str, searching_code: str
 ) -> None:
-    job_inputs = isolated_jobs.task(warm=Warm(kind=leaving_code))
-    read_output(isolated_jobs.run(job_inputs, leaving_code))
+    warm_task = isolated_jobs.task(warm=Warm(kind=leaving_code))
+    read_output(isolated_jobs.run(warm_task, leaving_code))
     assert (
-        isolated_jobs.run_and_read(job_inputs, f"print({searching_code}, len(served))") == "False 2"
+        isolated_jobs.run_and_read(warm_task, f"print({searching_code}, len(served))") == "False 2"
     )
 
 
@@ -90,9 +90,9 @@ def test_next_job_in_a_sandbox_finds_no_files_of_the_previous_job(
     jobs: WarmJobs, leaving_code: str, searching_code: str
 ) -> None:
     """What the node does not allow, such as an extended attribute, counts as not left."""
-    job_inputs = jobs.task()
-    read_output(jobs.run(job_inputs, f"try: {leaving_code}\nexcept OSError as error: print(error)"))
-    assert jobs.run_and_read(job_inputs, f"print({searching_code})") == "False"
+    warm_task = jobs.task()
+    read_output(jobs.run(warm_task, f"try: {leaving_code}\nexcept OSError as error: print(error)"))
+    assert jobs.run_and_read(warm_task, f"print({searching_code})") == "False"
 
 
 @BOTH_ISOLATIONS
@@ -123,19 +123,19 @@ def test_warm_worker_cannot_change_stored_outputs(
     file: dict[str, Any] = {
         "outputs": {"o": {"type": "File", "outputBinding": {"glob": "out.txt"}}}
     }
-    job_inputs = jobs.task() if "dup" in keeps else jobs.task(stdout="said.txt", **file)
-    first = jobs.run(job_inputs, keeps)
+    warm_task = jobs.task() if "dup" in keeps else jobs.task(stdout="said.txt", **file)
+    first = jobs.run(warm_task, keeps)
     output = Path(first.outputs[0].url.removeprefix("file://"))
     before = output.read_bytes()
     assert before.startswith(b"good")
-    second = jobs.run(job_inputs, f"{writes}; open('out.txt', 'w').write('x')")
+    second = jobs.run(warm_task, f"{writes}; open('out.txt', 'w').write('x')")
     assert second.outcome is AttemptOutcome.FINISHED, second.message
     assert output.read_bytes() == before
 
 
 def test_warm_worker_ends_before_inputs_of_another_kind_are_staged(jobs: WarmJobs) -> None:
     """A thread of the worker watches the input folder all the time."""
-    job_inputs = jobs.task()
+    warm_task = jobs.task()
     watches = (
         "import threading\n"
         "folder = os.path.dirname(path)\n"
@@ -145,28 +145,28 @@ def test_warm_worker_ends_before_inputs_of_another_kind_are_staged(jobs: WarmJob
         "        if found: os.environ['SEEN'] = str(found)\n"
         "threading.Thread(target=watch, daemon=True).start()\n"
     )
-    read_output(jobs.run(job_inputs, watches))
+    read_output(jobs.run(warm_task, watches))
     read_output(jobs.run(task(jobs.root, tool(["true"])), "another's"))
-    assert jobs.run_and_read(job_inputs) == "1", "the worker is another process"
+    assert jobs.run_and_read(warm_task) == "1", "the worker is another process"
 
 
 def test_warm_worker_sees_no_files_of_the_node(jobs: WarmJobs, tmp_path: Path) -> None:
     (tmp_path / "hush").write_text("hush")
-    job_inputs = jobs.task()
+    warm_task = jobs.task()
     for path in (tmp_path / "hush", jobs.runner.run.journals, tmp_path / "in"):
         assert path.exists()
-        assert jobs.run_and_read(job_inputs, f"print(os.path.exists({str(path)!r}))") == "False"
+        assert jobs.run_and_read(warm_task, f"print(os.path.exists({str(path)!r}))") == "False"
 
 
 def test_late_answer_is_not_used_for_the_next_job(jobs: WarmJobs) -> None:
     """The late answer has no request number, which workers may leave out."""
     late = 'threading.Timer(0.3, lambda: print(\'{"output": "late"}\', flush=True)).start()'
-    job_inputs = make_raw_task(
+    warm_task = make_raw_task(
         jobs,
         f"import threading\nif requests == 1: answer(output='first'); {late}\nelse: time.sleep(99)",
     )
-    assert jobs.run_and_read(job_inputs) == "first"
-    error, message = get_error(jobs.run(job_inputs))
+    assert jobs.run_and_read(warm_task) == "first"
+    error, message = get_error(jobs.run(warm_task))
     assert error is ErrorClass.TOOL_FAILED
     assert "answered a request without its number instead of request 2" in message
 
@@ -174,9 +174,9 @@ def test_late_answer_is_not_used_for_the_next_job(jobs: WarmJobs) -> None:
 @pytest.mark.parametrize("end", ["", "\\n"])
 def test_too_long_answer_fails_the_job(jobs: WarmJobs, end: str) -> None:
     """The pilot would read it outside of the limits of the tool."""
-    job_inputs = make_raw_task(
+    warm_task = make_raw_task(
         jobs, f"os.write(1, b'[],' * (2 << 20)); os.write(1, b'{end}'); time.sleep(99)"
     )
-    error, message = get_error(jobs.run(job_inputs))
+    error, message = get_error(jobs.run(warm_task))
     assert error is ErrorClass.TOOL_FAILED
     assert "wrote more than 4 MiB without an answer" in message

@@ -72,9 +72,9 @@ async def test_only_failed_chains_can_be_acknowledged(wfms: WfmsFixture) -> None
         await wfms.chains.acknowledge_chain(running.uid, ANN)
     with pytest.raises(NotFound):
         await wfms.chains.acknowledge_chain(uuid4(), ANN)
-    for unknown_uid in (" ", "a\x00b", "x" * 101):
+    for invalid_name in (" ", "a\x00b", "x" * 101):
         answer = await wfms.client("wfms.chains").post(
-            f"/api/v1/chains/{running.uid}/acknowledge", json={"by": unknown_uid}
+            f"/api/v1/chains/{running.uid}/acknowledge", json={"by": invalid_name}
         )
         assert answer.status_code == 422
 
@@ -98,11 +98,11 @@ async def test_chain_with_a_blocked_step_needs_attention_until_the_step_continue
     wfms: WfmsFixture,
 ) -> None:
     chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(ONE))
-    reason = "UPDATE steps SET reason = $2 WHERE chain_uid = $1 RETURNING 1"
+    statement = "UPDATE steps SET reason = $2 WHERE chain_uid = $1 RETURNING 1"
     assert await list_needing_attention(wfms) == []
-    await wfms.fetch_rows("wfms.chains", reason, chain.uid, "there is no storage for it")
+    await wfms.fetch_rows("wfms.chains", statement, chain.uid, "there is no storage for it")
     assert [needing.uid for needing in await list_needing_attention(wfms)] == [chain.uid]
-    await wfms.fetch_rows("wfms.chains", reason, chain.uid, "")
+    await wfms.fetch_rows("wfms.chains", statement, chain.uid, "")
     assert await list_needing_attention(wfms) == []
 
 
@@ -233,8 +233,8 @@ async def test_owner_and_metadata_filters_can_use_an_index(
 ) -> None:
     async with wfms.databases["wfms.chains"].transaction() as transaction:
         # All plans of an empty table cost the same, so that other plans must be disabled.
-        for plan in ("seqscan", "indexscan"):
-            await transaction.connection.execute(f"SET LOCAL enable_{plan} = off")
+        for scan_kind in ("seqscan", "indexscan"):
+            await transaction.connection.execute(f"SET LOCAL enable_{scan_kind} = off")
         text = await transaction.connection.fetchval(
             f"EXPLAIN (FORMAT JSON) {query.statement}",
             None,
@@ -264,9 +264,9 @@ async def test_tasks_are_listed_in_pages(wfms: WfmsFixture) -> None:
         if after is None:
             break
     assert tasks == all_tasks
-    own_page = all_tasks[0].chain_uid
-    of_one = await wfms.chains.list_tasks(chain=own_page)
-    assert {task.chain_uid for task in of_one.tasks} == {own_page}
+    chain_uid = all_tasks[0].chain_uid
+    of_one = await wfms.chains.list_tasks(chain=chain_uid)
+    assert {task.chain_uid for task in of_one.tasks} == {chain_uid}
     ended = await wfms.chains.list_tasks(limit=3, state=StepState.FINISHED)
     more = await wfms.chains.list_tasks(limit=100, state=StepState.FINISHED, after=ended.after)
     assert [task.task_uid for task in [*ended.tasks, *more.tasks]] == [

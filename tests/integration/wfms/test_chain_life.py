@@ -71,14 +71,14 @@ async def test_uploads_are_polled_in_one_request_and_a_missing_one_blocks_no_oth
         ):
             await loop()
     await wfms.deliver_messages()
-    lost_dataset = Watch(
+    lost_watch = Watch(
         kind=WatchKind.UPLOAD,
         uid=uuid4(),
         chain_uid=uuid4(),
         dat_in_uid=uuid4(),
         dat_out_uid=uuid4(),
     )
-    await wfms.watcher.watch(lost_dataset)
+    await wfms.watcher.watch(lost_watch)
     await wfms.upload_all()
     wfms.http["dms"].requests.clear()
     await wfms.follow_watches()
@@ -91,7 +91,7 @@ async def test_uploads_are_polled_in_one_request_and_a_missing_one_blocks_no_oth
         for row in await wfms.fetch_rows(
             "wfms.watcher", "SELECT uid FROM watches WHERE NOT reported"
         )
-    ] == [lost_dataset.uid]
+    ] == [lost_watch.uid]
 
 
 async def test_invariant_1_one_chain_per_data_set_template_version_and_parameters(
@@ -176,13 +176,13 @@ async def test_requirements_of_a_template_are_checked_for_a_new_chain(
         "requires parameter cut from -∞ to 5, which is 9",
     ]
     assert (await wfms.chains.list_chains()).chains == []
-    fewer_findings = template.model_copy(
+    smaller_template = template.model_copy(
         update={
             "plan": template.plan.model_copy(update={"require": Require(files=Equals(value=1))})
         }
     )
     assert (
-        await wfms.create_chain(await wfms.create_input("b"), fewer_findings)
+        await wfms.create_chain(await wfms.create_input("b"), smaller_template)
     ).state is ChainState.IN_PROGRESS
 
 
@@ -241,17 +241,17 @@ async def test_tasks_beside_a_failed_task_are_canceled_with_the_reason_of_the_ch
     await wfms.deliver_messages()
     tasks = (await wfms.chains.list_tasks(chain=chain.uid)).tasks
     [failing_task] = [task.task_uid for task in tasks if task.step == "wrong"]
-    long_task = f"no: {'x' * 5_000}"
-    await wfms.end_task(failing_task, TaskState.FAILED, failed=3, reason=long_task)
+    long_reason = f"no: {'x' * 5_000}"
+    await wfms.end_task(failing_task, TaskState.FAILED, failed=3, reason=long_reason)
     await wfms.follow_watches()
     await wfms.stop_tasks()
     await wfms.follow_watches()
-    reason = f"step wrong failed: {long_task}"
+    reason = f"step wrong failed: {long_reason}"
     chain = await wfms.get_chain(chain.uid)
     assert (chain.state, chain.reason) == (ChainState.FAILED, reason)
     assert {step.name: step.reason for step in chain.steps} == {
         "slow": reason[:4_000],
-        "wrong": long_task,
+        "wrong": long_reason,
     }
 
 

@@ -101,19 +101,19 @@ async def test_failure_does_not_count_while_the_other_attempt_runs(
     pair: AttemptPair, number: int
 ) -> None:
     wms = pair.wms
-    own_attempt = [(pair.slow, pair.first), (pair.quick, pair.second)]
-    (loser, lost_job), (other, is_running) = own_attempt if number == 1 else own_attempt[::-1]
+    both_attempts = [(pair.slow, pair.first), (pair.quick, pair.second)]
+    (loser, lost_job), (other, running_job) = both_attempts if number == 1 else both_attempts[::-1]
     assert await wms.fail(loser, lost_job, error=ErrorClass.TOOL_REFUSED) == [ReportAnswer.ACCEPTED]
     status = await wms.status(pair.task)
     assert (status.running, status.failed, status.failed_attempts) == (1, 0, 0)
-    assert await pair.commands(other, is_running) == []
-    assert await wms.start_duplicate(loser, is_running) is None, (
+    assert await pair.commands(other, running_job) == []
+    assert await wms.start_duplicate(loser, running_job) is None, (
         "the duplicate went to the pilot on which the job failed"
     )
-    assert await wms.finish(other, is_running) == [ReportAnswer.ACCEPTED]
+    assert await wms.finish(other, running_job) == [ReportAnswer.ACCEPTED]
     assert {(attempt, outcome) for attempt, _, outcome in await pair.attempts()} == {
         (lost_job.attempt, AttemptOutcome.FAILED),
-        (is_running.attempt, AttemptOutcome.FINISHED),
+        (running_job.attempt, AttemptOutcome.FINISHED),
     }
 
 

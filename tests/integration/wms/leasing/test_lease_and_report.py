@@ -117,8 +117,8 @@ async def test_reports_on_attempts_of_other_pilots_and_unknown_attempts_are_stal
     pilot, other = await wms.add_pilot(), await wms.add_pilot()
     (job,) = await wms.lease(pilot)
     assert await wms.finish(other, job) == [ReportAnswer.STALE]
-    unknown_token = [wms.make_report(job, attempt=2), wms.make_report(job, id=10_000)]
-    assert await wms.report(pilot, *unknown_token) == [ReportAnswer.STALE] * 2
+    unknown_reports = [wms.make_report(job, attempt=2), wms.make_report(job, id=10_000)]
+    assert await wms.report(pilot, *unknown_reports) == [ReportAnswer.STALE] * 2
     assert (await wms.status(task)).leased == 1
     assert (await wms.sent_messages()).messages == []
     with pytest.raises(NotFound):
@@ -150,12 +150,12 @@ async def test_pilot_that_lost_its_report_is_told_that_the_report_was_accepted(
     """Invariant 4: the pilot must not delete outputs that are in the catalogue."""
     task = await wms.add_task(make_task(), jobs=2)
     pilot, other = await wms.add_pilot(), await wms.add_pilot()
-    accepted, reassigned_job = await wms.lease(pilot, 2)
+    accepted_job, reassigned_job = await wms.lease(pilot, 2)
     await wms.backdate_leases(reassigned_job)
     await wms.expire_leases()
-    assert await wms.finish(pilot, accepted) == [ReportAnswer.ACCEPTED]
+    assert await wms.finish(pilot, accepted_job) == [ReportAnswer.ACCEPTED]
     lost_reports = [
-        build_lost_pilot_report(job.id, job.attempt, NOW) for job in (accepted, reassigned_job)
+        build_lost_pilot_report(job.id, job.attempt, NOW) for job in (accepted_job, reassigned_job)
     ]
     assert await wms.report(pilot, *lost_reports) == [ReportAnswer.ALREADY, ReportAnswer.STALE]
     assert await wms.report(other, lost_reports[0]) == [ReportAnswer.STALE]

@@ -75,11 +75,11 @@ async def test_concurrent_leases_by_two_instances_do_not_exceed_the_limit(
 ) -> None:
     await set_licence_limit(wms, 5)
     await add_licence_task(wms, jobs=100)
-    requests = [await wms.add_pilot(name=f"p{number}") for number in range(6)]
+    asking_pilots = [await wms.add_pilot(name=f"p{number}") for number in range(6)]
     leases = await asyncio.gather(
         *(
             request_jobs((wms, other_wms)[number % 2], pilot, 2)
-            for number, pilot in enumerate(requests)
+            for number, pilot in enumerate(asking_pilots)
         )
     )
     assert sum(map(len, leases)) == 5
@@ -324,8 +324,8 @@ async def test_usage_never_exceeds_the_limit_under_random_events(
     random = Random(seed)
     tasks = [await add_licence_task(wms, 30, need=need) for need in (1, 0.5, 3)]
     instances = (wms, other_wms)
-    requests = [await wms.add_pilot(name=f"p{number}") for number in range(4)]
-    jobs: dict[UUID, list[ClaimedJob]] = {pilot: [] for pilot in requests}
+    asking_pilots = [await wms.add_pilot(name=f"p{number}") for number in range(4)]
+    jobs: dict[UUID, list[ClaimedJob]] = {pilot: [] for pilot in asking_pilots}
     most = 6.0
     await set_licence_limit(wms, most)
     needs = {task.uid: task.needs.named["licence"] for task in tasks}
@@ -340,11 +340,11 @@ async def test_usage_never_exceeds_the_limit_under_random_events(
             jobs[pilot] = [job for job in own if job.task_uid not in ended_tasks]
 
     for _ in range(25):
-        await asyncio.gather(*(run_pilot(pilot) for pilot in random.sample(requests, 3)))
+        await asyncio.gather(*(run_pilot(pilot) for pilot in random.sample(asking_pilots, 3)))
         limit = await get_licence_limit(random.choice(instances))
         assert limit.used <= most
         assert limit.used == sum(needs[job.task_uid] for own in jobs.values() for job in own)
-        pilot = random.choice(requests)
+        pilot = random.choice(asking_pilots)
         ended, jobs[pilot] = jobs[pilot], []
         match random.choice(["finish", "fail", "lose", "give back"]):
             case "finish" if ended:

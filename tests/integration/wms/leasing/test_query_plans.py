@@ -75,8 +75,8 @@ async def test_end_of_a_group_is_found_without_reading_all_jobs(
     )
     if analysed:
         await wms.execute("ANALYZE")
-    earlier_jobs = await explain_query(wms, SELECT_COMPLETE_BELOW, task.uid, 9_989)
+    earlier_plan = await explain_query(wms, SELECT_COMPLETE_BELOW, task.uid, 9_989)
     part = await explain_query(wms, SELECT_FIRST_OPEN, task.uid, 9_989, 10**9)
-    for query_plan in (earlier_jobs, part):
+    for query_plan in (earlier_plan, part):
         assert "Seq Scan" not in list_job_scans(query_plan)
         assert count_buffers(query_plan) < 60

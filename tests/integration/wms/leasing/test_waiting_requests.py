@@ -18,16 +18,16 @@ async def test_instance_is_notified_of_jobs_made_ready_by_another_instance(
     wms: WmsFixture, other_wms: WmsFixture
 ) -> None:
     """The notification comes by LISTEN. The instance itself looks only once an hour."""
-    waiting_wms = WmsContext(
+    patient_context = WmsContext(
         other_wms.database, rules=replace(wms.context.rules, poll_period=3600.0)
     )
-    unnotified = WmsFixture(waiting_wms, tasks=wms.tasks)
+    unnotified_wms = WmsFixture(patient_context, tasks=wms.tasks)
     await wms.add_task(make_task(), jobs=1)
     holder, waiter = await wms.add_pilot(), await wms.add_pilot()
     (job,) = await wms.lease(holder)
-    async with running(ReadyListener(wms.database.url, waiting_wms.signal)):
-        await waiting_wms.signal.wait(0, seconds=10.0)  # it listens now
-        lease = asyncio.create_task(unnotified.lease(waiter, wait=60.0))
+    async with running(ReadyListener(wms.database.url, patient_context.signal)):
+        await patient_context.signal.wait(0, seconds=10.0)  # it listens now
+        lease = asyncio.create_task(unnotified_wms.lease(waiter, wait=60.0))
         async with asyncio.timeout(20):  # its request would look again after 60 s
             while await _is_waiting(lease):
                 await wms.backdate_leases(job)
@@ -89,8 +89,8 @@ async def test_rank_of_a_waiting_task_rises_once_for_all_instances(
         "UPDATE tasks SET created_at = now() - interval '1 hour', ranked_at = now() - interval '1"
         " hour'"
     )
-    update_count = await asyncio.gather(
+    update_counts = await asyncio.gather(
         *(update_ranks(at.context, period=30.0) for at in (wms, other_wms) for _ in range(3))
     )
-    assert sum(update_count) == 1
+    assert sum(update_counts) == 1
     assert abs((await wms.status(task)).rank - 2.6) < 0.01

@@ -79,7 +79,7 @@ async def test_one_pilot_moves_in_a_period_and_only_after_its_unlock_time(
 ) -> None:
     await add_two_stages(watchdog_wms, layout=9, read=90)
     await clear_warm_workers(watchdog_wms)
-    unlocked_pilot = await add_pilot_with_tool(watchdog_wms, "layout", since=datetime.now(UTC))
+    recent_pilot = await add_pilot_with_tool(watchdog_wms, "layout", since=datetime.now(UTC))
     assert await place_pilots(watchdog_wms.context, period=PERIOD) == 0, (
         "the pilot moved before its unlock time"
     )
@@ -87,7 +87,7 @@ async def test_one_pilot_moves_in_a_period_and_only_after_its_unlock_time(
     assert await place_pilots(watchdog_wms.context, period=PERIOD) == 1
     [ordered_pilots] = await list_ordered_pilots(watchdog_wms)
     assert ordered_pilots in others
-    assert ordered_pilots != unlocked_pilot
+    assert ordered_pilots != recent_pilot
     assert await place_pilots(watchdog_wms.context, period=PERIOD) == 0, (
         "a second pilot moved in the period"
     )

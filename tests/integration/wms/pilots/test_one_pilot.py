@@ -160,8 +160,8 @@ async def test_ended_jobs_of_a_pilot_are_read_along_an_index(wms: WmsFixture) ->
     assert not [node for node in list_nodes(ended) if node["Node Type"] == "Sort"
                 and node["Actual Rows"] > 20]  # fmt: skip
     # The primary key finds the jobs of duplicate attempts.
-    read_pages = await explain_query(wms, SELECT_JOBS, pilots[0], 20, None)
-    assert list_job_scans(read_pages) == {"jobs_in_flight", "jobs_pkey"}
+    first_plan = await explain_query(wms, SELECT_JOBS, pilots[0], 20, None)
+    assert list_job_scans(first_plan) == {"jobs_in_flight", "jobs_pkey"}
 
 
 async def test_warm_workers_are_shown_as_the_last_heartbeat_reported(wms: WmsFixture) -> None:

@@ -350,7 +350,7 @@ async def test_invariant_4_step_that_needs_released_files_fails(
     await deliver_releases(chain.wms, catalogue)
     chain.uid = uuid4()
     read = chain.steps["a"].main_output.dat_out_uid
-    missing_files = await add_rerun(chain, "b", read=read)
+    incomplete_task = await add_rerun(chain, "b", read=read)
     plain = chain.steps["b"].model_copy(update={"uid": uuid4(), "chain_uid": chain.uid})
     await chain.wms.execute(
         "UPDATE jobs SET inputs = jsonb_set(inputs, '{0,size}', '7')"
@@ -359,7 +359,10 @@ async def test_invariant_4_step_that_needs_released_files_fails(
     )
     await accept_new_task(chain.wms, plain)
     await chain.split()
-    for task, reason in ((missing_files, "its job 2 has to run"), (plain, "3 files of its input")):
+    for task, reason in (
+        (incomplete_task, "its job 2 has to run"),
+        (plain, "3 files of its input"),
+    ):
         status = await chain.wms.status(task)
         assert status.state is TaskState.FAILED
         assert reason in status.reason

@@ -366,10 +366,10 @@ async def test_job_that_waits_for_a_larger_gpu_is_explained(wms: WmsFixture) -> 
     await wms.add_task(make_task(retry=5, device_type=DeviceType.GPU), jobs=1)
     small, large = gpu("GPU-0", memory=8_000), gpu("GPU-1", memory=24_000)
     pilot = await wms.add_pilot(devices=[small], gpus=[small.name])
-    running_job = await wms.add_pilot(name="going", devices=[large], gpus=[large.name])
+    available_pilot = await wms.add_pilot(name="going", devices=[large], gpus=[large.name])
     (job,) = await wms.lease(pilot)
     await wms.report(pilot, make_gpu_memory_report(wms, job, 8_000))
-    await sign_off_pilot(wms.context, running_job, [])
+    await sign_off_pilot(wms.context, available_pilot, [])
     await wms.execute("UPDATE jobs SET not_before = now() WHERE id = $1", job.id)
     explanation = (await explain_job(wms.context, job.id)).text
     assert "needs a GPU with 8001 MiB of memory, the node has 8000" in explanation

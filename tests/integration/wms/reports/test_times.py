@@ -173,15 +173,15 @@ async def test_timeline_of_a_running_chain_includes_running_jobs(wms: WmsFixture
 
 
 async def test_ttl_cache_keeps_recent_values_up_to_its_limit() -> None:
-    cached_value: TtlCache[int] = TtlCache(limit=2)
+    cache: TtlCache[int] = TtlCache(limit=2)
     calls: list[int] = []
 
     async def count() -> int:
         calls.append(len(calls))
         return calls[-1]
 
-    assert [await cached_value.get("a", count) for _ in range(3)] == [0, 0, 0]
-    assert [await cached_value.get(key, count) for key in ("b", "c", "a")] == [1, 2, 3], (
+    assert [await cache.get("a", count) for _ in range(3)] == [0, 0, 0]
+    assert [await cache.get(key, count) for key in ("b", "c", "a")] == [1, 2, 3], (
         "the oldest value was not dropped"
     )
 

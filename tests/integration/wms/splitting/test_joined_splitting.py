@@ -38,12 +38,12 @@ async def test_files_of_the_same_number_are_paired(
     """Invariant 8: a job needs all required files, and may lack an optional file."""
     first = await make_dataset(dms, tmp_path / "a", files=6, seqs=[0, 1, 2, 3, 5, 7])
     needed = await make_dataset(dms, tmp_path / "b", files=5, seqs=[0, 2, 3, 5, 6])
-    optional_files = await make_dataset(dms, tmp_path / "c", files=2, seqs=[2, 7])
+    optional_dataset = await make_dataset(dms, tmp_path / "c", files=2, seqs=[2, 7])
     shared = await make_dataset(dms, tmp_path / "d", files=1)
     sides = [
         make_side_input("all", shared, InputMode.ONE),
         make_side_input("b", needed, InputMode.EACH),
-        make_side_input("c", optional_files, InputMode.EACH, optional=True),
+        make_side_input("c", optional_dataset, InputMode.EACH, optional=True),
     ]
     task = await accept_new_task(wms, make_task(dat_in_uid=first, side_inputs=sides))
     await split_waiting_tasks(wms.context, dms, page=page)

@@ -58,28 +58,28 @@ async def test_waiting_task_is_explained(wms: WmsFixture) -> None:
 async def test_task_that_needs_a_container_is_explained(wms: WmsFixture) -> None:
     container = Container(images=[ContainerImage(name="debian:12")])
     task = await wms.add_task(make_task(container=container, resources=Resources(cores=2)), jobs=2)
-    pilot_without_engine = [await wms.add_pilot(cores=32)]
+    pilots_without_engine = [await wms.add_pilot(cores=32)]
     assert (
         "needs a container, and the only pilot has none of Docker, Podman, Apptainer or udocker"
         in await get_explanation(wms, task)
     )
-    pilot_without_engine += [await wms.add_pilot(cores=64) for _ in range(2)]
+    pilots_without_engine += [await wms.add_pilot(cores=64) for _ in range(2)]
     assert (
         "a job needs a container, and none of the 3 pilots has Docker, Podman, Apptainer or udocker"
         in await get_explanation(wms, task)
     )
-    assert [await wms.lease(pilot, 2) for pilot in pilot_without_engine] == [[], [], []]
+    assert [await wms.lease(pilot, 2) for pilot in pilots_without_engine] == [[], [], []]
     small = await wms.add_pilot(cores=1, engines=[ContainerEngine.PODMAN])
     assert (
         "a job needs 2 cores, the node has 1 (this is the largest of 4 pilots)"
     ) in await get_explanation(wms, task)
     assert await wms.lease(small, 2) == []
-    suitable_pilot = await wms.request_lease(
+    lease_of_suitable_pilot = await wms.request_lease(
         await wms.add_pilot(engines=[ContainerEngine.DOCKER]), 2
     )
-    assert len(suitable_pilot.jobs) == 2
+    assert len(lease_of_suitable_pilot.jobs) == 2
     assert (
-        PilotTask.model_validate_json(suitable_pilot.tasks[0].pilot_json).needs.container
+        PilotTask.model_validate_json(lease_of_suitable_pilot.tasks[0].pilot_json).needs.container
         == container
     )
 
@@ -92,12 +92,12 @@ async def test_optional_container_excludes_no_pilot(wms: WmsFixture) -> None:
 
 async def test_task_that_needs_a_sandbox_is_explained(wms: WmsFixture) -> None:
     task = await wms.add_task(make_task(sandbox=True), jobs=2)
-    pilot_without_engine = [await wms.add_pilot()]
+    pilots_without_engine = [await wms.add_pilot()]
     assert (
         "a job needs a sandbox (bubblewrap), and the only pilot has none"
         in await get_explanation(wms, task)
     )
-    pilot_without_engine.append(await wms.add_pilot(engines=[ContainerEngine.PODMAN]))
+    pilots_without_engine.append(await wms.add_pilot(engines=[ContainerEngine.PODMAN]))
     assert (
         "a job needs a sandbox (bubblewrap), and none of the 2 pilots has one"
         in await get_explanation(wms, task)
@@ -108,14 +108,16 @@ async def test_task_that_needs_a_sandbox_is_explained(wms: WmsFixture) -> None:
     assert "a job needs a sandbox (bubblewrap) for its secrets, and none" in await get_explanation(
         wms, secret
     )
-    pilot_without_engine.append(await wms.add_pilot(sandbox=SandboxKind.USERS))
+    pilots_without_engine.append(await wms.add_pilot(sandbox=SandboxKind.USERS))
     assert (
         "none of the 3 pilots has one (some have only a user for each slot, which is not a sandbox)"
     ) in await get_explanation(wms, task)
-    assert [await wms.lease(pilot, 3) for pilot in pilot_without_engine] == [[], [], []]
-    suitable_pilot = await wms.request_lease(await wms.add_pilot(sandbox=SandboxKind.NAMESPACES), 2)
-    assert len(suitable_pilot.jobs) == 2
-    assert PilotTask.model_validate_json(suitable_pilot.tasks[0].pilot_json).needs.sandbox
+    assert [await wms.lease(pilot, 3) for pilot in pilots_without_engine] == [[], [], []]
+    lease_of_suitable_pilot = await wms.request_lease(
+        await wms.add_pilot(sandbox=SandboxKind.NAMESPACES), 2
+    )
+    assert len(lease_of_suitable_pilot.jobs) == 2
+    assert PilotTask.model_validate_json(lease_of_suitable_pilot.tasks[0].pilot_json).needs.sandbox
 
 
 async def _get_pilot(wms: WmsFixture, job_id: int) -> object:

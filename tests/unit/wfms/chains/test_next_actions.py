@@ -163,13 +163,13 @@ def check_failures_can_run_again(chain: Simulation) -> None:
 
 def test_inputs_of_failed_jobs_are_kept_until_a_person_decides() -> None:
     chain = Simulation(three_steps(retention=DELETE_ALL))
-    finished_chain = UUID(int=2)
+    passing_dataset = UUID(int=2)
     chain.view = replace(
         chain.view,
-        disposable_files=frozenset({finished_chain}),
+        disposable_files=frozenset({passing_dataset}),
         datasets=[
             *chain.view.datasets,
-            DatasetView(finished_chain, None, "table", ChainDatasetStatus.READY),
+            DatasetView(passing_dataset, None, "table", ChainDatasetStatus.READY),
         ],
     )
     run_step(chain, "decode")
@@ -185,7 +185,7 @@ def test_inputs_of_failed_jobs_are_kept_until_a_person_decides() -> None:
         make_uid("decode", None),
         make_uid("filter", "out"),
         INPUT,
-        finished_chain,
+        passing_dataset,
     }, "only the logs of the step with a failed job are kept"
 
 

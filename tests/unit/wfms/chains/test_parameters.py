@@ -99,14 +99,14 @@ WORKFLOW = make_plan(
 
 
 def test_findings_list_all_wrong_parameters() -> None:
-    existing_files = "cut (int, has to be given), maybe (string?, optional), scale (float)"
+    parameters = "cut (int, has to be given), maybe (string?, optional), scale (float)"
     messages = [
         finding.message
         for finding in find_problems(WORKFLOW, {"scale": "big", "speed": 1, "maybee": 2})
     ]
     assert messages == [
-        f"parameter 'speed' is unknown; the workflow has {existing_files}",
-        f"parameter 'maybee' is unknown (did you mean 'maybe'?); the workflow has {existing_files}",
+        f"parameter 'speed' is unknown; the workflow has {parameters}",
+        f"parameter 'maybee' is unknown (did you mean 'maybe'?); the workflow has {parameters}",
         "parameter 'cut' (int) is required and has no value",
         "parameter 'scale' must be float, not 'big'",
     ]

@@ -79,9 +79,9 @@ def test_template_is_chosen_by_priority_then_name_from_latest_versions() -> None
     run: dict[str, Condition] = {"run": Equals(value=7)}
     low, high = make_template("a", run), make_template("z", run, priority=5)
     assert decide(make_dataset(), [low, high]) == Match(high, {})
-    low_too = make_template("b", run)
-    assert decide(make_dataset(), [low_too, low]) == Match(low, {}, (low_too,))
-    assert decide(make_dataset(), [low_too, high, low]) == Match(high, {}), (
+    second_low = make_template("b", run)
+    assert decide(make_dataset(), [second_low, low]) == Match(low, {}, (second_low,))
+    assert decide(make_dataset(), [second_low, high, low]) == Match(high, {}), (
         "templates of lower priority do not compete"
     )
     other = make_template("z", {"run": Equals(value=8)}, version=2, priority=5)

@@ -14,15 +14,15 @@ def test_checkpoint_with_too_long_paths_is_not_kept(root: Path) -> None:
     first = StandaloneAttempt(root, 1)
     for number in range(3):
         first.write_file(f"state/{'ä' * 127}/{'ä' * 127}/{number}", "1")
-    with pytest.MonkeyPatch.context() as short_limit:
-        short_limit.setattr("pilot.runner.attempts.checkpoints._MAX_PATHS", 4_500)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pilot.runner.attempts.checkpoints._MAX_PATHS", 4_500)
         first.keep_checkpoint()
         assert first.notes == [
             "no checkpoint was kept: there are more than 4500 characters in their paths"
         ]
         (first.out / "state" / ("ä" * 127) / ("ä" * 127) / "2").unlink()
         first.keep_checkpoint()
-    assert len(StandaloneAttempt(root, 2).go_on()) == 2
+    assert len(StandaloneAttempt(root, 2).restore_checkpoint()) == 2
 
 
 def test_checkpoint_of_many_files_needs_few_descriptors(root: Path) -> None:
@@ -36,7 +36,7 @@ def test_checkpoint_of_many_files_needs_few_descriptors(root: Path) -> None:
         first.keep_checkpoint()
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
-    assert len(StandaloneAttempt(root, 2).go_on()) == 100
+    assert len(StandaloneAttempt(root, 2).restore_checkpoint()) == 100
 
 
 @pytest.mark.parametrize("staged", ["", "staged"])

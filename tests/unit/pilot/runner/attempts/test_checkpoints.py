@@ -68,7 +68,7 @@ def test_killed_job_resumes_from_its_checkpoint(folder: Path, isolation: str) ->
     second = start_isolated_slot(isolation, folder / "second")
     second.submit(task_, job(task_, [file], attempt=2))
     release_tool(second, "gate")
-    failed = second.ended().report
+    failed = second.wait_for_end().report
     assert (failed.outcome, failed.exit_code) == (AttemptOutcome.FAILED, 3)
     assert "resumed from the checkpoint of" in failed.message
     assert "its last checkpoint is of" in read_log(failed)
@@ -120,7 +120,7 @@ def test_warm_worker_resumes_from_a_checkpoint(folder: Path, isolation: str) -> 
     fails = "os.mkdir('state'); open('state/n', 'w').write('1'); result = 3"
     assert run_code(fails, seq=1).outcome is AttemptOutcome.FAILED
     other = run_code("print(os.path.exists('state'))", seq=2)
-    continuing_task = "open('state/n', 'a').write('2'); print(open('state/n').read())"
-    assert read_output(run_code(continuing_task, seq=1, attempt=2)) == "12"
+    continuing_code = "open('state/n', 'a').write('2'); print(open('state/n').read())"
+    assert read_output(run_code(continuing_code, seq=1, attempt=2)) == "12"
     assert read_output(other) == "False"
     runner.close()

@@ -77,7 +77,10 @@ def test_unchanged_files_are_not_copied_again(root: Path) -> None:
         "00000007.1-checkpoint.2",
     ]
     assert (root / "logs" / "00000007.1-checkpoint.2").read_text() == "2"
-    assert StandaloneAttempt(root, 2).go_on() == {"state/big": "b" * 100, "state/n": "2"}
+    assert StandaloneAttempt(root, 2).restore_checkpoint() == {
+        "state/big": "b" * 100,
+        "state/n": "2",
+    }
 
 
 def test_two_checkpoints_are_kept(root: Path) -> None:
@@ -102,7 +105,7 @@ def test_deleted_file_is_not_restored(root: Path) -> None:
     first.keep_checkpoint()
     (first.out / "state" / "a").unlink()
     first.keep_checkpoint()
-    assert StandaloneAttempt(root, 2).go_on() == {"state/b": "b"}
+    assert StandaloneAttempt(root, 2).restore_checkpoint() == {"state/b": "b"}
 
 
 @pytest.mark.parametrize("damage", ["content", "missing", "list", "torn list"])
@@ -166,7 +169,7 @@ def test_checkpoint_of_the_newest_attempt_is_restored(root: Path) -> None:
     second.keep_checkpoint()
     first.write_file("state/n", "first, late")
     first.keep_checkpoint()
-    assert StandaloneAttempt(root, 3).go_on() == {"state/n": "second"}
+    assert StandaloneAttempt(root, 3).restore_checkpoint() == {"state/n": "second"}
 
 
 def test_attempt_without_progress_keeps_no_checkpoint_of_its_own(root: Path) -> None:
@@ -177,7 +180,7 @@ def test_attempt_without_progress_keeps_no_checkpoint_of_its_own(root: Path) -> 
     second.restore_checkpoint()
     second.keep_checkpoint()
     assert not any(name.startswith("00000007.2") for name in list_log_files(root))
-    assert StandaloneAttempt(root, 3).go_on() == {"state/n": "first"}
+    assert StandaloneAttempt(root, 3).restore_checkpoint() == {"state/n": "first"}
 
 
 def test_too_large_checkpoint_is_not_kept_and_the_log_says_why(root: Path) -> None:
@@ -215,12 +218,12 @@ def test_checkpoint_with_a_file_that_is_written_in_place_is_left_out(
 ) -> None:
     first = StandaloneAttempt(root, 1)
     first.write_file("state/n", "begun")
-    copy_file = CheckpointStore.put
+    original_put = CheckpointStore.put
 
     def copy_growing_file(*args: object, **named: object) -> object:
         with (first.out / "state" / "n").open("a") as file:
             file.write(" and more")
-        return copy_file(*args, **named)  # type: ignore[arg-type]
+        return original_put(*args, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(CheckpointStore, "put", copy_growing_file)
     first.keep_checkpoint()
@@ -235,16 +238,16 @@ def test_checkpoint_has_the_files_of_a_single_moment(
     first = StandaloneAttempt(root, 1)
     first.write_file("state/a", "a1")
     first.write_file("state/b", "b1")
-    copy_file = CheckpointStore.put
+    original_put = CheckpointStore.put
 
     def copy_while_tool_runs(*args: object, **named: object) -> object:
         first.write_file("state/a", "a2")
         first.write_file("state/b", "b2")
-        return copy_file(*args, **named)  # type: ignore[arg-type]
+        return original_put(*args, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(CheckpointStore, "put", copy_while_tool_runs)
     first.keep_checkpoint()
-    assert StandaloneAttempt(root, 2).go_on() == {"state/a": "a1", "state/b": "b1"}
+    assert StandaloneAttempt(root, 2).restore_checkpoint() == {"state/a": "a1", "state/b": "b1"}
 
 
 def test_files_renamed_during_the_search_are_searched_again(
@@ -264,7 +267,7 @@ def test_files_renamed_during_the_search_are_searched_again(
 
     monkeypatch.setattr(matching_files._Search, "_add", rename_before_search)
     first.keep_checkpoint()
-    assert StandaloneAttempt(root, 2).go_on() == {"state/a": "a2", "state/b": "b2"}
+    assert StandaloneAttempt(root, 2).restore_checkpoint() == {"state/a": "a2", "state/b": "b2"}
 
 
 def test_failing_storage_does_not_fail_the_job(root: Path) -> None:
@@ -287,7 +290,7 @@ def test_links_and_pipes_are_not_kept(root: Path) -> None:
     (first.out / "state" / "folder").symlink_to(secret.parent)
     os.mkfifo(first.out / "state" / "pipe")
     first.keep_checkpoint()
-    assert StandaloneAttempt(root, 2).go_on() == {"state/n": "1"}
+    assert StandaloneAttempt(root, 2).restore_checkpoint() == {"state/n": "1"}
     notes = "\n".join(first.notes)
     assert "'state/link' is not kept in checkpoints: it is a link" in notes
     assert "'state/pipe' is not kept in checkpoints: it is not a regular file" in notes
@@ -310,7 +313,7 @@ def test_hard_link_to_a_file_of_another_user_is_not_kept(root: Path) -> None:
     os.chown(secret, 12345, 12345)
     os.link(secret, first.out / "state" / "taken")
     first.keep_checkpoint()
-    assert StandaloneAttempt(root, 2).go_on() == {"state/n": "1"}
+    assert StandaloneAttempt(root, 2).restore_checkpoint() == {"state/n": "1"}
 
 
 def test_file_names_of_any_bytes_are_restored(root: Path) -> None:
@@ -369,7 +372,7 @@ def test_checkpoints_of_different_jobs_are_separate(root: Path) -> None:
         one = StandaloneAttempt(root, 1, seq=seq)
         one.write_file("state/n", str(seq))
         one.keep_checkpoint()
-    assert StandaloneAttempt(root, 2, seq=1).go_on() == {"state/n": "1"}
+    assert StandaloneAttempt(root, 2, seq=1).restore_checkpoint() == {"state/n": "1"}
     remove_job_checkpoints(make_url(root), 1, 2, remove)
     assert list_log_files(root) == ["00000011.1-checkpoint-list.0.json", "00000011.1-checkpoint.0"]
 

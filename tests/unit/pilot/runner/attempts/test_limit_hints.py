@@ -106,14 +106,14 @@ LOOKS_UP = "import socket; socket.getaddrinfo('sluice.invalid', 80)"
 
 
 def test_message_says_how_to_request_network_access(limited_runner: Runner, root: Path) -> None:
-    tool_without_network = run(
+    report_without_network = run(
         limited_runner, task(root, python_tool(LOOKS_UP)), [input_file(root / "in" / "a")]
     )
-    assert "(tools have no network unless they ask for it" in get_error(tool_without_network)[1]
+    assert "(tools have no network unless they ask for it" in get_error(report_without_network)[1]
     tool = python_tool(LOOKS_UP)
     tool["requirements"] = {**tool.get("requirements", {}), **ASKING}
-    tool_with_network = run(limited_runner, task(root, tool), [input_file(root / "in" / "a")])
-    assert "tools have no network" not in get_error(tool_with_network)[1]
+    report_with_network = run(limited_runner, task(root, tool), [input_file(root / "in" / "a")])
+    assert "tools have no network" not in get_error(report_with_network)[1]
 
 
 CONTAINED = KernelLimits(ProcessLimits(), largest_file=0, shared_memory=64)

@@ -94,7 +94,7 @@ def test_file_of_spent_amounts_is_not_kept_in_checkpoints(tmp_path: Path) -> Non
     first.write_file("sluice.spent.json", '{"places": 11}')
     first.write_file("state.json", "{}")
     first.keep_checkpoint()
-    assert StandaloneAttempt(tmp_path / "store", 2, files=("*.json",)).go_on() == {
+    assert StandaloneAttempt(tmp_path / "store", 2, files=("*.json",)).restore_checkpoint() == {
         "state.json": "{}"
     }
 

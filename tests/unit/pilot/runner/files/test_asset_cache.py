@@ -85,8 +85,8 @@ def test_asset_file_that_a_job_is_getting_is_not_removed(tmp_path: Path) -> None
     first, second = write_asset(tmp_path / "a", b"1234567"), write_asset(tmp_path / "b", b"abcdefg")
     assert cache.link_file(first, str(tmp_path / "one"))
     (tmp_path / "one").unlink()
-    with open(f"{cache.folder}/locks/{get_name(first)}", "rb") as staging:
-        fcntl.flock(staging, fcntl.LOCK_EX)
+    with open(f"{cache.folder}/locks/{get_name(first)}", "rb") as lock_file:
+        fcntl.flock(lock_file, fcntl.LOCK_EX)
         assert not cache.link_file(second, str(tmp_path / "two"))
     assert list_cached_files(cache) == {get_name(first)}
     assert cache.link_file(second, str(tmp_path / "two"))

@@ -177,8 +177,8 @@ def test_reserved_address_space_does_not_count_as_memory(slot: Runner, root: Pat
 
 
 def test_memory_error_of_a_tool_is_classified_as_out_of_memory(runner: Runner, root: Path) -> None:
-    limited_process = "resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY"
-    greedy = f"import resource\nwhile not {limited_process}: pass\nbytearray(3 << 30)"
+    limit_test = "resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY"
+    greedy = f"import resource\nwhile not {limit_test}: pass\nbytearray(3 << 30)"
     report = run_tool(runner, root, ["python3", "-c", greedy])
     assert report.error_class is ErrorClass.OUT_OF_MEMORY
     assert "MemoryError" in report.message
@@ -271,7 +271,7 @@ for _ in range(200):
 @pytest.mark.needs(MEMORY_GROUPS)
 @pytest.mark.usefixtures("groups")
 def test_pilots_that_start_together_each_have_their_own_groups() -> None:
-    wait, start_event = os.pipe()
+    wait, start_pipe = os.pipe()
     with ExitStack() as stack:
         command = [sys.executable, "-c", BUSY]
         pilots = [
@@ -281,7 +281,7 @@ def test_pilots_that_start_together_each_have_their_own_groups() -> None:
         for pilot in pilots:
             assert pilot.stdout is not None
             assert pilot.stdout.readline() == b"\n"
-        os.close(start_event)
+        os.close(start_pipe)
         os.close(wait)
         outputs = [pilot.communicate()[0] for pilot in pilots]
         assert [pilot.returncode for pilot in pilots] == [0] * len(pilots), outputs
@@ -332,11 +332,11 @@ def test_groups_of_a_killed_pilot_are_removed_and_other_groups_are_kept() -> Non
         killed.wait()
     assert Path(remaining_groups).is_dir()
     with start_other_pilot() as (_, _, alive):
-        own_pilot = find_memory_groups(str(uuid.uuid4()))
-        assert own_pilot is not None
+        own_groups = find_memory_groups(str(uuid.uuid4()))
+        assert own_groups is not None
         assert not Path(remaining_groups).exists()
         assert Path(alive).is_dir()
-        own_pilot.remove()
+        own_groups.remove()
     again = find_memory_groups(str(uuid.uuid4()))
     assert again is not None
     again.remove()
