@@ -29,7 +29,7 @@ steps:
 """
 
 
-class AskedStep(NamedTuple):
+class HumanTask(NamedTuple):
     """A human task. ``link`` and ``device`` are UUIDs."""
 
     group: str
@@ -39,7 +39,7 @@ class AskedStep(NamedTuple):
     device: str
 
     @property
-    def place(self) -> str:
+    def path(self) -> str:
         return f"{self.group}/{self.template}/{self.step}"
 
 
@@ -47,33 +47,34 @@ def human_task_template(*, kind: str, step: str) -> str:
     return _TEMPLATE.format(kind=kind, step=step)
 
 
-def asked_step(
-    ask: Callable[[str, str, Any], Any], visit: httpx.Client, *, group: str, template: str
-) -> AskedStep:
+def create_answered_task(
+    send: Callable[[str, str, Any], Any], browser: httpx.Client, *, group: str, template: str
+) -> HumanTask:
     """Return the human task of a template with a chain after its first answer.
 
-    ``ask`` sends a request (method, path, body) with sufficient permissions and returns the answer.
-    ``visit`` is a browser on the site of the links."""
+    ``send`` sends a request (method, path, body) with sufficient permissions and returns the
+    answer.
+    ``browser`` is a browser on the site of the links."""
 
-    def steps() -> list[dict[str, Any]]:
-        answer = ask("GET", "/api/v1/asking/steps", None)["steps"]
+    def list_steps_with_items() -> list[dict[str, Any]]:
+        answer = send("GET", "/api/v1/asking/steps", None)["steps"]
         return [each for each in answer if each["template"] == template and each["items"]]
 
-    wait_until(steps, what="the human task")
-    step = steps()[0]["step"]
+    wait_until(list_steps_with_items, what="the human task")
+    step = list_steps_with_items()[0]["step"]
     path = f"/api/v1/asking/steps/{group}/{template}/{step}"
-    link = ask("POST", f"{path}/links", {"days": 2})
-    there = urljoin(str(visit.base_url), link["url"])
-    page = there.partition("?")[0]
-    assert visit.get(there).status_code == httpx.codes.SEE_OTHER
-    page_items = _next(visit, page, {"requested_items": 1})
+    link = send("POST", f"{path}/links", {"days": 2})
+    link_url = urljoin(str(browser.base_url), link["url"])
+    page = link_url.partition("?")[0]
+    assert browser.get(link_url).status_code == httpx.codes.SEE_OTHER
+    page_items = _request_next_items(browser, page, {"requested_items": 1})
     answer = {"item": page_items["items"][0]["id"], "answer": "yes", "seconds": 2}
-    _next(visit, page, {"answers": [answer], "requested_items": 0})
-    [device] = ask("GET", f"{path}/devices", None)["devices"]
-    return AskedStep(group, template, step, link["uid"], device["uid"])
+    _request_next_items(browser, page, {"answers": [answer], "requested_items": 0})
+    [device] = send("GET", f"{path}/devices", None)["devices"]
+    return HumanTask(group, template, step, link["uid"], device["uid"])
 
 
-def _next(visit: httpx.Client, page: str, body: dict[str, Any]) -> dict[str, Any]:
-    answer = visit.post(f"{page}/next", json=body, headers={"Sluice-Ask": "1"})
+def _request_next_items(browser: httpx.Client, page: str, body: dict[str, Any]) -> dict[str, Any]:
+    answer = browser.post(f"{page}/next", json=body, headers={"Sluice-Ask": "1"})
     assert answer.is_success, answer.text
     return dict(answer.json())

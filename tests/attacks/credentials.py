@@ -21,14 +21,14 @@ from sluice.setup.service_keys import make_keys
 from tests.e2e.systems import LiveSystem
 
 
-class Addressed(Protocol):
+class SystemWithUrl(Protocol):
     """A system with an address, embedded or not."""
 
     @property
     def url(self) -> str: ...
 
 
-def ask_as_admin(system: Addressed, method: str, path: str, body: dict[str, Any]) -> Any:
+def ask_as_admin(system: SystemWithUrl, method: str, path: str, body: dict[str, Any]) -> Any:
     """Send a request as the administrator of the system and return the answer."""
     answer = httpx.request(
         method,
@@ -49,21 +49,21 @@ def create_token(system: LiveSystem, role: Role = Role.ADMIN) -> tuple[str, str]
     return answer["token"]["id"], answer["secret"]
 
 
-def bearer(token: str) -> dict[str, str]:
+def bearer_header(token: str) -> dict[str, str]:
     return {"authorization": f"Bearer {token}"}
 
 
-def _revoked(system: LiveSystem) -> dict[str, str]:
+def _create_revoked_token(system: LiveSystem) -> dict[str, str]:
     token, secret = create_token(system)
     ask_as_admin(system, "DELETE", f"/tokens/{token}", {})
-    return bearer(secret)
+    return bearer_header(secret)
 
 
-def _ended(system: LiveSystem) -> dict[str, str]:
+def _create_expired_token(system: LiveSystem) -> dict[str, str]:
     token, secret = create_token(system)
     end = "UPDATE person_tokens SET expires_at = now() WHERE id = $1"
     asyncio.run(_execute(system, end, UUID(token)))
-    return bearer(secret)
+    return bearer_header(secret)
 
 
 async def _execute(system: LiveSystem, statement: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -74,21 +74,21 @@ async def _execute(system: LiveSystem, statement: str, *values: Any) -> list[tup
         await connection.close()
 
 
-def _of_somebody_disabled(system: LiveSystem) -> dict[str, str]:
+def _create_token_of_disabled_person(system: LiveSystem) -> dict[str, str]:
     _, secret = create_token(system)
     name = ask_as_admin(system, "GET", "/tokens?all=true", {})["tokens"][0]["person"]
     ask_as_admin(system, "PATCH", f"/people/{name}", {"disabled": True})
-    return bearer(secret)
+    return bearer_header(secret)
 
 
-def _digest(system: LiveSystem) -> dict[str, str]:
+def _read_token_digest(system: LiveSystem) -> dict[str, str]:
     """Return the digest of a token, which the database has."""
     create_token(system)
     [(digest,), *_] = asyncio.run(_execute(system, "SELECT digest FROM person_tokens"))
-    return bearer(f"sluice_{digest.hex()}")
+    return bearer_header(f"sluice_{digest.hex()}")
 
 
-def _of_another_system() -> str:
+def _create_token_of_another_system() -> str:
     with tempfile.TemporaryDirectory() as folder:
         keys = Path(folder) / "keys"
         make_keys(keys)
@@ -96,7 +96,7 @@ def _of_another_system() -> str:
         return signer.token(CallingService.DMS)
 
 
-def cookie(system: LiveSystem) -> tuple[str, str]:
+def begin_session(system: LiveSystem) -> tuple[str, str]:
     """Begin a session and return the name and the value of its cookie."""
     token = token_for(system.url) or ""
     signed_in = httpx.post(f"{system.url}/sign-in", data={"token": token})
@@ -105,22 +105,22 @@ def cookie(system: LiveSystem) -> tuple[str, str]:
     return name, secret
 
 
-def _forged_session(system: LiveSystem) -> dict[str, str]:
+def _guess_session(system: LiveSystem) -> dict[str, str]:
     """Return a cookie with a guessed session."""
-    name, secret = cookie(system)
+    name, secret = begin_session(system)
     return {"cookie": f"{name}={secret[:-1]}{'A' if secret[-1] != 'A' else 'B'}"}
 
 
-def _signed_out(system: LiveSystem) -> dict[str, str]:
+def _copy_signed_out_session(system: LiveSystem) -> dict[str, str]:
     """Return a copy of a cookie whose session was signed out."""
-    name, secret = cookie(system)
+    name, secret = begin_session(system)
     httpx.post(f"{system.url}/sign-out", cookies={name: secret})
     return {"cookie": f"{name}={secret}"}
 
 
-def _fixed_session(system: LiveSystem) -> dict[str, str]:
+def _plant_session(system: LiveSystem) -> dict[str, str]:
     """Return a cookie that an attacker has set before the victim signs in."""
-    name, _ = cookie(system)
+    name, _ = begin_session(system)
     chosen = {"cookie": f"{name}=chosen"}
     token = token_for(system.url) or ""
     httpx.post(f"{system.url}/sign-in", data={"token": token}, headers=chosen)
@@ -129,7 +129,9 @@ def _fixed_session(system: LiveSystem) -> dict[str, str]:
 
 CREDENTIALS: dict[str, Callable[[LiveSystem], dict[str, str]]] = {
     "none": lambda _: {},
-    "a token of another system's service": lambda _: bearer(_of_another_system()),
+    "a token of another system's service": lambda _: bearer_header(
+        _create_token_of_another_system()
+    ),
     "a made up token": lambda _: {"authorization": "Bearer 0123456789abcdef"},
     "the token's beginning": lambda system: {
         "authorization": f"Bearer {(system.home / 'token').read_text()[:-1]}"
@@ -143,12 +145,12 @@ CREDENTIALS: dict[str, Callable[[LiveSystem], dict[str, str]]] = {
     "the key of the sessions": lambda system: {
         "authorization": f"Bearer {(system.home / 'secret-key').read_text()}"
     },
-    "a forged session": _forged_session,
-    "a copy of a session that was signed out": _signed_out,
-    "a session that somebody else has chosen": _fixed_session,
-    "a token that was taken back": _revoked,
-    "a token that has ended": _ended,
-    "a token of somebody who is disabled": _of_somebody_disabled,
-    "what the database knows of a token": _digest,
+    "a forged session": _guess_session,
+    "a copy of a session that was signed out": _copy_signed_out_session,
+    "a session that somebody else has chosen": _plant_session,
+    "a token that was taken back": _create_revoked_token,
+    "a token that has ended": _create_expired_token,
+    "a token of somebody who is disabled": _create_token_of_disabled_person,
+    "what the database knows of a token": _read_token_digest,
     "a claim to be the process itself": lambda _: {"sluice.principal": "this process"},
 }

@@ -10,7 +10,7 @@ from sluice.contracts.access.access import PILOT_PROOF_HEADER
 from sluice.contracts.common.states import StorageType
 from sluice.pilot_access.key import PilotKey
 from tests.architecture.sources import ROOT
-from tests.attacks.answered_task import AskedStep, asked_step, human_task_template
+from tests.attacks.answered_task import HumanTask, create_answered_task, human_task_template
 from tests.attacks.whole_system import PILOT, WholeSystem
 from tests.waiting import wait_until
 
@@ -29,56 +29,58 @@ OPERATOR, DMS, WMS = "wfms.operator", "dms", "wms"
 KnownValues = dict[str, list[str]]
 
 
-def filled(system: WholeSystem) -> KnownValues:
+def create_known_objects(system: WholeSystem) -> KnownValues:
     """Create a chain of a data set with a leased job, and an object of each other kind."""
-    _storages(system)
-    system.ask_json(OPERATOR, "POST", "/api/v1/templates", {"name": "words", "cwl": WORDCOUNT})
-    dataset = data_set(system, "texts")
-    waiting = data_set(system, "open", close=False)
+    _create_storages(system)
+    system.request_json(OPERATOR, "POST", "/api/v1/templates", {"name": "words", "cwl": WORDCOUNT})
+    dataset = create_dataset(system, "texts")
+    open_dataset = create_dataset(system, "open", close=False)
     request = {"dataset_uid": dataset, "template": "words"}
-    chain = system.ask_json(OPERATOR, "POST", "/api/v1/chains", request)["uid"]
-    wait_until(lambda: _tasks(system), what="the tasks of the chain")
-    pilot_of(system)
-    wait_until(lambda: _leased(system), what="a job for the pilot")
+    chain = system.request_json(OPERATOR, "POST", "/api/v1/chains", request)["uid"]
+    wait_until(lambda: _list_tasks(system), what="the tasks of the chain")
+    register_pilot(system)
+    wait_until(lambda: _lease_job(system), what="a job for the pilot")
     run = {"name": "once", "cwl": WORDCOUNT}
-    ran = system.ask_json(OPERATOR, "POST", "/api/v1/run-templates", run)
-    system.ask_json(OPERATOR, "POST", "/api/v1/tools", {"name": "cat", "cwl": TOOL})
+    run_template = system.request_json(OPERATOR, "POST", "/api/v1/run-templates", run)
+    system.request_json(OPERATOR, "POST", "/api/v1/tools", {"name": "cat", "cwl": TOOL})
     secret = {"name": "key", "value": "x" * 20, "templates": ["*"]}
-    system.ask_json(OPERATOR, "POST", "/api/v1/secrets", secret)
+    system.request_json(OPERATOR, "POST", "/api/v1/secrets", secret)
     person = {"name": "anna", "role": "admin", "password": "correct horse battery"}
-    system.ask_json(OPERATOR, "POST", "/api/v1/people", person)
-    token = system.ask_json(OPERATOR, "POST", "/api/v1/tokens", {"label": "x", "person": "anna"})
-    system.ask_json(OPERATOR, "PUT", "/api/v1/limits", {"name": "licence", "amount": 3})
-    system.ask_json(DMS, "POST", "/api/v1/periods", {"name": "may"})
-    system.ask_json(DMS, "POST", "/api/v1/runs", {"number": 7, "period": "may"})
+    system.request_json(OPERATOR, "POST", "/api/v1/people", person)
+    token = system.request_json(
+        OPERATOR, "POST", "/api/v1/tokens", {"label": "x", "person": "anna"}
+    )
+    system.request_json(OPERATOR, "PUT", "/api/v1/limits", {"name": "licence", "amount": 3})
+    system.request_json(DMS, "POST", "/api/v1/periods", {"name": "may"})
+    system.request_json(DMS, "POST", "/api/v1/runs", {"number": 7, "period": "may"})
     asset = {"files": [{"path": "model.bin", "size": 3}]}
-    draft = system.ask_json(OPERATOR, "POST", "/api/v1/assets/model/drafts", asset)
-    system.ask_json(OPERATOR, "POST", "/api/v1/sites", {"name": "there"})
-    tasks = _tasks(system)
+    draft = system.request_json(OPERATOR, "POST", "/api/v1/assets/model/drafts", asset)
+    system.request_json(OPERATOR, "POST", "/api/v1/sites", {"name": "there"})
+    tasks = _list_tasks(system)
     uids = [str(task["task_uid"]) for task in tasks]
     return {
-        "datasets": [dataset, waiting],
-        "unmatched": [waiting],
+        "datasets": [dataset, open_dataset],
+        "unmatched": [open_dataset],
         "chains": [chain],
         "tasks": uids,
         "steps": [tasks[0]["step"]],
-        "run-templates": [ran["id"]],
+        "run-templates": [run_template["id"]],
         "drafts": [draft["uid"]],
         "tokens": [token["token"]["id"]],
-        "dataset_uid": [waiting],
+        "dataset_uid": [open_dataset],
         "task_uid": uids,
         "chain": [chain],
-        **_of_people(system),
-        **_fixed(system),
+        **_create_human_task_values(system),
+        **_list_fixed_values(system),
     }
 
 
-def _of_people(system: WholeSystem) -> KnownValues:
+def _create_human_task_values(system: WholeSystem) -> KnownValues:
     step = _create_human_task(system)
-    return {"asking": [step.place], "links": [step.link], "devices": [step.device]}
+    return {"asking": [step.path], "links": [step.link], "devices": [step.device]}
 
 
-def _fixed(system: WholeSystem) -> KnownValues:
+def _list_fixed_values(system: WholeSystem) -> KnownValues:
     return {
         "pilots": [str(PILOT)],
         "files": ["1", "0"],
@@ -102,36 +104,36 @@ def _fixed(system: WholeSystem) -> KnownValues:
     }
 
 
-def data_set(system: WholeSystem, name: str, *, close: bool = True) -> str:
-    new = system.ask_json(OPERATOR, "POST", "/api/v1/datasets", {"name": name})
+def create_dataset(system: WholeSystem, name: str, *, close: bool = True) -> str:
+    new = system.request_json(OPERATOR, "POST", "/api/v1/datasets", {"name": name})
     uid = str(new["uid"])
     path = system.home.storage(StorageType.INPUT) / f"{name}.txt"
     path.write_text("one two\n")
     checksum = f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
     file = {"seq": 0, "name": path.name, "size": 8, "checksum": checksum, "url": path.as_uri()}
-    system.ask_json(OPERATOR, "POST", f"/api/v1/datasets/{uid}/files", {"files": [file]})
+    system.request_json(OPERATOR, "POST", f"/api/v1/datasets/{uid}/files", {"files": [file]})
     if close:
-        system.ask_json(OPERATOR, "POST", f"/api/v1/datasets/{uid}/close", {})
+        system.request_json(OPERATOR, "POST", f"/api/v1/datasets/{uid}/close", {})
     return uid
 
 
-def _create_human_task(system: WholeSystem) -> AskedStep:
+def _create_human_task(system: WholeSystem) -> HumanTask:
     """Create a human task for all people in a chain of its own."""
     text = human_task_template(kind="asked", step="look")
-    system.ask_json(OPERATOR, "POST", "/api/v1/templates", {"name": "asks", "cwl": text})
-    request = {"dataset_uid": data_set(system, "asked"), "template": "asks"}
-    system.ask_json(OPERATOR, "POST", "/api/v1/chains", request)
-    browser = WholeBrowser(system)
+    system.request_json(OPERATOR, "POST", "/api/v1/templates", {"name": "asks", "cwl": text})
+    request = {"dataset_uid": create_dataset(system, "asked"), "template": "asks"}
+    system.request_json(OPERATOR, "POST", "/api/v1/chains", request)
+    browser = AnonymousBrowser(system)
     with httpx.Client(transport=browser, base_url="http://wfms.ask") as visit:
-        return asked_step(
-            lambda method, path, body: system.ask_json(OPERATOR, method, path, body),
+        return create_answered_task(
+            lambda method, path, body: system.request_json(OPERATOR, method, path, body),
             visit,
             group="everyone",
             template="asks",
         )
 
 
-class WholeBrowser(httpx.BaseTransport):
+class AnonymousBrowser(httpx.BaseTransport):
     """The browser of an anonymous person."""
 
     def __init__(self, system: WholeSystem) -> None:
@@ -139,7 +141,7 @@ class WholeBrowser(httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         request.read()
-        answer = self._system.run(self._answer(request))
+        answer = self._system.run_coroutine(self._answer(request))
         return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
 
     async def _answer(self, request: httpx.Request) -> httpx.Response:
@@ -148,30 +150,32 @@ class WholeBrowser(httpx.BaseTransport):
             return await client.send(request)
 
 
-def _storages(system: WholeSystem) -> None:
+def _create_storages(system: WholeSystem) -> None:
     for kind in StorageType:
         storage = {"name": kind, "type": kind, "url": system.home.storage(kind).as_uri()}
-        system.ask_json(DMS, "POST", "/api/v1/storages", storage)
+        system.request_json(DMS, "POST", "/api/v1/storages", storage)
 
 
-def pilot_of(system: WholeSystem) -> None:
+def register_pilot(system: WholeSystem) -> None:
     node = {"cores": 1, "ram": 4000, "disk": 4000}
     registration = {"name": "p", "host": "h", "slots": 2, "version": "1", "resources": node}
     new = {"uid": str(PILOT), **registration}
     proof = {PILOT_PROOF_HEADER: PilotKey.new().proof(time.time())}
-    system.ask_json(WMS, "POST", "/api/v1/pilots", new, caller="enrolled", headers=proof)
+    system.request_json(WMS, "POST", "/api/v1/pilots", new, caller="enrolled", headers=proof)
 
 
-def _leased(system: WholeSystem) -> Any:
+def _lease_job(system: WholeSystem) -> Any:
     path = f"/api/v1/pilots/{PILOT}/lease"
-    return system.ask_json(WMS, "POST", path, {"jobs": 1, "wait": 0}, caller="the pilot")["jobs"]
+    return system.request_json(WMS, "POST", path, {"jobs": 1, "wait": 0}, caller="the pilot")[
+        "jobs"
+    ]
 
 
-def _chains(system: WholeSystem) -> list[dict[str, Any]]:
-    chains: list[dict[str, Any]] = system.ask_json(OPERATOR, "GET", "/api/v1/chains")["chains"]
+def _list_chains(system: WholeSystem) -> list[dict[str, Any]]:
+    chains: list[dict[str, Any]] = system.request_json(OPERATOR, "GET", "/api/v1/chains")["chains"]
     return chains
 
 
-def _tasks(system: WholeSystem) -> list[dict[str, Any]]:
-    tasks: list[dict[str, Any]] = system.ask_json(OPERATOR, "GET", "/api/v1/tasks")["tasks"]
+def _list_tasks(system: WholeSystem) -> list[dict[str, Any]]:
+    tasks: list[dict[str, Any]] = system.request_json(OPERATOR, "GET", "/api/v1/tasks")["tasks"]
     return tasks

@@ -60,15 +60,17 @@ class WholeSystem:
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
     _clients: dict[tuple[str, str], httpx.AsyncClient] = field(default_factory=dict)
 
-    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+    def run_coroutine(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Run the coroutine on the event loop of the services, in another thread."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(REQUEST_TIMEOUT)
 
-    def ask(self, caller: str, service: str, request: httpx.Request, **more: Any) -> httpx.Response:
+    def send_request(
+        self, caller: str, service: str, request: httpx.Request, **more: Any
+    ) -> httpx.Response:
         """Send a request as ``caller``, one of ``CALLERS``."""
-        return self.run(self._client(caller, service).send(request, **more))
+        return self.run_coroutine(self._open_client(caller, service).send(request, **more))
 
-    def ask_json(
+    def request_json(
         self,
         service: str,
         method: str,
@@ -80,14 +82,14 @@ class WholeSystem:
     ) -> Any:
         """Send a request that has to succeed, and return the answer."""
         request = httpx.Request(method, f"http://{service}{path}", json=body, headers=headers)
-        answer = self.ask(caller, service, request)
+        answer = self.send_request(caller, service, request)
         assert answer.is_success, (method, path, answer.text)
         return answer.json() if answer.content else None
 
-    def rows(self, service: str, statement: str, *values: Any) -> list[dict[str, Any]]:
-        return self.run(_rows(self.databases[service], statement, values))
+    def fetch_rows(self, service: str, statement: str, *values: Any) -> list[dict[str, Any]]:
+        return self.run_coroutine(_fetch_rows(self.databases[service], statement, values))
 
-    def _client(self, caller: str, service: str) -> httpx.AsyncClient:
+    def _open_client(self, caller: str, service: str) -> httpx.AsyncClient:
         if (caller, service) not in self._clients:
             principal = CALLERS[caller]
             self._clients[caller, service] = (
@@ -103,7 +105,7 @@ class WholeSystem:
         return self._clients[caller, service]
 
 
-async def _rows(url: str, statement: str, values: tuple[Any, ...]) -> list[dict[str, Any]]:
+async def _fetch_rows(url: str, statement: str, values: tuple[Any, ...]) -> list[dict[str, Any]]:
     connection = await asyncpg.connect(url)
     try:
         return [dict(row) for row in await connection.fetch(statement, *values)]
@@ -112,19 +114,19 @@ async def _rows(url: str, statement: str, values: tuple[Any, ...]) -> list[dict[
 
 
 @contextmanager
-def whole_system(server: PostgresServer, folder: Path) -> Iterator[WholeSystem]:
+def open_whole_system(server: PostgresServer, folder: Path) -> Iterator[WholeSystem]:
     """Run all services with their loops and consumers, with storages in ``folder``."""
     with ExitStack() as ends:
         system = WholeSystem(Home(folder), {})
         thread = threading.Thread(target=system.loop.run_forever, name="services", daemon=True)
         thread.start()
-        ends.callback(_end, system.loop, thread)
+        ends.callback(_stop_loop, system.loop, thread)
         system.home.open()
         ends.callback(system.home.close)
-        system.databases = system.run(_make_databases(server))
-        ends.callback(lambda: system.run(_drop_databases(server, system.databases)))
+        system.databases = system.run_coroutine(_create_databases(server))
+        ends.callback(lambda: system.run_coroutine(_drop_databases(server, system.databases)))
         stop, ready = asyncio.Event(), threading.Event()
-        serving = asyncio.run_coroutine_threadsafe(_serve(system, ready, stop), system.loop)
+        serving = asyncio.run_coroutine_threadsafe(_serve_all(system, ready, stop), system.loop)
         ends.callback(serving.result, REQUEST_TIMEOUT)
         ends.callback(system.loop.call_soon_threadsafe, stop.set)
         while not ready.wait(1.0):
@@ -133,13 +135,13 @@ def whole_system(server: PostgresServer, folder: Path) -> Iterator[WholeSystem]:
         yield system
 
 
-def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+def _stop_loop(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
     loop.call_soon_threadsafe(loop.stop)
     thread.join()
     loop.close()
 
 
-async def _serve(system: WholeSystem, ready: threading.Event, stop: asyncio.Event) -> None:
+async def _serve_all(system: WholeSystem, ready: threading.Event, stop: asyncio.Event) -> None:
     transport = open_transport(system.databases["transport"], sluice_topology())
     services = {
         name: build_service(
@@ -157,7 +159,7 @@ async def _serve(system: WholeSystem, ready: threading.Event, stop: asyncio.Even
         await stop.wait()
 
 
-async def _make_databases(server: PostgresServer) -> dict[str, str]:
+async def _create_databases(server: PostgresServer) -> dict[str, str]:
     databases = {name: await create_database(server, f"{name}.db.migrations") for name in SERVICES}
     return databases | {"transport": await create_database(server)}
 

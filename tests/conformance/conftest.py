@@ -6,7 +6,13 @@ import pytest
 
 from sluice.servicekit.transport import retry_pauses
 from sluice.servicekit.transport.base import Transport
-from tests.conformance.transport_kit import TOPOLOGY, Broker, PostgresBroker, RabbitBroker, started
+from tests.conformance.transport_kit import (
+    TOPOLOGY,
+    Broker,
+    PostgresBroker,
+    RabbitBroker,
+    start_transport,
+)
 
 
 @pytest.fixture(params=["postgres", "rabbitmq"])
@@ -28,5 +34,5 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 async def transport(broker: Broker) -> AsyncIterator[Transport]:
-    async with started(broker.url, TOPOLOGY) as one:
+    async with start_transport(broker.url, TOPOLOGY) as one:
         yield one

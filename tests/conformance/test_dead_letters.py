@@ -10,19 +10,19 @@ from tests.conformance.transport_kit import (
     DEADLINE,
     TOPOLOGY,
     Broker,
-    dead,
-    messages,
-    nothing_else_comes,
-    receiving,
-    started,
-    until,
+    has_dead_letters,
+    make_messages,
+    require_no_other_message,
+    start_receiver,
+    start_transport,
+    wait_for,
 )
 from tests.servers.forwarder import Forwarder
 
 
 async def test_wake_up_message_reaches_its_queue(transport: Transport) -> None:
-    await transport.send(messages("ring", to="thing.rung"))
-    async with receiving(transport, "bell") as bell:
+    await transport.send(make_messages("ring", to="thing.rung"))
+    async with start_receiver(transport, "bell") as bell:
         await (await bell.next()).reject("out of tune")
     assert await transport.count_dead("bell") == 1
 
@@ -31,28 +31,29 @@ async def test_wake_up_message_reaches_its_queue(transport: Transport) -> None:
 async def test_reason_of_a_dead_letter_is_stored_shortened_and_escaped(
     transport: Transport,
 ) -> None:
-    await transport.send(messages("long", "odd"))
-    async with receiving(transport) as receiver:
+    await transport.send(make_messages("long", "odd"))
+    async with start_receiver(transport) as receiver:
         for delivery, reason in zip(
             await receiver.take(2),
             ["x" * 1_000_000, "no\x00thing \x1b[31m red\nnew line"],
             strict=True,
         ):
             await delivery.retry(reason)
-            again = await receiver.next()
-            assert (again.message_id, again.attempt) == (delivery.message_id, 2)
-            await again.reject(reason)
-    long, odd = await transport.dead_letters("work", limit=2)
+            second_delivery = await receiver.next()
+            assert (second_delivery.message_id, second_delivery.attempt) == (delivery.message_id, 2)
+            await second_delivery.reject(reason)
+    long, unusual_letter = await transport.dead_letters("work", limit=2)
     assert long.reason == "x" * 1999 + "…"
     assert (
-        odd.reason == "no\N{REPLACEMENT CHARACTER}thing \N{REPLACEMENT CHARACTER}[31m red\nnew line"
+        unusual_letter.reason
+        == "no\N{REPLACEMENT CHARACTER}thing \N{REPLACEMENT CHARACTER}[31m red\nnew line"
     )
 
 
 @pytest.mark.usefixtures("short_pauses")
 async def test_requeued_letter_is_delivered_like_a_new_message(transport: Transport) -> None:
-    await transport.send(messages("bad"))
-    async with receiving(transport) as receiver:
+    await transport.send(make_messages("bad"))
+    async with start_receiver(transport) as receiver:
         for _ in range(3):
             await (await receiver.next()).retry("not yet mended")
         assert await transport.count_dead("work") == 1
@@ -70,11 +71,11 @@ async def test_requeued_letter_is_delivered_like_a_new_message(transport: Transp
 
 
 async def test_unanswered_letter_is_requeued_with_its_first_attempt(transport: Transport) -> None:
-    await transport.send(messages("silent", to="once"))
-    async with receiving(transport, "once") as receiver:
+    await transport.send(make_messages("silent", to="once"))
+    async with start_receiver(transport, "once") as receiver:
         await receiver.next()
-    async with receiving(transport, "once") as receiver:
-        await until(lambda: dead(transport, "once", 1))
+    async with start_receiver(transport, "once") as receiver:
+        await wait_for(lambda: has_dead_letters(transport, "once", 1))
         assert await transport.requeue("once", ["silent"]) == 1
         assert (await receiver.next()).attempt == 1
 
@@ -82,7 +83,7 @@ async def test_unanswered_letter_is_requeued_with_its_first_attempt(transport: T
 async def test_chosen_letters_are_requeued_and_the_others_keep_their_order(
     transport: Transport,
 ) -> None:
-    await _kill(transport, *"abcdef")
+    await _make_dead_letters(transport, *"abcdef")
     assert await transport.requeue("work", ["b", "e", "unknown"]) == 2
     assert await transport.drop("work", {"c"}) == 1
     assert [letter.id for letter in await transport.dead_letters("work", limit=10)] == [
@@ -92,53 +93,53 @@ async def test_chosen_letters_are_requeued_and_the_others_keep_their_order(
     ]
     assert await transport.count_dead("work") == 3
     assert await transport.requeue("work", []) == 0
-    async with receiving(transport) as receiver:
+    async with start_receiver(transport) as receiver:
         assert [one.message_id for one in await receiver.take(2)] == ["b", "e"]
-        await nothing_else_comes(transport, receiver, "work")
+        await require_no_other_message(transport, receiver, "work")
 
 
 async def test_all_letters_of_one_queue_are_dropped_or_requeued(
     transport: Transport,
 ) -> None:
-    await _kill(transport, "a", "b")
-    await _kill(transport, "other", queue="audit")
+    await _make_dead_letters(transport, "a", "b")
+    await _make_dead_letters(transport, "other", queue="audit")
     assert await transport.drop("work") == 2
     assert (await transport.count_dead("work"), await transport.depth("work")) == (0, 0)
     assert await transport.requeue("work") == 0
     assert await transport.requeue("audit") == 1
-    async with receiving(transport, "audit") as receiver:
+    async with start_receiver(transport, "audit") as receiver:
         assert (await receiver.next()).message_id == "other"
 
 
 async def test_many_letters_are_requeued_in_order(transport: Transport) -> None:
     ids = [f"{number:04}" for number in range(600)]
-    await _kill(transport, *ids)
+    await _make_dead_letters(transport, *ids)
     assert [letter.id for letter in await transport.dead_letters("work", limit=550)] == ids[:550]
     assert await transport.requeue("work") == 600
-    async with receiving(transport, prefetch=1000) as receiver:
+    async with start_receiver(transport, prefetch=1000) as receiver:
         assert [one.message_id for one in await receiver.take(600)] == ids
 
 
 async def test_requeue_ends_although_letters_die_again_at_once(transport: Transport) -> None:
     ids = [f"{number:04}" for number in range(600)]
-    await _kill_all(transport, ids)
+    await _make_unordered_dead_letters(transport, ids)
     message_ids: list[str] = []
 
-    async def refuse() -> None:
+    async def reject_deliveries() -> None:
         async for batch in transport.consume("work", prefetch=100):
             for delivery in batch:
                 message_ids.append(delivery.message_id)
                 await delivery.reject("again")
 
-    refusing = asyncio.create_task(refuse())
+    refusing = asyncio.create_task(reject_deliveries())
     async with asyncio.timeout(DEADLINE):
         put_back = await transport.requeue("work")
 
-    async def all_dead_again() -> bool:
+    async def are_all_dead_letters() -> bool:
         # A letter whose refusal does not reach the broker before the consumer ends may die twice.
         return set(message_ids) == set(ids) and await transport.count_dead("work") >= len(ids)
 
-    await until(all_dead_again)
+    await wait_for(are_all_dead_letters)
     refusing.cancel()
     await asyncio.gather(refusing, return_exceptions=True)
     assert len(ids) <= put_back <= len(message_ids) < 2 * len(ids)
@@ -148,37 +149,37 @@ async def test_lost_connection_during_requeue_loses_no_letter(
     broker: Broker, transport: Transport
 ) -> None:
     ids = {f"{number:04}" for number in range(600)}
-    await _kill_all(transport, ids)
-    got: set[str] = set()
+    await _make_unordered_dead_letters(transport, ids)
+    received: set[str] = set()
 
-    async def work() -> None:
+    async def consume() -> None:
         async for batch in transport.consume("work", prefetch=200):
-            got.update(delivery.message_id for delivery in batch)
+            received.update(delivery.message_id for delivery in batch)
             await asyncio.gather(*(delivery.ack() for delivery in batch))
 
-    working = asyncio.create_task(work())
-    forwarder, url = broker.forwarder()
+    working = asyncio.create_task(consume())
+    forwarder, url = broker.start_forwarder()
     await forwarder.open()
-    async with started(url, TOPOLOGY) as cut:
-        failures = await _put_back_cut_short(cut, forwarder)
+    async with start_transport(url, TOPOLOGY) as cut:
+        failures = await _requeue_with_lost_connections(cut, forwarder)
     await forwarder.close()
     assert failures, "no connection was lost during a requeue"
 
-    async def complete() -> bool:
+    async def has_all_messages() -> bool:
         await transport.requeue("work")
-        return got == ids
+        return received == ids
 
-    await until(complete)
+    await wait_for(has_all_messages)
     assert await transport.count_dead("work") == 0
     working.cancel()
     await asyncio.gather(working, return_exceptions=True)
 
 
-async def _put_back_cut_short(transport: Transport, forwarder: Forwarder) -> int:
+async def _requeue_with_lost_connections(transport: Transport, forwarder: Forwarder) -> int:
     """Requeue letters while connections are lost, and return the number of failures."""
     failures = 0
     for size in (1, 1000, 10_000, 30_000):
-        await until(lambda: _linked(transport))
+        await wait_for(lambda: _is_connected(transport))
         forwarder.cut_after(size)
         try:
             async with asyncio.timeout(DEADLINE):
@@ -188,7 +189,7 @@ async def _put_back_cut_short(transport: Transport, forwarder: Forwarder) -> int
     return failures
 
 
-async def _linked(transport: Transport) -> bool:
+async def _is_connected(transport: Transport) -> bool:
     try:
         await transport.ping()
     except TransportUnavailable:
@@ -196,19 +197,19 @@ async def _linked(transport: Transport) -> bool:
     return True
 
 
-async def _kill(transport: Transport, *ids: str, queue: str = "work") -> None:
+async def _make_dead_letters(transport: Transport, *ids: str, queue: str = "work") -> None:
     """Make dead letters with these ids, in this order."""
-    await transport.send(messages(*ids, to=queue))
-    async with receiving(transport, queue, prefetch=len(ids)) as receiver:
+    await transport.send(make_messages(*ids, to=queue))
+    async with start_receiver(transport, queue, prefetch=len(ids)) as receiver:
         for _ in ids:
             await (await receiver.next()).reject("it cannot be")
-    await until(lambda: dead(transport, queue, len(ids)))
+    await wait_for(lambda: has_dead_letters(transport, queue, len(ids)))
 
 
-async def _kill_all(transport: Transport, ids: Collection[str]) -> None:
+async def _make_unordered_dead_letters(transport: Transport, ids: Collection[str]) -> None:
     """Make dead letters with these ids, in any order."""
-    await transport.send(messages(*ids))
+    await transport.send(make_messages(*ids))
     count = len(ids)
-    async with receiving(transport, prefetch=count) as receiver:
+    async with start_receiver(transport, prefetch=count) as receiver:
         await asyncio.gather(*(one.reject("it cannot be") for one in await receiver.take(count)))
-        await until(lambda: dead(transport, "work", count))
+        await wait_for(lambda: has_dead_letters(transport, "work", count))

@@ -25,7 +25,14 @@ from sluice.servicekit.transport.base import (
 from sluice.servicekit.transport.open import open_transport
 from sluice.servicekit.transport.rabbitmq_definitions import User, build_rights, definitions
 from sluice.servicekit.transport.rabbitmq_layout import build_layout
-from tests.conformance.transport_kit import Receiver, dead, messages, receiving, started, until
+from tests.conformance.transport_kit import (
+    Receiver,
+    has_dead_letters,
+    make_messages,
+    start_receiver,
+    start_transport,
+    wait_for,
+)
 from tests.servers.rabbitmq import RabbitServer
 
 SERVICES = sorted(
@@ -36,11 +43,11 @@ SERVICES = sorted(
     }
 )
 
-Deed = Callable[[AbstractChannel], Coroutine[Any, Any, object]]
+Operation = Callable[[AbstractChannel], Coroutine[Any, Any, object]]
 
 
 @dataclass
-class Site:
+class RabbitSite:
     """A virtual host of an administrator; ``admin`` is the URL of a login with all permissions."""
 
     server: RabbitServer
@@ -76,13 +83,13 @@ class Site:
 
 
 @pytest.fixture
-def site(rabbitmq_server: RabbitServer, rabbitmq_url: str) -> Iterator[Site]:
+def site(rabbitmq_server: RabbitServer, rabbitmq_url: str) -> Iterator[RabbitSite]:
     vhost = urlsplit(rabbitmq_url).path.lstrip("/")
     users = {
         service: User(f"{vhost}.{service}", f"secret of {service}".replace(" ", "-"), service)
         for service in SERVICES
     }
-    yield Site(rabbitmq_server, rabbitmq_url, users)
+    yield RabbitSite(rabbitmq_server, rabbitmq_url, users)
     for user in users.values():
         if any(one["name"] == user.login for one in rabbitmq_server.manage("GET", "users")):
             rabbitmq_server.manage("DELETE", f"users/{user.login}")
@@ -95,7 +102,7 @@ COMPARED = {
 }
 
 
-def shape(document: dict[str, Any]) -> dict[str, list[str]]:
+def normalize_definitions(document: dict[str, Any]) -> dict[str, list[str]]:
     """Return the definitions in order, without the name of the virtual host."""
     return {
         part: sorted(
@@ -105,54 +112,56 @@ def shape(document: dict[str, Any]) -> dict[str, list[str]]:
     }
 
 
-async def test_uploaded_definitions_equal_those_the_transport_declares(site: Site) -> None:
-    async with started(site.admin, sluice_topology()):
+async def test_uploaded_definitions_equal_those_the_transport_declares(site: RabbitSite) -> None:
+    async with start_transport(site.admin, sluice_topology()):
         pass
     declared = site.read_definitions()
-    assert shape(declared) == shape(site.document())
+    assert normalize_definitions(declared) == normalize_definitions(site.document())
     site.upload(site.document())
     site.upload(site.document())
-    assert shape(site.read_definitions()) == shape(declared)
-    async with started(site.admin, sluice_topology()):
+    assert normalize_definitions(site.read_definitions()) == normalize_definitions(declared)
+    async with start_transport(site.admin, sluice_topology()):
         pass
 
 
-async def test_every_service_may_send_and_consume_its_messages(site: Site) -> None:
+async def test_every_service_may_send_and_consume_its_messages(site: RabbitSite) -> None:
     site.upload(site.document())
     for queue, declared in QUEUES.items():
         async with (
             site.transport(declared.consumer) as consumer,
-            receiving(consumer, queue) as receiver,
+            start_receiver(consumer, queue) as receiver,
         ):
             for destination in declared.types:
                 for sender in SENDERS[destination]:
                     async with site.transport(sender) as sending:
                         await sending.send(
-                            messages(f"{sender} to {destination} for {queue}", to=destination)
+                            make_messages(f"{sender} to {destination} for {queue}", to=destination)
                         )
-                    first = await _the_one(receiver, f"{sender} to {destination} for {queue}")
+                    first = await _find_delivery(receiver, f"{sender} to {destination} for {queue}")
                     await first.retry("not now")
-                    second = await _the_one(receiver, f"{sender} to {destination} for {queue}")
+                    second = await _find_delivery(
+                        receiver, f"{sender} to {destination} for {queue}"
+                    )
                     assert second.attempt == 2
                     await second.reject("never")
             assert await consumer.depth(queue) == 0
 
 
 async def test_dead_letter_keeper_may_list_requeue_and_drop_messages(
-    site: Site,
+    site: RabbitSite,
 ) -> None:
     site.upload(site.document())
     async with site.transport(DEAD_LETTER_KEEPER) as keeper:
         for queue, declared in QUEUES.items():
-            async with started(site.admin, sluice_topology()) as sending:
-                await sending.send(messages("a", "b", to=queue))
+            async with start_transport(site.admin, sluice_topology()) as sending:
+                await sending.send(make_messages("a", "b", to=queue))
             async with (
                 site.transport(declared.consumer) as consumer,
-                receiving(consumer, queue) as receiver,
+                start_receiver(consumer, queue) as receiver,
             ):
                 for delivery in await receiver.take(2):
                     await delivery.reject("no")
-            await until(partial(dead, keeper, queue, 2))
+            await wait_for(partial(has_dead_letters, keeper, queue, 2))
             assert [letter.reason for letter in await keeper.dead_letters(queue, limit=5)] == [
                 "no",
                 "no",
@@ -175,7 +184,7 @@ async def test_dead_letter_keeper_may_list_requeue_and_drop_messages(
         ),
     ],
 )
-async def test_all_other_operations_are_refused(site: Site, service: str) -> None:
+async def test_all_other_operations_are_refused(site: RabbitSite, service: str) -> None:
     site.upload(site.document())
     layout, rights = build_layout(sluice_topology()), build_rights([service], sluice_topology())
     connection = await aio_pika.connect(site.url(service))
@@ -183,26 +192,26 @@ async def test_all_other_operations_are_refused(site: Site, service: str) -> Non
         published = {
             name
             for name in layout.exchanges
-            if await _allowed(connection, partial(_publish, exchange=name))
+            if await _is_allowed(connection, partial(_publish_message, exchange=name))
         }
         consumed = {
             one.name
             for one in layout.queues
-            if await _allowed(connection, partial(_consume, name=one.name))
+            if await _is_allowed(connection, partial(_consume_queue, name=one.name))
         }
         assert published == rights.write
         assert consumed == rights.read
         queue = next(iter(QUEUES))
-        deeds: list[Deed] = [
-            lambda ch: _publish(ch, "", queue),
+        operations: list[Operation] = [
+            lambda ch: _publish_message(ch, "", queue),
             lambda ch: ch.declare_queue("another"),
             lambda ch: ch.declare_queue("another", exclusive=True),
             lambda ch: ch.declare_exchange("another"),
             lambda ch: ch.queue_delete(queue),
             lambda ch: ch.exchange_delete(queue),
         ]
-        for forbidden in deeds:
-            assert not await _allowed(connection, forbidden)
+        for forbidden in operations:
+            assert not await _is_allowed(connection, forbidden)
     # The expected permissions come from the contracts, not from the derived definitions.
     own = {queue.name for queue in QUEUES.values() if queue.consumer == service}
     sent = {destination for destination, senders in SENDERS.items() if service in senders}
@@ -217,16 +226,16 @@ async def test_all_other_operations_are_refused(site: Site, service: str) -> Non
         assert {name.partition(".rest.")[0] for name in rights.write if ".rest." in name} == own
 
 
-async def test_forbidden_send_is_reported_and_the_transport_continues(site: Site) -> None:
+async def test_forbidden_send_is_reported_and_the_transport_continues(site: RabbitSite) -> None:
     site.upload(site.document())
     async with site.transport("dms") as dms:
         with pytest.raises(TransportUnavailable, match="ACCESS_REFUSED"):
-            await dms.send(messages("a", to="wms.tasks"))
-        await dms.send(messages("b", to="dms.dataset-closed"))
+            await dms.send(make_messages("a", to="wms.tasks"))
+        await dms.send(make_messages("b", to="dms.dataset-closed"))
 
 
 @pytest.mark.long("checks only the message of a start before the installation")
-async def test_missing_declaration_is_reported(site: Site) -> None:
+async def test_missing_declaration_is_reported(site: RabbitSite) -> None:
     document = site.document()
     site.upload(document | {"queues": [], "bindings": [], "exchanges": [], "policies": []})
     transport = open_transport(site.url("dms"), sluice_topology(), declare=False)
@@ -235,8 +244,8 @@ async def test_missing_declaration_is_reported(site: Site) -> None:
         match=r"exchange 'dms.dataset-closed' is not declared .* `sluice setup broker`",
     ):
         await transport.start()
-    partly = [one for one in document["queues"] if one["name"] != "wms.tasks.dead"]
-    site.upload(document | {"queues": partly, "bindings": []})
+    incomplete_definitions = [one for one in document["queues"] if one["name"] != "wms.tasks.dead"]
+    site.upload(document | {"queues": incomplete_definitions, "bindings": []})
     with pytest.raises(TransportUnavailable, match=r"queue 'wms.tasks.dead' is not declared"):
         await transport.start()
     site.upload(document)
@@ -244,36 +253,38 @@ async def test_missing_declaration_is_reported(site: Site) -> None:
     await transport.stop()
 
 
-async def test_full_queue_refuses_messages_and_reports_the_stored_ones(site: Site) -> None:
+async def test_full_queue_refuses_messages_and_reports_the_stored_ones(site: RabbitSite) -> None:
     topology = Topology.of(Queue("small", limit=50), Queue("other"))
     site.upload(site.document(topology))
     ids = [str(number) for number in range(400)]
-    async with started(site.admin, topology) as transport:
-        with pytest.raises(TransportUnavailable, match=r"small.*full") as caught:
-            await transport.send([*messages(*ids, to="small"), *messages("aside", to="other")])
-        assert caught.value.refused_destinations == {"small"}
-        assert 50 <= len(caught.value.stored_ids - {"aside"}) < 400
-        assert "aside" in caught.value.stored_ids
-        async with receiving(transport, "small", prefetch=1000) as receiver:
-            taken = await receiver.take(len(caught.value.stored_ids) - 1)
-            assert {one.message_id for one in taken} == caught.value.stored_ids - {"aside"}
-            assert receiver.nothing_waits()
+    async with start_transport(site.admin, topology) as transport:
+        with pytest.raises(TransportUnavailable, match=r"small.*full") as refusal:
+            await transport.send(
+                [*make_messages(*ids, to="small"), *make_messages("aside", to="other")]
+            )
+        assert refusal.value.refused_destinations == {"small"}
+        assert 50 <= len(refusal.value.stored_ids - {"aside"}) < 400
+        assert "aside" in refusal.value.stored_ids
+        async with start_receiver(transport, "small", prefetch=1000) as receiver:
+            taken = await receiver.take(len(refusal.value.stored_ids) - 1)
+            assert {one.message_id for one in taken} == refusal.value.stored_ids - {"aside"}
+            assert receiver.is_empty()
 
 
-async def test_full_queue_of_wake_ups_drops_the_oldest_and_blocks_nothing(site: Site) -> None:
+async def test_full_queue_of_wake_ups_drops_the_oldest_and_blocks_nothing(site: RabbitSite) -> None:
     bell = Queue("bell", events=frozenset({"rung"}), limit=20, wakes=True)
     topology = Topology.of(bell, Queue("book", events=frozenset({"rung"})))
     site.upload(site.document(topology))
     ids = [str(number) for number in range(100)]
-    async with started(site.admin, topology) as transport:
-        await transport.send(messages(*ids, to="rung"))
+    async with start_transport(site.admin, topology) as transport:
+        await transport.send(make_messages(*ids, to="rung"))
         async with (
-            receiving(transport, "bell", prefetch=200) as woken,
-            receiving(transport, "book", prefetch=200) as book,
+            start_receiver(transport, "bell", prefetch=200) as woken,
+            start_receiver(transport, "book", prefetch=200) as book,
         ):
             assert [one.message_id for one in await book.take(100)] == ids
             assert [one.message_id for one in await woken.take(20)] == ids[-20:]
-            assert woken.nothing_waits()
+            assert woken.is_empty()
         assert await transport.count_dead("bell") == 0
 
 
@@ -290,34 +301,34 @@ def test_shared_login_of_two_services_has_the_permissions_of_both() -> None:
         definitions(sluice_topology(), users, vhost="v")
 
 
-async def _allowed(connection: AbstractConnection, deed: Deed) -> bool:
+async def _is_allowed(connection: AbstractConnection, operation: Operation) -> bool:
     channel = await connection.channel()
     try:
-        await deed(channel)
+        await operation(channel)
     except ChannelAccessRefused:
         return False
     await channel.close()
     return True
 
 
-async def _publish(channel: AbstractChannel, exchange: str, key: str = "") -> None:
+async def _publish_message(channel: AbstractChannel, exchange: str, key: str = "") -> None:
     target = (
         await channel.get_exchange(exchange, ensure=False) if exchange else channel.default_exchange
     )
     await target.publish(aio_pika.Message(b"{}"), key, mandatory=False)
 
 
-async def _consume(channel: AbstractChannel, name: str) -> None:
+async def _consume_queue(channel: AbstractChannel, name: str) -> None:
     queue = await channel.get_queue(name, ensure=False)
-    tag = await queue.consume(_ignore)
+    tag = await queue.consume(_ignore_message)
     await queue.cancel(tag)
 
 
-async def _ignore(_: object) -> None:
+async def _ignore_message(_: object) -> None:
     return None
 
 
-async def _the_one(receiver: Receiver, message_id: str) -> Delivery:
+async def _find_delivery(receiver: Receiver, message_id: str) -> Delivery:
     """Return the wanted delivery, and skip events that were also sent to other receivers."""
     while (delivery := await receiver.next()).message_id != message_id:
         await delivery.ack()

@@ -7,7 +7,7 @@ import pytest
 
 from sluice.servicekit.transport import postgres_consumer
 from sluice.servicekit.transport.base import Queue, Topology
-from tests.conformance.transport_kit import messages, receiving, started, until
+from tests.conformance.transport_kit import make_messages, start_receiver, start_transport, wait_for
 
 TOPOLOGY = Topology.of(Queue("work"))
 
@@ -20,20 +20,23 @@ async def test_lease_is_renewed_while_the_consumer_lives(
     database = await asyncpg.connect(database_url)
     ends = set()
 
-    async def renewed() -> bool:
+    async def is_lease_renewed() -> bool:
         ends.add(await database.fetchval("SELECT due_at FROM sluice_transport.message"))
         return len(ends) == 7
 
-    async with started(database_url, TOPOLOGY) as one, started(database_url, TOPOLOGY) as other:
-        await one.send(messages("slow"))
-        async with receiving(one) as slow:
+    async with (
+        start_transport(database_url, TOPOLOGY) as one,
+        start_transport(database_url, TOPOLOGY) as other,
+    ):
+        await one.send(make_messages("slow"))
+        async with start_receiver(one) as slow:
             delivery = await slow.next()
-            async with receiving(other) as idle:
-                await until(
-                    renewed
+            async with start_receiver(other) as idle:
+                await wait_for(
+                    is_lease_renewed
                 )  # Seven values mean six renewals, which take twice the first lease.
-                assert idle.nothing_waits()
-                assert slow.nothing_waits()
+                assert idle.is_empty()
+                assert slow.is_empty()
                 assert await database.fetchval("SELECT attempts FROM sluice_transport.message") == 1
                 await delivery.ack()
     assert await database.fetchval("SELECT count(*) FROM sluice_transport.message") == 0
@@ -44,19 +47,22 @@ async def test_lease_is_renewed_while_the_consumer_lives(
 async def test_expired_lease_frees_the_message(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def silent(_: object) -> None:
+    async def ignore_renewal(_: object) -> None:
         await asyncio.Event().wait()
 
-    async with started(database_url, TOPOLOGY) as one, started(database_url, TOPOLOGY) as other:
-        await one.send(messages("kept"))
-        with monkeypatch.context() as while_it_is_stuck:
-            while_it_is_stuck.setattr(postgres_consumer, "LEASE", 0.3)
-            while_it_is_stuck.setattr(postgres_consumer.PostgresConsumer, "_renew", silent)
-            stuck = receiving(one, prefetch=1)
+    async with (
+        start_transport(database_url, TOPOLOGY) as one,
+        start_transport(database_url, TOPOLOGY) as other,
+    ):
+        await one.send(make_messages("kept"))
+        with monkeypatch.context() as patch:
+            patch.setattr(postgres_consumer, "LEASE", 0.3)
+            patch.setattr(postgres_consumer.PostgresConsumer, "_renew", ignore_renewal)
+            stuck = start_receiver(one, prefetch=1)
             late = await (await stuck.__aenter__()).next()
         # From here on leases are long and renewed, so that only the silent consumer's lease
         # expires.
-        async with receiving(other) as idle:
+        async with start_receiver(other) as idle:
             again = await idle.next()
             assert (again.message_id, again.attempt) == ("kept", 2)
             await late.retry("too late: changes nothing")

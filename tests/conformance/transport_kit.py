@@ -44,13 +44,13 @@ class Broker(Protocol):
     url: str
     dead_url: str
 
-    async def cut(self) -> None:
+    async def cut_connections(self) -> None:
         """Cut every connection to the broker."""
         ...
 
     async def restart(self) -> None: ...
 
-    def forwarder(self) -> tuple[Forwarder, str]:
+    def start_forwarder(self) -> tuple[Forwarder, str]:
         """Return a closed proxy to the broker, and the URL of the broker through it."""
         ...
 
@@ -61,7 +61,7 @@ class PostgresBroker:
     server: PostgresServer
     dead_url: str = "postgresql://postgres:@/postgres?host=/nonexistent"
 
-    async def cut(self) -> None:
+    async def cut_connections(self) -> None:
         admin = await asyncpg.connect(self.server.url())
         name = urlsplit(self.url).path.lstrip("/")
         await admin.execute(
@@ -72,7 +72,7 @@ class PostgresBroker:
     async def restart(self) -> None:
         await asyncio.to_thread(self.server.restart)
 
-    def forwarder(self) -> tuple[Forwarder, str]:
+    def start_forwarder(self) -> tuple[Forwarder, str]:
         [port] = free_ports(1)
         socket = self.server.socket_folder / ".s.PGSQL.5432"
         return Forwarder(
@@ -86,13 +86,13 @@ class RabbitBroker:
     server: RabbitServer
     dead_url: str = "amqp://guest:guest@127.0.0.1:1/"
 
-    async def cut(self) -> None:
+    async def cut_connections(self) -> None:
         await asyncio.to_thread(self.server.close_connections, urlsplit(self.url).path.lstrip("/"))
 
     async def restart(self) -> None:
         await asyncio.to_thread(self.server.restart)
 
-    def forwarder(self) -> tuple[Forwarder, str]:
+    def start_forwarder(self) -> tuple[Forwarder, str]:
         [port] = free_ports(1)
         return Forwarder(port=port, target=self.server.amqp_port), self.url.replace(
             f":{self.server.amqp_port}/", f":{port}/"
@@ -100,7 +100,7 @@ class RabbitBroker:
 
 
 @asynccontextmanager
-async def started(url: str, topology: Topology) -> AsyncGenerator[Transport, None]:
+async def start_transport(url: str, topology: Topology) -> AsyncGenerator[Transport, None]:
     transport = open_transport(url, topology)
     await transport.start()
     try:
@@ -132,7 +132,7 @@ class Receiver:
     async def take(self, count: int) -> list[Delivery]:
         return [await self.next() for _ in range(count)]
 
-    def nothing_waits(self) -> bool:
+    def is_empty(self) -> bool:
         return self._arrived.empty()
 
     async def close(self) -> None:
@@ -142,7 +142,7 @@ class Receiver:
 
 
 @asynccontextmanager
-async def receiving(
+async def start_receiver(
     transport: Transport, queue: str = "work", prefetch: int = 10
 ) -> AsyncGenerator[Receiver, None]:
     receiver = Receiver(transport, queue, prefetch)
@@ -152,20 +152,20 @@ async def receiving(
         await receiver.close()
 
 
-async def nothing_else_comes(transport: Transport, receiver: Receiver, queue: str) -> None:
+async def require_no_other_message(transport: Transport, receiver: Receiver, queue: str) -> None:
     """Require that a message that is sent now comes next."""
-    await transport.send(messages("last", to=queue))
+    await transport.send(make_messages("last", to=queue))
     last = await receiver.next()
     assert last.message_id == "last"
     await last.ack()
 
 
-async def until(holds: Callable[[], Awaitable[bool]]) -> None:
+async def wait_for(condition: Callable[[], Awaitable[bool]]) -> None:
     """Wait for a condition, and fail the test at the deadline."""
-    await eventually(holds, seconds=DEADLINE)
+    await eventually(condition, seconds=DEADLINE)
 
 
-async def send_stubbornly(transport: Transport, messages: Sequence[Message]) -> int:
+async def send_until_accepted(transport: Transport, messages: Sequence[Message]) -> int:
     """Send until it succeeds, as the outbox does, and return the number of failures."""
     failures = 0
 
@@ -182,10 +182,10 @@ async def send_stubbornly(transport: Transport, messages: Sequence[Message]) -> 
     return failures
 
 
-def messages(*ids: str, to: str = "work") -> list[Message]:
+def make_messages(*ids: str, to: str = "work") -> list[Message]:
     return [Message(id=one, destination=to, body=f'{{"id": "{one}"}}'.encode()) for one in ids]
 
 
-async def dead(transport: Transport, queue: str, count: int) -> bool:
+async def has_dead_letters(transport: Transport, queue: str, count: int) -> bool:
     """Return whether the queue has this number of dead letters."""
     return await transport.count_dead(queue) == count

@@ -19,7 +19,7 @@ def url() -> Iterator[str]:
 
 
 @pytest.fixture
-def both(url: str, tmp_path: Path) -> Run:
+def run_both(url: str, tmp_path: Path) -> Run:
     """Return a function that runs cwltool and our runner, each in its own folder."""
 
     def run(*arguments: str, cwltool: Sequence[str] = (), **environment: str) -> Answers:

@@ -24,29 +24,35 @@ def run_in(
     return commands.run(*command, *arguments, cwd=out, env=os.environ | environment)
 
 
-def outputs_of(done: subprocess.CompletedProcess[str]) -> Any:
+def read_outputs(done: subprocess.CompletedProcess[str]) -> Any:
     """Return the output object without random locations and names."""
 
-    def plain(value: Any) -> Any:
+    def remove_random_parts(value: Any) -> Any:
         match value:
             case dict():
                 return {
-                    key: plain(entry)
+                    key: remove_random_parts(entry)
                     for key, entry in value.items()
                     if key not in ("location", "path") and not str(entry).startswith("_:")
                 }
             case list():
-                return [plain(entry) for entry in value]
+                return [remove_random_parts(entry) for entry in value]
         return value
 
-    return plain(json.loads(done.stdout)) if done.stdout.startswith("{") else done.stdout
+    return (
+        remove_random_parts(json.loads(done.stdout)) if done.stdout.startswith("{") else done.stdout
+    )
 
 
-def require_same(answers: Sequence[subprocess.CompletedProcess[str]], status: int = 0) -> Any:
-    theirs, ours = answers
-    assert (ours.returncode, theirs.returncode) == (status, status), theirs.stderr + ours.stderr
-    assert outputs_of(ours) == outputs_of(theirs)
-    return outputs_of(ours)
+def require_same_answers(
+    answers: Sequence[subprocess.CompletedProcess[str]], status: int = 0
+) -> Any:
+    expected, actual = answers
+    assert (actual.returncode, expected.returncode) == (status, status), (
+        expected.stderr + actual.stderr
+    )
+    assert read_outputs(actual) == read_outputs(expected)
+    return read_outputs(actual)
 
 
 TOOL = {
@@ -58,10 +64,10 @@ TOOL = {
 }
 
 
-def echo(*words: str, **more: Any) -> dict[str, Any]:
+def make_echo_tool(*words: str, **more: Any) -> dict[str, Any]:
     return TOOL | {"baseCommand": ["echo", *words]} | more
 
 
-def write(folder: Path, name: str, document: dict[str, Any]) -> str:
+def write_document(folder: Path, name: str, document: dict[str, Any]) -> str:
     (folder / name).write_text(json.dumps(document))
     return str(folder / name)

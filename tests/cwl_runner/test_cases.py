@@ -43,20 +43,20 @@ def check_nothing_is_left(url: str) -> None:
     """
     asyncio.run(
         eventually(
-            lambda: asyncio.to_thread(lambda: not _left(url)),
-            what=lambda: f"all data sets are deleted, but {_left(url)}",
+            lambda: asyncio.to_thread(lambda: not _list_remaining_datasets(url)),
+            what=lambda: f"all data sets are deleted, but {_list_remaining_datasets(url)}",
         )
     )
 
 
-def _left(url: str) -> list[str]:
+def _list_remaining_datasets(url: str) -> list[str]:
     datasets = httpx.get(
         f"{url}/services/dms/api/v1/datasets", params={"limit": 500}, headers=headers_for(url)
     ).json()["datasets"]
-    left = [one for one in datasets if one["state"] != DatasetState.DELETED]
+    remaining = [one for one in datasets if one["state"] != DatasetState.DELETED]
     return [
         one["name"]
-        for one in left
+        for one in remaining
         if one["type"] != DatasetType.LOGS
         and (one["count_files"] or one["name"].startswith("cwl-runner-"))
     ]
@@ -144,16 +144,18 @@ def test_inputs_can_be_given_as_options(url: str, tmp_path: Path) -> None:
 
 def test_terminated_runner_cancels_its_job(url: str, tmp_path: Path) -> None:
     """The command of the tool identifies its process."""
-    asleep = ["sleep", "5083"]
+    sleep_command = ["sleep", "5083"]
     tool = {"cwlVersion": "v1.2", "class": "CommandLineTool", "inputs": [], "outputs": []}
-    (tmp_path / "waits.cwl").write_text(json.dumps(tool | {"baseCommand": asleep}))
+    (tmp_path / "waits.cwl").write_text(json.dumps(tool | {"baseCommand": sleep_command}))
     process = subprocess.Popen(
         command(url, "waits.cwl"), cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
     asyncio.run(
-        eventually(lambda: asyncio.to_thread(running, asleep), what="the tool runs", seconds=60)
+        eventually(
+            lambda: asyncio.to_thread(running, sleep_command), what="the tool runs", seconds=60
+        )
     )
-    [waits] = running(asleep)
+    [waits] = running(sleep_command)
     newest = httpx.get(f"{url}/api/v1/chains", headers=headers_for(url)).json()["chains"][0]
     assert newest["dataset_name"].startswith("cwl-runner-waits-")
     process.send_signal(signal.SIGTERM)
@@ -230,19 +232,19 @@ def test_outage_between_requests_does_not_change_the_result(
     url: str, tmp_path: Path, status: int
 ) -> None:
     """Two of four requests for chains and two of four requests for results fail."""
-    looks = Counter[str]()
+    request_counts = Counter[str]()
 
-    def trouble(method: str, path: str) -> int | None:
+    def fail_some_requests(method: str, path: str) -> int | None:
         if method != "GET" or not path.startswith(("/api/v1/chains/", "/api/v1/datasets/")):
             return None
         kind = path.split("/")[3]
-        looks[kind] += 1
-        return status if looks[kind] % 4 in (1, 2) else None
+        request_counts[kind] += 1
+        return status if request_counts[kind] % 4 in (1, 2) else None
 
-    with gatekeeper(url, trouble) as gate:
+    with gatekeeper(url, fail_some_requests) as gate:
         done = run(gate, f"{CASES}/words.cwl#all", CASES / "texts.yml", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert looks["datasets"] >= 10, "requests for results of five tools were repeated"
+    assert request_counts["datasets"] >= 10, "requests for results of five tools were repeated"
     outputs = json.loads(done.stdout)
     assert (outputs["lines"], outputs["joined"]["checksum"]) == (
         6,

@@ -12,7 +12,7 @@ import pytest
 
 from sluice.contracts.common.states import ChainState, DatasetState
 from sluice.cwl_runner.rest import RestConnection
-from tests.cwl_runner.runners import PROGRAMS, TOOL, write
+from tests.cwl_runner.runners import PROGRAMS, TOOL, write_document
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
@@ -37,7 +37,7 @@ def rest(url: str) -> Iterator[RestConnection]:
         yield client
 
 
-def started(command: Sequence[str], folder: Path) -> subprocess.Popen[str]:
+def start_command(command: Sequence[str], folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         ["env", "--default-signal=HUP", str(PROGRAMS / command[0]), *command[1:]],
         cwd=folder,
@@ -49,7 +49,7 @@ def started(command: Sequence[str], folder: Path) -> subprocess.Popen[str]:
     )
 
 
-def runs(rest: RestConnection, chain: str) -> bool:
+def has_running_task(rest: RestConnection, chain: str) -> bool:
     tasks = rest.get("/tasks", chain_uid=chain)["tasks"]
     return any(task["jobs"] and task["jobs"]["running"] for task in tasks)
 
@@ -70,16 +70,16 @@ def test_killed_client_leaves_nothing(
 
     before = chains()
     if client == "cwl-runner":
-        process = write(tmp_path, "wait.cwl", SLEEP)
+        process = write_document(tmp_path, "wait.cwl", SLEEP)
         command = ["sluice-cwl-runner", "--url", url, process, str(order)]
     else:
-        process = write(tmp_path, "wait.cwl", WORKFLOW)
+        process = write_document(tmp_path, "wait.cwl", WORKFLOW)
         command = ["sluice", "run", process, "--url", url, "--job", str(order)]
-    running = started(command, tmp_path)
+    running = start_command(command, tmp_path)
     try:
         wait_until(lambda: chains() - before, what="a chain")
         [uid] = chains() - before
-        wait_until(lambda: runs(rest, uid), what="a job that runs")
+        wait_until(lambda: has_running_task(rest, uid), what="a job that runs")
     finally:
         running.send_signal(number)
         _, stderr = running.communicate(timeout=30)

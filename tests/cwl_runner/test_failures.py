@@ -7,14 +7,16 @@ import pytest
 
 from sluice.contracts.common.states import ChainState
 from sluice.cwl_runner.rest import RestConnection
-from tests.cwl_runner.runners import TOOL, run_in, write
+from tests.cwl_runner.runners import TOOL, run_in, write_document
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
 
 
 def test_last_lines_of_a_failed_tool_are_shown(url: str, tmp_path: Path) -> None:
     script = 'i=0; while [ $i -lt 50 ]; do i=$((i+1)); echo "line $i." >&2; done; exit 3'
-    process = write(tmp_path, "counts-to-fifty.cwl", TOOL | {"baseCommand": ["sh", "-c", script]})
+    process = write_document(
+        tmp_path, "counts-to-fifty.cwl", TOOL | {"baseCommand": ["sh", "-c", script]}
+    )
     done = run_in(tmp_path, ["sluice-cwl-runner", "--url", url], [process], {})
     assert done.returncode == 1
     assert "'sh' ended with exit code 3" in done.stderr

@@ -4,14 +4,14 @@ import shutil
 from pathlib import Path
 from subprocess import CompletedProcess
 
-from tests.cwl_runner.runners import PROGRAMS, TOOL, run_in, write
+from tests.cwl_runner.runners import PROGRAMS, TOOL, run_in, write_document
 
 #: Exit status for unsupported features.
 _UNSUPPORTED = 33
 _APPEND = 'echo more >> "$0"'
 
 
-def _run(folder: Path, script: str = _APPEND, **environment: str) -> CompletedProcess[str]:
+def _run_workflow(folder: Path, script: str = _APPEND, **environment: str) -> CompletedProcess[str]:
     """Run a workflow whose tool changes two files of one line each, without a system."""
     tool = TOOL | {
         "id": "append",
@@ -40,12 +40,15 @@ def _run(folder: Path, script: str = _APPEND, **environment: str) -> CompletedPr
         },
     }
     order = {"files": [{"class": "File", "path": str(folder / name)} for name in names]}
-    arguments = (write(folder, "changes.cwl", document), write(folder, "order.json", order))
+    arguments = (
+        write_document(folder, "changes.cwl", document),
+        write_document(folder, "order.json", order),
+    )
     command = ["sluice-cwl-runner", "--url", "http://127.0.0.1:1"]
     return run_in(folder, command, arguments, environment)
 
 
-def _without_bubblewrap(folder: Path) -> str:
+def _make_path_without_bubblewrap(folder: Path) -> str:
     """Return a PATH without bubblewrap."""
     programs = folder / "programs"
     programs.mkdir()
@@ -55,7 +58,7 @@ def _without_bubblewrap(folder: Path) -> str:
 
 
 def test_tool_changes_its_input_file_in_place_in_a_sandbox(tmp_path: Path) -> None:
-    done = _run(tmp_path, SLUICE_PILOT_SANDBOX="required")
+    done = _run_workflow(tmp_path, SLUICE_PILOT_SANDBOX="required")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text() == "one\nmore\n"
     assert "InplaceUpdateRequirement" not in done.stderr
@@ -67,7 +70,7 @@ def test_tool_cannot_reach_other_files_of_the_caller(tmp_path: Path) -> None:
     script = _APPEND + "".join(
         f'; cat {tmp_path}/{name} >> "$0"; echo x >> {tmp_path}/{name}' for name in names
     )
-    done = _run(tmp_path, f"{script}; true", SLUICE_PILOT_SANDBOX="preferred")
+    done = _run_workflow(tmp_path, f"{script}; true", SLUICE_PILOT_SANDBOX="preferred")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "a").read_text() == "one\nmore\n"
     assert (tmp_path / "another").read_text() == "private\n"
@@ -75,7 +78,7 @@ def test_tool_cannot_reach_other_files_of_the_caller(tmp_path: Path) -> None:
 
 
 def test_missing_sandbox_is_reported_once(tmp_path: Path) -> None:
-    done = _run(tmp_path, SLUICE_PILOT_SANDBOX="off")
+    done = _run_workflow(tmp_path, SLUICE_PILOT_SANDBOX="off")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "b").read_text() == "one\nmore\n"
     assert done.stderr.count("append: InplaceUpdateRequirement is on, so the tool runs") == 1
@@ -83,8 +86,8 @@ def test_missing_sandbox_is_reported_once(tmp_path: Path) -> None:
 
 
 def test_required_but_missing_sandbox_is_refused(tmp_path: Path) -> None:
-    path = _without_bubblewrap(tmp_path)
-    done = _run(tmp_path, SLUICE_PILOT_SANDBOX="required", PATH=path)
+    path = _make_path_without_bubblewrap(tmp_path)
+    done = _run_workflow(tmp_path, SLUICE_PILOT_SANDBOX="required", PATH=path)
     assert done.returncode == _UNSUPPORTED, done.stderr
     assert "SLUICE_PILOT_SANDBOX is required, but there is no bubblewrap" in done.stderr
     assert (tmp_path / "a").read_text() == "one\n"

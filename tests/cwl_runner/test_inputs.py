@@ -6,23 +6,34 @@ from typing import Any
 import pytest
 
 from sluice.cwl_runner.command import main
-from tests.cwl_runner.runners import TOOL, Run, echo, require_same, run_in, write
+from tests.cwl_runner.runners import (
+    TOOL,
+    Run,
+    make_echo_tool,
+    require_same_answers,
+    run_in,
+    write_document,
+)
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
 
 
-def test_missing_input_is_reported_like_by_cwltool(both: Run, tmp_path: Path) -> None:
-    tool = write(
-        tmp_path, "tool.cwl", echo(inputs={"word": {"type": "string", "inputBinding": {}}})
+def test_missing_input_is_reported_like_by_cwltool(run_both: Run, tmp_path: Path) -> None:
+    tool = write_document(
+        tmp_path,
+        "tool.cwl",
+        make_echo_tool(inputs={"word": {"type": "string", "inputBinding": {}}}),
     )
-    _, ours = answers = both(tool)
-    require_same(answers, status=2)
-    assert "the following arguments are required: --word" in ours.stderr
+    _, actual = answers = run_both(tool)
+    require_same_answers(answers, status=2)
+    assert "the following arguments are required: --word" in actual.stderr
 
 
 def test_option_after_the_process_is_an_input(url: str, tmp_path: Path) -> None:
-    tool = write(
-        tmp_path, "tool.cwl", echo(inputs={"outdir": {"type": "string", "inputBinding": {}}})
+    tool = write_document(
+        tmp_path,
+        "tool.cwl",
+        make_echo_tool(inputs={"outdir": {"type": "string", "inputBinding": {}}}),
     )
     done = run_in(tmp_path, ["sluice-cwl-runner", "--url", url], [tool, "--outdir", "value"], {})
     assert (tmp_path / "sluice-cwl-runner" / "out.txt").read_text() == "value\n", done.stderr
@@ -32,7 +43,7 @@ def test_misplaced_option_is_reported(url: str, tmp_path: Path) -> None:
     done = run_in(
         tmp_path,
         ["sluice-cwl-runner", "--url", url],
-        [write(tmp_path, "tool.cwl", echo("x")), "--outdir", "out"],
+        [write_document(tmp_path, "tool.cwl", make_echo_tool("x")), "--outdir", "out"],
         {},
     )
     assert done.returncode == 2
@@ -44,12 +55,12 @@ def test_file_may_have_any_name(url: str, tmp_path: Path, options: list[str]) ->
     name = "ä run #7?%41.txt"
     (tmp_path / name).write_text("seven\n")
     inputs = {"file": {"type": "File", "inputBinding": {}}}
-    tool = write(
+    tool = write_document(
         tmp_path,
         "tool.cwl",
         TOOL | {"baseCommand": ["grep", "-H", ""], "inputs": inputs, "stdout": "out.txt"},
     )
-    order = write(tmp_path, "order.json", {"file": {"class": "File", "path": name}})
+    order = write_document(tmp_path, "order.json", {"file": {"class": "File", "path": name}})
     done = run_in(tmp_path, ["sluice-cwl-runner", "--url", url], [*options, tool, order], {})
     assert done.returncode == 0, done.stderr
     output = (tmp_path / "sluice-cwl-runner" / "out.txt").read_text()
@@ -68,11 +79,11 @@ def test_extension_that_would_change_the_result_is_unsupported(
     url: str, tmp_path: Path, requirement: dict[str, Any], sentence: str
 ) -> None:
     [(name, fields)] = requirement.items()
-    document = echo(inputs={"word": {"type": "string", "inputBinding": {}}}) | {
+    document = make_echo_tool(inputs={"word": {"type": "string", "inputBinding": {}}}) | {
         "$namespaces": {"cwltool": "http://commonwl.org/cwltool#"},
         "hints": {f"cwltool:{name}": fields},
     }
-    tool = write(tmp_path, "tool.cwl", document)
+    tool = write_document(tmp_path, "tool.cwl", document)
     done = run_in(
         tmp_path,
         ["sluice-cwl-runner", "--url", url],
@@ -94,7 +105,7 @@ def test_unsupported_extension_is_found_in_every_place(
 ) -> None:
     [(name, fields)] = extension.items()
     hint_fields = {"hints": {f"cwltool:{name}": fields}}
-    tool = echo(inputs={"word": {"type": "string", "inputBinding": {}}}) | (
+    tool = make_echo_tool(inputs={"word": {"type": "string", "inputBinding": {}}}) | (
         hint_fields if place == "tool of the step" else {}
     )
     step = {"run": tool, "in": {"word": "word"}, "out": ["out"]} | (
@@ -116,8 +127,8 @@ def test_unsupported_extension_is_found_in_every_place(
         order["cwltool:overrides"] = {"process.cwl#said": {"requirements": [requirement]}}
     options = [
         "--enable-ext",
-        write(tmp_path, "process.cwl", process),
-        write(tmp_path, "order.json", order),
+        write_document(tmp_path, "process.cwl", process),
+        write_document(tmp_path, "order.json", order),
     ]
     assert (
         main(["--url", "http://127.0.0.1:9", *options]) == 33

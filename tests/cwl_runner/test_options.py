@@ -23,11 +23,11 @@ from tests.cwl_runner.runners import (
     PROGRAMS,
     TOOL,
     Run,
-    echo,
-    outputs_of,
-    require_same,
+    make_echo_tool,
+    read_outputs,
+    require_same_answers,
     run_in,
-    write,
+    write_document,
 )
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
@@ -50,16 +50,16 @@ def test_messages_have_colours_only_at_a_terminal_or_on_request(
 ) -> None:
     document = tmp_path / "wrong.cwl"
     document.write_text(json.dumps(TOOL | {"inputs": {"name": "no-type"}}))
-    ours, theirs = os.openpty() if terminal else os.pipe()
+    actual, expected = os.openpty() if terminal else os.pipe()
     program = str(PROGRAMS / "sluice-cwl-runner")
     command = [program, "--home", str(tmp_path / "home"), *options, str(document)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=theirs, check=False)
-    os.close(theirs)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=expected, check=False)
+    os.close(expected)
     output = b""
     with suppress(OSError):  # a terminal without a writer
-        while piece := os.read(ours, 1 << 16):
+        while piece := os.read(actual, 1 << 16):
             output += piece
-    os.close(ours)
+    os.close(actual)
     assert done.returncode == 1
     assert b"no-type" in output
     assert (b"\x1b[" in output) is coloured
@@ -71,7 +71,7 @@ def test_prefix_of_an_option_may_be_the_name_of_an_input(name: str) -> None:
     assert (arguments.workflow, arguments.job_order) == ("tool.cwl", [name, "7"])
 
 
-def _workflow(folder: Path) -> str:
+def _write_workflow(folder: Path) -> str:
     """Write a workflow with two consecutive steps and a parallel one."""
     line = {"line": {"type": "string", "inputBinding": {}}}
     outputs = {
@@ -93,31 +93,35 @@ def _workflow(folder: Path) -> str:
         },
         "steps": {
             "first": {
-                "run": echo("1", inputs=line, outputs=outputs),
+                "run": make_echo_tool("1", inputs=line, outputs=outputs),
                 "in": {"line": "word"},
                 "out": ["out"],
             },
             "second": {
-                "run": echo("2", inputs=line, outputs=outputs),
+                "run": make_echo_tool("2", inputs=line, outputs=outputs),
                 "in": {"line": "first/out"},
                 "out": ["out"],
             },
             "beside": {
-                "run": echo("3", inputs=line, outputs=outputs),
+                "run": make_echo_tool("3", inputs=line, outputs=outputs),
                 "in": {"line": "word"},
                 "out": ["out"],
             },
         },
     }
-    return write(folder, "workflow.cwl", document)
+    return write_document(folder, "workflow.cwl", document)
 
 
-def _stops(folder: Path) -> str:
+def _write_failing_workflow(folder: Path) -> str:
     """Write a workflow with a step that fails, and three consecutive steps beside it."""
     fails = TOOL | {"baseCommand": "false", "outputs": {}}
-    goes = echo("x", inputs={"before": "File?"})
+    step_order = make_echo_tool("x", inputs={"before": "File?"})
     chain = {
-        f"step{n}": {"run": goes, "in": {"before": f"step{n - 1}/out"} if n else {}, "out": ["out"]}
+        f"step{n}": {
+            "run": step_order,
+            "in": {"before": f"step{n - 1}/out"} if n else {},
+            "out": ["out"],
+        }
         for n in range(3)
     }
     document = {
@@ -127,7 +131,7 @@ def _stops(folder: Path) -> str:
         "outputs": {"last": {"type": "File?", "outputSource": "step2/out"}},
         "steps": {"fails": {"run": fails, "in": {}, "out": []}, **chain},
     }
-    return write(folder, "stops.cwl", document)
+    return write_document(folder, "stops.cwl", document)
 
 
 def test_every_option_of_cwltool_is_supported_or_refused() -> None:
@@ -191,23 +195,28 @@ def test_refused_option_starts_no_system(tmp_path: Path) -> None:
     ids=lambda options: options[0],
 )
 def test_option_that_runs_nothing_needs_no_system(options: list[str], tmp_path: Path) -> None:
-    workflow = _workflow(tmp_path)
-    theirs = run_in(tmp_path, ["cwltool"], [*options, workflow], {})
-    ours = run_in(
+    workflow = _write_workflow(tmp_path)
+    expected = run_in(tmp_path, ["cwltool"], [*options, workflow], {})
+    actual = run_in(
         tmp_path, ["sluice-cwl-runner", "--home", str(tmp_path / "home")], [*options, workflow], {}
     )
-    require_same([theirs, ours])
+    require_same_answers([expected, actual])
     assert not (tmp_path / "home").exists()
 
 
-def test_validation_checks_the_job_order_too(both: Run, tmp_path: Path) -> None:
-    order = write(tmp_path, "order.json", {"word": 3})
-    require_same(
-        both("--validate", "--no-warnings", "--disable-color", _workflow(tmp_path), order), status=1
+def test_validation_checks_the_job_order_too(run_both: Run, tmp_path: Path) -> None:
+    order = write_document(tmp_path, "order.json", {"word": 3})
+    require_same_answers(
+        run_both(
+            "--validate", "--no-warnings", "--disable-color", _write_workflow(tmp_path), order
+        ),
+        status=1,
     )
 
 
-def test_expression_of_the_next_step_has_all_fields_of_a_file(both: Run, tmp_path: Path) -> None:
+def test_expression_of_the_next_step_has_all_fields_of_a_file(
+    run_both: Run, tmp_path: Path
+) -> None:
     file_output = {"out": {"type": "File", "outputBinding": {"glob": "words.t0"}}}
     first = {"class": "CommandLineTool", "baseCommand": ["touch", "words.t0"]}
     line = {"line": {"type": "string", "inputBinding": {}}}
@@ -226,44 +235,46 @@ def test_expression_of_the_next_step_has_all_fields_of_a_file(both: Run, tmp_pat
                 "out": ["out"],
             },
             "second": {
-                "run": echo(inputs=line, outputs=text_output),
+                "run": make_echo_tool(inputs=line, outputs=text_output),
                 "in": {"line": line_source},
                 "out": ["out"],
             },
         },
     }
-    outputs = require_same(both(write(tmp_path, "names.cwl", document)))
+    outputs = require_same_answers(run_both(write_document(tmp_path, "names.cwl", document)))
     assert outputs == {"said": "words .t0"}
 
 
-def test_target_option_makes_one_output(both: Run, tmp_path: Path) -> None:
-    assert require_same(both("--target", "beside", _workflow(tmp_path))) == {"beside": "3 beam\n"}
+def test_target_option_makes_one_output(run_both: Run, tmp_path: Path) -> None:
+    assert require_same_answers(run_both("--target", "beside", _write_workflow(tmp_path))) == {
+        "beside": "3 beam\n"
+    }
 
 
-def test_single_step_option_runs_one_step(both: Run, tmp_path: Path) -> None:
-    outputs = require_same(
-        both(
+def test_single_step_option_runs_one_step(run_both: Run, tmp_path: Path) -> None:
+    outputs = require_same_answers(
+        run_both(
             "--single-step",
             "first",
-            _workflow(tmp_path),
-            write(tmp_path, "order.json", {"line": "x"}),
+            _write_workflow(tmp_path),
+            write_document(tmp_path, "order.json", {"line": "x"}),
         )
     )
     assert outputs == {"out": "1 x\n"}
 
 
-def test_overrides_option_changes_requirements(both: Run, tmp_path: Path) -> None:
-    tool = write(tmp_path, "tool.cwl", TOOL | {"baseCommand": ["sh", "-c", "echo $WORD"]})
+def test_overrides_option_changes_requirements(run_both: Run, tmp_path: Path) -> None:
+    tool = write_document(tmp_path, "tool.cwl", TOOL | {"baseCommand": ["sh", "-c", "echo $WORD"]})
     overrides = {
         "cwltool:overrides": {
             tool: {"requirements": {"EnvVarRequirement": {"envDef": {"WORD": "overridden"}}}}
         }
     }
-    answers = both("--overrides", write(tmp_path, "overrides.json", overrides), tool)
-    assert require_same(answers)["out"]["size"] == len("overridden\n")
+    answers = run_both("--overrides", write_document(tmp_path, "overrides.json", overrides), tool)
+    assert require_same_answers(answers)["out"]["size"] == len("overridden\n")
 
 
-def test_extensions_can_be_enabled(both: Run, tmp_path: Path) -> None:
+def test_extensions_can_be_enabled(run_both: Run, tmp_path: Path) -> None:
     """The loop is not part of CWL v1.2."""
     step = {
         "run": {
@@ -291,22 +302,27 @@ def test_extensions_can_be_enabled(both: Run, tmp_path: Path) -> None:
         "outputs": {"m": {"type": "int", "outputSource": "count/m"}},
         "steps": {"count": step},
     }
-    assert require_same(
-        both("--enable-ext", write(tmp_path, "loop.cwl", document), "--start", "1")
+    assert require_same_answers(
+        run_both("--enable-ext", write_document(tmp_path, "loop.cwl", document), "--start", "1")
     ) == {"m": 5}
 
 
-def test_run_continues_after_an_error_on_request(both: Run, tmp_path: Path) -> None:
-    outputs = require_same(both("--on-error", "continue", _stops(tmp_path)), status=1)
+def test_run_continues_after_an_error_on_request(run_both: Run, tmp_path: Path) -> None:
+    outputs = require_same_answers(
+        run_both("--on-error", "continue", _write_failing_workflow(tmp_path)), status=1
+    )
     assert outputs["last"] is not None
 
 
 def test_run_starts_no_more_steps_after_an_error(url: str, tmp_path: Path) -> None:
     """There is no comparison with cwltool, as it shuffles the steps."""
     done = run_in(
-        tmp_path, ["sluice-cwl-runner", "--url", url], ["--parallel-max", "1", _stops(tmp_path)], {}
+        tmp_path,
+        ["sluice-cwl-runner", "--url", url],
+        ["--parallel-max", "1", _write_failing_workflow(tmp_path)],
+        {},
     )
-    assert (done.returncode, outputs_of(done)) == (1, {"last": None}), done.stderr
+    assert (done.returncode, read_outputs(done)) == (1, {"last": None}), done.stderr
 
 
 def test_parallel_max_bounds_the_concurrent_jobs(url: str, tmp_path: Path) -> None:
@@ -327,8 +343,8 @@ def test_parallel_max_bounds_the_concurrent_jobs(url: str, tmp_path: Path) -> No
         "outputs": {"times": {"type": "File[]", "outputSource": "count/out"}},
         "steps": {"count": {"run": tool, "scatter": "n", "in": {"n": "n"}, "out": ["out"]}},
     }
-    workflow = write(tmp_path, "count.cwl", document)
-    order = write(tmp_path, "order.json", {"n": [1, 2, 3]})
+    workflow = write_document(tmp_path, "count.cwl", document)
+    order = write_document(tmp_path, "order.json", {"n": [1, 2, 3]})
     done = run_in(
         tmp_path, ["sluice-cwl-runner", "--url", url], ["--parallel-max", "1", workflow, order], {}
     )
@@ -341,17 +357,21 @@ def test_parallel_max_bounds_the_concurrent_jobs(url: str, tmp_path: Path) -> No
     assert all(ended <= next_start for (_, ended), (next_start, _) in itertools.pairwise(times))
 
 
-def test_named_environment_variables_are_preserved(both: Run, tmp_path: Path) -> None:
-    tool = write(tmp_path, "tool.cwl", TOOL | {"baseCommand": ["sh", "-c", "echo $FIRST $SECOND"]})
-    outputs = require_same(
-        both("--preserve-environment", "FIRST", tool, FIRST="eins", SECOND="zwei")
+def test_named_environment_variables_are_preserved(run_both: Run, tmp_path: Path) -> None:
+    tool = write_document(
+        tmp_path, "tool.cwl", TOOL | {"baseCommand": ["sh", "-c", "echo $FIRST $SECOND"]}
+    )
+    outputs = require_same_answers(
+        run_both("--preserve-environment", "FIRST", tool, FIRST="eins", SECOND="zwei")
     )
     assert outputs["out"]["size"] == len("eins\n")
 
 
-def test_summary_is_written_to_a_file(both: Run, tmp_path: Path) -> None:
-    theirs, ours = both("--write-summary", "summary.json", write(tmp_path, "tool.cwl", echo("x")))
-    assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout) == (0, "")
+def test_summary_is_written_to_a_file(run_both: Run, tmp_path: Path) -> None:
+    expected, actual = run_both(
+        "--write-summary", "summary.json", write_document(tmp_path, "tool.cwl", make_echo_tool("x"))
+    )
+    assert (actual.returncode, actual.stdout) == (expected.returncode, expected.stdout) == (0, "")
     assert (
         json.loads((tmp_path / "sluice-cwl-runner" / "summary.json").read_text())["out"]["size"]
         == 2
@@ -359,10 +379,10 @@ def test_summary_is_written_to_a_file(both: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "status"), [("hints", 0), ("requirements", 33)])
-def test_containers_can_be_disabled(both: Run, tmp_path: Path, kind: str, status: int) -> None:
-    tool = write(
+def test_containers_can_be_disabled(run_both: Run, tmp_path: Path, kind: str, status: int) -> None:
+    tool = write_document(
         tmp_path,
         "tool.cwl",
-        echo("x", **{kind: {"DockerRequirement": {"dockerPull": "nowhere/such:1"}}}),
+        make_echo_tool("x", **{kind: {"DockerRequirement": {"dockerPull": "nowhere/such:1"}}}),
     )
-    require_same(both("--no-container", tool), status=status)
+    require_same_answers(run_both("--no-container", tool), status=status)

@@ -31,7 +31,7 @@ WORKFLOW: dict[str, Any] = {
 }
 
 
-def start(url: str, folder: Path, script: str) -> "subprocess.Popen[str]":
+def start_workflow(url: str, folder: Path, script: str) -> "subprocess.Popen[str]":
     """Start a workflow of three jobs that run the script."""
     run = TOOL | {"baseCommand": ["sh", "-c", script]}
     each = {"run": run, "scatter": "text", "in": {"text": "texts"}, "out": ["out"]}
@@ -47,25 +47,25 @@ def start(url: str, folder: Path, script: str) -> "subprocess.Popen[str]":
     )
 
 
-def left(folder: Path) -> list[str]:
+def list_remaining_files(folder: Path) -> list[str]:
     return sorted(os.listdir(folder / "temporary"))
 
 
 @pytest.mark.parametrize(("script", "status"), [("echo here", 0), ("exit 3", 1)])
 def test_run_leaves_no_temporary_files(url: str, tmp_path: Path, script: str, status: int) -> None:
-    process = start(url, tmp_path, script)
+    process = start_workflow(url, tmp_path, script)
     process.communicate(timeout=120)
     assert process.returncode == status
-    assert left(tmp_path) == []
+    assert list_remaining_files(tmp_path) == []
 
 
 def test_interrupted_run_leaves_no_temporary_files(url: str, tmp_path: Path) -> None:
-    process = start(url, tmp_path, "exec sleep 5084")
-    asleep = ["sleep", "5084"]
+    process = start_workflow(url, tmp_path, "exec sleep 5084")
+    script = ["sleep", "5084"]
     asyncio.run(
-        eventually(lambda: asyncio.to_thread(running, asleep), what="a job runs", seconds=60)
+        eventually(lambda: asyncio.to_thread(running, script), what="a job runs", seconds=60)
     )
-    assert left(tmp_path) != []
+    assert list_remaining_files(tmp_path) != []
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
-    assert left(tmp_path) == []
+    assert list_remaining_files(tmp_path) == []

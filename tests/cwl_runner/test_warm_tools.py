@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sluice.cwl_runner.command import main
-from tests.cwl_runner.runners import Run, outputs_of, require_same, run_in, write
+from tests.cwl_runner.runners import Run, read_outputs, require_same_answers, run_in, write_document
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
 
@@ -34,7 +34,7 @@ serve(main)
 """
 
 
-def tool(*more: str, **fields: Any) -> dict[str, Any]:
+def make_tool(*more: str, **fields: Any) -> dict[str, Any]:
     """Return a tool; with arguments in ``more`` it prints the number of jobs of its process."""
     return {
         "class": "CommandLineTool",
@@ -48,7 +48,7 @@ def tool(*more: str, **fields: Any) -> dict[str, Any]:
     }
 
 
-def workflow(run: dict[str, Any], **step: Any) -> dict[str, Any]:
+def make_workflow(run: dict[str, Any], **step: Any) -> dict[str, Any]:
     return {
         "cwlVersion": "v1.2",
         "class": "Workflow",
@@ -77,39 +77,41 @@ WARM = {"sluice:warm": {"key": ["model"], "idle": 60}}
 def order(tmp_path: Path) -> str:
     (tmp_path / "model").write_text("small ")
     model = {"class": "File", "path": "model"}
-    return write(tmp_path, "order.json", {"words": list("abcdefgh"), "model": model})
+    return write_document(tmp_path, "order.json", {"words": list("abcdefgh"), "model": model})
 
 
-def texts(value: Any) -> list[str]:
+def read_texts(value: Any) -> list[str]:
     return [Path(one["path"]).read_text() for one in value["outs"]]
 
 
-def run_ours(url: str, folder: Path, *arguments: str) -> tuple[int, list[str], str]:
+def run_with_sluice(url: str, folder: Path, *arguments: str) -> tuple[int, list[str], str]:
     """Return status, texts of the outputs, and standard error."""
     folder.mkdir()
     done = run_in(folder, ["sluice-cwl-runner", "--url", url], arguments, {})
-    output_texts = texts(json.loads(done.stdout)) if done.returncode == 0 else []
+    output_texts = read_texts(json.loads(done.stdout)) if done.returncode == 0 else []
     return done.returncode, output_texts, done.stderr
 
 
 def test_warm_worker_gives_the_same_outputs_as_other_runners_and_cold_tools(
-    both: Run, url: str, tmp_path: Path, order: str
+    run_both: Run, url: str, tmp_path: Path, order: str
 ) -> None:
-    warm = require_same(both(write(tmp_path, "warm.cwl", workflow(tool(), **WARM)), order))
+    warm = require_same_answers(
+        run_both(write_document(tmp_path, "warm.cwl", make_workflow(make_tool(), **WARM)), order)
+    )
     (tmp_path / "cold").mkdir()
-    cold = write(tmp_path, "cold.cwl", workflow(tool()))
+    cold = write_document(tmp_path, "cold.cwl", make_workflow(make_tool()))
     done = run_in(tmp_path / "cold", ["sluice-cwl-runner", "--url", url], [cold, order], {})
-    assert outputs_of(done) == warm
+    assert read_outputs(done) == warm
 
 
 def test_process_of_a_warm_worker_serves_jobs_of_several_runs(
     url: str, tmp_path: Path, order: str
 ) -> None:
-    loaded_once = {"sluice:warm": {"idle": 60}}
-    document = write(tmp_path, "warm.cwl", workflow(tool("count"), **loaded_once))
+    warm_tool = {"sluice:warm": {"idle": 60}}
+    document = write_document(tmp_path, "warm.cwl", make_workflow(make_tool("count"), **warm_tool))
     served = list[int]()
     for number in range(2):
-        status, output_texts, stderr = run_ours(url, tmp_path / f"{number}", document, order)
+        status, output_texts, stderr = run_with_sluice(url, tmp_path / f"{number}", document, order)
         assert status == 0, stderr
         assert [text.split()[:2] for text in output_texts] == [
             [word, "small"] for word in "abcdefgh"
@@ -120,7 +122,7 @@ def test_process_of_a_warm_worker_serves_jobs_of_several_runs(
 
 
 def test_another_file_in_the_key_gets_another_process(url: str, tmp_path: Path, order: str) -> None:
-    steps = workflow(tool("count"), **WARM)
+    steps = make_workflow(make_tool("count"), **WARM)
     steps["inputs"] = {"words": "string[]", "models": "File[]"}
     steps["requirements"]["StepInputExpressionRequirement"] = {}
     steps["steps"]["say"] |= {
@@ -132,9 +134,9 @@ def test_another_file_in_the_key_gets_another_process(url: str, tmp_path: Path, 
     for name in ("small", "large"):
         (tmp_path / name).write_text(f"{name} ")
         models.append({"class": "File", "path": name})
-    order_file = write(tmp_path, "models.json", {"words": list("abc"), "models": models})
-    document = write(tmp_path, "warm.cwl", steps)
-    status, output_texts, stderr = run_ours(url, tmp_path / "out", document, order_file)
+    order_file = write_document(tmp_path, "models.json", {"words": list("abc"), "models": models})
+    document = write_document(tmp_path, "warm.cwl", steps)
+    status, output_texts, stderr = run_with_sluice(url, tmp_path / "out", document, order_file)
     assert status == 0, stderr
     loaded = [text.split()[:2] for text in output_texts]
     assert loaded == [[word, model] for word in "abc" for model in ("small", "large")]
@@ -143,36 +145,36 @@ def test_another_file_in_the_key_gets_another_process(url: str, tmp_path: Path, 
 def test_step_overrides_the_warm_declaration_of_its_tool(
     url: str, tmp_path: Path, order: str
 ) -> None:
-    of_itself = tool("count", **{"sluice:warm": True})
-    for number, (step, most) in enumerate([({}, SLOTS), ({"sluice:warm": False}, 8)]):
-        document = write(tmp_path, f"{number}.cwl", workflow(of_itself, **step))
-        status, output_texts, stderr = run_ours(url, tmp_path / f"{number}", document, order)
+    declared_tool = make_tool("count", **{"sluice:warm": True})
+    for number, (step, max_jobs) in enumerate([({}, SLOTS), ({"sluice:warm": False}, 8)]):
+        document = write_document(tmp_path, f"{number}.cwl", make_workflow(declared_tool, **step))
+        status, output_texts, stderr = run_with_sluice(url, tmp_path / f"{number}", document, order)
         assert status == 0, stderr
-        fresh = sum(text.split()[2] == "1" for text in output_texts)
-        assert fresh <= most if most == SLOTS else fresh == most
+        new_process_count = sum(text.split()[2] == "1" for text in output_texts)
+        assert new_process_count <= max_jobs if max_jobs == SLOTS else new_process_count == max_jobs
 
 
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "standard input": (tool(stdin="$(inputs.model.path)"), {}, "its standard input brings"),
+    "standard input": (make_tool(stdin="$(inputs.model.path)"), {}, "its standard input brings"),
     "a shell": (
-        tool(requirements={"ShellCommandRequirement": {}}), {}, "is run by a shell",
+        make_tool(requirements={"ShellCommandRequirement": {}}), {}, "is run by a shell",
     ),
     "no program": (
-        {key: value for key, value in tool().items() if key != "baseCommand"}, {},
+        {key: value for key, value in make_tool().items() if key != "baseCommand"}, {},
         "it has no baseCommand",
     ),
     "an environment of the job": (
-        tool(requirements={"EnvVarRequirement": {"envDef": {"A": "$(inputs.word)"}}}), {},
+        make_tool(requirements={"EnvVarRequirement": {"envDef": {"A": "$(inputs.word)"}}}), {},
         "its environment depends on the job",
     ),
     "a key that is no input": (
-        tool(), {"sluice:warm": {"key": ["models"]}}, "has no input 'models'",
+        make_tool(), {"sluice:warm": {"key": ["models"]}}, "has no input 'models'",
     ),
     "a word that it does not know": (
-        tool(), {"sluice:warm": {"keys": ["model"]}}, "it has no field 'keys'",
+        make_tool(), {"sluice:warm": {"keys": ["model"]}}, "it has no field 'keys'",
     ),
-    "no jobs": (tool(), {"sluice:warm": {"jobs": 0}}, "'sluice:warm' jobs: "),
-    "no mapping": (tool(), {"sluice:warm": "yes"}, "is true, or a mapping"),
+    "no jobs": (make_tool(), {"sluice:warm": {"jobs": 0}}, "'sluice:warm' jobs: "),
+    "no mapping": (make_tool(), {"sluice:warm": "yes"}, "is true, or a mapping"),
     "another class": (
         {
             "class": "ExpressionTool",
@@ -192,7 +194,7 @@ def test_tool_that_cannot_be_warm_is_refused_before_anything_runs(
     case: str, tmp_path: Path, order: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     run, step, sentence = REFUSED[case]
-    document = write(tmp_path, "warm.cwl", workflow(run, **{**WARM, **step}))
+    document = write_document(tmp_path, "warm.cwl", make_workflow(run, **{**WARM, **step}))
     unreachable = ["--url", "http://127.0.0.1:9", "--outdir", str(tmp_path)]
     assert main([*unreachable, document, order]) in (1, 33)
     message = " ".join(capfd.readouterr().err.split())
@@ -202,8 +204,8 @@ def test_tool_that_cannot_be_warm_is_refused_before_anything_runs(
 def test_undeclared_prefix_is_reported(
     tmp_path: Path, order: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    document = workflow(tool(), **WARM)
+    document = make_workflow(make_tool(), **WARM)
     del document["$namespaces"]
-    written = write(tmp_path, "warm.cwl", document)
+    written = write_document(tmp_path, "warm.cwl", document)
     assert main(["--url", "http://127.0.0.1:9", written, order]) != 0
     assert "the prefix 'sluice' is not declared" in " ".join(capfd.readouterr().err.split())

@@ -14,7 +14,7 @@ FILE, SERVICES, PILOT = (
 )
 
 
-def schema_errors_of(data: Any) -> list[str]:
+def list_schema_errors(data: Any) -> list[str]:
     """Return the errors by the schema that the Compose specification publishes."""
     text = (
         resources.files("check_jsonschema")
@@ -25,7 +25,7 @@ def schema_errors_of(data: Any) -> list[str]:
     return [error.message for error in validator_for(schema)(schema).iter_errors(data)]
 
 
-def change(path: Path, before: str, after: str) -> None:
+def replace_text(path: Path, before: str, after: str) -> None:
     text = path.read_text(encoding="utf-8")
     assert before in text, f"{before!r} is not in {path.name}"
     path.write_text(text.replace(before, after, 1), encoding="utf-8")

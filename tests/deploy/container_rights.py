@@ -17,28 +17,28 @@ VERSIONED = re.compile(r"[\w./-]+:[\w.-]*\d[\w.-]*(@sha256:[0-9a-f]{64})?")
 DRAIN = 600
 
 
-def findings(composition: Composition) -> Iterator[str]:
+def find_violations(composition: Composition) -> Iterator[str]:
     for name, service in composition.services.items():
-        yield from _limits(name, service)
+        yield from _check_limits(name, service)
         if not VERSIONED.fullmatch(service["image"]):
             yield f"{name}: {service['image']} is another image tomorrow"
-        yield from _ports(name, service)
-        yield from _mounts(composition, name)
+        yield from _check_ports(name, service)
+        yield from _check_mounts(composition, name)
     for name, service in composition.own.items():
-        yield from _rights(name, service)
-        yield from _image(composition, name)
-        yield from _end(composition, name)
-    yield from _secrets(composition)
-    yield from _volumes(composition)
-    yield from _order(composition)
+        yield from _check_rights(name, service)
+        yield from _check_image(composition, name)
+        yield from _check_stop_grace(composition, name)
+    yield from _check_secrets(composition)
+    yield from _check_volumes(composition)
+    yield from _check_dependencies(composition)
 
 
-def seconds(text: str) -> int:
+def parse_seconds(text: str) -> int:
     """Convert ``1m30s`` to 90."""
     return sum(int(number) * UNITS[unit] for number, unit in re.findall(r"(\d+)([smh])", text))
 
 
-def _limits(name: str, service: dict[str, Any]) -> Iterator[str]:
+def _check_limits(name: str, service: dict[str, Any]) -> Iterator[str]:
     limits = service.get("deploy", {}).get("resources", {}).get("limits", {})
     yield from (f"{name}: no limit of {what}" for what in ("cpus", "memory") if what not in limits)
     if "restart" not in service:
@@ -47,14 +47,14 @@ def _limits(name: str, service: dict[str, Any]) -> Iterator[str]:
         yield f"{name}: its log grows forever"
 
 
-def _ports(name: str, service: dict[str, Any]) -> Iterator[str]:
+def _check_ports(name: str, service: dict[str, Any]) -> Iterator[str]:
     open_to_all = [port for port in service.get("ports", []) if not port.startswith("127.0.0.1:")]
     yield from (f"{name}: port {port} is open to the network" for port in open_to_all)
     if service.get("ports") and service.get("deploy", {}).get("replicas", 1) > 1:
         yield f"{name}: several instances cannot open one port"
 
 
-def _rights(name: str, service: dict[str, Any]) -> Iterator[str]:
+def _check_rights(name: str, service: dict[str, Any]) -> Iterator[str]:
     expected = {
         "read_only": True,
         "init": True,
@@ -71,7 +71,7 @@ def _rights(name: str, service: dict[str, Any]) -> Iterator[str]:
     yield from (f"{name}: {key} has no place here" for key in sorted(forbidden))
 
 
-def _image(composition: Composition, name: str) -> Iterator[str]:
+def _check_image(composition: Composition, name: str) -> Iterator[str]:
     service = composition.services[name]
     image, _, tag = service["image"].partition(":")
     version = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"][
@@ -96,17 +96,17 @@ def _image(composition: Composition, name: str) -> Iterator[str]:
             yield f"{name}: {build['dockerfile']} has no target {build['target']} for {image}"
 
 
-def _end(composition: Composition, name: str) -> Iterator[str]:
+def _check_stop_grace(composition: Composition, name: str) -> Iterator[str]:
     service = composition.services[name]
     if service["restart"] == "on-failure":
         return
-    grace = seconds(service.get("stop_grace_period", "10s"))
+    grace = parse_seconds(service.get("stop_grace_period", "10s"))
     needed = DRAIN if name == "pilot" else ANSWER_LIMIT + STOP_LIMIT + THREADS_LIMIT
     if grace <= needed:
         yield f"{name}: is killed {grace} s after it was told to stop; it may need {needed:g}"
 
 
-def _secrets(composition: Composition) -> Iterator[str]:
+def _check_secrets(composition: Composition) -> Iterator[str]:
     defined = composition.data["secrets"]
     used = {secret for name in composition.services for secret in composition.secrets(name)}
     yield from (f"secret {name} is not defined" for name in sorted(used - set(defined)))
@@ -133,7 +133,7 @@ def _secrets(composition: Composition) -> Iterator[str]:
                 yield f"{name}: {key} names {value}, which it does not have"
 
 
-def _mounts(composition: Composition, name: str) -> Iterator[str]:
+def _check_mounts(composition: Composition, name: str) -> Iterator[str]:
     for target, source in composition.volumes(name).items():
         if source.startswith(".") and not (composition.root / source).exists():
             yield f"{name}: {source}, mounted at {target}, does not exist"
@@ -141,7 +141,7 @@ def _mounts(composition: Composition, name: str) -> Iterator[str]:
             yield f"{name}: {source} is a folder of one machine"
 
 
-def _volumes(composition: Composition) -> Iterator[str]:
+def _check_volumes(composition: Composition) -> Iterator[str]:
     used = {
         source
         for name in composition.services
@@ -156,7 +156,7 @@ def _volumes(composition: Composition) -> Iterator[str]:
     )
 
 
-def _order(composition: Composition) -> Iterator[str]:
+def _check_dependencies(composition: Composition) -> Iterator[str]:
     """Find dependencies of long-running services: only one-off services may wait for others."""
     for name, service in composition.services.items():
         for needed in service.get("depends_on", {}):

@@ -28,7 +28,7 @@ FILES = {
 }
 
 
-def networks_of(composition: Composition, name: str) -> set[str]:
+def list_networks(composition: Composition, name: str) -> set[str]:
     """Return the networks of a service; without any it is in the default network."""
     service = composition.services[name]
     if service.get("network_mode") == "none":
@@ -36,19 +36,19 @@ def networks_of(composition: Composition, name: str) -> set[str]:
     return set(service.get("networks", ["default"]))
 
 
-def findings(composition: Composition) -> Iterator[str]:
-    yield from _members(composition)
-    yield from _ways_out(composition)
-    yield from _pilots(composition)
-    yield from _reached(composition)
+def find_violations(composition: Composition) -> Iterator[str]:
+    yield from _check_members(composition)
+    yield from _check_outside_access(composition)
+    yield from _check_services_reachable_by_tools(composition)
+    yield from _check_addressed_services(composition)
 
 
-def _members(composition: Composition) -> Iterator[str]:
+def _check_members(composition: Composition) -> Iterator[str]:
     for name in composition.services:
         expected = {network for network, members in MEMBERS.items() if name in members}
         if not expected and name not in SERVICES_WITHOUT_NETWORK:
             yield f"{name}: nothing says which networks it may be in"
-        networks = networks_of(composition, name)
+        networks = list_networks(composition, name)
         yield from (
             f"{name}: must not be in the network {one}" for one in sorted(networks - expected)
         )
@@ -57,7 +57,7 @@ def _members(composition: Composition) -> Iterator[str]:
         )
 
 
-def _ways_out(composition: Composition) -> Iterator[str]:
+def _check_outside_access(composition: Composition) -> Iterator[str]:
     """Find networks with a wrong way to the outside: only edge has one."""
     defined = composition.data.get("networks", {})
     if set(defined) != set(MEMBERS):
@@ -66,18 +66,20 @@ def _ways_out(composition: Composition) -> Iterator[str]:
         if (one or {}).get("internal", False) != (name != "edge"):
             yield f"network {name}: all but edge are internal"
     for name, service in composition.services.items():
-        if service.get("ports") and "edge" not in networks_of(composition, name):
+        if service.get("ports") and "edge" not in list_networks(composition, name):
             yield f"{name}: its ports lead nowhere, as it is in no network that leads out"
 
 
-def _pilots(composition: Composition) -> Iterator[str]:
+def _check_services_reachable_by_tools(composition: Composition) -> Iterator[str]:
     """Find services that a tool could reach outside of its sandbox."""
-    own = networks_of(composition, PILOT)
-    reached = {name for name in composition.services if networks_of(composition, name) & own}
-    yield from (f"a tool reaches {name}" for name in sorted(reached - {PILOT, GATEWAY}))
+    own = list_networks(composition, PILOT)
+    reachable_networks = {
+        name for name in composition.services if list_networks(composition, name) & own
+    }
+    yield from (f"a tool reaches {name}" for name in sorted(reachable_networks - {PILOT, GATEWAY}))
 
 
-def _reached(composition: Composition) -> Iterator[str]:
+def _check_addressed_services(composition: Composition) -> Iterator[str]:
     """Find services that have the address of another service but share no network with it."""
     for name in composition.services:
         texts = [*composition.environment(name).values()]
@@ -88,7 +90,7 @@ def _reached(composition: Composition) -> Iterator[str]:
             hosts |= {
                 one for one in composition.services if re.search(rf"\b{one}:\d|\[{one}\]", text)
             }
-        looked_for = hosts - (SERVICE_NAMES if name in _SERVICES_WITH_SPARE_ADDRESSES else set())
-        for host in sorted(looked_for & composition.services.keys() - {name}):
-            if not networks_of(composition, name) & networks_of(composition, host):
+        address = hosts - (SERVICE_NAMES if name in _SERVICES_WITH_SPARE_ADDRESSES else set())
+        for host in sorted(address & composition.services.keys() - {name}):
+            if not list_networks(composition, name) & list_networks(composition, host):
                 yield f"{name}: looks for {host}, and is in no network with it"

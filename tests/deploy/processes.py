@@ -50,23 +50,23 @@ KEY_FILES = (".key", ".pub")
 CONTAINER_PORTS = {short_name(service): service.port for service in SERVICES}
 
 
-def package_of(name: str) -> CallingService:
+def find_package(name: str) -> CallingService:
     return next(service for service in SERVICES if short_name(service) == name)
 
 
-def findings(composition: Composition) -> Iterator[str]:
-    yield from _set_of_services(composition)
+def find_violations(composition: Composition) -> Iterator[str]:
+    yield from _check_services(composition)
     for name in composition.own:
-        yield from _command(composition, name)
+        yield from _check_command(composition, name)
     for name in composition.served:
-        yield from _service(composition, name)
-    yield from _setup(composition)
-    yield from _storages(composition)
-    yield from _pilots(composition)
-    yield from _addresses(composition)
+        yield from _check_service(composition, name)
+    yield from _check_setup(composition)
+    yield from _check_storages(composition)
+    yield from _check_pilots(composition)
+    yield from _check_addresses(composition)
 
 
-def _set_of_services(composition: Composition) -> Iterator[str]:
+def _check_services(composition: Composition) -> Iterator[str]:
     services = set(Addresses.model_fields)
     served = {name: service["command"][2] for name, service in composition.served.items()}
     if set(served.values()) != services:
@@ -81,7 +81,7 @@ def _set_of_services(composition: Composition) -> Iterator[str]:
             yield f"{name}: has to run twice"
 
 
-def _command(composition: Composition, name: str) -> Iterator[str]:
+def _check_command(composition: Composition, name: str) -> Iterator[str]:
     program, *arguments = composition.services[name]["command"]
     if program == "sluice-pilot":
         options = {f"--{field.replace('_', '-')}" for field in PilotSettings.model_fields}
@@ -100,13 +100,13 @@ def _command(composition: Composition, name: str) -> Iterator[str]:
 
 
 @cache
-def _all_commands() -> Any:
+def _load_commands() -> Any:
     return typer.main.get_command(command_line())
 
 
 def _resolve(arguments: list[str]) -> Any:
     """Parse a command without running it, and return it; raise ``UsageError`` if it is wrong."""
-    command: Any = _all_commands()
+    command: Any = _load_commands()
     context = typer.Context(command, info_name="sluice")
     while isinstance(command, TyperGroup):
         name, command, arguments = command.resolve_command(context, list(arguments))
@@ -115,22 +115,22 @@ def _resolve(arguments: list[str]) -> Any:
     return command
 
 
-def _service(composition: Composition, name: str) -> Iterator[str]:
+def _check_service(composition: Composition, name: str) -> Iterator[str]:
     service = composition.services[name]
     if service["command"][2] not in CONTAINER_PORTS:
         return
-    package = package_of(service["command"][2])
+    package = find_package(service["command"][2])
     owner = settings_class(package)
     # The command in the container reads the others.
     own = composition.environment(name).keys() - CLIENT_VARIABLES
-    yield from _variables(name, sorted(own), owner)
-    yield from _secrets(composition, name, owner)
+    yield from _check_variables(name, sorted(own), owner)
+    yield from _check_secrets(composition, name, owner)
     try:
-        settings = _loaded(composition, name, owner)
+        settings = _load_settings(composition, name, owner)
     except InvalidSettings as error:
         yield from (f"{name}: {sentence}" for sentence in error.sentences)
         return
-    yield from _listening(name, service, settings, package)
+    yield from _check_port(name, service, settings, package)
     if not settings.accounts:
         yield f"{name}: people need not say who they are"
     if settings.declare_queues:
@@ -143,7 +143,7 @@ def _service(composition: Composition, name: str) -> Iterator[str]:
     yield from (f"{name}: looks for {key} at {url}" for key, url in wrong_urls.items())
 
 
-def _variables(
+def _check_variables(
     name: str, environment: Iterable[str], owner: type[ServiceSettings]
 ) -> Iterator[str]:
     """Find variables that are neither the service's own settings nor shared settings."""
@@ -152,11 +152,11 @@ def _variables(
         own = variable.startswith(prefix)
         field, *nested = variable.removeprefix(prefix if own else "SLUICE_").lower().split("__")
         fields: Any = owner.model_fields if own else owner.SHARED
-        if field not in fields or not _is_part(owner, field, nested):
+        if field not in fields or not _is_nested_field(owner, field, nested):
             yield f"{name}: no setting is called {variable}"
 
 
-def _is_part(owner: type[ServiceSettings], field: str, nested: list[str]) -> bool:
+def _is_nested_field(owner: type[ServiceSettings], field: str, nested: list[str]) -> bool:
     inner = owner.model_fields[field].annotation
     if not nested:
         return True
@@ -165,7 +165,9 @@ def _is_part(owner: type[ServiceSettings], field: str, nested: list[str]) -> boo
     )
 
 
-def _secrets(composition: Composition, name: str, owner: type[ServiceSettings]) -> Iterator[str]:
+def _check_secrets(
+    composition: Composition, name: str, owner: type[ServiceSettings]
+) -> Iterator[str]:
     prefix = str(owner.model_config["env_prefix"]).lower()
     secrets = composition.secrets(name)
     fields = {secret: secret.removeprefix(prefix) for secret in secrets}
@@ -177,7 +179,7 @@ def _secrets(composition: Composition, name: str, owner: type[ServiceSettings]) 
         not in {*(owner.SHARED - ServiceSettings.SHARED), "metrics_token"}
         and not secret.endswith(KEY_FILES)
     )
-    yield from _service_keys(composition, name, secrets)
+    yield from _check_service_keys(composition, name, secrets)
     if issubclass(owner, SealingSettings) and KEYS not in secrets:
         yield f"{name}: cannot encrypt without the secret {KEYS}"
     yield from (
@@ -187,7 +189,9 @@ def _secrets(composition: Composition, name: str, owner: type[ServiceSettings]) 
     )
 
 
-def _service_keys(composition: Composition, name: str, secrets: Mapping[str, str]) -> Iterator[str]:
+def _check_service_keys(
+    composition: Composition, name: str, secrets: Mapping[str, str]
+) -> Iterator[str]:
     """Find missing and superfluous keys: a service has its own private key and all public keys."""
     keys = {secret for secret in secrets if secret.endswith(KEY_FILES)}
     expected = {f"{name}.key", *(f"{one}.pub" for one in composition.served)}
@@ -195,9 +199,11 @@ def _service_keys(composition: Composition, name: str, secrets: Mapping[str, str
     yield from (f"{name}: lacks the key {key}" for key in sorted(expected - keys))
 
 
-def _loaded(composition: Composition, name: str, owner: type[ServiceSettings]) -> ServiceSettings:
+def _load_settings(
+    composition: Composition, name: str, owner: type[ServiceSettings]
+) -> ServiceSettings:
     """Load the settings as the process in the container does."""
-    with container(composition, name):
+    with enter_container_environment(composition, name):
         settings = load_settings(owner)
         if settings.service_keys != Path("/run/secrets"):
             raise InvalidSettings([f"its keys are looked for in {settings.service_keys}"])
@@ -206,7 +212,7 @@ def _loaded(composition: Composition, name: str, owner: type[ServiceSettings]) -
         return settings
 
 
-def container(composition: Composition, name: str) -> Any:
+def enter_container_environment(composition: Composition, name: str) -> Any:
     """Set the environment of a container, with its secrets in a separate folder."""
     folder = composition.root / "run-secrets" / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -218,7 +224,7 @@ def container(composition: Composition, name: str) -> Any:
     )
 
 
-def _listening(
+def _check_port(
     name: str, service: Mapping[str, Any], settings: ServiceSettings, package: str
 ) -> Iterator[str]:
     if settings.host != "0.0.0.0":  # noqa: S104 - a container's own network
@@ -228,14 +234,14 @@ def _listening(
     if match is None or int(match[3]) != settings.port:
         yield f"{name}: its health check asks elsewhere than port {settings.port}: {text}"
     path = text.partition(f":{settings.port}")[2].partition("'")[0]
-    if not answers(package, path):
+    if not has_route(package, path):
         yield f"{name}: its health check asks for {path}, which it does not answer"
     for mapping in service.get("ports", []):
         if int(mapping.split(":")[-1]) != settings.port:
             yield f"{name}: opens port {mapping.split(':')[-1]}, and listens on {settings.port}"
 
 
-def answers(package: str, path: str) -> bool:
+def has_route(package: str, path: str) -> bool:
     """Return whether a service has this route; it may answer that it is not ready."""
 
     async def ask() -> int:
@@ -246,7 +252,7 @@ def answers(package: str, path: str) -> bool:
     return asyncio.run(ask()) in {200, 503}
 
 
-def _setup(composition: Composition) -> Iterator[str]:
+def _check_setup(composition: Composition) -> Iterator[str]:
     readers = {"setup-databases": database_logins, "setup-broker": broker_logins}
     for name, read in readers.items():
         expected = {
@@ -266,7 +272,7 @@ def _setup(composition: Composition) -> Iterator[str]:
             ):
                 yield f"{name}: no setting is called {variable}"
         try:
-            with container(composition, name):
+            with enter_container_environment(composition, name):
                 read()
                 setup = load_settings(SetupSettings)
         except InvalidSettings as error:
@@ -276,7 +282,7 @@ def _setup(composition: Composition) -> Iterator[str]:
             yield f"{name}: knows no administrator"
 
 
-def _storages(composition: Composition) -> Iterator[str]:
+def _check_storages(composition: Composition) -> Iterator[str]:
     name = "setup-storages"
     command = _resolve(composition.services[name]["command"][1:])
     variables = {
@@ -300,7 +306,7 @@ def _storages(composition: Composition) -> Iterator[str]:
         yield f"operator: it shows what lies in {folder}, and need not write there"
 
 
-def _pilots(composition: Composition) -> Iterator[str]:
+def _check_pilots(composition: Composition) -> Iterator[str]:
     environment = composition.environment("pilot")
     prefix = str(PilotSettings.model_config["env_prefix"])
     for variable in environment:
@@ -319,7 +325,7 @@ def _pilots(composition: Composition) -> Iterator[str]:
         yield "pilot: its cores and its limit of cores differ"
 
 
-def _addresses(composition: Composition) -> Iterator[str]:
+def _check_addresses(composition: Composition) -> Iterator[str]:
     """Find URLs in environment and secrets that do not lead to a service and its port."""
     ports = PORTS | CONTAINER_PORTS
     texts = {
@@ -329,12 +335,12 @@ def _addresses(composition: Composition) -> Iterator[str]:
         if not key.endswith("_PUBLIC_URL")  # Public URLs are for browsers outside.
     }
     texts |= {f"secret {name}": text for name, text in composition.secret_files.items()}
-    for where, text in texts.items():
+    for source, text in texts.items():
         for scheme, host, port in URL.findall(text):
             expected = (
                 MANAGEMENT_PORT if host == "rabbitmq" and scheme == "http" else ports.get(host)
             )
             if host not in composition.services:
-                yield f"{where}: there is no service {host}"
+                yield f"{source}: there is no service {host}"
             elif int(port) != expected:
-                yield f"{where}: {host} listens on {expected}, not on {port}"
+                yield f"{source}: {host} listens on {expected}, not on {port}"

@@ -62,7 +62,7 @@ class Series:
 
 
 @cache
-def series() -> Mapping[str, Series]:
+def list_series() -> Mapping[str, Series]:
     """Map each series to its labels and the services that export it."""
     series_by_name: dict[str, Series] = {
         name: Series(labels | COMMON_LABELS, frozenset(VALUES["job"]))
@@ -81,34 +81,34 @@ def series() -> Mapping[str, Series]:
     return series_by_name
 
 
-def findings(expression: str) -> Iterator[str]:
+def find_unknown_names(expression: str) -> Iterator[str]:
     """Find metrics and labels of an expression that no service has."""
     try:
         tree = promql.parse(expression)
     except ValueError as error:
         yield f"{expression}: {error}"
         return
-    for node in nodes(tree):
+    for node in list_nodes(tree):
         if isinstance(node, promql.VectorSelector):
-            yield from (f"{expression}: {sentence}" for sentence in _selector(node))
+            yield from (f"{expression}: {sentence}" for sentence in _check_selector(node))
         if isinstance(node, promql.AggregateExpr) and node.modifier is not None:
-            unknown = set(node.modifier.labels) - labels(node.expr)
+            unknown = set(node.modifier.labels) - list_labels(node.expr)
             yield from (
                 f"{expression}: {node.prettify()} has no label {label}" for label in sorted(unknown)
             )
 
 
-def nodes(tree: Any) -> Iterator[Any]:
+def list_nodes(tree: Any) -> Iterator[Any]:
     yield tree
     for part in ("lhs", "rhs", "expr", "vector_selector"):
         if (inner := getattr(tree, part, None)) is not None:
-            yield from nodes(inner)
+            yield from list_nodes(inner)
     for argument in getattr(tree, "args", []):
-        yield from nodes(argument)
+        yield from list_nodes(argument)
 
 
-def _selector(node: Any) -> Iterator[str]:
-    metric = series().get(node.name)
+def _check_selector(node: Any) -> Iterator[str]:
+    metric = list_series().get(node.name)
     if metric is None:
         yield f"no service exports {node.name}"
         return
@@ -131,53 +131,55 @@ def _selector(node: Any) -> Iterator[str]:
             )
 
 
-def labels(tree: Any) -> frozenset[str]:
+def list_labels(tree: Any) -> frozenset[str]:
     """Return the labels of the result of an expression."""
     match tree:
         case promql.VectorSelector():
             label_names = (
-                series()[tree.name].labels if tree.name and tree.name in series() else COMMON_LABELS
+                list_series()[tree.name].labels
+                if tree.name and tree.name in list_series()
+                else COMMON_LABELS
             )
         case promql.AggregateExpr():
-            label_names = _aggregated(tree)
+            label_names = _list_labels_of_aggregation(tree)
         case promql.BinaryExpr() if str(tree.op) == "or":
-            label_names = labels(tree.lhs) & labels(tree.rhs)
+            label_names = list_labels(tree.lhs) & list_labels(tree.rhs)
         case promql.BinaryExpr():
-            label_names = labels(
+            label_names = list_labels(
                 tree.rhs if isinstance(tree.lhs, promql.NumberLiteral) else tree.lhs
             )
         case promql.Call():
-            label_names = _called(tree)
+            label_names = _list_labels_of_call(tree)
         case promql.NumberLiteral() | promql.StringLiteral():
             label_names = frozenset()
         case _:  # Parentheses, ranges and signs.
-            label_names = labels(getattr(tree, "vector_selector", None) or tree.expr)
+            label_names = list_labels(getattr(tree, "vector_selector", None) or tree.expr)
     return label_names
 
 
-def _aggregated(tree: Any) -> frozenset[str]:
+def _list_labels_of_aggregation(tree: Any) -> frozenset[str]:
     named = frozenset[str]() if tree.modifier is None else frozenset(tree.modifier.labels)
     without = tree.modifier is not None and tree.modifier.type == promql.AggModifierType.Without
-    return labels(tree.expr) - named if without else named
+    return list_labels(tree.expr) - named if without else named
 
 
-def _called(tree: Any) -> frozenset[str]:
+def _list_labels_of_call(tree: Any) -> frozenset[str]:
     match tree.func.name:
         case "absent":
             return frozenset(
                 one.name for one in tree.args[0].matchers.matchers if one.op == promql.MatchOp.Equal
             )
         case "histogram_quantile":
-            return labels(tree.args[1]) - {"le"}
+            return list_labels(tree.args[1]) - {"le"}
         case _:
-            return labels(tree.args[0])
+            return list_labels(tree.args[0])
 
 
-def template_findings(expression: str, *texts: str) -> Iterator[str]:
+def find_unknown_labels(expression: str, *texts: str) -> Iterator[str]:
     """Find labels that annotations or legends name and that the result does not have."""
     try:
-        label_names = labels(promql.parse(expression))
-    except ValueError:  # ``findings`` reports the error.
+        label_names = list_labels(promql.parse(expression))
+    except ValueError:  # ``find_unknown_names`` reports the error.
         return
     for text in texts:
         named = set(re.findall(r"\{\{\s*\$labels\.(\w+)", text)) | set(

@@ -82,7 +82,7 @@ class Machine:
         url = (self.folder / "url").read_text()
         self.start(server_command(self.folder / data, port, ["-c", "wal_level=replica"]))
 
-        async def writable() -> bool:
+        async def is_writable() -> bool:
             try:
                 connection = await asyncpg.connect(url)
             except (OSError, asyncpg.PostgresError):
@@ -92,7 +92,7 @@ class Machine:
             finally:
                 await connection.close()
 
-        await eventually(writable, what=f"the server on {data}")
+        await eventually(is_writable, what=f"the server on {data}")
         return url
 
     def kill(self, process: "subprocess.Popen[bytes]") -> None:
@@ -126,7 +126,7 @@ async def machine() -> AsyncIterator[Machine]:
     shutil.rmtree(folder)
 
 
-async def fill(url: str, *, first: int, last: int) -> None:
+async def insert_rows(url: str, *, first: int, last: int) -> None:
     connection = await asyncpg.connect(url)
     try:
         await connection.execute("CREATE TABLE IF NOT EXISTS things (number integer PRIMARY KEY)")
@@ -139,11 +139,13 @@ async def fill(url: str, *, first: int, last: int) -> None:
         await connection.close()
 
 
-async def streamed(url: str) -> bool:
+async def is_streamed(url: str) -> bool:
     connection = await asyncpg.connect(url)
     try:
-        behind = "SELECT bool_and(flush_lsn >= pg_current_wal_flush_lsn()) FROM pg_stat_replication"
-        return bool(await connection.fetchval(behind))
+        pending_bytes = (
+            "SELECT bool_and(flush_lsn >= pg_current_wal_flush_lsn()) FROM pg_stat_replication"
+        )
+        return bool(await connection.fetchval(pending_bytes))
     finally:
         await connection.close()
 
@@ -163,7 +165,7 @@ async def restore(machine: Machine) -> str:
     return await machine.start_server("backup/restored")
 
 
-async def newer_base(machine: Machine) -> None:
+async def wait_for_newer_base(machine: Machine) -> None:
     before = set(machine.bases())
 
     async def is_there() -> bool:
@@ -176,9 +178,9 @@ async def test_lost_server_is_restored_up_to_its_last_transaction(machine: Machi
     url = await machine.start_server("data")
     server = machine.started[-1]
     keeper = machine.start([*as_system_user(), "bash", str(BACKUP / "backup.sh"), "keep"])
-    await newer_base(machine)
-    await fill(url, first=0, last=ROWS)
-    await eventually(lambda: streamed(url), what="the stream of all changes")
+    await wait_for_newer_base(machine)
+    await insert_rows(url, first=0, last=ROWS)
+    await eventually(lambda: is_streamed(url), what="the stream of all changes")
     machine.kill(server)
     assert await asyncio.to_thread(keeper.wait, 30) != 0, (
         "the backup ends with an error when the stream breaks"
@@ -192,18 +194,18 @@ async def test_old_backups_are_deleted_without_files_of_the_kept_one(machine: Ma
     server = machine.started[-1]
     machine.start([*as_system_user(), "bash", str(BACKUP / "backup.sh"), "keep"], BACKUP_PERIOD="2")
     for first in (0, 100, 200):
-        await fill(url, first=first, last=first + 99)
-        await newer_base(machine)
+        await insert_rows(url, first=first, last=first + 99)
+        await wait_for_newer_base(machine)
 
-    async def one_left() -> bool:
+    async def is_one_base_left() -> bool:
         return (
             len(machine.bases()) == 1
             and not (machine.folder / "backup/wal/000000010000000000000001").exists()
         )
 
-    await eventually(one_left, what="the deletion of older backups and their WAL")
-    await fill(url, first=300, last=399)
-    await eventually(lambda: streamed(url), what="the stream of all changes")
+    await eventually(is_one_base_left, what="the deletion of older backups and their WAL")
+    await insert_rows(url, first=300, last=399)
+    await eventually(lambda: is_streamed(url), what="the stream of all changes")
     machine.kill(server)
     assert await count_rows(await restore(machine)) == 400
 
@@ -211,18 +213,18 @@ async def test_old_backups_are_deleted_without_files_of_the_kept_one(machine: Ma
 async def test_backup_waits_for_its_server_and_says_so(machine: Machine) -> None:
     port = machine.announce_server()
     keep = [*as_system_user(), "bash", str(BACKUP / "backup.sh"), "keep"]
-    in_vain = machine.start(keep, BACKUP_WAIT="0")
-    assert await asyncio.to_thread(in_vain.wait, 30) != 0, "the wait is bounded"
+    refused_restore = machine.start(keep, BACKUP_WAIT="0")
+    assert await asyncio.to_thread(refused_restore.wait, 30) != 0, "the wait is bounded"
     machine.start(keep)
     output = machine.folder / "output"
 
-    async def waits() -> bool:
+    async def is_waiting_reported() -> bool:
         return output.read_text().count("waiting for the server:") == 2
 
-    await eventually(waits, what="both backups report that they wait")
+    await eventually(is_waiting_reported, what="both backups report that they wait")
     assert "refused" in output.read_text()
     await machine.start_server("data", port)
-    await newer_base(machine)
+    await wait_for_newer_base(machine)
 
 
 async def test_backup_waits_for_its_folder_and_says_so(machine: Machine) -> None:
@@ -232,13 +234,13 @@ async def test_backup_waits_for_its_folder_and_says_so(machine: Machine) -> None
     await machine.start_server("data")
     machine.start([*as_system_user(), "bash", str(BACKUP / "backup.sh"), "keep"])
 
-    async def waits() -> bool:
+    async def is_waiting_reported() -> bool:
         return "waiting for access to " in output.read_text()
 
-    await eventually(waits, what="the backup reports that it waits")
+    await eventually(is_waiting_reported, what="the backup reports that it waits")
     assert "denied" in output.read_text()
     backup.chmod(0o1777)
-    await newer_base(machine)
+    await wait_for_newer_base(machine)
 
 
 async def test_restore_refuses_to_overwrite_data(machine: Machine) -> None:

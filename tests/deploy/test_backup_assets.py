@@ -9,7 +9,7 @@ ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
 SCRIPT = Path(__file__).parents[2] / "deploy" / "backup" / "assets.sh"
 
 
-def run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+def run_script(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         ["bash", str(SCRIPT), *arguments],
         env={**ENVIRONMENT, "BACKUP_FOLDER": str(folder / "backup")},
@@ -19,14 +19,14 @@ def run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def put(folder: Path, files: dict[str, str]) -> None:
+def write_files(folder: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
 
-def files_in(folder: Path) -> dict[str, str]:
+def read_files(folder: Path) -> dict[str, str]:
     return {
         str(path.relative_to(folder)): path.read_text()
         for path in folder.rglob("*")
@@ -37,35 +37,35 @@ def files_in(folder: Path) -> dict[str, str]:
 def test_assets_are_copied_once_and_restored(tmp_path: Path) -> None:
     storage = tmp_path / "input"
     assets = {"asset.model.1/model.pt": "m", "asset.conf.1/words%2Fcs.txt": "slovo"}
-    put(storage, assets | {"asset.conf.2/.part-0123": "half", "run-1/frame.raw": "raw"})
-    first = run(tmp_path, "copy", str(storage))
+    write_files(storage, assets | {"asset.conf.2/.part-0123": "half", "run-1/frame.raw": "raw"})
+    first = run_script(tmp_path, "copy", str(storage))
     assert (first.returncode, first.stdout) == (0, "2 files of assets copied\n"), first.stderr
-    assert files_in(tmp_path / "backup" / "assets") == assets
-    put(storage, more := {"asset.conf.3/config.ini": "c"})
-    assert run(tmp_path, "copy", str(storage)).stdout == "1 files of assets copied\n"
+    assert read_files(tmp_path / "backup" / "assets") == assets
+    write_files(storage, more := {"asset.conf.3/config.ini": "c"})
+    assert run_script(tmp_path, "copy", str(storage)).stdout == "1 files of assets copied\n"
     (storage / "asset.model.1" / "model.pt").unlink()
     again = tmp_path / "new"
-    put(again, {"asset.conf.1/words%2Fcs.txt": "slovo"})
-    assert run(tmp_path, "restore", str(again)).stdout == "2 files of assets copied\n"
-    assert files_in(again) == assets | more
-    assert run(tmp_path).returncode == 2
+    write_files(again, {"asset.conf.1/words%2Fcs.txt": "slovo"})
+    assert run_script(tmp_path, "restore", str(again)).stdout == "2 files of assets copied\n"
+    assert read_files(again) == assets | more
+    assert run_script(tmp_path).returncode == 2
 
 
 def test_links_in_a_storage_do_not_redirect_a_restore(tmp_path: Path) -> None:
     """Otherwise anybody who writes to the storage could have any file overwritten."""
-    put(tmp_path / "backup" / "assets", {"asset.a.1/m.pt": "m", "asset.b.1/m.pt": "m"})
-    put(tmp_path / "elsewhere", {"kept.txt": "kept"})
+    write_files(tmp_path / "backup" / "assets", {"asset.a.1/m.pt": "m", "asset.b.1/m.pt": "m"})
+    write_files(tmp_path / "elsewhere", {"kept.txt": "kept"})
     storage = tmp_path / "input"
     (storage / "asset.a.1").mkdir(parents=True)
     (storage / "asset.a.1" / "m.pt.copying").symlink_to(tmp_path / "elsewhere" / "kept.txt")
     (storage / "asset.b.1").symlink_to(tmp_path / "elsewhere")
-    refused = run(tmp_path, "restore", str(storage))
+    refused = run_script(tmp_path, "restore", str(storage))
     assert refused.returncode == 1
     assert f"{storage}/./asset.b.1 is a link: remove it" in refused.stderr
     (storage / "asset.b.1").unlink()
-    assert run(tmp_path, "restore", str(storage)).returncode == 0
-    assert files_in(storage) == files_in(tmp_path / "backup" / "assets")
-    assert files_in(tmp_path / "elsewhere") == {"kept.txt": "kept"}
+    assert run_script(tmp_path, "restore", str(storage)).returncode == 0
+    assert read_files(storage) == read_files(tmp_path / "backup" / "assets")
+    assert read_files(tmp_path / "elsewhere") == {"kept.txt": "kept"}
 
 
 def test_assets_are_copied_periodically_until_the_script_is_stopped(tmp_path: Path) -> None:
@@ -81,14 +81,14 @@ def test_assets_are_copied_periodically_until_the_script_is_stopped(tmp_path: Pa
     assert process.stdout is not None
     try:
         assert "it is not a folder yet" in process.stdout.readline()
-        put(tmp_path / "made", {"asset.model.1/model.pt": "m"})
+        write_files(tmp_path / "made", {"asset.model.1/model.pt": "m"})
         (tmp_path / "made").rename(storage)
         lines = (line for line in process.stdout if "not a folder yet" not in line)
         assert next(lines).endswith(" 1 files of assets copied\n")
-        put(tmp_path / "more", {"asset.conf.1/config.ini": "c"})
+        write_files(tmp_path / "more", {"asset.conf.1/config.ini": "c"})
         (tmp_path / "more" / "asset.conf.1").rename(storage / "asset.conf.1")
         assert next(lines).endswith(" 1 files of assets copied\n"), "only new files are copied"
-        assert files_in(backup) == {"asset.model.1/model.pt": "m", "asset.conf.1/config.ini": "c"}
+        assert read_files(backup) == {"asset.model.1/model.pt": "m", "asset.conf.1/config.ini": "c"}
         process.terminate()
         assert process.wait(10) == 0
     finally:

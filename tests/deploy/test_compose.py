@@ -12,20 +12,22 @@ from itertools import chain
 import pytest
 
 from tests.deploy import container_rights, processes
-from tests.deploy.compose_files import FILE, PILOT, SERVICES, change, schema_errors_of
+from tests.deploy.compose_files import FILE, PILOT, SERVICES, list_schema_errors, replace_text
 from tests.deploy.composition import Composition, make_secrets
 
 
-def findings(composition: Composition) -> list[str]:
-    return list(chain(processes.findings(composition), container_rights.findings(composition)))
+def find_violations(composition: Composition) -> list[str]:
+    return list(
+        chain(processes.find_violations(composition), container_rights.find_violations(composition))
+    )
 
 
-def schema_errors(composition: Composition) -> list[str]:
-    return schema_errors_of(composition.data)
+def find_schema_errors(composition: Composition) -> list[str]:
+    return list_schema_errors(composition.data)
 
 
 def test_compose_file_follows_the_published_schema(composition: Composition) -> None:
-    assert schema_errors(composition) == []
+    assert find_schema_errors(composition) == []
 
 
 @pytest.mark.parametrize(
@@ -39,12 +41,12 @@ def test_compose_file_follows_the_published_schema(composition: Composition) -> 
 def test_violation_of_the_schema_is_found(
     composition: Composition, before: str, after: str
 ) -> None:
-    change(composition.root / FILE, before, after)
-    assert schema_errors(composition)
+    replace_text(composition.root / FILE, before, after)
+    assert find_schema_errors(composition)
 
 
 def test_compose_file_agrees_with_the_code(composition: Composition) -> None:
-    assert findings(composition) == []
+    assert find_violations(composition) == []
 
 
 @pytest.mark.parametrize(
@@ -216,13 +218,13 @@ def test_compose_file_agrees_with_the_code(composition: Composition) -> None:
 def test_disagreement_with_the_code_is_found(
     composition: Composition, file: str, before: str, after: str, finding: str
 ) -> None:
-    change(composition.root / file, before, after)
-    all_findings = findings(composition)
+    replace_text(composition.root / file, before, after)
+    all_findings = find_violations(composition)
     assert any(finding in one for one in all_findings), all_findings
 
 
 @contextmanager
-def server(status: int) -> Iterator[int]:
+def serve_status(status: int) -> Iterator[int]:
     """Serve one status for all requests, and yield the port."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -251,7 +253,7 @@ def test_health_check_distinguishes_ready_from_not_ready(
     assert len({re.sub(r":\d+", "", " ".join(check)) for check in checks}) == 1, (
         "all services have the same health check"
     )
-    with server(status) as port:
+    with serve_status(status) as port:
         program, *arguments = [re.sub(r":\d{4}/", f":{port}/", part) for part in checks[0][1:]]
         assert program == "python"
         done = subprocess.run(
@@ -261,7 +263,7 @@ def test_health_check_distinguishes_ready_from_not_ready(
 
 
 def test_health_check_fails_without_a_listening_service(composition: Composition) -> None:
-    with server(200) as port:
+    with serve_status(200) as port:
         pass
     arguments = [
         re.sub(r":\d{4}/", f":{port}/", part)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tests.deploy.compose_files import change
+from tests.deploy.compose_files import replace_text
 from tests.deploy.composition import Composition
 
 DOCKERFILE, IGNORE = "deploy/Dockerfile", ".dockerignore"
@@ -18,7 +18,7 @@ PROJECT = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))
 TARGETS = ("services", "pilot")
 
 
-def stages(text: str) -> dict[str, tuple[str, list[str]]]:
+def read_stages(text: str) -> dict[str, tuple[str, list[str]]]:
     """Map each stage to its origin and to its instructions, one line each."""
     stages_by_name: dict[str, tuple[str, list[str]]] = {}
     name = ""
@@ -33,10 +33,10 @@ def stages(text: str) -> dict[str, tuple[str, list[str]]]:
     return stages_by_name
 
 
-def findings(composition: Composition) -> Iterator[str]:
-    all_stages = stages((composition.root / DOCKERFILE).read_text(encoding="utf-8"))
+def find_violations(composition: Composition) -> Iterator[str]:
+    all_stages = read_stages((composition.root / DOCKERFILE).read_text(encoding="utf-8"))
     for target in TARGETS:
-        yield from _target(all_stages, target)
+        yield from _check_target(all_stages, target)
     for name, (origin, lines) in all_stages.items():
         if origin not in all_stages and "-slim" not in origin:
             yield f"{name}: {origin} is no slim image"
@@ -46,10 +46,10 @@ def findings(composition: Composition) -> Iterator[str]:
             if line.startswith("COPY ") and "--from" not in line
             for source in line.split()[1:-1]
         ]
-        yield from _copied(composition, name, copied)
+        yield from _check_copied_files(composition, name, copied)
 
 
-def _target(all_stages: dict[str, tuple[str, list[str]]], target: str) -> Iterator[str]:
+def _check_target(all_stages: dict[str, tuple[str, list[str]]], target: str) -> Iterator[str]:
     origin, lines = all_stages[target]
     if origin != "base" or [line for line in lines if line.startswith("USER ")] != [
         "USER 10001:10001"
@@ -68,7 +68,7 @@ def _target(all_stages: dict[str, tuple[str, list[str]]], target: str) -> Iterat
             yield f"{target}: {package} is not copied"
 
 
-def _copied(composition: Composition, name: str, sources: list[str]) -> Iterator[str]:
+def _check_copied_files(composition: Composition, name: str, sources: list[str]) -> Iterator[str]:
     rules = [
         line
         for line in (composition.root / IGNORE).read_text(encoding="utf-8").splitlines()
@@ -86,7 +86,7 @@ def _copied(composition: Composition, name: str, sources: list[str]) -> Iterator
 
 
 def test_images_are_built_from_existing_files(composition: Composition) -> None:
-    assert list(findings(composition)) == []
+    assert list(find_violations(composition)) == []
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_images_are_built_from_existing_files(composition: Composition) -> None:
 def test_violation_in_the_dockerfile_is_found(
     composition: Composition, file: str, before: str, after: str, finding: str
 ) -> None:
-    change(composition.root / file, before, after)
-    all_findings = list(findings(composition))
+    replace_text(composition.root / file, before, after)
+    all_findings = list(find_violations(composition))
     assert any(finding in one for one in all_findings), all_findings
 
 
@@ -129,13 +129,13 @@ def test_lock_file_has_every_package_of_an_image(extra: str) -> None:
             re.MULTILINE,
         )
     )
-    needed = {canonical(name) for name in closure("sluice", extra)} - {"sluice"}
+    needed = {normalize_name(name) for name in list_dependencies("sluice", extra)} - {"sluice"}
     assert len(needed) > 30
-    assert needed <= {canonical(name) for name in locked}
+    assert needed <= {normalize_name(name) for name in locked}
 
 
 def test_pilot_image_has_no_web_framework_and_no_database_driver() -> None:
-    names = {canonical(name) for name in closure("sluice", "pilot")}
+    names = {normalize_name(name) for name in list_dependencies("sluice", "pilot")}
     assert not names & {
         "fastapi",
         "flask",
@@ -149,21 +149,23 @@ def test_pilot_image_has_no_web_framework_and_no_database_driver() -> None:
     assert "cwltool" in names
 
 
-def closure(name: str, extra: str = "") -> set[str]:
+def list_dependencies(name: str, extra: str = "") -> set[str]:
     """Return a distribution and its dependencies by the metadata of installed packages."""
     packages: set[str] = set()
-    ahead = [(name, extra)]
-    while ahead:
-        part, extra_name = ahead.pop()
+    pending_names = [(name, extra)]
+    while pending_names:
+        part, extra_name = pending_names.pop()
         if f"{part}[{extra_name}]" in packages:
             continue
         packages.add(f"{part}[{extra_name}]")
         for text in distribution(part).requires or []:
             need = Requirement(text)
             if need.marker is None or need.marker.evaluate({"extra": extra_name}):
-                ahead += [(need.name, one) for one in need.extras or {""}] + [(need.name, "")]
+                pending_names += [(need.name, one) for one in need.extras or {""}] + [
+                    (need.name, "")
+                ]
     return {one.partition("[")[0] for one in packages}
 
 
-def canonical(name: str) -> str:
+def normalize_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from tests.deploy import networks
-from tests.deploy.compose_files import FILE, PILOT, change
+from tests.deploy.compose_files import FILE, PILOT, replace_text
 from tests.deploy.composition import Composition
 from tests.deploy.networks import MEMBERS, SERVICES_WITHOUT_NETWORK
 
@@ -14,45 +14,49 @@ EVERY = sorted(
 )
 
 
-def findings(composition: Composition) -> list[str]:
-    return list(networks.findings(composition))
+def find_violations(composition: Composition) -> list[str]:
+    return list(networks.find_violations(composition))
 
 
 def test_services_are_in_their_networks(composition: Composition) -> None:
-    assert findings(composition) == []
+    assert find_violations(composition) == []
     assert set(composition.services) == set(EVERY)
 
 
 def test_service_in_a_wrong_network_is_found(composition: Composition) -> None:
     """Each service is added to the networks of others and removed from its own."""
     for name, network in product(EVERY, [*MEMBERS, "default"]):
-        had = composition.services[name].get("networks", [])
-        if network in had:
-            networks, finding = [one for one in had if one != network], "has to be in"
+        original_networks = composition.services[name].get("networks", [])
+        if network in original_networks:
+            networks, finding = [one for one in original_networks if one != network], "has to be in"
         else:
-            networks, finding = [*had, network], "must not be in"
-        all_findings = _findings_with(composition, name, networks=networks)
+            networks, finding = [*original_networks, network], "must not be in"
+        all_findings = _find_violations_with_networks(composition, name, networks=networks)
         assert f"{name}: {finding} the network {network}" in all_findings
 
 
 def test_service_without_a_network_is_found(composition: Composition) -> None:
     """It would be in the default network."""
     for name in EVERY:
-        all_findings = _findings_with(composition, name)
+        all_findings = _find_violations_with_networks(composition, name)
         assert f"{name}: must not be in the network default" in all_findings
 
 
 def test_service_that_a_tool_could_reach_is_found(composition: Composition) -> None:
     for name in {*EVERY} - MEMBERS["pilots"]:
-        assert f"a tool reaches {name}" in _findings_with(composition, name, networks=["pilots"])
+        assert f"a tool reaches {name}" in _find_violations_with_networks(
+            composition, name, networks=["pilots"]
+        )
 
 
-def _findings_with(composition: Composition, name: str, **networks: list[str]) -> list[str]:
+def _find_violations_with_networks(
+    composition: Composition, name: str, **networks: list[str]
+) -> list[str]:
     """Return the findings for other networks of one service."""
     service = composition.services[name]
     other = {key: part for key, part in service.items() if not key.startswith("network")}
     composition.services[name] = other | networks
-    all_findings = findings(composition)
+    all_findings = find_violations(composition)
     composition.services[name] = service
     return all_findings
 
@@ -103,6 +107,6 @@ def _findings_with(composition: Composition, name: str, **networks: list[str]) -
 def test_wrong_address_or_network_is_found(
     composition: Composition, file: str, before: str, after: str, finding: str
 ) -> None:
-    change(composition.root / file, before, after)
-    all_findings = findings(composition)
+    replace_text(composition.root / file, before, after)
+    all_findings = find_violations(composition)
     assert any(finding in one for one in all_findings), all_findings

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.architecture.named_in_pages import unknown_commands, unknown_settings
-from tests.deploy.compose_files import change, schema_errors_of
+from tests.deploy.compose_files import list_schema_errors, replace_text
 from tests.deploy.composition import Composition, read_yaml
-from tests.deploy.processes import CONTAINER_PORTS, answers, package_of
+from tests.deploy.processes import CONTAINER_PORTS, find_package, has_route
 from tests.unit.access.table import PILOT, rows
 
 PAGES = ("docs/how-to/operate.md", "docs/how-to/run-in-production.md")
@@ -20,23 +20,23 @@ PILOT_ITSELF, ENROLLED = "pilot:itself", "pilot:enrolled"
 OPTIONS_WITH_VALUES = {"-e", "--since", "--tail"}
 
 
-def findings(composition: Composition) -> Iterator[str]:
+def find_violations(composition: Composition) -> Iterator[str]:
     for page in PAGES:
         text = (composition.root / page).read_text(encoding="utf-8")
         named = (*unknown_commands(text), *unknown_settings(text))
         yield from (f"{page}: {sentence}" for sentence in named)
-        yield from (f"{page}: there is no {path}" for path in _paths(composition, text))
+        yield from (f"{page}: there is no {path}" for path in _check_paths(composition, text))
         yield from (
-            f"{page}: there is no container {name}" for name in _containers(composition, text)
+            f"{page}: there is no container {name}" for name in _check_containers(composition, text)
         )
         for service, path in re.findall(
             r"exec (\w+) python.*?(/(?:readyz|api/v1/\w+))", text, re.DOTALL
         ):
-            if not answers(package_of(service), path):
+            if not has_route(find_package(service), path):
                 yield f"{page}: {service} has no {path}"
 
 
-def _paths(composition: Composition, text: str) -> Iterator[str]:
+def _check_paths(composition: Composition, text: str) -> Iterator[str]:
     for path in set(re.findall(r"\bdeploy/[\w./-]*\w", text)):
         is_generated = (
             path.removeprefix("deploy/secrets/") in composition.secret_files
@@ -46,7 +46,7 @@ def _paths(composition: Composition, text: str) -> Iterator[str]:
             yield path
 
 
-def _containers(composition: Composition, text: str) -> Iterator[str]:
+def _check_containers(composition: Composition, text: str) -> Iterator[str]:
     for verb, rest in CONTAINERS.findall(text):
         words = rest.split()
         names = [
@@ -63,7 +63,7 @@ def _containers(composition: Composition, text: str) -> Iterator[str]:
 
 
 def test_pages_agree_with_the_code(composition: Composition) -> None:
-    assert list(findings(composition)) == []
+    assert list(find_violations(composition)) == []
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,16 @@ def test_pages_agree_with_the_code(composition: Composition) -> None:
 def test_wrong_name_in_a_page_is_found(
     composition: Composition, before: str, after: str, finding: str
 ) -> None:
-    change(composition.root / PAGES[0], before, after)
-    all_findings = list(findings(composition))
+    replace_text(composition.root / PAGES[0], before, after)
+    all_findings = list(find_violations(composition))
     assert any(finding in one for one in all_findings), all_findings
 
 
 def test_missing_file_in_a_page_is_found(composition: Composition) -> None:
-    change(composition.root / PAGES[1], "deploy/gateway/compose.yml", "deploy/gate/compose.yml")
-    assert any("there is no deploy/gate/compose.yml" in one for one in findings(composition))
+    replace_text(
+        composition.root / PAGES[1], "deploy/gateway/compose.yml", "deploy/gate/compose.yml"
+    )
+    assert any("there is no deploy/gate/compose.yml" in one for one in find_violations(composition))
 
 
 def test_page_pins_every_foreign_image(composition: Composition) -> None:
@@ -100,8 +102,8 @@ def test_page_pins_every_foreign_image(composition: Composition) -> None:
         for name, service in composition.services.items()
         if name not in composition.own
     }
-    [looked_at] = re.findall(r"^for image in (.+); do$", page, re.MULTILINE)
-    assert set(looked_at.split()) == set(foreign.values())
+    [checked_files] = re.findall(r"^for image in (.+); do$", page, re.MULTILINE)
+    assert set(checked_files.split()) == set(foreign.values())
     fixed = re.findall(r'^  ([\w-]+): \{image: "(\S+)@sha256:…"\}$', page, re.MULTILINE)
     assert dict(fixed) == {name: image.partition(":")[0] for name, image in foreign.items()}
     [pulled] = re.findall(r"^docker compose pull (.+)$", page, re.MULTILINE)
@@ -115,7 +117,7 @@ def test_gateway_leads_to_the_wms_and_its_port_is_documented(
     composition: Composition,
 ) -> None:
     data = read_yaml(composition.root / GATEWAY)
-    assert schema_errors_of(data) == []
+    assert list_schema_errors(data) == []
     assert set(data["services"]) == {"gateway"}
     # Published ports need a network that is not internal; lists are merged.
     assert data["services"]["gateway"]["networks"] == ["edge"]

@@ -14,7 +14,7 @@ import pytest
 from sluice.contracts.chains.chains import Chain, ChainTask
 from stack.postgres import as_system_user
 from stack.running_stack import ROOT, RunningStack, run_stack
-from tests.e2e.spd_runs import carry_runs, follow_runs, generate_run
+from tests.e2e.spd_runs import follow_runs, generate_run, process_runs
 from tests.e2e.stack_system import StackSystem
 from tests.e2e.systems import NO_CONTAINERS, QUICK_LEASES
 from tests.e2e.test_spd import FaultTime, assert_events, assert_storages_clean
@@ -83,11 +83,11 @@ def restore(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def resend(stack: RunningStack) -> str:
+def resend_messages(stack: RunningStack) -> str:
     databases = stack.state()["databases"]
     environment = {
         f"SLUICE_{name.upper()}_DATABASE_URL": url
-        for name, url in logins_of(stack.folder, databases).items()
+        for name, url in list_logins(stack.folder, databases).items()
     }
     done = subprocess.run(
         ["sluice", "setup", "resend"],
@@ -101,7 +101,7 @@ def resend(stack: RunningStack) -> str:
     return done.stdout
 
 
-def logins_of(folder: Path, databases: dict[str, str]) -> dict[str, str]:
+def list_logins(folder: Path, databases: dict[str, str]) -> dict[str, str]:
     """Return the services' own URLs with the address of the local server."""
     address = next(iter(databases.values())).rpartition("@")[2].partition("/")[0]
     urls = {
@@ -126,7 +126,7 @@ def test_new_stack_continues_from_the_backup(
         )
         hidden: list[str] = []
 
-        def strike(chain: Chain, tasks: Sequence[ChainTask]) -> None:
+        def lose_stack(chain: Chain, tasks: Sequence[ChainTask]) -> None:
             for task in tasks:
                 if task.step == "decode" and task.jobs and task.jobs.finished > 2 and not hidden:
                     # From now on no message to the DMS arrives.
@@ -136,12 +136,12 @@ def test_new_stack_continues_from_the_backup(
                     raise FaultTime
 
         with pytest.raises(FaultTime):
-            carry_runs(stack.url, [run], out=tmp_path / "out", look=strike)
+            process_runs(stack.url, [run], out=tmp_path / "out", watch=lose_stack)
         lose_everything(stack)
     restore(folder)
     with run_stack(folder, OPTIONS) as stack:
         monkeypatch.setenv("SLUICE_DMS_URL", stack.services["dms"])
-        assert "wms:" in resend(stack), "messages that the broker had are sent again"
-        [carried] = follow_runs(stack.url, [run], out=tmp_path / "out")
-        assert_events(run, carried)
-        assert_storages_clean(StackSystem(stack), [carried])
+        assert "wms:" in resend_messages(stack), "messages that the broker had are sent again"
+        [finished_chain] = follow_runs(stack.url, [run], out=tmp_path / "out")
+        assert_events(run, finished_chain)
+        assert_storages_clean(StackSystem(stack), [finished_chain])

@@ -11,24 +11,24 @@ import pytest
 from sluice.contracts.messaging.queues import QUEUES
 from sluice.servicekit.settings import Addresses
 from tests.deploy import promql
-from tests.deploy.compose_files import change
+from tests.deploy.compose_files import replace_text
 from tests.deploy.composition import Composition, read_yaml
-from tests.deploy.processes import CONTAINER_PORTS, answers, package_of
+from tests.deploy.processes import CONTAINER_PORTS, find_package, has_route
 
 ALERTS, PROMETHEUS = "deploy/prometheus/alerts.yml", "deploy/prometheus/prometheus.yml"
 DASHBOARD, OPERATE = "deploy/grafana/dashboards/sluice.json", "docs/how-to/operate.md"
 GRAFANA = "deploy/grafana/provisioning"
 
 
-def read(composition: Composition, name: str) -> Any:
+def read_file(composition: Composition, name: str) -> Any:
     return read_yaml(composition.root / name)
 
 
-def alerts(composition: Composition) -> list[dict[str, Any]]:
-    return [rule for group in read(composition, ALERTS)["groups"] for rule in group["rules"]]
+def list_alerts(composition: Composition) -> list[dict[str, Any]]:
+    return [rule for group in read_file(composition, ALERTS)["groups"] for rule in group["rules"]]
 
 
-def panels(composition: Composition) -> list[dict[str, Any]]:
+def list_panels(composition: Composition) -> list[dict[str, Any]]:
     """Return the panels that show data, without headings of rows."""
     files = sorted((composition.root / DASHBOARD).parent.glob("*.json"))
     dashboards = [json.loads(file.read_text(encoding="utf-8")) for file in files]
@@ -37,17 +37,17 @@ def panels(composition: Composition) -> list[dict[str, Any]]:
     ]
 
 
-def alert_findings(composition: Composition) -> Iterator[str]:
+def check_alerts(composition: Composition) -> Iterator[str]:
     page = (composition.root / OPERATE).read_text(encoding="utf-8")
     sections = re.findall(r"^#+ (Sluice\w+)$", page, re.MULTILINE)
-    names = [rule["alert"] for rule in alerts(composition)]
+    names = [rule["alert"] for rule in list_alerts(composition)]
     if sorted(sections) != sorted(names):
         difference = set(sections) ^ set(names) or "something is there twice"
         yield f"{OPERATE} and {ALERTS} differ: {difference}"
-    for rule in alerts(composition):
-        yield from promql.findings(rule["expr"])
+    for rule in list_alerts(composition):
+        yield from promql.find_unknown_names(rule["expr"])
         annotations = rule["annotations"]
-        yield from promql.template_findings(
+        yield from promql.find_unknown_labels(
             rule["expr"], annotations["summary"], annotations["description"]
         )
         if annotations["runbook"] != f"{OPERATE}#{rule['alert'].lower()}":
@@ -56,23 +56,25 @@ def alert_findings(composition: Composition) -> Iterator[str]:
             yield f"{rule['alert']}: severity and time to wait have to be given"
 
 
-def panel_findings(composition: Composition) -> Iterator[str]:
-    source = read(composition, f"{GRAFANA}/datasources/prometheus.yml")["datasources"][0]["uid"]
-    for panel in panels(composition):
+def check_panels(composition: Composition) -> Iterator[str]:
+    source = read_file(composition, f"{GRAFANA}/datasources/prometheus.yml")["datasources"][0][
+        "uid"
+    ]
+    for panel in list_panels(composition):
         if not panel["targets"]:
             yield f"panel {panel['title']} shows nothing"
         for target in panel["targets"]:
-            yield from promql.findings(target["expr"])
-            yield from promql.template_findings(target["expr"], target.get("legendFormat", ""))
+            yield from promql.find_unknown_names(target["expr"])
+            yield from promql.find_unknown_labels(target["expr"], target.get("legendFormat", ""))
             if target["datasource"]["uid"] != source:
                 yield f"panel {panel['title']}: no data source {target['datasource']['uid']}"
-    ids = [panel["id"] for panel in panels(composition)]
+    ids = [panel["id"] for panel in list_panels(composition)]
     if len(set(ids)) != len(ids):
         yield "two panels have one id"
 
 
-def scrape_findings(composition: Composition) -> Iterator[str]:
-    configuration = read(composition, PROMETHEUS)
+def check_scrape_jobs(composition: Composition) -> Iterator[str]:
+    configuration = read_file(composition, PROMETHEUS)
     jobs = {job["job_name"]: job for job in configuration["scrape_configs"]}
     if set(jobs) != set(Addresses.model_fields):
         yield f"{PROMETHEUS} asks {sorted(jobs)}"
@@ -93,14 +95,14 @@ def scrape_findings(composition: Composition) -> Iterator[str]:
             not in composition.secrets("prometheus").values()
         ):
             yield f"{name}: there is no {job['authorization']['credentials_file']}"
-        if name in CONTAINER_PORTS and not answers(
-            package_of(name), job.get("metrics_path", "/metrics")
+        if name in CONTAINER_PORTS and not has_route(
+            find_package(name), job.get("metrics_path", "/metrics")
         ):
             yield f"{name}: has no {job.get('metrics_path')}"
-    yield from _files(composition, configuration)
+    yield from _check_files(composition, configuration)
 
 
-def _files(composition: Composition, configuration: dict[str, Any]) -> Iterator[str]:
+def _check_files(composition: Composition, configuration: dict[str, Any]) -> Iterator[str]:
     """Find files that a container should read but does not have."""
     rule_files = [f"/etc/prometheus/{Path(file).name}" for file in configuration["rule_files"]]
     rule_files += [
@@ -117,7 +119,7 @@ def _files(composition: Composition, configuration: dict[str, Any]) -> Iterator[
         file for file in rule_files if file in configuration["rule_files"]
     ]:
         yield f"prometheus: looks for rules in {configuration['rule_files']}"
-    folder = read(composition, f"{GRAFANA}/dashboards/sluice.yml")["providers"][0]["options"][
+    folder = read_file(composition, f"{GRAFANA}/dashboards/sluice.yml")["providers"][0]["options"][
         "path"
     ]
     mounts = composition.volumes("grafana")
@@ -133,28 +135,28 @@ def _files(composition: Composition, configuration: dict[str, Any]) -> Iterator[
     ):
         yield f"grafana: there is no {home}"
     if (
-        read(composition, f"{GRAFANA}/datasources/prometheus.yml")["datasources"][0]["url"]
+        read_file(composition, f"{GRAFANA}/datasources/prometheus.yml")["datasources"][0]["url"]
         != "http://prometheus:9090"
     ):
         yield "grafana: asks elsewhere than Prometheus"
 
 
-def findings(composition: Composition) -> list[str]:
+def find_violations(composition: Composition) -> list[str]:
     return [
-        *alert_findings(composition),
-        *panel_findings(composition),
-        *scrape_findings(composition),
+        *check_alerts(composition),
+        *check_panels(composition),
+        *check_scrape_jobs(composition),
     ]
 
 
 def test_alerts_dashboards_and_scrape_jobs_agree_with_the_code(composition: Composition) -> None:
-    assert findings(composition) == []
-    assert len(alerts(composition)) > 20
-    assert len(panels(composition)) > 20
+    assert find_violations(composition) == []
+    assert len(list_alerts(composition)) > 20
+    assert len(list_panels(composition)) > 20
 
 
 def test_dead_letters_of_every_queue_raise_a_critical_alert(composition: Composition) -> None:
-    [rule] = [rule for rule in alerts(composition) if "sluice_queue_dead" in rule["expr"]]
+    [rule] = [rule for rule in list_alerts(composition) if "sluice_queue_dead" in rule["expr"]]
     assert "{" not in rule["expr"], "the rule covers all queues"
     assert rule["labels"]["severity"] == "critical"
     assert QUEUES
@@ -228,6 +230,6 @@ def test_unknown_metric_label_or_address_is_found(
         before, after = (
             text if text.startswith('"uid') else json.dumps(text)[1:-1] for text in (before, after)
         )
-    change(composition.root / file, before, after)
-    all_findings = findings(composition)
+    replace_text(composition.root / file, before, after)
+    all_findings = find_violations(composition)
     assert any(finding in one for one in all_findings), all_findings

@@ -28,7 +28,7 @@ from sluice.contracts.common.states import ChainState, EntryKind
 from sluice.contracts.data.datasets import File, NewDataset
 from sluice.contracts.templates.plan import PlanOutput
 from sluice.contracts.templates.templates import Template
-from tests.differential.reference import order_of
+from tests.differential.reference import make_job_order
 from tests.waiting import eventually
 
 #: Seconds between two queries of a chain.
@@ -41,11 +41,11 @@ class WrittenFile:
 
     name: str
     sha256: str
-    beside: tuple[Any, ...] = ()
+    secondary_files: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class DirectoryContent:
     """A directory: its name, and the digest of each path below it; None for a directory."""
 
     name: str
@@ -56,11 +56,11 @@ class Folder:
 Answer = Mapping[str, Any]
 
 
-def by_cwltool(
+def run_with_cwltool(
     workflow: Path, files: Sequence[Path], params: Mapping[str, Any], *, folder: Path
 ) -> Answer:
     """Run cwltool and print its messages; raise ``CalledProcessError`` if it fails."""
-    (folder / "order.json").write_text(json.dumps({**order_of(files), **params}))
+    (folder / "order.json").write_text(json.dumps({**make_job_order(files), **params}))
     program = str(
         Path(sys.executable).with_name("cwltool")
     )  # As a module it would always end with status 0.
@@ -70,23 +70,25 @@ def by_cwltool(
     )
     print(done.stderr)
     done.check_returncode()
-    return answer_of_order(json.loads(done.stdout))
+    return convert_output_object(json.loads(done.stdout))
 
 
-def answer_of_order(outputs: Mapping[str, Any]) -> Answer:
+def convert_output_object(outputs: Mapping[str, Any]) -> Answer:
     """Convert the output object of a runner."""
-    return {name: _drop_missing(_comparable(value)) for name, value in outputs.items()}
+    return {name: _remove_missing(_convert_value(value)) for name, value in outputs.items()}
 
 
-def by_sluice(url: str, workflow: Path, files: Sequence[Path], params: Mapping[str, Any]) -> Answer:
-    """Return the chain's outputs in the catalogue; fail if the chain does not finish."""
-    return asyncio.run(carry_by_sluice(url, workflow, files, params))
-
-
-async def carry_by_sluice(
+def run_with_sluice(
     url: str, workflow: Path, files: Sequence[Path], params: Mapping[str, Any]
 ) -> Answer:
-    """Do the same as ``by_sluice``."""
+    """Return the chain's outputs in the catalogue; fail if the chain does not finish."""
+    return asyncio.run(run_with_sluice_async(url, workflow, files, params))
+
+
+async def run_with_sluice_async(
+    url: str, workflow: Path, files: Sequence[Path], params: Mapping[str, Any]
+) -> Answer:
+    """Do the same as ``run_with_sluice``."""
     new_template = read_template_files([workflow]).new(workflow.stem)
     async with connected(url) as connection:
         template = await connection.operator.store_template(new_template)
@@ -99,10 +101,10 @@ async def carry_by_sluice(
         local = local_files(template.plan, params)
         values = await upload_parameter_files(connection, params, local, name_prefix=name)
         chain = await connection.operator.request_chain(dataset, template.name, params=values)
-        return await answer_of_chain(connection, chain, template)
+        return await wait_for_chain_outputs(connection, chain, template)
 
 
-async def carry_order(url: str, workflow: Path, order: Mapping[str, Any]) -> Answer:
+async def run_job_order(url: str, workflow: Path, order: Mapping[str, Any]) -> Answer:
     """Return the outputs of a chain with a job order; fail if the chain does not finish."""
     async with connected(url) as connection:
         template = await connection.operator.store_template(
@@ -122,10 +124,12 @@ async def carry_order(url: str, workflow: Path, order: Mapping[str, Any]) -> Ans
             connection, values, local_files(plan, values), name_prefix=workflow.stem
         )
         chain = await connection.operator.request_chain(dataset, template.name, params=params)
-        return await answer_of_chain(connection, chain, template)
+        return await wait_for_chain_outputs(connection, chain, template)
 
 
-async def answer_of_chain(connection: Connection, chain: Chain, template: Template) -> Answer:
+async def wait_for_chain_outputs(
+    connection: Connection, chain: Chain, template: Template
+) -> Answer:
     """Wait for the end of the chain and return its outputs; fail if it does not finish."""
 
     async def has_ended() -> bool:
@@ -136,66 +140,70 @@ async def answer_of_chain(connection: Connection, chain: Chain, template: Templa
     await eventually(has_ended, what="the chain has ended", seconds=300, period=POLL_SECONDS)
     assert chain.state is ChainState.FINISHED, chain.reason
     return {
-        output.name: await _value(connection, chain, output) for output in template.plan.outputs
+        output.name: await _read_output(connection, chain, output)
+        for output in template.plan.outputs
     }
 
 
-async def _value(connection: Connection, chain: Chain, output: PlanOutput) -> Any:
+async def _read_output(connection: Connection, chain: Chain, output: PlanOutput) -> Any:
     [dataset] = [
         dataset
         for dataset in chain.datasets
         if (dataset.step, dataset.port) == (output.step, output.port)
     ]
-    entries = [_entry(file, output) async for file in connection.dms.iterate_files(dataset.uid)]
+    entries = [
+        _convert_entry(file, output) async for file in connection.dms.iterate_files(dataset.uid)
+    ]
     if not output.single or len(entries) > 1:
         return entries
-    return _drop_missing(entries[0]) if entries else None
+    return _remove_missing(entries[0]) if entries else None
 
 
-def _entry(file: File, output: PlanOutput) -> Any:
+def _convert_entry(file: File, output: PlanOutput) -> Any:
     if output.kind is EntryKind.FILE:
         return WrittenFile(own_name(file.name), file.checksum.removeprefix("sha256:"))
     with tempfile.TemporaryDirectory() as folder:
         bundle = Path(folder) / "bundle"
         storage.fetch(file.url, bundle, checksum=file.checksum, size=file.size)
-        return _comparable(cwl_values.unpack(bundle, Path(folder)))
+        return _convert_value(cwl_values.unpack(bundle, Path(folder)))
 
 
-def _drop_missing(value: Any) -> Any:
+def _remove_missing(value: Any) -> Any:
     """Return a value without the nulls of a list, which are missing entries of a data set."""
     return [item for item in value if item is not None] if isinstance(value, list) else value
 
 
-def _comparable(value: Any) -> Any:
+def _convert_value(value: Any) -> Any:
     match value:
         case list():
-            return [_comparable(item) for item in value]
+            return [_convert_value(item) for item in value]
         case {"class": "File"}:
-            path = _path(value)
-            beside = sorted(
-                (_comparable(file) for file in value.get("secondaryFiles", ())),
+            path = _get_path(value)
+            secondary_file = sorted(
+                (_convert_value(file) for file in value.get("secondaryFiles", ())),
                 key=lambda file: str(file.name),
             )
             for file in value.get("secondaryFiles", ()):
-                assert _path(file).parent == path.parent
-            return WrittenFile(value["basename"], _sha256(path), tuple(beside))
+                assert _get_path(file).parent == path.parent
+            return WrittenFile(value["basename"], _compute_digest(path), tuple(secondary_file))
         case {"class": "Directory"}:
-            path = _path(value)
-            below = sorted(path.rglob("*"))
-            return Folder(
+            path = _get_path(value)
+            child = sorted(path.rglob("*"))
+            return DirectoryContent(
                 value["basename"],
                 tuple(
-                    (str(p.relative_to(path)), None if p.is_dir() else _sha256(p)) for p in below
+                    (str(p.relative_to(path)), None if p.is_dir() else _compute_digest(p))
+                    for p in child
                 ),
             )
         case dict():
-            return {key: _comparable(item) for key, item in value.items()}
+            return {key: _convert_value(item) for key, item in value.items()}
     return value
 
 
-def _path(value: Mapping[str, Any]) -> Path:
+def _get_path(value: Mapping[str, Any]) -> Path:
     return Path(unquote(urlsplit(value["location"]).path))
 
 
-def _sha256(path: Path) -> str:
+def _compute_digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -3,11 +3,11 @@
 from hypothesis import strategies as st
 
 from tests.differential.growing_graph import Graph, Stream
-from tests.differential.shapes import WORDS, batched, each_file, pick
-from tests.differential.tools import shell, tool
+from tests.differential.shapes import WORDS, draw_batch, draw_stream, has_files
+from tests.differential.tools import shell_tool, tool
 
 
-def sweep(draw: st.DrawFn, graph: Graph) -> None:
+def scatter_over_values(draw: st.DrawFn, graph: Graph) -> None:
     """Scatter over values only."""
     words = draw(st.lists(st.sampled_from(WORDS), max_size=4, unique=True))
     number = len(graph.steps)
@@ -17,15 +17,20 @@ def sweep(draw: st.DrawFn, graph: Graph) -> None:
         {"o": "stdout"},
         stdout=f"$(inputs.word).t{number}",
     )
-    step = {"scatter": "word", "in": {"word": {"default": words}}, "run": run, **batched(draw)}
+    step = {
+        "scatter": "word",
+        "in": {"word": {"default": words}},
+        "run": run,
+        **draw_batch(draw),
+    }
     graph.add(step, Stream("o", line=number + 1))
 
 
-def each_with_each(draw: st.DrawFn, graph: Graph) -> None:
+def cross_data_with_values(draw: st.DrawFn, graph: Graph) -> None:
     """Scatter over the cross product of a data set and values."""
-    number, source = len(graph.steps), pick(draw, graph, each_file)
+    number, source = len(graph.steps), draw_stream(draw, graph, has_files)
     words = draw(st.lists(st.sampled_from(WORDS), max_size=2, unique=True))
-    run = shell(
+    run = shell_tool(
         'cat "$0"; echo "$1"',
         {"f": "File", "g": "string"},
         {"o": "stdout"},
@@ -33,14 +38,14 @@ def each_with_each(draw: st.DrawFn, graph: Graph) -> None:
         "$(inputs.g)",
         stdout=f"$(inputs.f.basename).$(inputs.g).t{number}",
     )
-    _cross(draw, graph, {"f": graph.source(source), "g": {"default": words}}, run)
+    _add_cross_product(draw, graph, {"f": graph.source(source), "g": {"default": words}}, run)
 
 
-def squared(draw: st.DrawFn, graph: Graph) -> None:
+def cross_data_with_data(draw: st.DrawFn, graph: Graph) -> None:
     """Scatter over the cross product of two data sets, or of a data set with itself."""
-    number, first = len(graph.steps), pick(draw, graph, each_file)
-    second = pick(draw, graph, each_file)
-    run = shell(
+    number, first = len(graph.steps), draw_stream(draw, graph, has_files)
+    second = draw_stream(draw, graph, has_files)
+    run = shell_tool(
         'cat "$0" "$1"',
         {"f": "File", "g": "File"},
         {"o": "stdout"},
@@ -48,10 +53,10 @@ def squared(draw: st.DrawFn, graph: Graph) -> None:
         "$(inputs.g)",
         stdout=f"$(inputs.f.basename)-$(inputs.g.basename).t{number}",
     )
-    _cross(draw, graph, {"f": graph.source(first), "g": graph.source(second)}, run)
+    _add_cross_product(draw, graph, {"f": graph.source(first), "g": graph.source(second)}, run)
 
 
-def _cross(
+def _add_cross_product(
     draw: st.DrawFn, graph: Graph, inputs: dict[str, object], run: dict[str, object]
 ) -> None:
     step = {
@@ -59,6 +64,6 @@ def _cross(
         "scatterMethod": "flat_crossproduct",
         "in": inputs,
         "run": run,
-        **batched(draw),
+        **draw_batch(draw),
     }
     graph.add(step, Stream("o", line=len(graph.steps) + 1))

@@ -21,74 +21,79 @@ class DrawnWorkflow:
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> DrawnWorkflow:
+def draw_workflow(draw: st.DrawFn) -> DrawnWorkflow:
     graph = Graph()
     for _ in range(draw(st.integers(1, 6))):
         maker = draw(
             st.sampled_from(
-                [maker for maker in _MAKERS if maker.possible(graph) for _ in range(maker.weight)]
+                [
+                    maker
+                    for maker in _MAKERS
+                    if maker.is_possible(graph)
+                    for _ in range(maker.weight)
+                ]
             )
         )
-        maker.make(draw, graph)
+        maker.add_steps(draw, graph)
         graph.shapes.append(maker.name)
     outputs = draw(
         st.sets(st.sampled_from([stream.ref for stream in graph.step_outputs]), max_size=2)
     )
-    return DrawnWorkflow(graph.document(outputs), graph.shapes)
+    return DrawnWorkflow(graph.build_document(outputs), graph.shapes)
 
 
 @dataclass(frozen=True, slots=True)
 class _ShapeMaker:
-    """A shape, which ``needs`` at least ``least`` streams of each kind.
+    """A shape, which ``accepts`` at least ``min_streams`` streams of each kind.
 
     A high ``weight`` lets shapes that are seldom possible be drawn more often.
     """
 
-    make: Any
-    needs: Any
-    least: int = 1
+    add_steps: Any
+    accepts: Any
+    min_streams: int = 1
     weight: int = 1
     #: Maximal number in a graph; None means no bound.
-    most: int | None = None
+    max_uses: int | None = None
 
     @property
     def name(self) -> str:
-        return str(self.make.__name__)
+        return str(self.add_steps.__name__)
 
-    def possible(self, graph: Graph) -> bool:
-        if self.most is not None and graph.shapes.count(self.name) >= self.most:
+    def is_possible(self, graph: Graph) -> bool:
+        if self.max_uses is not None and graph.shapes.count(self.name) >= self.max_uses:
             return False
-        return all(sum(map(accepts, graph.streams)) >= self.least for accepts in self.needs)
+        return all(sum(map(accepts, graph.streams)) >= self.min_streams for accepts in self.accepts)
 
 
 RARE_PERCENT = 15
 _MAKERS = [
-    _ShapeMaker(shapes.map_each, [shapes.each_file]),
-    _ShapeMaker(shapes.stay_loaded, [shapes.each_file], weight=2),
-    _ShapeMaker(shapes.filter_each, [shapes.each_file]),
-    _ShapeMaker(shapes.when, [shapes.each_file]),
-    _ShapeMaker(shapes.pair, [shapes.each_number]),
-    _ShapeMaker(shapes.merge, [shapes.each_file]),
-    _ShapeMaker(shapes.merge_perhaps, [shapes.each_file]),
-    _ShapeMaker(shapes.choose, [shapes.each_file]),
-    _ShapeMaker(shapes.list_there, [shapes.each_file]),
-    _ShapeMaker(shapes.merge_behind, [shapes.each_file], least=2, weight=2),
-    _ShapeMaker(shapes.map_behind, [shapes.each_file], least=2, weight=2),
-    _ShapeMaker(shapes.nested_over_data, [shapes.each_file]),
-    _ShapeMaker(shapes.broadcast, [shapes.each_file, shapes.single_file]),
-    _ShapeMaker(shapes.with_all, [shapes.each_file]),
-    _ShapeMaker(shapes.two_outputs, [shapes.each_file]),
-    _ShapeMaker(shapes.value_from, [shapes.each_file]),
-    _ShapeMaker(shapes.nested, [shapes.each_file]),
-    _ShapeMaker(shapes.count, [shapes.each_file], weight=2),
-    _ShapeMaker(shapes.add_up, [shapes.numbers], weight=RARE_PERCENT),
-    _ShapeMaker(shapes.folder, [shapes.each_file], weight=2),
-    _ShapeMaker(shapes.look_into, [shapes.folders], weight=RARE_PERCENT),
-    _ShapeMaker(shapes.split, [shapes.each_file], weight=2),
-    _ShapeMaker(shapes.join_parts, [shapes.lists_of_files], weight=RARE_PERCENT),
-    _ShapeMaker(combinations.sweep, []),
-    _ShapeMaker(combinations.each_with_each, [shapes.each_file], weight=2),
-    _ShapeMaker(combinations.squared, [shapes.each_file], weight=2, most=1),
+    _ShapeMaker(shapes.map_each, [shapes.has_files]),
+    _ShapeMaker(shapes.map_with_warm_worker, [shapes.has_files], weight=2),
+    _ShapeMaker(shapes.filter_each, [shapes.has_files]),
+    _ShapeMaker(shapes.run_conditionally, [shapes.has_files]),
+    _ShapeMaker(shapes.pair_streams, [shapes.is_list_of_numbers]),
+    _ShapeMaker(shapes.merge, [shapes.has_files]),
+    _ShapeMaker(shapes.merge_conditionally, [shapes.has_files]),
+    _ShapeMaker(shapes.choose_first_result, [shapes.has_files]),
+    _ShapeMaker(shapes.list_existing_files, [shapes.has_files]),
+    _ShapeMaker(shapes.merge_after_steps, [shapes.has_files], min_streams=2, weight=2),
+    _ShapeMaker(shapes.map_after_steps, [shapes.has_files], min_streams=2, weight=2),
+    _ShapeMaker(shapes.scatter_nested_workflow, [shapes.has_files]),
+    _ShapeMaker(shapes.broadcast, [shapes.has_files, shapes.is_single_file]),
+    _ShapeMaker(shapes.map_with_all_files, [shapes.has_files]),
+    _ShapeMaker(shapes.two_outputs, [shapes.has_files]),
+    _ShapeMaker(shapes.compute_value, [shapes.has_files]),
+    _ShapeMaker(shapes.add_nested_workflow, [shapes.has_files]),
+    _ShapeMaker(shapes.count_lines, [shapes.has_files], weight=2),
+    _ShapeMaker(shapes.add_numbers, [shapes.has_numbers], weight=RARE_PERCENT),
+    _ShapeMaker(shapes.make_folders, [shapes.has_files], weight=2),
+    _ShapeMaker(shapes.list_folders, [shapes.has_folders], weight=RARE_PERCENT),
+    _ShapeMaker(shapes.split_files, [shapes.has_files], weight=2),
+    _ShapeMaker(shapes.join_parts, [shapes.has_lists_of_files], weight=RARE_PERCENT),
+    _ShapeMaker(combinations.scatter_over_values, []),
+    _ShapeMaker(combinations.cross_data_with_values, [shapes.has_files], weight=2),
+    _ShapeMaker(combinations.cross_data_with_data, [shapes.has_files], weight=2, max_uses=1),
 ]
 
 SHAPES = frozenset(maker.name for maker in _MAKERS)

@@ -8,30 +8,30 @@ from typing import Any
 class Stream:
     """An output of a step.
 
-    ``kind`` is ``file``, ``int``, ``folder`` or ``files``. ``many`` means one for each file of the
-    data set, and ``sparse`` that some may be missing.
+    ``kind`` is ``file``, ``int``, ``folder`` or ``files``. ``is_list`` means one for each file of
+    the data set, and ``is_sparse`` that some may be missing.
     """
 
     ref: str
     kind: str = "file"
-    many: bool = True
-    sparse: bool = False
+    is_list: bool = True
+    is_sparse: bool = False
     #: Streams of one line have corresponding files.
     line: int = 0
     #: Whether some files may have the same name.
-    alike: bool = False
+    has_equal_files: bool = False
 
 
 @dataclass(slots=True)
 class Graph:
     steps: dict[str, Any] = field(default_factory=dict)
     streams: list[Stream] = field(
-        default_factory=lambda: [Stream("texts"), Stream("extra", many=False)]
+        default_factory=lambda: [Stream("texts"), Stream("extra", is_list=False)]
     )
     read: set[str] = field(default_factory=set)
     #: Names of the drawn shapes.
     shapes: list[str] = field(default_factory=list)
-    _reads_alike: bool = False
+    _has_read_equal_files: bool = False
 
     @property
     def step_outputs(self) -> list[Stream]:
@@ -42,30 +42,34 @@ class Graph:
         name = f"s{len(self.steps)}"
         self.steps[name] = {**step, "out": [stream.ref for stream in outputs]}
         self.streams += [
-            replace(stream, ref=f"{name}/{stream.ref}", alike=stream.alike or self._reads_alike)
+            replace(
+                stream,
+                ref=f"{name}/{stream.ref}",
+                has_equal_files=stream.has_equal_files or self._has_read_equal_files,
+            )
             for stream in outputs
         ]
-        self._reads_alike = False
+        self._has_read_equal_files = False
 
     def source(self, stream: Stream, *, together: bool = False) -> Any:
         """Return the source of an input.
 
         With ``together`` missing files keep their place, for scatters over several streams.
         """
-        self._read(stream)
-        leaves_out = stream.sparse and stream.many and not together
+        self._mark_as_read(stream)
+        leaves_out = stream.is_sparse and stream.is_list and not together
         return {"source": stream.ref, "pickValue": "all_non_null"} if leaves_out else stream.ref
 
     def sources(self, streams: list[Stream], **more: str) -> dict[str, Any]:
         for stream in streams:
-            self._read(stream)
+            self._mark_as_read(stream)
         return {"source": [stream.ref for stream in streams], **more}
 
-    def _read(self, stream: Stream) -> None:
+    def _mark_as_read(self, stream: Stream) -> None:
         self.read.add(stream.ref)
-        self._reads_alike |= stream.alike
+        self._has_read_equal_files |= stream.has_equal_files
 
-    def document(self, refs: set[str]) -> dict[str, Any]:
+    def build_document(self, refs: set[str]) -> dict[str, Any]:
         """Return the workflow.
 
         Its outputs are the streams in ``refs`` and all that no step uses.
@@ -83,7 +87,10 @@ class Graph:
             "sluice:retention": {"input": "keep"},
             "inputs": {"texts": "File[]"} | ({"extra": "File"} if "extra" in self.read else {}),
             "outputs": {
-                stream.ref.replace("/", "-"): {"type": _type(stream), "outputSource": stream.ref}
+                stream.ref.replace("/", "-"): {
+                    "type": _get_type(stream),
+                    "outputSource": stream.ref,
+                }
                 for stream in outputs
             },
             "steps": self.steps,
@@ -105,6 +112,6 @@ _TYPES = {
 }
 
 
-def _type(stream: Stream) -> Any:
-    entry = ["null", _TYPES[stream.kind]] if stream.sparse else _TYPES[stream.kind]
-    return {"type": "array", "items": entry} if stream.many else entry
+def _get_type(stream: Stream) -> Any:
+    entry = ["null", _TYPES[stream.kind]] if stream.is_sparse else _TYPES[stream.kind]
+    return {"type": "array", "items": entry} if stream.is_list else entry

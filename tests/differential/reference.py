@@ -13,10 +13,10 @@ from types import TracebackType
 from typing import Any
 
 
-class Reference:
+class CwltoolProcess:
     """Run workflows with cwltool, one after the other."""
 
-    def __enter__(self) -> "Reference":
+    def __enter__(self) -> "CwltoolProcess":
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.differential.reference"],
             stdin=subprocess.PIPE,
@@ -48,7 +48,7 @@ class Reference:
         return dict(answer["outputs"])
 
 
-def order_of(files: Sequence[Path]) -> dict[str, Any]:
+def make_job_order(files: Sequence[Path]) -> dict[str, Any]:
     """Return the data set as the input ``texts``, or no input without files."""
     if not files:
         return {}
@@ -60,7 +60,7 @@ def order_of(files: Sequence[Path]) -> dict[str, Any]:
     }
 
 
-def _serve() -> None:
+def _serve_requests() -> None:
     from ruamel.yaml import YAML  # noqa: PLC0415 - of the other process
 
     answers, sys.stdout = sys.stdout, sys.stderr
@@ -69,10 +69,10 @@ def _serve() -> None:
         # cwltool's own command reads fractions like this, and writes them unchanged on command
         # lines.
         request = json.loads(line, parse_float=yaml.load)
-        print(json.dumps(_answer(**request)), file=answers, flush=True)
+        print(json.dumps(_run_workflow(**request)), file=answers, flush=True)
 
 
-def _answer(workflow: str, order: dict[str, Any], folder: str) -> dict[str, Any]:
+def _run_workflow(workflow: str, order: dict[str, Any], folder: str) -> dict[str, Any]:
     from cwltool.context import LoadingContext, RuntimeContext  # noqa: PLC0415 - slow, and of the other process
     from cwltool.executors import SingleJobExecutor  # noqa: PLC0415
     from cwltool.load_tool import load_tool  # noqa: PLC0415
@@ -91,4 +91,4 @@ def _answer(workflow: str, order: dict[str, Any], folder: str) -> dict[str, Any]
 
 
 if __name__ == "__main__":
-    _serve()
+    _serve_requests()

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.differential.growing_graph import Graph, Stream
-from tests.differential.tools import joining, keeping_word, on_each, shell, tool
+from tests.differential.tools import join_tool, map_tool, shell_tool, tool, word_keeping_tool
 
 #: Commands that a tool applies to a text.
 COMMANDS = (
@@ -22,100 +22,100 @@ COMMANDS = (
 WORDS = ("apple", "e", "Z", "9", "nowhere")
 
 
-def each_file(stream: Stream) -> bool:
-    return stream.many and stream.kind == "file"
+def has_files(stream: Stream) -> bool:
+    return stream.is_list and stream.kind == "file"
 
 
-def each_number(stream: Stream) -> bool:
-    return each_file(stream) and not stream.sparse
+def is_list_of_numbers(stream: Stream) -> bool:
+    return has_files(stream) and not stream.is_sparse
 
 
-def single_file(stream: Stream) -> bool:
-    return not stream.many and stream.kind == "file" and not stream.sparse
+def is_single_file(stream: Stream) -> bool:
+    return not stream.is_list and stream.kind == "file" and not stream.is_sparse
 
 
-def _made_single(stream: Stream) -> bool:
-    return not stream.many and stream.kind == "file" and "/" in stream.ref
+def _is_made_single(stream: Stream) -> bool:
+    return not stream.is_list and stream.kind == "file" and "/" in stream.ref
 
 
-def numbers(stream: Stream) -> bool:
+def has_numbers(stream: Stream) -> bool:
     return stream.kind == "int"
 
 
-def folders(stream: Stream) -> bool:
+def has_folders(stream: Stream) -> bool:
     return stream.kind == "folder"
 
 
-def lists_of_files(stream: Stream) -> bool:
+def has_lists_of_files(stream: Stream) -> bool:
     return stream.kind == "files"
 
 
-def pick(draw: st.DrawFn, graph: Graph, accepts: Any) -> Stream:
+def draw_stream(draw: st.DrawFn, graph: Graph, accepts: Any) -> Stream:
     return draw(st.sampled_from([stream for stream in graph.streams if accepts(stream)]))
 
 
 def map_each(draw: st.DrawFn, graph: Graph) -> None:
-    source = pick(draw, graph, each_file)
-    run = on_each(draw(st.sampled_from(COMMANDS)), len(graph.steps))
-    step = {"scatter": "f", "in": {"f": graph.source(source)}, "run": run, **batched(draw)}
+    source = draw_stream(draw, graph, has_files)
+    run = map_tool(draw(st.sampled_from(COMMANDS)), len(graph.steps))
+    step = {"scatter": "f", "in": {"f": graph.source(source)}, "run": run, **draw_batch(draw)}
     graph.add(step, Stream("o", line=_line(graph, source)))
 
 
-def stay_loaded(draw: st.DrawFn, graph: Graph) -> None:
+def map_with_warm_worker(draw: st.DrawFn, graph: Graph) -> None:
     """Map with a warm worker that keeps its first word."""
-    source = pick(draw, graph, each_file)
-    run = keeping_word(len(graph.steps))
+    source = draw_stream(draw, graph, has_files)
+    run = word_keeping_tool(len(graph.steps))
     step = {
         "scatter": "f",
         "in": {"f": graph.source(source), "word": {"default": draw(st.sampled_from(WORDS))}},
         "run": run,
         "sluice:warm": {"key": ["word"], "jobs": draw(st.sampled_from([1, 2, 1000]))},
-        **batched(draw),
+        **draw_batch(draw),
     }
     graph.add(step, Stream("o", line=_line(graph, source)))
 
 
 def _line(graph: Graph, source: Stream) -> int:
     """Return the line of a map; without missing files the others are numbered anew."""
-    return len(graph.steps) + 1 if source.sparse else source.line
+    return len(graph.steps) + 1 if source.is_sparse else source.line
 
 
-def batched(draw: st.DrawFn) -> dict[str, Any]:
+def draw_batch(draw: st.DrawFn) -> dict[str, Any]:
     """Batch several files in a job, or not."""
     size = draw(st.sampled_from([0, 0, 0, 2, 4]))
     return {"sluice:batch": {"files": size}} if size else {}
 
 
 def filter_each(draw: st.DrawFn, graph: Graph) -> None:
-    source, word = pick(draw, graph, each_file), draw(st.sampled_from(WORDS))
+    source, word = draw_stream(draw, graph, has_files), draw(st.sampled_from(WORDS))
     name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
     output = {"type": "File?", "outputBinding": {"glob": name}}
-    run = shell(
+    run = shell_tool(
         f'grep -q {word} "$0" && cat "$0" > "$1"; true',
         {"f": "File"},
         {"o": output},
         "$(inputs.f)",
         name,
     )
-    step = {"scatter": "f", "in": {"f": graph.source(source)}, "run": run, **batched(draw)}
-    graph.add(step, Stream("o", sparse=True, line=_line(graph, source)))
+    step = {"scatter": "f", "in": {"f": graph.source(source)}, "run": run, **draw_batch(draw)}
+    graph.add(step, Stream("o", is_sparse=True, line=_line(graph, source)))
 
 
-def when(draw: st.DrawFn, graph: Graph) -> None:
-    source, size = pick(draw, graph, each_file), draw(st.integers(0, 30))
-    run = on_each(draw(st.sampled_from(COMMANDS)), len(graph.steps))
+def run_conditionally(draw: st.DrawFn, graph: Graph) -> None:
+    source, size = draw_stream(draw, graph, has_files), draw(st.integers(0, 30))
+    run = map_tool(draw(st.sampled_from(COMMANDS)), len(graph.steps))
     step = {
         "scatter": "f",
         "when": f"$(inputs.f.size > {size})",
         "in": {"f": graph.source(source)},
         "run": run,
     }
-    graph.add(step, Stream("o", sparse=True, line=_line(graph, source)))
+    graph.add(step, Stream("o", is_sparse=True, line=_line(graph, source)))
 
 
-def pair(draw: st.DrawFn, graph: Graph) -> None:
-    first = pick(draw, graph, each_number)
-    second = pick(draw, graph, lambda stream: each_file(stream) and stream.line == first.line)
+def pair_streams(draw: st.DrawFn, graph: Graph) -> None:
+    first = draw_stream(draw, graph, is_list_of_numbers)
+    second = draw_stream(draw, graph, lambda each: has_files(each) and each.line == first.line)
     inputs = {
         "f": {"type": "File", "inputBinding": {"position": 1}},
         "g": {"type": "File?", "inputBinding": {"position": 2}},
@@ -129,33 +129,33 @@ def pair(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def merge(draw: st.DrawFn, graph: Graph) -> None:
-    source = pick(draw, graph, each_file)
-    run = joining(f"all.t{len(graph.steps)}")
+    source = draw_stream(draw, graph, has_files)
+    run = join_tool(f"all.t{len(graph.steps)}")
     graph.add(
-        {"in": {"fs": graph.source(source)}, "run": run, **_in_levels(draw)},
-        Stream("o", many=False),
+        {"in": {"fs": graph.source(source)}, "run": run, **_draw_levels(draw)},
+        Stream("o", is_list=False),
     )
 
 
-def _in_levels(draw: st.DrawFn) -> dict[str, Any]:
+def _draw_levels(draw: st.DrawFn) -> dict[str, Any]:
     """Merge as a tree, or not."""
     size = draw(st.sampled_from([0, 0, 2, 3]))
     return {"sluice:merge": {"files": size, "tree": True}} if size else {}
 
 
-def merge_perhaps(draw: st.DrawFn, graph: Graph) -> None:
-    source, least = pick(draw, graph, each_file), draw(st.integers(0, 6))
-    run = joining(f"all.t{len(graph.steps)}")
+def merge_conditionally(draw: st.DrawFn, graph: Graph) -> None:
+    source, least = draw_stream(draw, graph, has_files), draw(st.integers(0, 6))
+    run = join_tool(f"all.t{len(graph.steps)}")
     step = {
         "when": f"$(inputs.fs.length >= {least})",
         "in": {"fs": graph.source(source)},
         "run": run,
     }
-    graph.add(step, Stream("o", many=False, sparse=True))
+    graph.add(step, Stream("o", is_list=False, is_sparse=True))
 
 
-def choose(draw: st.DrawFn, graph: Graph) -> None:
-    merge_perhaps(draw, graph)
+def choose_first_result(draw: st.DrawFn, graph: Graph) -> None:
+    merge_conditionally(draw, graph)
     merge(draw, graph)
     chosen = graph.sources(graph.streams[-2:], pickValue="first_non_null")
     run = tool(
@@ -165,46 +165,48 @@ def choose(draw: st.DrawFn, graph: Graph) -> None:
         stdin="$(inputs.f.path)",
         stdout=f"chosen.t{len(graph.steps)}",
     )
-    graph.add({"in": {"f": chosen}, "run": run}, Stream("o", many=False))
+    graph.add({"in": {"f": chosen}, "run": run}, Stream("o", is_list=False))
 
 
-def list_there(draw: st.DrawFn, graph: Graph) -> None:
-    merge_perhaps(draw, graph)
-    merge_perhaps(draw, graph)
-    there = draw(st.permutations([stream for stream in graph.streams if _made_single(stream)]))[:3]
-    run = joining(f"there.t{len(graph.steps)}")
-    inputs = {"fs": graph.sources(there, pickValue="all_non_null")}
-    graph.add({"in": inputs, "run": run, **_in_levels(draw)}, Stream("o", many=False))
+def list_existing_files(draw: st.DrawFn, graph: Graph) -> None:
+    merge_conditionally(draw, graph)
+    merge_conditionally(draw, graph)
+    existing_files = draw(
+        st.permutations([stream for stream in graph.streams if _is_made_single(stream)])
+    )[:3]
+    run = join_tool(f"there.t{len(graph.steps)}")
+    inputs = {"fs": graph.sources(existing_files, pickValue="all_non_null")}
+    graph.add({"in": inputs, "run": run, **_draw_levels(draw)}, Stream("o", is_list=False))
 
 
-def _behind(draw: st.DrawFn, graph: Graph) -> dict[str, Any]:
-    streams = draw(st.permutations([stream for stream in graph.streams if each_file(stream)]))[:2]
-    picked = {"pickValue": "all_non_null"} if any(stream.sparse for stream in streams) else {}
+def _draw_following_streams(draw: st.DrawFn, graph: Graph) -> dict[str, Any]:
+    streams = draw(st.permutations([stream for stream in graph.streams if has_files(stream)]))[:2]
+    picked = {"pickValue": "all_non_null"} if any(stream.is_sparse for stream in streams) else {}
     return graph.sources(streams, linkMerge="merge_flattened", **picked)
 
 
-def merge_behind(draw: st.DrawFn, graph: Graph) -> None:
-    run = joining(f"all.t{len(graph.steps)}")
+def merge_after_steps(draw: st.DrawFn, graph: Graph) -> None:
+    run = join_tool(f"all.t{len(graph.steps)}")
     graph.add(
-        {"in": {"fs": _behind(draw, graph)}, "run": run, **_in_levels(draw)},
-        Stream("o", many=False),
+        {"in": {"fs": _draw_following_streams(draw, graph)}, "run": run, **_draw_levels(draw)},
+        Stream("o", is_list=False),
     )
 
 
-def map_behind(draw: st.DrawFn, graph: Graph) -> None:
+def map_after_steps(draw: st.DrawFn, graph: Graph) -> None:
     number = len(graph.steps)
     run = {
-        **on_each(draw(st.sampled_from(COMMANDS)), number),
+        **map_tool(draw(st.sampled_from(COMMANDS)), number),
         "stdout": f"$(inputs.f.basename).t{number}",
     }
     graph.add(
-        {"scatter": "f", "in": {"f": _behind(draw, graph)}, "run": run},
+        {"scatter": "f", "in": {"f": _draw_following_streams(draw, graph)}, "run": run},
         Stream("o", line=number + 1),
     )
 
 
-def nested_over_data(draw: st.DrawFn, graph: Graph) -> None:
-    source, number = pick(draw, graph, each_file), len(graph.steps)
+def scatter_nested_workflow(draw: st.DrawFn, graph: Graph) -> None:
+    source, number = draw_stream(draw, graph, has_files), len(graph.steps)
     inner = {
         "class": "Workflow",
         "inputs": {"files": "File[]"},
@@ -213,21 +215,21 @@ def nested_over_data(draw: st.DrawFn, graph: Graph) -> None:
             "page": {"type": "File", "outputSource": "join/o"},
         },
         "steps": {
-            "join": {"in": {"fs": "cut/o"}, "out": ["o"], "run": joining(f"page.t{number}")},
+            "join": {"in": {"fs": "cut/o"}, "out": ["o"], "run": join_tool(f"page.t{number}")},
             "cut": {
                 "scatter": "f",
                 "in": {"f": "files"},
                 "out": ["o"],
-                "run": on_each(draw(st.sampled_from(COMMANDS)), number),
+                "run": map_tool(draw(st.sampled_from(COMMANDS)), number),
             },
         },
     }
     step = {"in": {"files": graph.source(source)}, "run": inner}
-    graph.add(step, Stream("cut", line=_line(graph, source)), Stream("page", many=False))
+    graph.add(step, Stream("cut", line=_line(graph, source)), Stream("page", is_list=False))
 
 
 def broadcast(draw: st.DrawFn, graph: Graph) -> None:
-    source, shared = pick(draw, graph, each_file), pick(draw, graph, single_file)
+    source, shared = (draw_stream(draw, graph, has_files), draw_stream(draw, graph, is_single_file))
     inputs = {
         "g": {"type": "File", "inputBinding": {"position": 1}},
         "f": {"type": "File", "inputBinding": {"position": 2}},
@@ -239,10 +241,10 @@ def broadcast(draw: st.DrawFn, graph: Graph) -> None:
     )
 
 
-def with_all(draw: st.DrawFn, graph: Graph) -> None:
-    source, every = pick(draw, graph, each_file), pick(draw, graph, each_file)
+def map_with_all_files(draw: st.DrawFn, graph: Graph) -> None:
+    source, all_files = (draw_stream(draw, graph, has_files), draw_stream(draw, graph, has_files))
     script = 'f=$0; cat "$f"; cat "$@" /dev/null | wc -l'
-    run = shell(
+    run = shell_tool(
         script,
         {"f": "File", "all": "File[]"},
         {"o": "stdout"},
@@ -251,18 +253,22 @@ def with_all(draw: st.DrawFn, graph: Graph) -> None:
         stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}",
     )
     graph.add(
-        {"scatter": "f", "in": {"f": graph.source(source), "all": graph.source(every)}, "run": run},
+        {
+            "scatter": "f",
+            "in": {"f": graph.source(source), "all": graph.source(all_files)},
+            "run": run,
+        },
         Stream("o", line=_line(graph, source)),
     )
 
 
 def two_outputs(draw: st.DrawFn, graph: Graph) -> None:
-    source, number = pick(draw, graph, each_file), len(graph.steps)
+    source, number = draw_stream(draw, graph, has_files), len(graph.steps)
     names = {port: f"$(inputs.f.nameroot).{port}{number}" for port in ("head", "tail")}
     outputs = {
         port: {"type": "File", "outputBinding": {"glob": name}} for port, name in names.items()
     }
-    run = shell(
+    run = shell_tool(
         'head -n1 "$0" > "$1"; tail -n1 "$0" > "$2"',
         {"f": "File"},
         outputs,
@@ -276,8 +282,8 @@ def two_outputs(draw: st.DrawFn, graph: Graph) -> None:
     )
 
 
-def value_from(draw: st.DrawFn, graph: Graph) -> None:
-    source = pick(draw, graph, each_file)
+def compute_value(draw: st.DrawFn, graph: Graph) -> None:
+    source = draw_stream(draw, graph, has_files)
     step_inputs = {
         "f": graph.source(source),
         "name": {"valueFrom": "$(inputs.f.nameroot) of $(inputs.f.size)"},
@@ -291,9 +297,9 @@ def value_from(draw: st.DrawFn, graph: Graph) -> None:
     )
 
 
-def nested(draw: st.DrawFn, graph: Graph) -> None:
-    source, number = pick(draw, graph, each_file), len(graph.steps)
-    first, second = (on_each(draw(st.sampled_from(COMMANDS)), number) for _ in range(2))
+def add_nested_workflow(draw: st.DrawFn, graph: Graph) -> None:
+    source, number = draw_stream(draw, graph, has_files), len(graph.steps)
+    first, second = (map_tool(draw(st.sampled_from(COMMANDS)), number) for _ in range(2))
     inner = {
         "class": "Workflow",
         "inputs": {"f": "File"},
@@ -309,8 +315,8 @@ def nested(draw: st.DrawFn, graph: Graph) -> None:
     )
 
 
-def count(draw: st.DrawFn, graph: Graph) -> None:
-    source = pick(draw, graph, each_file)
+def count_lines(draw: st.DrawFn, graph: Graph) -> None:
+    source = draw_stream(draw, graph, has_files)
     output = {
         "type": "int",
         "outputBinding": {
@@ -326,19 +332,21 @@ def count(draw: st.DrawFn, graph: Graph) -> None:
     )
 
 
-def add_up(draw: st.DrawFn, graph: Graph) -> None:
-    source = pick(draw, graph, numbers)
+def add_numbers(draw: st.DrawFn, graph: Graph) -> None:
+    source = draw_stream(draw, graph, has_numbers)
     inputs = {"n": {"type": "int[]", "inputBinding": {}}}
     run = tool(["echo"], inputs, {"o": "stdout"}, stdout=f"sum.t{len(graph.steps)}")
-    graph.add({"in": {"n": graph.source(source)}, "run": run}, Stream("o", many=False))
+    graph.add({"in": {"n": graph.source(source)}, "run": run}, Stream("o", is_list=False))
 
 
-def folder(draw: st.DrawFn, graph: Graph) -> None:
+def make_folders(draw: st.DrawFn, graph: Graph) -> None:
     """Make a directory for each file; cwltool cannot output two of the same name."""
-    source = pick(draw, graph, lambda stream: each_file(stream) and not stream.alike)
+    source = draw_stream(
+        draw, graph, lambda stream: has_files(stream) and not stream.has_equal_files
+    )
     name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
     output = {"type": "Directory", "outputBinding": {"glob": name}}
-    run = shell(
+    run = shell_tool(
         'mkdir -p "$1/deep"; cp "$0" "$1/deep/own"',
         {"f": "File"},
         {"o": output},
@@ -351,9 +359,9 @@ def folder(draw: st.DrawFn, graph: Graph) -> None:
     )
 
 
-def look_into(draw: st.DrawFn, graph: Graph) -> None:
-    source = pick(draw, graph, folders)
-    run = shell(
+def list_folders(draw: st.DrawFn, graph: Graph) -> None:
+    source = draw_stream(draw, graph, has_folders)
+    run = shell_tool(
         'cat "$0/deep/own"; ls "$0"',
         {"d": "Directory"},
         {"o": "stdout"},
@@ -366,11 +374,11 @@ def look_into(draw: st.DrawFn, graph: Graph) -> None:
     )
 
 
-def split(draw: st.DrawFn, graph: Graph) -> None:
-    source, number = pick(draw, graph, each_file), len(graph.steps)
+def split_files(draw: st.DrawFn, graph: Graph) -> None:
+    source, number = draw_stream(draw, graph, has_files), len(graph.steps)
     stem = f"$(inputs.f.nameroot).p{number}"
     output = {"type": "File[]", "outputBinding": {"glob": f"{stem}.*"}}
-    run = shell(
+    run = shell_tool(
         'i=0; while read -r l && [ $i -lt 3 ]; do i=$((i+1)); echo "$l" > "$1.$i"; done < "$0"',
         {"f": "File"},
         {"o": output},
@@ -384,9 +392,9 @@ def split(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def join_parts(draw: st.DrawFn, graph: Graph) -> None:
-    source = pick(draw, graph, lists_of_files)
-    run = joining(f"$(inputs.fs.length).t{len(graph.steps)}")
+    source = draw_stream(draw, graph, has_lists_of_files)
+    run = join_tool(f"$(inputs.fs.length).t{len(graph.steps)}")
     graph.add(
         {"scatter": "fs", "in": {"fs": graph.source(source)}, "run": run},
-        Stream("o", line=source.line, alike=True),
+        Stream("o", line=source.line, has_equal_files=True),
     )

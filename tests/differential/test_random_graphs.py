@@ -27,9 +27,9 @@ from sluice.contracts.chains.chains import Chain
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.plan import DataEntries
 from sluice.contracts.templates.templates import NewTemplate, Template
-from tests.differential.answers import answer_of_chain, answer_of_order
-from tests.differential.graphs import SHAPES, DrawnWorkflow, graphs
-from tests.differential.reference import Reference, order_of
+from tests.differential.answers import convert_output_object, wait_for_chain_outputs
+from tests.differential.graphs import SHAPES, DrawnWorkflow, draw_workflow
+from tests.differential.reference import CwltoolProcess, make_job_order
 from tests.draws import examples
 from tests.e2e.systems import LiveSystem
 
@@ -39,7 +39,7 @@ BATCH_SIZE = min(10, GRAPHS)
 #: This many graphs have every shape.
 GRAPHS_FOR_EVERY_SHAPE = 150
 #: The shape of a warm worker, and the number of such graphs that also run with `sluice cwl-runner`.
-KEEPS_LOADED, MAX_BY_RUNNER = "stay_loaded", 5
+KEEPS_LOADED, MAX_BY_RUNNER = "map_with_warm_worker", 5
 
 pytestmark = [pytest.mark.xdist_group("differential"), pytest.mark.timeout(600 + 5 * GRAPHS)]
 
@@ -63,31 +63,33 @@ class GeneratedInputs:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class ComparisonSetup:
     url: str
     texts: Sequence[GeneratedInputs]
     extra: GeneratedInputs
-    reference: Reference
+    reference: CwltoolProcess
     folder: Path
 
 
 @pytest.fixture(scope="module")
-def bench(system: LiveSystem, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+def setup(
+    system: LiveSystem, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ComparisonSetup]:
     folder = tmp_path_factory.mktemp("graphs")
     for name, text in TEXTS.items():
         (folder / name).write_text(text)
     (extra := folder / "extra.list").write_text("of all\n")
-    with Reference() as reference:
+    with CwltoolProcess() as reference:
         texts = [
-            asyncio.run(_bring_in(system.url, [folder / name for name in names]))
+            asyncio.run(_register_files(system.url, [folder / name for name in names]))
             for names in DATASETS
         ]
-        yield Bench(
-            system.url, texts, asyncio.run(_bring_in(system.url, [extra])), reference, folder
+        yield ComparisonSetup(
+            system.url, texts, asyncio.run(_register_files(system.url, [extra])), reference, folder
         )
 
 
-async def _bring_in(url: str, files: Sequence[Path]) -> GeneratedInputs:
+async def _register_files(url: str, files: Sequence[Path]) -> GeneratedInputs:
     async with connected(url) as connection:
         new = NewDataset(name=f"given-{uuid4().hex}", on_demand=True)
         dataset = await upload_files(
@@ -102,7 +104,7 @@ async def _bring_in(url: str, files: Sequence[Path]) -> GeneratedInputs:
 @pytest.mark.hypothesis
 # The warning about ten graphs would hide the actual error.
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
-def test_random_graphs_give_the_same_answer_as_cwltool(bench: Bench) -> None:
+def test_random_graphs_give_the_same_answer_as_cwltool(setup: ComparisonSetup) -> None:
     answered: list[bool] = []
     by_runner: list[DrawnWorkflow] = []
 
@@ -110,23 +112,27 @@ def test_random_graphs_give_the_same_answer_as_cwltool(bench: Bench) -> None:
         max_examples=GRAPHS // BATCH_SIZE, deadline=None, suppress_health_check=list(HealthCheck)
     )
     @given(
-        drawn=st.lists(graphs(), min_size=BATCH_SIZE, max_size=BATCH_SIZE),
-        texts=st.sampled_from(bench.texts),
+        drawn=st.lists(draw_workflow(), min_size=BATCH_SIZE, max_size=BATCH_SIZE),
+        texts=st.sampled_from(setup.texts),
     )
-    def compare(drawn: list[DrawnWorkflow], texts: GeneratedInputs) -> None:
-        documents = [graph.document for graph in drawn]
-        with ThreadPoolExecutor(1) as aside:
-            answers = aside.submit(lambda: [_expected(bench, graph, texts) for graph in documents])
-            results = asyncio.run(_carry_all(bench, documents, texts))
+    def compare(workflow: list[DrawnWorkflow], texts: GeneratedInputs) -> None:
+        documents = [graph.document for graph in workflow]
+        with ThreadPoolExecutor(1) as executor:
+            answers = executor.submit(
+                lambda: [_run_with_cwltool(setup, graph, texts) for graph in documents]
+            )
+            results = asyncio.run(_run_with_sluice(setup, documents, texts))
             expected = answers.result()
-        for graph, expectation, got in zip(documents, expected, results, strict=True):
-            assert got == expectation, f"{len(texts.files)} files: {json.dumps(graph)}"
-        for one, expectation in zip(drawn, expected, strict=True):
+        for graph, expectation, actual in zip(documents, expected, results, strict=True):
+            assert actual == expectation, f"{len(texts.files)} files: {json.dumps(graph)}"
+        for one, expectation in zip(workflow, expected, strict=True):
             if KEEPS_LOADED in one.shapes and len(by_runner) < MAX_BY_RUNNER:
                 by_runner.append(one)
-                for document in (one.document, without_warm(one.document)):
-                    got = _by_our_runner(bench, document, texts)
-                    assert got == expectation, f"cwl-runner, {len(texts.files)} files: {document}"
+                for document in (one.document, remove_warm_workers(one.document)):
+                    actual = _run_with_cwl_runner(setup, document, texts)
+                    assert actual == expectation, (
+                        f"cwl-runner, {len(texts.files)} files: {document}"
+                    )
         answered.extend(any(answer.values()) for answer in expected)
 
     compare()
@@ -141,15 +147,15 @@ def test_every_shape_is_drawn() -> None:
     @settings(
         max_examples=GRAPHS_FOR_EVERY_SHAPE, deadline=None, suppress_health_check=list(HealthCheck)
     )
-    @given(drawn=graphs())
-    def note(drawn: DrawnWorkflow) -> None:
-        shapes.update(drawn.shapes)
+    @given(drawn=draw_workflow())
+    def record_shapes(workflow: DrawnWorkflow) -> None:
+        shapes.update(workflow.shapes)
 
-    note()
+    record_shapes()
     assert shapes == SHAPES
 
 
-def without_warm(graph: dict[str, Any]) -> dict[str, Any]:
+def remove_warm_workers(graph: dict[str, Any]) -> dict[str, Any]:
     """Return the graph with every tool started anew for each job."""
     steps = {
         name: {key: value for key, value in step.items() if key != "sluice:warm"}
@@ -158,9 +164,11 @@ def without_warm(graph: dict[str, Any]) -> dict[str, Any]:
     return {**graph, "steps": steps}
 
 
-def _by_our_runner(bench: Bench, graph: dict[str, Any], texts: GeneratedInputs) -> Any:
+def _run_with_cwl_runner(
+    bench: ComparisonSetup, graph: dict[str, Any], texts: GeneratedInputs
+) -> Any:
     """Return the answer of `sluice cwl-runner`, which has warm workers, too."""
-    folder, job_order = _folder_with(bench, graph, texts)
+    folder, job_order = _write_workflow(bench, graph, texts)
     (folder / "order.json").write_text(json.dumps(job_order))
     command = ["--quiet", "--url", bench.url, "workflow.cwl", "order.json"]
     done = subprocess.run(
@@ -172,16 +180,18 @@ def _by_our_runner(bench: Bench, graph: dict[str, Any], texts: GeneratedInputs) 
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return answer_of_order(json.loads(done.stdout))
+    return convert_output_object(json.loads(done.stdout))
 
 
-def _expected(bench: Bench, graph: dict[str, Any], texts: GeneratedInputs) -> Any:
-    folder, job_order = _folder_with(bench, graph, texts)
-    return answer_of_order(bench.reference.run(folder / "workflow.cwl", job_order, folder=folder))
+def _run_with_cwltool(bench: ComparisonSetup, graph: dict[str, Any], texts: GeneratedInputs) -> Any:
+    folder, job_order = _write_workflow(bench, graph, texts)
+    return convert_output_object(
+        bench.reference.run(folder / "workflow.cwl", job_order, folder=folder)
+    )
 
 
-def _folder_with(
-    bench: Bench, graph: dict[str, Any], texts: GeneratedInputs
+def _write_workflow(
+    bench: ComparisonSetup, graph: dict[str, Any], texts: GeneratedInputs
 ) -> tuple[Path, dict[str, Any]]:
     """Return a folder with the graph as ``workflow.cwl``, and its job order."""
     folder = bench.folder / uuid4().hex
@@ -189,24 +199,25 @@ def _folder_with(
     (folder / "workflow.cwl").write_text(json.dumps(graph))
     extra = {"class": "File", "location": bench.extra.files[0].as_uri()}
     params = {"extra": extra} if "extra" in graph["inputs"] else {}
-    return folder, {**order_of(texts.files), **params}
+    return folder, {**make_job_order(texts.files), **params}
 
 
-async def _carry_all(
-    bench: Bench, drawn: Sequence[dict[str, Any]], texts: GeneratedInputs
+async def _run_with_sluice(
+    bench: ComparisonSetup, workflow: Sequence[dict[str, Any]], texts: GeneratedInputs
 ) -> list[Any]:
     async with connected(bench.url) as connection:
         chain_requests = await asyncio.gather(
-            *(_request(connection, bench, graph, texts) for graph in drawn)
+            *(_request_chain(connection, bench, graph, texts) for graph in workflow)
         )
         # Wait for one chain at a time: the others continue, and polling all of them takes time.
         return [
-            await answer_of_chain(connection, chain, template) for chain, template in chain_requests
+            await wait_for_chain_outputs(connection, chain, template)
+            for chain, template in chain_requests
         ]
 
 
-async def _request(
-    connection: Connection, bench: Bench, graph: dict[str, Any], texts: GeneratedInputs
+async def _request_chain(
+    connection: Connection, bench: ComparisonSetup, graph: dict[str, Any], texts: GeneratedInputs
 ) -> tuple[Chain, Template]:
     name = f"graph-{uuid4().hex}"
     template = await connection.operator.store_template(

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.differential.answers import Answer, answer_of_order, carry_by_sluice
+from tests.differential.answers import Answer, convert_output_object, run_with_sluice_async
 from tests.differential.input_texts import TEXTS
-from tests.differential.reference import Reference, order_of
+from tests.differential.reference import CwltoolProcess, make_job_order
 from tests.e2e.systems import LiveSystem
 
 pytestmark = [
@@ -67,29 +67,29 @@ FILES: Mapping[str, Mapping[str, str]] = {
 DATA_SETS: Mapping[str, Mapping[str, int]] = {"several-data-sets": {"mates": 6, "few": 2}}
 
 
-def _kinds(folder: Path) -> Mapping[str, Any]:
+def _make_entry_kinds(folder: Path) -> Mapping[str, Any]:
     """Return a directory, a file with secondary files, and lists of both."""
     folder.mkdir()
-    trees = _directories(folder / "trees")
-    marked = _measured_texts(folder / "marked")
+    trees = _write_directories(folder / "trees")
+    marked = _write_texts_with_lengths(folder / "marked")
     for path in marked:
         path.with_name(f"{path.name}.idx").write_text(f"of {path.name}\n")
-    objects = [_object(path) for path in marked]
+    objects = [_describe_entry(path) for path in marked]
     return {
-        "tree": _object(trees[-1]),
+        "tree": _describe_entry(trees[-1]),
         "index": objects[1],
         "marked": objects,
-        "trees": [_object(path) for path in reversed(trees)],
+        "trees": [_describe_entry(path) for path in reversed(trees)],
     }
 
 
-def _object(path: Path) -> dict[str, Any]:
+def _describe_entry(path: Path) -> dict[str, Any]:
     return {"class": "Directory" if path.is_dir() else "File", "location": path.as_uri()}
 
 
-def _values_with_files(folder: Path) -> Mapping[str, Any]:
+def _make_values_with_files(folder: Path) -> Mapping[str, Any]:
     """Return a record, unions and lists of lists with files."""
-    files = [_object(path) for path in _texts(folder)]
+    files = [_describe_entry(path) for path in _write_texts(folder)]
     return {
         "sample": {"label": "blood", "reads": files[:2]},
         "either": files[2],
@@ -98,9 +98,9 @@ def _values_with_files(folder: Path) -> Mapping[str, Any]:
     }
 
 
-def _lists_with_files(folder: Path) -> Mapping[str, Any]:
+def _make_lists_with_files(folder: Path) -> Mapping[str, Any]:
     """Return lists of records, lists and unions, some of whose items have no files."""
-    files = [_object(path) for path in _texts(folder)]
+    files = [_describe_entry(path) for path in _write_texts(folder)]
     return {
         "samples": [
             {"label": "blood", "reads": files[0]},
@@ -112,31 +112,33 @@ def _lists_with_files(folder: Path) -> Mapping[str, Any]:
     }
 
 
-def _record_of_files(folder: Path) -> Mapping[str, Any]:
-    one, two, *_ = map(_object, _texts(folder))
+def _make_record_of_files(folder: Path) -> Mapping[str, Any]:
+    one, two, *_ = map(_describe_entry, _write_texts(folder))
     return {"pair": {"one": one, "two": two}}
 
 
 #: Functions that make parameters with files or directories, by template.
 OBJECTS: Mapping[str, Callable[[Path], Mapping[str, Any]]] = {
-    "joined-links": _record_of_files,
-    "kinds-of-parameters": _kinds,
-    "lists-of-records": _lists_with_files,
-    "values-with-files": _values_with_files,
-    "whole": lambda folder: {"sample": {"pages": [_object(path) for path in _texts(folder)]}},
+    "joined-links": _make_record_of_files,
+    "kinds-of-parameters": _make_entry_kinds,
+    "lists-of-records": _make_lists_with_files,
+    "values-with-files": _make_values_with_files,
+    "whole": lambda folder: {
+        "sample": {"pages": [_describe_entry(path) for path in _write_texts(folder)]}
+    },
 }
 
 
-def _texts(folder: Path) -> list[Path]:
+def _write_texts(folder: Path) -> list[Path]:
     folder.mkdir()
     for name, text in TEXTS.items():
         (folder / name).write_text(text)
     return [folder / name for name in TEXTS]
 
 
-def _measured_texts(folder: Path) -> list[Path]:
+def _write_texts_with_lengths(folder: Path) -> list[Path]:
     """Return the texts, each with its length and some with a note as secondary files."""
-    files = _texts(folder)
+    files = _write_texts(folder)
     for number, path in enumerate(files):
         path.with_name(f"{path.name}.len").write_text(str(path.stat().st_size))
         if number % 2:
@@ -144,13 +146,15 @@ def _measured_texts(folder: Path) -> list[Path]:
     return files
 
 
-def _directories(folder: Path) -> list[Path]:
+def _write_directories(folder: Path) -> list[Path]:
     for number in range(3):
-        _texts_in(folder / f"tree-{number}", "one.txt", *(f"deep/{n}.txt" for n in range(number)))
+        _write_texts_into(
+            folder / f"tree-{number}", "one.txt", *(f"deep/{n}.txt" for n in range(number))
+        )
     return sorted(folder.iterdir())
 
 
-def _texts_in(folder: Path, *names: str) -> None:
+def _write_texts_into(folder: Path, *names: str) -> None:
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(f"{folder.name} {name}\n")
@@ -160,8 +164,8 @@ def _texts_in(folder: Path, *names: str) -> None:
 INPUTS: Mapping[str, Callable[[Path], list[Path]]] = {
     "values-alone": lambda folder: [],
     "lists-of-records": lambda folder: [],
-    "first-secondary": _measured_texts,
-    "first-directories": _directories,
+    "first-secondary": _write_texts_with_lengths,
+    "first-directories": _write_directories,
 }
 
 
@@ -176,7 +180,7 @@ class RunnerInputs:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class RunnerAnswers:
     """The answer of each runner, or its error."""
 
     expected: Answer | BaseException
@@ -184,9 +188,9 @@ class Pair:
 
 
 @pytest.fixture(scope="module")
-def pairs(
+def runner_answers(
     system: LiveSystem, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Mapping[Path, Pair]:
+) -> Mapping[Path, RunnerAnswers]:
     """Compute the answers for the selected templates, with both runners in parallel."""
     items = [
         item
@@ -195,18 +199,18 @@ def pairs(
     ]
     folder = tmp_path_factory.mktemp("same-answer")
     cases = [_prepare_case(Path(str(item.callspec.params["template"])), folder) for item in items]
-    with Reference() as reference, ThreadPoolExecutor(1) as aside:
-        answers = aside.submit(lambda: [_expected(reference, case) for case in cases])
-        our_answers = asyncio.run(_run_by_sluice(system.url, cases))
+    with CwltoolProcess() as reference, ThreadPoolExecutor(1) as executor:
+        answers = executor.submit(lambda: [_run_with_cwltool(reference, case) for case in cases])
+        our_answers = asyncio.run(_run_with_sluice(system.url, cases))
         both = zip(cases, answers.result(), our_answers, strict=True)
-        return {case.template: Pair(expected, answer) for case, expected, answer in both}
+        return {case.template: RunnerAnswers(expected, answer) for case, expected, answer in both}
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.stem)
 def test_template_gives_the_same_answer_as_cwltool(
-    template: Path, pairs: Mapping[Path, Pair]
+    template: Path, runner_answers: Mapping[Path, RunnerAnswers]
 ) -> None:
-    pair = pairs[template]
+    pair = runner_answers[template]
     for answer in (pair.expected, pair.actual):
         if isinstance(answer, BaseException):
             raise answer
@@ -215,13 +219,13 @@ def test_template_gives_the_same_answer_as_cwltool(
     assert pair.actual == pair.expected
 
 
-def _prepare_case(template: Path, above: Path) -> RunnerInputs:
-    folder = above / template.stem
+def _prepare_case(template: Path, parent_folder: Path) -> RunnerInputs:
+    folder = parent_folder / template.stem
     folder.mkdir()
-    files = INPUTS.get(template.stem, _texts)(folder / "in")
-    params = _written(FILES.get(template.stem, {}), folder / "given")
+    files = INPUTS.get(template.stem, _write_texts)(folder / "in")
+    params = _write_file_objects(FILES.get(template.stem, {}), folder / "given")
     sets = {
-        name: _data_set(name, many, folder / name)
+        name: _make_entries(name, many, folder / name)
         for name, many in DATA_SETS.get(template.stem, {}).items()
     }
     objects = OBJECTS[template.stem](folder / "objects") if template.stem in OBJECTS else {}
@@ -230,33 +234,33 @@ def _prepare_case(template: Path, above: Path) -> RunnerInputs:
     )
 
 
-def _expected(reference: Reference, case: RunnerInputs) -> Answer | Exception:
+def _run_with_cwltool(reference: CwltoolProcess, case: RunnerInputs) -> Answer | Exception:
     try:
-        return answer_of_order(
+        return convert_output_object(
             reference.run(
-                case.template, {**order_of(case.files), **case.params}, folder=case.folder
+                case.template, {**make_job_order(case.files), **case.params}, folder=case.folder
             )
         )
     except Exception as error:
         return error
 
 
-async def _run_by_sluice(url: str, cases: Sequence[RunnerInputs]) -> list[Answer | BaseException]:
-    turn = asyncio.Semaphore(BATCH_SIZE)
+async def _run_with_sluice(url: str, cases: Sequence[RunnerInputs]) -> list[Answer | BaseException]:
+    semaphore = asyncio.Semaphore(BATCH_SIZE)
 
-    async def carry(case: RunnerInputs) -> Answer:
-        async with turn:
-            return await carry_by_sluice(url, case.template, case.files, case.params)
+    async def run_case(case: RunnerInputs) -> Answer:
+        async with semaphore:
+            return await run_with_sluice_async(url, case.template, case.files, case.params)
 
-    return await asyncio.gather(*map(carry, cases), return_exceptions=True)
+    return await asyncio.gather(*map(run_case, cases), return_exceptions=True)
 
 
-def _data_set(name: str, files: int, folder: Path) -> list[Any]:
+def _make_entries(name: str, files: int, folder: Path) -> list[Any]:
     texts = {f"{name}-{number}": f"{name} {number}\n" for number in range(files)}
-    return list(_written(texts, folder).values())
+    return list(_write_file_objects(texts, folder).values())
 
 
-def _written(texts: Mapping[str, str], folder: Path) -> dict[str, Any]:
+def _write_file_objects(texts: Mapping[str, str], folder: Path) -> dict[str, Any]:
     """Write the texts, and return CWL File objects by name."""
     folder.mkdir()
     for name, text in texts.items():

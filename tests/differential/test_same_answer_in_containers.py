@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.differential.answers import by_cwltool, by_sluice
+from tests.differential.answers import run_with_cwltool, run_with_sluice
 from tests.differential.input_texts import TEXTS
 from tests.e2e.systems import live_system
 from tests.servers.podman import start_podman
@@ -46,7 +46,7 @@ def test_tool_in_a_container_gives_the_same_answer_as_cwltool(url: str, tmp_path
     files = [tmp_path / "in" / name for name in list(TEXTS)[:3]]
     for path in files:
         path.write_text(TEXTS[path.name])
-    expected = by_cwltool(TEMPLATE, files, {}, folder=tmp_path)
+    expected = run_with_cwltool(TEMPLATE, files, {}, folder=tmp_path)
     assert all(expected.values())
     assert expected.keys() == {"marked", "sizes", "all"}
-    assert by_sluice(url, TEMPLATE, files, {}) == expected
+    assert run_with_sluice(url, TEMPLATE, files, {}) == expected

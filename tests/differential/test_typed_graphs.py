@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.differential.answers import Answer, answer_of_order, carry_order
-from tests.differential.reference import Reference
+from tests.differential.answers import Answer, convert_output_object, run_job_order
+from tests.differential.reference import CwltoolProcess
 from tests.differential.typed_graphs import TypedWorkflow, typed_workflows
 from tests.draws import examples
 from tests.e2e.systems import LiveSystem
@@ -53,25 +53,25 @@ def test_random_workflows_of_all_types_give_the_same_answer_as_cwltool(
         suppress_health_check=list(HealthCheck),
     )
     @given(drawn=st.lists(typed_workflows(files), min_size=BATCH_SIZE, max_size=BATCH_SIZE))
-    def compare(drawn: list[TypedWorkflow]) -> None:
-        folders = [_write(tmp_path, workflow) for workflow in drawn]
-        with Reference() as reference, ThreadPoolExecutor(1) as aside:
-            answers = aside.submit(
+    def compare(drawn_workflow: list[TypedWorkflow]) -> None:
+        folders = [_write_workflow(tmp_path, workflow) for workflow in drawn_workflow]
+        with CwltoolProcess() as reference, ThreadPoolExecutor(1) as executor:
+            answers = executor.submit(
                 lambda: [
-                    _expected(reference, folder, workflow)
-                    for folder, workflow in zip(folders, drawn, strict=True)
+                    _run_with_cwltool(reference, folder, workflow)
+                    for folder, workflow in zip(folders, drawn_workflow, strict=True)
                 ]
             )
-            results = asyncio.run(_carry_all(system.url, folders, drawn))
+            results = asyncio.run(_run_with_sluice(system.url, folders, drawn_workflow))
             expected = answers.result()
-        for workflow, expectation, got in zip(drawn, expected, results, strict=True):
+        for workflow, expectation, actual in zip(drawn_workflow, expected, results, strict=True):
             description = f"{json.dumps(workflow.document)}\norder: {json.dumps(workflow.order)}"
             answered.append(expectation is not None)
             if expectation is None:
                 continue
-            if isinstance(got, BaseException):
-                raise AssertionError(description) from got
-            assert got == expectation, description
+            if isinstance(actual, BaseException):
+                raise AssertionError(description) from actual
+            assert actual == expectation, description
             features.update(workflow.features)
 
     compare()
@@ -79,29 +79,31 @@ def test_random_workflows_of_all_types_give_the_same_answer_as_cwltool(
     assert features >= {"plain", "scatter", "when"} or WORKFLOWS < 50
 
 
-def _write(above: Path, workflow: TypedWorkflow) -> Path:
-    folder = above / uuid4().hex
+def _write_workflow(parent_folder: Path, workflow: TypedWorkflow) -> Path:
+    folder = parent_folder / uuid4().hex
     folder.mkdir()
     (folder / f"typed-{folder.name}.cwl").write_text(json.dumps(workflow.document))
     return folder
 
 
-def _expected(reference: Reference, folder: Path, workflow: TypedWorkflow) -> Answer | None:
+def _run_with_cwltool(
+    reference: CwltoolProcess, folder: Path, workflow: TypedWorkflow
+) -> Answer | None:
     """Return the answer of cwltool, or None where it fails, as for lists of records in unions."""
     path = folder / f"typed-{folder.name}.cwl"
     try:
-        return answer_of_order(reference.run(path, workflow.order, folder=folder))
+        return convert_output_object(reference.run(path, workflow.order, folder=folder))
     except RuntimeError:
         return None
 
 
-async def _carry_all(
-    url: str, folders: list[Path], drawn: list[TypedWorkflow]
+async def _run_with_sluice(
+    url: str, folders: list[Path], drawn_workflow: list[TypedWorkflow]
 ) -> list[Answer | BaseException]:
     return await asyncio.gather(
         *(
-            carry_order(url, folder / f"typed-{folder.name}.cwl", workflow.order)
-            for folder, workflow in zip(folders, drawn, strict=True)
+            run_job_order(url, folder / f"typed-{folder.name}.cwl", workflow.order)
+            for folder, workflow in zip(folders, drawn_workflow, strict=True)
         ),
         return_exceptions=True,
     )

@@ -18,7 +18,7 @@ def tool(
     }
 
 
-def on_each(command: list[str], number: int) -> dict[str, Any]:
+def map_tool(command: list[str], number: int) -> dict[str, Any]:
     return tool(
         command,
         {"f": "File"},
@@ -28,7 +28,7 @@ def on_each(command: list[str], number: int) -> dict[str, Any]:
     )
 
 
-def joining(name: str) -> dict[str, Any]:
+def join_tool(name: str) -> dict[str, Any]:
     return tool(
         ["cat"],
         {"fs": "File[]"},
@@ -38,7 +38,7 @@ def joining(name: str) -> dict[str, Any]:
     )
 
 
-def shell(
+def shell_tool(
     script: str, inputs: dict[str, Any], outputs: dict[str, Any], *arguments: str, **more: Any
 ) -> dict[str, Any]:
     return tool(["sh", "-c", script], inputs, outputs, arguments=list(arguments), **more)
@@ -59,7 +59,7 @@ serve(main)
 """
 
 
-def keeping_word(number: int) -> dict[str, Any]:
+def word_keeping_tool(number: int) -> dict[str, Any]:
     """Return a tool that may be a warm worker and that keeps its first word."""
     return tool(
         [sys.executable, "-c", _KEEPS_WORD],

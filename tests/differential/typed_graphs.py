@@ -48,7 +48,7 @@ class TypedWorkflow:
 
 
 @dataclass(slots=True)
-class _Drawing:
+class _WorkflowDraft:
     """A workflow that is being drawn. ``types`` are those of the sources so far."""
 
     inputs: dict[str, Any] = field(default_factory=dict)
@@ -58,11 +58,11 @@ class _Drawing:
     features: set[str] = field(default_factory=set)
 
 
-def array(items: Any) -> dict[str, Any]:
+def make_array(items: Any) -> dict[str, Any]:
     return {"type": "array", "items": items}
 
 
-def optional(kind: Any) -> list[Any]:
+def make_optional(kind: Any) -> list[Any]:
     return kind if is_optional(kind) else ["null", *(kind if isinstance(kind, list) else [kind])]
 
 
@@ -70,11 +70,11 @@ def is_optional(kind: Any) -> bool:
     return isinstance(kind, list) and "null" in kind
 
 
-def _record(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _make_record(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "record", "fields": [{"name": n, "type": kind} for n, kind in fields.items()]}
 
 
-def _enum(symbols: Sequence[str]) -> dict[str, Any]:
+def _make_enum(symbols: Sequence[str]) -> dict[str, Any]:
     return {"type": "enum", "symbols": list(symbols)}
 
 
@@ -85,16 +85,16 @@ _ALTERNATIVES = st.sampled_from(
         ["int", "string"],
         ["null", "boolean", "File"],
         ["Directory", "string"],
-        ["int", array("File")],
+        ["int", make_array("File")],
     ]
 )
 TYPES: st.SearchStrategy[Any] = st.recursive(
-    _SIMPLE | _ALTERNATIVES | st.just(_enum(["red", "green", "blue"])),
+    _SIMPLE | _ALTERNATIVES | st.just(_make_enum(["red", "green", "blue"])),
     lambda inner: (
-        inner.map(array)
-        | inner.map(optional)
+        inner.map(make_array)
+        | inner.map(make_optional)
         | st.dictionaries(st.sampled_from(["a", "b", "c"]), inner, min_size=1, max_size=3).map(
-            _record
+            _make_record
         )
     ),
     max_leaves=4,
@@ -113,24 +113,24 @@ def _has_nested_union(kind: Any) -> bool:
     return False
 
 
-def values(kind: Any, files: Sequence[Path]) -> st.SearchStrategy[Any]:
+def draw_values(kind: Any, files: Sequence[Path]) -> st.SearchStrategy[Any]:
     """Return a strategy for values of a type, with some of the files and directories."""
     match kind:
         case list():
-            return st.one_of([values(each, files) for each in kind])
+            return st.one_of([draw_values(each, files) for each in kind])
         case {"type": "array", "items": items}:
             # Of files with one name in a data set, each gets its number in front of the name.
-            return st.lists(values(items, files), max_size=3, unique_by=_file_or_number())
+            return st.lists(draw_values(items, files), max_size=3, unique_by=_make_file_key())
         case {"type": "record", "fields": fields}:
             return st.fixed_dictionaries(
-                {each["name"]: values(each["type"], files) for each in fields}
+                {each["name"]: draw_values(each["type"], files) for each in fields}
             )
         case {"type": "enum", "symbols": symbols}:
             return st.sampled_from(symbols)
-    return _simple_values(files)[kind]
+    return _draw_simple_values(files)[kind]
 
 
-def _file_or_number() -> Callable[[Any], Any]:
+def _make_file_key() -> Callable[[Any], Any]:
     """Return a function that gives equal keys to equal files only."""
     numbers = count()
     return lambda value: (
@@ -138,7 +138,7 @@ def _file_or_number() -> Callable[[Any], Any]:
     )
 
 
-def _simple_values(files: Sequence[Path]) -> Mapping[str, st.SearchStrategy[Any]]:
+def _draw_simple_values(files: Sequence[Path]) -> Mapping[str, st.SearchStrategy[Any]]:
     whole, fractions = st.integers(-(2**31), 2**31 - 1), st.sampled_from([0.5, -1.25, 1e-7, 3.0])
     return {
         "null": st.none(),
@@ -148,14 +148,16 @@ def _simple_values(files: Sequence[Path]) -> Mapping[str, st.SearchStrategy[Any]
         "float": fractions,
         "double": fractions,
         "string": st.sampled_from(["", "a b", "é", "x"]),
-        "File": st.sampled_from([_object("File", path) for path in files if path.is_file()]),
+        "File": st.sampled_from(
+            [_make_file_object("File", path) for path in files if path.is_file()]
+        ),
         "Directory": st.sampled_from(
-            [_object("Directory", path) for path in files if path.is_dir()]
+            [_make_file_object("Directory", path) for path in files if path.is_dir()]
         ),
     }
 
 
-def _object(kind: str, path: Path) -> dict[str, str]:
+def _make_file_object(kind: str, path: Path) -> dict[str, str]:
     return {"class": kind, "location": path.as_uri()}
 
 
@@ -164,68 +166,70 @@ def typed_workflows(
     draw: Callable[[st.SearchStrategy[Any]], Any], files: Sequence[Path]
 ) -> TypedWorkflow:
     """Draw a workflow and a job order with some of the files and directories."""
-    drawing = _Drawing()
+    draft = _WorkflowDraft()
     for number in range(draw(st.integers(1, 3))):
         kind = draw(TYPES)
-        drawing.inputs[f"in{number}"] = {"type": kind}
-        drawing.types[f"in{number}"] = kind
-        value = draw(values(kind, files))
+        draft.inputs[f"in{number}"] = {"type": kind}
+        draft.types[f"in{number}"] = kind
+        value = draw(draw_values(kind, files))
         if value is not None:
-            drawing.order[f"in{number}"] = value
+            draft.order[f"in{number}"] = value
     for number in range(draw(st.integers(1, 3))):
-        _add_step(draw, drawing, f"step{number}")
-    sources = {f"{step}_{port}": f"{step}/{port}" for step in drawing.steps for port in ("o", "d")}
+        _add_step(draw, draft, f"step{number}")
+    sources = {f"{step}_{port}": f"{step}/{port}" for step in draft.steps for port in ("o", "d")}
     outputs = {
-        name: {"type": drawing.types[source], "outputSource": source}
+        name: {"type": draft.types[source], "outputSource": source}
         for name, source in sources.items()
     }
     document = {
         "cwlVersion": "v1.2",
         "class": "Workflow",
         "requirements": _REQUIREMENTS,
-        "inputs": drawing.inputs,
+        "inputs": draft.inputs,
         "outputs": outputs,
-        "steps": drawing.steps,
+        "steps": draft.steps,
     }
-    return TypedWorkflow(document, drawing.order, frozenset(drawing.features))
+    return TypedWorkflow(document, draft.order, frozenset(draft.features))
 
 
-def _add_step(draw: Callable[[st.SearchStrategy[Any]], Any], drawing: _Drawing, name: str) -> None:
-    source = draw(st.sampled_from(sorted(drawing.types)))
-    kind = drawing.types[source]
+def _add_step(
+    draw: Callable[[st.SearchStrategy[Any]], Any], draft: _WorkflowDraft, name: str
+) -> None:
+    source = draw(st.sampled_from(sorted(draft.types)))
+    kind = draft.types[source]
     link: dict[str, Any] = {"source": source}
     body: dict[str, Any] = {"in": {"v": link}, "out": ["o", "d"]}
     is_list = isinstance(kind, dict) and kind.get("type") == "array"
     feature = draw(st.sampled_from(["plain", "scatter", "when", "join", "pick", "value"]))
     out: Callable[[Any], Any] = lambda each: each  # noqa: E731 - replaced below
     if feature == "scatter" and is_list:
-        kind, body["scatter"], out = kind["items"], "v", array
+        kind, body["scatter"], out = kind["items"], "v", make_array
     elif feature == "when":
         body["in"]["go"] = {"default": draw(st.booleans())}
-        body["when"], out = "$(inputs.go)", optional
+        body["when"], out = "$(inputs.go)", make_optional
     elif feature == "join":
-        others = [each for each in drawing.types if drawing.types[each] == kind]
+        others = [each for each in draft.types if draft.types[each] == kind]
         link["source"] = [source, draw(st.sampled_from(sorted(others)))]
         if is_list and draw(st.booleans()):
             link["linkMerge"] = "merge_flattened"
         else:
-            kind = array(kind)
+            kind = make_array(kind)
     elif feature == "pick" and is_optional(kind):
         rest = [each for each in kind if each != "null"]
         link["source"], link["pickValue"] = [source, source], "all_non_null"
-        kind = array(rest[0] if len(rest) == 1 else rest)
+        kind = make_array(rest[0] if len(rest) == 1 else rest)
     elif feature == "value":
         link["valueFrom"] = "$(self)"
     else:
         feature = "plain"
-    drawing.features.add(feature)
-    body["run"] = _tool(kind)
-    drawing.steps[name] = body
-    drawing.types[f"{name}/o"] = out(kind)
-    drawing.types[f"{name}/d"] = out("string")
+    draft.features.add(feature)
+    body["run"] = _make_tool(kind)
+    draft.steps[name] = body
+    draft.types[f"{name}/o"] = out(kind)
+    draft.types[f"{name}/d"] = out("string")
 
 
-def _tool(kind: Any) -> dict[str, Any]:
+def _make_tool(kind: Any) -> dict[str, Any]:
     """Return a tool that passes a value on and describes it."""
     return {
         "class": "ExpressionTool",

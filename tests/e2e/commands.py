@@ -77,7 +77,7 @@ def write_texts(folder: Path, *words: str) -> list[str]:
     return [str(path) for path in sorted(folder.iterdir())]
 
 
-def interrupted(*arguments: str) -> tuple[str, str]:
+def interrupt_run(*arguments: str) -> tuple[str, str]:
     """Interrupt a run with Ctrl-C when its chain exists; return the chain and the output."""
     command = [SLUICE, "run", *arguments]
     with subprocess.Popen(

@@ -50,7 +50,7 @@ def embedded() -> Iterator[LiveSystem]:
 
 
 @contextmanager
-def telling(system: System) -> Iterator[System]:
+def print_errors_on_failure(system: System) -> Iterator[System]:
     """Print the errors in the logs of the system if the scenario fails."""
     try:
         yield system
@@ -63,7 +63,7 @@ def telling(system: System) -> Iterator[System]:
 def scene(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Scene:
     """Return a function that opens the system of a scenario, which others have used before."""
     if request.param == "embedded":
-        return partial(telling, request.getfixturevalue("embedded"))
+        return partial(print_errors_on_failure, request.getfixturevalue("embedded"))
     stack: StackSystem = request.getfixturevalue("stack")
     monkeypatch.setenv("SLUICE_DMS_URL", stack.dms_url)
-    return lambda: telling(stack.start_again())
+    return lambda: print_errors_on_failure(stack.start_again())

@@ -17,18 +17,18 @@ OUTPUT_BLOCK = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 EXCLUDED_FOLDERS = {"out", "var", "squeezed", "pages", "choosy", "weblogs", "spell"}
 
 
-def commands(page: Path) -> str:
+def read_commands(page: Path) -> str:
     """Return all ``bash`` blocks of the page, joined."""
     return "\n".join(BLOCK.findall(page.read_text(encoding="utf-8")))
 
 
-def shown(page: Path) -> list[str]:
+def read_output_blocks(page: Path) -> list[str]:
     """Return the ``text`` blocks of the page, which show the output of its commands."""
     return OUTPUT_BLOCK.findall(page.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class PageReader:
     """A person who pastes the commands into a shell.
 
     ``folder`` links to all files of the repository, so that output of commands stays outside of it.
@@ -40,7 +40,7 @@ class Reader:
     environment: Mapping[str, str]
 
     @classmethod
-    def at_a_desk(cls, place: Path, **environment: str) -> "Reader":
+    def create(cls, place: Path, **environment: str) -> "PageReader":
         folder = place / "sluice"
         folder.mkdir()
         for entry in ROOT.iterdir():
@@ -75,5 +75,5 @@ class Reader:
         assert done.returncode == 0, f"exit status {done.returncode} of\n{script}\n{done.stdout}"
         return done.stdout
 
-    def in_the_environment(self, script: str) -> str:
+    def activate_environment(self, script: str) -> str:
         return self.run("source .venv/bin/activate\n" + script)

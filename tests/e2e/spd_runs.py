@@ -21,7 +21,7 @@ from sluice.contracts.templates.templates import NewTemplate, Template
 PERIOD = "2026-A"
 WORKFLOW = Path(__file__).resolve().parents[2] / "templates" / "spd" / "workflow.cwl"
 
-Look = Callable[[Chain, Sequence[ChainTask]], None]
+Watch = Callable[[Chain, Sequence[ChainTask]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,10 @@ async def register_run(connection: Connection, run: GeneratedRun) -> Dataset:
 
 
 async def follow_run(
-    connection: Connection, dataset: UUID, *, template: Template, out: Path, look: Look
+    connection: Connection, dataset: UUID, *, template: Template, out: Path, watch: Watch
 ) -> FinishedChain:
     """Follow the chain that the intake makes for the data set to its end."""
-    chain = await follow_chain(connection, await wait_for_chain(connection, dataset), on_look=look)
+    chain = await follow_chain(connection, await wait_for_chain(connection, dataset), on_look=watch)
     tasks = (await connection.operator.list_tasks(chain=chain.uid)).tasks
     return FinishedChain(
         chain=chain,
@@ -82,16 +82,16 @@ async def follow_run(
     )
 
 
-def nothing(chain: Chain, tasks: Sequence[ChainTask]) -> None:
+def ignore_tasks(chain: Chain, tasks: Sequence[ChainTask]) -> None:
     """Do nothing; the default of ``look``."""
 
 
-def carry_runs(
-    url: str, runs: Sequence[GeneratedRun], *, out: Path, look: Look = nothing
+def process_runs(
+    url: str, runs: Sequence[GeneratedRun], *, out: Path, watch: Watch = ignore_tasks
 ) -> list[FinishedChain]:
     """Process all runs concurrently."""
 
-    async def everything() -> list[FinishedChain]:
+    async def process_all() -> list[FinishedChain]:
         async with connected(url) as connection:
             template = await connection.operator.store_template(
                 NewTemplate(name="spd", cwl=WORKFLOW.read_text())
@@ -102,19 +102,19 @@ def carry_runs(
                 (dataset.uid, out / str(run.number))
                 for dataset, run in zip(datasets, runs, strict=True)
             ]
-            ways = [
-                follow_run(connection, uid, template=template, out=place, look=look)
+            outcomes = [
+                follow_run(connection, uid, template=template, out=place, watch=watch)
                 for uid, place in places
             ]
-            return list(await asyncio.gather(*ways))
+            return list(await asyncio.gather(*outcomes))
 
-    return asyncio.run(everything())
+    return asyncio.run(process_all())
 
 
 def follow_runs(url: str, runs: Sequence[GeneratedRun], *, out: Path) -> list[FinishedChain]:
     """Follow runs that were registered before, on any system in the same folder."""
 
-    async def everything() -> list[FinishedChain]:
+    async def process_all() -> list[FinishedChain]:
         async with connected(url) as connection:
             template = await connection.operator.get_template("spd")
             uids = {
@@ -122,10 +122,10 @@ def follow_runs(url: str, runs: Sequence[GeneratedRun], *, out: Path) -> list[Fi
                 for chain in (await connection.operator.list_chains()).chains
             }
             places = [(uids[f"run-{run.number}"], out / str(run.number)) for run in runs]
-            ways = [
-                follow_run(connection, uid, template=template, out=place, look=nothing)
+            outcomes = [
+                follow_run(connection, uid, template=template, out=place, watch=ignore_tasks)
                 for uid, place in places
             ]
-            return list(await asyncio.gather(*ways))
+            return list(await asyncio.gather(*outcomes))
 
-    return asyncio.run(everything())
+    return asyncio.run(process_all())

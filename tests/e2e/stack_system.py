@@ -28,7 +28,7 @@ OPTIONS = [
     ",".join(f"{k}={v}" for k, v in {**QUICK_LEASES, **NO_CONTAINERS}.items()),
 ]
 #: Seconds until killed processes must be ready again.
-BACK_LIMIT = 60.0
+RESTART_LIMIT = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class StackSystem:
         wait_until(
             lambda: not killed & set(self._killable()),
             what="the stack notices the killed processes",
-            seconds=BACK_LIMIT,
+            seconds=RESTART_LIMIT,
         )
 
     def start_again(self) -> "StackSystem":
@@ -91,7 +91,7 @@ class StackSystem:
         wait_until(
             lambda: all(one["ready"] for one in self.stack.ask(do="processes")),
             what=lambda: f"all processes are ready: {self.stack.ask(do='processes')}",
-            seconds=BACK_LIMIT,
+            seconds=RESTART_LIMIT,
         )
         return self
 
@@ -133,12 +133,12 @@ def stack_system() -> Iterator[StackSystem]:
             run_stack(folder / "stack", OPTIONS, output=output) as stack,
         ):
             yield StackSystem(stack)
-        assert left_in(folder) == [], "Ctrl-C ends everything"
+        assert list_remaining_processes(folder) == [], "Ctrl-C ends everything"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def left_in(folder: Path) -> list[str]:
+def list_remaining_processes(folder: Path) -> list[str]:
     """Return the processes that work below a folder."""
     places = [
         (process, process.info["cwd"] or "") for process in psutil.process_iter(["cwd", "cmdline"])

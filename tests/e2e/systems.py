@@ -78,7 +78,7 @@ class LiveSystem:
 
         The method can be called from inside an event loop.
         """
-        return _aside(self._cut_connections())
+        return _run_in_thread(self._cut_connections())
 
     async def _cut_connections(self) -> int:
         connection = await asyncpg.connect(self.database_url("postgres"))
@@ -147,15 +147,18 @@ def live_system(
     *options: str, environment: Mapping[str, str] | None = None
 ) -> Iterator[LiveSystem]:
     """Start a system and stop it at the end; print the errors of its log if the test fails."""
-    with home_folder() as home, _running(home, *options, environment=environment or {}) as system:
+    with (
+        home_folder() as home,
+        _run_system(home, *options, environment=environment or {}) as system,
+    ):
         yield system
 
 
 @contextmanager
-def _running(home: Path, *options: str, environment: Mapping[str, str]) -> Iterator[LiveSystem]:
+def _run_system(home: Path, *options: str, environment: Mapping[str, str]) -> Iterator[LiveSystem]:
     system = LiveSystem(home, _start(home, options, environment), options, environment)
     try:
-        _aside(_spare_the_disk(system.database_url("postgres")))
+        _run_in_thread(_disable_durability(system.database_url("postgres")))
         yield system
     except BaseException:
         print(system.errors())
@@ -164,13 +167,13 @@ def _running(home: Path, *options: str, environment: Mapping[str, str]) -> Itera
         stop_system(system.running)
 
 
-def _aside(work: Coroutine[Any, Any, Result]) -> Result:
+def _run_in_thread(work: Coroutine[Any, Any, Result]) -> Result:
     """Run a coroutine in a thread of its own, without a running event loop."""
-    with ThreadPoolExecutor(1) as aside:
-        return aside.submit(asyncio.run, work).result()
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(asyncio.run, work).result()
 
 
-async def _spare_the_disk(url: str) -> None:
+async def _disable_durability(url: str) -> None:
     """Turn off what protects the database from a crash of the machine only."""
     connection = await asyncpg.connect(url)
     try:

@@ -22,7 +22,7 @@ from tests.e2e.test_web_page import (
     WIDE,
     base,
     browser,
-    opened,
+    open_page,
     operator,
     scene,
     spd_text,
@@ -44,7 +44,9 @@ RULES = {"resultTypes": ["violations"]}
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def crowded(operator: Operator, scene: Scene, spd_text: str) -> AsyncIterator[list[str]]:
+async def crowded_pages(
+    operator: Operator, scene: Scene, spd_text: str
+) -> AsyncIterator[list[str]]:
     """Add more objects than a page shows; yield the addresses of all pages."""
     neighbours, now = operator.neighbours, datetime.now(UTC)
     neighbours.periods = [Period(name=f"2026-{n:02}", goal="beams " * 9) for n in range(9)]
@@ -91,10 +93,10 @@ async def crowded(operator: Operator, scene: Scene, spd_text: str) -> AsyncItera
 
 @pytest.mark.long("axe-core takes a second for each page; widths are checked in test_web_page.py")
 async def test_pages_pass_axe_and_are_not_too_high(
-    browser: Browser, base: str, crowded: list[str]
+    browser: Browser, base: str, crowded_pages: list[str]
 ) -> None:
-    async with opened(browser, base) as page:
-        faults = [fault for path in crowded for fault in await faults_of(page, path)]
+    async with open_page(browser, base) as page:
+        faults = [fault for path in crowded_pages for fault in await find_faults(page, path)]
     assert faults == []
 
 
@@ -104,12 +106,12 @@ async def test_pages_of_other_services_pass_axe(browser: Browser, system: LiveSy
     headers = {"Authorization": f"Bearer {token}"}
     context = await browser.new_context(base_url=system.url, extra_http_headers=headers)
     page = await context.new_page()
-    faults = [fault for path in sorted(NOT_SERVED) for fault in await faults_of(page, path)]
+    faults = [fault for path in sorted(NOT_SERVED) for fault in await find_faults(page, path)]
     await context.close()
     assert faults == []
 
 
-async def faults_of(page: Page, path: str) -> list[str]:
+async def find_faults(page: Page, path: str) -> list[str]:
     """Return what is wrong with a page on a wide screen and on a phone."""
     faults: list[str] = []
     await page.set_viewport_size(WIDE)
@@ -132,7 +134,7 @@ async def faults_of(page: Page, path: str) -> list[str]:
 
 
 async def test_menu_opens_on_a_phone(browser: Browser, base: str) -> None:
-    async with opened(browser, base) as page:
+    async with open_page(browser, base) as page:
         await page.set_viewport_size(NARROW_SCREEN)
         await page.goto("/people")
         link = page.get_by_role("navigation", name="Main").get_by_role("link", name="Pilots")
@@ -148,7 +150,7 @@ async def test_menu_opens_on_a_phone(browser: Browser, base: str) -> None:
 async def test_every_page_of_the_navigation_is_reachable_by_keyboard(
     browser: Browser, base: str, size: ViewportSize
 ) -> None:
-    async with opened(browser, base) as page:
+    async with open_page(browser, base) as page:
         await page.set_viewport_size(size)
         await page.goto("/people")
         pages = await page.eval_on_selector_all(

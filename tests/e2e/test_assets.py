@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.commands import interrupted, sluice, write_texts
+from tests.e2e.commands import interrupt_run, sluice, write_texts
 from tests.e2e.systems import LiveSystem
 from tests.waiting import Gate
 
@@ -54,11 +54,11 @@ def test_running_chain_keeps_its_version_and_a_new_chain_gets_the_new_one(
     gate, workflow = Gate(tmp_path / "gate"), tmp_path / "spell.cwl"
     workflow.write_text(SPELL.format(gate=gate))
     url = ("--url", system.url)
-    put(system, tmp_path / "files", "strict\n", "slovo\n")
+    put_asset(system, tmp_path / "files", "strict\n", "slovo\n")
     inputs = ["-i", *write_texts(tmp_path / "in", "text")]
-    early, _ = interrupted(str(workflow), *inputs, "--out", str(tmp_path / "early"), *url)
-    put(system, tmp_path / "files", "lenient\n", "kniha\n")
-    in_use = uses_of(system)[-1]["version"]["dataset_uid"]
+    early, _ = interrupt_run(str(workflow), *inputs, "--out", str(tmp_path / "early"), *url)
+    put_asset(system, tmp_path / "files", "lenient\n", "kniha\n")
+    in_use = list_uses(system)[-1]["version"]["dataset_uid"]
     output = sluice("asset", "remove", "spelling@1", "--yes", *url).stdout
     assert f"version 1 stays as long as chain {early} runs" in " ".join(output.split())
     refused = sluice("dataset", "delete", in_use, "--force", "--yes", *url, code=1)
@@ -69,7 +69,7 @@ def test_running_chain_keeps_its_version_and_a_new_chain_gets_the_new_one(
     sluice("chain", "get", early, "--out", str(tmp_path / "early"), *url)
     assert (tmp_path / "early/said.txt").read_text() == "text\nstrict\nslovo\n"
     assert (tmp_path / "late/said.txt").read_text() == "text\nlenient\nkniha\n"
-    assert [len(use["chains"]) for use in uses_of(system)] == [1, 1]
+    assert [len(use["chains"]) for use in list_uses(system)] == [1, 1]
 
 
 CHECK = """\
@@ -89,38 +89,38 @@ def test_check_of_an_asset_is_applied_to_later_versions(system: LiveSystem, tmp_
     (folder := tmp_path / "files").mkdir()
     config, url = folder / "config.ini", ("--url", system.url)
 
-    def put_checked(text: str, *options: str, code: int = 0) -> str:
+    def put_with_check(text: str, *options: str, code: int = 0) -> str:
         config.write_text(text)
         done = sluice("asset", "put", "checked", str(folder), *options, *url, code=code)
         return done.stdout + done.stderr
 
-    put_checked("strict 1\n", "--check", str(tmp_path / "check.cwl"))
+    put_with_check("strict 1\n", "--check", str(tmp_path / "check.cwl"))
     (tmp_path / "check.cwl").unlink()
-    refused = put_checked("lenient\n", code=1)
+    refused = put_with_check("lenient\n", code=1)
     assert "check.cwl does not accept these files, and nothing was stored" in refused
-    assert "checking with check.cwl" in put_checked("strict 2\n")
-    assert "checking" not in put_checked("lenient\n", "--no-check")
-    assert "nothing was stored" in put_checked("free\n", code=1), (
+    assert "checking with check.cwl" in put_with_check("strict 2\n")
+    assert "checking" not in put_with_check("lenient\n", "--no-check")
+    assert "nothing was stored" in put_with_check("free\n", code=1), (
         "the skipped check is still stored"
     )
     (tmp_path / "any.cwl").write_text(CHECK.replace("^strict", "."))
-    put_checked("free\n", "--check", str(tmp_path / "any.cwl"))
-    assert "checking with any.cwl" in put_checked("free 2\n")
-    shown = json.loads(sluice("asset", "show", "checked", "--json", *url).stdout)["versions"]
-    assert [use["version"]["check"]["name"] for use in shown] == [
+    put_with_check("free\n", "--check", str(tmp_path / "any.cwl"))
+    assert "checking with any.cwl" in put_with_check("free 2\n")
+    versions = json.loads(sluice("asset", "show", "checked", "--json", *url).stdout)["versions"]
+    assert [use["version"]["check"]["name"] for use in versions] == [
         *["any.cwl"] * 2,
         *["check.cwl"] * 3,
     ]
 
 
-def uses_of(system: LiveSystem) -> list[dict[str, Any]]:
+def list_uses(system: LiveSystem) -> list[dict[str, Any]]:
     """Return the uses of each version, the newest first."""
-    shown = sluice("asset", "show", "spelling", "--json", "--url", system.url).stdout
-    uses: list[dict[str, Any]] = json.loads(shown)["versions"]
+    versions = sluice("asset", "show", "spelling", "--json", "--url", system.url).stdout
+    uses: list[dict[str, Any]] = json.loads(versions)["versions"]
     return uses
 
 
-def put(system: LiveSystem, folder: Path, config: str, words: str) -> None:
+def put_asset(system: LiveSystem, folder: Path, config: str, words: str) -> None:
     (folder / "words").mkdir(parents=True, exist_ok=True)
     (folder / "config.ini").write_text(config)
     (folder / "words/cs").write_text(words)

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.xdist_group("e2e-command")
 UNREADABLE = "/proc/self/mem"
 
 
-def states(system: LiveSystem, beginning: str) -> dict[str, str]:
+def get_states(system: LiveSystem, beginning: str) -> dict[str, str]:
     """Return the states of data sets whose names have a prefix, including deleted ones."""
     query: dict[str, list[str] | int] = {
         "state": [str(state) for state in DatasetState],
@@ -34,16 +34,16 @@ def states(system: LiveSystem, beginning: str) -> dict[str, str]:
     return {one["name"]: one["state"] for one in listed if one["name"].startswith(beginning)}
 
 
-def left(system: LiveSystem, beginning: str) -> list[Path]:
+def list_remaining_files(system: LiveSystem, beginning: str) -> list[Path]:
     return [path for path in system.storage_files("input") if beginning in str(path)]
 
 
-async def removed(system: LiveSystem, name: str) -> None:
+async def wait_for_removal(system: LiveSystem, name: str) -> None:
     async def is_removed() -> bool:
-        return states(system, name) == {name: "deleted"}
+        return get_states(system, name) == {name: "deleted"}
 
     await eventually(is_removed, what=f"data set {name} is deleted")
-    assert left(system, name) == []
+    assert list_remaining_files(system, name) == []
 
 
 def test_failed_copy_leaves_no_open_data_set(system: LiveSystem, tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_failed_copy_leaves_no_open_data_set(system: LiveSystem, tmp_path: Path)
         "dataset", "register", "half-read", *texts, UNREADABLE, "--url", system.url, code=1
     )
     assert UNREADABLE in done.stderr
-    asyncio.run(removed(system, "half-read"))
+    asyncio.run(wait_for_removal(system, "half-read"))
 
 
 def test_interrupted_copy_leaves_no_open_data_set(system: LiveSystem, tmp_path: Path) -> None:
@@ -70,14 +70,14 @@ def test_interrupted_copy_leaves_no_open_data_set(system: LiveSystem, tmp_path: 
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
 
         async def has_begun() -> bool:
-            return bool(left(system, "interrupted"))
+            return bool(list_remaining_files(system, "interrupted"))
 
         asyncio.run(eventually(has_begun, what="the copy has begun"))
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in stderr
-    asyncio.run(removed(system, "interrupted"))
+    asyncio.run(wait_for_removal(system, "interrupted"))
 
 
 def test_existing_name_is_refused_and_its_files_are_kept(
@@ -85,11 +85,11 @@ def test_existing_name_is_refused_and_its_files_are_kept(
 ) -> None:
     [first, second] = write_texts(tmp_path / "in", "one", "two")
     sluice("dataset", "register", "taken", first, "--url", system.url)
-    before = {path: path.read_bytes() for path in left(system, "taken")}
+    before = {path: path.read_bytes() for path in list_remaining_files(system, "taken")}
     os.replace(second, first)
     done = sluice("dataset", "register", "taken", first, "--url", system.url, code=1)
     assert "data set 'taken' already exists, closed with 1 file:" in done.stderr
-    assert {path: path.read_bytes() for path in left(system, "taken")} == before
+    assert {path: path.read_bytes() for path in list_remaining_files(system, "taken")} == before
 
 
 def test_wrong_parameter_is_refused_before_files_are_copied(
@@ -113,7 +113,7 @@ def test_wrong_parameter_is_refused_before_files_are_copied(
         code=1,
     )
     assert sentence in done.stderr
-    assert states(system, "refused") == {}
+    assert get_states(system, "refused") == {}
     sluice("template", "publish", str(workflow), "--yes", "--url", system.url)
     uid = json.loads(
         sluice("dataset", "register", "fine", *texts, "--json", "--url", system.url).stdout
@@ -140,7 +140,7 @@ def test_unsuitable_data_is_refused_before_files_are_copied(
         "meta version like '2.*', which is '1.4'",
     ):
         assert f"requires {requirement}" in stderr
-    assert states(system, "fussy") == {}
+    assert get_states(system, "fussy") == {}
 
 
 def test_files_in_subfolders_are_uploaded_on_request(system: LiveSystem, tmp_path: Path) -> None:
@@ -171,11 +171,11 @@ def test_uploaded_data_of_a_failed_run_command_is_deleted(
     texts = write_texts(tmp_path / "in", "a")
     run = ["run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url]
     assert "no such file" in sluice(*run, "--param", f"ref={tmp_path}/nothing", code=1).stderr
-    assert states(system, "taken-back") == {}, "the missing file is noticed before the upload"
+    assert get_states(system, "taken-back") == {}, "the missing file is noticed before the upload"
     sluice(*run, "--param", f"ref={UNREADABLE}", code=1)
 
     async def are_deleted() -> bool:
-        return set(states(system, "taken-back").values()) == {"deleted"}
+        return set(get_states(system, "taken-back").values()) == {"deleted"}
 
     asyncio.run(eventually(are_deleted, what="both data sets are deleted"))
-    assert left(system, "taken-back") == []
+    assert list_remaining_files(system, "taken-back") == []

@@ -9,9 +9,9 @@ from sluice.cli.connection import Connection
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.jobs.tasks import Job
-from tests.e2e.commands import interrupted, sluice, write_texts
+from tests.e2e.commands import interrupt_run, sluice, write_texts
 from tests.e2e.systems import LiveSystem
-from tests.e2e.test_rerun import ask, ended, jobs_of
+from tests.e2e.test_rerun import list_jobs, run_with_connection, wait_for_end
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
@@ -54,8 +54,8 @@ def list_checkpoint_files(system: LiveSystem) -> list[str]:
     return [path.name for path in system.storage_files("logs") if "checkpoint" in path.name]
 
 
-async def whole_job(chain: Chain, connection: Connection) -> Job:
-    [job] = await jobs_of(connection, chain, "count")
+async def get_job(chain: Chain, connection: Connection) -> Job:
+    [job] = await list_jobs(connection, chain, "count")
     return await connection.operator.get_job(job.id)
 
 
@@ -66,13 +66,13 @@ def test_job_continues_from_its_checkpoint_after_its_pilot_was_killed(
     workflow = tmp_path / "count.cwl"
     workflow.write_text(WORKFLOW)
     texts, out = write_texts(tmp_path / "in", "one"), tmp_path / "out"
-    uid, _ = interrupted(str(workflow), "-i", *texts, "-o", str(out), "--url", system.url)
+    uid, _ = interrupt_run(str(workflow), "-i", *texts, "-o", str(out), "--url", system.url)
     wait_until(lambda: any("list" in name for name in list_checkpoint_files(system)), seconds=60)
     for number in range(len(system.pilots())):
         system.kill_a_pilot(number)
-    chain = ended(system, uid)
+    chain = wait_for_end(system, uid)
     assert chain.state is ChainState.FINISHED
-    job = ask(system, partial(whole_job, chain))
+    job = run_with_connection(system, partial(get_job, chain))
     assert job.attempt == 2
     output = sluice("job", "show", str(job.id), "--json", "--url", system.url).stdout
     assert "resumed from the checkpoint of 20" in output

@@ -9,7 +9,7 @@ from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.states import ChainState
 from tests.e2e.commands import sluice
 from tests.e2e.systems import LiveSystem
-from tests.e2e.test_rerun import ask
+from tests.e2e.test_rerun import run_with_connection
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
@@ -71,14 +71,14 @@ def test_growth_trigger_starts_a_chain_on_outputs_of_two_chains(
             text.write_text(f"{text.stem}\n")
         inputs, out = ("--input", *map(str, texts)), ("--out", str(tmp_path / f"out-{run}"))
         sluice("run", str(read), *inputs, *out, *at)
-    chain = ask(system, the_chain)
+    chain = run_with_connection(system, wait_for_triggered_chain)
     sluice("chain", "get", str(chain.uid), "--out", str(tmp_path / "learnt"), *at)
     assert (tmp_path / "learnt" / "joined.txt").read_text() == "A0\nA1\nB0\nB1\n"
     output = sluice("template", "show", "learn", *at).stdout
     assert "corpus-of-texts: 0 new files of 4; 1 slice" in output
 
 
-async def the_chain(connection: Connection) -> Chain:
+async def wait_for_triggered_chain(connection: Connection) -> Chain:
     """Return the triggered chain when it has finished."""
     chains: list[Chain] = []
 

@@ -10,7 +10,7 @@ import pytest
 
 from sluice.contracts.common.states import ChainState
 from sluice.network.credentials import headers_for
-from tests.e2e.commands import interrupted, sluice, write_texts, write_workflow
+from tests.e2e.commands import interrupt_run, sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem, home_folder
 from tests.waiting import eventually
 
@@ -67,8 +67,8 @@ def test_discarded_chain_leaves_no_files(system: LiveSystem, tmp_path: Path) -> 
     [chain] = [chain for chain in chains if chain["template"] == "thrown-away"]
     folders = {one["uid"]: _dataset(system, one["uid"]) for one in chain["datasets"]}
     [output] = [one for one in folders.values() if one["type"] == "output"]
-    there = [path for path in system.storage_files("output") if output["name"] in str(path)]
-    assert there, "the output is on its storage"
+    output_paths = [path for path in system.storage_files("output") if output["name"] in str(path)]
+    assert output_paths, "the output is on its storage"
     assert (
         "deleted now"
         in sluice("chain", "discard", chain["uid"], "--yes", "--url", system.url).stdout
@@ -83,21 +83,21 @@ def test_discarded_chain_leaves_no_files(system: LiveSystem, tmp_path: Path) -> 
             lambda: asyncio.to_thread(is_deleted), what="all data sets of the chain are deleted"
         )
     )
-    assert [path for path in there if path.exists()] == []
+    assert [path for path in output_paths if path.exists()] == []
 
 
 def test_results_are_downloaded_again_and_not_overwritten_without_force(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     workflow, texts = write_workflow(tmp_path / "again.cwl"), write_texts(tmp_path / "in", "a", "b")
-    at, first, again = ["--url", system.url], tmp_path / "first", tmp_path / "again"
-    sluice("run", str(workflow), "-i", *texts, "-o", str(first), *at)
+    url_options, first, again = ["--url", system.url], tmp_path / "first", tmp_path / "again"
+    sluice("run", str(workflow), "-i", *texts, "-o", str(first), *url_options)
     [chain] = [
         one
-        for one in json.loads(sluice("chain", "list", "--json", *at).stdout)
+        for one in json.loads(sluice("chain", "list", "--json", *url_options).stdout)
         if one["template"] == "again"
     ]
-    get = ["chain", "get", chain["uid"], "--out", str(again), *at]
+    get = ["chain", "get", chain["uid"], "--out", str(again), *url_options]
     assert str(again / "joined.txt") in sluice(*get).stdout
     assert {path.name: path.read_text() for path in again.iterdir()} == {
         path.name: path.read_text() for path in first.iterdir()
@@ -113,10 +113,10 @@ def test_results_are_downloaded_again_and_not_overwritten_without_force(
     assert (again / "joined.txt").read_text() == "A!\nB!\n"
     uids = {one["uid"]: one for one in chain["datasets"]}
     output = next(uid for uid, one in uids.items() if one["port"] == "joined")
-    sluice("dataset", "get", output, "--out", str(tmp_path / "set"), *at)
+    sluice("dataset", "get", output, "--out", str(tmp_path / "set"), *url_options)
     assert (tmp_path / "set" / "joined.txt").read_text() == "A!\nB!\n"
     assert json.loads((tmp_path / "set" / "manifest.json").read_text())["dataset"]["uid"] == output
-    assert "finished" in sluice("chain", "watch", chain["uid"], *at).stderr
+    assert "finished" in sluice("chain", "watch", chain["uid"], *url_options).stderr
 
 
 def test_command_without_a_system_tells_how_to_start_one(tmp_path: Path) -> None:
@@ -136,9 +136,9 @@ def test_system_is_started_used_and_stopped_by_commands(tmp_path: Path) -> None:
 def check_up_run_down(folder: Path, tmp_path: Path) -> None:
     home = ["--home", str(folder)]
     workflow, texts = write_workflow(tmp_path / "shout.cwl"), write_texts(tmp_path / "in", "x")
-    (mine := tmp_path / "my data").mkdir()
-    sluice("up", "--detach", "--port", "0", "--storage-root", str(mine), *home)
-    sluice("storage", "add", "archive", "input", f"file://{mine}", "--read-only", *home)
+    (data_folder := tmp_path / "my data").mkdir()
+    sluice("up", "--detach", "--port", "0", "--storage-root", str(data_folder), *home)
+    sluice("storage", "add", "archive", "input", f"file://{data_folder}", "--read-only", *home)
     assert (
         "--storage-root"
         in sluice("storage", "add", "other", "input", f"file://{tmp_path}/in", *home, code=1).stderr
@@ -156,7 +156,7 @@ def check_up_run_down(folder: Path, tmp_path: Path) -> None:
     sluice("status", *home, code=1)
     # An interrupted run stops the system that it started, and says so. The next system continues
     # the chain.
-    chain, output = interrupted(str(workflow), "-i", *texts, "-o", str(tmp_path / "third"), *home)
+    chain, output = interrupt_run(str(workflow), "-i", *texts, "-o", str(tmp_path / "third"), *home)
     assert "stops with it. The chain continues when it runs again:\n  sluice up --home" in output
     sluice("status", *home, code=1)
     sluice("up", "--detach", "--port", "0", *home)

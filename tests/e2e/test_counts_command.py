@@ -69,9 +69,11 @@ def test_counts_of_jobs_are_added_up_and_can_be_required(
         in sluice("dataset", "show", uid, "--url", system.url).stdout
     )
     assert len(list(tmp_path.glob("tried *"))) == 3, "each job had two attempts"
-    fussy = workflow.with_name("fussy.cwl")
-    wants = f"sluice:require: {{meta: {{produced.letters: {{minimum: {letters + 1}}}}}}}"
-    fussy.write_text(workflow.read_text().replace("inputs:", f"{wants}\ninputs:", 1))
-    sluice("template", "publish", str(fussy), "--yes", "--url", system.url)
+    strict_workflow = workflow.with_name("fussy.cwl")
+    requirements = f"sluice:require: {{meta: {{produced.letters: {{minimum: {letters + 1}}}}}}}"
+    strict_workflow.write_text(
+        workflow.read_text().replace("inputs:", f"{requirements}\ninputs:", 1)
+    )
+    sluice("template", "publish", str(strict_workflow), "--yes", "--url", system.url)
     refused = sluice("chain", "start", uid, "fussy", "--url", system.url, code=1).stderr
     assert f"requires meta produced.letters from {letters + 1} to ∞, which is {letters}" in refused

@@ -12,7 +12,7 @@ import pytest
 
 from sluice.cli.connection import running_url
 from sluice.network.credentials import headers_for, token_for
-from tests.e2e.documents import ROOT, Reader, commands, shown
+from tests.e2e.documents import ROOT, PageReader, read_commands, read_output_blocks
 from tests.e2e.stack_system import StackSystem
 from tests.waiting import eventually
 
@@ -51,27 +51,27 @@ OWN_SYSTEM = re.compile(r"^(export SLUICE_URL=\$\()?sluice (up|down|status)\b.*$
 
 
 @pytest.fixture
-def reader(tmp_path: Path) -> Iterator[Reader]:
-    reader = Reader.at_a_desk(tmp_path)
+def reader(tmp_path: Path) -> Iterator[PageReader]:
+    reader = PageReader.create(tmp_path)
     yield reader
     if running_url(reader.home):
-        reader.in_the_environment("sluice down")
+        reader.activate_environment("sluice down")
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+def running_reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageReader]:
     """Return a reader whose system is running, for pages that assume one."""
-    reader = Reader.at_a_desk(tmp_path_factory.mktemp("how-to"))
-    reader.in_the_environment("sluice up --detach")
+    reader = PageReader.create(tmp_path_factory.mktemp("how-to"))
+    reader.activate_environment("sluice up --detach")
     yield reader
-    reader.in_the_environment("sluice down")
+    reader.activate_environment("sluice down")
 
 
 @pytest.fixture
-def at_the_stack(tmp_path: Path, stack: StackSystem) -> Reader:
+def stack_reader(tmp_path: Path, stack: StackSystem) -> PageReader:
     """Return a reader on a machine from which the stack can be reached."""
     stack.start_again()
-    return Reader.at_a_desk(
+    return PageReader.create(
         tmp_path,
         SLUICE_URL=stack.url,
         SLUICE_DMS_URL=stack.dms_url,
@@ -80,8 +80,8 @@ def at_the_stack(tmp_path: Path, stack: StackSystem) -> Reader:
 
 
 @ON_EMBEDDED
-def test_commands_of_the_readme_work(reader: Reader) -> None:
-    install, rest = commands(ROOT / "README.md").split("\n", 1)
+def test_commands_of_the_readme_work(reader: PageReader) -> None:
+    install, rest = read_commands(ROOT / "README.md").split("\n", 1)
     assert install == "make install"
     reader.run(install, folder=ROOT)
     before, down, after = rest.partition("sluice down")
@@ -99,18 +99,18 @@ def test_commands_of_the_readme_work(reader: Reader) -> None:
     page = httpx.get(url[1], follow_redirects=True, headers=headers_for(url[1]))
     assert page.status_code == httpx.codes.OK
     assert "text/html" in page.headers["content-type"]
-    assert "stopped" in reader.in_the_environment(down)
+    assert "stopped" in reader.activate_environment(down)
 
 
 @ON_EMBEDDED
 @pytest.mark.parametrize("page", TUTORIALS)
-def test_commands_of_a_tutorial_print_what_the_page_shows(page: Path, reader: Reader) -> None:
+def test_commands_of_a_tutorial_print_what_the_page_shows(page: Path, reader: PageReader) -> None:
     """Run all ``bash`` blocks of the page as one script; the fixture stops the system."""
-    script, down, rest = commands(page).partition("sluice down\n")
+    script, down, rest = read_commands(page).partition("sluice down\n")
     assert down
     assert not rest.strip(), "a tutorial ends with sluice down"
 
-    printed = reader.in_the_environment(script)
+    printed = reader.activate_environment(script)
 
     check_shown(page, printed)
     if check := AFTERWARDS.get(page.stem):
@@ -123,42 +123,42 @@ def test_commands_of_a_tutorial_print_what_the_page_shows(page: Path, reader: Re
     ids=lambda page: page.stem,
 )
 def test_pages_without_commands_show_none(page: Path) -> None:
-    assert commands(page) == ""
+    assert read_commands(page) == ""
 
 
 def check_shown(page: Path, printed: str) -> None:
     """Check that the commands printed the page's ``text`` blocks in their order."""
     rest = printed
-    for block in shown(page):
+    for block in read_output_blocks(page):
         assert block in rest, f"the output shown on the page was not printed:\n{block}\nbut\n{rest}"
         rest = rest.split(block, 1)[1]
 
 
-def check_registered_data_set(reader: Reader, printed: str) -> None:
+def check_registered_data_set(reader: PageReader, printed: str) -> None:
     """Wait until the registered data set of the tutorial is processed."""
     url = re.search(r"ready at (http://\S+)", printed)
     assert url is not None
 
-    async def carried_through() -> bool:
+    async def is_processed() -> bool:
         async with httpx.AsyncClient(follow_redirects=True, headers=headers_for(url[1])) as http:
             page = await http.get(f"{url[1]}/chains")
         assert page.status_code == httpx.codes.OK
-        listed = reader.in_the_environment("sluice chain list")
+        listed = reader.activate_environment("sluice chain list")
         return (
             "week-1" in page.text and re.search(r"week-1\s+report 1\s+finished", listed) is not None
         )
 
-    asyncio.run(eventually(carried_through, what="the registered data set is processed"))
+    asyncio.run(eventually(is_processed, what="the registered data set is processed"))
 
 
 @ON_STACK
 @REPEATED_ON_EMBEDDED
-def test_commands_of_the_tutorial_work_on_the_stack(at_the_stack: Reader) -> None:
-    script = OWN_SYSTEM.sub("", commands(ROOT / "docs/tutorial/README.md"))
-    check_word_counts(at_the_stack, at_the_stack.in_the_environment(script))
+def test_commands_of_the_tutorial_work_on_the_stack(stack_reader: PageReader) -> None:
+    script = OWN_SYSTEM.sub("", read_commands(ROOT / "docs/tutorial/README.md"))
+    check_word_counts(stack_reader, stack_reader.activate_environment(script))
 
 
-def check_word_counts(reader: Reader, printed: str) -> None:
+def check_word_counts(reader: PageReader, printed: str) -> None:
     assert "2 steps: words (map), count (merge)" in printed
     assert "bad.txt" in printed, "the output names the failed file"
     assert (reader.folder / "choosy/out/counts.txt").read_text().split() == [
@@ -174,7 +174,7 @@ def check_word_counts(reader: Reader, printed: str) -> None:
 
 
 #: Name of a tutorial → an additional check, which gets the output of the commands.
-AFTERWARDS: dict[str, Callable[[Reader, str], None]] = {
+AFTERWARDS: dict[str, Callable[[PageReader, str], None]] = {
     "README": check_word_counts,
     "from-a-script": check_registered_data_set,
 }
@@ -183,15 +183,15 @@ AFTERWARDS: dict[str, Callable[[Reader, str], None]] = {
 @ON_EMBEDDED
 @pytest.mark.long("the commands of README and tutorial run each time")
 @pytest.mark.parametrize("page", HOW_TOS, ids=lambda page: page.stem)
-def test_commands_of_a_how_to_work(page: Path, running: Reader) -> None:
-    check_answers(page, follow_how_to(running, commands(page)))
+def test_commands_of_a_how_to_work(page: Path, running_reader: PageReader) -> None:
+    check_answers(page, follow_how_to(running_reader, read_commands(page)))
 
 
 @ON_STACK
 @REPEATED_ON_EMBEDDED
 @pytest.mark.parametrize("page", HOW_TOS, ids=lambda page: page.stem)
-def test_commands_of_a_how_to_work_on_the_stack(page: Path, at_the_stack: Reader) -> None:
-    check_answers(page, follow_how_to(at_the_stack, OWN_SYSTEM.sub("", commands(page))))
+def test_commands_of_a_how_to_work_on_the_stack(page: Path, stack_reader: PageReader) -> None:
+    check_answers(page, follow_how_to(stack_reader, OWN_SYSTEM.sub("", read_commands(page))))
 
 
 def check_answers(page: Path, printed: str) -> None:
@@ -213,7 +213,7 @@ def check_answers(page: Path, printed: str) -> None:
         )
 
 
-def follow_how_to(reader: Reader, script: str) -> str:
+def follow_how_to(reader: PageReader, script: str) -> str:
     assert script
     assert "curl" not in script or shutil.which("curl"), "the commands of this page need curl"
-    return reader.in_the_environment(script)
+    return reader.activate_environment(script)

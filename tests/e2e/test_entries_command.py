@@ -40,7 +40,7 @@ steps:
 
 
 @pytest.fixture
-def reads(tmp_path: Path) -> Path:
+def reads_folder(tmp_path: Path) -> Path:
     folder = tmp_path / "reads"
     folder.mkdir()
     for name in ("a.txt", "bc.txt"):
@@ -57,10 +57,12 @@ def workflow(tmp_path: Path) -> Path:
 
 
 def test_run_takes_secondary_files_and_returns_directories_and_values(
-    system: LiveSystem, workflow: Path, reads: Path, tmp_path: Path
+    system: LiveSystem, workflow: Path, reads_folder: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    sluice("run", str(workflow), "--input", str(reads), "--out", str(out), "--url", system.url)
+    sluice(
+        "run", str(workflow), "--input", str(reads_folder), "--out", str(out), "--url", system.url
+    )
     manifest = json.loads((out / "manifest.json").read_text())["outputs"]
     assert {
         one["name"]: (out / one["name"]).read_text() for one in manifest if one["output"] == "trees"
@@ -84,15 +86,15 @@ def test_run_takes_secondary_files_and_returns_directories_and_values(
 
 
 def test_missing_secondary_file_is_reported_before_the_run_starts(
-    system: LiveSystem, workflow: Path, reads: Path, tmp_path: Path
+    system: LiveSystem, workflow: Path, reads_folder: Path, tmp_path: Path
 ) -> None:
-    (reads / "bc.txt.idx").unlink()
+    (reads_folder / "bc.txt.idx").unlink()
     before = json.loads(sluice("dataset", "list", "--json", "--url", system.url).stdout)
     done = sluice(
         "run",
         str(workflow),
         "--input",
-        str(reads),
+        str(reads_folder),
         "--out",
         str(tmp_path / "out"),
         "--url",
@@ -104,14 +106,14 @@ def test_missing_secondary_file_is_reported_before_the_run_starts(
 
 
 def test_data_sets_are_registered_with_the_secondary_files_of_a_template(
-    system: LiveSystem, workflow: Path, reads: Path
+    system: LiveSystem, workflow: Path, reads_folder: Path
 ) -> None:
     sluice("template", "upload", str(workflow), "--url", system.url)
     command_line = [
         "dataset",
         "register",
         "some-reads",
-        str(reads),
+        str(reads_folder),
         "--meta",
         "kind=other",
         "--url",

@@ -59,7 +59,7 @@ steps:
 def disk() -> Iterator[SmallDisk]:
     folder = Path(tempfile.mkdtemp(prefix="sluice-full-"))
     disk = SmallDisk(folder, megabytes=DISK)
-    if not disk.full:
+    if not disk.is_full:
         pytest.fail("no file system can be mounted here", pytrace=False)
     yield disk
     disk.close()
@@ -72,16 +72,16 @@ def system(disk: SmallDisk) -> Iterator[LiveSystem]:
         yield running
 
 
-def read(system: LiveSystem, *words: str) -> Any:
+def read_json(system: LiveSystem, *words: str) -> Any:
     return json.loads(sluice(*words, "--home", str(system.home), "--json").stdout)
 
 
-def notices(system: LiveSystem) -> list[str]:
-    return [notice["text"] for notice in read(system, "attention", "list")["notices"]]
+def list_notices(system: LiveSystem) -> list[str]:
+    return [notice["text"] for notice in read_json(system, "attention", "list")["notices"]]
 
 
-def full(system: LiveSystem) -> str:
-    listed = read(system, "storage", "list")
+def get_full_storage(system: LiveSystem) -> str:
+    listed = read_json(system, "storage", "list")
     return str(next(one.get("full", "") for one in listed if one["name"] == "small"))
 
 
@@ -103,15 +103,15 @@ def test_jobs_wait_for_free_space_and_continue(
         [sys.executable, "-m", "sluice.cli", *words],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     ) as run:  # fmt: skip
-        wait_until(lambda: any("4 jobs wait" in text for text in notices(system)), seconds=60)
-        (notice,) = notices(system)
+        wait_until(lambda: any("4 jobs wait" in text for text in list_notices(system)), seconds=60)
+        (notice,) = list_notices(system)
         assert notice.startswith("Storage small is full (a job needs 10.0 MB")
-        wait_until(lambda: "10.0 MB needed" in full(system))
+        wait_until(lambda: "10.0 MB needed" in get_full_storage(system))
         ballast.unlink()
         output, _ = run.communicate()
     assert run.returncode == 0, output
     assert "grow waits: Waiting for space: storage" in output
-    listed = read(system, "task", "list")
+    listed = read_json(system, "task", "list")
     (task,) = [task for task in listed if task["step"] == "grow"]
     assert task["jobs"]["rank"] == 1.0
-    wait_until(lambda: not notices(system))
+    wait_until(lambda: not list_notices(system))

@@ -50,24 +50,24 @@ def test_pilot_loads_a_requested_tool_and_its_jobs_start_warm(
 ) -> None:
     workflow = tmp_path / "numbered.cwl"
     workflow.write_text(NUMBERED.format(python=sys.executable, tool=json.dumps(TOOL)))
-    pilot = pilots(system)[0]["uid"]
+    pilot = list_pilots(system)[0]["uid"]
     refused = sluice("pilot", "load", pilot, "nothing", "--url", system.url, code=1)
     assert "there is no step 'nothing' in any template" in " ".join(refused.stderr.split())
     process, jobs = run_one_job(system, workflow, tmp_path / "first")
     assert jobs == "1"
     sluice("pilot", "load", pilot, "number", "--url", system.url)
     wait_until(
-        lambda: "number" in [tool["step"] for tool in pilots(system)[0]["loaded"]],
+        lambda: "number" in [tool["step"] for tool in list_pilots(system)[0]["loaded"]],
         what="the pilot reports its loaded tools in a heartbeat",
     )
-    shown = pilots(system)[0]
+    shown = list_pilots(system)[0]
     assert shown["to_load"] == "number"
     assert "loaded: number" in sluice("pilot", "show", pilot, "--url", system.url).stdout
     assert run_one_job(system, workflow, tmp_path / "second") == [process, "2"], (
         "the job ran in the same process"
     )
     sluice("pilot", "load", pilot, "--url", system.url)
-    assert pilots(system)[0]["to_load"] is None
+    assert list_pilots(system)[0]["to_load"] is None
 
 
 def run_one_job(system: LiveSystem, workflow: Path, out: Path) -> list[str]:
@@ -78,6 +78,6 @@ def run_one_job(system: LiveSystem, workflow: Path, out: Path) -> list[str]:
     return words_file.read_text().split()
 
 
-def pilots(system: LiveSystem) -> list[dict[str, Any]]:
+def list_pilots(system: LiveSystem) -> list[dict[str, Any]]:
     listed = sluice("pilot", "list", "--json", "--url", system.url).stdout
     return [{"loaded": [], **pilot} for pilot in json.loads(listed)]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sluice.cli.connection import running_url
-from tests.e2e.documents import BLOCK, ROOT, Reader
+from tests.e2e.documents import BLOCK, ROOT, PageReader
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.xdist_group("e2e-masstimes-page")
@@ -24,8 +24,8 @@ REGISTERED, RUN = "-m contact=", "--param contact="
 
 
 @pytest.fixture
-def reader(tmp_path: Path) -> Iterator[Reader]:
-    reader = Reader.at_a_desk(tmp_path, SLUICE_PILOT_SANDBOX="off")  # to reach 127.0.0.1
+def reader(tmp_path: Path) -> Iterator[PageReader]:
+    reader = PageReader.create(tmp_path, SLUICE_PILOT_SANDBOX="off")  # to reach 127.0.0.1
     web = tmp_path / "web"
     program = str(Path(sys.executable).with_name("mt-web"))
     options = ("--sites", str(SITES), "--no-traps", "--folder", str(web))
@@ -35,7 +35,7 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
         yield reader
         serving.terminate()
     if running_url(reader.home):
-        reader.in_the_environment("sluice down")
+        reader.activate_environment("sluice down")
 
 
 def commands_of_the_section() -> list[str]:
@@ -43,17 +43,17 @@ def commands_of_the_section() -> list[str]:
     return BLOCK.findall(section)
 
 
-def test_commands_lead_from_parishes_to_items_and_a_later_crawl(reader: Reader) -> None:
+def test_commands_lead_from_parishes_to_items_and_a_later_crawl(reader: PageReader) -> None:
     crawl, ask, again = commands_of_the_section()
     crawl = crawl.replace(REGISTERED, f"-m delays=0.02 {REGISTERED}")
     again = again.replace(RUN, f"--param delays=0.02 {RUN}")
-    reader.in_the_environment(f"sluice up --detach\n{crawl}\n{SORT}")
-    printed = reader.in_the_environment(f"{ask}\nsluice asset list")
+    reader.activate_environment(f"sluice up --detach\n{crawl}\n{SORT}")
+    printed = reader.activate_environment(f"{ask}\nsluice asset list")
     stored = re.findall(r"^mt-(\S+)", printed.rpartition("train, version 1")[2], re.MULTILINE)
     assert sorted(stored) == ["candidates", "gold", "orders", "parishes"]
     gold = (reader.folder / "gold.jsonl").read_text().split("\n")
     assert [json.loads(line)["answer"] for line in gold if line] == ["yes"] * 5 + ["no"] * 5
-    reader.in_the_environment(again)
+    reader.activate_environment(again)
     ends = [
         json.loads(path.read_text())
         for path in (reader.folder / "crawled-2/summaries").glob("*.summary.json")

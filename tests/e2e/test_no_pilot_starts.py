@@ -26,7 +26,7 @@ outputs: {out: {type: stdout}}
 
 
 @pytest.fixture(scope="module")
-def without_bubblewrap(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def environment_without_bubblewrap(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Return an environment in which pilots require a sandbox and find none."""
     programs = tmp_path_factory.mktemp("programs")
     for name in PROGRAMS:
@@ -36,8 +36,8 @@ def without_bubblewrap(tmp_path_factory: pytest.TempPathFactory) -> dict[str, st
 
 
 @pytest.fixture(scope="module")
-def system(without_bubblewrap: dict[str, str]) -> Iterator[LiveSystem]:
-    with live_system(environment=without_bubblewrap) as running:
+def system(environment_without_bubblewrap: dict[str, str]) -> Iterator[LiveSystem]:
+    with live_system(environment=environment_without_bubblewrap) as running:
         yield running
 
 
@@ -73,11 +73,11 @@ def test_cwl_runner_ends_and_names_what_is_missing(system: LiveSystem, tmp_path:
     ],
 )
 def test_commands_with_their_own_system_end_and_name_what_is_missing(
-    without_bubblewrap: dict[str, str], tmp_path: Path, words: list[str]
+    environment_without_bubblewrap: dict[str, str], tmp_path: Path, words: list[str]
 ) -> None:
     done = subprocess.run(
         [sys.executable, *words],
-        env={**os.environ, **without_bubblewrap},
+        env={**os.environ, **environment_without_bubblewrap},
         cwd=tmp_path,
         capture_output=True,
         text=True,

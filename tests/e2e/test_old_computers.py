@@ -29,22 +29,22 @@ SPEED_UP = 20.0
 
 
 @pytest.fixture(scope="module")
-def hall() -> Iterator[LiveSystem]:
+def system_without_pilots() -> Iterator[LiveSystem]:
     """Yield a system without pilots that checks outputs before a report counts."""
-    looking = {"SLUICE_WMS_LOOK_AT_OUTPUTS": "content"}
-    with live_system("--pilots", "0", environment=QUICK_LEASES | looking) as system:
+    environment = {"SLUICE_WMS_LOOK_AT_OUTPUTS": "content"}
+    with live_system("--pilots", "0", environment=QUICK_LEASES | environment) as system:
         yield system
 
 
-def worker(
-    hall: LiveSystem, place: Path, name: str, way: Fault, *, dies_after: float | None = None
+def start_worker(
+    hall: LiveSystem, folder: Path, name: str, fault: Fault, *, dies_after: float | None = None
 ) -> Worker:
-    computer = OldComputer(name, Random(name), way, factor=0.0, speed_up=SPEED_UP)
+    computer = OldComputer(name, Random(name), fault, factor=0.0, speed_up=SPEED_UP)
     url, token = f"{hall.url}/services/wms", hall.home / "pilot-token"
-    return Worker(computer, place / name, url, LEASE * 1.5, dies_after, token=token)
+    return Worker(computer, folder / name, url, LEASE * 1.5, dies_after, token=token)
 
 
-async def carry(
+async def make_collage(
     hall: LiveSystem, photos: Path, out: Path, workers: list[Worker]
 ) -> dict[str, PilotDetail]:
     """Make a collage with these workers, and return what the system knows of them, by name."""
@@ -63,18 +63,20 @@ async def carry(
         await asyncio.gather(*living)
 
 
-@pytest.mark.parametrize("way", [way for way in Fault if way is not Fault.NONE])
+@pytest.mark.parametrize("fault", [way for way in Fault if way is not Fault.NONE])
 async def test_faulty_worker_does_not_change_the_result(
-    hall: LiveSystem, folder: Path, tmp_path: Path, way: Fault
+    system_without_pilots: LiveSystem, folder: Path, tmp_path: Path, fault: Fault
 ) -> None:
-    good = worker(hall, tmp_path, f"good-beside-{way}", Fault.NONE)
-    bad = worker(hall, tmp_path, f"bad-{way}", way)
-    runs = await carry(hall, folder / "photos", tmp_path / "out", [good, bad])
+    good = start_worker(system_without_pilots, tmp_path, f"good-beside-{fault}", Fault.NONE)
+    bad = start_worker(system_without_pilots, tmp_path, f"bad-{fault}", fault)
+    runs = await make_collage(
+        system_without_pilots, folder / "photos", tmp_path / "out", [good, bad]
+    )
     assert same_pixels(tmp_path / "out" / "collage.png", folder / "plain.png")
     assert good.statistics.finished == runs[good.computer.name].pilot.finished
     run = runs[bad.computer.name]
     ends = [(job.outcome, job.error_class) for job in run.ended]
-    match way:
+    match fault:
         case Fault.SILENT:
             assert run.pilot.finished == 0
             # A duplicate attempt was faster, or on a busy machine the worker was lost before.
@@ -88,11 +90,15 @@ async def test_faulty_worker_does_not_change_the_result(
 
 
 async def test_dead_worker_does_not_change_the_result(
-    hall: LiveSystem, folder: Path, tmp_path: Path
+    system_without_pilots: LiveSystem, folder: Path, tmp_path: Path
 ) -> None:
-    good = worker(hall, tmp_path, "good-beside-mortal", Fault.NONE)
-    mortal = worker(hall, tmp_path, "mortal", Fault.NONE, dies_after=0.3)
-    runs = await carry(hall, folder / "photos", tmp_path / "out", [good, mortal])
+    good = start_worker(system_without_pilots, tmp_path, "good-beside-mortal", Fault.NONE)
+    dying_worker = start_worker(
+        system_without_pilots, tmp_path, "mortal", Fault.NONE, dies_after=0.3
+    )
+    runs = await make_collage(
+        system_without_pilots, folder / "photos", tmp_path / "out", [good, dying_worker]
+    )
     assert same_pixels(tmp_path / "out" / "collage.png", folder / "plain.png")
-    assert mortal.fate == "died"
+    assert dying_worker.fate == "died"
     assert runs["mortal"].pilot.finished < runs["good-beside-mortal"].pilot.finished

@@ -22,7 +22,7 @@ from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.states import AttemptOutcome, ChainState, ErrorClass, JobState
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.jobs.tasks import Attempt, Job
-from tests.e2e.conftest import telling
+from tests.e2e.conftest import print_errors_on_failure
 from tests.e2e.systems import System, live_system
 from tests.waiting import eventually
 
@@ -50,19 +50,21 @@ PARAMS = {
 )
 def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[System]:
     """Yield a system of two pilots with one slot each."""
-    with _open(request, monkeypatch) as system:
+    with _open_system(request, monkeypatch) as system:
         yield system
 
 
 @contextmanager
-def _open(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[System]:
+def _open_system(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[System]:
     if request.param == "in-process":
         with live_system("--pilots", "2", "--slots", "1") as system:
             yield system
         return
     stack = request.getfixturevalue("stack")
     monkeypatch.setenv("SLUICE_DMS_URL", stack.dms_url)
-    with telling(stack.start_again()) as system:
+    with print_errors_on_failure(stack.start_again()) as system:
         yield system
 
 
@@ -74,7 +76,7 @@ def _write_pages(folder: Path) -> list[Path]:
     return sorted(folder.iterdir())
 
 
-async def _request(connection: Connection, pages: list[Path]) -> Chain:
+async def _request_chain(connection: Connection, pages: list[Path]) -> Chain:
     files = await asyncio.to_thread(read_template_files, [PACK / "dummy.cwl"])
     template = await connection.operator.store_run_template(files.new("dummies"))
     dataset = await upload_files(
@@ -85,7 +87,7 @@ async def _request(connection: Connection, pages: list[Path]) -> Chain:
     )
 
 
-async def _jobs(connection: Connection, chain: Chain, step: str) -> list[Job]:
+async def _list_jobs(connection: Connection, chain: Chain, step: str) -> list[Job]:
     """Return the jobs of a step, or none while the WMS does not know the step."""
     tasks = (await connection.operator.list_tasks(chain=chain.uid)).tasks
     return [
@@ -96,36 +98,42 @@ async def _jobs(connection: Connection, chain: Chain, step: str) -> list[Job]:
     ]
 
 
-async def _attempts(connection: Connection, chain: Chain, step: str) -> dict[str, list[Attempt]]:
+async def _list_attempts(
+    connection: Connection, chain: Chain, step: str
+) -> dict[str, list[Attempt]]:
     """Return the attempts by page."""
     jobs = [
-        await connection.operator.get_job(job.id) for job in await _jobs(connection, chain, step)
+        await connection.operator.get_job(job.id)
+        for job in await _list_jobs(connection, chain, step)
     ]
     return {Path(job.inputs[0]).stem: job.attempts for job in jobs}
 
 
-async def _await_in_hand(
+async def _wait_for_slow_page(
     connection: Connection, chain: Chain, step: str, system: System
 ) -> tuple[psutil.Process, list[psutil.Process]]:
     """Return the pilot that processes the slow page, and its warm workers."""
     processes: list[tuple[psutil.Process, list[psutil.Process]]] = []
 
-    async def is_in_hand() -> bool:
-        for job in await _jobs(connection, chain, step):
+    async def is_being_processed() -> bool:
+        for job in await _list_jobs(connection, chain, step):
             if job.state is JobState.RUNNING and job.inputs == [f"{LOST_PAGE}.dummy"]:
                 processes.extend(
                     (pilot, tools)
                     for pilot in system.pilots()
-                    if _name(pilot) == job.pilot_name and (tools := _tools(pilot))
+                    if _get_pilot_name(pilot) == job.pilot_name
+                    and (tools := _list_tool_processes(pilot))
                 )
         return bool(processes)
 
-    await eventually(is_in_hand, what=f"{LOST_PAGE} is being processed in {step}", seconds=60)
+    await eventually(
+        is_being_processed, what=f"{LOST_PAGE} is being processed in {step}", seconds=60
+    )
     [pilots_with_jobs] = processes
     return pilots_with_jobs
 
 
-def _name(pilot: psutil.Process) -> str | None:
+def _get_pilot_name(pilot: psutil.Process) -> str | None:
     """Return a pilot's name, or None while it starts or ends."""
     try:
         return pilot.environ().get("SLUICE_PILOT_NAME")
@@ -133,7 +141,7 @@ def _name(pilot: psutil.Process) -> str | None:
         return None
 
 
-def _tools(pilot: psutil.Process) -> list[psutil.Process]:
+def _list_tool_processes(pilot: psutil.Process) -> list[psutil.Process]:
     """Return the processes of `ocr-dummy` itself, without their sandboxes."""
     try:
         below = pilot.children(recursive=True)
@@ -142,11 +150,11 @@ def _tools(pilot: psutil.Process) -> list[psutil.Process]:
     return [
         process
         for process in below
-        if any(word.endswith("/ocr-dummy") for word in _words(process)[:2])
+        if any(word.endswith("/ocr-dummy") for word in _read_command(process)[:2])
     ]
 
 
-def _words(process: psutil.Process) -> list[str]:
+def _read_command(process: psutil.Process) -> list[str]:
     """Return the command of a process; it is empty if the process has ended."""
     try:
         return process.cmdline()
@@ -159,15 +167,17 @@ async def test_page_of_a_killed_worker_is_processed_elsewhere_once(
 ) -> None:
     pages = _write_pages(tmp_path / "pages")
     async with connected(system.url) as connection:
-        chain = await _request(connection, pages)
-        pilot, _ = await _await_in_hand(connection, chain, "first", system)
+        chain = await _request_chain(connection, pages)
+        pilot, _ = await _wait_for_slow_page(connection, chain, "first", system)
         pilot.send_signal(signal.SIGKILL)
-        _, tools = await _await_in_hand(connection, chain, "second", system)
+        _, tools = await _wait_for_slow_page(connection, chain, "second", system)
         for tool in tools:
             tool.send_signal(signal.SIGKILL)
         chain = await follow_chain(connection, chain, on_look=lambda _chain, _tasks: None)
         assert chain.state is ChainState.FINISHED, chain.reason
-        first, second = [await _attempts(connection, chain, step) for step in ("first", "second")]
+        first, second = [
+            await _list_attempts(connection, chain, step) for step in ("first", "second")
+        ]
         outputs = await fetch_results(connection, chain, tmp_path / "out")
     for attempts in (*first.values(), *second.values()):
         outcomes = [attempt.outcome for attempt in attempts]

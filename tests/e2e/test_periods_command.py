@@ -60,10 +60,10 @@ def test_conditions_of_a_run_choose_the_template_and_its_parameters(
     )
     assert "conditions.energy" in sluice("dataset", "unmatched", "--json", *where).stdout
     wait_until(
-        lambda: [each["state"] for each in chains(system)] == ["finished"],
+        lambda: [each["state"] for each in list_chains(system)] == ["finished"],
         what="the data set of the other run is processed",
     )
-    [chain] = chains(system)
+    [chain] = list_chains(system)
     assert chain["params"]["energy"] == 27
 
     sluice("detector-run", "end", "7", "--at", "2026-03-03T12:00:00Z", *where)
@@ -79,7 +79,7 @@ def test_conditions_of_a_run_choose_the_template_and_its_parameters(
     assert "'soon' is not a valid time" in " ".join(refused.stderr.split())
 
 
-def chains(system: LiveSystem) -> list[dict[str, Any]]:
+def list_chains(system: LiveSystem) -> list[dict[str, Any]]:
     """Return the chains of the template."""
     answer = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
     listed = answer if isinstance(answer, list) else answer["chains"]

@@ -21,11 +21,11 @@ async def test_person_signs_in_with_the_role_of_the_groups_and_signs_out(
     database_url: str, provider: Provider, group: str, role: str
 ) -> None:
     [port] = free_ports(1)
-    ours = f"http://localhost:{port}"
+    own_url = f"http://localhost:{port}"
     oidc = {"issuer": provider.url, "client_secret": "confidential", "roles": ROLES}
     await provider.knows("anna", groups=[group])
     async with (
-        operating(database_url, oidc=oidc, public_url=ours, accounts=True) as operator,
+        operating(database_url, oidc=oidc, public_url=own_url, accounts=True) as operator,
         chromium() as browser,
     ):
         operator.links.apps["wfms.operator"] = operator.service.app
@@ -34,15 +34,15 @@ async def test_person_signs_in_with_the_role_of_the_groups_and_signs_out(
         app = protect_with_accounts(operator.service.app, [], account_authentication)
         async with running(HttpServer(app, host="127.0.0.1", port=port)):
             page = await browser.new_page()
-            await page.goto(f"{ours}/chains?state=failed")
+            await page.goto(f"{own_url}/chains?state=failed")
             await page.get_by_role("link", name="Sign in with").click()
             await page.locator("input[name=sub]").fill("anna")
             await page.locator("input[name=sub]").press("Enter")
             await expect(page.get_by_role("heading", name="Chains")).to_be_visible()
-            assert page.url == f"{ours}/chains?state=failed"
+            assert page.url == f"{own_url}/chains?state=failed"
             await page.get_by_role("link", name="anna").click()
             await expect(page.get_by_role("heading", name=f"anna {role}")).to_be_visible()
             await page.get_by_role("button", name="Sign out").click()
             await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-            await page.goto(f"{ours}/account")
+            await page.goto(f"{own_url}/account")
             await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()

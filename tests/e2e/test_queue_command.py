@@ -17,7 +17,7 @@ from tests.waiting import eventually
 pytestmark = pytest.mark.xdist_group("e2e-command")
 
 
-async def send_nonsense(url: str, *names: str) -> None:
+async def send_invalid_messages(url: str, *names: str) -> None:
     transport = open_transport(url, sluice_topology())
     async with running(transport):
         await transport.send(
@@ -25,22 +25,22 @@ async def send_nonsense(url: str, *names: str) -> None:
         )
 
 
-async def both_dead(url: str) -> None:
+async def wait_for_dead_letters(url: str) -> None:
     transport = open_transport(url, sluice_topology())
 
-    async def holds() -> bool:
+    async def has_dead_letters() -> bool:
         return await transport.count_dead(DMS_DELETIONS) == 2 and not await transport.depth(
             DMS_DELETIONS
         )
 
     async with running(transport):
-        await eventually(holds, what="two dead messages")
+        await eventually(has_dead_letters, what="two dead messages")
 
 
 def test_dead_messages_are_shown_requeued_and_dropped(system: LiveSystem) -> None:
     home, transport = ["--home", str(system.home)], system.database_url("transport")
-    asyncio.run(send_nonsense(transport, "first", "second"))
-    asyncio.run(both_dead(transport))
+    asyncio.run(send_invalid_messages(transport, "first", "second"))
+    asyncio.run(wait_for_dead_letters(transport))
 
     listed = json.loads(sluice("queue", "list", "--json", *home).stdout)
     assert {queue["name"]: queue["dead"] for queue in listed}[DMS_DELETIONS] == 2
@@ -56,7 +56,9 @@ def test_dead_messages_are_shown_requeued_and_dropped(system: LiveSystem) -> Non
     )
 
     assert "1 put back" in sluice("queue", "requeue", DMS_DELETIONS, "first", *home).stdout
-    asyncio.run(both_dead(transport))  # The message was delivered again, and failed again.
+    asyncio.run(
+        wait_for_dead_letters(transport)
+    )  # The message was delivered again, and failed again.
     assert (
         "2 dropped from dms.deletions, 0 dead now"
         in sluice("queue", "drop", DMS_DELETIONS, "--all", "--yes", *home).stdout

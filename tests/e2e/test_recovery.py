@@ -16,10 +16,10 @@ import pytest
 from sluice.contracts.common.states import JobState, PilotState
 from tests.e2e.stack_system import StackSystem
 from tests.e2e.systems import LEASE
-from tests.faults.feeding import feeder
+from tests.faults.feeding import open_feeder
 from tests.faults.schedule import SERVICES
 from tests.faults.stack import StackControl
-from tests.faults.work import digest_arrival
+from tests.faults.work import make_digest_arrival
 from tests.waiting import eventually
 
 pytestmark = [
@@ -64,69 +64,71 @@ async def test_killed_service_is_ready_again(stack: StackSystem, service: str) -
 
 
 @pytest.mark.parametrize(
-    "blow", [signal.SIGKILL, signal.SIGSTOP], ids=["killed and started again", "silent"]
+    "end_signal", [signal.SIGKILL, signal.SIGSTOP], ids=["killed and started again", "silent"]
 )
 async def test_jobs_of_a_lost_pilot_run_elsewhere(
-    stack: StackSystem, tmp_path: Path, blow: signal.Signals
+    stack: StackSystem, tmp_path: Path, end_signal: signal.Signals
 ) -> None:
     """A restarted pilot reports ended jobs and returns the others. A silent pilot loses its jobs
     when their leases end.
     """
     control = StackControl(stack.stack)
-    arrival = digest_arrival(tmp_path, f"pilots-{blow}", files=12, at=0.0, seed=1, pause=1.0)
-    async with feeder(control.url("operator"), control.url("dms")) as feed:
+    arrival = make_digest_arrival(
+        tmp_path, f"pilots-{end_signal}", files=12, at=0.0, seed=1, pause=1.0
+    )
+    async with open_feeder(control.url("operator"), control.url("dms")) as feed:
         await feed.store_templates()
-        await feed.bring_in(arrival)
+        await feed.register_arrival(arrival)
     wms = await asyncpg.connect(control.databases["wms"])
     try:
         victim = await control.process("pilot/0")
-        held_by_it = partial(
+        is_held_by_pilot = partial(
             wms.fetch,
             _HELD,
             victim["name"],
             [JobState.LEASED, JobState.RUNNING],
             PilotState.ACTIVE,
         )
-        await eventually(held_by_it, what="the pilot has a job", seconds=60)
+        await eventually(is_held_by_pilot, what="the pilot has a job", seconds=60)
         os.kill(victim["pid"], signal.SIGSTOP)
-        attempts = {row["id"]: row["attempt"] for row in await held_by_it()}
+        attempts = {row["id"]: row["attempt"] for row in await is_held_by_pilot()}
         assert attempts, "the pilot has jobs at the time of the fault"
-        if blow is signal.SIGKILL:
-            os.kill(victim["pid"], blow)
-        await _await_settled(wms, attempts, blow)
+        if end_signal is signal.SIGKILL:
+            os.kill(victim["pid"], end_signal)
+        await _await_settled(wms, attempts, end_signal)
     finally:
         await wms.close()
-        if blow is signal.SIGSTOP:
+        if end_signal is signal.SIGSTOP:
             os.kill(victim["pid"], signal.SIGCONT)
 
 
 async def _await_settled(
-    wms: asyncpg.Connection, attempts: dict[int, int], blow: signal.Signals
+    wms: asyncpg.Connection, attempts: dict[int, int], end_signal: signal.Signals
 ) -> None:
     """Require that every job of the pilot has another lease or was reported after the restart."""
-    lost = await wms.fetchval("SELECT now()")
-    again: list[float] = []
+    loss_time = await wms.fetchval("SELECT now()")
+    lease_times: list[float] = []
     reported: list[int] = []
 
     async def are_settled() -> bool:
-        rows = await wms.fetch(_NOW, list(attempts), lost)
-        again[:] = [row["after"] for row in rows if row["attempt"] > attempts[row["id"]]]
+        rows = await wms.fetch(_NOW, list(attempts), loss_time)
+        lease_times[:] = [row["after"] for row in rows if row["attempt"] > attempts[row["id"]]]
         reported[:] = [
             row["id"]
             for row in rows
             if row["attempt"] == attempts[row["id"]] and row["state"] == JobState.FINISHED
         ]
-        return len(again) + len(reported) == len(attempts)
+        return len(lease_times) + len(reported) == len(attempts)
 
     await eventually(
         are_settled,
-        what=lambda: f"another lease for {len(attempts)} jobs, not {len(again)}",
+        what=lambda: f"another lease for {len(attempts)} jobs, not {len(lease_times)}",
         seconds=RECOVERY_SECONDS,
         period=0.1,
     )
-    assert again or blow is signal.SIGKILL, "some jobs must get another lease"
-    last = max(again, default=0.0)
+    assert lease_times or end_signal is signal.SIGKILL, "some jobs must get another lease"
+    last = max(lease_times, default=0.0)
     print(
-        f"leases of {LEASE:.0f} s, {blow.name}: {len(again)} jobs had another after {last:.1f} s,"
-        f" {len(reported)} reported"
+        f"leases of {LEASE:.0f} s, {end_signal.name}: {len(lease_times)} jobs moved within"
+        f" {last:.1f} s, {len(reported)} reported"
     )

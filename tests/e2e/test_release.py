@@ -16,7 +16,7 @@ from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.templates import NewTemplate
 from tests.e2e.commands import sluice, write_texts
 from tests.e2e.systems import LiveSystem
-from tests.e2e.test_rerun import ask, attempts_of, ended
+from tests.e2e.test_rerun import list_attempts, run_with_connection, wait_for_end
 from tests.waiting import Gate, eventually, wait_until
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
@@ -71,19 +71,19 @@ def workflow(gate: Gate, flag: Path) -> str:
     )
 
 
-async def begin(connection: Connection, text: str, files: list[str]) -> Chain:
+async def begin_chain(connection: Connection, text: str, files: list[str]) -> Chain:
     template = await connection.operator.store_template(NewTemplate(name="relay", cwl=text))
     new = NewDataset(name=f"relay-{uuid4()}", on_demand=True)
     dataset = await upload_files(connection, [Path(file) for file in files], dataset=new)
     return await connection.operator.request_chain(dataset.uid, template.name)
 
 
-def between(chain: Chain, step: str) -> str:
+def get_intermediate_dataset(chain: Chain, step: str) -> str:
     [uid] = [one.uid for one in chain.datasets if (one.step, one.port) == (step, "out")]
     return str(uid)
 
 
-async def unfinished(connection: Connection, chain: Chain, step: str) -> list[int]:
+async def list_unfinished_jobs(connection: Connection, chain: Chain, step: str) -> list[int]:
     """Return the numbers of the eight jobs that are not finished or do not exist yet."""
     tasks = [one.task_uid for one in chain.steps if one.name == step and one.task_uid is not None]
     jobs = []
@@ -103,29 +103,40 @@ async def is_read(connection: Connection, chain: Chain) -> bool:
         intermediate_uids = [
             one.uid for one in chain.datasets if (one.step, one.port) == (before, "out")
         ]
-        left = await unfinished(connection, chain, step)
-        if not intermediate_uids or len(left) > 2:
+        unfinished_jobs = await list_unfinished_jobs(connection, chain, step)
+        if not intermediate_uids or len(unfinished_jobs) > 2:
             return False
-        if (await connection.operator.get_dataset(intermediate_uids[0])).released != 8 - len(left):
+        if (await connection.operator.get_dataset(intermediate_uids[0])).released != 8 - len(
+            unfinished_jobs
+        ):
             return False
     return True
 
 
-def lying(system: LiveSystem, chain: Chain, step: str) -> int:
+def count_stored_files(system: LiveSystem, chain: Chain, step: str) -> int:
     """Return the number of files on the storage."""
     folder = f"{chain.uid}.{step}.out"
     return sum(path.parent.name == folder for path in system.storage_files("intermediate"))
 
 
-def is_shown(system: LiveSystem, chain: Chain, there: list[int], *, deleted: int) -> bool:
+def is_shown(system: LiveSystem, chain: Chain, file_counts: list[int], *, deleted: int) -> bool:
     """Return whether the data set of ``copy`` shows these files and a number of deleted ones."""
-    output = sluice("dataset", "show", between(chain, "copy"), "--url", system.url).stdout
+    output = sluice(
+        "dataset", "show", get_intermediate_dataset(chain, "copy"), "--url", system.url
+    ).stdout
     listed = json.loads(
-        sluice("dataset", "files", between(chain, "copy"), "--url", system.url, "--json").stdout
+        sluice(
+            "dataset",
+            "files",
+            get_intermediate_dataset(chain, "copy"),
+            "--url",
+            system.url,
+            "--json",
+        ).stdout
     )
     is_explained = f"{deleted} of them are deleted: all steps are done with them" in output
-    counted = f"{deleted + len(there)} files" in output
-    return counted and is_explained and [file["seq"] for file in listed["files"]] == there
+    counted = f"{deleted + len(file_counts)} files" in output
+    return counted and is_explained and [file["seq"] for file in listed["files"]] == file_counts
 
 
 def test_rerun_works_after_intermediate_files_are_gone(system: LiveSystem, tmp_path: Path) -> None:
@@ -133,37 +144,47 @@ def test_rerun_works_after_intermediate_files_are_gone(system: LiveSystem, tmp_p
     gate, flag, words = Gate(tmp_path / "gate"), tmp_path / "flag", [*"abc", "bad", *"defg"]
     flag.touch()
     files = write_texts(tmp_path / "in", *words)
-    first = ask(system, lambda c: begin(c, workflow(gate, flag), files))
+    first = run_with_connection(system, lambda c: begin_chain(c, workflow(gate, flag), files))
 
     async def wait(connection: Connection) -> tuple[Chain, list[int], list[int], int]:
         await eventually(
             lambda: is_read(connection, first), what="other files are used", seconds=60
         )
         chain = await connection.operator.get_chain(first.uid)
-        left = await unfinished(connection, chain, "shout")
-        copied = set(range(8)).difference(await unfinished(connection, chain, "copy"))
-        there = [seq for seq in left if seq in copied]
-        written = (await connection.operator.get_dataset(UUID(between(chain, "shout")))).count_files
-        return chain, left, there, written - (8 - len(await unfinished(connection, chain, "end")))
+        unfinished_jobs = await list_unfinished_jobs(connection, chain, "shout")
+        copied = set(range(8)).difference(await list_unfinished_jobs(connection, chain, "copy"))
+        file_counts = [seq for seq in unfinished_jobs if seq in copied]
+        written_count = (
+            await connection.operator.get_dataset(UUID(get_intermediate_dataset(chain, "shout")))
+        ).count_files
+        return (
+            chain,
+            unfinished_jobs,
+            file_counts,
+            written_count - (8 - len(await list_unfinished_jobs(connection, chain, "end"))),
+        )
 
     def is_gone() -> bool:
         """Look again each time, as a waiting job may continue meanwhile."""
-        chain, left, there, unread = ask(system, wait)
+        chain, unfinished_jobs, file_counts, unread = run_with_connection(system, wait)
         assert chain.state is ChainState.IN_PROGRESS
-        assert words.index("bad") in left
-        lie = lying(system, chain, "copy"), lying(system, chain, "shout")
-        shown = is_shown(system, chain, there, deleted=8 - len(left))
-        return shown and lie == (len(there), unread)
+        assert words.index("bad") in unfinished_jobs
+        stored_count = (
+            count_stored_files(system, chain, "copy"),
+            count_stored_files(system, chain, "shout"),
+        )
+        shown = is_shown(system, chain, file_counts, deleted=8 - len(unfinished_jobs))
+        return shown and stored_count == (len(file_counts), unread)
 
     wait_until(is_gone, what="the used files are released, and their replicas removed", seconds=120)
     gate.open()
-    failed = ended(system, str(first.uid))
+    failed = wait_for_end(system, str(first.uid))
     assert failed.state is ChainState.FAILED
 
-    async def lacking(connection: Connection) -> list[list[int]]:
-        return [await unfinished(connection, failed, step) for step in ("shout", "end")]
+    async def list_attempts_without_files(connection: Connection) -> list[list[int]]:
+        return [await list_unfinished_jobs(connection, failed, step) for step in ("shout", "end")]
 
-    to_run = ask(system, lacking)
+    to_run = run_with_connection(system, list_attempts_without_files)
     flag.unlink()
     arguments = ["chain", "rerun", str(failed.uid), "--failed-only", "--url", system.url]
     plan = sluice(*arguments, "--dry-run").stdout
@@ -172,16 +193,16 @@ def test_rerun_works_after_intermediate_files_are_gone(system: LiveSystem, tmp_p
         ["shout", "runs"],
         ["end", "runs"],
     ]
-    again = ended(system, json.loads(sluice(*arguments, "--json").stdout)["uid"])
-    assert again.state is ChainState.FINISHED, again.reason
+    rerun = wait_for_end(system, json.loads(sluice(*arguments, "--json").stdout)["uid"])
+    assert rerun.state is ChainState.FINISHED, rerun.reason
 
     async def look(connection: Connection) -> tuple[list[list[int]], list[str]]:
         """Return attempts of jobs by step, and the addresses of the outputs."""
-        [output] = [one.uid for one in again.datasets if (one.step, one.port) == ("end", "out")]
-        tried = [await attempts_of(connection, again, step) for step in ("shout", "end")]
+        [output] = [one.uid for one in rerun.datasets if (one.step, one.port) == ("end", "out")]
+        tried = [await list_attempts(connection, rerun, step) for step in ("shout", "end")]
         return tried, [file.url for file in (await connection.operator.list_files(output)).files]
 
-    tried, urls = ask(system, look)
+    tried, urls = run_with_connection(system, look)
     assert tried == [[int(seq in seqs) for seq in range(8)] for seqs in to_run], (
         "only unfinished jobs ran"
     )

@@ -28,15 +28,17 @@ FAIL_FOR_BAD_TEXT = (
 )
 
 
-def ask(system: LiveSystem, question: Callable[[Connection], Awaitable[Result]]) -> Result:
+def run_with_connection(
+    system: LiveSystem, query: Callable[[Connection], Awaitable[Result]]
+) -> Result:
     async def run() -> Result:
         async with connected(system.url) as connection:
-            return await question(connection)
+            return await query(connection)
 
     return asyncio.run(run())
 
 
-def ended(system: LiveSystem, uid: str) -> Chain:
+def wait_for_end(system: LiveSystem, uid: str) -> Chain:
     async def wait(connection: Connection) -> Chain:
         async def is_over() -> bool:
             return (await connection.operator.get_chain(uid)).state.final  # type: ignore[arg-type] # goes into the path
@@ -44,10 +46,10 @@ def ended(system: LiveSystem, uid: str) -> Chain:
         await eventually(is_over, what=f"end of chain {uid}", seconds=60)
         return await connection.operator.get_chain(uid)  # type: ignore[arg-type]
 
-    return ask(system, wait)
+    return run_with_connection(system, wait)
 
 
-async def input_is_deleted(chain: Chain, connection: Connection) -> None:
+async def wait_for_input_deletion(chain: Chain, connection: Connection) -> None:
     async def is_gone() -> bool:
         dataset = await connection.operator.get_dataset(chain.dataset_uid)
         return dataset.state is DatasetState.DELETED
@@ -55,7 +57,7 @@ async def input_is_deleted(chain: Chain, connection: Connection) -> None:
     await eventually(is_gone, what="the input of the chain is deleted", seconds=60)
 
 
-async def jobs_of(connection: Connection, chain: Chain, step: str) -> list[Job]:
+async def list_jobs(connection: Connection, chain: Chain, step: str) -> list[Job]:
     """Return the jobs of a step in order."""
     [task] = [one.task_uid for one in chain.steps if one.name == step and one.task_uid is not None]
     return (await connection.operator.list_jobs(task)).jobs
@@ -64,13 +66,13 @@ async def jobs_of(connection: Connection, chain: Chain, step: str) -> list[Job]:
 async def finished_jobs(uid: str, step: str, connection: Connection) -> list[bool]:
     """Return for each job in order whether it has finished."""
     chain = await connection.operator.get_chain(uid)  # type: ignore[arg-type] # goes into the path
-    jobs = await jobs_of(connection, chain, step)
+    jobs = await list_jobs(connection, chain, step)
     return [job.state is JobState.FINISHED for job in jobs]
 
 
-async def attempts_of(connection: Connection, chain: Chain, step: str) -> list[int]:
+async def list_attempts(connection: Connection, chain: Chain, step: str) -> list[int]:
     """Return the attempt of each job in order: 0 for a job that was taken over."""
-    return [job.attempt for job in await jobs_of(connection, chain, step)]
+    return [job.attempt for job in await list_jobs(connection, chain, step)]
 
 
 def test_rerun_of_a_fixed_chain_runs_only_unfinished_jobs(
@@ -95,7 +97,7 @@ def test_rerun_of_a_fixed_chain_runs_only_unfinished_jobs(
     ]
     failed = json.loads(sluice(*arguments, "--url", system.url, "--json", code=1).stdout)
     before = failed["chain"]
-    done = ask(system, partial(finished_jobs, before, "shout"))
+    done = run_with_connection(system, partial(finished_jobs, before, "shout"))
     assert sum(done) > 0
     assert not done[words.index("bad")]
     plan = sluice(
@@ -109,19 +111,19 @@ def test_rerun_of_a_fixed_chain_runs_only_unfinished_jobs(
     rerun_json = sluice(
         "chain", "rerun", before, "--failed-only", "--url", system.url, "--json"
     ).stdout
-    chain = ended(system, json.loads(rerun_json)["uid"])
+    chain = wait_for_end(system, json.loads(rerun_json)["uid"])
     assert (chain.state, str(chain.rerun_of)) == (ChainState.FINISHED, before), chain.reason
 
     async def look(connection: Connection) -> tuple[list[int], str]:
         """Return attempts of jobs, and the path of the output."""
         [output] = [one.uid for one in chain.datasets if (one.step, one.port) == ("join", "joined")]
         [file] = (await connection.operator.list_files(output)).files
-        return await attempts_of(connection, chain, "shout"), file.url.removeprefix("file://")
+        return await list_attempts(connection, chain, "shout"), file.url.removeprefix("file://")
 
-    attempts, path = ask(system, look)
+    attempts, path = run_with_connection(system, look)
     assert attempts == [0 if finished else 1 for finished in done]
     assert Path(path).read_text().split() == [word.upper() for word in words]
-    ask(system, partial(input_is_deleted, chain))
+    run_with_connection(system, partial(wait_for_input_deletion, chain))
     refused = sluice(
         "chain", "rerun", str(chain.uid), "--from", "join", "--url", system.url, code=1
     )

@@ -13,7 +13,7 @@ from sluice.cli.transfer.output_folder import reserve_folder
 from sluice.cli.watch.wait_reasons import UnschedulableStep
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.templates.templates import NewTemplate
-from tests.e2e.commands import SLUICE, interrupted, sluice, write_texts, write_workflow
+from tests.e2e.commands import SLUICE, interrupt_run, sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem
 from tests.waiting import Gate, eventually
 
@@ -99,10 +99,9 @@ def test_failed_run_explains_the_failure(
     assert f"step shout, job {failed['job']} (text 0.txt): {failed['message']}" in watched
     assert f"its log: sluice logs {failed['job']} --url {system.url}" in watched
     log = sluice("logs", str(failed["job"]), *at).stdout
-    for called in (answer["chain"], f"{answer['chain']}.shout"):
+    for name in (answer["chain"], f"{answer['chain']}.shout"):
         assert (
-            f"==> shout, job {failed['job']}: failed <==\n{log}"
-            in sluice("logs", called, *at).stdout
+            f"==> shout, job {failed['job']}: failed <==\n{log}" in sluice("logs", name, *at).stdout
         )
     assert not (tmp_path / "out" / "manifest.json").exists()
 
@@ -112,19 +111,19 @@ def test_manifest_lists_jobs_that_failed_and_their_inputs(
 ) -> None:
     no_bad = "[sh, -c, '! grep bad \"$0\"']"
     workflow = write_workflow(tmp_path / "some.cwl", command=no_bad, attempts=1)
-    half = "    sluice:boundary: {minimum: 0.5, sufficient: 1.0}\n    sluice:retry:"
-    workflow.write_text(workflow.read_text().replace("    sluice:retry:", half))
+    boundary = "    sluice:boundary: {minimum: 0.5, sufficient: 1.0}\n    sluice:retry:"
+    workflow.write_text(workflow.read_text().replace("    sluice:retry:", boundary))
     texts = write_texts(tmp_path / "in", "one", "bad", "three")
-    here, again = tmp_path / "out", tmp_path / "again"
+    out, second_run = tmp_path / "out", tmp_path / "again"
     answer = json.loads(
         sluice(
-            *("run", str(workflow), "-i", *texts, "-o", str(here), "--dataset", "three words"),
+            *("run", str(workflow), "-i", *texts, "-o", str(out), "--dataset", "three words"),
             *("--url", system.url, "--json"),
         ).stdout
     )
     assert "three words" in sluice("chain", "list", "--url", system.url).stdout
-    sluice("chain", "get", answer["chain"], "-o", str(again), "--url", system.url)
-    for folder in (here, again):
+    sluice("chain", "get", answer["chain"], "-o", str(second_run), "--url", system.url)
+    for folder in (out, second_run):
         [failed] = json.loads((folder / "manifest.json").read_text())["failed_jobs"]
         assert failed == answer["failed_jobs"][0]
         assert failed["inputs"] == [Path(texts[1]).name]
@@ -133,14 +132,14 @@ def test_manifest_lists_jobs_that_failed_and_their_inputs(
 def test_run_and_get_list_the_logs_of_failed_jobs(system: LiveSystem, tmp_path: Path) -> None:
     no_bad = "[sh, -c, '! grep bad \"$0\"']"
     workflow = write_workflow(tmp_path / "some.cwl", command=no_bad, attempts=1)
-    half = "    sluice:boundary: {minimum: 0.5, sufficient: 1.0}\n    sluice:retry:"
-    workflow.write_text(workflow.read_text().replace("    sluice:retry:", half))
+    boundary = "    sluice:boundary: {minimum: 0.5, sufficient: 1.0}\n    sluice:retry:"
+    workflow.write_text(workflow.read_text().replace("    sluice:retry:", boundary))
     texts = write_texts(tmp_path / "in", "one", "bad")
-    here, again = tmp_path / "out", tmp_path / "again"
+    out, second_run = tmp_path / "out", tmp_path / "again"
     at = ("--url", system.url)
-    listed = {here: sluice("run", str(workflow), "-i", *texts, "-o", str(here), *at).stdout}
-    chain = json.loads((here / "manifest.json").read_text())["chain"]
-    listed[again] = sluice("chain", "get", chain, "-o", str(again), *at).stdout
+    listed = {out: sluice("run", str(workflow), "-i", *texts, "-o", str(out), *at).stdout}
+    chain = json.loads((out / "manifest.json").read_text())["chain"]
+    listed[second_run] = sluice("chain", "get", chain, "-o", str(second_run), *at).stdout
     for folder, lines in listed.items():
         [log] = folder.glob("failed/shout/*/log.txt")
         assert f"{log}  {log.stat().st_size} B" in lines.splitlines()
@@ -160,7 +159,7 @@ def test_run_refuses_an_invalid_workflow_with_all_findings(
     done = sluice("run", str(workflow), "-i", *texts, *out, "--url", system.url, code=1)
     assert "textz" in done.stderr
     assert "lout" in done.stderr
-    assert "wrong" not in names_of_templates(system, "--all")
+    assert "wrong" not in list_template_names(system, "--all")
 
 
 VALUES = """\
@@ -203,8 +202,8 @@ def test_run_takes_a_job_order_for_a_workflow_without_data(
     options = ("--quiet", "--url", system.url, "--outdir", str(tmp_path / "by-runner"))
     answer = json.loads(sluice("cwl-runner", *options, str(workflow), str(order)).stdout)
     assert [each["basename"] for each in answer["all"]] == [each["name"] for each in outputs]
-    again = sluice(*command, "--out", str(tmp_path / "three"), "--json")
-    assert json.loads(again.stdout)["status"] == ChainState.FINISHED
+    second_run = sluice(*command, "--out", str(tmp_path / "three"), "--json")
+    assert json.loads(second_run.stdout)["status"] == ChainState.FINISHED
     texts = [{"class": "File", "path": "ref.txt"}]
     (tmp_path / "whole.json").write_text(json.dumps({"texts": texts, "suffix": "?"}))
     sluice(
@@ -218,13 +217,13 @@ def test_run_takes_a_job_order_for_a_workflow_without_data(
     failure = sluice(*command, "--input", str(ref), "--out", str(tmp_path / "four"), code=1)
     assert "takes no data set: all its inputs are parameters" in failure.stderr
     nowhere = ("--out", str(tmp_path / "six"), "--url", system.url)
-    lacking = sluice("run", str(workflow), *nowhere, code=1)
-    assert "'cuts' (a list of int) is required" in lacking.stderr
+    failed_run = sluice("run", str(workflow), *nowhere, code=1)
+    assert "'cuts' (a list of int) is required" in failed_run.stderr
     none = sluice("run", str(write_workflow(tmp_path / "s.cwl")), *nowhere, code=1)
     assert "needs a data set for its input 'texts': give its files with --input" in none.stderr
 
 
-def names_of_templates(system: LiveSystem, *options: str) -> list[str]:
+def list_template_names(system: LiveSystem, *options: str) -> list[str]:
     return [
         one["name"]
         for one in json.loads(
@@ -261,7 +260,7 @@ def test_run_does_not_change_the_published_template(system: LiveSystem, tmp_path
         "dataset", "register", "comes-later", *texts, "--meta", "trial=live", "--url", system.url
     )
 
-    def carried() -> list[str]:
+    def list_processed_chains() -> list[str]:
         chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
         return [
             f"{one['template']} {one['template_version']}"
@@ -271,12 +270,13 @@ def test_run_does_not_change_the_published_template(system: LiveSystem, tmp_path
 
     asyncio.run(
         eventually(
-            lambda: asyncio.to_thread(lambda: bool(carried())), what="the data set is matched"
+            lambda: asyncio.to_thread(lambda: bool(list_processed_chains())),
+            what="the data set is matched",
         )
     )
-    assert carried() == ["live 1"]
-    assert names_of_templates(system).count("live") == 1
-    assert names_of_templates(system, "--all").count("live") == 2, (
+    assert list_processed_chains() == ["live 1"]
+    assert list_template_names(system).count("live") == 1
+    assert list_template_names(system, "--all").count("live") == 2, (
         "two equal runs have one run template"
     )
     assert "live (run)" in sluice("chain", "list", "--url", system.url).stdout
@@ -293,8 +293,8 @@ def test_run_names_missing_files(system: LiveSystem, tmp_path: Path) -> None:
 def write_large(path: Path) -> Path:
     """Write a workflow whose first step fits no node."""
     workflow = write_workflow(path)
-    asking = "requirements: {ResourceRequirement: {coresMin: 9999}, ToolTimeLimit"
-    workflow.write_text(workflow.read_text().replace("requirements: {ToolTimeLimit", asking, 1))
+    needs = "requirements: {ResourceRequirement: {coresMin: 9999}, ToolTimeLimit"
+    workflow.write_text(workflow.read_text().replace("requirements: {ToolTimeLimit", needs, 1))
     return workflow
 
 
@@ -313,8 +313,8 @@ def test_run_ends_if_no_node_can_fit(system: LiveSystem, tmp_path: Path) -> None
     chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
     [chain] = [chain for chain in chains if chain["template"] == "huge"]
     assert chain["state"] == ChainState.CANCELED
-    why = "`sluice run` gave up: step shout cannot run, for no node fits: a job needs 9999 cores"
-    assert chain["reason"].startswith(why)
+    reason = "`sluice run` gave up: step shout cannot run, for no node fits: a job needs 9999 cores"
+    assert chain["reason"].startswith(reason)
     tasks = json.loads(sluice("task", "list", "--json", "--url", system.url).stdout)
     [ended] = [task["jobs"] for task in tasks if task["chain_uid"] == chain["uid"] and task["jobs"]]
     assert ended["reason"] == chain["reason"]
@@ -360,14 +360,14 @@ def test_run_checks_its_output_folder_before_it_starts(tmp_path: Path) -> None:
     home, out = tmp_path / "home", tmp_path / "out"
     out.mkdir()
     (out / "kept.txt").write_text("mine")
-    for folder, why in (
+    for folder, reason in (
         (out, "it has 'kept.txt' already"),
         (out / "kept.txt", "is a file; name a folder"),
     ):
         refused = sluice(
             "run", str(workflow), "-i", *texts, "--out", str(folder), "--home", str(home), code=1
         )
-        assert why in refused.stderr
+        assert reason in refused.stderr
     other = tmp_path / "other"
     with reserve_folder(other, empty=True):
         refused = sluice(
@@ -384,7 +384,7 @@ def test_interrupted_run_tells_how_to_continue(system: LiveSystem, tmp_path: Pat
         tmp_path / "gated.cwl", command=json.dumps(["python3", "-c", waiting])
     )
     texts, out = write_texts(tmp_path / "in", "a"), str(tmp_path / "out")
-    chain, output = interrupted(str(workflow), "-i", *texts, "--out", out, "--url", system.url)
+    chain, output = interrupt_run(str(workflow), "-i", *texts, "--out", out, "--url", system.url)
     assert f"sluice chain watch {chain} --url {system.url}" in output
     assert f"sluice chain get {chain} --out {out} --url {system.url}" in output
     assert (

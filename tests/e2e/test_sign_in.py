@@ -12,7 +12,7 @@ from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.tokens import FixedTokens
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
-from tests.e2e.test_web_page import NARROW_SCREEN, browser, opened, operator
+from tests.e2e.test_web_page import NARROW_SCREEN, browser, open_page, operator
 from tests.integration.operator.conftest import Operator
 
 pytestmark = [pytest.mark.xdist_group("e2e-web"), pytest.mark.asyncio(loop_scope="module")]
@@ -23,7 +23,7 @@ TOKEN, PASSWORD = "open-sesame", "correct horse battery"
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def guarded(operator: Operator) -> AsyncIterator[str]:
+async def guarded_address(operator: Operator) -> AsyncIterator[str]:
     """Yield the address of the service, which requires the token."""
     own = FixedTokens({TOKEN: Person("anna", Role.ADMIN)})
     account_authentication = operator.service.account_authentication
@@ -36,8 +36,10 @@ async def guarded(operator: Operator) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{server.port}"
 
 
-async def test_person_signs_in_with_a_token_and_signs_out(browser: Browser, guarded: str) -> None:
-    async with opened(browser, guarded) as page:
+async def test_person_signs_in_with_a_token_and_signs_out(
+    browser: Browser, guarded_address: str
+) -> None:
+    async with open_page(browser, guarded_address) as page:
         await page.goto("/chains?state=failed")
         await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
         await page.get_by_label("Token").fill("something else")
@@ -55,10 +57,12 @@ async def test_person_signs_in_with_a_token_and_signs_out(browser: Browser, guar
         assert width == NARROW_SCREEN["width"]
 
 
-async def test_token_in_an_address_is_removed_from_the_page(browser: Browser, guarded: str) -> None:
-    async with opened(browser, guarded) as page:
+async def test_token_in_an_address_is_removed_from_the_page(
+    browser: Browser, guarded_address: str
+) -> None:
+    async with open_page(browser, guarded_address) as page:
         await page.goto(f"/tasks?token={TOKEN}")
-        assert page.url == f"{guarded}/tasks"
+        assert page.url == f"{guarded_address}/tasks"
         await expect(page.get_by_text("anna")).to_be_visible()
         assert TOKEN not in await page.content()
         assert await page.evaluate("document.cookie") == "", (
@@ -66,17 +70,19 @@ async def test_token_in_an_address_is_removed_from_the_page(browser: Browser, gu
         )
 
 
-async def test_open_page_tells_when_its_session_has_ended(browser: Browser, guarded: str) -> None:
-    async with opened(browser, guarded) as page:
+async def test_open_page_tells_when_its_session_has_ended(
+    browser: Browser, guarded_address: str
+) -> None:
+    async with open_page(browser, guarded_address) as page:
         await page.goto(f"/?token={TOKEN}")
         await page.context.clear_cookies()
         await expect(page.get_by_text("Your session is over")).to_be_visible(timeout=15_000)
 
 
 async def test_administrator_creates_an_account_and_the_person_uses_it(
-    browser: Browser, guarded: str
+    browser: Browser, guarded_address: str
 ) -> None:
-    async with opened(browser, guarded) as page:
+    async with open_page(browser, guarded_address) as page:
         await page.goto(f"/?token={TOKEN}")
         await page.get_by_role("link", name="anna").click()
         await page.get_by_role("link", name="People").first.click()
@@ -100,7 +106,7 @@ async def test_administrator_creates_an_account_and_the_person_uses_it(
         await page.get_by_role("button", name="Create").click()
         token = await page.get_by_role("status").locator("code").inner_text()
         assert token.startswith("sluice_")
-        async with httpx.AsyncClient(base_url=guarded) as script:
+        async with httpx.AsyncClient(base_url=guarded_address) as script:
             answer = await script.get("/api/v1/me", headers={"authorization": f"Bearer {token}"})
             assert answer.json()["role"] == "viewer"
         await page.goto("/account")
@@ -108,7 +114,7 @@ async def test_administrator_creates_an_account_and_the_person_uses_it(
         await page.get_by_role("button", name="Revoke").click()
         await expect(page.get_by_role("status").first).to_have_text("nightly is revoked.")
         await expect(page.get_by_role("button", name="Revoke")).to_have_count(0)
-        async with httpx.AsyncClient(base_url=guarded) as script:
+        async with httpx.AsyncClient(base_url=guarded_address) as script:
             answer = await script.get("/api/v1/me", headers={"authorization": f"Bearer {token}"})
             assert answer.status_code == 401
 

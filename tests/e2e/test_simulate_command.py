@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.commands import interrupted, sluice, write_texts, write_workflow
+from tests.e2e.commands import interrupt_run, sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem
 from tests.waiting import wait_until
 
@@ -65,7 +65,7 @@ def test_unknown_unfinished_and_empty_chains_are_refused(
     )
     workflow.write_text(text)
     out = str(tmp_path / "out")
-    chain, _ = interrupted(str(workflow), "-i", *texts, "-o", out, "--wait", *at)
+    chain, _ = interrupt_run(str(workflow), "-i", *texts, "-o", out, "--wait", *at)
     assert (
         "only an ended chain can be simulated"
         in sluice("simulate", "--from-run", chain, *at, code=1).stderr

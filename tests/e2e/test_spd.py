@@ -15,7 +15,7 @@ from sluice.contracts.common.states import ChainState, DatasetState, StepState
 from sluice.contracts.data.datasets import FilePage
 from sluice.network.credentials import headers_for
 from tests.e2e.conftest import Scene
-from tests.e2e.spd_runs import FinishedChain, GeneratedRun, carry_runs, follow_runs, generate_run
+from tests.e2e.spd_runs import FinishedChain, GeneratedRun, follow_runs, generate_run, process_runs
 from tests.e2e.systems import System
 from tests.waiting import wait_until
 
@@ -56,23 +56,23 @@ def acknowledge_failures(system: System) -> None:
                 ).raise_for_status()
 
 
-def assert_storages_clean(system: System, carried: Sequence[FinishedChain]) -> None:
+def assert_storages_clean(system: System, finished_chains: Sequence[FinishedChain]) -> None:
     """Require that only outputs and logs remain, and that catalogue and storages are equal."""
     acknowledge_failures(system)
     untidy: list[str] = []
 
-    def clean() -> bool:
-        untidy[:] = find_untidy(system, carried)
+    def is_clean() -> bool:
+        untidy[:] = find_untidy(system, finished_chains)
         return not untidy
 
     wait_until(
-        clean,
+        is_clean,
         what=lambda: "\n".join(["everything is cleaned up:", *untidy]),
         seconds=CLEANUP_SECONDS,
     )
 
 
-def find_untidy(system: System, carried: Sequence[FinishedChain]) -> list[str]:
+def find_untidy(system: System, finished_chains: Sequence[FinishedChain]) -> list[str]:
     """Return what is not cleaned up, in words.
 
     Other tests may have used the system, too: the chains have to be clean, and the catalogue
@@ -83,14 +83,16 @@ def find_untidy(system: System, carried: Sequence[FinishedChain]) -> list[str]:
     )
     untidy = [
         f"input not released: {path}"
-        for one in carried
+        for one in finished_chains
         for path in inputs
         if path.parent.name == one.chain.dataset_name
     ]
-    untidy += [f"intermediate: {path}" for one in carried for path in files_of(one, intermediate)]
+    untidy += [
+        f"intermediate: {path}" for one in finished_chains for path in files_of(one, intermediate)
+    ]
     untidy += [
         "outputs of " + str(one.chain.uid)
-        for one in carried
+        for one in finished_chains
         if len(files_of(one, output)) != len(one.outputs)
     ]
     catalogued = find_catalogued(system)
@@ -109,15 +111,15 @@ def find_untidy(system: System, carried: Sequence[FinishedChain]) -> list[str]:
     return untidy + [f"on one side only: {path}" for path in sorted(on_disk ^ live)]
 
 
-def files_of(carried: FinishedChain, files: Sequence[Path]) -> list[Path]:
+def files_of(finished_chains: FinishedChain, files: Sequence[Path]) -> list[Path]:
     """Return the files of the chain's data sets, which are named after the chain."""
-    return [path for path in files if str(carried.chain.uid) in path.parent.name]
+    return [path for path in files if str(finished_chains.chain.uid) in path.parent.name]
 
 
-def assert_events(run: GeneratedRun, carried: FinishedChain) -> None:
-    assert carried.chain.state is ChainState.FINISHED, carried.chain.reason
-    assert len(carried.merged()) >= 1
-    assert read_events(carried.merged()) == expected_events(run.truth)
+def assert_events(run: GeneratedRun, finished_chains: FinishedChain) -> None:
+    assert finished_chains.chain.state is ChainState.FINISHED, finished_chains.chain.reason
+    assert len(finished_chains.merged()) >= 1
+    assert read_events(finished_chains.merged()) == expected_events(run.truth)
 
 
 def test_concurrent_runs_give_exactly_the_true_events(tmp_path: Path, scene: Scene) -> None:
@@ -126,7 +128,7 @@ def test_concurrent_runs_give_exactly_the_true_events(tmp_path: Path, scene: Sce
     """
     runs = [generate_run(tmp_path, 1, frames=4), generate_run(tmp_path, 2, frames=10, damage=5)]
     with scene() as system:
-        first, second = carry_runs(system.url, runs, out=tmp_path / "out")
+        first, second = process_runs(system.url, runs, out=tmp_path / "out")
         assert_events(runs[0], first)
         assert_events(runs[1], second)
         assert list(first.failures) == []
@@ -184,13 +186,13 @@ def test_pilots_killed_in_each_step_do_not_change_the_result(tmp_path: Path, sce
     run = generate_run(tmp_path, 3, frames=6)
     with scene() as system:
         with PilotKiller(system) as killer:
-            [carried] = carry_runs(system.url, [run], out=tmp_path / "out")
-        assert_events(run, carried)
+            [finished_chains] = process_runs(system.url, [run], out=tmp_path / "out")
+        assert_events(run, finished_chains)
         assert killer.killed == STEPS
-        assert [step.state for step in carried.chain.steps] == [StepState.FINISHED] * len(
-            carried.chain.steps
+        assert [step.state for step in finished_chains.chain.steps] == [StepState.FINISHED] * len(
+            finished_chains.chain.steps
         )
-        assert_storages_clean(system, [carried])
+        assert_storages_clean(system, [finished_chains])
 
 
 @pytest.mark.long("tests/e2e/test_up_and_down.py kills a whole system, too")
@@ -199,19 +201,19 @@ def test_killed_system_continues_after_its_restart(tmp_path: Path, scene: Scene)
     run = generate_run(tmp_path, 4, frames=6)
     with scene() as system:
 
-        def strike(chain: Chain, tasks: Sequence[ChainTask]) -> None:
+        def kill_system(chain: Chain, tasks: Sequence[ChainTask]) -> None:
             if any(
                 task.step == "filter_events" and task.jobs and task.jobs.finished for task in tasks
             ):
                 raise FaultTime
 
         with pytest.raises(FaultTime):
-            carry_runs(system.url, [run], out=tmp_path / "out", look=strike)
+            process_runs(system.url, [run], out=tmp_path / "out", watch=kill_system)
         system.kill()
-        revived = system.start_again()
-        [carried] = follow_runs(revived.url, [run], out=tmp_path / "out")
-        assert_events(run, carried)
-        assert_storages_clean(revived, [carried])
+        restarted_system = system.start_again()
+        [finished_chains] = follow_runs(restarted_system.url, [run], out=tmp_path / "out")
+        assert_events(run, finished_chains)
+        assert_storages_clean(restarted_system, [finished_chains])
 
 
 def test_lost_database_does_not_change_the_result(tmp_path: Path, scene: Scene) -> None:
@@ -224,7 +226,7 @@ def test_lost_database_does_not_change_the_result(tmp_path: Path, scene: Scene) 
         }
         faulty_steps: list[str] = []
 
-        def look(chain: Chain, tasks: Sequence[ChainTask]) -> None:
+        def inject_fault(chain: Chain, tasks: Sequence[ChainTask]) -> None:
             for task in tasks:
                 if (
                     task.step in faults
@@ -235,10 +237,12 @@ def test_lost_database_does_not_change_the_result(tmp_path: Path, scene: Scene) 
                     faulty_steps.append(task.step)
                     faults[task.step]()
 
-        [carried] = carry_runs(system.url, [run], out=tmp_path / "out", look=look)
+        [finished_chains] = process_runs(
+            system.url, [run], out=tmp_path / "out", watch=inject_fault
+        )
         assert faulty_steps == list(faults)
-        assert_events(run, carried)
-        assert_storages_clean(system, [carried])
+        assert_events(run, finished_chains)
+        assert_storages_clean(system, [finished_chains])
 
 
 class FaultTime(Exception):

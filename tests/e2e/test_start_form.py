@@ -13,7 +13,7 @@ from tests.e2e.test_web_page import (
     WIDE,
     base,
     browser,
-    opened,
+    open_page,
     operator,
 )
 from tests.integration.operator.conftest import Operator
@@ -43,7 +43,7 @@ async def test_form_of_all_types_passes_axe_and_fits_the_window(
 ) -> None:
     await operator.client.store_template(NewTemplate(name="types", cwl=OF_TYPES))
     faults: list[str] = []
-    async with opened(browser, base) as page:
+    async with open_page(browser, base) as page:
         for is_wrong in (False, True):
             await page.goto(FORM)
             if is_wrong:

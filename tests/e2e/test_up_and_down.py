@@ -22,7 +22,7 @@ from sluice.embedded.home import Home
 from tests.e2e.commands import SLUICE, sluice, write_texts, write_workflow
 from tests.e2e.systems import NO_CONTAINERS, LiveSystem, home_folder
 from tests.servers.rabbitmq import free_ports
-from tests.servers.test_ended_runs import running_below
+from tests.servers.test_ended_runs import list_processes_below
 from tests.waiting import Gate, wait_until
 
 pytestmark = pytest.mark.xdist_group("e2e-up-and-down")
@@ -32,7 +32,7 @@ WAIT = "[sh, -c, 'touch {folder}/begun; : < {gate}; cat \"$0\"']"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SystemHome:
     """A home folder and a job of its system, which waits at the gate."""
 
     home: Path
@@ -69,7 +69,7 @@ class Place:
         return dict(job)
 
     @contextmanager
-    def going_down(self) -> Iterator["subprocess.Popen[str]"]:
+    def start_stop(self) -> Iterator["subprocess.Popen[str]"]:
         """Run ``sluice down`` until it says that it waits for the job."""
         command = [SLUICE, "down", *self.option]
         with subprocess.Popen(
@@ -81,74 +81,74 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def system_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SystemHome]:
     """Yield a place without a sandbox, as the tool writes a file of the test."""
     monkeypatch.setenv("SLUICE_PILOT_SANDBOX", "off")
     with home_folder() as home:
-        place = Place(home, tmp_path, Gate(tmp_path / "go"))
+        place = SystemHome(home, tmp_path, Gate(tmp_path / "go"))
         yield place
         sluice("down", "--now", *place.option)
 
 
-def test_killed_system_leaves_no_processes(place: Place) -> None:
+def test_killed_system_leaves_no_processes(system_home: SystemHome) -> None:
     for again in (True, False):
-        place.up()
-        owner = Home(place.home).owner()
+        system_home.up()
+        owner = Home(system_home.home).owner()
         assert owner is not None
         os.kill(owner.pid, signal.SIGKILL)
         if again:
-            place.up()
-        sluice("down", *place.option)
-        assert running_below(place.home) == []
+            system_home.up()
+        sluice("down", *system_home.option)
+        assert list_processes_below(system_home.home) == []
 
 
 @pytest.mark.long("the test of Ctrl-C below is shorter")
-def test_stop_waits_for_running_jobs_or_returns_them(place: Place) -> None:
+def test_stop_waits_for_running_jobs_or_returns_them(system_home: SystemHome) -> None:
     """An option, Ctrl-C or a drain timeout ends the wait."""
-    place.up()
-    place.start_job()
-    place.wait_for_job()
-    assert "stopped" in sluice("down", "--now", *place.option).stdout
+    system_home.up()
+    system_home.start_job()
+    system_home.wait_for_job()
+    assert "stopped" in sluice("down", "--now", *system_home.option).stdout
 
-    place.up("--drain-timeout", "0.5")
-    place.wait_for_job()
-    assert "stopped" in sluice("down", *place.option).stdout
+    system_home.up("--drain-timeout", "0.5")
+    system_home.wait_for_job()
+    assert "stopped" in sluice("down", *system_home.option).stdout
 
-    place.up()
-    place.wait_for_job()
-    assert place.job()["attempt"] == 3, "the job was returned twice"
-    with place.going_down() as down:
+    system_home.up()
+    system_home.wait_for_job()
+    assert system_home.job()["attempt"] == 3, "the job was returned twice"
+    with system_home.start_stop() as down:
         down.send_signal(signal.SIGINT)
         assert down.wait(60) == 0
 
-    place.up()
-    place.wait_for_job()
-    with place.going_down() as down:
-        place.gate.open()
+    system_home.up()
+    system_home.wait_for_job()
+    with system_home.start_stop() as down:
+        system_home.gate.open()
         assert down.wait(60) == 0
         assert down.stdout is not None
         assert down.stdout.read() == "stopped\n"
-    place.up()
+    system_home.up()
     wait_until(
-        lambda: place.job()["state"] == JobState.FINISHED,
+        lambda: system_home.job()["state"] == JobState.FINISHED,
         what="the stored report of the job",
         seconds=60,
     )
-    assert place.job()["attempt"] == 4, "the stop waited for the job"
+    assert system_home.job()["attempt"] == 4, "the stop waited for the job"
 
 
-def test_ctrl_c_waits_for_running_jobs(place: Place) -> None:
+def test_ctrl_c_waits_for_running_jobs(system_home: SystemHome) -> None:
     """The signal goes to all processes of the terminal, as in a shell."""
-    command = [SLUICE, "up", "--port", "0", "--slots", "1", *place.option]
+    command = [SLUICE, "up", "--port", "0", "--slots", "1", *system_home.option]
     environment = os.environ | NO_CONTAINERS
-    log_file = place.folder / "said"
+    log_file = system_home.folder / "said"
     with log_file.open("w") as output:
         up = subprocess.Popen(
             command, env=environment, stdout=output, stderr=output, start_new_session=True
         )
-    wait_until(lambda: Home(place.home).running(), what="the system is up", seconds=60)
-    place.start_job()
-    place.wait_for_job()
+    wait_until(lambda: Home(system_home.home).running(), what="the system is up", seconds=60)
+    system_home.start_job()
+    system_home.wait_for_job()
     os.killpg(up.pid, signal.SIGINT)
     wait_until(
         lambda: "waiting for 1 job to end (Ctrl-C once more" in log_file.read_text(),
@@ -158,13 +158,15 @@ def test_ctrl_c_waits_for_running_jobs(place: Place) -> None:
     assert psutil.Process(up.pid).is_running()
     os.killpg(up.pid, signal.SIGINT)
     assert up.wait(60) == 0
-    assert running_below(place.home) == []
+    assert list_processes_below(system_home.home) == []
 
 
-def test_occupied_port_is_reported_in_one_sentence(place: Place, system: LiveSystem) -> None:
+def test_occupied_port_is_reported_in_one_sentence(
+    system_home: SystemHome, system: LiveSystem
+) -> None:
     port = system.url.rpartition(":")[2]
     for command in (["up", "--detach"], ["up"]):
-        stderr = sluice(*command, "--port", port, *place.option, code=1).stderr
+        stderr = sluice(*command, "--port", port, *system_home.option, code=1).stderr
         assert (
             stderr
             == f"error: port {port} of 127.0.0.1 is taken by a Sluice system with another home"
@@ -172,20 +174,20 @@ def test_occupied_port_is_reported_in_one_sentence(place: Place, system: LiveSys
         )
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        stderr = sluice("up", "--detach", "--port", str(port), *place.option, code=1).stderr
+        stderr = sluice("up", "--detach", "--port", str(port), *system_home.option, code=1).stderr
         assert stderr.startswith(f"error: port {port} of 127.0.0.1 is taken by another program: ")
         assert stderr.count("\n") == 1
 
 
 @pytest.mark.long("`make demo` does the same")
 def test_demonstration_that_keeps_its_system_tells_how_to_stop_it(
-    place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    system_home: SystemHome, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The system uses the requested port, and the printed command works without a PATH."""
     [port] = free_ports(1)
     monkeypatch.setenv("SLUICE_PORT", str(port))
     monkeypatch.setattr(demo, "RUNS", demo.RUNS[:1])
-    assert demo.main(["--home", str(place.home), "--frames", "2", "--keep"]) == 0
+    assert demo.main(["--home", str(system_home.home), "--frames", "2", "--keep"]) == 0
     output = capsys.readouterr().out
     assert f"look at http://127.0.0.1:{port}" in output
     [command] = re.findall("stop it with `(.*)`", output)
@@ -195,7 +197,7 @@ def test_demonstration_that_keeps_its_system_tells_how_to_stop_it(
     assert (done.returncode, done.stdout) == (0, "stopped\n")
 
 
-def why_it_waits(place: Place) -> str:
+def read_waiting_reason(place: SystemHome) -> str:
     """Return the reason that `sluice run` prints for its first step, and leave its chain."""
     workflow = write_workflow(place.folder / "run.cwl")
     texts = write_texts(place.folder / "run", "a")
@@ -223,24 +225,24 @@ def why_it_waits(place: Place) -> str:
     ids=["wrong setting", "no sandbox"],
 )
 def test_pilot_that_cannot_start_is_reported(
-    place: Place, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, reason: str
+    system_home: SystemHome, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, reason: str
 ) -> None:
     """``up``, ``status`` and a waiting ``run`` report the pilot as long as the problem lasts."""
     monkeypatch.setenv("SLUICE_PILOT_SANDBOX", "required")
     monkeypatch.setenv(variable, value)
-    result = sluice("up", "--detach", "--port", "0", *place.option, code=1)
+    result = sluice("up", "--detach", "--port", "0", *system_home.option, code=1)
     assert result.stdout.startswith("Sluice is ready at http://")
     assert f"warning: pilot embedded-1 is not running: {reason}" in result.stderr
     assert "pilot-embedded-1.log" in result.stderr
 
-    output = sluice("status", *place.option, code=1).stdout
+    output = sluice("status", *system_home.option, code=1).stdout
     assert f"  pilot embedded-1: not running: {reason}" in output
     assert {"  dms: ok", "  wms: ok"} < set(output.splitlines())
-    waits = why_it_waits(place)
+    waits = read_waiting_reason(system_home)
     assert "No pilot: no registered pilot is alive" in waits
     assert f"(pilot embedded-1 is not running: {reason}" in waits
 
-    sluice("down", *place.option)
+    sluice("down", *system_home.option)
     monkeypatch.undo()
-    assert sluice("up", "--detach", "--port", "0", *place.option).stderr == ""
-    assert "  pilot embedded-1: ok\n" in sluice("status", *place.option).stdout
+    assert sluice("up", "--detach", "--port", "0", *system_home.option).stderr == ""
+    assert "  pilot embedded-1: ok\n" in sluice("status", *system_home.option).stdout

@@ -95,30 +95,30 @@ async def scene(operator: Operator, spd_text: str, tmp_path: Path) -> Scene:
 
 
 @asynccontextmanager
-async def opened(browser: Browser, base: str) -> AsyncIterator[Page]:
+async def open_page(browser: Browser, base: str) -> AsyncIterator[Page]:
     """Yield a page; at the end, require that it logged no errors and used no other server."""
     context = await browser.new_context(
         base_url=base,
         viewport=WIDE,
     )
     page = await context.new_page()
-    complaints: list[str] = []
+    page_errors: list[str] = []
     foreign: list[str] = []
 
     def note_message(message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"} and not message.text.startswith(EXPECTED):
-            complaints.append(message.text)
+            page_errors.append(message.text)
 
     def note_request(request: Request) -> None:
         if not request.url.startswith(base):
             foreign.append(request.url)
 
     page.on("console", note_message)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("pageerror", lambda error: page_errors.append(str(error)))
     page.on("request", note_request)
     try:
         yield page
-        assert complaints == []
+        assert page_errors == []
         assert foreign == []
     finally:
         await context.close()
@@ -127,7 +127,7 @@ async def opened(browser: Browser, base: str) -> AsyncIterator[Page]:
 async def test_template_is_uploaded_after_a_mistake_and_its_steps_are_drawn(
     browser: Browser, base: str, spd_text: str
 ) -> None:
-    async with opened(browser, base) as page:
+    async with open_page(browser, base) as page:
         await page.goto("/")
         await page.get_by_role("link", name="Upload a template").click()
         bad = spd_text.replace("scatter: hits", "scatter: hitz", 1)
@@ -160,7 +160,7 @@ async def test_folder_is_uploaded_and_a_chain_is_started(
     (folder / "workflow.cwl").write_text(WORKFLOW)
     (folder / "tools" / "join.cwl").write_text(TOOL)
     await operator.client.register_dataset(NewDataset(name="run-1", on_demand=True))
-    async with opened(browser, base) as page:
+    async with open_page(browser, base) as page:
         await page.goto("/templates")
         await page.get_by_label("or a folder").set_input_files(folder)
         await page.get_by_role("button", name="Check and compare").click()
@@ -193,7 +193,7 @@ async def test_progress_is_updated_and_a_chain_is_canceled_after_confirmation(
         for one in operator.neighbours.tasks.values()
         if one.chain_uid == chain.uid and one.step == "build_events"
     )
-    async with opened(browser, base) as page:
+    async with open_page(browser, base) as page:
         await page.goto(f"/chains/{chain.uid}")
         step = page.locator("#steps li", has_text="build_events")
         await expect(step.get_by_role("img")).to_have_attribute(
@@ -221,7 +221,7 @@ async def test_names_of_ended_chains_are_shown_in_full_on_a_wide_screen(
 ) -> None:
     """On a narrow screen they leave space for the rest of the table."""
     scene.chain("photographs-of-2026-11-24-night-3", 5, [], ChainState.FINISHED)
-    async with opened(browser, base) as page:
+    async with open_page(browser, base) as page:
         await page.goto("/")
         name = page.get_by_role("region", name="Ended last").get_by_role("link").first
         assert await name.evaluate("name => name.scrollWidth <= name.clientWidth")
@@ -234,7 +234,7 @@ async def test_update_of_a_page_keeps_typed_text_and_keyboard_focus(
     browser: Browser, base: str, operator: Operator, scene: Scene
 ) -> None:
     task = next(one for one in operator.neighbours.tasks.values() if one.quarantined)
-    async with opened(browser, base) as page:
+    async with open_page(browser, base) as page:
         await page.goto(f"/tasks/{task.uid}")
         await page.get_by_label("Rank").fill("77")
         operator.neighbours.tasks[task.uid] = task.model_copy(
@@ -248,31 +248,31 @@ async def test_update_of_a_page_keeps_typed_text_and_keyboard_focus(
 
 
 async def test_markup_in_a_log_stays_text(browser: Browser, base: str, scene: Scene) -> None:
-    async with opened(browser, base) as page:
+    async with open_page(browser, base) as page:
         await page.goto("/jobs/1")
         await expect(page.get_by_text("<script>document.title = 'taken'</script>")).to_be_visible()
         assert await page.title() == "Job 1 · Sluice"
 
 
-async def lay_long_names(operator: Operator, scene: Scene, spd_text: str) -> list[str]:
+async def add_long_names(operator: Operator, scene: Scene, spd_text: str) -> list[str]:
     """Add chains, data sets and a template with names of maximal length, and return their pages."""
     name = "run-" + "0123456789" * 17
     counts = [Counts(finished=2, failed=1, running=1, total=4)]
     damaged, reason = [Counts(failed=4, total=4)], f"step decode: {name} is damaged"
-    lengthy = scene.chain(name, 3, counts, ChainState.IN_PROGRESS)
+    long_names = scene.chain(name, 3, counts, ChainState.IN_PROGRESS)
     failed = scene.chain(name + "x", 3, damaged, ChainState.FAILED, reason=reason)
     template = await operator.client.store_template(NewTemplate(name="t" * 200, cwl=spd_text))
-    through = Scene(operator.neighbours, template, scene.folder, scene.now)
-    long_template = through.chain(name, 2, counts, ChainState.IN_PROGRESS)
-    through.chain(name, 2, damaged, ChainState.FAILED, reason=reason)
+    finished_chain = Scene(operator.neighbours, template, scene.folder, scene.now)
+    long_template = finished_chain.chain(name, 2, counts, ChainState.IN_PROGRESS)
+    finished_chain.chain(name, 2, damaged, ChainState.FAILED, reason=reason)
     return [
         f"/chains/{long_template.uid}",
         f"/tasks/{long_template.steps[0].task_uid}",
         f"/templates/{template.name}",
-        f"/chains/{lengthy.uid}",
+        f"/chains/{long_names.uid}",
         f"/chains/{failed.uid}",
-        f"/tasks/{lengthy.steps[0].task_uid}",
-        f"/datasets/{lengthy.dataset_uid}",
+        f"/tasks/{long_names.steps[0].task_uid}",
+        f"/datasets/{long_names.dataset_uid}",
     ]
 
 
@@ -308,8 +308,8 @@ async def test_pages_fit_the_window(
     first, task = next(iter(neighbours.chains)), list(neighbours.tasks)[2]
     paths = [*PAGES, f"/chains/{first}", f"/tasks/{task}"]
     paths.append(f"/datasets/{next(iter(neighbours.datasets))}")
-    paths += await lay_long_names(operator, scene, spd_text)
-    async with opened(browser, base) as page:
+    paths += await add_long_names(operator, scene, spd_text)
+    async with open_page(browser, base) as page:
         for path in paths:
             await page.emulate_media(color_scheme="light")
             await page.set_viewport_size(WIDE)
@@ -330,7 +330,7 @@ async def test_wide_plan_scrolls_and_fades_at_the_cut_side(
     browser: Browser, base: str, scene: Scene, operator: Operator
 ) -> None:
     mask = "flow => getComputedStyle(flow).maskImage"
-    async with opened(browser, base) as page:
+    async with open_page(browser, base) as page:
         for path in ("/templates/spd", f"/chains/{next(iter(operator.neighbours.chains))}"):
             await page.set_viewport_size(NARROW_SCREEN)
             await page.goto(path)
@@ -352,7 +352,7 @@ async def test_wide_plan_scrolls_and_fades_at_the_cut_side(
 async def test_tables_of_the_first_page_are_side_by_side_only_if_both_fit(
     browser: Browser, base: str, scene: Scene
 ) -> None:
-    async with opened(browser, base) as page:
+    async with open_page(browser, base) as page:
         await page.goto("/")
         for width in range(720, WIDE["width"], 20):
             await page.set_viewport_size({"width": width, "height": 900})
@@ -362,7 +362,7 @@ async def test_tables_of_the_first_page_are_side_by_side_only_if_both_fit(
 async def test_every_control_is_reachable_by_keyboard_and_has_a_name(
     browser: Browser, base: str, scene: Scene
 ) -> None:
-    async with opened(browser, base) as page:
+    async with open_page(browser, base) as page:
         await page.goto("/tasks")
         await page.keyboard.press("Tab")
         await expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()

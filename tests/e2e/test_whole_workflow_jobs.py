@@ -15,7 +15,7 @@ from sluice.cli.connection import Connection, connected
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.contracts.chains.chains import Chain, RerunChain
 from sluice.contracts.templates.templates import NewTemplate, Template
-from tests.differential.answers import Answer, answer_of_chain
+from tests.differential.answers import Answer, wait_for_chain_outputs
 from tests.e2e.systems import LiveSystem
 from tests.waiting import eventually
 
@@ -69,7 +69,7 @@ def _workflow(folder: Path) -> dict[str, Any]:
     }
 
 
-async def _start(connection: Connection, folder: Path) -> tuple[Chain, Template]:
+async def _start_chain(connection: Connection, folder: Path) -> tuple[Chain, Template]:
     name = f"whole-{uuid4().hex[:8]}"
     text = folder / "text.txt"
     text.write_text("ab\n")
@@ -104,26 +104,26 @@ async def test_chain_of_one_job_gives_its_outputs_after_a_fault_and_again(
     """After a failure, the next attempt takes over the tool that had finished."""
     async with connected(system.url) as connection:
         os.mkfifo(tmp_path / "gate")
-        chain, template = await _start(connection, tmp_path)
+        chain, template = await _start_chain(connection, tmp_path)
         begun = tmp_path / "begun"
-        await eventually(_exists(begun), what="the second tool has begun", seconds=60)
+        await eventually(_file_exists(begun), what="the second tool has begun", seconds=60)
         begun.unlink()
         await fault(system, tmp_path)
-        await eventually(_exists(begun), what="the next attempt has begun", seconds=90)
+        await eventually(_file_exists(begun), what="the next attempt has begun", seconds=90)
         await asyncio.to_thread((tmp_path / "gate").write_text, "go")
-        first = await answer_of_chain(connection, chain, template)
-        assert _names(first) == {"same": "text.txt", "twice": "text.out"}
+        first = await wait_for_chain_outputs(connection, chain, template)
+        assert _get_names(first) == {"same": "text.txt", "twice": "text.out"}
         assert len((tmp_path / "count").read_text().splitlines()) == runs
         begun.unlink()
         rerun, _ = await connection.operator.rerun_chain(chain.uid, RerunChain())
-        await eventually(_exists(begun), what="the second tool has begun again", seconds=60)
+        await eventually(_file_exists(begun), what="the second tool has begun again", seconds=60)
         await asyncio.to_thread((tmp_path / "gate").write_text, "go")
-        assert await answer_of_chain(connection, rerun, template) == first
+        assert await wait_for_chain_outputs(connection, rerun, template) == first
 
 
-def _exists(path: Path) -> Callable[[], Awaitable[bool]]:
+def _file_exists(path: Path) -> Callable[[], Awaitable[bool]]:
     return lambda: asyncio.to_thread(path.exists)
 
 
-def _names(answer: Answer) -> dict[str, str]:
+def _get_names(answer: Answer) -> dict[str, str]:
     return {name: value.name for name, value in answer.items()}

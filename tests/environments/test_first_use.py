@@ -33,14 +33,16 @@ pytestmark = pytest.mark.timeout(3 * COMMAND_TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """``before`` are shell commands in the mount namespace, as root; ``during`` run as the user.
+class UserEnvironment:
+    """The environment of a user.
 
-    ``variables`` are set in the environment, and ``unshare`` has options for more namespaces.
+    ``setup_commands`` are shell commands of root in the mount namespace. ``user_commands`` run as
+    the user. ``variables`` are set in the environment, and ``unshare`` has options for more
+    namespaces.
     """
 
-    before: str = ""
-    during: str = ""
+    setup_commands: str = ""
+    user_commands: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
     user: int = field(default_factory=os.geteuid)
     unshare: Sequence[str] = ()
@@ -59,51 +61,57 @@ mount --rbind "$PLACE/dev" /dev
 test ! -e /dev/shm
 """
 ROWS = {
-    "root": Surroundings(),
-    "ordinary user": Surroundings(user=USER),
-    "ordinary user without bubblewrap": Surroundings(
-        before='mount --bind /dev/null "$(command -v bwrap)"', user=USER
+    "root": UserEnvironment(),
+    "ordinary user": UserEnvironment(user=USER),
+    "ordinary user without bubblewrap": UserEnvironment(
+        setup_commands='mount --bind /dev/null "$(command -v bwrap)"', user=USER
     ),
-    "without bubblewrap": Surroundings(before='mount --bind /dev/null "$(command -v bwrap)"'),
-    "umask 077": Surroundings(during="umask 077"),
-    "LANG=C": Surroundings(variables={"LANG": "C", "LC_ALL": "C"}),
-    "locale that is not installed": Surroundings(variables={"LC_ALL": "de_DE.UTF-8"}),
-    "locale with decimal commas": Surroundings(
-        before='mkdir "$PLACE/locale"; localedef -i de_DE -f UTF-8 "$PLACE/locale/de_DE.UTF-8"',
-        during=(
+    "without bubblewrap": UserEnvironment(
+        setup_commands='mount --bind /dev/null "$(command -v bwrap)"'
+    ),
+    "umask 077": UserEnvironment(user_commands="umask 077"),
+    "LANG=C": UserEnvironment(variables={"LANG": "C", "LC_ALL": "C"}),
+    "locale that is not installed": UserEnvironment(variables={"LC_ALL": "de_DE.UTF-8"}),
+    "locale with decimal commas": UserEnvironment(
+        setup_commands='mkdir "$PLACE/locale"; '
+        'localedef -i de_DE -f UTF-8 "$PLACE/locale/de_DE.UTF-8"',
+        user_commands=(
             'export LOCPATH="$PLACE/locale" LC_ALL=de_DE.UTF-8; test "$(locale decimal_point)" = ,'
         ),
     ),
-    "another time zone": Surroundings(variables={"TZ": "Asia/Kathmandu"}),
-    "few open files": Surroundings(during="ulimit -n 256"),
-    "read-only /dev/shm": Surroundings(before="mount -t tmpfs -o ro none /dev/shm"),
-    "no /dev/shm": Surroundings(before=WITHOUT_SHARED_MEMORY),
-    "small /dev/shm": Surroundings(before="mount -t tmpfs -o size=1m none /dev/shm"),
-    "current folder on PATH": Surroundings(during='PATH=".:bin::$PATH"'),
-    "tokens of another system": Surroundings(
+    "another time zone": UserEnvironment(variables={"TZ": "Asia/Kathmandu"}),
+    "few open files": UserEnvironment(user_commands="ulimit -n 256"),
+    "read-only /dev/shm": UserEnvironment(setup_commands="mount -t tmpfs -o ro none /dev/shm"),
+    "no /dev/shm": UserEnvironment(setup_commands=WITHOUT_SHARED_MEMORY),
+    "small /dev/shm": UserEnvironment(setup_commands="mount -t tmpfs -o size=1m none /dev/shm"),
+    "current folder on PATH": UserEnvironment(user_commands='PATH=".:bin::$PATH"'),
+    "tokens of another system": UserEnvironment(
         variables={"SLUICE_TOKEN": "of-another-system", "SLUICE_DMS_URL": "http://127.0.0.1:9"}
     ),
-    "variables of libpq": Surroundings(
+    "variables of libpq": UserEnvironment(
         variables={"PGHOST": "192.0.2.1", "PGSSLMODE": "require", "PGUSER": "nobody"}
     ),
-    "IPv6 only": Surroundings(
-        before='python3 "$CLONE/tests/environments/ipv6_only.py"', unshare=("--net",)
+    "IPv6 only": UserEnvironment(
+        setup_commands='python3 "$CLONE/tests/environments/ipv6_only.py"', unshare=("--net",)
     ),
-    "500 MB of disk": Surroundings(before='mount -t tmpfs -o size=500m none "$PLACE"'),
-    "read-only clone": Surroundings(
-        before='mount --bind "$CLONE" "$CLONE"; mount -o remount,ro,bind "$CLONE"'
+    "500 MB of disk": UserEnvironment(setup_commands='mount -t tmpfs -o size=500m none "$PLACE"'),
+    "read-only clone": UserEnvironment(
+        setup_commands='mount --bind "$CLONE" "$CLONE"; mount -o remount,ro,bind "$CLONE"'
     ),
-    "home below /opt": Surroundings(
-        before="mount -t tmpfs none /opt; mkdir /opt/place", during="export PLACE=/opt/place"
+    "home below /opt": UserEnvironment(
+        setup_commands="mount -t tmpfs none /opt; mkdir /opt/place",
+        user_commands="export PLACE=/opt/place",
     ),
-    "clone and home in the home folder": Surroundings(during='export HOME="$(dirname "$CLONE")"'),
-    "clone by a symbolic link": Surroundings(
-        during='ln -s "$CLONE" "$PLACE/link"; export CLONE="$PLACE/link"'
+    "clone and home in the home folder": UserEnvironment(
+        user_commands='export HOME="$(dirname "$CLONE")"'
+    ),
+    "clone by a symbolic link": UserEnvironment(
+        user_commands='ln -s "$CLONE" "$PLACE/link"; export CLONE="$PLACE/link"'
     ),
 }
 #: The row of `make test`, which combines settings that do not hide each other's faults.
-COMBINED_ENVIRONMENT = Surroundings(
-    during='umask 077; ulimit -n 256; PATH=".:bin::$PATH"',
+COMBINED_ENVIRONMENT = UserEnvironment(
+    user_commands='umask 077; ulimit -n 256; PATH=".:bin::$PATH"',
     variables={
         "LC_ALL": "de_DE.UTF-8",
         "TZ": "Asia/Kathmandu",
@@ -157,7 +165,7 @@ def run(command: list[str], *, cwd: Path, environment: Mapping[str, str] | None 
 
 
 @pytest.fixture(scope="module")
-def everybodys() -> Iterator[Path]:
+def open_folder() -> Iterator[Path]:
     """Yield a folder outside /tmp that the users of all rows may enter.
 
     An ordinary user runs only the own rows, and may not write to /srv.
@@ -169,19 +177,19 @@ def everybodys() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def clone(everybodys: Path) -> Path:
-    return copy_clone(everybodys / "clone")
+def clone(open_folder: Path) -> Path:
+    return copy_clone(open_folder / "clone")
 
 
 @pytest.fixture
-def place(everybodys: Path) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(dir=everybodys) as folder:
+def place(open_folder: Path) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(dir=open_folder) as folder:
         yield Path(folder)
 
 
-def use_first(clone: Path, place: Path, surroundings: Surroundings) -> None:
+def run_first_use(clone: Path, place: Path, user_environment: UserEnvironment) -> None:
     """Run the first use of the README; show its output if it fails."""
-    user = surroundings.user
+    user = user_environment.user
     if user != os.geteuid():
         os.chown(place, user, user)
     environment = {
@@ -191,15 +199,15 @@ def use_first(clone: Path, place: Path, surroundings: Surroundings) -> None:
         "PLACE": str(place),
         "SCRIPT": (HERE / "first_use.sh").read_text(encoding="utf-8"),
         "STEPS": str(clone / "tests" / "environments" / "steps.cwl"),
-        **surroundings.variables,
+        **user_environment.variables,
     }
     changes_user = user != os.geteuid()
     as_user = f"setpriv --reuid={user} --regid={user} --clear-groups " if changes_user else ""
-    script = (
-        f"set -e\n{surroundings.before}\nexec {as_user}bash -c '{surroundings.during}\n'\"$SCRIPT\""
-    )
-    own_mounts = surroundings.before or surroundings.unshare
-    namespaces = ["unshare", "--mount", *surroundings.unshare] if own_mounts else []
+    commands = user_environment.user_commands
+    setup = f"set -e\n{user_environment.setup_commands}"
+    script = f"{setup}\nexec {as_user}bash -c '{commands}\n'\"$SCRIPT\""
+    own_mounts = user_environment.setup_commands or user_environment.unshare
+    namespaces = ["unshare", "--mount", *user_environment.unshare] if own_mounts else []
     output = run(
         [*namespaces, "bash", "-c", script],
         cwd=clone,
@@ -213,17 +221,17 @@ def use_first(clone: Path, place: Path, surroundings: Surroundings) -> None:
 
 @pytest.mark.long("a row of `make test` combines most of them; the others are about the machine")
 @pytest.mark.needs(ROOT_RIGHTS)
-@pytest.mark.parametrize("surroundings", ROWS.values(), ids=list(ROWS))
+@pytest.mark.parametrize("user_environment", ROWS.values(), ids=list(ROWS))
 def test_first_use_works_in_every_environment(
-    surroundings: Surroundings, clone: Path, place: Path
+    user_environment: UserEnvironment, clone: Path, place: Path
 ) -> None:
-    use_first(clone, place, surroundings)
+    run_first_use(clone, place, user_environment)
 
 
 @pytest.mark.long("a row of `make test` has an unusable proxy")
 def test_first_use_sends_nothing_to_a_proxy(clone: Path, place: Path) -> None:
     with recording_proxy() as proxy:
-        use_first(clone, place, Surroundings(variables=proxy.variables))
+        run_first_use(clone, place, UserEnvironment(variables=proxy.variables))
     assert proxy.heads == []
 
 
@@ -237,8 +245,8 @@ def test_first_use_works_with_a_clone_in_another_folder(parent: str) -> None:
         os.chmod(folder, 0o755)  # noqa: S103 - as what was unpacked there usually is
         (Path(folder) / "place").mkdir()
         clone = copy_clone(Path(folder) / "my clone")
-        ascii_locale = Surroundings(variables={"LANG": "C", "LC_ALL": "C"})
-        use_first(clone, Path(folder) / "place", ascii_locale)
+        ascii_locale = UserEnvironment(variables={"LANG": "C", "LC_ALL": "C"})
+        run_first_use(clone, Path(folder) / "place", ascii_locale)
 
 
 @pytest.mark.long("installs a whole environment")
@@ -246,7 +254,7 @@ def test_first_use_works_with_a_python_of_pyenv(place: Path) -> None:
     pythons = sorted(Path("~/.pyenv/versions").expanduser().glob("3.1[1-9]*/bin/python3"))
     assert pythons, "pyenv has no Python: pyenv install 3.11"
     clone = copy_clone(place / "clone", f"PYTHON={pythons[-1]}")
-    use_first(clone, place, Surroundings())
+    run_first_use(clone, place, UserEnvironment())
 
 
 @pytest.mark.long("installs a whole environment")
@@ -274,7 +282,7 @@ def test_first_use_works_with_a_python_installed_by_uv(place: Path) -> None:
     clone = copy_clone(place / "clone", f"PYTHON={python}")
     prefix_output = run([".venv/bin/python", "-c", "import sys; print(sys.base_prefix)"], cwd=clone)
     assert prefix_output == f"{prefix}\n"
-    use_first(clone, place, Surroundings(variables={"HOME": str(home)}))
+    run_first_use(clone, place, UserEnvironment(variables={"HOME": str(home)}))
 
 
 @pytest.mark.long("a cheaper test adds up the disk requests of its jobs")
@@ -296,19 +304,21 @@ def test_first_use_works_after_a_killed_installation(place: Path) -> None:
         wait_until(lambda: len(list(packages.glob("python3*/site-packages/*"))) > 40, seconds=600)
         os.killpg(installing.pid, signal.SIGKILL)
     run(["make", "install"], cwd=clone)
-    use_first(clone, place, Surroundings())
+    run_first_use(clone, place, UserEnvironment())
 
 
 @pytest.mark.long("`make test` tests `sluice up` alone")
 def test_first_use_works_after_the_port_was_occupied(clone: Path, place: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         variables = {"SLUICE_PORT": str(other.getsockname()[1])}
-        during = (
+        user_commands = (
             'if "$CLONE/.venv/bin/sluice" up --detach --home "$PLACE/other" 2>"$PLACE/said"; '
             'then exit 9; fi; grep "is taken by another program: choose another" "$PLACE/said"'
         )
-        use_first(clone, place, Surroundings(during=during, variables=variables))
+        run_first_use(
+            clone, place, UserEnvironment(user_commands=user_commands, variables=variables)
+        )
 
 
 def test_first_use_works_with_combined_unusual_settings(tmp_path: Path) -> None:
-    use_first(ROOT, tmp_path, COMBINED_ENVIRONMENT)
+    run_first_use(ROOT, tmp_path, COMBINED_ENVIRONMENT)

@@ -56,9 +56,9 @@ def main() -> int:
     report = run_campaign(folder / "run", size, seed=arguments.seed)
     path = folder / f"seed-{arguments.seed}.json"
     report.write(path)
-    print("\n".join(report.lines()))
+    print("\n".join(report.format_lines()))
     print(f"report: {path}; logs: {folder / 'run' / 'stack' / 'logs'}")
-    return 0 if report.good else 1
+    return 0 if report.is_good else 1
 
 
 if __name__ == "__main__":

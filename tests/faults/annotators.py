@@ -22,8 +22,8 @@ from sluice.contracts.human_tasks.annotation import (
 )
 from sluice.contracts.human_tasks.supervision import NewLink
 from tests.faults.checker.expectation import ExpectedAnnotations
-from tests.faults.retries import TRANSIENT_STATUSES, Ask, SystemViolation, insist, until
-from tests.faults.work import LOOK, Arrival, asked_in
+from tests.faults.retries import TRANSIENT_STATUSES, Ask, SystemViolation, retry, wait_for
+from tests.faults.work import LOOK, Arrival, list_expected_annotations
 
 #: Shorter than the defaults, with which a run would wait for minutes.
 QUICK_ANSWERS = {
@@ -50,31 +50,33 @@ _RETRIED_STATUSES = TRANSIENT_STATUSES | {httpx.codes.TOO_MANY_REQUESTS}
 
 
 class Browser:
-    """The browser of an annotator; ``answered`` has the items with confirmed answers."""
+    """The browser of an annotator; ``answers`` has the items with confirmed answers."""
 
     def __init__(
         self, http: httpx.AsyncClient, page: str, questions: Mapping[str, ExpectedAnnotations]
     ) -> None:
-        """``page`` is the path with the link's key; ``questions`` is indexed by names of files."""
+        """Create a browser. ``page`` has the link's key; ``questions`` is indexed by file names."""
         self._http = http
         self._page = page
         self._questions = questions
-        self.answered = set[UUID]()
+        self.answers = set[UUID]()
         self._unconfirmed = dict[UUID, tuple[str, AnnotatorAnswer]]()
 
     async def enter(self) -> None:
         """Open the link; raise ``SystemViolation`` on failure."""
-        await self._insist(lambda: self._http.get(self._page), "a browser opens its link")
+        await self._retry_request(lambda: self._http.get(self._page), "a browser opens its link")
 
-    async def answer_all(self, leaving: asyncio.Event) -> None:
-        """Answer items until ``leaving`` is set and all answers are confirmed.
+    async def answer_all(self, has_to_leave: asyncio.Event) -> None:
+        """Answer items until ``has_to_leave`` is set and all answers are confirmed.
 
         Raises ``SystemViolation``.
         """
-        while not leaving.is_set() or self._unconfirmed:
-            page_items = await self._next(0 if leaving.is_set() else _ITEMS_PER_BROWSER)
+        while not has_to_leave.is_set() or self._unconfirmed:
+            page_items = await self._exchange_items(
+                0 if has_to_leave.is_set() else _ITEMS_PER_BROWSER
+            )
             for item in page_items.items:
-                if item.id in self.answered:
+                if item.id in self.answers:
                     raise SystemViolation(
                         f"{item.title} was shown again to the browser that answered it"
                     )
@@ -87,11 +89,11 @@ class Browser:
         """Take items and answer none of them; raise ``SystemViolation`` if there are none."""
 
         async def is_shown() -> bool:
-            return bool((await self._next(_ITEMS_PER_BROWSER)).items)
+            return bool((await self._exchange_items(_ITEMS_PER_BROWSER)).items)
 
-        await until(is_shown, _ITEM_TIMEOUT)
+        await wait_for(is_shown, _ITEM_TIMEOUT)
 
-    async def _next(self, count: int) -> NextItems:
+    async def _exchange_items(self, count: int) -> NextItems:
         request = AskNext(
             answers=[annotation for _, annotation in self._unconfirmed.values()],
             requested_items=count,
@@ -99,33 +101,33 @@ class Browser:
         content = request.model_dump_json()
         headers = {**_HEADERS, "Content-Type": "application/json"}
         path = f"{self._page.partition('?')[0]}/next"
-        answer = await self._insist(
+        answer = await self._retry_request(
             lambda: self._http.post(path, content=content, headers=headers), "a browser answers"
         )
         page_items = NextItems.model_validate_json(answer.content)
         for result in page_items.results:
-            self._note(result.item, result.state)
+            self._record_result(result.item, result.state)
         return page_items
 
-    def _note(self, item: UUID, state: AnswerState) -> None:
+    def _record_result(self, item: UUID, state: AnswerState) -> None:
         name, _ = self._unconfirmed.pop(item)
         if state is AnswerState.UNKNOWN:
             raise SystemViolation(f"the service does not know that it has shown {name}")
         if state is not AnswerState.LATE:
-            self.answered.add(item)
-            self._questions[name].taken[name] += 1
+            self.answers.add(item)
+            self._questions[name].answer_counts[name] += 1
 
-    async def _insist(self, ask: Ask, what: str) -> httpx.Response:
+    async def _retry_request(self, send: Ask, what: str) -> httpx.Response:
         """Repeat a request until the service answers."""
         last: httpx.Response | None = None
 
         async def is_answered() -> bool:
             nonlocal last
             with suppress(httpx.TransportError):
-                last = await ask()
+                last = await send()
             return last is not None and last.status_code not in _RETRIED_STATUSES
 
-        if not await until(is_answered) or last is None:
+        if not await wait_for(is_answered) or last is None:
             raise SystemViolation(f"{what}: no answer")
         if not last.is_success:
             raise SystemViolation(f"{what}: {last.status_code} {last.text[:200]}")
@@ -133,32 +135,34 @@ class Browser:
 
 
 class AnnotatorGroup:
-    """Annotators on the pages below ``url``; ``problems`` lists violations by the system."""
+    """Annotators on the pages below ``url``; ``violations`` lists violations by the system."""
 
     def __init__(self, url: str, watcher: OperatorClient, arrivals: Sequence[Arrival]) -> None:
         self._url = url
         self._watcher = watcher
-        self._questions = asked_in(arrivals)
+        self._questions = list_expected_annotations(arrivals)
         self._leaving = asyncio.Event()
-        self.problems: list[str] = []
+        self.violations: list[str] = []
 
     async def answer(self, people: int) -> None:
         """Let annotators answer until ``leave`` is called; one more takes items and leaves."""
         try:
-            await until(self._has_items_or_ended, _ITEM_TIMEOUT)
+            await wait_for(self._has_items_or_ended, _ITEM_TIMEOUT)
             async with asyncio.TaskGroup() as group:
                 for number in range(people + 1):
                     group.create_task(self._open_page(leaves_at_once=number == 0))
         except* SystemViolation as errors:
-            self.problems += map(str, errors.exceptions)
+            self.violations += map(str, errors.exceptions)
 
     async def leave_when_answered(self) -> None:
         """Leave when every item has enough annotations, or raise ``SystemViolation``."""
 
-        async def answered() -> bool:
-            return all(one.taken[name] >= _AGREEMENT for name, one in self._questions.items())
+        async def has_enough_annotations() -> bool:
+            return all(
+                one.answer_counts[name] >= _AGREEMENT for name, one in self._questions.items()
+            )
 
-        if not await until(answered, _ITEM_TIMEOUT):
+        if not await wait_for(has_enough_annotations, _ITEM_TIMEOUT):
             raise SystemViolation("not all items got enough annotations")
         self.leave()
 
@@ -167,7 +171,7 @@ class AnnotatorGroup:
 
     async def _open_page(self, *, leaves_at_once: bool) -> None:
         place = HumanStepKey(EVERYONE, LOOK.template, LOOK.steps[0].name)
-        link = await insist(lambda: self._watcher.make_ask_link(place, NewLink(days=_DAYS)))
+        link = await retry(lambda: self._watcher.make_ask_link(place, NewLink(days=_DAYS)))
         page = httpx.URL(str(link.url)).raw_path.decode()
         async with httpx.AsyncClient(
             base_url=self._url,
@@ -187,7 +191,7 @@ class AnnotatorGroup:
 
     async def _has_items_or_ended(self) -> bool:
         """Return whether there are items, or the work is over."""
-        steps = (await insist(self._watcher.list_human_steps)).steps
+        steps = (await retry(self._watcher.list_human_steps)).steps
         return self._leaving.is_set() or any(step.items for step in steps)
 
 

@@ -11,52 +11,60 @@ VHOST = "sluice"
 _MAX_COPIES = 100
 
 
-class Tap:
+class MessageCopies:
     """An additional queue for each destination."""
 
     def __init__(self, management_url: str, destinations: list[str]) -> None:
         self._http = httpx.AsyncClient(base_url=management_url, timeout=10)
         self._destinations = destinations
 
-    async def open(self) -> None:
+    async def start_copying(self) -> None:
         arguments = {"x-max-length": _MAX_COPIES, "x-overflow": "drop-head"}
         for destination in self._destinations:
-            await self._call(
+            await self._send_request(
                 "PUT",
-                f"/api/queues/{VHOST}/{_queue(destination)}",
+                f"/api/queues/{VHOST}/{_get_queue_name(destination)}",
                 {"durable": True, "arguments": arguments},
             )
-            await self._call(
+            await self._send_request(
                 "POST",
-                f"/api/bindings/{VHOST}/e/{quote(destination)}/q/{_queue(destination)}",
+                f"/api/bindings/{VHOST}/e/{quote(destination)}/q/{_get_queue_name(destination)}",
                 {"routing_key": ""},
             )
 
-    async def repeat(self, destination: str, copies: int) -> int:
+    async def publish_again(self, destination: str, copies: int) -> int:
         """Publish copies of stored messages again, and return their number.
 
         Raises ``httpx.HTTPError``.
         """
         request = {"count": copies, "ackmode": "ack_requeue_false", "encoding": "base64"}
         messages: list[dict[str, Any]] = (
-            await self._call("POST", f"/api/queues/{VHOST}/{_queue(destination)}/get", request)
+            await self._send_request(
+                "POST", f"/api/queues/{VHOST}/{_get_queue_name(destination)}/get", request
+            )
         ).json()
         for message in messages:
-            again = {key: message[key] for key in ("properties", "payload", "payload_encoding")} | {
+            copy = {key: message[key] for key in ("properties", "payload", "payload_encoding")} | {
                 "routing_key": ""
             }
-            await self._call("POST", f"/api/exchanges/{VHOST}/{quote(destination)}/publish", again)
+            await self._send_request(
+                "POST", f"/api/exchanges/{VHOST}/{quote(destination)}/publish", copy
+            )
         return len(messages)
 
-    async def close(self) -> None:
+    async def stop_copying(self) -> None:
         """Delete the additional queues; raise ``httpx.HTTPError`` on failure."""
         for destination in self._destinations:
-            await self._call("DELETE", f"/api/queues/{VHOST}/{_queue(destination)}", None)
+            await self._send_request(
+                "DELETE", f"/api/queues/{VHOST}/{_get_queue_name(destination)}", None
+            )
         await self._http.aclose()
 
-    async def _call(self, method: str, path: str, body: dict[str, Any] | None) -> httpx.Response:
+    async def _send_request(
+        self, method: str, path: str, body: dict[str, Any] | None
+    ) -> httpx.Response:
         return (await self._http.request(method, path, json=body)).raise_for_status()
 
 
-def _queue(destination: str) -> str:
+def _get_queue_name(destination: str) -> str:
     return f"faults.tap.{destination}"

@@ -17,23 +17,23 @@ from sluice.clients.operator import OperatorClient
 from stack.running_stack import RunningStack, run_stack
 from tests.e2e.systems import LEASE, NO_CONTAINERS, QUICK_LEASES
 from tests.faults.annotators import QUICK_ANSWERS, AnnotatorGroup, annotator_group
-from tests.faults.broker import Tap
+from tests.faults.broker import MessageCopies
 from tests.faults.checker.checks import Finding
 from tests.faults.checker.load import count_messages
-from tests.faults.checker.settle import settle
+from tests.faults.checker.settle import wait_for_final_state
 from tests.faults.checker.snapshot import Snapshot
 from tests.faults.clocks import Clocks
-from tests.faults.feeding import Feeder, feeder
-from tests.faults.injector import Injector, People
-from tests.faults.openid_provider import OpenIdProvider, browser_users, running_provider
+from tests.faults.feeding import DataFeeder, open_feeder
+from tests.faults.injector import Injector, PeopleTargets
+from tests.faults.openid_provider import OpenIdProvider, open_browser_users, start_provider
 from tests.faults.progress import Progress
-from tests.faults.report import Report, count_duplicates, finished_by_sites, recoveries
+from tests.faults.report import Report, compute_recoveries, count_duplicates, count_jobs_of_sites
 from tests.faults.schedule import DESTINATIONS, REPLICAS, SERVICES, SITES, Fault, make_schedule
-from tests.faults.script import ScriptToken, script
+from tests.faults.script import ScriptToken, open_script
 from tests.faults.sites import SitePlace, Sites, token_file
 from tests.faults.stack import StackControl, write_compose
 from tests.faults.storage import SmallDisk
-from tests.faults.work import MARKER, Arrival, Plan, jobs_in, make_work
+from tests.faults.work import MARKER, Arrival, Plan, count_jobs, make_work
 
 #: Shorter than the defaults, with which a run would wait for minutes. A job may lose many pilots
 #: here without being quarantined.
@@ -74,17 +74,17 @@ def run_campaign(folder: Path, size: Size, *, seed: int) -> Report:
     work = make_work(folder / "work", size.plan, seed=seed)
     clocks = Clocks(folder / "clocks", SERVICES)
     with (
-        small_disk(folder / "stack" / "data", size) as disk,
-        running_provider() as provider,
-        stack_to_break(folder, clocks, size, provider=provider) as stack,
+        mount_small_disk(folder / "stack" / "data", size) as disk,
+        start_provider() as provider,
+        start_stack(folder, clocks, size, provider=provider) as stack,
     ):
-        scene = _Scene(clocks, disk, provider, folder / "sites")
-        campaign = _Campaign(StackControl(stack), work, scene=scene, size=size)
+        environment = _Environment(clocks, disk, provider, folder / "sites")
+        campaign = _Campaign(StackControl(stack), work, environment=environment, size=size)
         return asyncio.run(campaign.run(seed, schedule))
 
 
 @dataclass(frozen=True, slots=True)
-class _Scene:
+class _Environment:
     """``sites`` is the folder with the tokens of sites."""
 
     clocks: Clocks
@@ -99,26 +99,26 @@ class _Campaign:
         stack: StackControl,
         work: list[Arrival],
         *,
-        scene: _Scene,
+        environment: _Environment,
         size: Size,
     ) -> None:
         self._stack = stack
         self._work = work
-        self._scene = scene
+        self._scene = environment
         self._size = size
 
     async def run(self, seed: int, schedule: Sequence[Fault]) -> Report:
-        tap = Tap(self._stack.management_url, DESTINATIONS)
-        await tap.open()
+        message_copies = MessageCopies(self._stack.management_url, DESTINATIONS)
+        await message_copies.start_copying()
         async with (
-            self._all_people() as people,
-            self._feeder(people.script.script_token) as feed,
-            self._annotator_group() as annotators,
+            self._open_people() as people,
+            self._open_feeder(people.script.script_token) as feed,
+            self._open_annotator_group() as annotators,
         ):
             progress = Progress(self._stack.databases)
             injector = Injector(
                 self._stack,
-                tap=tap,
+                tap=message_copies,
                 clocks=self._scene.clocks,
                 disk=self._scene.disk,
                 people=people,
@@ -126,84 +126,86 @@ class _Campaign:
             )
             try:
                 async with asyncio.timeout(self._size.work_limit):
-                    await self._go_on(injector, schedule, (feed, annotators), progress)
+                    await self._run_until_complete(injector, schedule, (feed, annotators), progress)
             except TimeoutError:
                 pass  # The checker reports what is missing.
-            worked = progress.now()
-        await _insist(tap.close)
-        state, findings = await self._look()
-        findings += [Finding("people who answer", what) for what in annotators.problems]
+            work_seconds = progress.now()
+        await _retry(message_copies.stop_copying)
+        state, findings = await self._check_state()
+        findings += [Finding("people who answer", what) for what in annotators.violations]
         injected = sorted(injector.injected, key=lambda one: one.began)
         return Report(
             seed=seed,
             injected=injected,
-            recoveries=recoveries(injected, progress),
-            stall=progress.longest_stall(),
-            work_seconds=worked,
-            rest_seconds=progress.now() - worked,
-            jobs=jobs_in(self._work),
+            recoveries=compute_recoveries(injected, progress),
+            stall=progress.find_longest_pause(),
+            work_seconds=work_seconds,
+            rest_seconds=progress.now() - work_seconds,
+            jobs=count_jobs(self._work),
             feeder_repeats=feed.repeats,
             outcomes=dict(Counter(row["outcome"] for row in state.rows("wms", "attempts"))),
-            errors=dict(Counter(_errors(state))),
+            errors=dict(Counter(_list_error_classes(state))),
             duplicates=dict(count_duplicates(state.rows("wms", "attempts"))),
-            of_sites=dict(finished_by_sites(state)),
-            restarts=await self._stack.ask(do="restarts"),
+            jobs_of_sites=dict(count_jobs_of_sites(state)),
+            restarts=await self._stack.send_request(do="restarts"),
             findings=findings,
         )
 
-    async def _go_on(
+    async def _run_until_complete(
         self,
         injector: Injector,
         schedule: Sequence[Fault],
-        crowd: tuple[Feeder, AnnotatorGroup],
+        annotator_group: tuple[DataFeeder, AnnotatorGroup],
         progress: Progress,
     ) -> None:
         """Run until all faults and all work have ended."""
-        feed, annotators = crowd
+        feed, annotators = annotator_group
         async with asyncio.TaskGroup() as group:
-            watching = group.create_task(feed.watch())
+            watching = group.create_task(feed.poll_results())
             group.create_task(annotators.answer(self._size.people))
             async with asyncio.TaskGroup() as ending:
                 ending.create_task(injector.run(schedule))
-                ending.create_task(feed.bring_in_all(self._work))
+                ending.create_task(feed.register_all(self._work))
                 ending.create_task(progress.watch(len(self._work)))
-            async with self._feeder() as system:  # The role of the script does not permit this.
+            async with (
+                self._open_feeder() as system
+            ):  # The role of the script does not permit this.
                 await system.acknowledge_failures()
             watching.cancel()
             annotators.leave()
 
-    def _feeder(
+    def _open_feeder(
         self, script_token: ScriptToken | None = None
-    ) -> AbstractAsyncContextManager[Feeder]:
-        return feeder(
+    ) -> AbstractAsyncContextManager[DataFeeder]:
+        return open_feeder(
             self._stack.url("operator"), self._stack.url("dms"), script_token=script_token
         )
 
-    def _annotator_group(self) -> AbstractAsyncContextManager[AnnotatorGroup]:
+    def _open_annotator_group(self) -> AbstractAsyncContextManager[AnnotatorGroup]:
         return annotator_group(self._stack.url("ask"), self._stack.url("operator"), self._work)
 
     @asynccontextmanager
-    async def _all_people(self) -> AsyncIterator[People]:
+    async def _open_people(self) -> AsyncIterator[PeopleTargets]:
         """Yield the people when sites, script, browser users and templates are ready."""
         url, wms_url = self._stack.url("operator"), self._stack.url("wms")
         place = SitePlace(self._scene.sites, wms_url, self._stack.databases["wms"])
         async with client(url, seconds=10) as http:
             admin = OperatorClient(http)
             sites = Sites(admin, place)
-            await sites.open()
-            async with self._feeder() as feed:
+            await sites.create_all()
+            async with self._open_feeder() as feed:
                 await feed.store_templates()
             places = {"operator": url, "dms": self._stack.url("dms")}
             async with (
-                script(admin, places) as robot,
-                browser_users(url, self._scene.provider, robot.script_token) as people,
+                open_script(admin, places) as robot,
+                open_browser_users(url, self._scene.provider, robot.script_token) as people,
             ):
-                yield People(sites, robot, people)
+                yield PeopleTargets(sites, robot, people)
 
-    async def _look(self) -> tuple[Snapshot, list[Finding]]:
+    async def _check_state(self) -> tuple[Snapshot, list[Finding]]:
         expectation = [arrival.expected for arrival in self._work]
         url = self._stack.management_url
-        return await settle(
+        return await wait_for_final_state(
             self._stack.databases,
             lambda: count_messages(url),
             expectation,
@@ -212,7 +214,7 @@ class _Campaign:
         )
 
 
-def _errors(state: Snapshot) -> Iterator[str]:
+def _list_error_classes(state: Snapshot) -> Iterator[str]:
     """Yield the error classes of failed attempts."""
     for row in state.rows("wms", "attempts"):
         if row["error_class"] is not None:
@@ -220,7 +222,7 @@ def _errors(state: Snapshot) -> Iterator[str]:
 
 
 @contextmanager
-def small_disk(folder: Path, size: Size) -> Iterator[SmallDisk]:
+def mount_small_disk(folder: Path, size: Size) -> Iterator[SmallDisk]:
     disk = SmallDisk(folder, megabytes=size.disk_megabytes)
     try:
         yield disk
@@ -229,7 +231,7 @@ def small_disk(folder: Path, size: Size) -> Iterator[SmallDisk]:
 
 
 @contextmanager
-def stack_to_break(
+def start_stack(
     folder: Path, clocks: Clocks, size: Size, *, provider: OpenIdProvider
 ) -> Iterator[RunningStack]:
     """Start the stack in ``folder/stack`` with settable clocks, sites and the provider."""
@@ -255,10 +257,10 @@ def stack_to_break(
             with run_stack(folder / "stack", options, output=output) as stack:
                 yield stack
         finally:
-            clocks.sweep()
+            clocks.remove_leftover_files()
 
 
-async def _insist(call: Callable[[], Awaitable[None]], seconds: float = 60.0) -> None:
+async def _retry(call: Callable[[], Awaitable[None]], seconds: float = 60.0) -> None:
     """Repeat a call while the broker may be starting."""
     deadline = time.monotonic() + seconds
     while True:

@@ -36,7 +36,7 @@ class Clocks:
         self._library = find_library()
         folder.mkdir(parents=True, exist_ok=True)
         for service in services:
-            self.set(service, 0.0)
+            self.set_offset(service, 0.0)
 
     def environment(self, service: str) -> dict[str, str]:
         """Return the environment for the processes of the service."""
@@ -47,13 +47,13 @@ class Clocks:
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
         }
 
-    def sweep(self) -> None:
+    def remove_leftover_files(self) -> None:
         """Remove the files that the library left for ended processes."""
         for path in _SHARED.glob("*faketime_s*_*"):
             if not Path(f"/proc/{path.name.rpartition('_')[2]}").exists():
                 path.unlink(missing_ok=True)
 
-    def set(self, service: str, offset: float) -> None:
+    def set_offset(self, service: str, offset: float) -> None:
         """Set how many seconds the service's clock is ahead; it takes effect within a second."""
         part = self._folder / f".{service}"
         part.write_text(f"{offset:+.0f}s\n")

@@ -10,7 +10,7 @@ import pytest
 
 
 @contextmanager
-def open_folder() -> Iterator[Path]:
+def create_open_folder() -> Iterator[Path]:
     """Yield a folder, and remove it at the end."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-faults-"))
     folder.chmod(0o755)
@@ -22,5 +22,5 @@ def open_folder() -> Iterator[Path]:
 
 @pytest.fixture
 def short_folder() -> Iterator[Path]:
-    with open_folder() as folder:
+    with create_open_folder() as folder:
         yield folder

@@ -34,7 +34,7 @@ Corruption = Callable[[Snapshot], None]
 
 
 def output_dataset(state: Snapshot) -> Row:
-    return state.first("dms", "datasets", type="output")
+    return state.row("dms", "datasets", type="output")
 
 
 def merged_dataset(state: Snapshot) -> Row:
@@ -46,8 +46,8 @@ def merged_dataset(state: Snapshot) -> Row:
 
 def find_file(state: Snapshot, dataset: Row) -> Row:
     """Return the row of a file of a data set."""
-    member = state.first("dms", "dataset_files", dataset_uid=dataset["uid"])
-    return state.first("dms", "files", id=member["file_id"])
+    member = state.row("dms", "dataset_files", dataset_uid=dataset["uid"])
+    return state.row("dms", "files", id=member["file_id"])
 
 
 def intermediate_dataset(state: Snapshot) -> Row:
@@ -98,7 +98,7 @@ def delete_chain(state: Snapshot) -> None:
 
 
 def rename_input(state: Snapshot) -> None:
-    state.first("dms", "datasets", type="input")["name"] = "another"
+    state.row("dms", "datasets", type="input")["name"] = "another"
 
 
 def delete_task(state: Snapshot) -> None:
@@ -131,7 +131,7 @@ def mark_watch_unreported(state: Snapshot) -> None:
 
 
 def undelete_input(state: Snapshot) -> None:
-    state.first("dms", "datasets", type="input")["state"] = DatasetState.CLOSED
+    state.row("dms", "datasets", type="input")["state"] = DatasetState.CLOSED
 
 
 def delete_release(state: Snapshot) -> None:
@@ -206,13 +206,13 @@ def fail_good_job(state: Snapshot) -> None:
 
 def duplicate_output_file(state: Snapshot) -> None:
     members = state.rows("dms", "dataset_files")
-    own = state.first("dms", "dataset_files", dataset_uid=intermediate_dataset(state)["uid"])
+    own = state.row("dms", "dataset_files", dataset_uid=intermediate_dataset(state)["uid"])
     members.append(own | {"name": f"{own['name']}.again"})
 
 
 def delete_output_file(state: Snapshot) -> None:
     members = state.rows("dms", "dataset_files")
-    members.remove(state.first("dms", "dataset_files", dataset_uid=output_dataset(state)["uid"]))
+    members.remove(state.row("dms", "dataset_files", dataset_uid=output_dataset(state)["uid"]))
 
 
 def attribute_output_to_lost_attempt(state: Snapshot) -> None:
@@ -221,7 +221,7 @@ def attribute_output_to_lost_attempt(state: Snapshot) -> None:
 
 
 def renumber_output_file(state: Snapshot) -> None:
-    state.first("dms", "dataset_files", dataset_uid=intermediate_dataset(state)["uid"])["seq"] = 99
+    state.row("dms", "dataset_files", dataset_uid=intermediate_dataset(state)["uid"])["seq"] = 99
 
 
 def delete_log(state: Snapshot) -> None:
@@ -256,13 +256,13 @@ def corrupt_joined_checksum(state: Snapshot) -> None:
 
 
 def rename_merged_file(state: Snapshot) -> None:
-    state.first("dms", "dataset_files", dataset_uid=merged_dataset(state)["uid"])["name"] = (
+    state.row("dms", "dataset_files", dataset_uid=merged_dataset(state)["uid"])["name"] = (
         "00000000.1-another.root"
     )
 
 
 def corrupt_input_checksum(state: Snapshot) -> None:
-    find_file(state, state.first("dms", "datasets", type="input"))["checksum"] = bytes(32)
+    find_file(state, state.row("dms", "datasets", type="input"))["checksum"] = bytes(32)
 
 
 def reverse_merge_order(state: Snapshot) -> None:
@@ -295,7 +295,7 @@ def delete_before_read(state: Snapshot) -> None:
 
 
 def delete_input_before_upload(state: Snapshot) -> None:
-    row = state.first("dms", "datasets", type="input")
+    row = state.row("dms", "datasets", type="input")
     uploads = [one["uploaded_at"] for one in state.rows("dms", "datasets") if one["uploaded_at"]]
     row["deleted_at"] = min(uploads) - timedelta(seconds=1)
 
@@ -314,11 +314,11 @@ def delete_limited_attempts(state: Snapshot) -> None:
 
 
 def spend_quota_twice(state: Snapshot) -> None:
-    state.first("wms", "limits", name="entries")["spent"] += 1
+    state.row("wms", "limits", name="entries")["spent"] += 1
 
 
 def delete_limit(state: Snapshot) -> None:
-    state.rows("wms", "limits").remove(state.first("wms", "limits", name="register"))
+    state.rows("wms", "limits").remove(state.row("wms", "limits", name="register"))
 
 
 def leave_process(state: Snapshot) -> None:

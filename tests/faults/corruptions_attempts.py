@@ -25,7 +25,7 @@ def _add_concurrent_attempts(state: Snapshot, pilots: Sequence[str]) -> None:
     winner = next(
         row for row in attempts if row["outcome"] == AttemptOutcome.FINISHED and row["attempt"] == 1
     )
-    state.first("wms", "jobs", id=winner["job_id"])["attempt"] = len(pilots) + 1
+    state.row("wms", "jobs", id=winner["job_id"])["attempt"] = len(pilots) + 1
     attempts.append(winner | {"attempt": len(pilots) + 1})
     attempts += [
         winner | {"attempt": number, "outcome": AttemptOutcome.LOST, "pilot": pilot}

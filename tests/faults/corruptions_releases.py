@@ -24,7 +24,7 @@ def fail_job_of_released_file(state: Snapshot) -> None:
 
 def release_output_file(state: Snapshot) -> None:
     own = output_dataset(state)
-    member = state.first("dms", "dataset_files", dataset_uid=own["uid"])
+    member = state.row("dms", "dataset_files", dataset_uid=own["uid"])
     member["released_at"] = own["uploaded_at"]
 
 

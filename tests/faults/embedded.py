@@ -14,9 +14,9 @@ from tests.faults.annotators import QUICK_ANSWERS, annotator_group
 from tests.faults.checker.checks import Finding
 from tests.faults.checker.expectation import Expectation
 from tests.faults.checker.load import count_stored_messages
-from tests.faults.checker.settle import settle
+from tests.faults.checker.settle import wait_for_final_state
 from tests.faults.checker.snapshot import Snapshot
-from tests.faults.feeding import feeder
+from tests.faults.feeding import open_feeder
 from tests.faults.work import MARKER, Plan, make_work
 from tests.waiting import eventually
 
@@ -40,7 +40,7 @@ class EndState:
 
 
 @contextmanager
-def completed_work(folder: Path) -> Iterator[EndState]:
+def run_small_campaign(folder: Path) -> Iterator[EndState]:
     """Process data sets of 20 and 5 files and two detector runs, and kill a pilot meanwhile.
 
     The second run has a damaged frame.
@@ -51,24 +51,26 @@ def completed_work(folder: Path) -> Iterator[EndState]:
     expectation = [arrival.expected for arrival in work]
     with live_system("--pilots", "2", "--slots", "2", environment=_ENVIRONMENT) as system:
 
-        async def carry() -> tuple[Snapshot, list[Finding]]:
+        async def run_campaign() -> tuple[Snapshot, list[Finding]]:
             async with (
-                feeder(system.url, f"{system.url}/services/dms") as feed,
+                open_feeder(system.url, f"{system.url}/services/dms") as feed,
                 annotator_group(system.url, system.url, work) as people,
                 asyncio.TaskGroup() as group,
             ):
                 await feed.store_templates()
-                await feed.bring_in_all(work)
+                await feed.register_all(work)
                 group.create_task(people.answer(_PEOPLE))
                 await people.leave_when_answered()
-                ended = partial(feed.all_chains_ended, len(work))
+                ended = partial(feed.have_all_chains_ended, len(work))
                 await eventually(ended, what="the end of all chains", seconds=240)
                 await feed.acknowledge_failures()
-            assert people.problems == []
+            assert people.violations == []
             system.kill_a_pilot(0)
-            queues = _database(system, "transport")
-            databases = {service: _database(system, name) for service, name in _DATABASES.items()}
-            return await settle(
+            queues = _get_database_url(system, "transport")
+            databases = {
+                service: _get_database_url(system, name) for service, name in _DATABASES.items()
+            }
+            return await wait_for_final_state(
                 databases,
                 lambda: count_stored_messages(queues),
                 expectation,
@@ -76,10 +78,10 @@ def completed_work(folder: Path) -> Iterator[EndState]:
                 seconds=240,
             )
 
-        state, findings = asyncio.run(carry())
+        state, findings = asyncio.run(run_campaign())
         yield EndState(state, expectation, findings, system.home / "storages")
 
 
-def _database(system: LiveSystem, name: str) -> str:
+def _get_database_url(system: LiveSystem, name: str) -> str:
     socket = (system.home / "database" / "postmaster.pid").read_text().splitlines()[4]
     return f"postgresql://postgres:@/{name}?host={quote(socket)}"

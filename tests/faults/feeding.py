@@ -21,7 +21,7 @@ from sluice.contracts.jobs.limits import LimitPeriod, SetLimit
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.storage import StorageFull, StorageUnavailable
 from tests.faults.script import ScriptToken
-from tests.faults.work import PERIOD, PIPELINES, WORKFLOWS, Arrival, workflow_text
+from tests.faults.work import PERIOD, PIPELINES, WORKFLOWS, Arrival, read_workflow
 
 Result = TypeVar("Result")
 
@@ -33,19 +33,23 @@ _TIMEOUT = 600.0
 _POLL_SECONDS = 0.5
 
 
-class Feeder:
+class DataFeeder:
     """Registers the work; ``calls`` counts successes and ``repeats`` repetitions.
 
     Calls are repeated after missing answers, full storages and revoked tokens.
     """
 
     def __init__(
-        self, operator: OperatorClient, dms: DmsClient, *, passing: tuple[type[Exception], ...]
+        self,
+        operator: OperatorClient,
+        dms: DmsClient,
+        *,
+        transient_errors: tuple[type[Exception], ...],
     ) -> None:
-        """``passing`` are the exceptions after which a call is repeated."""
+        """Create a feeder that repeats a call after one of the ``transient_errors``."""
         self._operator = operator
         self._dms = dms
-        self._passing = passing
+        self._passing = transient_errors
         self.calls = 0
         self.repeats = 0
 
@@ -53,50 +57,50 @@ class Feeder:
         for limit in (limit for pipeline in PIPELINES for limit in pipeline.limits):
             period = None if limit.period is None else LimitPeriod(limit.period)
             new = SetLimit(name=limit.name, amount=limit.amount, period=period)
-            await self._insist(partial(self._operator.set_limit, new))
+            await self._retry(partial(self._operator.set_limit, new))
         for name in WORKFLOWS:
-            template = NewTemplate(name=name, cwl=workflow_text(name))
-            await self._insist(partial(self._operator.store_template, template))
-        await self._insist(lambda: self._dms.register_period(NewPeriod(name=PERIOD)))
+            template = NewTemplate(name=name, cwl=read_workflow(name))
+            await self._retry(partial(self._operator.store_template, template))
+        await self._retry(lambda: self._dms.register_period(NewPeriod(name=PERIOD)))
 
-    async def bring_in_all(self, arrivals: Sequence[Arrival]) -> None:
+    async def register_all(self, arrivals: Sequence[Arrival]) -> None:
         """Bring in each data set at its time, concurrently if one takes long."""
         began = time.monotonic()
 
-        async def one(arrival: Arrival) -> None:
+        async def register_one(arrival: Arrival) -> None:
             await asyncio.sleep(max(0.0, began + arrival.at - time.monotonic()))
-            await self.bring_in(arrival)
+            await self.register_arrival(arrival)
 
         async with asyncio.TaskGroup() as group:
             for arrival in arrivals:
-                group.create_task(one(arrival))
+                group.create_task(register_one(arrival))
 
-    async def watch(self) -> None:
+    async def poll_results(self) -> None:
         """Query results forever, like a person who waits for them."""
         while True:
-            await self._insist(self._operator.list_chains)
-            await self._insist(self._dms.list_storages)
+            await self._retry(self._operator.list_chains)
+            await self._retry(self._dms.list_storages)
             await asyncio.sleep(_POLL_SECONDS)
 
     async def acknowledge_failures(self) -> None:
         """Acknowledge failed jobs of finished chains, so that their inputs are deleted."""
-        notices = await self._insist(lambda: self._operator.list_notices(limit=1000))
+        notices = await self._retry(lambda: self._operator.list_notices(limit=1000))
         for notice in notices.notices:
             subject = None if notice.id is None else notice.subject_of(notice.id)
             if subject is not None and subject[0] is Subject.FAILURES:
                 acknowledge = partial(self._operator.acknowledge_chain, subject[1], _OPERATOR)
-                await self._insist(acknowledge)
+                await self._retry(acknowledge)
 
-    async def all_chains_ended(self, number: int) -> bool:
+    async def have_all_chains_ended(self, number: int) -> bool:
         """Return whether there are so many chains, and all have ended."""
-        chains = (await self._insist(self._operator.list_chains)).chains
+        chains = (await self._retry(self._operator.list_chains)).chains
         return len(chains) == number and all(chain.state.final for chain in chains)
 
-    async def bring_in(self, arrival: Arrival) -> None:
+    async def register_arrival(self, arrival: Arrival) -> None:
         if arrival.run is not None:
             run = NewRun(number=arrival.run, period=PERIOD)
-            await self._insist(lambda: self._dms.register_run(run))
-        [place] = await self._insist(lambda: self._dms.list_storages(StorageType.INPUT))
+            await self._retry(lambda: self._dms.register_run(run))
+        [place] = await self._retry(lambda: self._dms.list_storages(StorageType.INPUT))
         name, period = arrival.expected.dataset, None if arrival.run is None else PERIOD
         new = NewDataset(
             name=name,
@@ -106,20 +110,20 @@ class Feeder:
             url=f"{place.url}/{name}",
             copied=True,
         )
-        dataset = await self._insist(lambda: self._dms.register_dataset(new))
+        dataset = await self._retry(lambda: self._dms.register_dataset(new))
         files = [
-            await self._put(path, f"{place.url}/{name}", seq)
+            await self._write_file(path, f"{place.url}/{name}", seq)
             for seq, path in enumerate(arrival.files)
         ]
-        await self._insist(lambda: self._dms.register_files(dataset.uid, files))
-        await self._insist(lambda: self._dms.close_dataset(dataset.uid, files=len(files)))
+        await self._retry(lambda: self._dms.register_files(dataset.uid, files))
+        await self._retry(lambda: self._dms.close_dataset(dataset.uid, files=len(files)))
 
-    async def _put(self, path: Path, folder: str, seq: int) -> NewFile:
+    async def _write_file(self, path: Path, folder: str, seq: int) -> NewFile:
         url = f"{folder}/{path.name}"
-        stored = await self._insist(lambda: asyncio.to_thread(storage.put, path, url))
+        stored = await self._retry(lambda: asyncio.to_thread(storage.put, path, url))
         return NewFile(seq=seq, name=path.name, size=stored.size, checksum=stored.checksum, url=url)
 
-    async def _insist(self, call: Callable[[], Awaitable[Result]]) -> Result:
+    async def _retry(self, call: Callable[[], Awaitable[Result]]) -> Result:
         deadline = time.monotonic() + _TIMEOUT
         while True:
             try:
@@ -135,17 +139,23 @@ class Feeder:
 
 
 @asynccontextmanager
-async def feeder(
+async def open_feeder(
     operator_url: str, dms_url: str, *, script_token: ScriptToken | None = None
-) -> AsyncIterator[Feeder]:
+) -> AsyncIterator[DataFeeder]:
     """Yield a feeder with ``script_token``, which may change, or with the token of the system."""
     token = None if script_token is None else ""
     async with (
         client(operator_url, seconds=30, token=token) as operator,
         client(dms_url, seconds=60, token=token) as dms,
     ):
-        passing: tuple[type[Exception], ...] = (NotAvailable, StorageFull, StorageUnavailable)
+        transient_errors: tuple[type[Exception], ...] = (
+            NotAvailable,
+            StorageFull,
+            StorageUnavailable,
+        )
         if script_token is not None:
-            passing = (*passing, Unauthenticated)
+            transient_errors = (*transient_errors, Unauthenticated)
             operator.auth = dms.auth = script_token
-        yield Feeder(OperatorClient(operator), DmsClient(dms), passing=passing)
+        yield DataFeeder(
+            OperatorClient(operator), DmsClient(dms), transient_errors=transient_errors
+        )

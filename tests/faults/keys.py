@@ -14,18 +14,18 @@ class StackKeys:
         self._secrets = folder / "secrets"
         self._processes = folder / "processes"
 
-    def change(self) -> int:
+    def rotate(self) -> int:
         """Rotate the keys, public ones first, and return their number."""
         changes = rotate_keys(self._secrets)
-        self._hand_out(self._secrets.glob("*.pub"))
-        self._hand_out(self._secrets.glob("*.key"))
+        self._copy_to_processes(self._secrets.glob("*.pub"))
+        self._copy_to_processes(self._secrets.glob("*.key"))
         return len(changes)
 
-    def forget_old(self) -> None:
+    def remove_old_keys(self) -> None:
         forget_old_keys(self._secrets)
-        self._hand_out(self._secrets.glob("*.pub"))
+        self._copy_to_processes(self._secrets.glob("*.pub"))
 
-    def _hand_out(self, files: Iterable[Path]) -> None:
+    def _copy_to_processes(self, files: Iterable[Path]) -> None:
         """Replace the files in the folders of processes that have them."""
         for file in files:
             for old in self._processes.glob(f"*/secrets/{file.name}"):

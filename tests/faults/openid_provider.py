@@ -20,8 +20,8 @@ from tests.faults.retries import (
     RETRY_SECONDS,
     FaultTargetMissing,
     SystemViolation,
-    answer,
-    until,
+    wait_for,
+    wait_for_answer,
 )
 from tests.faults.script import ScriptToken
 
@@ -51,11 +51,11 @@ class OpenIdProvider:
 
     async def start(self) -> None:
         """Start the provider and register the people; raise ``FaultTargetMissing`` on failure."""
-        self._process = await asyncio.to_thread(self._begin)
-        if not await until(self._register_person):
+        self._process = await asyncio.to_thread(self._start_process)
+        if not await wait_for(self._register_person):
             raise FaultTargetMissing("the OpenID provider did not start")
 
-    def _begin(self) -> subprocess.Popen[bytes]:
+    def _start_process(self) -> subprocess.Popen[bytes]:
         command = ("-W", "ignore", "-m", "oidc_provider_mock", "--port", str(self._port))
         return subprocess.Popen(
             [sys.executable, *command, "--require-nonce", "true"],
@@ -63,7 +63,7 @@ class OpenIdProvider:
             stderr=subprocess.DEVNULL,
         )
 
-    def end(self) -> None:
+    def stop(self) -> None:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -103,7 +103,7 @@ class BrowserUsers:
         self._url = url
         self._provider = provider
         self._script_token = script_token
-        self._session = self._browser()
+        self._session = self._open_browser()
 
     async def enter(self) -> None:
         """Sign one person in, who stays."""
@@ -113,7 +113,7 @@ class BrowserUsers:
         await self._session.aclose()
 
     async def check_provider_outage(
-        self, seconds: float, begins: Callable[[], None], *, hangs: bool
+        self, seconds: float, report_begin: Callable[[], None], *, is_suspended: bool
     ) -> str:
         """Take the provider down, and check sign-ins, an open session and a token.
 
@@ -122,11 +122,11 @@ class BrowserUsers:
 
         Raises ``SystemViolation`` or ``FaultTargetMissing``.
         """
-        async with self._browser() as new, self._browser() as signing_in:
+        async with self._open_browser() as new, self._open_browser() as signing_in:
             back = await self._provider.authenticate(await self._start_sign_in(signing_in))
-            begins()
+            report_begin()
             began = time.monotonic()
-            await self._go_down(hangs)
+            await self._stop_provider(is_suspended)
             try:
                 await asyncio.gather(
                     self._require_error(new, PROVIDER_PATH),
@@ -137,29 +137,29 @@ class BrowserUsers:
                     await self._require_access()
                     await asyncio.sleep(POLL_SECONDS)
             finally:
-                lasted = time.monotonic() - began
-                await self._come_back(hangs)
+                duration = time.monotonic() - began
+                await self._restart_provider(is_suspended)
             await self._sign_in(new)
-        way = "hung" if hangs else "was down"
+        way = "hung" if is_suspended else "was down"
         return (
-            f"the OpenID provider {way} for {lasted:.1f} s; {PERSON} got an error,"
+            f"the OpenID provider {way} for {duration:.1f} s; {PERSON} got an error,"
             " and the open session continued"
         )
 
-    async def _go_down(self, hangs: bool) -> None:
-        if hangs:
+    async def _stop_provider(self, is_suspended: bool) -> None:
+        if is_suspended:
             self._provider.set_suspended(True)
         else:
-            await asyncio.to_thread(self._provider.end)
+            await asyncio.to_thread(self._provider.stop)
 
-    async def _come_back(self, hangs: bool) -> None:
-        if hangs:
+    async def _restart_provider(self, is_suspended: bool) -> None:
+        if is_suspended:
             self._provider.set_suspended(False)
         else:
             await self._provider.start()
 
     async def _require_error(self, browser: httpx.AsyncClient, address: str) -> None:
-        await answer(
+        await wait_for_answer(
             lambda: browser.get(address),
             lambda response: (
                 response.status_code == httpx.codes.SERVICE_UNAVAILABLE
@@ -170,14 +170,14 @@ class BrowserUsers:
 
     async def _require_access(self) -> None:
         """Require answers for an open session and for a token."""
-        await answer(
+        await wait_for_answer(
             partial(self._session.get, f"{API}/me"),
             lambda response: response.is_success and response.json()["name"] == PERSON,
             "an open session while the provider is down",
         )
         headers = {"Authorization": f"Bearer {self._script_token.secret}"}
-        async with self._browser() as http:
-            await answer(
+        async with self._open_browser() as http:
+            await wait_for_answer(
                 lambda: http.get(f"{API}/me", headers=headers),
                 # Another fault may just have revoked the token.
                 lambda response: (
@@ -192,10 +192,10 @@ class BrowserUsers:
         async def has_signed_in() -> bool:
             try:
                 back = await self._provider.authenticate(await self._start_sign_in(browser))
-                await answer(
+                await wait_for_answer(
                     lambda: browser.get(back), lambda response: response.is_redirect, "back"
                 )
-                me = await answer(
+                me = await wait_for_answer(
                     lambda: browser.get(f"{API}/me"),
                     lambda response: bool(response.text),
                     "who is it",
@@ -205,12 +205,12 @@ class BrowserUsers:
             profile = me.json() if me.is_success else {}
             return (profile.get("name"), profile.get("role")) == (PERSON, ROLE)
 
-        if not await until(has_signed_in, RETRY_SECONDS):
+        if not await wait_for(has_signed_in, RETRY_SECONDS):
             raise SystemViolation(f"{PERSON} could not sign in with the provider")
 
     async def _start_sign_in(self, browser: httpx.AsyncClient) -> str:
         """Return the address to which the button of the page sends the browser."""
-        sent = await answer(
+        sent = await wait_for_answer(
             lambda: browser.get(PROVIDER_PATH),
             lambda response: (
                 re.match(self._provider.url, response.headers.get("location", "")) is not None
@@ -219,23 +219,23 @@ class BrowserUsers:
         )
         return str(sent.headers["location"])
 
-    def _browser(self) -> httpx.AsyncClient:
+    def _open_browser(self) -> httpx.AsyncClient:
         return httpx.AsyncClient(base_url=self._url, timeout=_REQUEST_TIMEOUT)
 
 
 @contextmanager
-def running_provider() -> Iterator[OpenIdProvider]:
+def start_provider() -> Iterator[OpenIdProvider]:
     """Yield a running provider."""
     provider = OpenIdProvider()
     asyncio.run(provider.start())
     try:
         yield provider
     finally:
-        provider.end()
+        provider.stop()
 
 
 @asynccontextmanager
-async def browser_users(
+async def open_browser_users(
     url: str, provider: OpenIdProvider, script_token: ScriptToken
 ) -> AsyncIterator[BrowserUsers]:
     """Yield people in browsers, one of whom has signed in."""

@@ -52,15 +52,15 @@ _ENDED = "SELECT count(ended_at) FROM chains"
 
 @dataclass
 class Progress:
-    """``moves`` are the times of changes in seconds since the start; ``ended``
+    """``changes`` are the times of changes in seconds since the start; ``ended_chains``
     counts ended chains.
     """
 
     databases: Mapping[str, str]
     began: float = field(default_factory=time.monotonic)
-    moves: list[float] = field(default_factory=lambda: [0.0])
-    ended: int = 0
-    _last: dict[str, int] = field(default_factory=dict)
+    changes: list[float] = field(default_factory=lambda: [0.0])
+    ended_chains: int = 0
+    _last_counts: dict[str, int] = field(default_factory=dict)
 
     def now(self) -> float:
         return time.monotonic() - self.began
@@ -68,44 +68,44 @@ class Progress:
     async def watch(self, chains: int) -> None:
         """Watch until so many chains have ended."""
         async with asyncio.TaskGroup() as group:
-            watching = [group.create_task(self._watch(service)) for service in _COUNTS]
-            while self.ended < chains:  # noqa: ASYNC110 - what it waits for happens in other processes
+            watching = [group.create_task(self._watch_database(service)) for service in _COUNTS]
+            while self.ended_chains < chains:  # noqa: ASYNC110 - what it waits for happens in other processes
                 await asyncio.sleep(_PERIOD)
             for task in watching:
                 task.cancel()
 
-    def next_move(self, after: float) -> float | None:
+    def find_next_change(self, after: float) -> float | None:
         """Return the seconds from ``after`` to the next change."""
-        return next((move - after for move in self.moves if move > after), None)
+        return next((move - after for move in self.changes if move > after), None)
 
-    def longest_stall(self) -> tuple[float, float]:
+    def find_longest_pause(self) -> tuple[float, float]:
         """Return begin and length of the longest pause between the first and the last change."""
         gaps = [
             (later - earlier, earlier)
-            for earlier, later in zip(self.moves, self.moves[1:], strict=False)
+            for earlier, later in zip(self.changes, self.changes[1:], strict=False)
         ]
         longest, at = max(gaps, default=(0.0, 0.0))
         return at, longest
 
-    async def _watch(self, service: str) -> None:
+    async def _watch_database(self, service: str) -> None:
         while True:
             try:
-                await self._follow(service)
+                await self._follow_database(service)
             except _CONNECTION_ERRORS:
                 await asyncio.sleep(_PERIOD)
 
-    async def _follow(self, service: str) -> None:
+    async def _follow_database(self, service: str) -> None:
         connection = await asyncpg.connect(
             self.databases[service], timeout=_ANSWER_LIMIT, command_timeout=_ANSWER_LIMIT
         )
         try:
             while True:
                 count = await connection.fetchval(_COUNTS[service])
-                if count != self._last.get(service):
-                    self._last[service] = count
-                    self.moves.append(self.now())
+                if count != self._last_counts.get(service):
+                    self._last_counts[service] = count
+                    self.changes.append(self.now())
                 if service == "chains":
-                    self.ended = await connection.fetchval(_ENDED)
+                    self.ended_chains = await connection.fetchval(_ENDED)
                 await asyncio.sleep(_PERIOD)
         finally:
             connection.terminate()

@@ -20,7 +20,7 @@ class Report:
 
     ``recoveries`` are seconds from each fault to the next progress; None means that the work was
     over. ``outcomes`` and ``errors`` count attempts, ``duplicates`` the outcomes of duplicate
-    attempts, ``of_sites`` finished attempts by site. ``restarts`` maps processes to starts and
+    attempts, ``jobs_of_sites`` finished attempts by site. ``restarts`` maps processes to starts and
     exits.
     """
 
@@ -35,24 +35,24 @@ class Report:
     outcomes: Mapping[str, int]
     errors: Mapping[str, int]
     duplicates: Mapping[str, int]
-    of_sites: Mapping[str, int]
+    jobs_of_sites: Mapping[str, int]
     restarts: Mapping[str, Any]
     findings: Sequence[Finding]
 
     @property
-    def failed(self) -> list[InjectedFault]:
+    def list_failed_faults(self) -> list[InjectedFault]:
         """Return the faults that were not possible or that went wrong."""
         return [one for one in self.injected if one.failed]
 
     @property
-    def good(self) -> bool:
-        return not self.findings and not self.failed
+    def is_good(self) -> bool:
+        return not self.findings and not self.list_failed_faults
 
     def write(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(asdict(self), indent=2, default=str) + "\n")
 
-    def lines(self) -> list[str]:
+    def format_lines(self) -> list[str]:
         kinds = Counter(one.fault.kind.value for one in self.injected if not one.failed)
         recovery_times = [seconds for seconds in self.recoveries if seconds is not None]
         at, stall = self.stall
@@ -62,7 +62,7 @@ class Report:
                 f" {self.work_seconds:.0f} s of work"
             ),
             *(
-                self._line(one, recovery)
+                self._format_fault(one, recovery)
                 for one, recovery in zip(self.injected, self.recoveries, strict=True)
             ),
             "kinds: " + ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())),
@@ -76,7 +76,9 @@ class Report:
                 or "none"
             ),
             "finished by pilots of sites: "
-            + (", ".join(f"{name} {count}" for name, count in self.of_sites.items()) or "none"),
+            + (
+                ", ".join(f"{name} {count}" for name, count in self.jobs_of_sites.items()) or "none"
+            ),
             (
                 f"next progress after a fault: median {_median(recovery_times):.2f} s, longest"
                 f" {max(recovery_times, default=0.0):.2f} s"
@@ -88,15 +90,15 @@ class Report:
             ),
             *(
                 f"FAILED: {one.fault.kind} at {one.fault.target}: {one.failed}"
-                for one in self.failed
+                for one in self.list_failed_faults
             ),
             *(f"FOUND: {finding.check}: {finding.what}" for finding in self.findings),
             f"seed {self.seed}: "
-            + ("nothing lost, nothing twice" if self.good else f"{len(self.findings)} findings"),
+            + ("nothing lost, nothing twice" if self.is_good else f"{len(self.findings)} findings"),
         ]
 
     @staticmethod
-    def _line(one: InjectedFault, recovery: float | None) -> str:
+    def _format_fault(one: InjectedFault, recovery: float | None) -> str:
         after = "the work was over" if recovery is None else f"progress after {recovery:.2f} s"
         return (
             f"  {one.began:7.2f} to {one.ended:7.2f} s  {one.fault.kind:<26}"
@@ -104,8 +106,8 @@ class Report:
         )
 
 
-def recoveries(injected: Sequence[InjectedFault], progress: Progress) -> list[float | None]:
-    return [progress.next_move(one.began) for one in injected]
+def compute_recoveries(injected: Sequence[InjectedFault], progress: Progress) -> list[float | None]:
+    return [progress.find_next_change(one.began) for one in injected]
 
 
 def count_duplicates(attempts: Sequence[Row]) -> Counter[str]:
@@ -124,7 +126,7 @@ def count_duplicates(attempts: Sequence[Row]) -> Counter[str]:
     )
 
 
-def finished_by_sites(state: Snapshot) -> Counter[str]:
+def count_jobs_of_sites(state: Snapshot) -> Counter[str]:
     names = {row["uid"]: row["name"] for row in state.rows("wms", "sites")}
     sites = {row["uid"]: row["site"] for row in state.rows("wms", "pilots") if row["site"]}
     return Counter(

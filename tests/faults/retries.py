@@ -32,7 +32,9 @@ class FaultTargetMissing(Exception):
     """The target of the fault did not exist."""
 
 
-async def until(condition: Callable[[], Awaitable[bool]], seconds: float = RETRY_SECONDS) -> bool:
+async def wait_for(
+    condition: Callable[[], Awaitable[bool]], seconds: float = RETRY_SECONDS
+) -> bool:
     """Wait for a condition, and return whether it became true in time."""
     deadline = time.monotonic() + seconds
     while not await condition():
@@ -42,7 +44,7 @@ async def until(condition: Callable[[], Awaitable[bool]], seconds: float = RETRY
     return True
 
 
-async def insist(call: Callable[[], Awaitable[Result]], seconds: float = RETRY_SECONDS) -> Result:
+async def retry(call: Callable[[], Awaitable[Result]], seconds: float = RETRY_SECONDS) -> Result:
     """Repeat a call until the service is available; raise ``ServiceError`` for any other error."""
     deadline = time.monotonic() + seconds
     while True:
@@ -54,19 +56,23 @@ async def insist(call: Callable[[], Awaitable[Result]], seconds: float = RETRY_S
             await asyncio.sleep(POLL_SECONDS)
 
 
-async def answer(
-    ask: Ask, good: Callable[[httpx.Response], bool], what: str, *, seconds: float = RETRY_SECONDS
+async def wait_for_answer(
+    send: Ask,
+    is_expected: Callable[[httpx.Response], bool],
+    what: str,
+    *,
+    seconds: float = RETRY_SECONDS,
 ) -> httpx.Response:
-    """Return the first ``good`` answer.
+    """Return the first ``is_expected`` answer.
 
     Raise ``SystemViolation`` if there is none within ``seconds``, and for a 500 at once.
     """
     deadline = time.monotonic() + seconds
     while True:
         try:
-            response = await ask()
+            response = await send()
             last = f"{response.status_code} {response.text[:200]}"
-            if good(response):
+            if is_expected(response):
                 return response
             if response.status_code == httpx.codes.INTERNAL_SERVER_ERROR:
                 raise SystemViolation(f"{what}: {last}")
@@ -77,7 +83,7 @@ async def answer(
         await asyncio.sleep(POLL_SECONDS)
 
 
-async def refused(ask: Ask, what: str, *, within: float) -> None:
+async def require_refusal(send: Ask, what: str, *, within: float) -> None:
     """Require that a request is refused (401) from ``within`` seconds on, or raise
     ``SystemViolation``.
     """
@@ -85,7 +91,7 @@ async def refused(ask: Ask, what: str, *, within: float) -> None:
     while times < _TIMES:
         seconds = time.monotonic() - began
         try:
-            response = await ask()
+            response = await send()
             status, message = response.status_code, response.text[:200]
         except httpx.TransportError as error:
             status, message = httpx.codes.SERVICE_UNAVAILABLE, repr(error)

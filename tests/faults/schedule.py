@@ -145,7 +145,7 @@ def make_schedule(
     faults than kinds.
     """
     random = Random(seed)
-    waiting = _deal(random, faults)
+    waiting = _choose_targets(random, faults)
     # Faults of one target do not overlap, as the end of one would undo the other.
     busy: dict[str, float] = {}
     schedule: list[Fault] = []
@@ -156,7 +156,7 @@ def make_schedule(
         )
         kind, target = waiting.pop(next(free, 0))
         unit = _fault_unit(target)
-        fault = _fault(
+        fault = _make_fault(
             random, number, kind, target=target, at=max(at, busy.get(unit, 0.0)), lease=lease
         )
         busy[unit] = fault.at + _QUIET.get(kind, fault.seconds)
@@ -169,7 +169,7 @@ def _fault_unit(target: str) -> str:
     return "provider" if target.startswith("provider/") else target
 
 
-def overlaps(schedule: Sequence[Fault]) -> int:
+def count_overlaps(schedule: Sequence[Fault]) -> int:
     """Count the faults that begin while another one lasts."""
     return sum(
         any(other.at < fault.at < other.at + other.seconds for other in schedule)
@@ -177,23 +177,23 @@ def overlaps(schedule: Sequence[Fault]) -> int:
     )
 
 
-def _deal(random: Random, faults: int) -> list[tuple[Kind, str]]:
-    cards = [
+def _choose_targets(random: Random, faults: int) -> list[tuple[Kind, str]]:
+    pairs = [
         (kind, target)
-        for kind, count in _counts(faults).items()
-        for target in _take(_targets(random, kind), count)
+        for kind, count in _count_faults(faults).items()
+        for target in _take_targets(_list_targets(random, kind), count)
     ]
-    random.shuffle(cards)
-    third = len(cards) // 3
-    for late in range(third, len(cards)):
-        if cards[late][0] in _EARLY:
-            others = [place for place in range(third) if cards[place][0] not in _EARLY]
+    random.shuffle(pairs)
+    third = len(pairs) // 3
+    for late in range(third, len(pairs)):
+        if pairs[late][0] in _EARLY:
+            others = [place for place in range(third) if pairs[place][0] not in _EARLY]
             early = random.choice(others)
-            cards[early], cards[late] = cards[late], cards[early]
-    return cards
+            pairs[early], pairs[late] = pairs[late], pairs[early]
+    return pairs
 
 
-def _counts(faults: int) -> dict[Kind, int]:
+def _count_faults(faults: int) -> dict[Kind, int]:
     """Return the number of faults by kind in proportion to the shares, at least one of each."""
     if faults < len(_SHARES):
         raise ValueError(
@@ -212,7 +212,7 @@ def _counts(faults: int) -> dict[Kind, int]:
     return counts
 
 
-def _targets(random: Random, kind: Kind) -> list[str]:
+def _list_targets(random: Random, kind: Kind) -> list[str]:
     """Return the targets of a kind in random order, one replica of every service first."""
     match kind:
         case Kind.KILL:
@@ -230,11 +230,11 @@ def _targets(random: Random, kind: Kind) -> list[str]:
     return [target for one in rounds for target in random.sample(one, len(one))]
 
 
-def _take(targets: Sequence[str], count: int) -> Iterator[str]:
+def _take_targets(targets: Sequence[str], count: int) -> Iterator[str]:
     return (targets[place % len(targets)] for place in range(count))
 
 
-def _fault(
+def _make_fault(
     random: Random, number: int, kind: Kind, *, target: str, at: float, lease: float
 ) -> Fault:
     seconds, amount = 0.0, 0.0

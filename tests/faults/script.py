@@ -12,7 +12,13 @@ from sluice.clients.operator import OperatorClient
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.people import NewAccount, NewToken
 from sluice.contracts.common.problems import Conflict, NotFound
-from tests.faults.retries import FREEZE_SECONDS, FaultTargetMissing, insist, refused, until
+from tests.faults.retries import (
+    FREEZE_SECONDS,
+    FaultTargetMissing,
+    require_refusal,
+    retry,
+    wait_for,
+)
 
 #: The account of the script.
 ROBOT = "robot"
@@ -32,10 +38,10 @@ class ScriptToken(httpx.Auth):
         self.secret, self.accepted, self.refused = secret, 0, 0
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        shown = self.secret
-        request.headers["Authorization"] = f"Bearer {shown}"
+        used_secret = self.secret
+        request.headers["Authorization"] = f"Bearer {used_secret}"
         response = yield request
-        if shown == self.secret:
+        if used_secret == self.secret:
             self.accepted += response.is_success
             self.refused += response.status_code == httpx.codes.UNAUTHORIZED
 
@@ -55,49 +61,49 @@ class Script:
         """Create the account and a token."""
         account = NewAccount(name=ROBOT, role=Role.SUBMITTER)
         with suppress(Conflict):  # The answer of an earlier attempt was lost.
-            await insist(lambda: self._admin.add_account(account))
+            await retry(lambda: self._admin.add_account(account))
         self._token, secret = await self._new_token()
         self.script_token.change(secret)
 
-    async def lose_token(self, begins: Callable[[], None]) -> str:
+    async def replace_token(self, report_begin: Callable[[], None]) -> str:
         """Revoke the token while the script works, and give it a new one.
 
         Every service must refuse the old token and accept the new one.
 
         Raises ``SystemViolation`` or ``FaultTargetMissing``.
         """
-        if not await until(self._has_asked):
+        if not await wait_for(self._has_sent_request):
             raise FaultTargetMissing("the script sent no request")
         old, old_token = self.script_token.secret, self._token
         assert old_token is not None
         self._token, new = await self._new_token()
-        begins()
+        report_begin()
         with suppress(NotFound):  # The answer of an earlier attempt was lost.
-            await insist(lambda: self._admin.revoke_token(old_token))
+            await retry(lambda: self._admin.revoke_token(old_token))
         await self._is_refused("operator", f"{API}/me", old, within=FREEZE_SECONDS)
         await self._is_refused(
             "dms", f"{API}/storages", old, within=_CACHE_SECONDS + FREEZE_SECONDS
         )
-        if not await until(self._was_refused):
+        if not await wait_for(self._was_refused):
             raise FaultTargetMissing("the script sent no request with the revoked token")
         times = self.script_token.refused
         self.script_token.change(new)
-        if not await until(self._has_asked):
+        if not await wait_for(self._has_sent_request):
             raise FaultTargetMissing("the script sent no request with its new token")
         return f"the script's token revoked: it was refused {times} times, and went on with another"
 
     async def _new_token(self) -> tuple[UUID, str]:
         new = NewToken(label="script", person=ROBOT)
-        token = await insist(lambda: self._admin.create_token(new))
+        token = await retry(lambda: self._admin.create_token(new))
         return token.token.id, token.secret.get_secret_value()
 
     async def _is_refused(self, service: str, path: str, secret: str, *, within: float) -> None:
         headers = {"Authorization": f"Bearer {secret}"}
         async with client(self._places[service], seconds=10, token="") as http:
             what = f"the {service} asked with a revoked token"
-            await refused(lambda: http.get(path, headers=headers), what, within=within)
+            await require_refusal(lambda: http.get(path, headers=headers), what, within=within)
 
-    async def _has_asked(self) -> bool:
+    async def _has_sent_request(self) -> bool:
         return self.script_token.accepted > 0
 
     async def _was_refused(self) -> bool:
@@ -105,7 +111,7 @@ class Script:
 
 
 @asynccontextmanager
-async def script(admin: OperatorClient, places: dict[str, str]) -> AsyncIterator[Script]:
+async def open_script(admin: OperatorClient, places: dict[str, str]) -> AsyncIterator[Script]:
     """Yield a script with an account and a token."""
     new_script = Script(admin, ScriptToken(""), places)
     await new_script.enter()

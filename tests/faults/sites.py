@@ -20,9 +20,9 @@ from sluice.contracts.common.states import PilotState
 from sluice.contracts.pilots.sites import NewSite
 from sluice.network.credentials import write_private
 from tests.e2e.systems import NO_CONTAINERS
-from tests.faults.retries import FaultTargetMissing, SystemViolation, insist, until
+from tests.faults.retries import FaultTargetMissing, SystemViolation, retry, wait_for
 from tests.faults.schedule import GUEST, PARTNER, SITES
-from tests.faults.spy import spying
+from tests.faults.spy import open_monitoring_pilot
 
 #: Seconds until a pilot of the site has jobs.
 _JOB_TIMEOUT = 120.0
@@ -66,19 +66,19 @@ class Sites:
         self._admin = admin
         self._place = place
 
-    async def open(self) -> None:
+    async def create_all(self) -> None:
         """Create the sites, so that their waiting pilots enrol.
 
         Raises ``FaultTargetMissing``.
         """
         self._place.folder.mkdir(exist_ok=True)
         for site in SITES:
-            await self._add(site)
+            await self._add_site(site)
         for site in SITES:
-            if not await until(partial(self._is_there, site, set())):
+            if not await wait_for(partial(self._has_pilot_returned, site, set())):
                 raise FaultTargetMissing(f"no pilot of {site} has enrolled")
 
-    async def send_away(self, seconds: float, begins: Callable[[], None]) -> str:
+    async def revoke_for(self, seconds: float, report_begin: Callable[[], None]) -> str:
         """Revoke the site while its pilots have jobs, and add it again after ``seconds``.
 
         The jobs must run elsewhere, and requests of the site's pilots must be refused. Raises
@@ -90,19 +90,21 @@ class Sites:
             job_ids.update(await self._list_held_jobs())
             return bool(job_ids)
 
-        async with spying(self._place.wms_url, self._place.token_file(GUEST)) as spy:
-            if not await until(have_jobs, _JOB_TIMEOUT):
+        async with open_monitoring_pilot(
+            self._place.wms_url, self._place.token_file(GUEST)
+        ) as monitoring_pilot:
+            if not await wait_for(have_jobs, _JOB_TIMEOUT):
                 raise FaultTargetMissing(f"no pilot of {GUEST} had a job")
             began = asyncio.get_running_loop().time()
-            begins()
-            await self._revoke(GUEST)
-            await spy.is_nobody()
-        if not await until(self._have_no_jobs):
+            report_begin()
+            await self._revoke_site(GUEST)
+            await monitoring_pilot.require_refusals()
+        if not await wait_for(self._have_no_jobs):
             raise SystemViolation(f"pilots of {GUEST} still have jobs, though it was revoked")
         await asyncio.sleep(max(0.0, began + seconds - asyncio.get_running_loop().time()))
         lasted = asyncio.get_running_loop().time() - began
-        await self._add(GUEST)
-        if not await until(partial(self._is_there, GUEST, set())):
+        await self._add_site(GUEST)
+        if not await wait_for(partial(self._has_pilot_returned, GUEST, set())):
             raise SystemViolation(f"no pilot of {GUEST} came back, though it was added again")
         return (
             f"{GUEST} revoked with {len(job_ids)} jobs in the hands of its pilots, added anew"
@@ -114,15 +116,15 @@ class Sites:
 
         Raises ``SystemViolation`` or ``FaultTargetMissing``.
         """
-        await self._database("execute", _EXPIRE, PARTNER)
-        refusals = await self._refuses_a_new_one()
-        before = await self._uids(PARTNER)
+        await self._run_statement("execute", _EXPIRE, PARTNER)
+        refusals = await self._is_new_pilot_refused()
+        before = await self._list_pilots(PARTNER)
         killed = await kill()
-        if not await until(partial(self._is_there, PARTNER, before)):
+        if not await wait_for(partial(self._has_pilot_returned, PARTNER, before)):
             raise SystemViolation(f"a pilot of {PARTNER} that was killed did not come back")
         return f"{PARTNER} may have no new pilots: one refused {refusals} times; {killed}, is back"
 
-    async def _refuses_a_new_one(self) -> int:
+    async def _is_new_pilot_refused(self) -> int:
         """Start a new pilot, and return how often it was refused.
 
         Raises ``SystemViolation`` or ``FaultTargetMissing``.
@@ -132,10 +134,10 @@ class Sites:
         process = await asyncio.to_thread(self._start_pilot, name, log)
         try:
 
-            async def says_so() -> bool:
+            async def is_refusal_logged() -> bool:
                 return log.read_text(errors="replace").count(_TOO_LATE) > 1
 
-            if not await until(says_so):
+            if not await wait_for(is_refusal_logged):
                 log_end = log.read_text(errors="replace")[-500:]
                 raise SystemViolation(
                     f"a new pilot of {PARTNER} was not refused for its late enrolment: {log_end}"
@@ -143,7 +145,7 @@ class Sites:
         finally:
             process.terminate()
             await asyncio.to_thread(process.wait)
-        row_count = await self._database(
+        row_count = await self._run_statement(
             "fetchval", "SELECT count(*) FROM pilots WHERE name = $1", name
         )
         if row_count:
@@ -163,37 +165,37 @@ class Sites:
                 command, env=os.environ | environment, stdout=output, stderr=output
             )
 
-    async def _add(self, site: str) -> None:
+    async def _add_site(self, site: str) -> None:
         try:
-            token = await insist(lambda: self._admin.add_site(NewSite(name=site, days=1)))
+            token = await retry(lambda: self._admin.add_site(NewSite(name=site, days=1)))
         except Conflict:  # The answer of an earlier attempt was lost, and with it the token.
-            await self._revoke(site)
-            token = await insist(lambda: self._admin.add_site(NewSite(name=site, days=1)))
+            await self._revoke_site(site)
+            token = await retry(lambda: self._admin.add_site(NewSite(name=site, days=1)))
         write_private(self._place.token_file(site), token.secret.get_secret_value())
 
-    async def _revoke(self, site: str) -> None:
+    async def _revoke_site(self, site: str) -> None:
         with suppress(NotFound):  # The answer of an earlier attempt was lost.
-            await insist(lambda: self._admin.revoke_site(site))
+            await retry(lambda: self._admin.revoke_site(site))
 
     async def _list_held_jobs(self) -> list[int]:
-        rows = await self._database("fetch", _HELD, GUEST)
+        rows = await self._run_statement("fetch", _HELD, GUEST)
         return [row["job_id"] for row in rows]
 
     async def _have_no_jobs(self) -> bool:
         return not await self._list_held_jobs()
 
-    async def _is_there(self, site: str, before: set[UUID]) -> bool:
-        return bool(await self._uids(site) - before)
+    async def _has_pilot_returned(self, site: str, before: set[UUID]) -> bool:
+        return bool(await self._list_pilots(site) - before)
 
-    async def _uids(self, site: str) -> set[UUID]:
-        rows = await self._database("fetch", _PRESENT, site, PilotState.ACTIVE)
+    async def _list_pilots(self, site: str) -> set[UUID]:
+        rows = await self._run_statement("fetch", _PRESENT, site, PilotState.ACTIVE)
         return {row["uid"] for row in rows}
 
-    async def _database(self, method: str, statement: str, *values: Any) -> Any:
+    async def _run_statement(self, method: str, statement: str, *values: Any) -> Any:
         """Run a statement as administrator, and repeat it during a restart of the server."""
         results: list[Any] = []
 
-        async def look() -> bool:
+        async def run() -> bool:
             try:
                 connection = await asyncpg.connect(self._place.database_url, timeout=5)
                 try:
@@ -204,6 +206,6 @@ class Sites:
                 return False
             return True
 
-        if not await until(look):
+        if not await wait_for(run):
             raise FaultTargetMissing("the database of the WMS did not answer")
         return results[0]

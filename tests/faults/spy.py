@@ -12,13 +12,13 @@ from sluice.clients.base import API
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
 from sluice.pilot_access.auth import PilotAuth
-from tests.faults.retries import FREEZE_SECONDS, insist, refused
+from tests.faults.retries import FREEZE_SECONDS, require_refusal, retry
 
 #: Seconds after which the WMS knows that a site was revoked.
 _CACHE_SECONDS = 5.0
 
 
-class Spy:
+class MonitoringPilot:
     """``known_pilot`` is the client of an enrolled pilot, and ``unknown`` that of a new one."""
 
     def __init__(self, known_pilot: httpx.AsyncClient, unknown: httpx.AsyncClient) -> None:
@@ -34,9 +34,9 @@ class Spy:
         )
 
     async def enter(self) -> None:
-        await insist(lambda: WmsClient(self._known_pilot).register(self._pilot))
+        await retry(lambda: WmsClient(self._known_pilot).register(self._pilot))
 
-    async def is_nobody(self) -> None:
+    async def require_refusals(self) -> None:
         """Require that all requests are refused some seconds after the revocation.
 
         Raises ``SystemViolation``.
@@ -44,7 +44,7 @@ class Spy:
         own = f"{API}/pilots/{self._pilot.uid}"
         new = self._pilot.model_copy(update={"uid": uuid4()}).model_dump(mode="json")
         within = _CACHE_SECONDS + FREEZE_SECONDS
-        asks = {
+        requests = {
             "heartbeat": lambda: self._known_pilot.post(f"{own}/heartbeat", json={}),
             "lease": lambda: self._known_pilot.post(f"{own}/lease", json={"jobs": 1, "wait": 0}),
             "report": lambda: self._known_pilot.post(f"{own}/report", json={"reports": []}),
@@ -52,19 +52,19 @@ class Spy:
         }
         await asyncio.gather(
             *(
-                refused(ask, f"{what} of a revoked site", within=within)
-                for what, ask in asks.items()
+                require_refusal(request, f"{what} of a revoked site", within=within)
+                for what, request in requests.items()
             )
         )
 
 
 @asynccontextmanager
-async def spying(wms_url: str, token: Path) -> AsyncIterator[Spy]:
+async def open_monitoring_pilot(wms_url: str, token: Path) -> AsyncIterator[MonitoringPilot]:
     """Yield a pilot that has enrolled with the token in the file."""
     async with (
         httpx.AsyncClient(base_url=wms_url, timeout=10, auth=PilotAuth(token)) as known_pilot,
         httpx.AsyncClient(base_url=wms_url, timeout=10, auth=PilotAuth(token)) as unknown,
     ):
-        spy = Spy(known_pilot, unknown)
+        spy = MonitoringPilot(known_pilot, unknown)
         await spy.enter()
         yield spy

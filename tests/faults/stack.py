@@ -39,16 +39,21 @@ class StackControl:
     def url(self, service: str) -> str:
         return cast(str, self._description["services"][service])
 
-    async def ask(self, **request: object) -> Any:
+    async def send_request(self, **request: object) -> Any:
         """Send a request to the stack; raise ``OSError`` if it answers with an error."""
         return await asyncio.to_thread(self._stack.ask, **request)
 
     async def process(self, target: str) -> dict[str, Any]:
         """Return name, process id (None if not running) and readiness of ``<service>/<number>``."""
         service, number = target.split("/")
-        processes = [one for one in await self.ask(do="processes") if one["service"] == service]
+        processes = [
+            process
+            for process in await self.send_request(do="processes")
+            if process["service"] == service
+        ]
         return cast(
-            dict[str, Any], sorted(processes, key=lambda one: cast(str, one["name"]))[int(number)]
+            dict[str, Any],
+            sorted(processes, key=lambda process: cast(str, process["name"]))[int(number)],
         )
 
 
@@ -66,7 +71,9 @@ def write_compose(
     folder.mkdir(parents=True, exist_ok=True)
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
     compose["services"] = {
-        name: one for name, one in compose["services"].items() if name not in _EXCLUDED_SERVICES
+        name: process
+        for name, process in compose["services"].items()
+        if name not in _EXCLUDED_SERVICES
     }
     for site, token in sites.items():
         pilot = {name: compose["services"]["pilot"][name] for name in _OF_PILOTS}

@@ -13,7 +13,7 @@ _MAX_SIZE = 1 << 28
 class SmallDisk:
     """A tmpfs at ``folder``.
 
-    If mounting is not permitted, ``full`` is False, and writing is prevented by file permissions,
+    If mounting is not permitted, ``is_full`` is False, and file permissions prevent writing,
     which do not affect root.
     """
 
@@ -28,13 +28,13 @@ class SmallDisk:
             capture_output=True,
             check=False,
         )
-        self.full = done.returncode == 0
+        self.is_full = done.returncode == 0
         self._modes: dict[Path, int] = {}
 
     def fill(self) -> None:
         """Fill the disk to the last byte; other processes may use what they free meanwhile."""
-        if not self.full:
-            self._refuse()
+        if not self.is_full:
+            self._forbid_writing()
             return
         descriptor = os.open(self.folder / _BALLAST, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         try:
@@ -56,11 +56,11 @@ class SmallDisk:
         self._modes.clear()
 
     def close(self) -> None:
-        if self.full:
+        if self.is_full:
             _unmount(self.folder)
-            self.full = False
+            self.is_full = False
 
-    def _refuse(self) -> None:
+    def _forbid_writing(self) -> None:
         for path in self.folder.iterdir():
             if path.is_dir():
                 self._modes[path] = path.stat().st_mode & 0o7777

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sluice.contracts.common.states import AttemptOutcome
-from tests.faults.checker.checks import CHECKS, look, name_of
+from tests.faults.checker.checks import CHECKS, find_deviations, get_check_name
 from tests.faults.checker.load import read_storages
 from tests.faults.corruptions import (
     CORRUPTIONS,
@@ -25,7 +25,7 @@ from tests.faults.corruptions_attempts import add_failed_duplicate
 from tests.faults.corruptions_files import FILE_CORRUPTIONS
 from tests.faults.corruptions_releases import RELEASE_CORRUPTIONS
 from tests.faults.corruptions_sites import SITE_CORRUPTIONS
-from tests.faults.embedded import EndState, completed_work
+from tests.faults.embedded import EndState, run_small_campaign
 
 #: Corruptions of rows.
 ROW_CORRUPTIONS = CORRUPTIONS | ANNOTATION_CORRUPTIONS | RELEASE_CORRUPTIONS | SITE_CORRUPTIONS
@@ -37,24 +37,24 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def good(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EndState]:
-    with completed_work(tmp_path_factory.mktemp("work")) as end:
+def good_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EndState]:
+    with run_small_campaign(tmp_path_factory.mktemp("work")) as end:
         yield end
 
 
-def test_good_state_has_no_findings(good: EndState) -> None:
-    assert good.findings == []
-    outcomes = {row["outcome"] for row in good.state.rows("wms", "attempts")}
+def test_good_state_has_no_findings(good_state: EndState) -> None:
+    assert good_state.findings == []
+    outcomes = {row["outcome"] for row in good_state.state.rows("wms", "attempts")}
     assert outcomes >= {AttemptOutcome.FINISHED, AttemptOutcome.FAILED}
-    assert good.state.files
-    assert all(good.state.rows(service, table) for service, table in _FILLED)
+    assert good_state.state.files
+    assert all(good_state.state.rows(service, table) for service, table in _FILLED)
 
 
 @pytest.mark.parametrize("change", [add_failed_duplicate, add_unstarted_limited_attempt])
-def test_correct_duplicate_attempt_is_no_finding(good: EndState, change: Corruption) -> None:
-    state = copy.deepcopy(good.state)
+def test_correct_duplicate_attempt_is_no_finding(good_state: EndState, change: Corruption) -> None:
+    state = copy.deepcopy(good_state.state)
     change(state)
-    assert look(state, good.expectation) == []
+    assert find_deviations(state, good_state.expectation) == []
 
 
 #: Tables that must have rows, as the checks would otherwise prove nothing.
@@ -72,10 +72,12 @@ _FILLED = [
     ("check", "corrupt"),
     [(check, corrupt) for check, corruptions in ROW_CORRUPTIONS.items() for corrupt in corruptions],
 )
-def test_corrupted_row_is_found(good: EndState, check: str, corrupt: Corruption) -> None:
-    corrupted = copy.deepcopy(good.state)
+def test_corrupted_row_is_found(good_state: EndState, check: str, corrupt: Corruption) -> None:
+    corrupted = copy.deepcopy(good_state.state)
     corrupt(corrupted)
-    assert check in {finding.check for finding in look(corrupted, good.expectation)}
+    assert check in {
+        finding.check for finding in find_deviations(corrupted, good_state.expectation)
+    }
 
 
 @pytest.mark.parametrize(
@@ -87,29 +89,33 @@ def test_corrupted_row_is_found(good: EndState, check: str, corrupt: Corruption)
     ],
 )
 def test_corrupted_file_is_found(
-    good: EndState, tmp_path: Path, check: str, corrupt: Callable[[Path], None]
+    good_state: EndState, tmp_path: Path, check: str, corrupt: Callable[[Path], None]
 ) -> None:
     folder = tmp_path / "storages"
-    shutil.copytree(good.storages, folder)
+    shutil.copytree(good_state.storages, folder)
     corrupt(folder)
-    corrupted = copy.deepcopy(good.state)
+    corrupted = copy.deepcopy(good_state.state)
     corrupted.files = {
-        path.replace(str(folder), str(good.storages)): file
+        path.replace(str(folder), str(good_state.storages)): file
         for path, file in read_storages([str(folder)]).items()
     }
-    assert {finding.check for finding in look(corrupted, good.expectation)} == {check}
+    assert {finding.check for finding in find_deviations(corrupted, good_state.expectation)} == {
+        check
+    }
 
 
-def test_missing_events_are_found(good: EndState) -> None:
+def test_missing_events_are_found(good_state: EndState) -> None:
     """A merged file is removed from the catalogue, so that its events are missing."""
-    corrupted = copy.deepcopy(good.state)
+    corrupted = copy.deepcopy(good_state.state)
     members = corrupted.rows("dms", "dataset_files")
     members.remove(
-        corrupted.first("dms", "dataset_files", dataset_uid=merged_dataset(corrupted)["uid"])
+        corrupted.row("dms", "dataset_files", dataset_uid=merged_dataset(corrupted)["uid"])
     )
-    assert "events complete" in {finding.check for finding in look(corrupted, good.expectation)}
+    assert "events complete" in {
+        finding.check for finding in find_deviations(corrupted, good_state.expectation)
+    }
 
 
 def test_every_check_has_a_corruption() -> None:
-    proven = ROW_CORRUPTIONS.keys() | FILE_CORRUPTIONS.keys() | {"events complete"}
-    assert {name_of(check) for check in CHECKS} == proven
+    tested_checks = ROW_CORRUPTIONS.keys() | FILE_CORRUPTIONS.keys() | {"events complete"}
+    assert {get_check_name(check) for check in CHECKS} == tested_checks

@@ -22,7 +22,9 @@ def test_checker_does_not_import_the_system() -> None:
     assert len(modules) > 5
     for module in modules:
         imported = {
-            name for node in ast.walk(ast.parse(module.read_text())) for name in _names(node)
+            name
+            for node in ast.walk(ast.parse(module.read_text()))
+            for name in _list_imported_names(node)
         }
         assert not {name.split(".")[0] for name in imported} & PRODUCT, module.name
         own = {name for name in imported if name.startswith("tests")}
@@ -38,7 +40,7 @@ def test_import_of_the_checker_loads_nothing_of_the_system() -> None:
     assert {name for name in loaded if name.split(".")[0] in PRODUCT} <= ESCAPES
 
 
-def _names(node: ast.AST) -> list[str]:
+def _list_imported_names(node: ast.AST) -> list[str]:
     match node:
         case ast.Import(names=names):
             return [alias.name for alias in names]

@@ -9,7 +9,7 @@ from tests.faults.checker.checks import Finding
 from tests.faults.checker.snapshot import Row
 from tests.faults.injector import InjectedFault
 from tests.faults.progress import Progress
-from tests.faults.report import Report, count_duplicates, recoveries
+from tests.faults.report import Report, compute_recoveries, count_duplicates
 from tests.faults.schedule import Fault, Kind
 
 
@@ -20,15 +20,15 @@ def make_fault(at: float, *, failed: str = "") -> InjectedFault:
 
 @pytest.fixture
 def progress() -> Progress:
-    return Progress({}, moves=[0.0, 1.0, 5.5, 6.0])
+    return Progress({}, changes=[0.0, 1.0, 5.5, 6.0])
 
 
-def report(progress: Progress, *faults: InjectedFault, findings: list[Finding]) -> Report:
+def make_report(progress: Progress, *faults: InjectedFault, findings: list[Finding]) -> Report:
     return Report(
         seed=3,
         injected=faults,
-        recoveries=recoveries(faults, progress),
-        stall=progress.longest_stall(),
+        recoveries=compute_recoveries(faults, progress),
+        stall=progress.find_longest_pause(),
         work_seconds=6.0,
         rest_seconds=2.0,
         jobs=7,
@@ -36,25 +36,27 @@ def report(progress: Progress, *faults: InjectedFault, findings: list[Finding]) 
         outcomes={"finished": 7, "lost": 1},
         errors={"pilot_lost": 1},
         duplicates={},
-        of_sites={"guest": 2},
+        jobs_of_sites={"guest": 2},
         restarts={},
         findings=findings,
     )
 
 
 def test_recovery_time_ends_at_the_next_progress(progress: Progress) -> None:
-    assert recoveries([make_fault(0.5), make_fault(2.0), make_fault(7.0)], progress) == [
+    assert compute_recoveries([make_fault(0.5), make_fault(2.0), make_fault(7.0)], progress) == [
         0.5,
         3.5,
         None,
     ]
-    assert progress.longest_stall() == (1.0, 4.5)
+    assert progress.find_longest_pause() == (1.0, 4.5)
 
 
 def test_report_names_seed_faults_and_findings(progress: Progress, tmp_path: Path) -> None:
-    summary = report(progress, make_fault(2.0), findings=[Finding("no dark files", "/a is dark")])
-    text = "\n".join(summary.lines())
-    assert not summary.good
+    summary = make_report(
+        progress, make_fault(2.0), findings=[Finding("no dark files", "/a is dark")]
+    )
+    text = "\n".join(summary.format_lines())
+    assert not summary.is_good
     for part in (
         "seed 3: 1 faults",
         "SIGKILL to wms-1; progress after 3.50 s",
@@ -71,12 +73,14 @@ def test_report_names_seed_faults_and_findings(progress: Progress, tmp_path: Pat
 
 
 def test_impossible_fault_makes_the_run_fail(progress: Progress) -> None:
-    assert report(progress, make_fault(2.0), findings=[]).good
-    assert not report(progress, make_fault(2.0, failed="wms/0 did not run"), findings=[]).good
+    assert make_report(progress, make_fault(2.0), findings=[]).is_good
+    assert not make_report(
+        progress, make_fault(2.0, failed="wms/0 did not run"), findings=[]
+    ).is_good
 
 
 def test_duplicate_attempts_are_those_that_began_while_another_ran() -> None:
-    def attempt(job: int, number: int, outcome: str, *times: float) -> Row:
+    def make_attempt(job: int, number: int, outcome: str, *times: float) -> Row:
         began, ended = times
         return {
             **{"job_id": job, "attempt": number, "outcome": outcome},
@@ -84,9 +88,9 @@ def test_duplicate_attempts_are_those_that_began_while_another_ran() -> None:
         }
 
     attempts = [
-        attempt(1, 1, "canceled", 0, 9), attempt(1, 2, "finished", 5, 8),
-        attempt(2, 1, "failed", 0, 4), attempt(2, 2, "finished", 5, 8),
-        attempt(3, 1, "finished", 0, 9), attempt(3, 2, "lost", 5, 6),
-        attempt(3, 3, "canceled", 7, 9),
+        make_attempt(1, 1, "canceled", 0, 9), make_attempt(1, 2, "finished", 5, 8),
+        make_attempt(2, 1, "failed", 0, 4), make_attempt(2, 2, "finished", 5, 8),
+        make_attempt(3, 1, "finished", 0, 9), make_attempt(3, 2, "lost", 5, 6),
+        make_attempt(3, 3, "canceled", 7, 9),
     ]  # fmt: skip
     assert count_duplicates(attempts) == {"finished": 1, "lost": 1, "canceled": 1}

@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 import pytest
 
 from tests.faults.misbehaving_tool import MISBEHAVIOURS
-from tests.faults.schedule import REPLICAS, Kind, make_schedule, overlaps
+from tests.faults.schedule import REPLICAS, Kind, count_overlaps, make_schedule
 
 SEEDS = range(1, 21)
 
@@ -44,7 +44,7 @@ def test_schedule_has_every_kind_and_overlapping_faults(faults: int) -> None:
         assert sorted(fault.number for fault in schedule) == list(range(1, faults + 1)), seed
         assert {fault.kind for fault in schedule} == set(Kind), seed
         assert [fault.at for fault in schedule] == sorted(fault.at for fault in schedule), seed
-        assert overlaps(schedule) >= faults / 4, seed
+        assert count_overlaps(schedule) >= faults / 4, seed
 
 
 def test_schedule_of_66_faults_kills_every_process() -> None:
@@ -52,15 +52,15 @@ def test_schedule_of_66_faults_kills_every_process() -> None:
         f"{name}/{number}" for name, replicas in REPLICAS.items() for number in range(replicas)
     }
     for seed in SEEDS:
-        assert _targets_of(seed, Kind.KILL) == processes, seed
+        assert _list_targets(seed, Kind.KILL) == processes, seed
 
 
 def test_schedule_of_66_faults_has_every_misbehaviour_of_a_tool() -> None:
     for seed in SEEDS:
-        assert _targets_of(seed, Kind.TOOL) == {f"tool/{way}" for way in MISBEHAVIOURS}, seed
+        assert _list_targets(seed, Kind.TOOL) == {f"tool/{way}" for way in MISBEHAVIOURS}, seed
 
 
-def _targets_of(seed: int, kind: Kind) -> set[str]:
+def _list_targets(seed: int, kind: Kind) -> set[str]:
     return {fault.target for fault in make_schedule(seed, faults=66) if fault.kind is kind}
 
 
@@ -73,9 +73,9 @@ def test_site_is_revoked_early_while_its_pilots_have_work(faults: int) -> None:
 
 def test_schedule_of_66_faults_has_both_outages_of_the_provider_apart() -> None:
     for seed in SEEDS:
-        down = [one for one in make_schedule(seed, faults=66) if one.kind is Kind.PROVIDER]
-        assert {one.target for one in down} == {"provider/down", "provider/hangs"}, seed
-        assert down[0].at + down[0].seconds <= down[1].at, seed
+        outages = [one for one in make_schedule(seed, faults=66) if one.kind is Kind.PROVIDER]
+        assert {one.target for one in outages} == {"provider/down", "provider/hangs"}, seed
+        assert outages[0].at + outages[0].seconds <= outages[1].at, seed
 
 
 def test_faults_of_one_target_do_not_overlap() -> None:

@@ -47,13 +47,13 @@ def test_run_with_twenty_faults_loses_and_duplicates_nothing(short_folder: Path)
     """Invariant 7, and with it all the others."""
     report = run_campaign(short_folder, SIZE, seed=1)
     report.write(REPORT_FOLDER / "short.json")
-    print("\n".join(report.lines()))
-    if not report.good:
+    print("\n".join(report.format_lines()))
+    if not report.is_good:
         shutil.copytree(
             short_folder / "stack" / "logs", REPORT_FOLDER / "short-logs", dirs_exist_ok=True
         )
     assert report.findings == []
-    assert report.failed == []
+    assert report.list_failed_faults == []
     assert {one.fault.kind for one in report.injected} == set(Kind)
     assert report.duplicates, "no job had a duplicate attempt"
     assert report.outcomes[AttemptOutcome.FINISHED] == report.jobs - 1, (

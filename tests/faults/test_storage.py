@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.faults.storage import SmallDisk
 
 
-def test_the_disk_of_a_killed_campaign_is_replaced(tmp_path: Path) -> None:
+def test_disk_of_a_killed_campaign_is_replaced(tmp_path: Path) -> None:
     SmallDisk(tmp_path / "data", megabytes=1)
 
     SmallDisk(tmp_path / "data", megabytes=1).close()

@@ -120,19 +120,19 @@ class Plan:
 def make_work(folder: Path, plan: Plan, *, seed: int) -> list[Arrival]:
     """Return the data sets in order of arrival."""
     arrivals = [
-        digest_arrival(folder, "large", files=plan.files, at=0.0, seed=seed, pause=plan.pause)
+        make_digest_arrival(folder, "large", files=plan.files, at=0.0, seed=seed, pause=plan.pause)
     ]
     for number in range(plan.stream):
         at = plan.seconds * (number + 1) / (plan.stream + 1)
         arrivals.append(
-            digest_arrival(
+            make_digest_arrival(
                 folder, f"stream-{number:02d}", files=plan.stream_files, at=at, seed=seed
             )
         )
     for number in range(plan.slow):
         at, name = plan.seconds * (2 + number / plan.slow) / 3, f"slow-{number:02d}"
         arrivals.append(
-            digest_arrival(
+            make_digest_arrival(
                 folder, name, files=plan.slow_files, at=at, seed=seed, pause=plan.slow_pause
             )
         )
@@ -140,16 +140,16 @@ def make_work(folder: Path, plan: Plan, *, seed: int) -> list[Arrival]:
         at = plan.stamp_seconds * number / plan.stamps
         name = f"stamps-{number:02d}"
         arrivals.append(
-            stamp_arrival(
+            make_stamp_arrival(
                 folder, name, files=plan.stamp_files, at=at, seed=seed, pause=plan.stamp_pause
             )
         )
     for number in range(plan.looks):
         at, name = plan.seconds * number / plan.looks, f"looks-{number:02d}"
-        arrivals.append(look_arrival(folder, name, files=plan.look_files, at=at, seed=seed))
-    arrivals.append(spd_arrival(folder, 1, frames=plan.frames, at=0.0, seed=seed))
+        arrivals.append(make_look_arrival(folder, name, files=plan.look_files, at=at, seed=seed))
+    arrivals.append(make_spd_arrival(folder, 1, frames=plan.frames, at=0.0, seed=seed))
     arrivals.append(
-        spd_arrival(
+        make_spd_arrival(
             folder,
             2,
             frames=plan.frames,
@@ -161,29 +161,31 @@ def make_work(folder: Path, plan: Plan, *, seed: int) -> list[Arrival]:
     return sorted(arrivals, key=lambda arrival: arrival.at)
 
 
-def digest_arrival(
+def make_digest_arrival(
     folder: Path, name: str, *, files: int, at: float, seed: int, pause: float = 0.2
 ) -> Arrival:
     """Return a data set; the digest of each file takes ``pause`` seconds."""
-    paths, inputs = _small_files(folder / name, files, seed)
-    joined = _joined(DIGEST, "digests", inputs, [f"{file.sha256}  -\n" for file in inputs])
+    paths, inputs = _write_small_files(folder / name, files, seed)
+    joined = _expect_joined_file(
+        DIGEST, "digests", inputs, [f"{file.sha256}  -\n" for file in inputs]
+    )
     expected = ExpectedRun(f"{seed}-{name}", DIGEST, files=inputs, outputs={"join/joined": joined})
     return Arrival(expected, paths, at, meta={"type": "digest", "pause": pause})
 
 
-def stamp_arrival(
+def make_stamp_arrival(
     folder: Path, name: str, *, files: int, at: float, seed: int, pause: float
 ) -> Arrival:
     """Return a data set; the stamp of each file takes ``pause`` seconds."""
-    paths, inputs = _small_files(folder / name, files, seed)
+    paths, inputs = _write_small_files(folder / name, files, seed)
     stamps = [f"{file.sha256}  {file.name}\n" for file in inputs]
     entries = [f"{sha256(stamp.encode())}  -\n" for stamp in stamps]
-    joined = _joined(STAMP, "entries", inputs, entries)
+    joined = _expect_joined_file(STAMP, "entries", inputs, entries)
     expected = ExpectedRun(f"{seed}-{name}", STAMP, files=inputs, outputs={"join/joined": joined})
     return Arrival(expected, paths, at, meta={"type": "stamp", "pause": pause})
 
 
-def look_arrival(folder: Path, name: str, *, files: int, at: float, seed: int) -> Arrival:
+def make_look_arrival(folder: Path, name: str, *, files: int, at: float, seed: int) -> Arrival:
     """Return a data set of numbers; the title of each is the name of its file."""
     place = folder / name
     place.mkdir(parents=True)
@@ -197,7 +199,7 @@ def look_arrival(folder: Path, name: str, *, files: int, at: float, seed: int) -
     expected = ExpectedRun(
         f"{seed}-{name}",
         LOOK,
-        files=_brought(paths),
+        files=_expect_same_files(paths),
         # The files contain who answered when, so that their digests are unknown.
         outputs={"look/answer": [ExpectedFile(path.name, None) for path in paths]},
         human_task=ExpectedAnnotations(words),
@@ -205,33 +207,33 @@ def look_arrival(folder: Path, name: str, *, files: int, at: float, seed: int) -
     return Arrival(expected, paths, at, meta={"type": "look"})
 
 
-def asked_in(arrivals: Iterable[Arrival]) -> dict[str, ExpectedAnnotations]:
+def list_expected_annotations(arrivals: Iterable[Arrival]) -> dict[str, ExpectedAnnotations]:
     """Return the expected annotations by the names of files."""
     questions = [arrival.expected.human_task for arrival in arrivals]
     return {name: one for one in questions if one is not None for name in one.words}
 
 
-def workflow_text(template: str) -> str:
+def read_workflow(template: str) -> str:
     """Return the workflow as it is uploaded."""
     program = f"# {MARKER}\n{Path(misbehaving_tool.__file__).read_text()}"
     return WORKFLOWS[template].read_text().replace('"@program@"', json.dumps(program))
 
 
-def _small_files(place: Path, files: int, seed: int) -> tuple[list[Path], list[ExpectedFile]]:
+def _write_small_files(place: Path, files: int, seed: int) -> tuple[list[Path], list[ExpectedFile]]:
     place.mkdir(parents=True)
     paths = []
     for number in range(files):
         path = place / f"{place.name}-{number:05d}.txt"
         path.write_text(f"{seed} {place.name} {number}\n" * (1 + number % 7))
         paths.append(path)
-    return paths, _brought(paths)
+    return paths, _expect_same_files(paths)
 
 
-def _brought(paths: Iterable[Path]) -> list[ExpectedFile]:
+def _expect_same_files(paths: Iterable[Path]) -> list[ExpectedFile]:
     return [ExpectedFile(path.name, sha256(path.read_bytes())) for path in paths]
 
 
-def _joined(
+def _expect_joined_file(
     pipeline: Pipeline, suffix: str, inputs: Sequence[ExpectedFile], lines: Sequence[str]
 ) -> list[ExpectedFile]:
     """Return the outputs of the step ``join``, with a line for each file of the input."""
@@ -246,7 +248,7 @@ def _joined(
     ]
 
 
-def spd_arrival(
+def make_spd_arrival(
     folder: Path, number: int, *, frames: int, at: float, seed: int, damaged: int | None = None
 ) -> Arrival:
     place, truth = folder / f"run-{number}", folder / f"truth-{number}.json"
@@ -265,35 +267,37 @@ def spd_arrival(
         str(100 * seed + number),
         *(["--damage", str(damaged)] if damaged else []),
     ]
-    _succeed(spd_daq(arguments))
+    _require_success(spd_daq(arguments))
     paths = sorted(place.glob("*.raw"))
     refused = frozenset({f"run{number:06d}-frame{damaged:06d}.raw"} if damaged else ())
     expected = ExpectedRun(
         f"{seed}-run-{number}",
         SPD,
-        files=_brought(paths),
-        outputs=_spd_outputs(
+        files=_expect_same_files(paths),
+        outputs=_run_spd_programs(
             [path for path in paths if path.name not in refused],
             number,
             folder / f"reference-{number}",
         ),
-        refused=refused,
-        truth=truth,
+        invalid_files=refused,
+        true_events_path=truth,
     )
     return Arrival(expected, paths, at, meta={"type": "raw", "detector": "spd"}, run=number)
 
 
-def _spd_outputs(frames: Sequence[Path], run: int, scratch: Path) -> dict[str, list[ExpectedFile]]:
+def _run_spd_programs(
+    frames: Sequence[Path], run: int, scratch: Path
+) -> dict[str, list[ExpectedFile]]:
     """Run the template's programs directly, one after the other."""
     scratch.mkdir()
-    histograms = [_spd_frame(frame, run, scratch) for frame in frames]
+    histograms = [_run_frame_programs(frame, run, scratch) for frame in frames]
     group = SPD.step("merge").group
     assert group is not None
     events, monitoring = [], []
     for start in range(0, len(frames), group):
         stem = frames[start].stem
         merged = scratch / f"{stem}.monitoring.json"
-        _succeed(
+        _require_success(
             spd_merge_monitoring(
                 ["--out", str(merged), *map(str, histograms[start : start + group])]
             )
@@ -305,20 +309,24 @@ def _spd_outputs(frames: Sequence[Path], run: int, scratch: Path) -> dict[str, l
     return {"merge/merged": events, "merge_monitoring/merged": monitoring}
 
 
-def _spd_frame(frame: Path, run: int, scratch: Path) -> Path:
+def _run_frame_programs(frame: Path, run: int, scratch: Path) -> Path:
     at = {
         suffix: str(scratch / f"{frame.stem}.{suffix}")
         for suffix in ("hits", "events", "selected", "checked", "histograms")
     }
-    _succeed(spd_decode([str(frame), "--run", str(run), "--period", PERIOD, "--out", at["hits"]]))
-    _succeed(
+    _require_success(
+        spd_decode([str(frame), "--run", str(run), "--period", PERIOD, "--out", at["hits"]])
+    )
+    _require_success(
         spd_build_events(
             [at["hits"], "--time-gap-ns", "110", "--min-hits", "6", "--out", at["events"]]
         )
     )
     limits = ["--min-multiplicity", "4", "--min-calorimeter-energy", "1500.0"]
-    _succeed(spd_filter([at["events"], *limits, "--out", at["selected"]]))
-    _succeed(spd_verify([at["selected"], "--out", at["checked"], "--histograms", at["histograms"]]))
+    _require_success(spd_filter([at["events"], *limits, "--out", at["selected"]]))
+    _require_success(
+        spd_verify([at["selected"], "--out", at["checked"], "--histograms", at["histograms"]])
+    )
     return Path(at["histograms"])
 
 
@@ -326,10 +334,10 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _succeed(status: int) -> None:
+def _require_success(status: int) -> None:
     if status != 0:
         raise OSError("a program of the template failed; see above")
 
 
-def jobs_in(arrivals: Iterable[Arrival]) -> int:
+def count_jobs(arrivals: Iterable[Arrival]) -> int:
     return sum(arrival.expected.jobs for arrival in arrivals)

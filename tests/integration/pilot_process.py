@@ -12,7 +12,7 @@ import pytest
 
 from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
 from tests.e2e.systems import NO_CONTAINERS
-from tests.servers.scripted_wms import ScriptedWms, until
+from tests.servers.scripted_wms import ScriptedWms, wait_for
 from tests.unit.pilot.builders import input_file, job, tool
 from tests.waiting import Gate
 
@@ -76,7 +76,7 @@ async def start_pilot(wms: ScriptedWms, tmp_path: Path) -> AsyncIterator[StartPi
         started.append(PilotProcess(process, log))
         request_count = len(wms.lease_requests)
         if wait:
-            await until(lambda: len(wms.lease_requests) > request_count, seconds=60)
+            await wait_for(lambda: len(wms.lease_requests) > request_count, seconds=60)
         return started[-1]
 
     yield start

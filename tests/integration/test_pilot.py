@@ -17,7 +17,7 @@ from tests.integration.pilot_process import (
     waiting_tool,
     wms,
 )
-from tests.servers.scripted_wms import ScriptedWms, until
+from tests.servers.scripted_wms import ScriptedWms, wait_for
 from tests.unit.pilot.builders import SHA, task, tool
 from tests.waiting import Gate
 
@@ -29,8 +29,8 @@ async def test_pilot_registers_runs_jobs_and_signs_off(
 ) -> None:
     pilot = await start_pilot()
     task_ = task(root, SHA)
-    wms.add(task_, jobs_of(root, task_, 50))
-    await until(lambda: len(wms.reports) == 50)
+    wms.add_jobs(task_, jobs_of(root, task_, 50))
+    await wait_for(lambda: len(wms.reports) == 50)
     assert {report.outcome for _, report in wms.reports} == {AttemptOutcome.FINISHED}
     assert {report.id for _, report in wms.reports} == set(range(1, 51))
     assert len(files_below(root / "out")) == len(files_below(root / "logs")) == 50
@@ -38,8 +38,8 @@ async def test_pilot_registers_runs_jobs_and_signs_off(
     assert wms.lease_requests[-1].known_tasks == [task_.uid]
     pilot.process.send_signal(signal.SIGTERM)
     assert await pilot.ended() == 0
-    ((uid, sign_off),) = wms.signed_off
-    assert uid == wms.registered[0].uid
+    ((uid, sign_off),) = wms.sign_offs
+    assert uid == wms.registrations[0].uid
     assert sign_off.returned == []
     assert files_below(tmp_path / "work") == ["key", "lock"]
 
@@ -55,35 +55,35 @@ async def test_concurrent_jobs_never_need_more_cores_than_the_pilot_has(
         tool(["sh", "-c", alone, str(root.parent / "alone")]),
         resources=Resources(cores=2, time_limit=60.0),
     )
-    wms.add(task_, jobs_of(root, task_, 4))
-    await until(lambda: len(wms.reports) == 4)
+    wms.add_jobs(task_, jobs_of(root, task_, 4))
+    await wait_for(lambda: len(wms.reports) == 4)
     assert [(report.outcome, report.message) for _, report in wms.reports] == [
         (AttemptOutcome.FINISHED, "")
     ] * 4
     free_capacity = wms.lease_requests[0].free_capacity
     assert free_capacity is not None
-    assert (free_capacity.free.cores, wms.registered[0].resources.cores) == (3, 3)
+    assert (free_capacity.free.cores, wms.registrations[0].resources.cores) == (3, 3)
 
 
 async def test_pilot_waits_for_the_wms_to_start(wms: ScriptedWms, start_pilot: StartPilot) -> None:
     await wms.stop()
     pilot = await start_pilot(wait=False)
-    await until(lambda: pilot.has_said("pilot.not_registered"))
+    await wait_for(lambda: pilot.has_said("pilot.not_registered"))
     await wms.start()
-    await until(lambda: wms.registered)
-    assert len(wms.registered) == 1
+    await wait_for(lambda: wms.registrations)
+    assert len(wms.registrations) == 1
 
 
 async def test_forgotten_pilot_registers_again_under_the_same_uid(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
     await start_pilot()
-    wms.forgotten = True
-    await until(lambda: len(wms.registered) == 2)
-    assert wms.registered[0] == wms.registered[1]
+    wms.is_pilot_forgotten = True
+    await wait_for(lambda: len(wms.registrations) == 2)
+    assert wms.registrations[0] == wms.registrations[1]
     task_ = task(root, SHA)
-    wms.add(task_, jobs_of(root, task_, 3))
-    await until(lambda: len(wms.reports) == 3)
+    wms.add_jobs(task_, jobs_of(root, task_, 3))
+    await wait_for(lambda: len(wms.reports) == 3)
 
 
 async def test_reports_of_an_outage_arrive_after_the_outage(
@@ -92,12 +92,12 @@ async def test_reports_of_an_outage_arrive_after_the_outage(
     await start_pilot()
     wms.silent = {"report"}
     task_ = task(root, SHA)
-    wms.add(task_, jobs_of(root, task_, 20))
-    await until(lambda: len(files_below(root / "logs")) == 20)
+    wms.add_jobs(task_, jobs_of(root, task_, 20))
+    await wait_for(lambda: len(files_below(root / "logs")) == 20)
     await wms.stop()
     wms.silent = set()
     await wms.start()
-    await until(lambda: len(wms.reports) == 20)
+    await wait_for(lambda: len(wms.reports) == 20)
     assert len({report.id for _, report in wms.reports}) == 20
 
 
@@ -107,20 +107,20 @@ async def test_reports_survive_a_kill_of_the_pilot(
     pilot = await start_pilot()
     wms.silent = {"report"}
     task_ = task(root, SHA)
-    wms.add(task_, jobs_of(root, task_, 5))
-    await until(lambda: len(files_below(root / "logs")) == 5)
-    await until(lambda: not wms.leased or len(wms.heartbeats) > 1)
+    wms.add_jobs(task_, jobs_of(root, task_, 5))
+    await wait_for(lambda: len(files_below(root / "logs")) == 5)
+    await wait_for(lambda: not wms.leased_jobs or len(wms.heartbeats) > 1)
     pilot.process.kill()
     await pilot.ended()
     wms.silent = set()
     second = await start_pilot()
-    await until(lambda: len(wms.signed_off) == 1)
-    first_uid = wms.registered[0].uid
+    await wait_for(lambda: len(wms.sign_offs) == 1)
+    first_uid = wms.registrations[0].uid
     assert {uid for uid, _ in wms.reports} == {first_uid}
     assert {report.id for _, report in wms.reports} == set(range(1, 6))
     finished = [report for _, report in wms.reports if report.outcome is AttemptOutcome.FINISHED]
     assert files_below(root / "out") == sorted(report.outputs[0].name for report in finished)
-    assert wms.signed_off[0][0] == first_uid
+    assert wms.sign_offs[0][0] == first_uid
     second.process.terminate()
     assert await second.ended() == 0
     assert files_below(tmp_path / "work") == ["key", "lock"]
@@ -132,9 +132,9 @@ async def test_files_of_stale_attempts_are_removed(
     wms.answer = lambda report: ReportAnswer.STALE if report.id == 2 else ReportAnswer.ACCEPTED
     await start_pilot()
     task_ = task(root, SHA)
-    wms.add(task_, jobs_of(root, task_, 3))
-    await until(lambda: len(wms.reports) == 3)
-    await until(lambda: len(files_below(root / "logs")) == 2)
+    wms.add_jobs(task_, jobs_of(root, task_, 3))
+    await wait_for(lambda: len(wms.reports) == 3)
+    await wait_for(lambda: len(files_below(root / "logs")) == 2)
     assert files_below(root / "out") == ["00000001.1-1.out", "00000003.1-3.out"]
     assert files_below(root / "logs") == ["00000001.1.log", "00000003.1.log"]
 
@@ -152,8 +152,8 @@ async def test_report_that_the_wms_refuses_does_not_block_other_reports(
     wms.answer = answer
     pilot = await start_pilot()
     task_ = task(root, SHA)
-    wms.add(task_, jobs_of(root, task_, 3))
-    await until(lambda: wms.report_of(3) is not None)
+    wms.add_jobs(task_, jobs_of(root, task_, 3))
+    await wait_for(lambda: wms.find_report(3) is not None)
     pilot.process.terminate()
     assert await pilot.ended() == 0
 
@@ -166,16 +166,16 @@ async def test_running_job_stops_before_its_lease_ends(
     await start_pilot()
     mark = root.parent / "mark"
     task_ = task(root, waiting_tool(mark, Gate(root.parent / "go")))
-    wms.add(task_, jobs_of(root, task_, 1))
-    await until(mark.exists)
+    wms.add_jobs(task_, jobs_of(root, task_, 1))
+    await wait_for(mark.exists)
     tool_pid = int(mark.read_text())
     wms.silent = {"heartbeat", "report", "lease"}
     last_renewed = asyncio.get_running_loop().time()
-    await until(lambda: not alive(tool_pid))
+    await wait_for(lambda: not alive(tool_pid))
     assert asyncio.get_running_loop().time() - last_renewed < wms.lease_seconds
     wms.silent = set()
-    await until(lambda: wms.reports)
-    report = wms.report_of(1)
+    await wait_for(lambda: wms.reports)
+    report = wms.find_report(1)
     assert report is not None
     assert (report.outcome, report.error_class) == (AttemptOutcome.FAILED, ErrorClass.PILOT_LOST)
 
@@ -187,13 +187,13 @@ async def test_heartbeats_name_a_long_job_until_it_finishes(
     await start_pilot()
     mark, go = root.parent / "mark", Gate(root.parent / "go")
     task_ = task(root, waiting_tool(mark, go))
-    wms.add(task_, jobs_of(root, task_, 1))
-    await until(mark.exists)
+    wms.add_jobs(task_, jobs_of(root, task_, 1))
+    await wait_for(mark.exists)
     before = len(wms.heartbeats)
-    await until(lambda: len(wms.heartbeats) > before + 8)
+    await wait_for(lambda: len(wms.heartbeats) > before + 8)
     assert wms.heartbeats[-1].running[0].id == 1
     go.open()
-    await until(lambda: wms.reports)
+    await wait_for(lambda: wms.reports)
     assert wms.reports[0][1].outcome is AttemptOutcome.FINISHED
 
 
@@ -204,10 +204,10 @@ async def test_job_start_is_reported_before_the_next_heartbeat_is_due(
     await start_pilot()
     mark, go = root.parent / "mark", Gate(root.parent / "go")
     task_ = task(root, waiting_tool(mark, go))
-    wms.add(task_, jobs_of(root, task_, 1))
-    await until(lambda: any(job.id == 1 for beat in wms.heartbeats for job in beat.running))
+    wms.add_jobs(task_, jobs_of(root, task_, 1))
+    await wait_for(lambda: any(job.id == 1 for beat in wms.heartbeats for job in beat.running))
     go.open()
-    await until(lambda: wms.reports)
+    await wait_for(lambda: wms.reports)
     assert wms.reports[0][1].outcome is AttemptOutcome.FINISHED
 
 
@@ -217,9 +217,9 @@ async def test_canceled_job_is_stopped_and_reported(
     await start_pilot()
     mark = root.parent / "mark"
     task_ = task(root, waiting_tool(mark, Gate(root.parent / "go")))
-    wms.add(task_, jobs_of(root, task_, 1))
-    await until(mark.exists)
-    await until(
+    wms.add_jobs(task_, jobs_of(root, task_, 1))
+    await wait_for(mark.exists)
+    await wait_for(
         lambda: any(
             job.phase is AttemptPhase.RUN
             for heartbeat in wms.heartbeats
@@ -227,7 +227,7 @@ async def test_canceled_job_is_stopped_and_reported(
         )
     )
     wms.commands = [Command(kind="cancel", job=JobToken(id=1, attempt=1))]
-    await until(lambda: wms.reports)
+    await wait_for(lambda: wms.reports)
     assert wms.reports[0][1].outcome is AttemptOutcome.CANCELED
     assert not alive(int(mark.read_text()))
-    await until(lambda: not wms.commands)
+    await wait_for(lambda: not wms.commands)

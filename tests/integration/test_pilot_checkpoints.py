@@ -9,7 +9,7 @@ from sluice.contracts.common.states import AttemptOutcome, ReportAnswer
 from sluice.contracts.jobs.checkpoints import Checkpoint
 from sluice.contracts.pilots.pilots import AttemptReport, Command, JobToken, LeasedJob, PilotTask
 from tests.integration.pilot_process import StartPilot, files_below, jobs_of, root, start_pilot, wms
-from tests.servers.scripted_wms import ScriptedWms, until
+from tests.servers.scripted_wms import ScriptedWms, wait_for
 from tests.unit.pilot.builders import task, tool
 
 __all__ = ["root", "start_pilot", "wms"]  # fixtures
@@ -38,14 +38,14 @@ def checkpoint_files(root: Path) -> list[str]:
 
 
 def lease_again(wms: ScriptedWms, task_: PilotTask, job: LeasedJob, attempt: int) -> None:
-    wms.add(task_, [job.model_copy(update={"attempt": attempt})])
+    wms.add_jobs(task_, [job.model_copy(update={"attempt": attempt})])
 
 
 async def end_of(wms: ScriptedWms, attempt: int) -> AttemptReport:
     def find_report() -> AttemptReport | None:
         return next((one for _, one in wms.reports if one.attempt == attempt), None)
 
-    await until(find_report, seconds=60)
+    await wait_for(find_report, seconds=60)
     report = find_report()
     assert report is not None
     return report
@@ -60,8 +60,8 @@ async def test_job_resumes_after_a_kill_and_leaves_no_checkpoint_at_the_end(
     pilot = await start_pilot()
     task_ = counting_task(root, times=2, ends=ends)
     (job,) = jobs_of(root, task_, 1)
-    wms.add(task_, [job])
-    await until(lambda: any("list" in name for name in checkpoint_files(root)), seconds=60)
+    wms.add_jobs(task_, [job])
+    await wait_for(lambda: any("list" in name for name in checkpoint_files(root)), seconds=60)
     pilot.process.kill()
     await pilot.ended()
     await start_pilot()
@@ -73,7 +73,7 @@ async def test_job_resumes_after_a_kill_and_leaves_no_checkpoint_at_the_end(
     assert report.outcome is outcome
     assert "resumed from the checkpoint of" in report.message
     assert report.checkpoint
-    await until(lambda: not checkpoint_files(root))
+    await wait_for(lambda: not checkpoint_files(root))
     assert any(name.endswith(".2.log") for name in files_below(root / "logs"))
 
 
@@ -84,12 +84,12 @@ async def test_checkpoint_of_a_failed_attempt_is_kept_until_the_job_has_ended(
     await start_pilot()
     task_ = counting_task(root, times=1, ends=3, every=3600)
     (job,) = jobs_of(root, task_, 1)
-    wms.add(task_, [job])
+    wms.add_jobs(task_, [job])
     await end_of(wms, 1)
     assert len(checkpoint_files(root)) == 2
     lease_again(wms, task_, job, 2)
     assert "resumed from" in (await end_of(wms, 2)).message
-    await until(lambda: not checkpoint_files(root))
+    await wait_for(lambda: not checkpoint_files(root))
 
 
 async def test_canceled_job_leaves_no_files(
@@ -101,11 +101,11 @@ async def test_canceled_job_leaves_no_files(
     await start_pilot()
     task_ = counting_task(root, times=2)
     (job,) = jobs_of(root, task_, 1)
-    wms.add(task_, [job])
-    await until(lambda: any("list" in name for name in checkpoint_files(root)), seconds=60)
+    wms.add_jobs(task_, [job])
+    await wait_for(lambda: any("list" in name for name in checkpoint_files(root)), seconds=60)
     wms.commands = [Command(kind="cancel", job=JobToken(id=job.id, attempt=1))]
     assert (await end_of(wms, 1)).outcome is AttemptOutcome.CANCELED
-    await until(lambda: files_below(root / "logs") == [])
+    await wait_for(lambda: files_below(root / "logs") == [])
 
 
 async def test_stopped_pilot_leaves_the_newest_checkpoint_for_the_next_attempt(
@@ -114,9 +114,9 @@ async def test_stopped_pilot_leaves_the_newest_checkpoint_for_the_next_attempt(
     pilot = await start_pilot(SLUICE_PILOT_DRAIN_TIMEOUT="0")
     task_ = counting_task(root, times=2, every=3600)
     (job,) = jobs_of(root, task_, 1)
-    wms.add(task_, [job])
-    await until(lambda: any(beat.running for beat in wms.heartbeats))
-    await until(lambda: pilot.family() and list(root.parent.glob("work/**/state/n")))
+    wms.add_jobs(task_, [job])
+    await wait_for(lambda: any(beat.running for beat in wms.heartbeats))
+    await wait_for(lambda: pilot.family() and list(root.parent.glob("work/**/state/n")))
     pilot.process.send_signal(signal.SIGTERM)
     assert await pilot.ended() == 0
     assert len(checkpoint_files(root)) == 2

@@ -10,7 +10,7 @@ from sluice.contracts.common.states import ContainerEngine
 from tests.integration.pilot_process import StartPilot, jobs_of, root, start_pilot, wms
 from tests.processes import command_of
 from tests.servers.podman import IMAGE, start_podman
-from tests.servers.scripted_wms import ScriptedWms, until
+from tests.servers.scripted_wms import ScriptedWms, wait_for
 from tests.unit.pilot.builders import task, tool
 
 __all__ = ["root", "start_pilot", "wms"]  # fixtures
@@ -24,11 +24,11 @@ async def test_pilot_registers_the_container_engines_that_work_and_are_allowed(
         first = await start_pilot(
             SLUICE_PILOT_CONTAINERS='["udocker", "podman"]', **podman.environment
         )
-        assert wms.registered[-1].engines == [ContainerEngine.PODMAN]
+        assert wms.registrations[-1].engines == [ContainerEngine.PODMAN]
         first.process.send_signal(signal.SIGTERM)
         await first.ended()
         await start_pilot(SLUICE_PILOT_CONTAINERS="[]", **podman.environment)
-        assert wms.registered[-1].engines == []
+        assert wms.registrations[-1].engines == []
     finally:
         podman.stop()
 
@@ -43,16 +43,16 @@ async def test_containers_are_removed_when_their_slot_or_pilot_is_killed(
         pilot = await start_pilot(**settings)
         docker = [{"class": "DockerRequirement", "dockerPull": IMAGE}]
         task_ = task(root, tool(["/bin/sleep", "1000"], requirements=docker))
-        wms.add(task_, jobs_of(root, task_, 2))
-        await until(podman.containers, seconds=60)
+        wms.add_jobs(task_, jobs_of(root, task_, 2))
+        await wait_for(podman.containers, seconds=60)
         runners = [
             process for process in pilot.family() if "pilot.runner" in " ".join(command_of(process))
         ]
         [server] = [process for process in runners if process.ppid() == pilot.process.pid]
         [slot] = [process for process in runners if process.parent() == server]
         slot.kill()
-        await until(lambda: wms.report_of(1) is not None, seconds=60)
-        await until(podman.containers, seconds=60)
+        await wait_for(lambda: wms.find_report(1) is not None, seconds=60)
+        await wait_for(podman.containers, seconds=60)
         left = podman.containers()
         for process in [psutil.Process(pilot.process.pid), *pilot.family()]:
             with suppress(psutil.NoSuchProcess):

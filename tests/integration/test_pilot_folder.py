@@ -13,7 +13,7 @@ from sluice.contracts.common.states import AttemptOutcome, ErrorClass, ReportAns
 from sluice.contracts.pilots.output_files import OutputFile
 from sluice.contracts.pilots.pilots import AttemptReport
 from tests.integration.pilot_process import StartPilot, root, start_pilot, wms
-from tests.servers.scripted_wms import ScriptedWms, until
+from tests.servers.scripted_wms import ScriptedWms, wait_for
 
 __all__ = ["root", "start_pilot", "wms"]  # fixtures
 
@@ -45,7 +45,7 @@ async def test_pilot_removes_no_files_outside_storages_that_a_journal_names(
     wms.answer = lambda report: ReportAnswer.STALE
     wms.storages = {f"file://{root}"}
     pilot = await start_pilot()
-    await until(lambda: not run.path.exists())
+    await wait_for(lambda: not run.path.exists())
     assert {report.id for _, report in wms.reports} == {1, 2}
     assert precious.exists()
     assert not left.exists()
@@ -70,7 +70,7 @@ async def test_files_of_a_lost_report_are_kept_if_the_wms_accepted_the_report(
     wms.answer = lambda report: answer
     wms.storages = {f"file://{root}"}
     await start_pilot()
-    await until(lambda: not run.path.exists())
+    await wait_for(lambda: not run.path.exists())
     assert [report.error_class for _, report in wms.reports] == [ErrorClass.PILOT_LOST]
     assert written.exists() == (answer is ReportAnswer.ALREADY)
 
@@ -85,7 +85,7 @@ async def test_pilot_refuses_a_folder_that_others_may_write_to(
     assert await pilot.ended() == 2
     assert pilot.has_said("pilot.folder_unsafe")
     assert planted.journals.exists()
-    assert wms.registered == []
+    assert wms.registrations == []
 
 
 async def test_two_pilots_of_the_same_name_do_not_share_a_folder(

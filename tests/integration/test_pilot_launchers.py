@@ -9,7 +9,7 @@ import pytest
 
 from sluice.pilot_launchers.local_process import LocalPilot, end_pilot, launch_pilot
 from tests.integration.pilot_process import wms
-from tests.servers.scripted_wms import ScriptedWms, until
+from tests.servers.scripted_wms import ScriptedWms, wait_for
 
 __all__ = ["wms"]
 
@@ -25,8 +25,8 @@ async def test_launched_pilot_has_its_part_of_the_node_and_ends_when_told(
     pilot = LocalPilot("local-1", wms.url, 3, tmp_path / "work", log, part="2/2")
     process = await launch_pilot(pilot)
     try:
-        await until(lambda: bool(wms.lease_requests), seconds=60)
-        (registered,) = wms.registered
+        await wait_for(lambda: bool(wms.lease_requests), seconds=60)
+        (registered,) = wms.registrations
         has = registered.resources
         assert (registered.name, has.cores, has.part) == ("local-1", 3, "2/2")
         assert has.ram <= psutil.virtual_memory().total / MIB / 2
@@ -39,5 +39,5 @@ async def test_launched_pilot_has_its_part_of_the_node_and_ends_when_told(
             process.kill()
             await process.wait()
     assert process.returncode == 0
-    assert [uid for uid, _ in wms.signed_off] == [registered.uid]
+    assert [uid for uid, _ in wms.sign_offs] == [registered.uid]
     assert "pilot.registered" in pilot.log.read_text()

@@ -20,8 +20,8 @@ from tests.integration.pilot_process import (
     wms,
 )
 from tests.needs import ROOT_RIGHTS
-from tests.servers.scripted_wms import ScriptedWms, until
-from tests.unit.pilot.attempts import log_of
+from tests.servers.scripted_wms import ScriptedWms, wait_for
+from tests.unit.pilot.attempts import read_log
 from tests.unit.pilot.builders import SHA, task, tool
 from tests.unit.pilot.slot_users import new_user, open_folder
 
@@ -34,11 +34,11 @@ async def test_pilot_registers_its_sandbox_and_runs_jobs_that_need_a_sandbox(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
     await start_pilot(**REQUIRED)
-    await until(lambda: wms.registered)
-    assert wms.registered[-1].sandbox is SandboxKind.NAMESPACES
+    await wait_for(lambda: wms.registrations)
+    assert wms.registrations[-1].sandbox is SandboxKind.NAMESPACES
     asking = task(root, SHA).model_copy(update={"needs": Needs(sandbox=True)})
-    wms.add(asking, jobs_of(root, asking, 1))
-    await until(lambda: wms.reports)
+    wms.add_jobs(asking, jobs_of(root, asking, 1))
+    await wait_for(lambda: wms.reports)
     assert wms.reports[0][1].outcome is AttemptOutcome.FINISHED
 
 
@@ -47,15 +47,15 @@ async def test_pilot_without_a_sandbox_refuses_jobs_that_need_a_sandbox(
 ) -> None:
     pilot = await start_pilot(SLUICE_PILOT_SANDBOX="off")
     assert pilot.has_said("sandbox.none")
-    await until(lambda: wms.registered)
-    assert wms.registered[-1].sandbox is SandboxKind.NONE
+    await wait_for(lambda: wms.registrations)
+    assert wms.registrations[-1].sandbox is SandboxKind.NONE
     plain = task(root, SHA)
     asking = plain.model_copy(update={"uid": uuid.uuid4(), "needs": Needs(sandbox=True)})
-    wms.add(plain, jobs_of(root, plain, 1))
-    wms.add(asking, jobs_of(root, asking, 2)[1:])
-    await until(lambda: len(wms.reports) == 2)
+    wms.add_jobs(plain, jobs_of(root, plain, 1))
+    wms.add_jobs(asking, jobs_of(root, asking, 2)[1:])
+    await wait_for(lambda: len(wms.reports) == 2)
     reports = {report.id: report for _, report in wms.reports}
-    assert "no sandbox: the pilot's sandbox is switched off" in log_of(reports[1])
+    assert "no sandbox: the pilot's sandbox is switched off" in read_log(reports[1])
     assert reports[2].error_class is ErrorClass.INTERNAL
     assert "sluice:sandbox" in reports[2].message
 
@@ -100,19 +100,19 @@ async def test_pilot_without_a_sandbox_runs_each_slot_as_a_configured_user(
         PATH=without_bubblewrap(open_place),
     )
     assert pilot.has_said("sandbox.users")
-    await until(lambda: wms.registered)
-    assert wms.registered[-1].sandbox is SandboxKind.USERS
+    await wait_for(lambda: wms.registrations)
+    assert wms.registrations[-1].sandbox is SandboxKind.USERS
     plain = task(root, tool(["id", "-u"]))
     asking = plain.model_copy(update={"uid": uuid.uuid4(), "needs": Needs(sandbox=True)})
-    wms.add(plain, jobs_of(root, plain, 1))
-    wms.add(asking, jobs_of(root, asking, 2)[1:])
-    await until(lambda: len(wms.reports) == 2)
+    wms.add_jobs(plain, jobs_of(root, plain, 1))
+    wms.add_jobs(asking, jobs_of(root, asking, 2)[1:])
+    await wait_for(lambda: len(wms.reports) == 2)
     reports = {report.id: report for _, report in wms.reports}
     assert output_of(reports[1]) == f"{user.uid}\n"
     assert (
         "contained only by a separate user: there is no bubblewrap (bwrap) on this node's PATH;"
         f" it had the rights of user {user.uid}, and the node's network"
-    ) in log_of(reports[1])
+    ) in read_log(reports[1])
     assert reports[2].error_class is ErrorClass.INTERNAL
     assert "sluice:sandbox" in reports[2].message
 
@@ -129,12 +129,12 @@ async def test_slot_users_that_cannot_enter_the_work_folder_are_not_used(
         PATH=without_bubblewrap(open_place),
     )
     assert pilot.has_said("sandbox.none")
-    await until(lambda: wms.registered)
-    assert wms.registered[-1].sandbox is SandboxKind.NONE
+    await wait_for(lambda: wms.registrations)
+    assert wms.registrations[-1].sandbox is SandboxKind.NONE
     plain = task(root, SHA)
-    wms.add(plain, jobs_of(root, plain, 1))
-    await until(lambda: wms.reports)
-    log = log_of(wms.reports[0][1])
+    wms.add_jobs(plain, jobs_of(root, plain, 1))
+    await wait_for(lambda: wms.reports)
+    log = read_log(wms.reports[0][1])
     assert "no sandbox: there is no bubblewrap (bwrap) on this node's PATH; tools cannot run" in log
     assert f"as user {user.uid}: sh: Permission denied" in log
 
@@ -150,12 +150,12 @@ async def test_killed_pilot_takes_its_sandboxed_processes_with_it(
 ) -> None:
     pilot = await start_pilot(**REQUIRED)
     sleeping = task(root, tool(["sh", "-c", "setsid sleep 612 & exec sleep 611"]))
-    wms.add(sleeping, jobs_of(root, sleeping, 1))
+    wms.add_jobs(sleeping, jobs_of(root, sleeping, 1))
 
     def asleep() -> list[psutil.Process]:
         return [process for process in pilot.family() if process.name() == "sleep"]
 
-    await until(lambda: len(asleep()) == 2)
+    await wait_for(lambda: len(asleep()) == 2)
     family = [process.pid for process in pilot.family()]
     pilot.process.kill()
-    await until(lambda: not any(alive(pid) for pid in family))
+    await wait_for(lambda: not any(alive(pid) for pid in family))

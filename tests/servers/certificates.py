@@ -21,7 +21,7 @@ class Certificate:
     key: Path
 
 
-class Authority:
+class CertificateAuthority:
     """An authority; clients that trust it have ``file``."""
 
     def __init__(self, folder: Path, name: str = "authority") -> None:
@@ -29,20 +29,22 @@ class Authority:
         self._folder = folder
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        own = _builder(self._name, self._name, self._key).add_extension(
+        own = _start_certificate(self._name, self._name, self._key).add_extension(
             x509.BasicConstraints(ca=True, path_length=0), critical=True
         )
         self.file = folder / f"{name}.pem"
         signed = own.sign(self._key, hashes.SHA256())
         self.file.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
 
-    def signs(self, *names: str) -> Certificate:
-        """For a server with these names and addresses."""
+    def sign(self, *names: str) -> Certificate:
+        """Return a certificate for a server with these names and addresses."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0])])
-        alternatives = x509.SubjectAlternativeName([_named(name) for name in names])
-        built = _builder(subject, self._name, key).add_extension(alternatives, critical=False)
-        signed = built.sign(self._key, hashes.SHA256())
+        alternatives = x509.SubjectAlternativeName([_make_general_name(name) for name in names])
+        certificate = _start_certificate(subject, self._name, key).add_extension(
+            alternatives, critical=False
+        )
+        signed = certificate.sign(self._key, hashes.SHA256())
         pair = Certificate(self._folder / f"{names[0]}.crt", self._folder / f"{names[0]}.key")
         pair.certificate.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
         pair.key.write_bytes(
@@ -55,7 +57,7 @@ class Authority:
         return pair
 
 
-def _builder(
+def _start_certificate(
     subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey
 ) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
@@ -70,7 +72,7 @@ def _builder(
     )
 
 
-def _named(name: str) -> x509.GeneralName:
+def _make_general_name(name: str) -> x509.GeneralName:
     try:
         return x509.IPAddress(ipaddress.ip_address(name))
     except ValueError:

@@ -58,13 +58,13 @@ class _Server:
     """A process that has loaded one program."""
 
     def __init__(self, program: str) -> None:
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._control, child_socket = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * _MAX_COMMAND_BYTES)
         self._lock = Lock()
-        with theirs:
+        with child_socket:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__, program, str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
+                [sys.executable, "-m", __name__, program, str(child_socket.fileno())],
+                pass_fds=[child_socket.fileno()],
                 stdin=subprocess.DEVNULL,
                 cwd=ROOT,
             )
@@ -75,14 +75,14 @@ class _Server:
         ``standard`` has the descriptors of its input, output and errors. Raises ``TimeoutExpired``
         after the program was killed.
         """
-        ours, theirs = socket.socketpair()
-        with ours:
-            with theirs, self._lock:
-                descriptors = [*standard, theirs.fileno()]
+        own_socket, child_socket = socket.socketpair()
+        with own_socket:
+            with child_socket, self._lock:
+                descriptors = [*standard, child_socket.fileno()]
                 socket.send_fds(self._control, [json.dumps(request).encode()], descriptors)
-            with ours.makefile() as answers:
+            with own_socket.makefile() as answers:
                 pid = int(answers.readline())
-                ours.settimeout(seconds)
+                own_socket.settimeout(seconds)
                 try:
                     return int(answers.readline())
                 except TimeoutError:
@@ -105,7 +105,7 @@ def _server(program: str) -> _Server:
 def _serve(entry: EntryPoint, control: socket.socket) -> None:
     """Answer requests; return only in the processes that must run the program."""
     entry.load()
-    _load_more()
+    _import_later_modules()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no process waits for these children
     while True:
         data, descriptors, _, _ = socket.recv_fds(control, _MAX_COMMAND_BYTES, 4)
@@ -115,13 +115,13 @@ def _serve(entry: EntryPoint, control: socket.socket) -> None:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             control.close()
             _fork(descriptors.pop())
-            _become(json.loads(data), descriptors)
+            _replace_standard_streams(json.loads(data), descriptors)
             return
         for descriptor in descriptors:
             os.close(descriptor)
 
 
-def _load_more() -> None:
+def _import_later_modules() -> None:
     """Import the modules that the programs import only when they run."""
     import cwltool.main  # noqa: PLC0415 - of the other process
     from cwltool.process import get_schema  # noqa: PLC0415
@@ -146,7 +146,7 @@ def _fork(answers: int) -> None:
     os._exit(0)
 
 
-def _become(request: Mapping[str, Any], standard: Sequence[int]) -> None:
+def _replace_standard_streams(request: Mapping[str, Any], standard: Sequence[int]) -> None:
     for number, descriptor in enumerate(standard):
         os.dup2(descriptor, number)
         os.close(descriptor)

@@ -51,7 +51,7 @@ class NetworkPostgres:
                 env=server_environment(),
                 cwd=self.folder,
             )
-        await eventually(self._answers, what="the database answers", period=0.05)
+        await eventually(self._accepts_connections, what="the database answers", period=0.05)
 
     async def stop(self) -> None:
         """Stop the server: connections are closed, and no data are lost."""
@@ -73,7 +73,7 @@ class NetworkPostgres:
         finally:
             await connection.close()
 
-    async def _answers(self) -> bool:
+    async def _accepts_connections(self) -> bool:
         try:
             await self.execute(
                 "ALTER ROLE postgres PASSWORD '{}'".format(ADMINISTRATOR.replace("'", "''"))

@@ -32,7 +32,12 @@ class Podman:
         """Run Podman and return its output; raise ``CalledProcessError`` if it fails."""
         command = ["podman", *arguments]
         return subprocess.run(
-            command, env=self._all(), check=True, capture_output=True, text=True, timeout=120
+            command,
+            env=self._collect_environment(),
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=120,
         ).stdout.strip()
 
     def containers(self) -> list[str]:
@@ -49,7 +54,7 @@ class Podman:
         self.run("rm", "--force", "--time", "0", "--all")
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _all(self) -> dict[str, str]:
+    def _collect_environment(self) -> dict[str, str]:
         return {"PATH": os.environ["PATH"], "HOME": str(self.folder), **self.environment}
 
 

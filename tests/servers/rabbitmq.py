@@ -32,7 +32,7 @@ vm_memory_high_watermark.absolute = 1GB
 __all__ = ["RabbitServer", "free_ports", "start_rabbitmq"]
 
 
-class Machinery(Protocol):
+class BrokerProcesses(Protocol):
     """The processes or the container that the broker runs in."""
 
     def control(self, *arguments: str) -> None:
@@ -50,7 +50,7 @@ class RabbitServer:
 
     amqp_port: int
     management_port: int
-    machinery: Machinery
+    processes: BrokerProcesses
     #: Virtual hosts that are not in use. If queues are deleted just after they were declared,
     #: RabbitMQ 3.10 loses its supervisor of dead-lettering, and refuses new queues of this kind
     #: ("internal error"). So each virtual host is deleted later.
@@ -72,21 +72,21 @@ class RabbitServer:
 
     def close_connections(self, vhost: str) -> None:
         """Close every connection to a virtual host."""
-        self.machinery.control("close_all_connections", "--vhost", vhost, "cut by a test")
+        self.processes.control("close_all_connections", "--vhost", vhost, "cut by a test")
 
     def restart(self) -> None:
         """Stop the broker and start it again; durable objects remain."""
         self.abandoned.clear()  # their queues start now, so they must stay
-        self.machinery.restart()
+        self.processes.restart()
         self.wait_until_ready()
 
     def stop(self) -> None:
-        self.machinery.stop()
+        self.processes.stop()
 
     def wait_until_ready(self) -> None:
-        wait_until(self._listens, what="RabbitMQ answers", seconds=START_SECONDS)
+        wait_until(self._accepts_connections, what="RabbitMQ answers", seconds=START_SECONDS)
 
-    def _listens(self) -> bool:
+    def _accepts_connections(self) -> bool:
         try:
             self.manage("GET", f"health/checks/port-listener/{self.amqp_port}")
         except httpx.HTTPError:
@@ -105,7 +105,7 @@ class RabbitServer:
 
 
 @dataclass(slots=True)
-class LocalMachinery:
+class LocalBrokerProcesses:
     """The RabbitMQ of the distribution and its port mapper (epmd), as children of this process."""
 
     place: BrokerPlace
@@ -113,8 +113,8 @@ class LocalMachinery:
     broker: "subprocess.Popen[bytes]" = field(init=False)
 
     def start(self) -> None:
-        self.epmd = self._child(*self.place.mapper_command())
-        self.broker = self._child(SERVER)
+        self.epmd = self._start_child(*self.place.mapper_command())
+        self.broker = self._start_child(SERVER)
 
     def control(self, *arguments: str) -> None:
         command = [str(BINARIES / "rabbitmqctl"), *arguments]
@@ -135,7 +135,7 @@ class LocalMachinery:
         """Kill the broker and start it again: confirmed messages must survive a crash."""
         os.killpg(self.broker.pid, signal.SIGKILL)
         self.broker.wait(30)
-        self.broker = self._child(SERVER)
+        self.broker = self._start_child(SERVER)
 
     def stop(self) -> None:
         """Kill the broker's process group and epmd, and remove the folder."""
@@ -151,7 +151,7 @@ class LocalMachinery:
     def _environment(self) -> dict[str, str]:
         return os.environ | self.place.environment()
 
-    def _child(self, *command: str) -> "subprocess.Popen[bytes]":
+    def _start_child(self, *command: str) -> "subprocess.Popen[bytes]":
         with (self.place.folder / "output").open("ab") as output:
             return subprocess.Popen(
                 command,
@@ -197,6 +197,6 @@ def start_local(*configuration: str) -> RabbitServer:
         name=f"sluice-{amqp}",
     )
     place.configure(CONFIGURATION, *configuration)
-    machinery = LocalMachinery(place)
-    machinery.start()
-    return RabbitServer(amqp, management, machinery)
+    processes = LocalBrokerProcesses(place)
+    processes.start()
+    return RabbitServer(amqp, management, processes)

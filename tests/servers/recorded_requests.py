@@ -32,7 +32,7 @@ def recording_server(
     """Serve every path with an empty JSON object, or with a redirect to another address.
 
     ``context``: for HTTPS."""
-    taken: list[RecordingServer] = []
+    requests: list[RecordingServer] = []
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -40,7 +40,7 @@ def recording_server(
         def _handle(self) -> None:
             headers = {name.lower(): value for name, value in self.headers.items()}
             self.rfile.read(int(headers.get("content-length", 0)))
-            taken[0].requests.append((self.command, self.path, headers))
+            requests[0].requests.append((self.command, self.path, headers))
             self.send_response(200 if redirect is None else 307)
             if redirect is not None:
                 self.send_header("Location", redirect)
@@ -57,11 +57,11 @@ def recording_server(
     with ThreadingHTTPServer((host, 0), Handler) as server:
         if context is not None:
             server.socket = context.wrap_socket(server.socket, server_side=True)
-        taken.append(RecordingServer(server.server_address[1]))
+        requests.append(RecordingServer(server.server_address[1]))
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:
-            yield taken[0]
+            yield requests[0]
         finally:
             server.shutdown()
             thread.join()
@@ -85,11 +85,11 @@ class Proxy:
 
     @property
     def variables(self) -> dict[str, str]:
-        """An environment that names this proxy for everything."""
+        """Return an environment that uses this proxy for everything."""
         names = ("http_proxy", "https_proxy", "all_proxy")
-        named = {name: self.url for name in names}
+        proxy_variables = {name: self.url for name in names}
         return {
-            **named,
+            **proxy_variables,
             **{name.upper(): self.url for name in names},
             "no_proxy": "",
             "NO_PROXY": "",
@@ -102,15 +102,16 @@ def recording_proxy(target: int = 0) -> Iterator[Proxy]:
     proxy, ready, stop = Proxy(), threading.Event(), threading.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        async with _closing(writer):
+        async with _close_at_end(writer):
             head = await reader.readuntil(b"\r\n\r\n")
             proxy.heads.append(head)
             if head.startswith(b"CONNECT "):
                 writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
                 back, forth = await asyncio.open_connection("127.0.0.1", target)
-                async with _closing(forth):
+                async with _close_at_end(forth):
                     await asyncio.gather(
-                        _pipe(reader, forth, proxy.passed), _pipe(back, writer, bytearray())
+                        _forward_stream(reader, forth, proxy.passed),
+                        _forward_stream(back, writer, bytearray()),
                     )
             else:
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
@@ -132,7 +133,7 @@ def recording_proxy(target: int = 0) -> Iterator[Proxy]:
 
 
 @asynccontextmanager
-async def _closing(writer: asyncio.StreamWriter) -> AsyncIterator[None]:
+async def _close_at_end(writer: asyncio.StreamWriter) -> AsyncIterator[None]:
     """Close the connection at the end, also where its other side ended it before."""
     with suppress(OSError, asyncio.IncompleteReadError):
         try:
@@ -142,7 +143,7 @@ async def _closing(writer: asyncio.StreamWriter) -> AsyncIterator[None]:
             await writer.wait_closed()
 
 
-async def _pipe(
+async def _forward_stream(
     source: asyncio.StreamReader, sink: asyncio.StreamWriter, record: bytearray
 ) -> None:
     with suppress(OSError):

@@ -6,9 +6,9 @@ from pathlib import Path
 import psutil
 
 
-def running_below(folder: Path) -> list[str]:
-    """Command lines of processes that were started by somebody who works below a folder, or work
-    there."""
+def list_processes_below(folder: Path) -> list[str]:
+    """Return the command lines of processes that work below a folder, or that such a process
+    started."""
     processes = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):

@@ -43,7 +43,7 @@ class ScriptedWms:
 
     ``answer`` decides on each report, and ``ended`` whether its job has ended. By default the first
     report on a leased attempt is accepted, and a job has ended when it has finished. ``silent`` has
-    the calls that get status 503. If ``forgotten`` is set, calls get 404 until a pilot registers.
+    the calls that get status 503. If ``is_pilot_forgotten`` is set, calls get 404 until a pilot registers.
     ``storages`` starts with the storages that its tasks write to.
     """
 
@@ -51,18 +51,18 @@ class ScriptedWms:
         self.heartbeat_seconds = heartbeat
         self.lease_seconds = lease
         self.tasks: dict[UUID, PilotTask] = {}
-        self.ready: list[LeasedJob] = []
-        self.leased: list[LeasedJob] = []
-        self.registered: list[RegisterPilot] = []
+        self.ready_jobs: list[LeasedJob] = []
+        self.leased_jobs: list[LeasedJob] = []
+        self.registrations: list[RegisterPilot] = []
         self.lease_requests: list[LeaseRequest] = []
         self.heartbeats: list[Heartbeat] = []
         self.commands: list[Command] = []
         self.reports: list[tuple[UUID, AttemptReport]] = []
-        self.batches: list[int] = []
-        self.signed_off: list[tuple[UUID, SignOff]] = []
+        self.report_sizes: list[int] = []
+        self.sign_offs: list[tuple[UUID, SignOff]] = []
         self.storages: set[str] = set()
         self.silent: set[str] = set()
-        self.forgotten = False
+        self.is_pilot_forgotten = False
         self.drain = False
         self.answer: Callable[[AttemptReport], ReportAnswer] = self._settle
         self.ended: Callable[[AttemptReport], bool] = self._has_ended
@@ -79,13 +79,13 @@ class ScriptedWms:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def add(self, task: PilotTask, jobs: list[LeasedJob]) -> None:
+    def add_jobs(self, task: PilotTask, jobs: list[LeasedJob]) -> None:
         self.tasks[task.uid] = task
         self.storages |= {output.dat_stor_url for output in task.outputs}
-        self.ready += jobs
+        self.ready_jobs += jobs
         self._wake.set()
 
-    def report_of(self, job_id: int) -> AttemptReport | None:
+    def find_report(self, job_id: int) -> AttemptReport | None:
         return next((report for _, report in self.reports if report.id == job_id), None)
 
     async def start(self) -> None:
@@ -95,7 +95,7 @@ class ScriptedWms:
         self._server = uvicorn.Server(config)
         self._server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
         self._serving = asyncio.create_task(self._server.serve())
-        await until(lambda: self._server is not None and self._server.started)
+        await wait_for(lambda: self._server is not None and self._server.started)
 
     async def stop(self) -> None:
         """Close the connections, as a crash does."""
@@ -113,7 +113,7 @@ class ScriptedWms:
     def _check(self, call: str, uid: UUID) -> None:
         if call in self.silent:
             raise NotAvailable("the script says so")
-        if call != "register" and (self.forgotten or uid not in self.known):
+        if call != "register" and (self.is_pilot_forgotten or uid not in self.known):
             raise NotFound(f"pilot {uid} has not registered", pilot=uid)
 
     def _settle(self, report: AttemptReport) -> ReportAnswer:
@@ -136,8 +136,8 @@ class ScriptedWms:
         @router.post("")
         async def register(pilot: RegisterPilot) -> Registration:
             self._check("register", pilot.uid)
-            self.registered.append(pilot)
-            self.forgotten = False
+            self.registrations.append(pilot)
+            self.is_pilot_forgotten = False
             self.known.add(pilot.uid)
             self._gone.discard(pilot.uid)
             return Registration(heartbeat=self.heartbeat_seconds, lease=self.lease_seconds)
@@ -163,7 +163,7 @@ class ScriptedWms:
         @router.post("/{uid}/report")
         async def report(uid: UUID, report: Report) -> ReportAnswers:
             self._check("report", uid)
-            self.batches.append(len(report.reports))
+            self.report_sizes.append(len(report.reports))
             self.reports += [(uid, one) for one in report.reports]
             answers = [
                 AnsweredReport(
@@ -181,7 +181,7 @@ class ScriptedWms:
         @router.post("/{uid}/sign-off", status_code=204)
         async def sign_off(uid: UUID, sign_off: SignOff) -> None:
             self._check("sign-off", uid)
-            self.signed_off.append((uid, sign_off))
+            self.sign_offs.append((uid, sign_off))
             self._gone.add(uid)
 
         return router
@@ -194,14 +194,14 @@ class ScriptedWms:
             return Lease(seconds=self.lease_seconds, jobs=[], tasks=[], drain=True)
         started = time.monotonic()
         self._wake.clear()
-        if not self.ready and request.wait:
+        if not self.ready_jobs and request.wait:
             try:
                 async with asyncio.timeout(request.wait):
                     await self._wake.wait()
             except TimeoutError:
                 pass
-        jobs, self.ready = self.ready[: request.jobs], self.ready[request.jobs :]
-        self.leased += jobs
+        jobs, self.ready_jobs = self.ready_jobs[: request.jobs], self.ready_jobs[request.jobs :]
+        self.leased_jobs += jobs
         needed = {job.task_uid for job in jobs} - set(request.known_tasks)
         return Lease(
             seconds=self.lease_seconds + time.monotonic() - started,
@@ -210,7 +210,7 @@ class ScriptedWms:
         )
 
 
-async def until(condition: Callable[[], object], *, seconds: float = 20.0) -> None:
+async def wait_for(condition: Callable[[], object], *, seconds: float = 20.0) -> None:
     """Wait for a condition."""
     await eventually(condition, seconds=seconds)
 

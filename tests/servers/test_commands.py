@@ -22,11 +22,13 @@ from tests.servers.commands import PROGRAMS, run
     ],
     ids=" ".join,
 )
-def test_forked_program_prints_the_same_as_a_new_process(words: list[str], tmp_path: Path) -> None:
+def test_forked_command_has_the_same_output_as_a_started_command(
+    words: list[str], tmp_path: Path
+) -> None:
     environment = os.environ | {"SLUICE_HOME": str(tmp_path / "home"), "COLUMNS": "70"}
     program, *arguments = words
-    forked = run(program, *arguments, cwd=tmp_path, env=environment)
-    started = subprocess.run(
+    forked_result = run(program, *arguments, cwd=tmp_path, env=environment)
+    started_result = subprocess.run(
         [PROGRAMS / program, *arguments],
         cwd=tmp_path,
         env=environment,
@@ -36,9 +38,9 @@ def test_forked_program_prints_the_same_as_a_new_process(words: list[str], tmp_p
         timeout=60,
         check=False,
     )
-    assert (forked.returncode, forked.stdout, forked.stderr) == (
-        started.returncode,
-        started.stdout,
-        started.stderr,
+    assert (forked_result.returncode, forked_result.stdout, forked_result.stderr) == (
+        started_result.returncode,
+        started_result.stdout,
+        started_result.stderr,
     )
-    assert forked.stdout + forked.stderr
+    assert forked_result.stdout + forked_result.stderr

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.guard import MARK
-from tests.servers.running_processes import running_below
+from tests.servers.running_processes import list_processes_below
 from tests.waiting import eventually
 
-__all__ = ["running_below"]
+__all__ = ["list_processes_below"]
 
 pytestmark = pytest.mark.long("it is about the tests themselves")
 
@@ -24,19 +24,19 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """Short, and open to the user that databases run as."""
+    """Return a folder with a short path that the user of databases can enter."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-ended-"))
     folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def names(folder: Path, pattern: str) -> list[str]:
+def list_names(folder: Path, pattern: str) -> list[str]:
     return sorted(path.name for path in folder.glob(pattern))
 
 
-@pytest.mark.parametrize("blow", [signal.SIGTERM, signal.SIGKILL])
-async def test_nothing_of_a_run_that_is_ended_goes_on(folder: Path, blow: signal.Signals) -> None:
+@pytest.mark.parametrize("end_signal", [signal.SIGTERM, signal.SIGKILL])
+async def test_ended_run_leaves_no_processes(folder: Path, end_signal: signal.Signals) -> None:
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -63,15 +63,15 @@ async def test_nothing_of_a_run_that_is_ended_goes_on(folder: Path, blow: signal
 
     async def has_begun() -> bool:
         assert run.returncode is None, (folder / "said").read_text()
-        return bool(names(folder, "base/*/started"))
+        return bool(list_names(folder, "base/*/started"))
 
-    async def nothing_goes_on() -> bool:
-        return not running_below(folder)
+    async def have_all_ended() -> bool:
+        return not list_processes_below(folder)
 
     await eventually(has_begun, what="the run has begun", seconds=120)
-    assert len(running_below(folder)) > 10
-    run.send_signal(blow)
+    assert len(list_processes_below(folder)) > 10
+    run.send_signal(end_signal)
     await run.wait()
-    await eventually(nothing_goes_on, what="nothing of the run goes on")
-    if blow is signal.SIGTERM:
-        assert names(folder, "sluice-*") == []
+    await eventually(have_all_ended, what="nothing of the run goes on")
+    if end_signal is signal.SIGTERM:
+        assert list_names(folder, "sluice-*") == []

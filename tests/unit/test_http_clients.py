@@ -18,7 +18,7 @@ from sluice.cwl_runner.rest import RestConnection
 from sluice.network import http_clients
 from sluice.network.http_clients import http_client, send_request, trusted_authorities
 from sluice.network.proxies import UnusableProxy, proxy_for
-from tests.servers.certificates import Authority
+from tests.servers.certificates import CertificateAuthority
 from tests.servers.recorded_requests import Proxy, recording_proxy, recording_server
 
 TOKEN = {"Authorization": "Bearer secret-token"}
@@ -97,8 +97,8 @@ def test_command_sends_the_token_of_a_loopback_system_without_the_proxy() -> Non
 def test_token_reaches_a_remote_host_encrypted_through_the_proxy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    authority = Authority(tmp_path)
-    signed = authority.signs(PROXIED_HOST)
+    authority = CertificateAuthority(tmp_path)
+    signed = authority.sign(PROXIED_HOST)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(signed.certificate, signed.key)
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.sources import ROOT
-from tests.servers.certificates import Authority
+from tests.servers.certificates import CertificateAuthority
 
 _SCRIPT = ROOT / "scripts" / "system-certificates.sh"
 _BIN = ROOT / ".venv" / "bin"
@@ -32,12 +32,12 @@ class _Files(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture
-def authority(tmp_path: Path) -> Authority:
-    return Authority(tmp_path / "authority")
+def authority(tmp_path: Path) -> CertificateAuthority:
+    return CertificateAuthority(tmp_path / "authority")
 
 
 @pytest.fixture
-def registry(tmp_path: Path, authority: Authority) -> Iterator[str]:
+def registry(tmp_path: Path, authority: CertificateAuthority) -> Iterator[str]:
     """Yield the HTTPS address of a package index with one package."""
     folder, name = tmp_path / "registry", "tiny-1.0-py3-none-any.whl"
     (folder / "simple" / "tiny").mkdir(parents=True)
@@ -45,7 +45,7 @@ def registry(tmp_path: Path, authority: Authority) -> Iterator[str]:
         for path, text in _WHEEL.items():
             wheel.writestr(path, text)
     (folder / "simple" / "tiny" / "index.html").write_text(f'<a href="/{name}">{name}</a>')
-    signed = authority.signs("localhost")
+    signed = authority.sign("localhost")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(signed.certificate, signed.key)
     handler = functools.partial(_Files, directory=str(folder))
@@ -59,7 +59,7 @@ def registry(tmp_path: Path, authority: Authority) -> Iterator[str]:
 
 
 def install(
-    registry: str, machine: Authority, folder: Path, **variables: str
+    registry: str, machine: CertificateAuthority, folder: Path, **variables: str
 ) -> dict[str, subprocess.CompletedProcess[str]]:
     """Install the package with pip and with uv on a machine that trusts only this authority."""
     target = ["--index-url", registry, "tiny"]
@@ -104,7 +104,7 @@ def install(
 
 
 def test_registry_trusted_by_the_machine_is_trusted_by_pip_and_uv(
-    registry: str, authority: Authority, tmp_path: Path
+    registry: str, authority: CertificateAuthority, tmp_path: Path
 ) -> None:
     done = install(registry, authority, tmp_path, PIP_CONFIG_FILE=os.devnull)
     assert [one.returncode for one in done.values()] == [0, 0], done
@@ -113,20 +113,22 @@ def test_registry_trusted_by_the_machine_is_trusted_by_pip_and_uv(
 
 
 def test_registry_of_an_unknown_authority_is_refused(registry: str, tmp_path: Path) -> None:
-    done = install(registry, Authority(tmp_path / "a"), tmp_path, PIP_CONFIG_FILE=os.devnull)
+    done = install(
+        registry, CertificateAuthority(tmp_path / "a"), tmp_path, PIP_CONFIG_FILE=os.devnull
+    )
     assert all(one.returncode != 0 for one in done.values()), done
 
 
 @pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "PIP_CERT", "file"])
 def test_certificate_setting_of_the_user_applies_to_pip_and_uv(
-    registry: str, authority: Authority, tmp_path: Path, variable: str
+    registry: str, authority: CertificateAuthority, tmp_path: Path, variable: str
 ) -> None:
     configuration = tmp_path / "pip.conf"
     configuration.write_text(f"[global]\ncert = {authority.file}\n")
     own = {variable: str(authority.file), "PIP_CONFIG_FILE": os.devnull}
     if variable == "file":
         own = {"PIP_CONFIG_FILE": str(configuration)}
-    done = install(registry, Authority(tmp_path / "another"), tmp_path, **own)
+    done = install(registry, CertificateAuthority(tmp_path / "another"), tmp_path, **own)
     assert [one.returncode for one in done.values()] == [0, 0], done
 
 

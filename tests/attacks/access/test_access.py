@@ -21,7 +21,13 @@ from sluice.network.credentials import token_for
 from sluice.network.http_clients import trusted_authorities
 from sluice.pilot_access.key import PilotKey
 from tests.architecture.sources import ROOT
-from tests.attacks.credentials import CREDENTIALS, ask_as_admin, bearer, cookie, create_token
+from tests.attacks.credentials import (
+    CREDENTIALS,
+    ask_as_admin,
+    bearer_header,
+    begin_session,
+    create_token,
+)
 from tests.e2e.systems import LiveSystem, live_system
 from tests.needs import ROOT_RIGHTS
 from tests.unit.access.table import Row, rows
@@ -43,15 +49,15 @@ class ForbiddenRequest:
     body: Callable[[], dict[str, Any]] | None = None
 
 
-def _template() -> dict[str, str]:
+def _describe_template() -> dict[str, str]:
     return {"name": f"theirs-{uuid4().hex[:8]}", "cwl": WORDCOUNT.read_text()}
 
 
-def _dataset() -> dict[str, Any]:
+def _describe_dataset() -> dict[str, Any]:
     return {"name": f"theirs-{uuid4().hex[:8]}"}
 
 
-def _pilot(uid: UUID | None = None) -> dict[str, Any]:
+def _describe_pilot(uid: UUID | None = None) -> dict[str, Any]:
     node = {"cores": 1, "ram": 1000, "disk": 1000}
     registration = {
         "name": "theirs",
@@ -68,8 +74,8 @@ REQUESTS = {
     "see the templates": ForbiddenRequest("GET", "/templates"),
     "list chains": ForbiddenRequest("GET", "/api/v1/chains"),
     "list secrets": ForbiddenRequest("GET", "/api/v1/secrets"),
-    "publish a template": ForbiddenRequest("POST", "/api/v1/templates", _template),
-    "store a tool to run": ForbiddenRequest("POST", "/api/v1/run-templates", _template),
+    "publish a template": ForbiddenRequest("POST", "/api/v1/templates", _describe_template),
+    "store a tool to run": ForbiddenRequest("POST", "/api/v1/run-templates", _describe_template),
     "keep a secret": ForbiddenRequest(
         "POST",
         "/api/v1/secrets",
@@ -83,74 +89,80 @@ REQUESTS = {
     ),
     "read metrics": ForbiddenRequest("GET", "/metrics"),
     "read the catalogue": ForbiddenRequest("GET", f"{DMS}/datasets"),
-    "fill the catalogue": ForbiddenRequest("POST", f"{DMS}/datasets", _dataset),
+    "fill the catalogue": ForbiddenRequest("POST", f"{DMS}/datasets", _describe_dataset),
     "read the WMS's metrics": ForbiddenRequest("GET", "/services/wms/metrics"),
     "list tasks of the WMS": ForbiddenRequest("GET", f"{WMS}/tasks"),
-    "become a pilot": ForbiddenRequest("POST", f"{WMS}/pilots", _pilot),
+    "become a pilot": ForbiddenRequest("POST", f"{WMS}/pilots", _describe_pilot),
 }
 #: Requests that the token of pilots allows.
 PILOT_REQUESTS = {"become a pilot"}
 
 
 @pytest.fixture(scope="module")
-def guarded() -> Iterator[LiveSystem]:
+def guarded_system() -> Iterator[LiveSystem]:
     with live_system("--pilots", "0") as system:
         yield system
 
 
 @pytest.fixture(scope="module")
-def unguarded() -> Iterator[LiveSystem]:
+def open_system() -> Iterator[LiveSystem]:
     with live_system("--pilots", "0", "--no-auth") as system:
         yield system
 
 
-def _ask(url: str, request: ForbiddenRequest, **headers: str) -> httpx.Response:
+def _send_request(url: str, request: ForbiddenRequest, **headers: str) -> httpx.Response:
     body = None if request.body is None else request.body()
-    shown = {PILOT_PROOF_HEADER: PilotKey.new().proof(time.time())} | headers
+    authorization = {PILOT_PROOF_HEADER: PilotKey.new().proof(time.time())} | headers
     return httpx.request(
         request.method,
         f"{url}{request.path}",
         json=body,
-        headers=shown,
+        headers=authorization,
         timeout=30,
         verify=trusted_authorities(url),
     )
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_without_authentication_each_request_succeeds(unguarded: LiveSystem, name: str) -> None:
-    answer = _ask(unguarded.url, REQUESTS[name])
+def test_without_authentication_each_request_succeeds(open_system: LiveSystem, name: str) -> None:
+    answer = _send_request(open_system.url, REQUESTS[name])
     assert answer.is_success, answer.text
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_request_without_a_credential_is_refused(guarded: LiveSystem, name: str) -> None:
-    answer = _ask(guarded.url, REQUESTS[name])
+def test_request_without_a_credential_is_refused(guarded_system: LiveSystem, name: str) -> None:
+    answer = _send_request(guarded_system.url, REQUESTS[name])
     assert (answer.status_code, answer.headers.get("set-cookie")) == (401, None)
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_user_of_the_system_can_make_each_request(guarded: LiveSystem, name: str) -> None:
+def test_user_of_the_system_can_make_each_request(guarded_system: LiveSystem, name: str) -> None:
     """Requests of pilots are the exception."""
-    answer = _ask(guarded.url, REQUESTS[name], authorization=f"Bearer {token_for(guarded.url)}")
+    answer = _send_request(
+        guarded_system.url, REQUESTS[name], authorization=f"Bearer {token_for(guarded_system.url)}"
+    )
     assert answer.is_success if name not in PILOT_REQUESTS else answer.status_code == 403, (
         answer.text
     )
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_pilot_token_allows_only_requests_of_pilots(guarded: LiveSystem, name: str) -> None:
-    token = (guarded.home / "pilot-token").read_text()
-    answer = _ask(guarded.url, REQUESTS[name], authorization=f"Bearer {token}")
+def test_pilot_token_allows_only_requests_of_pilots(guarded_system: LiveSystem, name: str) -> None:
+    token = (guarded_system.home / "pilot-token").read_text()
+    answer = _send_request(guarded_system.url, REQUESTS[name], authorization=f"Bearer {token}")
     assert answer.is_success if name in PILOT_REQUESTS else answer.status_code == 403
 
 
 @pytest.mark.parametrize("credential", CREDENTIALS)
-def test_invalid_credential_is_refused_at_each_route(guarded: LiveSystem, credential: str) -> None:
-    shown = CREDENTIALS[credential](guarded)
-    with httpx.Client(base_url=guarded.url, headers=shown, timeout=30) as http:
+def test_invalid_credential_is_refused_at_each_route(
+    guarded_system: LiveSystem, credential: str
+) -> None:
+    authorization = CREDENTIALS[credential](guarded_system)
+    with httpx.Client(base_url=guarded_system.url, headers=authorization, timeout=30) as http:
         answered = {
-            (row.service, row.address): http.request(row.method, _below(row) + row.path).status_code
+            (row.service, row.address): http.request(
+                row.method, _read_role_name(row) + row.path
+            ).status_code
             for row in rows()
             if not row.lets("nobody")
         }
@@ -158,17 +170,17 @@ def test_invalid_credential_is_refused_at_each_route(guarded: LiveSystem, creden
     assert {row: status for row, status in answered.items() if status != 401} == {}
 
 
-def _below(row: Row) -> str:
+def _read_role_name(row: Row) -> str:
     name = row.service.removeprefix("wfms.")
     return "" if name == "operator" else f"/services/{name}"
 
 
-def test_personal_token_allows_exactly_the_requests_of_its_role(guarded: LiveSystem) -> None:
-    _, viewer = create_token(guarded, Role.VIEWER)
+def test_personal_token_allows_exactly_the_requests_of_its_role(guarded_system: LiveSystem) -> None:
+    _, viewer = create_token(guarded_system, Role.VIEWER)
     opened = {
         name
         for name, request in REQUESTS.items()
-        if _ask(guarded.url, request, **bearer(viewer)).is_success
+        if _send_request(guarded_system.url, request, **bearer_header(viewer)).is_success
     }
     assert opened == {
         "see the overview",
@@ -182,10 +194,10 @@ def test_personal_token_allows_exactly_the_requests_of_its_role(guarded: LiveSys
     }
 
 
-def test_viewer_cannot_gain_another_role(guarded: LiveSystem) -> None:
+def test_viewer_cannot_gain_another_role(guarded_system: LiveSystem) -> None:
     """The viewer tries to make an account, to make tokens and to change the own account."""
-    _, viewer = create_token(guarded, Role.VIEWER)
-    me = httpx.get(f"{guarded.url}/api/v1/me", headers=bearer(viewer)).json()
+    _, viewer = create_token(guarded_system, Role.VIEWER)
+    me = httpx.get(f"{guarded_system.url}/api/v1/me", headers=bearer_header(viewer)).json()
     for method, path, body in (
         ("POST", "/people", {"name": "mine", "role": "admin"}),
         ("PATCH", f"/people/{me['name']}", {"role": "admin"}),
@@ -194,22 +206,24 @@ def test_viewer_cannot_gain_another_role(guarded: LiveSystem) -> None:
         ("POST", "/token-holders", {"token": viewer}),
     ):
         answer = httpx.request(
-            method, f"{guarded.url}/api/v1{path}", json=body, headers=bearer(viewer)
+            method, f"{guarded_system.url}/api/v1{path}", json=body, headers=bearer_header(viewer)
         )
         assert answer.status_code == 403, (path, answer.text)
-    page = httpx.get(f"{guarded.url}/people", headers=bearer(viewer))
+    page = httpx.get(f"{guarded_system.url}/people", headers=bearer_header(viewer))
     assert page.status_code == 403
 
 
 def test_password_guesses_are_limited_and_do_not_reveal_account_names(
-    guarded: LiveSystem,
+    guarded_system: LiveSystem,
 ) -> None:
     name = f"p-{uuid4().hex[:8]}"
-    ask_as_admin(guarded, "POST", "/people", {"name": name, "password": "correct horse battery"})
+    ask_as_admin(
+        guarded_system, "POST", "/people", {"name": name, "password": "correct horse battery"}
+    )
     for victim in (name, f"nobody-{uuid4().hex[:8]}"):
         answers = [
             httpx.post(
-                f"{guarded.url}/api/v1/sign-in",
+                f"{guarded_system.url}/api/v1/sign-in",
                 json={"name": victim, "password": f"guess number {number}"},
                 timeout=60,
             )
@@ -217,35 +231,39 @@ def test_password_guesses_are_limited_and_do_not_reveal_account_names(
         ]
         assert [answer.status_code for answer in answers] == [401] * 10 + [429] * 2
         assert len({answer.json()["detail"] for answer in answers[:10]}) == 1
-    page = httpx.post(f"{guarded.url}/sign-in", data={"name": name, "password": "x"})
+    page = httpx.post(f"{guarded_system.url}/sign-in", data={"name": name, "password": "x"})
     assert page.headers["location"].endswith("signed-in=later")
 
 
-def _register(system: LiveSystem, uid: UUID) -> str:
+def _register_pilot(system: LiveSystem, uid: UUID) -> str:
     """Register a pilot and return its own token."""
-    answer = _ask_to_register(system, uid, PilotKey.new().proof(time.time()))
+    answer = _request_registration(system, uid, PilotKey.new().proof(time.time()))
     return answer.raise_for_status().headers[PILOT_TOKEN_HEADER]
 
 
-def _ask_to_register(system: LiveSystem, uid: UUID, proof: str) -> httpx.Response:
+def _request_registration(system: LiveSystem, uid: UUID, proof: str) -> httpx.Response:
     """Try to register a pilot. ``proof`` is the proof of its key; an empty proof is not sent."""
-    shown = {PILOT_PROOF_HEADER: proof} if proof else {}
-    enrolment = bearer((system.home / "pilot-token").read_text())
-    return httpx.post(f"{system.url}{WMS}/pilots", json=_pilot(uid), headers=enrolment | shown)
+    authorization = {PILOT_PROOF_HEADER: proof} if proof else {}
+    enrolment = bearer_header((system.home / "pilot-token").read_text())
+    return httpx.post(
+        f"{system.url}{WMS}/pilots", json=_describe_pilot(uid), headers=enrolment | authorization
+    )
 
 
-def test_pilot_with_a_known_key_cannot_be_registered_by_another_caller(guarded: LiveSystem) -> None:
+def test_pilot_with_a_known_key_cannot_be_registered_by_another_caller(
+    guarded_system: LiveSystem,
+) -> None:
     """An old proof is not valid either."""
-    mine, key = uuid4(), PilotKey.new()
+    own_pilot, key = uuid4(), PilotKey.new()
     now = time.time()
-    assert _ask_to_register(guarded, mine, key.proof(now)).status_code == 200
+    assert _request_registration(guarded_system, own_pilot, key.proof(now)).status_code == 200
 
-    refused = _ask_to_register(guarded, mine, PilotKey.new().proof(now))
+    refused = _request_registration(guarded_system, own_pilot, PilotKey.new().proof(now))
     assert (refused.status_code, PILOT_TOKEN_HEADER in refused.headers) == (403, False)
     assert "the request was not signed with this key" in refused.text
     for proof in ("", key.proof(now - 3600), key.proof(now)[:-4], "none"):
-        assert _ask_to_register(guarded, mine, proof).status_code == 401
-    assert _ask_to_register(guarded, mine, key.proof(now)).status_code == 200
+        assert _request_registration(guarded_system, own_pilot, proof).status_code == 401
+    assert _request_registration(guarded_system, own_pilot, key.proof(now)).status_code == 200
 
 
 _REPORT = {
@@ -254,7 +272,7 @@ _REPORT = {
     "outcome": AttemptOutcome.FINISHED,
     "ended_at": "2026-03-01T12:00:00Z",
 }
-ACTS: dict[str, tuple[str, str, dict[str, Any] | None]] = {
+PILOT_ACTIONS: dict[str, tuple[str, str, dict[str, Any] | None]] = {
     "lease": ("POST", "lease", {"jobs": 1, "wait": 0}),
     "heartbeat": ("POST", "heartbeat", {}),
     "report": ("POST", "report", {"reports": [_REPORT]}),
@@ -263,27 +281,27 @@ ACTS: dict[str, tuple[str, str, dict[str, Any] | None]] = {
 }
 
 
-@pytest.mark.parametrize("act", ACTS)
-def test_pilot_can_make_requests_only_for_itself(guarded: LiveSystem, act: str) -> None:
-    mine, other = uuid4(), uuid4()
-    token = _register(guarded, mine)
-    _register(guarded, other)
-    method, path, body = ACTS[act]
+@pytest.mark.parametrize("action", PILOT_ACTIONS)
+def test_pilot_can_make_requests_only_for_itself(guarded_system: LiveSystem, action: str) -> None:
+    own_pilot, other = uuid4(), uuid4()
+    token = _register_pilot(guarded_system, own_pilot)
+    _register_pilot(guarded_system, other)
+    method, path, body = PILOT_ACTIONS[action]
 
     def ask(pilot: UUID, credential: str) -> int:
         return httpx.request(
             method,
-            f"{guarded.url}{WMS}/pilots/{pilot}/{path}",
+            f"{guarded_system.url}{WMS}/pilots/{pilot}/{path}",
             json=body,
             headers={"authorization": f"Bearer {credential}"},
         ).status_code
 
-    assert ask(mine, token) in {200, 204}
+    assert ask(own_pilot, token) in {200, 204}
     assert ask(other, token) == 403
-    assert ask(mine, (guarded.home / "pilot-token").read_text()) == 403, (
+    assert ask(own_pilot, (guarded_system.home / "pilot-token").read_text()) == 403, (
         "the token of pilots is for registrations only"
     )
-    assert ask(mine, token_for(guarded.url) or "") == 403, "a person is no pilot"
+    assert ask(own_pilot, token_for(guarded_system.url) or "") == 403, "a person is no pilot"
 
 
 #: The attempts of another user: each readable file is sent as a token.
@@ -313,14 +331,18 @@ print(json.dumps({"found": found, "opened": opened}))
 
 @pytest.mark.needs(ROOT_RIGHTS)
 def test_another_user_of_the_machine_finds_no_credentials(
-    guarded: LiveSystem, tmp_path: Path
+    guarded_system: LiveSystem, tmp_path: Path
 ) -> None:
     settings_folder = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "sluice"
-    (guarded.home / "storages/output/result.txt").write_text("ours")
-    places = [str(guarded.home), str(guarded.home / "storages/output"), str(settings_folder)]
+    (guarded_system.home / "storages/output/result.txt").write_text("ours")
+    places = [
+        str(guarded_system.home),
+        str(guarded_system.home / "storages/output"),
+        str(settings_folder),
+    ]
     output = subprocess.run(
         # The link of the virtual environment may lie in a folder of the current user.
-        [os.path.realpath(sys.executable), "-I", "-c", _OTHER_USER, guarded.url, *places],
+        [os.path.realpath(sys.executable), "-I", "-c", _OTHER_USER, guarded_system.url, *places],
         user=NOBODY,
         group=NOBODY,
         extra_groups=[],
@@ -330,30 +352,30 @@ def test_another_user_of_the_machine_finds_no_credentials(
         cwd="/",
     ).stdout
 
-    got = json.loads(output)
-    assert got["opened"] == []
-    assert [file for file in got["found"] if not file.endswith("/lock")] == []
+    findings = json.loads(output)
+    assert findings["opened"] == []
+    assert [file for file in findings["found"] if not file.endswith("/lock")] == []
 
 
-def test_credentials_are_in_no_log_table_or_address(guarded: LiveSystem) -> None:
-    token = token_for(guarded.url)
+def test_credentials_are_in_no_log_table_or_address(guarded_system: LiveSystem) -> None:
+    token = token_for(guarded_system.url)
     assert token
-    answer = httpx.get(f"{guarded.url}/?token={token}")
+    answer = httpx.get(f"{guarded_system.url}/?token={token}")
     assert answer.status_code == 303
     assert token not in answer.headers["location"]
     password = f"a long password {uuid4().hex}"
     name = f"p-{uuid4().hex[:8]}"
-    ask_as_admin(guarded, "POST", "/people", {"name": name, "password": password})
+    ask_as_admin(guarded_system, "POST", "/people", {"name": name, "password": password})
     who = {"name": name, "password": password}
-    personal = httpx.post(f"{guarded.url}/api/v1/sign-in", json=who).json()["secret"]
-    response = httpx.post(f"{guarded.url}/sign-in", data=who | {"password": f"{password}!"})
+    personal = httpx.post(f"{guarded_system.url}/api/v1/sign-in", json=who).json()["secret"]
+    response = httpx.post(f"{guarded_system.url}/sign-in", data=who | {"password": f"{password}!"})
     assert response.headers["location"] == "/?signed-in=no"
-    session = cookie(guarded)[1]
+    session = begin_session(guarded_system)[1]
 
     secrets = [token, password, personal, session]
-    for log in (guarded.home / "logs").iterdir():
+    for log in (guarded_system.home / "logs").iterdir():
         assert [secret for secret in secrets if secret in log.read_text()] == []
-    for database in (guarded.home / "database").rglob("*"):
+    for database in (guarded_system.home / "database").rglob("*"):
         if database.is_file():
             data = database.read_bytes()
             assert [secret for secret in secrets if secret.encode() in data] == []

@@ -15,12 +15,12 @@ from tests.attacks.access.two_groups import (
     MARK,
     GroupObjects,
     Member,
-    chains_of,
-    got,
-    member,
-    path_of,
+    create_member,
+    get_service_path,
+    list_chains,
+    read_json,
 )
-from tests.attacks.credentials import bearer
+from tests.attacks.credentials import bearer_header
 from tests.e2e.systems import LiveSystem
 from tests.unit.access.table import Row, rows
 
@@ -50,56 +50,58 @@ ROUTES_WITHOUT_NAMES = {
 }  # fmt: skip
 
 
-def _address(row: Row, hers: GroupObjects) -> str:
+def _fill_address(row: Row, objects: GroupObjects) -> str:
     """Return the address with objects of the owner, or with objects that exist for all groups."""
     others: dict[str, Any] = {
-        "uid": _find_pilot(hers.owner),
+        "uid": _find_pilot(objects.owner),
         "number": 1,
         "run": 1,
         "name": "input",
     }
-    return hers.address(row) or path_of(
+    return objects.fill_address(row) or get_service_path(
         row, _PART.sub(lambda part: str(others.get(part[1], "nothing")), row.address)
     )
 
 
 @cache
-def _find_pilot(asking: Member) -> str:
+def _find_pilot(member: Member) -> str:
     """Return the uid of the first pilot."""
-    return str(got(asking.ask("GET", "/api/v1/pilots"))["pilots"][0]["uid"])
+    return str(read_json(member.ask("GET", "/api/v1/pilots"))["pilots"][0]["uid"])
 
 
-def _shown(answer: httpx.Response, address: str) -> bool:
+def _shows_unnamed_objects(answer: httpx.Response, address: str) -> bool:
     """Return whether the answer shows more of the owner's objects than the request has named."""
-    asked_for = [part for part in address.split("/") if MARK in part]
+    requested_parts = [part for part in address.split("/") if MARK in part]
     text = answer.text
-    for part in asked_for:
+    for part in requested_parts:
         text = text.replace(part, "")
     return MARK in text
 
 
-def test_members_of_the_group_see_its_objects(grouped: LiveSystem, hers: GroupObjects) -> None:
+def test_members_of_the_group_see_its_objects(
+    group_system: LiveSystem, objects: GroupObjects
+) -> None:
     """Otherwise the next test would find nothing."""
-    colleague, silent = member(grouped, "alpha", role=Role.VIEWER), []
+    colleague, answers_without_mark = create_member(group_system, "alpha", role=Role.VIEWER), []
     for row in READS:
-        address = _address(row, hers)
-        named = hers.address(row) is not None and row.service == "wfms.operator"
+        address = _fill_address(row, objects)
+        named = objects.fill_address(row) is not None and row.service == "wfms.operator"
         named = named and row.address not in ROUTES_WITHOUT_NAMES
         if row.address in ROUTES_WITH_NAMES or (named and row.lets("viewer")):
             answer = colleague.ask("GET", address)
             if not answer.is_success or MARK not in answer.content.decode("latin-1"):
-                silent.append((row.address, answer.status_code))
-    assert silent == [], "\n".join(map(str, silent))
+                answers_without_mark.append((row.address, answer.status_code))
+    assert answers_without_mark == [], "\n".join(map(str, answers_without_mark))
 
 
 def test_stranger_sees_no_objects_of_the_group_on_any_route(
-    hers: GroupObjects, onlooker: Member
+    objects: GroupObjects, outsider: Member
 ) -> None:
     answers = []
     for row in READS:
-        address = _address(row, hers)
-        answer = onlooker.ask("GET", address)
-        if _shown(answer, address) or answer.status_code >= 500:
+        address = _fill_address(row, objects)
+        answer = outsider.ask("GET", address)
+        if _shows_unnamed_objects(answer, address) or answer.status_code >= 500:
             answers.append((row.service, row.address, answer.status_code, answer.text[:200]))
     assert answers == []
 
@@ -127,79 +129,91 @@ def test_stranger_sees_no_objects_of_the_group_on_any_route(
     ],
 )
 def test_queries_show_no_objects_of_the_group_to_a_stranger(
-    hers: GroupObjects, onlooker: Member, query: str
+    objects: GroupObjects, outsider: Member, query: str
 ) -> None:
     address = query.format(
-        log_url=hers.log_url,
-        dataset=hers.dataset,
-        chain=hers.chain,
-        task=hers.task,
-        template=hers.template,
+        log_url=objects.log_url,
+        dataset=objects.dataset,
+        chain=objects.chain,
+        task=objects.task,
+        template=objects.template,
     )
-    own_answer = hers.owner.ask("GET", address)
+    own_answer = objects.owner.ask("GET", address)
     assert own_answer.is_success
-    answer = onlooker.ask("GET", address)
-    shown = answer.text
-    for own_name in (hers.template, f"{MARK}-week", hers.log_url):
-        shown = shown.replace(own_name, "") if own_name in address else shown
-    assert MARK not in shown
+    answer = outsider.ask("GET", address)
+    shown_text = answer.text
+    for own_name in (objects.template, f"{MARK}-week", objects.log_url):
+        shown_text = shown_text.replace(own_name, "") if own_name in address else shown_text
+    assert MARK not in shown_text
     if "times?" in query and "/api/" in query:
         assert own_answer.json()["steps"]
         assert answer.json()["steps"] == []
 
 
-def _without_names(answer: httpx.Response, hers: GroupObjects) -> str:
+def _remove_requested_names(answer: httpx.Response, objects: GroupObjects) -> str:
     """Return the text of the answer without the requested names and without form tokens."""
     text = re.sub(r'name="csrf" value="[^"]*"', "", answer.text)
     text = re.sub(r"nothing-at-all|1099511627776", "", text)
     text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "", text)
-    for own_name in (hers.template, str(hers.job), hers.human_task.template, hers.human_task.step):
+    for own_name in (
+        objects.template,
+        str(objects.job),
+        objects.human_task.template,
+        objects.human_task.step,
+    ):
         text = text.replace(own_name, "")
     return text
 
 
 def test_stranger_gets_not_found_for_objects_of_the_group(
-    hers: GroupObjects, onlooker: Member
+    objects: GroupObjects, outsider: Member
 ) -> None:
     """Each route that names an object gives the same status and the same text."""
-    differ, asked_for = [], 0
+    differences, request_count = [], 0
     for row in ROWS:
-        address = hers.address(row)
+        address = objects.fill_address(row)
         if address is None:
             continue
-        asked_for += 1
-        body: dict[str, Any] = {} if row.method == "GET" else {"json": _body(row)}
+        request_count += 1
+        body: dict[str, Any] = {} if row.method == "GET" else {"json": _get_valid_body(row)}
         hidden, nothing = (
-            onlooker.ask(row.method, each, **body) for each in (address, hers.elsewhere(row))
+            outsider.ask(row.method, each, **body)
+            for each in (address, objects.fill_missing_address(row))
         )
-        words = [_without_names(each, hers) for each in (hidden, nothing)]
+        words = [_remove_requested_names(each, objects) for each in (hidden, nothing)]
         if hidden.status_code != nothing.status_code or words[0] != words[1]:
-            differ.append((row.method, address, hidden.status_code, hidden.text[:200]))
-    assert differ == []
-    assert asked_for > 80
+            differences.append((row.method, address, hidden.status_code, hidden.text[:200]))
+    assert differences == []
+    assert request_count > 80
 
 
 def test_stranger_gets_not_found_for_human_tasks_of_the_group(
-    hers: GroupObjects, onlooker: Member
+    objects: GroupObjects, outsider: Member
 ) -> None:
     """Both services that serve human tasks show no step, link or browser."""
-    rows = [row for row in ROWS if row.address.startswith("/api/v1/asking") and hers.address(row)]
+    rows = [
+        row
+        for row in ROWS
+        if row.address.startswith("/api/v1/asking") and objects.fill_address(row)
+    ]
     assert {row.service for row in rows} == {"wfms.operator", "wfms.ask"}
     assert len(rows) == 12
     statuses = {
-        (row.method, address): onlooker.ask(row.method, address, json=_body(row)).status_code
+        (row.method, address): outsider.ask(
+            row.method, address, json=_get_valid_body(row)
+        ).status_code
         for row in rows
-        if (address := hers.address(row))
+        if (address := objects.fill_address(row))
     }
     assert statuses == dict.fromkeys(statuses, 404)
-    assert onlooker.ask("GET", f"/asking/{hers.human_task.place}").status_code == 404
-    [device] = got(hers.owner.ask("GET", f"/api/v1/asking/steps/{hers.human_task.place}/devices"))[
-        "devices"
-    ]
+    assert outsider.ask("GET", f"/asking/{objects.human_task.path}").status_code == 404
+    [device] = read_json(
+        objects.owner.ask("GET", f"/api/v1/asking/steps/{objects.human_task.path}/devices")
+    )["devices"]
     assert device["state"] == DeviceState.COUNTED
-    [link] = got(hers.owner.ask("GET", f"/api/v1/asking/steps/{hers.human_task.place}/links"))[
-        "links"
-    ]
+    [link] = read_json(
+        objects.owner.ask("GET", f"/api/v1/asking/steps/{objects.human_task.path}/links")
+    )["links"]
     assert link["ended_at"] is None
 
 
@@ -214,33 +228,36 @@ _BODIES: dict[str, dict[str, Any]] = {
 }
 
 
-def _body(row: Row) -> dict[str, Any]:
+def _get_valid_body(row: Row) -> dict[str, Any]:
     return _BODIES.get(row.address.rsplit("/", 1)[-1], {})
 
 
 def test_objects_of_the_group_are_unchanged_after_requests_of_a_stranger(
-    hers: GroupObjects, onlooker: Member
+    objects: GroupObjects, outsider: Member
 ) -> None:
-    test_stranger_gets_not_found_for_objects_of_the_group(hers, onlooker)
-    owner = hers.owner
-    assert got(owner.ask("GET", f"/api/v1/datasets/{hers.dataset}"))["state"] == DatasetState.CLOSED
-    [chain] = chains_of(owner, hers.dataset)
+    test_stranger_gets_not_found_for_objects_of_the_group(objects, outsider)
+    owner = objects.owner
+    assert (
+        read_json(owner.ask("GET", f"/api/v1/datasets/{objects.dataset}"))["state"]
+        == DatasetState.CLOSED
+    )
+    [chain] = list_chains(owner, objects.dataset)
     assert (chain["state"], chain["group"], chain["rank"]) == ("finished", "alpha", 0.0)
-    template = got(owner.ask("GET", f"/api/v1/templates/{hers.template}"))
+    template = read_json(owner.ask("GET", f"/api/v1/templates/{objects.template}"))
     assert (template["version"], template["group"]) == (1, "alpha")
     assert MARK in owner.ask("GET", "/api/v1/unmatched").text
 
 
 @pytest.mark.parametrize("service", ["", "/services/dms", "/services/chains", "/services/wms"])
 def test_delegation_header_of_a_person_is_ignored(
-    hers: GroupObjects, onlooker: Member, service: str
+    objects: GroupObjects, outsider: Member, service: str
 ) -> None:
     """Only services may make requests for a person."""
-    whom = json.dumps({"name": "root", "role": "admin", "groups": ["alpha"]})
+    principal = json.dumps({"name": "root", "role": "admin", "groups": ["alpha"]})
     path = {"/services/chains": "chains", "/services/wms": "tasks"}.get(service, "datasets")
     answer = httpx.get(
-        f"{onlooker.url}{service}/api/v1/{path}",
-        headers=bearer(onlooker.token) | {ON_BEHALF_HEADER: whom},
+        f"{outsider.url}{service}/api/v1/{path}",
+        headers=bearer_header(outsider.token) | {ON_BEHALF_HEADER: principal},
         timeout=30,
     )
     assert answer.is_success

@@ -9,10 +9,10 @@ from tests.attacks.access.two_groups import (
     TEMPLATE,
     GroupObjects,
     Member,
-    bring_in,
-    chains_of,
-    got,
-    member,
+    create_dataset,
+    create_member,
+    list_chains,
+    read_json,
 )
 from tests.e2e.systems import LiveSystem
 from tests.waiting import wait_until
@@ -25,51 +25,56 @@ HARMLESS = TEMPLATE.replace(f"sluice:match: {{kind: {MARK}}}\n", "")
 
 @pytest.mark.parametrize("groups", [("beta",), ()], ids=["in another group", "in none"])
 def test_template_of_a_submitter_cannot_match_data_of_all_groups(
-    grouped: LiveSystem, hers: GroupObjects, groups: tuple[str, ...]
+    group_system: LiveSystem, objects: GroupObjects, groups: tuple[str, ...]
 ) -> None:
-    he = member(grouped, *groups, role=Role.SUBMITTER)
+    submitter = create_member(group_system, *groups, role=Role.SUBMITTER)
 
-    def publish(name: str, cwl: str, **more: str) -> tuple[int, str]:
-        body = {"name": f"{he.name}-{name}", "cwl": cwl, "group": "everyone", **more}
-        answer = he.ask("POST", "/api/v1/templates", json=body)
+    def publish_template(name: str, cwl: str, **more: str) -> tuple[int, str]:
+        body = {"name": f"{submitter.name}-{name}", "cwl": cwl, "group": "everyone", **more}
+        answer = submitter.ask("POST", "/api/v1/templates", json=body)
         return answer.status_code, answer.text
 
-    status, detail = publish("greedy", GREEDY)
+    status, detail = publish_template("greedy", GREEDY)
     assert status == 403, detail
     assert "of all groups automatically (sluice:match), which requires the role shift" in detail
-    status, detail = publish("plain", HARMLESS)
+    status, detail = publish_template("plain", HARMLESS)
     assert status == 201, detail
     # A later version and a transfer to another group are refused, too.
-    assert publish("plain", GREEDY)[0] == 403
+    assert publish_template("plain", GREEDY)[0] == 403
     if groups:
-        own = {"name": f"{he.name}-own", "cwl": GREEDY}
-        got(he.ask("POST", "/api/v1/templates", json=own))
-        path = f"/api/v1/templates/{he.name}-own/share"
-        assert he.ask("PUT", path, json={"shared_with": [], "group": "everyone"}).status_code == 403
-        assert he.ask("DELETE", f"/api/v1/templates/{he.name}-own").is_success
+        own = {"name": f"{submitter.name}-own", "cwl": GREEDY}
+        read_json(submitter.ask("POST", "/api/v1/templates", json=own))
+        path = f"/api/v1/templates/{submitter.name}-own/share"
+        assert (
+            submitter.ask("PUT", path, json={"shared_with": [], "group": "everyone"}).status_code
+            == 403
+        )
+        assert submitter.ask("DELETE", f"/api/v1/templates/{submitter.name}-own").is_success
     # The role shift may publish for all groups.
-    shift = member(grouped, "beta")
+    shift = create_member(group_system, "beta")
     for_all = {"name": f"{shift.name}-all", "cwl": HARMLESS, "group": "everyone"}
-    got(shift.ask("POST", "/api/v1/templates", json=for_all))
-    uid = bring_in(hers.owner, grouped, f"{MARK}-{he.name}", {"kind": MARK})
-    wait_until(lambda: chains_of(hers.owner, uid), what="the chain of the owner")
-    assert [each["template"] for each in chains_of(hers.owner, uid)] == [hers.template]
+    read_json(shift.ask("POST", "/api/v1/templates", json=for_all))
+    uid = create_dataset(objects.owner, group_system, f"{MARK}-{submitter.name}", {"kind": MARK})
+    wait_until(lambda: list_chains(objects.owner, uid), what="the chain of the owner")
+    assert [each["template"] for each in list_chains(objects.owner, uid)] == [objects.template]
 
 
 def test_person_can_cancel_chains_that_start_on_their_data(
-    grouped: LiveSystem, hers: GroupObjects, stranger: Member
+    group_system: LiveSystem, objects: GroupObjects, other_member: Member
 ) -> None:
-    she, colleague = (member(grouped, "alpha", role=Role.SUBMITTER) for _ in range(2))
-    uid = bring_in(she, grouped, f"{MARK}-{she.name}", {"kind": MARK})
-    wait_until(lambda: chains_of(she, uid), what="the chain of the submitter")
-    [chain] = chains_of(she, uid)
+    person, colleague = (
+        create_member(group_system, "alpha", role=Role.SUBMITTER) for _ in range(2)
+    )
+    uid = create_dataset(person, group_system, f"{MARK}-{person.name}", {"kind": MARK})
+    wait_until(lambda: list_chains(person, uid), what="the chain of the submitter")
+    [chain] = list_chains(person, uid)
     path = f"/api/v1/chains/{chain['uid']}"
-    assert got(she.ask("GET", path))["owner"] == she.name
-    response = she.ask("POST", f"{path}/cancel", json={"reason": "it was the wrong folder"})
+    assert read_json(person.ask("GET", path))["owner"] == person.name
+    response = person.ask("POST", f"{path}/cancel", json={"reason": "it was the wrong folder"})
     # On a busy machine the chain may just have finished.
     assert response.is_success or "can no longer be canceled: it has finished" in response.text
     assert colleague.ask("POST", f"{path}/cancel", json={"reason": "x"}).status_code == 403
-    assert stranger.ask("POST", f"{path}/cancel", json={"reason": "x"}).status_code == 404
-    outputs = got(she.ask("GET", path))["datasets"]
-    assert {got(she.ask("GET", f"/api/v1/datasets/{each['uid']}")).get("owner")
-            for each in outputs} == {she.name}  # fmt: skip
+    assert other_member.ask("POST", f"{path}/cancel", json={"reason": "x"}).status_code == 404
+    outputs = read_json(person.ask("GET", path))["datasets"]
+    assert {read_json(person.ask("GET", f"/api/v1/datasets/{each['uid']}")).get("owner")
+            for each in outputs} == {person.name}  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.states import StorageType
 from sluice.servicekit.access.principal import Person
-from tests.attacks.whole_system import WholeSystem, whole_system
+from tests.attacks.whole_system import WholeSystem, open_whole_system
 from tests.servers.postgres import PostgresServer
 
 ADMIN = Person("root", Role.ADMIN)
@@ -47,15 +47,15 @@ outputs: {sorted: stdout}
 FILE = {"path": "names.txt", "size": 3}
 
 
-class Scene:
+class PeopleSystem:
     def __init__(self, system: WholeSystem) -> None:
         self._system = system
 
     def ask(self, person: Person, method: str, path: str, body: Any = None) -> httpx.Response:
         http = self._system.links.http_of(person, "wfms.operator")
-        return self._system.run(http.request(method, f"/api/v1{path}", json=body))
+        return self._system.run_coroutine(http.request(method, f"/api/v1{path}", json=body))
 
-    def got(self, person: Person, method: str, path: str, body: Any = None) -> Any:
+    def read_json(self, person: Person, method: str, path: str, body: Any = None) -> Any:
         answer = self.ask(person, method, path, body)
         assert answer.is_success, (method, path, answer.text)
         return answer.json() if answer.content else None
@@ -65,7 +65,7 @@ class Scene:
     ) -> httpx.Response:
         """Send the requests of ``sluice run --name NAME``."""
         sent = {"name": name, "cwl": f"{TELL}# {comment}\n", "group": group}
-        stored = self.got(person, "POST", "/run-templates", sent)
+        stored = self.read_json(person, "POST", "/run-templates", sent)
         asked_for = {"template": name, "run_template": stored["id"]}
         return self.ask(person, "POST", "/chains", asked_for)
 
@@ -75,81 +75,89 @@ class Scene:
 
 
 @pytest.fixture(scope="module")
-def scene(
+def people_system(
     postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Scene]:
-    with whole_system(postgres_server, tmp_path_factory.mktemp("whole") / "home") as system:
-        scene = Scene(system)
+) -> Iterator[PeopleSystem]:
+    with open_whole_system(postgres_server, tmp_path_factory.mktemp("whole") / "home") as system:
+        scene = PeopleSystem(system)
         url = system.home.storage(StorageType.INPUT).as_uri()
-        system.ask_json(
+        system.request_json(
             "dms", "POST", "/api/v1/storages", {"name": "in", "type": "input", "url": url}
         )
         for person in (ANNA, BO):
             account = {"name": person.name, "role": person.role, "groups": list(person.groups)}
-            scene.got(ADMIN, "POST", "/people", account)
-        scene.got(ANNA, "POST", "/templates", {"name": "places", "cwl": TELL})
+            scene.read_json(ADMIN, "POST", "/people", account)
+        scene.read_json(ANNA, "POST", "/templates", {"name": "places", "cwl": TELL})
         yield scene
 
 
 @pytest.mark.parametrize("group", [None, "beta", "everyone"])
 def test_secret_is_refused_to_a_run_with_only_the_name_of_its_template(
-    scene: Scene, group: str | None
+    people_system: PeopleSystem, group: str | None
 ) -> None:
-    assert scene.set_secret(templates=["places"]).json()["versions"][0]["group"] == "alpha"
+    assert people_system.set_secret(templates=["places"]).json()["versions"][0]["group"] == "alpha"
 
-    refused = scene.run_template(BO, "places", group)
+    refused = people_system.run_template(BO, "places", group)
 
     assert refused.status_code == 422, refused.text
     assert "of the group alpha, and this is 'places' of the group" in refused.text
-    assert scene.ask(ANNA, "POST", "/chains", {"template": "places"}).is_success
-    assert scene.run_template(ANNA, "places").is_success
+    assert people_system.ask(ANNA, "POST", "/chains", {"template": "places"}).is_success
+    assert people_system.run_template(ANNA, "places").is_success
 
 
-def test_secret_is_refused_to_a_matching_template_of_another_group(scene: Scene) -> None:
-    without = scene.set_secret(templates=["places*"])
+def test_secret_is_refused_to_a_matching_template_of_another_group(
+    people_system: PeopleSystem,
+) -> None:
+    without = people_system.set_secret(templates=["places*"])
     assert without.status_code == 422
     assert "give the group whose templates called places* may use it (--group GROUP" in without.text
-    assert scene.set_secret(templates=["places*"], group="alpha").is_success
-    scene.got(BO, "POST", "/templates", {"name": "places-of-bo", "cwl": TELL})
+    assert people_system.set_secret(templates=["places*"], group="alpha").is_success
+    people_system.read_json(BO, "POST", "/templates", {"name": "places-of-bo", "cwl": TELL})
 
-    refused = scene.ask(BO, "POST", "/chains", {"template": "places-of-bo"})
+    refused = people_system.ask(BO, "POST", "/chains", {"template": "places-of-bo"})
 
     assert refused.status_code == 422
     assert "this is 'places-of-bo' of the group beta" in refused.text
 
 
-def test_secret_for_group_everyone_is_refused_to_runs_and_submitters(scene: Scene) -> None:
-    scene.got(ADMIN, "POST", "/templates", {"name": "cities", "cwl": TELL})
-    assert scene.set_secret(templates=["cities", "towns"], group="everyone").is_success
+def test_secret_for_group_everyone_is_refused_to_runs_and_submitters(
+    people_system: PeopleSystem,
+) -> None:
+    people_system.read_json(ADMIN, "POST", "/templates", {"name": "cities", "cwl": TELL})
+    assert people_system.set_secret(templates=["cities", "towns"], group="everyone").is_success
 
-    assert "this one was not published" in scene.run_template(BO, "cities", "everyone").text
+    assert "this one was not published" in people_system.run_template(BO, "cities", "everyone").text
     for name in ("cities", "towns"):
         sent = {"name": name, "cwl": f"{TELL}# of bo\n", "group": "everyone"}
-        answer = scene.ask(BO, "POST", "/templates", sent)
+        answer = people_system.ask(BO, "POST", "/templates", sent)
         assert answer.status_code == 403, answer.text
         assert "which requires the role shift" in answer.text
-    scene.got(BO, "POST", "/templates", {"name": "towns", "cwl": TELL})
+    people_system.read_json(BO, "POST", "/templates", {"name": "towns", "cwl": TELL})
     sharing = {"shared_with": [], "group": "everyone"}
-    assert scene.ask(BO, "PUT", "/templates/towns/share", sharing).status_code == 403
-    assert scene.ask(BO, "POST", "/chains", {"template": "cities"}).is_success
-    assert scene.run_template(ADMIN, "cities", comment="of root").is_success
+    assert people_system.ask(BO, "PUT", "/templates/towns/share", sharing).status_code == 403
+    assert people_system.ask(BO, "POST", "/chains", {"template": "cities"}).is_success
+    assert people_system.run_template(ADMIN, "cities", comment="of root").is_success
 
 
-def test_run_of_everyone_uses_secrets_by_the_role_of_its_request(scene: Scene) -> None:
+def test_run_of_everyone_uses_secrets_by_the_role_of_its_request(
+    people_system: PeopleSystem,
+) -> None:
     """The account of the person may have a higher role than the token of the request."""
-    scene.got(ADMIN, "POST", "/people", {"name": "shia", "role": Role.SHIFT})
-    assert scene.set_secret(templates=["rivers"], group="everyone").is_success
+    people_system.read_json(ADMIN, "POST", "/people", {"name": "shia", "role": Role.SHIFT})
+    assert people_system.set_secret(templates=["rivers"], group="everyone").is_success
     shia = Person("shia", Role.SHIFT)
 
-    refused = scene.run_template(replace(shia, role=Role.SUBMITTER), "rivers", "everyone")
+    refused = people_system.run_template(replace(shia, role=Role.SUBMITTER), "rivers", "everyone")
     assert "this one was not published" in refused.text
-    assert "this one was not published" in scene.run_template(BO, "rivers", "everyone").text
-    assert scene.run_template(shia, "rivers", "everyone").is_success, "a submitter blocks no text"
+    assert "this one was not published" in people_system.run_template(BO, "rivers", "everyone").text
+    assert people_system.run_template(shia, "rivers", "everyone").is_success, (
+        "a submitter blocks no text"
+    )
 
 
-def test_asset_versions_of_another_group_are_refused(scene: Scene) -> None:
+def test_asset_versions_of_another_group_are_refused(people_system: PeopleSystem) -> None:
     """Templates of the group always get the newest version."""
-    draft = scene.got(ANNA, "POST", "/assets/gazetteer/drafts", {"files": [FILE]})
+    draft = people_system.read_json(ANNA, "POST", "/assets/gazetteer/drafts", {"files": [FILE]})
     sent = f"/assets/gazetteer/drafts/{draft['uid']}"
 
     for method, path, body in (
@@ -157,24 +165,26 @@ def test_asset_versions_of_another_group_are_refused(scene: Scene) -> None:
         ("POST", f"{sent}/files/0", None),
         ("POST", sent, None),
     ):
-        refused = scene.ask(BO, method, path, body)
+        refused = people_system.ask(BO, method, path, body)
         assert refused.status_code == 403, (path, refused.text)
         assert "belongs to anna of alpha" in refused.text
     shift_of_beta = Person("bea", Role.SHIFT, ("beta",))
-    assert scene.ask(shift_of_beta, "DELETE", "/assets/gazetteer").status_code == 403
-    assert scene.ask(ANNA, "POST", "/assets/gazetteer/drafts", {"files": [FILE]}).is_success
+    assert people_system.ask(shift_of_beta, "DELETE", "/assets/gazetteer").status_code == 403
+    assert people_system.ask(ANNA, "POST", "/assets/gazetteer/drafts", {"files": [FILE]}).is_success
 
 
 @pytest.mark.parametrize("owner", [ANNA, ADMIN])
-def test_tool_versions_of_another_group_are_refused(scene: Scene, owner: Person) -> None:
+def test_tool_versions_of_another_group_are_refused(
+    people_system: PeopleSystem, owner: Person
+) -> None:
     """Workflows use the newest version. Tools of the group everyone can be used by all groups."""
     name = f"sort-of-{owner.name}"
-    scene.got(owner, "POST", "/tools", {"name": name, "cwl": TOOL})
+    people_system.read_json(owner, "POST", "/tools", {"name": name, "cwl": TOOL})
 
     other = {"name": name, "cwl": TOOL.replace("sort]", "tac]")}
-    refused = scene.ask(BO, "POST", "/tools", other)
+    refused = people_system.ask(BO, "POST", "/tools", other)
 
     assert refused.status_code == 403
     assert "choose another name" in refused.text
-    assert scene.got(BO, "GET", f"/tools/{name}")["version"] == 1
-    assert scene.got(owner, "POST", "/tools", other)["tool"]["version"] == 2
+    assert people_system.read_json(BO, "GET", f"/tools/{name}")["version"] == 1
+    assert people_system.read_json(owner, "POST", "/tools", other)["tool"]["version"] == 2

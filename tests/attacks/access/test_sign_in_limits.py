@@ -35,20 +35,20 @@ ATTACKER, OTHER_ADDRESS = "192.0.2.1", "198.51.100.7"
 async def people(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[People]:
     async with operating(database_url) as operator:
         operator.links.apps["wfms.operator"] = operator.service.app
-        await _account(operator, "anna")
-        await _account(operator, "bert")
+        await _create_account(operator, "anna")
+        await _create_account(operator, "bert")
         assert operator.service.account_authentication is not None
-        await _hash_cheaply(monkeypatch)
+        await _replace_password_hashing(monkeypatch)
         yield operator.service.account_authentication.people
 
 
-async def _account(operator: Operator, name: str) -> None:
+async def _create_account(operator: Operator, name: str) -> None:
     root = operator.links.http_of(Person("root", Role.ADMIN), "wfms.operator")
     new = NewAccount(name=name, role=Role.VIEWER, password=SecretStr(PASSWORD))
     await OperatorClient(root).add_account(new)
 
 
-async def _hash_cheaply(monkeypatch: pytest.MonkeyPatch) -> None:
+async def _replace_password_hashing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace password hashing, which would take too long for hundreds of passwords."""
 
     async def is_right(self: Passwords, password: str, stored_hash: str | None) -> bool:
@@ -57,21 +57,21 @@ async def _hash_cheaply(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Passwords, "is_right", is_right)
 
 
-async def _guess(people: People, names: list[str], *, address: str = ATTACKER) -> int:
+async def _guess_passwords(people: People, names: list[str], *, address: str = ATTACKER) -> int:
     """Return how many guesses were checked and not refused as too many."""
-    looked_at = 0
+    checked_guesses = 0
     with bind_client_address(address):
         for name in names:
             try:
                 await people.session_with_password(name, WRONG_PASSWORD)
             except Unauthenticated:
-                looked_at += 1
+                checked_guesses += 1
             except TooManySignInAttempts:
                 pass
-    return looked_at
+    return checked_guesses
 
 
-async def _signs_in(people: People, name: str, address: str) -> bool:
+async def _can_sign_in(people: People, name: str, address: str) -> bool:
     with bind_client_address(address):
         try:
             await people.session_with_password(name, PASSWORD)
@@ -83,66 +83,71 @@ async def _signs_in(people: People, name: str, address: str) -> bool:
 async def test_guesses_at_unknown_names_block_only_the_address(
     people: People,
 ) -> None:
-    assert await _signs_in(people, "bert", ATTACKER), "bert signs in from the same address"
+    assert await _can_sign_in(people, "bert", ATTACKER), "bert signs in from the same address"
     names = [f"nobody-{number}" for number in range(ADDRESS_LIMIT.amount + 50)]
 
-    assert await _guess(people, names) == ADDRESS_LIMIT.amount - 1
+    assert await _guess_passwords(people, names) == ADDRESS_LIMIT.amount - 1
 
-    assert await _signs_in(people, "anna", OTHER_ADDRESS)
-    assert await _signs_in(people, "bert", ATTACKER), "bert has signed in from this address before"
-    assert not await _signs_in(people, "anna", ATTACKER)
+    assert await _can_sign_in(people, "anna", OTHER_ADDRESS)
+    assert await _can_sign_in(people, "bert", ATTACKER), (
+        "bert has signed in from this address before"
+    )
+    assert not await _can_sign_in(people, "anna", ATTACKER)
 
 
 async def test_few_guesses_of_an_address_are_checked_at_the_same_time(
     people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert await _signs_in(people, "bert", ATTACKER), "bert signs in from the same address"
-    full, go, looked_at = asyncio.Event(), asyncio.Event(), list[str]()
+    assert await _can_sign_in(people, "bert", ATTACKER), "bert signs in from the same address"
+    full, release, checked_guesses = asyncio.Event(), asyncio.Event(), list[str]()
 
     async def is_right(self: Passwords, password: str, stored_hash: str | None) -> bool:
-        looked_at.append(password)
-        if len(looked_at) == MAX_CONCURRENT_OF_ADDRESS:
+        checked_guesses.append(password)
+        if len(checked_guesses) == MAX_CONCURRENT_OF_ADDRESS:
             full.set()
-        await go.wait()
+        await release.wait()
         return stored_hash is not None and password == PASSWORD
 
     monkeypatch.setattr(Passwords, "is_right", is_right)
     guesses = [
-        asyncio.create_task(_guess(people, [f"nobody-{number}"]))
+        asyncio.create_task(_guess_passwords(people, [f"nobody-{number}"]))
         for number in range(MAX_CONCURRENT_OF_ADDRESS)
     ]
     await full.wait()
     async with asyncio.timeout(30):
-        assert await _guess(people, ["anna"] * (NAME_LIMIT.amount + 1)) == 0
+        assert await _guess_passwords(people, ["anna"] * (NAME_LIMIT.amount + 1)) == 0
     allowed = asyncio.gather(
-        _signs_in(people, "bert", ATTACKER), _guess(people, ["x"], address=OTHER_ADDRESS)
+        _can_sign_in(people, "bert", ATTACKER),
+        _guess_passwords(people, ["x"], address=OTHER_ADDRESS),
     )
-    go.set()
+    release.set()
     assert list(await allowed) == [True, 1]
     assert await asyncio.gather(*guesses) == [1] * MAX_CONCURRENT_OF_ADDRESS
-    assert await _signs_in(people, "anna", ATTACKER), "refused guesses count towards no limit"
+    assert await _can_sign_in(people, "anna", ATTACKER), "refused guesses count towards no limit"
 
 
 async def test_guesses_at_a_name_block_the_name_only_at_the_address(
     people: People,
 ) -> None:
-    assert await _guess(people, ["anna"] * (NAME_LIMIT.amount + 5)) == NAME_LIMIT.amount
-    assert not await _signs_in(people, "anna", ATTACKER)
-    assert await _signs_in(people, "anna", OTHER_ADDRESS)
+    assert await _guess_passwords(people, ["anna"] * (NAME_LIMIT.amount + 5)) == NAME_LIMIT.amount
+    assert not await _can_sign_in(people, "anna", ATTACKER)
+    assert await _can_sign_in(people, "anna", OTHER_ADDRESS)
 
 
 async def test_guesses_at_a_name_from_many_addresses_share_a_limit(people: People) -> None:
-    looked_at = 0
+    checked_guesses = 0
     for number in range(20):
-        looked_at += await _guess(people, ["anna"] * 20, address=f"203.0.113.{number}")
-    assert looked_at == NAME_LIMIT_ANYWHERE.amount
+        checked_guesses += await _guess_passwords(
+            people, ["anna"] * 20, address=f"203.0.113.{number}"
+        )
+    assert checked_guesses == NAME_LIMIT_ANYWHERE.amount
 
 
 async def test_sign_ins_and_sessions_of_a_person_are_limited(
     people: People, database_url: str
 ) -> None:
-    anna, often = Person("anna", Role.VIEWER), SESSION_LIMITS[0].amount
-    for _ in range(often):
+    anna, repetitions = Person("anna", Role.VIEWER), SESSION_LIMITS[0].amount
+    for _ in range(repetitions):
         await people.begin_session(anna)
 
     with pytest.raises(TooManySignIns, match="you have signed in too often: wait"):
@@ -157,7 +162,7 @@ async def test_sign_ins_and_sessions_of_a_person_are_limited(
     )
     audit_count = await connection.fetchval("SELECT count(*) FROM audit WHERE who = 'anna'")
     await connection.close()
-    assert (session_count, audit_count) == (MAX_SESSIONS, often)
+    assert (session_count, audit_count) == (MAX_SESSIONS, repetitions)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import httpx
 
 from sluice.contracts.access.access import Role
 from sluice.network.http_clients import trusted_authorities
-from tests.attacks.answered_task import AskedStep, asked_step, human_task_template
-from tests.attacks.credentials import Addressed, ask_as_admin, bearer
+from tests.attacks.answered_task import HumanTask, create_answered_task, human_task_template
+from tests.attacks.credentials import SystemWithUrl, ask_as_admin, bearer_header
 from tests.unit.access.table import Row
 from tests.waiting import wait_until
 
@@ -72,7 +72,7 @@ class Member:
         return httpx.request(
             method,
             f"{self.url}{path}",
-            headers=bearer(self.token),
+            headers=bearer_header(self.token),
             timeout=60,
             verify=trusted_authorities(self.url),
             **more,
@@ -93,11 +93,11 @@ class GroupObjects:
     file: int
     log_url: str
     run_template: str
-    human_task: AskedStep
+    human_task: HumanTask
 
-    def address(self, row: Row) -> str | None:
+    def fill_address(self, row: Row) -> str | None:
         """Return the address of the row with objects of the owner, or None if it names none."""
-        named: dict[str, dict[str, object]] = {
+        identifiers: dict[str, dict[str, object]] = {
             "datasets": {"uid": self.dataset, "file": self.file},
             "chains": {"uid": self.chain},
             "tasks": {"uid": self.task},
@@ -111,13 +111,15 @@ class GroupObjects:
             },
         }
         kind = row.address.removeprefix("/api/v1").split("/")[1]
-        if kind not in named or "{" not in row.address:
+        if kind not in identifiers or "{" not in row.address:
             return None
-        return path_of(row, _PART.sub(lambda part: str(named[kind][part[1]]), row.address))
+        return get_service_path(
+            row, _PART.sub(lambda part: str(identifiers[kind][part[1]]), row.address)
+        )
 
-    def elsewhere(self, row: Row) -> str:
+    def fill_missing_address(self, row: Row) -> str:
         """Return the address with objects that do not exist."""
-        nothing = replace(
+        missing_objects = replace(
             self,
             template="nothing-at-all",
             dataset=str(uuid4()),
@@ -126,7 +128,7 @@ class GroupObjects:
             task=str(uuid4()),
             job=2**40,
             run_template=str(uuid4()),
-            human_task=AskedStep(
+            human_task=HumanTask(
                 self.human_task.group,
                 "nothing-at-all",
                 "nothing-at-all",
@@ -134,39 +136,39 @@ class GroupObjects:
                 str(uuid4()),
             ),
         )
-        return nothing.address(row) or ""
+        return missing_objects.fill_address(row) or ""
 
 
-def path_of(row: Row, address: str) -> str:
+def get_service_path(row: Row, address: str) -> str:
     folder = _FOLDER.get(row.service, f"/services/{row.service.removeprefix('wfms.')}")
     return f"{folder}{address}"
 
 
-def member(system: Addressed, *groups: str, role: Role = Role.SHIFT) -> Member:
+def create_member(system: SystemWithUrl, *groups: str, role: Role = Role.SHIFT) -> Member:
     name = f"p-{uuid4().hex[:8]}"
     ask_as_admin(system, "POST", "/people", {"name": name, "role": role, "groups": list(groups)})
     token = ask_as_admin(system, "POST", "/tokens", {"label": "x", "person": name})
     return Member(name, token["secret"], system.url)
 
 
-def work_of(system: Addressed, owner: Member) -> GroupObjects:
+def create_group_objects(system: SystemWithUrl, owner: Member) -> GroupObjects:
     """Publish a template, register data and wait for its chain."""
     name = f"{MARK}-wf"
-    got(owner.ask("POST", "/api/v1/templates", json={"name": name, "cwl": TEMPLATE}))
+    read_json(owner.ask("POST", "/api/v1/templates", json={"name": name, "cwl": TEMPLATE}))
     run = {"name": f"{MARK}-run", "cwl": TEMPLATE}
-    run_template = got(owner.ask("POST", "/api/v1/run-templates", json=run))["id"]
-    dataset = bring_in(owner, system, f"{MARK}-week", {"kind": MARK})
-    unmatched = bring_in(owner, system, f"{MARK}-odd", {"kind": f"{MARK}-odd"})
-    wait_until(lambda: chains_of(owner, dataset), what="the chain of the owner")
-    [chain] = chains_of(owner, dataset)
+    run_template = read_json(owner.ask("POST", "/api/v1/run-templates", json=run))["id"]
+    dataset = create_dataset(owner, system, f"{MARK}-week", {"kind": MARK})
+    unmatched = create_dataset(owner, system, f"{MARK}-odd", {"kind": f"{MARK}-odd"})
+    wait_until(lambda: list_chains(owner, dataset), what="the chain of the owner")
+    [chain] = list_chains(owner, dataset)
     wait_until(
-        lambda: got(owner.ask("GET", f"/api/v1/chains/{chain['uid']}"))["ended_at"],
+        lambda: read_json(owner.ask("GET", f"/api/v1/chains/{chain['uid']}"))["ended_at"],
         what="the end of the chain",
         seconds=60,
     )
-    task = got(owner.ask("GET", f"/api/v1/chains/{chain['uid']}"))["steps"][0]["task_uid"]
-    job = got(owner.ask("GET", f"/api/v1/tasks/{task}/jobs"))["jobs"][0]["id"]
-    attempts = got(owner.ask("GET", f"/api/v1/jobs/{job}"))["attempts"]
+    task = read_json(owner.ask("GET", f"/api/v1/chains/{chain['uid']}"))["steps"][0]["task_uid"]
+    job = read_json(owner.ask("GET", f"/api/v1/tasks/{task}/jobs"))["jobs"][0]["id"]
+    attempts = read_json(owner.ask("GET", f"/api/v1/jobs/{job}"))["attempts"]
     wait_until(
         lambda: MARK in owner.ask("GET", "/api/v1/unmatched").text, what="the unmatched data set"
     )
@@ -179,56 +181,56 @@ def work_of(system: Addressed, owner: Member) -> GroupObjects:
         chain=chain["uid"],
         task=task,
         job=job,
-        file=got(owner.ask("GET", f"/api/v1/datasets/{dataset}/files"))["files"][0]["id"],
+        file=read_json(owner.ask("GET", f"/api/v1/datasets/{dataset}/files"))["files"][0]["id"],
         log_url=attempts[-1]["log_url"],
         run_template=run_template,
     )
 
 
-def _create_human_task(system: Addressed, owner: Member) -> AskedStep:
+def _create_human_task(system: SystemWithUrl, owner: Member) -> HumanTask:
     """Return a human task of the owner and a browser named with the mark."""
     name, kind = f"{MARK}-asks", f"{MARK}-asked"
     text = human_task_template(kind=kind, step=f"{MARK}_look")
-    got(owner.ask("POST", "/api/v1/templates", json={"name": name, "cwl": text}))
-    bring_in(owner, system, kind, {"kind": kind})
+    read_json(owner.ask("POST", "/api/v1/templates", json={"name": name, "cwl": text}))
+    create_dataset(owner, system, kind, {"kind": kind})
     browser = httpx.Client(base_url=system.url, headers={"user-agent": MARK}, timeout=30)
     with browser:
-        return asked_step(
-            lambda method, path, body: got(owner.ask(method, path, json=body)),
+        return create_answered_task(
+            lambda method, path, body: read_json(owner.ask(method, path, json=body)),
             browser,
             group="alpha",
             template=name,
         )
 
 
-def chains_of(owner: Member, dataset: str) -> list[dict[str, Any]]:
-    answer = got(owner.ask("GET", f"/api/v1/chains?dataset_uid={dataset}"))
+def list_chains(owner: Member, dataset: str) -> list[dict[str, Any]]:
+    answer = read_json(owner.ask("GET", f"/api/v1/chains?dataset_uid={dataset}"))
     return list(answer["chains"])
 
 
-def bring_in(
-    owner: Member, system: Addressed, name: str, meta: dict[str, Any], *, shared: str = ""
+def create_dataset(
+    owner: Member, system: SystemWithUrl, name: str, meta: dict[str, Any], *, shared: str = ""
 ) -> str:
     """Register a data set of two files and return its UUID. ``shared`` is a group that may read
     it."""
-    storages = got(owner.ask("GET", "/api/v1/storages"))
+    storages = read_json(owner.ask("GET", "/api/v1/storages"))
     [storage] = [each for each in storages if each["type"] == "input"]
     folder = Path(urlsplit(storage["url"]).path) / name
     url = f"{storage['url']}/{name}"
-    dataset = got(
+    dataset = read_json(
         owner.ask("POST", "/api/v1/datasets", json={"name": name, "meta": meta, "url": url})
     )
     folder.mkdir(parents=True)
-    files = [_file(folder, url, seq) for seq in range(2)]
+    files = [_create_file(folder, url, seq) for seq in range(2)]
     uid = str(dataset["uid"])
     if shared:
-        got(owner.ask("PUT", f"/api/v1/datasets/{uid}/share", json={"shared_with": [shared]}))
-    got(owner.ask("POST", f"/api/v1/datasets/{uid}/files", json={"files": files}))
-    got(owner.ask("POST", f"/api/v1/datasets/{uid}/close", json={"files": len(files)}))
+        read_json(owner.ask("PUT", f"/api/v1/datasets/{uid}/share", json={"shared_with": [shared]}))
+    read_json(owner.ask("POST", f"/api/v1/datasets/{uid}/files", json={"files": files}))
+    read_json(owner.ask("POST", f"/api/v1/datasets/{uid}/close", json={"files": len(files)}))
     return uid
 
 
-def _file(folder: Path, url: str, seq: int) -> dict[str, Any]:
+def _create_file(folder: Path, url: str, seq: int) -> dict[str, Any]:
     name, content = f"{MARK}-{seq}.txt", f"{MARK} {seq}\n".encode()
     (folder / name).write_bytes(content)
     return {
@@ -240,6 +242,6 @@ def _file(folder: Path, url: str, seq: int) -> dict[str, Any]:
     }
 
 
-def got(answer: httpx.Response) -> Any:
+def read_json(answer: httpx.Response) -> Any:
     assert answer.is_success, f"{answer.request.url}: {answer.status_code} {answer.text}"
     return answer.json()

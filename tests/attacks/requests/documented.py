@@ -10,10 +10,12 @@ from schemathesis.core.result import Ok
 from tests.architecture.sources import ROOT
 
 #: Operations that end an object that other requests name.
-_ENDS = re.compile(r"DELETE|PATCH|cancel|discard|stop|drain|disable|remove|revo|sign-off|finished")
+_ENDING_METHODS = re.compile(
+    r"DELETE|PATCH|cancel|discard|stop|drain|disable|remove|revo|sign-off|finished"
+)
 
 
-def operations_of(service: str) -> list[Any]:
+def list_operations(service: str) -> list[Any]:
     """Return the operations of a service. Operations that end objects come last.
 
     The stored documents, which another test compares with the services, are read in a fraction of
@@ -22,4 +24,6 @@ def operations_of(service: str) -> list[Any]:
     path = ROOT / "docs" / "reference" / "openapi" / f"{service}.json"
     document = schemathesis.openapi.from_dict(json.loads(path.read_text(encoding="utf-8")))
     operations = [each.ok() for each in document.get_all_operations() if isinstance(each, Ok)]
-    return sorted(operations, key=lambda operation: _ENDS.search(operation.label) is not None)
+    return sorted(
+        operations, key=lambda operation: _ENDING_METHODS.search(operation.label) is not None
+    )

@@ -85,7 +85,9 @@ class HostileRequest:
         return httpx.Request(self.method, url, content=content, headers=headers)
 
 
-def plain_requests(operation: Any, known_values: KnownValues, number: int) -> list[HostileRequest]:
+def make_plain_requests(
+    operation: Any, known_values: KnownValues, number: int
+) -> list[HostileRequest]:
     """Return valid requests that name existing objects."""
     requests: list[HostileRequest] = []
 
@@ -97,17 +99,17 @@ def plain_requests(operation: Any, known_values: KnownValues, number: int) -> li
         suppress_health_check=list(HealthCheck),
     )
     @given(case=operation.as_strategy())
-    def keep(case: Case[Any]) -> None:
+    def keep_request(case: Case[Any]) -> None:
         requests.append(_to_request(case, known_values))
 
-    keep()
+    keep_request()
     return requests
 
 
 def _to_request(case: Case[Any], known_values: KnownValues) -> HostileRequest:
-    places = dict((name, place) for place, name in _PART.findall(case.path))
+    fields_by_place = dict((name, place) for place, name in _PART.findall(case.path))
     parts = {
-        name: quote(str(known_values.get(places.get(name, ""), [value])[0]), safe="")
+        name: quote(str(known_values.get(fields_by_place.get(name, ""), [value])[0]), safe="")
         for name, value in (case.path_parameters or {}).items()
     }
     query = {name: quote(str(value)) for name, value in (case.query or {}).items()}
@@ -123,25 +125,27 @@ def _to_request(case: Case[Any], known_values: KnownValues) -> HostileRequest:
     return HostileRequest(case.method, case.path, parts, query, body, has_body=is_json)
 
 
-def hostile_requests(
+def make_hostile_requests(
     operation: Any, plain: HostileRequest, *, all_: bool
 ) -> Iterator[HostileRequest]:
     """Yield a request for each value in each field, or for a share of the values in each field. The
     next field gets another share."""
     share = count()
 
-    def some(values: list[Any]) -> list[Any]:
+    def select_values(values: list[Any]) -> list[Any]:
         return values if all_ else values[next(share) % SHARE :: SHARE]
 
-    return _with_each(operation, plain, lambda: some(IN_ADDRESSES), lambda: some(IN_JSON))
+    return _replace_each_field(
+        operation, plain, lambda: select_values(IN_ADDRESSES), lambda: select_values(IN_JSON)
+    )
 
 
-def requests_naming(
+def make_requests_with_names(
     operation: Any, plain: HostileRequest, names: list[str]
 ) -> Iterator[HostileRequest]:
     """Yield a request for each of the names in each field."""
     quoted = [quote(name, safe="") for name in names]
-    return _with_each(operation, plain, lambda: quoted, lambda: names)
+    return _replace_each_field(operation, plain, lambda: quoted, lambda: names)
 
 
 #: One in so many values is sent if not all values are sent.
@@ -149,7 +153,7 @@ SHARE = 5
 Values = Callable[[], list[Any]]
 
 
-def _with_each(
+def _replace_each_field(
     operation: Any, plain: HostileRequest, in_addresses: Values, in_json: Values
 ) -> Iterator[HostileRequest]:
     for name in plain.parts:
@@ -159,19 +163,23 @@ def _with_each(
         for text in in_addresses():
             yield replace(plain, query=plain.query | {parameter.name: text})
     if plain.has_body:
-        for place in [(), *_places(plain.body), *((name,) for name in _fields(operation))]:
+        for place in [
+            (),
+            *_list_paths(plain.body),
+            *((name,) for name in _list_body_fields(operation)),
+        ]:
             for value in in_json():
-                yield replace(plain, body=_put(_anew(plain.body), place, value))
+                yield replace(plain, body=_replace_value(_rename_body(plain.body), place, value))
 
 
-def _anew(body: Any) -> Any:
+def _rename_body(body: Any) -> Any:
     """Return the body with a new name."""
     if isinstance(body, dict) and isinstance(body.get("name"), str):
         return body | {"name": f"n{uuid4().hex}"}
     return body
 
 
-def _fields(operation: Any) -> list[str]:
+def _list_body_fields(operation: Any) -> list[str]:
     """Return the fields of the body, including optional fields."""
     names: list[str] = []
     for alternative in operation.body:
@@ -180,10 +188,10 @@ def _fields(operation: Any) -> list[str]:
     return names
 
 
-Place = tuple[str | int, ...]
+BodyPath = tuple[str | int, ...]
 
 
-def _places(value: Any, above: Place = ()) -> Iterator[Place]:
+def _list_paths(value: Any, parent_path: BodyPath = ()) -> Iterator[BodyPath]:
     """Yield the positions within a body. Of each list, only the first item counts."""
     inner = (
         value.items()
@@ -193,11 +201,11 @@ def _places(value: Any, above: Place = ()) -> Iterator[Place]:
         else []
     )
     for name, part in inner:
-        yield (*above, name)
-        yield from _places(part, (*above, name))
+        yield (*parent_path, name)
+        yield from _list_paths(part, (*parent_path, name))
 
 
-def _put(body: Any, place: Place, value: Any) -> Any:
+def _replace_value(body: Any, place: BodyPath, value: Any) -> Any:
     if not place:
         return value
     changed = copy.deepcopy(body)

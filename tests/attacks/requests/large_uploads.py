@@ -15,7 +15,7 @@ TOOL: dict[str, Any] = {
 }
 
 
-def workflow(steps: dict[str, Any], **requirements: Any) -> dict[str, Any]:
+def make_workflow(steps: dict[str, Any], **requirements: Any) -> dict[str, Any]:
     return {
         "class": "Workflow",
         "requirements": {
@@ -29,33 +29,37 @@ def workflow(steps: dict[str, Any], **requirements: Any) -> dict[str, Any]:
     }
 
 
-def step(run: Any, source: str = "files") -> dict[str, Any]:
+def make_step(run: Any, source: str = "files") -> dict[str, Any]:
     return {"scatter": "x", "in": {"x": source}, "out": ["y"], "run": run}
 
 
-def packed(main: dict[str, Any], *others: dict[str, Any]) -> Files:
+def pack_with_tools(main: dict[str, Any], *others: dict[str, Any]) -> Files:
     return {
         "w.cwl": json.dumps({"cwlVersion": "v1.2", "$graph": [{"id": "main", **main}, *others]})
     }
 
 
-def one_file(main: dict[str, Any]) -> Files:
+def make_single_file(main: dict[str, Any]) -> Files:
     return {"w.cwl": json.dumps({"cwlVersion": "v1.2", **main})}
 
 
-def steps_in_a_row(number: int, *, backwards: bool = False) -> Files:
+def make_step_chain(number: int, *, backwards: bool = False) -> Files:
     order = range(number - 1, -1, -1) if backwards else range(number)
-    main = workflow({f"s{i}": step("#tool", f"s{i - 1}/y" if i else "files") for i in order})
+    main = make_workflow(
+        {f"s{i}": make_step("#tool", f"s{i - 1}/y" if i else "files") for i in order}
+    )
     main["outputs"]["o"]["outputSource"] = f"s{number - 1}/y"
-    return packed(main, {"id": "tool", **TOOL})
+    return pack_with_tools(main, {"id": "tool", **TOOL})
 
 
-def _files_of_nothing() -> Files:
+def _make_empty_file_list() -> Files:
     values = "[" + ",".join(["[" + ",".join(["[]"] * 900) + "]"] * 6) + "]"
-    return one_file(workflow({"a": step(TOOL)})) | {f"d{i}.cwl": values for i in range(499)}
+    return make_single_file(make_workflow({"a": make_step(TOOL)})) | {
+        f"d{i}.cwl": values for i in range(499)
+    }
 
 
-def _workflows_in_workflows() -> Files:
+def _nest_workflows() -> Files:
     levels = [
         {
             "id": f"w{level}",
@@ -69,52 +73,57 @@ def _workflows_in_workflows() -> Files:
         }
         for level in range(4)
     ]
-    return packed(workflow({"a": step("#w0")}), *levels, {"id": "w4", **TOOL})
+    return pack_with_tools(make_workflow({"a": make_step("#w0")}), *levels, {"id": "w4", **TOOL})
 
 
-def _requirements_of_every_tool() -> Files:
+def _repeat_requirements() -> Files:
     listing = [{"entryname": f"f{i}", "entry": "$(inputs.x)"} for i in range(900)]
-    main = workflow(
-        {f"s{i}": step("#tool") for i in range(300)}, InitialWorkDirRequirement={"listing": listing}
+    main = make_workflow(
+        {f"s{i}": make_step("#tool") for i in range(300)},
+        InitialWorkDirRequirement={"listing": listing},
     )
-    return packed(main, {"id": "tool", **TOOL})
+    return pack_with_tools(main, {"id": "tool", **TOOL})
 
 
-def _long_defaults() -> Files:
+def _make_long_defaults() -> Files:
     default = {"class": "File", "basename": "x", "contents": "y" * 64_000}
     tool = TOOL | {"inputs": TOOL["inputs"] | {"d": {"type": "File", "default": default}}}
-    return packed(workflow({f"s{i}": step("#tool") for i in range(600)}), {"id": "tool", **tool})
+    return pack_with_tools(
+        make_workflow({f"s{i}": make_step("#tool") for i in range(600)}), {"id": "tool", **tool}
+    )
 
 
-def _names_alike() -> Files:
-    """Each wrong name would be compared with all right names."""
+def _make_similar_names() -> Files:
+    """Return a workflow whose wrong names would be compared with all right names."""
     long = "n" * 70
     tool = TOOL | {
         "inputs": TOOL["inputs"] | {f"{long}{i}": "int?" for i in range(200)},
         "arguments": [f"$(inputs.{long}z{i})" for i in range(990)],
     }
-    return one_file(workflow({f"s{i}": step(tool) for i in range(10)}))
+    return make_single_file(make_workflow({f"s{i}": make_step(tool) for i in range(10)}))
 
 
-def _sources_doubled() -> Files:
-    steps = {"s0": step("#tool")}
+def _double_sources() -> Files:
+    steps = {"s0": make_step("#tool")}
     for i in range(1, 40):
-        steps[f"s{i}"] = step("#tool") | {
+        steps[f"s{i}"] = make_step("#tool") | {
             "in": {"x": {"source": [f"s{i - 1}/y"] * 2, "linkMerge": "merge_flattened"}}
         }
-    return packed(workflow(steps, MultipleInputFeatureRequirement={}), {"id": "tool", **TOOL})
+    return pack_with_tools(
+        make_workflow(steps, MultipleInputFeatureRequirement={}), {"id": "tool", **TOOL}
+    )
 
 
 #: Each upload with a part of its error message. Levels of nesting also count through several files.
-REFUSED: dict[str, tuple[Callable[[], Files], str]] = {
-    "values in all files": (_files_of_nothing, "values in all files up to here"),
+REFUSED_UPLOADS: dict[str, tuple[Callable[[], Files], str]] = {
+    "values in all files": (_make_empty_file_list, "values in all files up to here"),
     "workflows in workflows": (
-        _workflows_in_workflows,
+        _nest_workflows,
         "values with what the steps up to here run",
     ),
-    "requirements of every tool": (_requirements_of_every_tool, "too much for a template"),
-    "long defaults": (_long_defaults, "too much for a template"),
-    "two thousand steps": (lambda: steps_in_a_row(2000), "more than 1000 entries"),
+    "requirements of every tool": (_repeat_requirements, "too much for a template"),
+    "long defaults": (_make_long_defaults, "too much for a template"),
+    "two thousand steps": (lambda: make_step_chain(2000), "more than 1000 entries"),
     "two thousand levels": (lambda: {"w.cwl": "[" * 2000}, "levels of nesting"),
     "levels through files": (
         lambda: (
@@ -122,7 +131,7 @@ REFUSED: dict[str, tuple[Callable[[], Files], str]] = {
                 "w.cwl": json.dumps(
                     {
                         "cwlVersion": "v1.2",
-                        **workflow({"a": step(TOOL)}),
+                        **make_workflow({"a": make_step(TOOL)}),
                         "doc": {"$import": "l0.yml"},
                     }
                 )
@@ -135,18 +144,18 @@ REFUSED: dict[str, tuple[Callable[[], Files], str]] = {
 }
 
 
-def _inputs_beside() -> Files:
-    """The whole tool would be repeated for each input."""
+def _make_many_inputs() -> Files:
+    """Return a workflow whose tool would be repeated for each input."""
     tool = TOOL | {"arguments": [f"a{i}" for i in range(990)], "doc": ["abc" * 200] * 990}
-    one = step(tool) | {
+    one = make_step(tool) | {
         "when": "$(inputs.x)",
         "in": {"x": "files"} | {f"e{i}": "files" for i in range(400)},
     }
-    return one_file(workflow({"a": one}, InlineJavascriptRequirement={}))
+    return make_single_file(make_workflow({"a": one}, InlineJavascriptRequirement={}))
 
 
-def _handed_through() -> Files:
-    inner = workflow({"t": step("#tool", "x")}) | {
+def _pass_inputs_through() -> Files:
+    inner = make_workflow({"t": make_step("#tool", "x")}) | {
         "id": "inner",
         "inputs": {"x": "File[]"},
         "outputs": {
@@ -158,20 +167,21 @@ def _handed_through() -> Files:
         f"s{i}": {"in": {"x": f"s{i - 1}/y" if i else "files"}, "out": ["y", "z"], "run": "#inner"}
         for i in range(250)
     }
-    return packed(
-        workflow(steps | {"last": step("#tool", "s249/y")}), inner, {"id": "tool", **TOOL}
+    return pack_with_tools(
+        make_workflow(steps | {"last": make_step("#tool", "s249/y")}), inner, {"id": "tool", **TOOL}
     )
 
 
 #: Long uploads that are valid.
-TAKEN: dict[str, Callable[[], Files]] = {
-    "steps in a row": lambda: steps_in_a_row(400),
-    "names alike": _names_alike,
-    "sources doubled": _sources_doubled,
-    "steps in a row, backwards": lambda: steps_in_a_row(400, backwards=True),
-    "inputs beside the tool's": _inputs_beside,
-    "handed through nested workflows": _handed_through,
+ACCEPTED_UPLOADS: dict[str, Callable[[], Files]] = {
+    "steps in a row": lambda: make_step_chain(400),
+    "names alike": _make_similar_names,
+    "sources doubled": _double_sources,
+    "steps in a row, backwards": lambda: make_step_chain(400, backwards=True),
+    "inputs beside the tool's": _make_many_inputs,
+    "handed through nested workflows": _pass_inputs_through,
     "files beside": lambda: (
-        one_file(workflow({"a": step(TOOL)})) | {f"t{i}.txt": "a\n" * 2999 for i in range(499)}
+        make_single_file(make_workflow({"a": make_step(TOOL)}))
+        | {f"t{i}.txt": "a\n" * 2999 for i in range(499)}
     ),
 }

@@ -22,21 +22,21 @@ TIMEOUT = 0.2
 LIMITS = Limits(frozenset({"dms"}), body=MAX_BODY, body_seconds=TIMEOUT, settings="SLUICE_DMS_")
 
 
-async def size_of_body(scope: Scope, receive: Receive, send: Send) -> None:
+async def answer_body_size(scope: Scope, receive: Receive, send: Send) -> None:
     request = Request(scope, receive)
     await JSONResponse({"size": len(await request.body())})(scope, receive, send)
 
 
 @asynccontextmanager
-async def served(
-    limits: Limits = LIMITS, *, app: Any = size_of_body, connections: int = 100
+async def serve_with_limits(
+    limits: Limits = LIMITS, *, app: Any = answer_body_size, connections: int = 100
 ) -> AsyncIterator[int]:
     server = HttpServer(app, host="127.0.0.1", port=0, limits=limits, connections=connections)
     async with running(server):
         yield server.port
 
 
-async def sent(port: int, data: bytes) -> tuple[int, dict[str, Any]]:
+async def send_bytes(port: int, data: bytes) -> tuple[int, dict[str, Any]]:
     """Send the bytes, keep the connection open, and return the status and the body of the
     answer."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -48,7 +48,7 @@ async def sent(port: int, data: bytes) -> tuple[int, dict[str, Any]]:
     return int(head.split()[1]), json.loads(body)
 
 
-def head(method: str = "GET", **headers: str) -> bytes:
+def format_head(method: str = "GET", **headers: str) -> bytes:
     lines = [
         f"{name.replace('_', '-')}: {value}"
         for name, value in {"host": "127.0.0.1", **headers}.items()

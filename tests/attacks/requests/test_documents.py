@@ -21,20 +21,20 @@ from schemathesis.checks import (
 from schemathesis.generation import GenerationMode
 
 from sluice.contracts.access.services import SERVICES
-from tests.attacks.known_values import KnownValues, filled
-from tests.attacks.requests.documented import operations_of
-from tests.attacks.whole_system import CALLERS, WholeSystem, whole_system
+from tests.attacks.known_values import KnownValues, create_known_objects
+from tests.attacks.requests.documented import list_operations
+from tests.attacks.whole_system import CALLERS, WholeSystem, open_whole_system
 from tests.draws import examples
 from tests.servers.postgres import PostgresServer
 
 
-def _nothing_unexpected(ctx: Any, response: Response, case: Case[Any]) -> None:
+def _require_expected_status(ctx: Any, response: Response, case: Case[Any]) -> None:
     """Require that there is no server error other than unavailable."""
     assert response.status_code < 500 or b"urn:sluice:problem:not-available" in response.content
 
 
 CHECKS = [
-    _nothing_unexpected,
+    _require_expected_status,
     status_code_conformance,
     content_type_conformance,
     response_headers_conformance,
@@ -43,7 +43,7 @@ CHECKS = [
 OPERATIONS = {
     f"{service}: {operation.label}": (service, operation)
     for service in SERVICES
-    for operation in operations_of(service)
+    for operation in list_operations(service)
 }
 #: Three valid requests for each invalid request.
 MODES = [*[GenerationMode.POSITIVE] * 3, GenerationMode.NEGATIVE]
@@ -51,23 +51,26 @@ _PART = re.compile(r"([^/]+)/\{(\w+)\}")
 
 
 @dataclass
-class Scene:
-    """The system and its objects. ``refused`` has the operations that a caller may not use."""
+class DocumentedSystem:
+    """The system and its objects.
+
+    ``refused_operations`` has the operations that a caller may not use.
+    """
 
     system: WholeSystem
     known_values: KnownValues
-    refused: set[tuple[str, str]] = field(default_factory=set)
+    refused_operations: set[tuple[str, str]] = field(default_factory=set)
 
 
 @pytest.fixture(scope="module")
-def scene(
+def documented_system(
     postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Scene]:
-    with whole_system(postgres_server, tmp_path_factory.mktemp("whole") / "home") as system:
-        yield Scene(system, filled(system))
+) -> Iterator[DocumentedSystem]:
+    with open_whole_system(postgres_server, tmp_path_factory.mktemp("whole") / "home") as system:
+        yield DocumentedSystem(system, create_known_objects(system))
 
 
-def _parts() -> list[Any]:
+def _list_operation_parameters() -> list[Any]:
     """Return the operations, divided between two processes."""
     return [
         pytest.param(name, marks=pytest.mark.xdist_group(f"documents-{number % 2}"))
@@ -75,26 +78,28 @@ def _parts() -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("operation", _parts())
+@pytest.mark.parametrize("operation", _list_operation_parameters())
 @settings(max_examples=examples(2), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_answers_conform_to_the_openapi_document(
-    scene: Scene, operation: str, data: st.DataObject
+    documented_system: DocumentedSystem, operation: str, data: st.DataObject
 ) -> None:
-    service, declared = OPERATIONS[operation]
-    case = data.draw(declared.as_strategy(generation_mode=data.draw(st.sampled_from(MODES))))
+    service, declared_operation = OPERATIONS[operation]
+    case = data.draw(
+        declared_operation.as_strategy(generation_mode=data.draw(st.sampled_from(MODES)))
+    )
     if data.draw(st.integers(0, 3)):
-        _name_what_there_is(case, scene.known_values, data)
-    request = _request(case, service)
+        _insert_known_names(case, documented_system.known_values, data)
+    request = _build_request(case, service)
     for caller in CALLERS:
-        if (operation, caller) not in scene.refused:
-            answer = scene.system.ask(caller, service, request)
+        if (operation, caller) not in documented_system.refused_operations:
+            answer = documented_system.system.send_request(caller, service, request)
             case.validate_response(answer, checks=CHECKS)
             if answer.status_code in {401, 403}:
-                scene.refused.add((operation, caller))
+                documented_system.refused_operations.add((operation, caller))
 
 
-def _name_what_there_is(case: Case[Any], known_values: KnownValues, data: st.DataObject) -> None:
+def _insert_known_names(case: Case[Any], known_values: KnownValues, data: st.DataObject) -> None:
     """Put names of existing objects into the request. The drawn objects are not changed, as later
     draws may return them again."""
     parts = dict(case.path_parameters or {})
@@ -103,17 +108,19 @@ def _name_what_there_is(case: Case[Any], known_values: KnownValues, data: st.Dat
             parts[name] = data.draw(st.sampled_from(known_values[place]))
     case.path_parameters = parts
     if isinstance(case.body, dict):
-        case.body = _named(case.body, known_values, data)
+        case.body = _replace_known_names(case.body, known_values, data)
     if isinstance(case.query, dict):
-        case.query = _named(case.query, known_values, data)
+        case.query = _replace_known_names(case.query, known_values, data)
 
 
-def _named(part: dict[str, Any], known_values: KnownValues, data: st.DataObject) -> dict[str, Any]:
+def _replace_known_names(
+    part: dict[str, Any], known_values: KnownValues, data: st.DataObject
+) -> dict[str, Any]:
     names = sorted(part.keys() & known_values.keys())
     return {**part, **{name: data.draw(st.sampled_from(known_values[name])) for name in names}}
 
 
-def _request(case: Case[Any], service: str) -> httpx.Request:
+def _build_request(case: Case[Any], service: str) -> httpx.Request:
     sent = case.as_transport_kwargs(base_url=f"http://{service}")
     if isinstance(body := sent.get("json"), dict) and isinstance(body.get("wait"), int | float):
         body["wait"] = min(body["wait"], 0)  # The test does not wait for jobs.

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.attacks.known_values import WORDCOUNT
-from tests.attacks.whole_system import WholeSystem, whole_system
+from tests.attacks.whole_system import WholeSystem, open_whole_system
 from tests.servers.postgres import PostgresServer
 from tests.unit.cwl.errors.hostile_texts import HOSTILE
 
@@ -22,7 +22,7 @@ TABLES_WITHOUT_NEW_ROWS = ["templates", "run-templates", "tools"]
 def system(
     postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[WholeSystem]:
-    with whole_system(postgres_server, tmp_path_factory.mktemp("whole") / "home") as system:
+    with open_whole_system(postgres_server, tmp_path_factory.mktemp("whole") / "home") as system:
         yield system
 
 
@@ -32,12 +32,12 @@ def _post_content(
     query = "" if media == "application/json" else "?name=theirs"
     url = f"http://operator/api/v1/{route}{query}"
     request = httpx.Request("POST", url, content=content, headers={"content-type": media})
-    return system.ask("submitter", "wfms.operator", request)
+    return system.send_request("submitter", "wfms.operator", request)
 
 
 def _list_objects(system: WholeSystem) -> list[object]:
     lists = (
-        system.ask_json("wfms.operator", "GET", f"/api/v1/{kind}")
+        system.request_json("wfms.operator", "GET", f"/api/v1/{kind}")
         for kind in TABLES_WITHOUT_NEW_ROWS
     )
     return [item for listed in lists for part in listed.values() if part for item in part]
@@ -57,7 +57,7 @@ def test_hostile_text_is_refused_on_each_route(system: WholeSystem, case: str) -
     assert _list_objects(system) == []
 
 
-def _zipped(files: dict[str, bytes]) -> bytes:
+def _pack_zip(files: dict[str, bytes]) -> bytes:
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
@@ -70,14 +70,14 @@ ZIPS = {
     "out of its folder": {"../../workflow.cwl": WORDCOUNT.encode()},
     "from the root": {"/etc/cron.d/workflow.cwl": WORDCOUNT.encode()},
     "too many": {"w.cwl": WORDCOUNT.encode()} | {f"{number}.txt": b"" for number in range(600)},
-    "an archive in it": {"workflow.cwl": _zipped({"workflow.cwl": b"x" * 1000})},
+    "an archive in it": {"workflow.cwl": _pack_zip({"workflow.cwl": b"x" * 1000})},
 }
 
 
 @pytest.mark.parametrize("case", ZIPS)
 def test_hostile_archive_is_refused_on_each_route(system: WholeSystem, case: str) -> None:
     for route in ("templates", "run-templates", "templates/compare"):
-        answer = _post_content(system, route, _zipped(ZIPS[case]), "application/zip")
+        answer = _post_content(system, route, _pack_zip(ZIPS[case]), "application/zip")
         assert answer.status_code == 422, (route, answer.text[:300])
         assert answer.json()["findings"]
     assert _list_objects(system) == []

@@ -12,16 +12,16 @@ import httpx
 import pytest
 
 from sluice.contracts.access.services import SERVICES, CallingService
-from tests.attacks.known_values import KnownValues, filled
-from tests.attacks.requests.documented import operations_of
+from tests.attacks.known_values import KnownValues, create_known_objects
+from tests.attacks.requests.documented import list_operations
 from tests.attacks.requests.hostile_values import (
     CANARY,
     HostileRequest,
-    hostile_requests,
-    plain_requests,
-    requests_naming,
+    make_hostile_requests,
+    make_plain_requests,
+    make_requests_with_names,
 )
-from tests.attacks.whole_system import CALLERS, WholeSystem, whole_system
+from tests.attacks.whole_system import CALLERS, WholeSystem, open_whole_system
 from tests.draws import examples
 from tests.servers.postgres import PostgresServer
 
@@ -37,15 +37,15 @@ SQL_ERRORS = ("syntax error", "unterminated quoted", "there is no parameter", CA
 
 
 @dataclass
-class Scene:
+class FilledSystem:
     system: WholeSystem
     known_values: KnownValues
     server: PostgresServer
 
-    def log(self) -> str:
+    def read_log(self) -> str:
         return (self.server.folder / "data" / "log").read_text(errors="replace")
 
-    def shape(self) -> dict[str, Any]:
+    def read_schema(self) -> dict[str, Any]:
         """Return the columns, the roles and the content of the canary of each database."""
         statement = (
             "SELECT table_name, column_name, data_type FROM information_schema.columns"
@@ -53,7 +53,7 @@ class Scene:
         )
         return {
             service: [
-                self.system.rows(service, each)
+                self.system.fetch_rows(service, each)
                 for each in (
                     statement,
                     "SELECT rolname, rolsuper FROM pg_roles ORDER BY 1",
@@ -65,15 +65,15 @@ class Scene:
 
 
 @pytest.fixture(scope="module")
-def scene(
+def filled_system(
     postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Scene]:
-    with whole_system(postgres_server, tmp_path_factory.mktemp("whole") / "home") as system:
-        known_values = filled(system)
+) -> Iterator[FilledSystem]:
+    with open_whole_system(postgres_server, tmp_path_factory.mktemp("whole") / "home") as system:
+        known_values = create_known_objects(system)
         for service in system.databases:
-            system.rows(service, f"CREATE TABLE {CANARY} (song text)")
-            system.rows(service, f"INSERT INTO {CANARY} VALUES ('sings')")  # noqa: S608 - a name
-        yield Scene(system, known_values, postgres_server)
+            system.fetch_rows(service, f"CREATE TABLE {CANARY} (song text)")
+            system.fetch_rows(service, f"INSERT INTO {CANARY} VALUES ('sings')")  # noqa: S608 - a name
+        yield FilledSystem(system, known_values, postgres_server)
 
 
 LONG_FORWARDED_REQUESTS = pytest.mark.long(
@@ -81,14 +81,18 @@ LONG_FORWARDED_REQUESTS = pytest.mark.long(
 )
 
 
-def _services(passed_on: pytest.MarkDecorator | None = None) -> list[Any]:
-    """Return the services as parameters. ``passed_on`` marks the operator service."""
+def _list_service_parameters(forwarding_marks: pytest.MarkDecorator | None = None) -> list[Any]:
+    """Return the services as parameters. ``forwarding_marks`` marks the operator service."""
     return [
         pytest.param(
             service,
             marks=[
                 pytest.mark.xdist_group(f"hostile-values-{service is CallingService.OPERATOR}"),
-                *([passed_on] if passed_on and service is CallingService.OPERATOR else []),
+                *(
+                    [forwarding_marks]
+                    if forwarding_marks and service is CallingService.OPERATOR
+                    else []
+                ),
             ],
         )
         for service in SERVICES
@@ -96,36 +100,40 @@ def _services(passed_on: pytest.MarkDecorator | None = None) -> list[Any]:
 
 
 @pytest.mark.hypothesis  # `make test-long` sends all values.
-@pytest.mark.parametrize("service", _services(passed_on=LONG_FORWARDED_REQUESTS))
+@pytest.mark.parametrize(
+    "service", _list_service_parameters(forwarding_marks=LONG_FORWARDED_REQUESTS)
+)
 def test_hostile_values_are_neither_executed_nor_answered_with_a_server_error(
-    scene: Scene, service: str
+    filled_system: FilledSystem, service: str
 ) -> None:
-    shape, log_start = scene.shape(), len(scene.log())
+    shape, log_start = filled_system.read_schema(), len(filled_system.read_log())
     findings = [
         finding
-        for operation in operations_of(service)
-        for finding in _wrong_answers(scene, service, operation)
+        for operation in list_operations(service)
+        for finding in _find_wrong_answers(filled_system, service, operation)
     ]
 
     assert findings == []
-    assert scene.shape() == shape
+    assert filled_system.read_schema() == shape
     assert [
-        line for line in scene.log()[log_start:].splitlines() if any(x in line for x in SQL_ERRORS)
+        line
+        for line in filled_system.read_log()[log_start:].splitlines()
+        if any(x in line for x in SQL_ERRORS)
     ] == []
 
 
-def _wrong_answers(scene: Scene, service: str, operation: Any) -> Iterator[str]:
+def _find_wrong_answers(scene: FilledSystem, service: str, operation: Any) -> Iterator[str]:
     """Yield requests with an answer that no route gives."""
-    for request, answer in _answers(
-        scene, service, operation, partial(hostile_requests, all_=examples(1) > 1)
+    for request, answer in _send_requests(
+        scene, service, operation, partial(make_hostile_requests, all_=examples(1) > 1)
     ):
         acceptable = answer.status_code < 500 or b"not-available" in answer.content
         if not acceptable or "x-injected" in answer.headers:
             yield f"{answer.status_code} {operation.label} {str(request)[:600]}"
 
 
-def _answers(
-    scene: Scene,
+def _send_requests(
+    scene: FilledSystem,
     service: str,
     operation: Any,
     make_requests: Callable[[Any, HostileRequest], Iterable[HostileRequest]],
@@ -133,39 +141,48 @@ def _answers(
     """Send requests and yield them with their answers. ``make_requests`` makes the requests from an
     operation and a request that succeeds. The caller has the permission to send them."""
 
-    def ask(caller: str, plain_request: HostileRequest) -> httpx.Response:
-        return scene.system.ask(caller, service, plain_request.request(service))
+    def send(caller: str, plain_request: HostileRequest) -> httpx.Response:
+        return scene.system.send_request(caller, service, plain_request.request(service))
 
-    tried = plain_requests(operation, scene.known_values, 5)
-    may = next(
-        (one for one in CALLERS_BY_PERMISSIONS if ask(one, tried[0]).status_code not in {401, 403}),
+    tried_requests = make_plain_requests(operation, scene.known_values, 5)
+    allowed_caller = next(
+        (
+            one
+            for one in CALLERS_BY_PERMISSIONS
+            if send(one, tried_requests[0]).status_code not in {401, 403}
+        ),
         "admin",
     )
-    plain = next((each for each in tried if ask(may, each).is_success), tried[0])
+    plain = next(
+        (each for each in tried_requests if send(allowed_caller, each).is_success),
+        tried_requests[0],
+    )
     for request in make_requests(operation, plain):
-        yield request, ask(may, request)
+        yield request, send(allowed_caller, request)
 
 
-@pytest.mark.parametrize("service", _services(passed_on=LONG_FORWARDED_REQUESTS))
+@pytest.mark.parametrize(
+    "service", _list_service_parameters(forwarding_marks=LONG_FORWARDED_REQUESTS)
+)
 def test_services_do_not_fetch_addresses_or_files_that_a_request_names(
-    scene: Scene, service: str, tmp_path: Path
+    filled_system: FilledSystem, service: str, tmp_path: Path
 ) -> None:
     secret, content = tmp_path / "kept.txt", "what this file has in it is nobody else's"
     secret.write_text(content)
-    with socket.create_server(("127.0.0.1", 0)) as there:
-        there.setblocking(False)
-        port = there.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        port = server.getsockname()[1]
         names = [f"http://127.0.0.1:{port}/x", secret.as_uri()]
         sent_requests = [
             request
-            for operation in operations_of(service)
-            for request, answer in _answers(
-                scene, service, operation, partial(requests_naming, names=names)
+            for operation in list_operations(service)
+            for request, answer in _send_requests(
+                filled_system, service, operation, partial(make_requests_with_names, names=names)
             )
             if content in answer.text
         ]
         with pytest.raises(BlockingIOError):
-            there.accept()
+            server.accept()
     assert sent_requests == []
 
 
@@ -182,32 +199,34 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("service", _services())
-def test_malformed_body_is_refused(scene: Scene, service: str) -> None:
+@pytest.mark.parametrize("service", _list_service_parameters())
+def test_malformed_body_is_refused(filled_system: FilledSystem, service: str) -> None:
     accepted_bodies = [
         (operation.label, name, answer.status_code)
-        for operation in operations_of(service)
+        for operation in list_operations(service)
         if any("json" in each.media_type for each in operation.body)
         for name, content in BODIES.items()
-        if (answer := _sent(scene, service, operation, content)).status_code
+        if (answer := _send_body(filled_system, service, operation, content)).status_code
         not in (ACCEPTED_STATUSES if content else OPTIONAL_STATUSES)
-        and not _by_link(answer)
+        and not _asks_for_sign_in(answer)
     ]
     assert accepted_bodies == []
 
 
-def _sent(scene: Scene, service: str, operation: Any, content: bytes) -> httpx.Response:
-    plain = plain_requests(operation, scene.known_values, 1)[0]
+def _send_body(scene: FilledSystem, service: str, operation: Any, content: bytes) -> httpx.Response:
+    plain = make_plain_requests(operation, scene.known_values, 1)[0]
     plain_request = plain.request(service)
     request = httpx.Request(plain_request.method, plain_request.url, content=content, headers=JSON)
-    answers = (scene.system.ask(one, service, request) for one in CALLERS_BY_PERMISSIONS)
+    answers = (scene.system.send_request(one, service, request) for one in CALLERS_BY_PERMISSIONS)
     # A browser without a link is refused before its body is read.
     return next(
-        answer for answer in answers if answer.status_code not in {401, 403} or _by_link(answer)
+        answer
+        for answer in answers
+        if answer.status_code not in {401, 403} or _asks_for_sign_in(answer)
     )
 
 
-def _by_link(answer: httpx.Response) -> bool:
+def _asks_for_sign_in(answer: httpx.Response) -> bool:
     return answer.request.url.path.startswith("/ask/") and answer.status_code == 401
 
 
@@ -222,8 +241,8 @@ def _by_link(answer: httpx.Response) -> bool:
     ],
 )
 def test_name_that_is_forwarded_to_another_service_is_escaped(
-    scene: Scene, name: str, status: int, detail: str
+    filled_system: FilledSystem, name: str, status: int, detail: str
 ) -> None:
     request = httpx.Request("POST", f"http://x/api/v1/storages/{name}/enable")
-    answer = scene.system.ask("admin", "wfms.operator", request)
+    answer = filled_system.system.send_request("admin", "wfms.operator", request)
     assert (answer.status_code, detail in answer.json()["detail"]) == (status, True), answer.text

@@ -23,10 +23,10 @@ from tests.attacks.requests.raw_requests import (
     LIMITS,
     MAX_BODY,
     TIMEOUT,
-    head,
-    sent,
-    served,
-    size_of_body,
+    answer_body_size,
+    format_head,
+    send_bytes,
+    serve_with_limits,
 )
 from tests.callers import for_anybody
 from tests.integration.operator.conftest import Operator, operator
@@ -35,7 +35,7 @@ __all__ = ["operator"]
 
 
 @pytest.fixture(autouse=True)
-def _short_farewell(monkeypatch: pytest.MonkeyPatch) -> None:
+def _shorten_lingering_close(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(request_guard, "LINGER", TIMEOUT)
 
 
@@ -52,8 +52,11 @@ def _short_farewell(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 async def test_requests_to_own_host_names_are_accepted(host: str) -> None:
-    async with served() as port:
-        assert await sent(port, head(host=host, connection="close")) == (200, {"size": 0})
+    async with serve_with_limits() as port:
+        assert await send_bytes(port, format_head(host=host, connection="close")) == (
+            200,
+            {"size": 0},
+        )
 
 
 @pytest.mark.parametrize(
@@ -71,7 +74,7 @@ async def test_requests_to_own_host_names_are_accepted(host: str) -> None:
 async def test_cross_site_requests_that_change_data_are_refused(
     method: str, headers: dict[str, str], status: int
 ) -> None:
-    async with served() as port, httpx.AsyncClient() as client:
+    async with serve_with_limits() as port, httpx.AsyncClient() as client:
         named = {name: value.format(port=port) for name, value in headers.items()}
         answer = await client.request(
             method, f"http://127.0.0.1:{port}/", headers=named | {"content-type": "text/plain"}
@@ -98,8 +101,8 @@ async def test_cross_site_requests_that_change_data_are_refused(
 )
 async def test_request_to_a_foreign_host_name_is_refused(hosts: list[str]) -> None:
     lines = "".join(f"host: {host}\r\n" for host in hosts)
-    async with served() as port:
-        status, problem = await sent(
+    async with serve_with_limits() as port:
+        status, problem = await send_bytes(
             port, f"POST / HTTP/1.1\r\n{lines}content-length: 2\r\n\r\n{{}}".encode()
         )
     assert status == 421
@@ -109,10 +112,10 @@ async def test_request_to_a_foreign_host_name_is_refused(hosts: list[str]) -> No
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104 - like in a container
 async def test_address_of_the_connection_is_an_accepted_host_name(host: str) -> None:
-    server = HttpServer(size_of_body, host=host, port=0, limits=Limits())
+    server = HttpServer(answer_body_size, host=host, port=0, limits=Limits())
     async with running(server):
         reader, writer = await asyncio.open_connection("127.0.0.2", server.port)
-        writer.write(head(host=f"127.0.0.2:{server.port}", connection="close"))
+        writer.write(format_head(host=f"127.0.0.2:{server.port}", connection="close"))
         assert b" 200 " in await reader.readline()
         writer.close()
 
@@ -121,18 +124,18 @@ async def test_address_of_the_connection_is_an_accepted_host_name(host: str) -> 
 async def test_too_large_body_is_refused_before_it_is_complete(chunked: bool) -> None:
     if chunked:
         piece = b"4000\r\n" + b"x" * 0x4000 + b"\r\n"
-        data = head("POST", transfer_encoding="chunked") + piece * 5
+        data = format_head("POST", transfer_encoding="chunked") + piece * 5
     else:
-        data = head("POST", content_length=str(300 * 1024 * 1024)) + b"x"
-    async with served() as port:
-        status, problem = await sent(port, data)
+        data = format_head("POST", content_length=str(300 * 1024 * 1024)) + b"x"
+    async with serve_with_limits() as port:
+        status, problem = await send_bytes(port, data)
     assert status == 413
     assert f"at most {MAX_BODY} bytes (SLUICE_DMS_LARGEST_BODY)" in problem["detail"]
 
 
 async def test_body_with_too_many_values_is_refused() -> None:
     body = b"[" + b"[]," * (MAX_BODY // BYTES_A_VALUE) + b"1]"
-    async with served() as port, httpx.AsyncClient() as client:
+    async with serve_with_limits() as port, httpx.AsyncClient() as client:
         answer = await client.post(f"http://127.0.0.1:{port}/", content=body)
     assert answer.status_code == 413
     assert "values (SLUICE_DMS_LARGEST_BODY)" in answer.json()["detail"]
@@ -142,7 +145,7 @@ async def test_refusal_is_sent_at_once_if_the_request_is_complete(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(request_guard, "LINGER", 600.0)
-    async with served() as port, httpx.AsyncClient(timeout=30) as client:
+    async with serve_with_limits() as port, httpx.AsyncClient(timeout=30) as client:
         values = b"[" * (MAX_BODY // BYTES_A_VALUE + 1)
         assert (await client.post(f"http://127.0.0.1:{port}/", content=values)).status_code == 413
         assert (
@@ -151,7 +154,7 @@ async def test_refusal_is_sent_at_once_if_the_request_is_complete(
 
 
 async def test_body_within_the_limit_arrives_complete() -> None:
-    async with served() as port, httpx.AsyncClient() as client:
+    async with serve_with_limits() as port, httpx.AsyncClient() as client:
         for content in (b"x" * MAX_BODY, b""):
             assert (await client.post(f"http://127.0.0.1:{port}/", content=content)).json() == {
                 "size": len(content)
@@ -159,16 +162,16 @@ async def test_body_within_the_limit_arrives_complete() -> None:
 
 
 async def test_request_with_a_missing_body_times_out() -> None:
-    async with served() as port:
-        status, problem = await sent(port, head("POST", content_length="10") + b"x")
+    async with serve_with_limits() as port:
+        status, problem = await send_bytes(port, format_head("POST", content_length="10") + b"x")
     assert status == 408
     assert "SLUICE_DMS_BODY_SECONDS" in problem["detail"]
 
 
 async def test_request_with_an_incomplete_head_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PatientProtocol, "head_seconds", TIMEOUT)
-    async with served() as port:
-        assert (await sent(port, b"GET / HTTP/1.1\r\nhost: 127"))[0] == 408
+    async with serve_with_limits() as port:
+        assert (await send_bytes(port, b"GET / HTTP/1.1\r\nhost: 127"))[0] == 408
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         async with asyncio.timeout(30):
             assert await reader.read() == b"", (
@@ -177,7 +180,7 @@ async def test_request_with_an_incomplete_head_times_out(monkeypatch: pytest.Mon
         # A connection that has had a request times out like a new one.
         writer.close()
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(head())
+        writer.write(format_head())
         await reader.readuntil(b'{"size":0}')
         writer.write(b"\r\n")
         async with asyncio.timeout(30):
@@ -189,8 +192,8 @@ async def test_request_with_an_incomplete_head_times_out(monkeypatch: pytest.Mon
     "line", [b"x: " + b"y" * MAX_HEAD, b"x: y\r\n" * (MAX_HEAD // 6)], ids=["line", "lines"]
 )
 async def test_too_long_head_is_refused(line: bytes) -> None:
-    async with served() as port:
-        assert (await sent(port, b"GET / HTTP/1.1\r\n" + line + b"zzzzzz"))[0] == 431
+    async with serve_with_limits() as port:
+        assert (await send_bytes(port, b"GET / HTTP/1.1\r\n" + line + b"zzzzzz"))[0] == 431
 
 
 LARGE = 1024 * 1024
@@ -201,13 +204,13 @@ async def begin_request(
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Begin a request whose head declares a body of ``LARGE`` bytes."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(head("POST", content_length=str(LARGE)) + content)
+    writer.write(format_head("POST", content_length=str(LARGE)) + content)
     return reader, writer
 
 
 async def test_incomplete_large_bodies_do_not_block_other_requests() -> None:
     """There is one body more than fits. Its refusal shows that the others are held in memory."""
-    async with served(Limits(body=LARGE, body_seconds=600.0)) as port:
+    async with serve_with_limits(Limits(body=LARGE, body_seconds=600.0)) as port:
         idle = [await begin_request(port, b"x" * (LARGE - 1)) for _ in range(5)]
         answers = [asyncio.create_task(reader.readline()) for reader, _ in idle]
         done, waiting = await asyncio.wait(answers, timeout=30, return_when=asyncio.FIRST_COMPLETED)
@@ -225,7 +228,7 @@ async def test_incomplete_large_bodies_do_not_block_other_requests() -> None:
 async def test_body_takes_memory_until_its_answer_begins() -> None:
     answer, read, end = asyncio.Event(), asyncio.Semaphore(0), asyncio.Event()
 
-    async def slowly(scope: Scope, receive: Receive, send: Send) -> None:
+    async def read_slowly(scope: Scope, receive: Receive, send: Send) -> None:
         await Request(scope, receive).body()
         read.release()
         await answer.wait()
@@ -234,14 +237,16 @@ async def test_body_takes_memory_until_its_answer_begins() -> None:
         await send({"type": "http.response.body", "body": b"x", "more_body": True})
         await end.wait()
 
-    async with served(Limits(body=LARGE), app=slowly) as port:
+    async with serve_with_limits(Limits(body=LARGE), app=read_slowly) as port:
         connections = [await begin_request(port, b"x" * LARGE) for _ in range(4)]
         async with asyncio.timeout(30):
             for _ in connections:
                 await read.acquire()
-            assert (await sent(port, head("POST", content_length=str(LARGE)) + b"x" * LARGE))[
-                0
-            ] == 503
+            assert (
+                await send_bytes(
+                    port, format_head("POST", content_length=str(LARGE)) + b"x" * LARGE
+                )
+            )[0] == 503
             answer.set()
             for reader, _ in connections:
                 await reader.readuntil(b"\r\n\r\n")
@@ -253,25 +258,25 @@ async def test_body_takes_memory_until_its_answer_begins() -> None:
 
 
 async def test_last_available_connection_is_answered() -> None:
-    async with served(connections=3) as port:
+    async with serve_with_limits(connections=3) as port:
         idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
-        assert (await sent(port, head(connection="close")))[0] == 200
+        assert (await send_bytes(port, format_head(connection="close")))[0] == 200
         for _, writer in idle:
             writer.close()
 
 
 async def test_refused_requests_are_counted_and_logged() -> None:
-    server = HttpServer(size_of_body, host="127.0.0.1", port=0, limits=LIMITS, connections=3)
+    server = HttpServer(answer_body_size, host="127.0.0.1", port=0, limits=LIMITS, connections=3)
     metrics = ServiceMetrics()
     with capture_logs() as logs:
         async with running(server):
             for _ in range(2):
-                await sent(server.port, head(host="evil.example"))
+                await send_bytes(server.port, format_head(host="evil.example"))
             server.refusals.count_in(metrics)
-            await sent(server.port, head(host="evil.example"))
-            await sent(server.port, head("POST", content_length=str(MAX_BODY + 1)))
-            await sent(server.port, head("POST", content_length="10"))
-            await sent(server.port, b"GET / HTTP/1.1\r\nx: " + b"y" * MAX_HEAD)
+            await send_bytes(server.port, format_head(host="evil.example"))
+            await send_bytes(server.port, format_head("POST", content_length=str(MAX_BODY + 1)))
+            await send_bytes(server.port, format_head("POST", content_length="10"))
+            await send_bytes(server.port, b"GET / HTTP/1.1\r\nx: " + b"y" * MAX_HEAD)
             idle = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(3)]
             idle.append(await asyncio.open_connection("127.0.0.1", server.port))
             await idle[0][0].read()
@@ -310,7 +315,7 @@ async def test_incomplete_requests_take_no_threads_of_the_operator_service(
 ) -> None:
     """The service answers its pages with few threads."""
     limits = Limits(body_seconds=600.0)
-    async with served(limits, app=for_anybody(operator.service.app)) as port:
+    async with serve_with_limits(limits, app=for_anybody(operator.service.app)) as port:
         idle = []
         for _ in range(20):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -342,7 +347,7 @@ async def test_cross_site_request_to_the_operator_is_refused(
     operator: Operator, path: str, headers: dict[str, str]
 ) -> None:
     async with (
-        served(Limits(), app=for_anybody(operator.service.app)) as port,
+        serve_with_limits(Limits(), app=for_anybody(operator.service.app)) as port,
         httpx.AsyncClient() as client,
     ):
         url = f"http://127.0.0.1:{port}{path.format(uuid4())}"
@@ -358,7 +363,7 @@ async def test_dns_rebinding_request_to_the_operator_is_refused(
 ) -> None:
     """The origin and the host of the request are the same foreign name."""
     async with (
-        served(Limits(), app=for_anybody(operator.service.app)) as port,
+        serve_with_limits(Limits(), app=for_anybody(operator.service.app)) as port,
         httpx.AsyncClient() as client,
     ):
         rebound = {

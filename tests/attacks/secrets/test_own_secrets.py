@@ -16,7 +16,7 @@ import pytest
 
 from sluice.contracts.access.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
 from sluice.pilot_access.key import PilotKey
-from tests.attacks.credentials import ask_as_admin, bearer, cookie, create_token
+from tests.attacks.credentials import ask_as_admin, bearer_header, begin_session, create_token
 from tests.e2e.commands import SHOUT, UPPER, sluice
 from tests.e2e.systems import LiveSystem, live_system
 
@@ -36,13 +36,13 @@ def system() -> Iterator[LiveSystem]:
 
 
 def test_credentials_are_stored_only_in_their_own_files(system: LiveSystem, tmp_path: Path) -> None:
-    _run(system, tmp_path)
-    secrets = _secrets(system)
+    _run_chain(system, tmp_path)
+    secrets = _collect_secrets(system)
     assert len(set(secrets.values())) == len(secrets)
     for secret in secrets.values():
-        _show_everywhere(system, secret)
+        _send_everywhere(system, secret)
 
-    files_by_secret = _files_with(system.home, secrets)
+    files_by_secret = _find_files_with_secrets(system.home, secrets)
 
     pilots = {
         file for file in files_by_secret["a pilot's key"] if re.fullmatch(r"pilots/.+/key", file)
@@ -50,10 +50,10 @@ def test_credentials_are_stored_only_in_their_own_files(system: LiveSystem, tmp_
     assert pilots
     own = {name: {name} if name in CREDENTIAL_FILES else set() for name in secrets}
     assert files_by_secret == own | {"a pilot's key": pilots}
-    assert [name for name, secret in secrets.items() if _in_a_command(secret)] == []
+    assert [name for name, secret in secrets.items() if _is_in_command_line(secret)] == []
 
 
-def _run(system: LiveSystem, folder: Path) -> None:
+def _run_chain(system: LiveSystem, folder: Path) -> None:
     (folder / "w.cwl").write_text(
         SHOUT.format(command=UPPER, attempts=1, limit=60, glob="loud.txt")
     )
@@ -63,7 +63,7 @@ def _run(system: LiveSystem, folder: Path) -> None:
     assert (folder / "out").is_dir()
 
 
-def _secrets(system: LiveSystem) -> dict[str, str]:
+def _collect_secrets(system: LiveSystem) -> dict[str, str]:
     name = f"p-{uuid4().hex[:8]}"
     ask_as_admin(system, "POST", "/people", {"name": name, "role": "admin", "password": PASSWORD})
     who = {"name": name, "password": PASSWORD}
@@ -73,17 +73,17 @@ def _secrets(system: LiveSystem) -> dict[str, str]:
         "password": PASSWORD,
         "a person's token": create_token(system)[1],
         "a token of a password": ask_as_admin(system, "POST", "/sign-in", who)["secret"],
-        "a session": cookie(system)[1],
+        "a session": begin_session(system)[1],
         "a site's token": ask_as_admin(system, "POST", "/sites", {"name": "there"})["secret"],
-        "a pilot's token": _registered(system),
+        "a pilot's token": _register_pilot(system),
         "a pilot's key": max(key.splitlines(), key=len),
     }
 
 
-def _registered(system: LiveSystem) -> str:
+def _register_pilot(system: LiveSystem) -> str:
     node = {"cores": 1, "ram": 1000, "disk": 1000}
     registration = {"uid": str(uuid4()), "name": "p", "host": "h", "slots": 1, "version": "1"}
-    enrolment = bearer((system.home / "pilot-token").read_text())
+    enrolment = bearer_header((system.home / "pilot-token").read_text())
     proof = {PILOT_PROOF_HEADER: PilotKey.new().proof(time.time())}
     answer = httpx.post(
         f"{system.url}{WMS}/pilots",
@@ -93,25 +93,25 @@ def _registered(system: LiveSystem) -> str:
     return answer.raise_for_status().headers[PILOT_TOKEN_HEADER]
 
 
-def _show_everywhere(system: LiveSystem, secret: str) -> None:
+def _send_everywhere(system: LiveSystem, secret: str) -> None:
     """Send the credential where it is valid and where it is a mistake."""
     with httpx.Client(base_url=system.url, timeout=30) as http:
         for path in ("/api/v1/chains", f"{WMS}/pilots"):
             for sent in (
-                {"headers": bearer(secret)},
+                {"headers": bearer_header(secret)},
                 {"headers": {"authorization": f"Basic {secret}"}},
                 {"headers": {"cookie": f"sluice_person={secret}"}},
                 {"params": {"token": secret}},
             ):
                 http.get(path, **sent)  # type: ignore[arg-type] # of several kinds
-            http.post(path, headers=bearer(secret), content=b"no json")
+            http.post(path, headers=bearer_header(secret), content=b"no json")
         for form in ({"token": secret}, {"name": "anna", "password": secret}):
             http.post("/sign-in", data=form)
-        for path, body in _bodies(secret):
+        for path, body in _make_bodies(secret):
             http.post(path, json=body)
 
 
-def _bodies(secret: str) -> Iterator[tuple[str, Any]]:
+def _make_bodies(secret: str) -> Iterator[tuple[str, Any]]:
     yield "/api/v1/sign-in", {"name": "anna", "password": secret}
     yield "/api/v1/sign-in", {"name": "anna", "password": [secret]}
     yield "/api/v1/sign-in", {"password": secret}
@@ -119,7 +119,7 @@ def _bodies(secret: str) -> Iterator[tuple[str, Any]]:
     yield "/api/v1/token-holders", {"token": {"x": secret}}
 
 
-def _files_with(folder: Path, secrets: dict[str, str]) -> dict[str, set[str]]:
+def _find_files_with_secrets(folder: Path, secrets: dict[str, str]) -> dict[str, set[str]]:
     """Return the files that have each credential in plain text or Base64."""
     files_by_secret: dict[str, set[str]] = {name: set() for name in secrets}
     for path in folder.rglob("*"):
@@ -132,7 +132,7 @@ def _files_with(folder: Path, secrets: dict[str, str]) -> dict[str, set[str]]:
     return files_by_secret
 
 
-def _in_a_command(secret: str) -> bool:
+def _is_in_command_line(secret: str) -> bool:
     for process in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):
             if secret.encode() in Path(f"/proc/{process}/cmdline").read_bytes():

@@ -80,7 +80,7 @@ WAITING = ["sleep", "5085"]
 
 
 @dataclass
-class Scene:
+class SecretSystem:
     system: LiveSystem
     folder: Path
 
@@ -97,7 +97,7 @@ class Scene:
 
 
 @pytest.fixture(scope="module")
-def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+def secret_system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecretSystem]:
     folder = tmp_path_factory.mktemp("secrets")
     with live_system("--slots", "2", environment={"SLUICE_PILOT_LIVE_LOGS": "0.1"}) as system:
         for name, value in (("places-api", VALUE), ("other", OTHER)):
@@ -105,30 +105,30 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
             options = ["--file", str(folder / name), "--for", "places*", "--url", system.url]
             assert value not in sluice("secret", "set", name, *options).stdout
             (folder / name).unlink()
-        yield Scene(system, folder)
+        yield SecretSystem(system, folder)
 
 
-def spellings(value: str) -> list[bytes]:
+def encode_secret(value: str) -> list[bytes]:
     """Return the value in plain text, Base64 and hexadecimal."""
     plain = value.encode()
     return [plain, base64.b64encode(plain)[:-4], plain.hex().encode()]
 
 
-def found_in(data: bytes) -> bool:
-    return any(spelling in data for value in (VALUE, OTHER) for spelling in spellings(value))
+def contains_secret(data: bytes) -> bool:
+    return any(spelling in data for value in (VALUE, OTHER) for spelling in encode_secret(value))
 
 
-def files_below(folder: Path, *, but: Sequence[str] = ()) -> list[str]:
+def find_files_with_secret(folder: Path, *, but: Sequence[str] = ()) -> list[str]:
     """Return the files that have a secret."""
     paths = []
     for path in folder.rglob("*"):
         with suppress(FileNotFoundError):
-            if path.is_file() and path.name not in but and found_in(path.read_bytes()):
+            if path.is_file() and path.name not in but and contains_secret(path.read_bytes()):
                 paths.append(str(path.relative_to(folder)))
     return paths
 
 
-async def tables(system: LiveSystem) -> tuple[list[str], int]:
+async def find_tables_with_secret(system: LiveSystem) -> tuple[list[str], int]:
     """Return the tables that have a secret and the number of all tables."""
     places, number = [], 0
     for database in [*(service.database for service in SERVICES), "transport"]:
@@ -141,13 +141,13 @@ async def tables(system: LiveSystem) -> tuple[list[str], int]:
             statement = f"SELECT t::text AS text FROM {row['name']} AS t"  # noqa: S608 - a name
             rows = await connection.fetch(statement)
             number += 1
-            if any(found_in(str(each["text"]).encode()) for each in rows):
+            if any(contains_secret(str(each["text"]).encode()) for each in rows):
                 places.append(f"{database}: {row['name']}")
         await connection.close()
     return places, number
 
 
-def answers(system: LiveSystem) -> Iterator[tuple[str, bytes]]:
+def read_answers(system: LiveSystem) -> Iterator[tuple[str, bytes]]:
     """Yield the answers of all routes and pages about chains, tasks, jobs, templates and
     secrets."""
     with httpx.Client(base_url=system.url, timeout=30, headers=headers_for(system.url)) as http:
@@ -180,84 +180,93 @@ def answers(system: LiveSystem) -> Iterator[tuple[str, bytes]]:
         yield "WMS", ask(f"{wms}/tasks")
 
 
-def backup(system: LiveSystem, folder: Path) -> None:
+def create_backup(system: LiveSystem, folder: Path) -> None:
     """Take a backup like deploy/backup."""
     command = [str(binaries() / "pg_basebackup"), "--wal-method=stream", "--checkpoint=fast"]
     url = system.database_url("postgres")
     subprocess.run([*command, f"--dbname={url}", f"--pgdata={folder}"], check=True)
 
 
-def own_processes(system: LiveSystem) -> list[int]:
+def list_own_processes(system: LiveSystem) -> list[int]:
     children = psutil.Process(system.running.pid).children(recursive=True)
     return [process.pid for process in children]
 
 
-def read(process: int, what: str) -> bytes:
+def read_process_file(process: int, what: str) -> bytes:
     try:
         return Path(f"/proc/{process}/{what}").read_bytes()
     except OSError:
         return b""
 
 
-def test_secret_reaches_its_tool_and_is_stored_nowhere(scene: Scene, tmp_path: Path) -> None:
-    system = scene.system
-    scene.run(more="true")
-    manifest = json.loads((scene.folder / "out-places" / "manifest.json").read_text())
+def test_secret_reaches_its_tool_and_is_stored_nowhere(
+    secret_system: SecretSystem, tmp_path: Path
+) -> None:
+    system = secret_system.system
+    secret_system.run(more="true")
+    manifest = json.loads((secret_system.folder / "out-places" / "manifest.json").read_text())
     assert {output["output"] for output in manifest["outputs"]} == {"plain", "inner"}
     for output in manifest["outputs"]:
-        output_words = (scene.folder / "out-places" / output["name"]).read_text().split()
+        output_words = (secret_system.folder / "out-places" / output["name"]).read_text().split()
         assert output_words[0] == hashlib.sha256(f"Bearer {VALUE}".encode()).hexdigest()
         assert output_words[2] == hashlib.sha256(OTHER.encode()).hexdigest()
-    log_text = scene.run(more="false", code=1, name="places-that-fail")
+    log_text = secret_system.run(more="false", code=1, name="places-that-fail")
     assert "exit code 1: (secret other)" in log_text
-    places, number = asyncio.run(tables(system))
+    places, number = asyncio.run(find_tables_with_secret(system))
     assert (places, number > 20) == ([], True)
-    answers_by_path = dict(answers(system))
+    answers_by_path = dict(read_answers(system))
     assert len(answers_by_path) > 20
-    assert [path for path, answer in answers_by_path.items() if found_in(answer)] == []
-    shown = [page for path, page in answers_by_path.items() if path.startswith("/chains/")]
-    assert all(b"secret:places-api (version 1)" in page for page in shown)
-    assert not found_in(log_text.encode())
-    assert files_below(scene.folder) == []
-    assert files_below(system.home, but=["encryption-key"]) == []
-    backup(system, tmp_path / "backup")
-    assert files_below(tmp_path) == []
+    assert [path for path, answer in answers_by_path.items() if contains_secret(answer)] == []
+    chain_pages = [page for path, page in answers_by_path.items() if path.startswith("/chains/")]
+    assert all(b"secret:places-api (version 1)" in page for page in chain_pages)
+    assert not contains_secret(log_text.encode())
+    assert find_files_with_secret(secret_system.folder) == []
+    assert find_files_with_secret(system.home, but=["encryption-key"]) == []
+    create_backup(system, tmp_path / "backup")
+    assert find_files_with_secret(tmp_path) == []
     key = (system.home / "encryption-key").read_bytes()
     assert (system.home / "encryption-key").stat().st_mode & 0o777 == 0o600
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and key in path.read_bytes()]
     assert manifest["parameters"]["token"] == "secret:places-api (version 1)"
 
 
-def test_logs_show_the_name_in_place_of_the_secret(scene: Scene) -> None:
-    scene.run(more="true", name="places-logged")
-    logs = [path.read_text() for path in scene.system.storage_files("logs")]
+def test_logs_show_the_name_in_place_of_the_secret(secret_system: SecretSystem) -> None:
+    secret_system.run(more="true", name="places-logged")
+    logs = [path.read_text() for path in secret_system.system.storage_files("logs")]
     log_entries = [
         log for log in logs if "the key is Bearer (secret places-api)\n(secret other)\n" in log
     ]
     assert len(log_entries) >= 2, "there are logs of the tool and of the inner workflow"
 
 
-def test_only_the_tool_has_the_secret_while_it_runs(scene: Scene) -> None:
-    system = scene.system
-    with ThreadPoolExecutor(1) as aside:
-        run: Future[str] = aside.submit(
-            scene.run, more=f"{shlex.join(WAITING)} || :", name="places-held"
+def test_only_the_tool_has_the_secret_while_it_runs(secret_system: SecretSystem) -> None:
+    system = secret_system.system
+    with ThreadPoolExecutor(1) as executor:
+        run: Future[str] = executor.submit(
+            secret_system.run, more=f"{shlex.join(WAITING)} || :", name="places-held"
         )
         try:
             wait_until(lambda: len(running(WAITING)) == 2, seconds=60)
-            having = _with_secret(system, "environ")
-            assert {read(pid, "comm").decode().strip() for pid in having} == {"sh", "sleep"}
-            assert len(having) == 4
-            assert [read(each, "cmdline") for each in _with_secret(system, "cmdline")] == []
+            processes_with_secret = _find_processes_with_secret(system, "environ")
+            assert {
+                read_process_file(pid, "comm").decode().strip() for pid in processes_with_secret
+            } == {"sh", "sleep"}
+            assert len(processes_with_secret) == 4
+            assert [
+                read_process_file(each, "cmdline")
+                for each in _find_processes_with_secret(system, "cmdline")
+            ] == []
             assert [
                 pid
                 for pid in filter(str.isdigit, os.listdir("/proc"))
-                if found_in(read(int(pid), "cmdline"))
+                if contains_secret(read_process_file(int(pid), "cmdline"))
             ] == []
-            wait_until(lambda: sum(b"the key is" in memory for memory in _live(system)) == 2)
-            assert not [memory for memory in _live(system) if found_in(memory)]
-            assert asyncio.run(tables(system))[0] == []
-            private = set(files_below(system.home / "storages"))
+            wait_until(
+                lambda: sum(b"the key is" in memory for memory in _read_live_logs(system)) == 2
+            )
+            assert not [memory for memory in _read_live_logs(system) if contains_secret(memory)]
+            assert asyncio.run(find_tables_with_secret(system))[0] == []
+            private = set(find_files_with_secret(system.home / "storages"))
             assert private == set()
         finally:
             for process in running(WAITING):
@@ -265,11 +274,15 @@ def test_only_the_tool_has_the_secret_while_it_runs(scene: Scene) -> None:
         run.result()
 
 
-def _with_secret(system: LiveSystem, what: str) -> list[int]:
-    return [process for process in own_processes(system) if found_in(read(process, what))]
+def _find_processes_with_secret(system: LiveSystem, what: str) -> list[int]:
+    return [
+        process
+        for process in list_own_processes(system)
+        if contains_secret(read_process_file(process, what))
+    ]
 
 
-def _live(system: LiveSystem) -> list[bytes]:
+def _read_live_logs(system: LiveSystem) -> list[bytes]:
     """Return the live logs of running jobs."""
     memories = []
     for path in system.storage_files("logs"):

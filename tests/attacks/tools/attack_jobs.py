@@ -14,11 +14,11 @@ from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.pilots.pilots import PilotTask
 from tests.attacks.tools import files, kernel, limits, network, next_job, processes
-from tests.attacks.tools.attack import SUCCEEDED, Attack, program
-from tests.attacks.tools.node_objects import Surroundings
+from tests.attacks.tools.attack import SUCCEEDED, Attack, make_program
+from tests.attacks.tools.node_objects import NodeObjects
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import TOOL_PYTHON, input_file, task, tool
-from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.slot_runner import Runner
 
 ATTACKS = [
@@ -37,81 +37,85 @@ _START = "import sys; exec(open(sys.argv[1]).read(1 << 17))"
 
 @dataclass
 class AttackedSlot:
-    """A slot, its surroundings, and the resources of its jobs.
+    """A slot, the objects of its node, and the resources of its jobs.
 
     ``results`` has the answers of attacks that share a job, by whether the job is a workflow.
     """
 
     runner: Runner
-    surroundings: Surroundings
+    node_objects: NodeObjects
     resources: Resources
     results: dict[bool, dict[str, str]] = field(default_factory=dict)
     tasks: dict[tuple[Any, ...], PilotTask] = field(default_factory=dict)
 
 
 def open_attacked_slot(runner: Runner, store: Path, resources: Resources) -> Iterator[AttackedSlot]:
-    surroundings = Surroundings(runner, store)
-    yield AttackedSlot(runner, surroundings, resources)
-    surroundings.close()
+    node_objects = NodeObjects(runner, store)
+    yield AttackedSlot(runner, node_objects, resources)
+    node_objects.close()
 
 
-def cases(attacks: list[Attack], *, inside: Sequence[pytest.MarkDecorator] = ()) -> list[Any]:
+def make_attack_parameters(
+    attacks: list[Attack], *, inside: Sequence[pytest.MarkDecorator] = ()
+) -> list[Any]:
     """Return the attacks as parameters. ``inside`` has marks for attacks in an inner workflow."""
     ways: tuple[tuple[bool, str, Sequence[pytest.MarkDecorator]], ...] = (
         (False, "alone", ()),
         (True, "in a workflow", inside),
     )
     return [
-        pytest.param(attack, is_inside, id=f"{attack.name}, {way}", marks=[*marks, *_marks(attack)])
+        pytest.param(
+            attack, is_inside, id=f"{attack.name}, {way}", marks=[*marks, *_list_marks(attack)]
+        )
         for attack in attacks
         for is_inside, way, marks in ways
     ]
 
 
-def _marks(attack: Attack) -> list[pytest.MarkDecorator]:
+def _list_marks(attack: Attack) -> list[pytest.MarkDecorator]:
     return [pytest.mark.needs(*attack.needs)] if attack.needs else []
 
 
-def carry_out(attack: Attack, slot: AttackedSlot, *, inside: bool) -> tuple[bool, str]:
+def run_attack(attack: Attack, slot: AttackedSlot, *, inside: bool) -> tuple[bool, str]:
     """Return whether the attack has succeeded, and the answer of its tool or the message of its
     failed job."""
-    surroundings = slot.surroundings
-    if attack.shares_its_job:
+    node_objects = slot.node_objects
+    if attack.can_share_job:
         if inside not in slot.results:
-            surroundings.prepare()
-            slot.results[inside] = _shared(slot, inside=inside)
+            node_objects.prepare()
+            slot.results[inside] = _run_shared_job(slot, inside=inside)
         result = slot.results[inside][attack.name]
         return result == SUCCEEDED, result
-    surroundings.prepare()
-    [result] = _run({attack.name: attack.code}, attack, slot, inside=inside).values()
-    if attack.happened is not None:
-        return attack.happened(surroundings), result
+    node_objects.prepare()
+    [result] = _run_programs({attack.name: attack.code}, attack, slot, inside=inside).values()
+    if attack.is_successful is not None:
+        return attack.is_successful(node_objects), result
     return result == SUCCEEDED, result
 
 
-def _shared(slot: AttackedSlot, *, inside: bool) -> dict[str, str]:
+def _run_shared_job(slot: AttackedSlot, *, inside: bool) -> dict[str, str]:
     """Run the attacks that share a job, and then the next job, which finds what they have left."""
-    sharing = [attack for attack in ATTACKS if attack.shares_its_job]
+    sharing = [attack for attack in ATTACKS if attack.can_share_job]
     codes = {attack.name: attack.code for attack in sharing}
-    results = _run(codes, sharing[0], slot, inside=inside)
-    later = {attack.name: attack.later for attack in sharing if attack.later}
-    for name, later_result in _run(later, sharing[0], slot, inside=inside).items():
+    results = _run_programs(codes, sharing[0], slot, inside=inside)
+    later = {attack.name: attack.next_job_code for attack in sharing if attack.next_job_code}
+    for name, later_result in _run_programs(later, sharing[0], slot, inside=inside).items():
         # Otherwise the refusal of the first job counts.
         if SUCCEEDED in (results[name], later_result):
             results[name] = later_result
     return results
 
 
-def _run(
+def _run_programs(
     codes: dict[str, str], attack: Attack, slot: AttackedSlot, *, inside: bool
 ) -> dict[str, str]:
     """Run the programs and return their answers by name."""
-    surroundings = slot.surroundings
-    text = program(codes, surroundings.list_values()).encode()
+    node_objects = slot.node_objects
+    text = make_program(codes, node_objects.list_values()).encode()
     data = text.ljust(_LARGE, b"\n") if attack.large else text
-    surroundings.input_before = data
-    file = input_file(surroundings.input, data=data)
-    report = run(slot.runner, _task(attack, slot, inside=inside), [file], seq=next(_numbers))
+    node_objects.input_before = data
+    file = input_file(node_objects.input, data=data)
+    report = run(slot.runner, _make_task(attack, slot, inside=inside), [file], seq=next(_numbers))
     if report.outcome is not AttemptOutcome.FINISHED:
         return dict.fromkeys(codes, report.message)
     # The dynamic loader may print lines around the answer.
@@ -125,9 +129,9 @@ def _run(
 _numbers = count()
 
 
-def _task(attack: Attack, slot: AttackedSlot, *, inside: bool) -> PilotTask:
+def _make_task(attack: Attack, slot: AttackedSlot, *, inside: bool) -> PilotTask:
     """Return a task whose tool runs its input. Equal attacks share a task."""
-    home = str(slot.surroundings.home)
+    home = str(slot.node_objects.home)
     values = {name: text.replace("HOME", home) for name, text in attack.environment.items()}
     key = (inside, *values)
     if key not in slot.tasks:
@@ -137,8 +141,8 @@ def _task(attack: Attack, slot: AttackedSlot, *, inside: bool) -> PilotTask:
             requirements={"EnvVarRequirement": {"envDef": values}},
         )
         slot.tasks[key] = task(
-            slot.surroundings.store,
-            around(process) if inside else process,
+            slot.node_objects.store,
+            wrap_in_workflow(process) if inside else process,
             resources=slot.resources,
         )
     return slot.tasks[key]

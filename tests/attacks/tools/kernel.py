@@ -3,12 +3,12 @@ processes of a user."""
 
 import os
 
-from tests.attacks.tools.attack import Attack, kernel
+from tests.attacks.tools.attack import Attack, make_kernel_attack
 
 _NEW_USER, _NEW_MOUNTS = "0x10000000", "0x00020000"
 
 MOUNTS = [
-    kernel(
+    make_kernel_attack(
         "mounts a file system",
         """
 os.mkdir("m")
@@ -16,9 +16,9 @@ c("mount", b"none", b"m", b"tmpfs", 0, None)
 c("umount", b"m")
 """,
     ),
-    kernel("opens a file system to mount", "os.close(call('fsopen', b'tmpfs', 1))"),
-    kernel("copies the tree of files", "os.close(call('open_tree', -100, b'/', 1))"),
-    kernel(
+    make_kernel_attack("opens a file system to mount", "os.close(call('fsopen', b'tmpfs', 1))"),
+    make_kernel_attack("copies the tree of files", "os.close(call('open_tree', -100, b'/', 1))"),
+    make_kernel_attack(
         "is master in a namespace of its own",
         f"""
 os.mkdir("m")
@@ -29,7 +29,7 @@ in_child(mount)
 """,
     ),
     # Filters of system calls cannot inspect the arguments of clone3.
-    kernel(
+    make_kernel_attack(
         "starts a process in a namespace of its own",
         f"""
 wanted = struct.pack("8Q", {_NEW_USER}, 0, 0, 0, signal.SIGCHLD, 0, 0, 0)
@@ -43,58 +43,62 @@ os.waitpid(pid, 0)
         "enters the namespace of the first process",
         "c('setns', os.open('/proc/1/ns/mnt', os.O_RDONLY), 0)\n"
         "require(v.mark in open(v.data).read())",
-        only_if="c('setns', os.open('/proc/1/ns/mnt', os.O_RDONLY), 0)",
+        essence="c('setns', os.open('/proc/1/ns/mnt', os.O_RDONLY), 0)",
     ),
     Attack(
         "enters the namespaces of another process",
         "c('setns', os.pidfd_open(v.process), 0x00020000)\nrequire(v.mark in open(v.data).read())",
-        only_if="c('setns', os.pidfd_open(os.getppid()), 0x00020000)",
+        essence="c('setns', os.pidfd_open(os.getppid()), 0x00020000)",
     ),
 ]
 
 #: The first process of a sandbox holds the sandbox.
 FIRST = [
-    kernel("opens the memory of the first process", "open('/proc/1/mem', 'rb').close()"),
-    kernel("reads where the first process keeps what", "require(open('/proc/1/maps').read())"),
-    kernel("sees what the first process has open", "os.readlink('/proc/1/fd/0')"),
-    kernel("sees what the first process sees", "require(os.listdir('/proc/1/root/'))"),
+    make_kernel_attack(
+        "opens the memory of the first process", "open('/proc/1/mem', 'rb').close()"
+    ),
+    make_kernel_attack(
+        "reads where the first process keeps what", "require(open('/proc/1/maps').read())"
+    ),
+    make_kernel_attack("sees what the first process has open", "os.readlink('/proc/1/fd/0')"),
+    make_kernel_attack("sees what the first process sees", "require(os.listdir('/proc/1/root/'))"),
     Attack(
         "looks into the folders that the sandbox has files from",
         "require(os.listdir('/.sources/0'))",
-        only_if="raise NothingError('outside there is no such folder')",
+        essence="raise NothingError('outside there is no such folder')",
     ),
     Attack(
         "writes to the folders that the sandbox has files from",
         "os.mkdir('/.sources/0/left')",
-        only_if="raise NothingError('outside there is no such folder')",
+        essence="raise NothingError('outside there is no such folder')",
     ),
 ]
 
 DEVICES = [
     # Without a sandbox, the mode does not change.
-    kernel(
+    make_kernel_attack(
         "changes who may use a device",
         "os.chmod('/dev/full', stat.S_IMODE(os.stat('/dev/full').st_mode))",
     ),
-    kernel(
+    make_kernel_attack(
         "changes a device's times",
         "os.utime('/dev/full', (1, 2))\nrequire(os.stat('/dev/full').st_mtime == 2)",
     ),
-    kernel(
+    make_kernel_attack(
         "makes a device",
         """
 os.mknod("b", 0o600 | stat.S_IFBLK, os.makedev(7, 0))
 os.close(os.open("b", os.O_RDONLY))
 """,
     ),
-    kernel(
+    make_kernel_attack(
         "has the node's disks",
         """
 paths = ["/dev/" + name for name in os.listdir("/dev")]
 require([path for path in paths if stat.S_ISBLK(os.lstat(path).st_mode)])
 """,
     ),
-    kernel(
+    make_kernel_attack(
         "opens a disk",
         """
 paths = ["/dev/" + name for name in os.listdir("/dev")]
@@ -102,15 +106,25 @@ disk = first(path for path in paths if stat.S_ISBLK(os.lstat(path).st_mode))
 os.close(os.open(disk, os.O_RDONLY | os.O_NONBLOCK))
 """,
     ),
-    kernel("opens the machine's memory", "os.close(os.open('/dev/mem', os.O_RDONLY))"),
-    kernel("opens the memory of the kernel", "os.close(os.open('/dev/kmem', os.O_RDONLY))"),
-    kernel("opens the kernel's messages", "os.close(os.open('/dev/kmsg', os.O_RDONLY))"),
-    kernel("reads the kernel's messages", "c('klogctl', 3, ctypes.create_string_buffer(64), 64)"),
-    kernel(
+    make_kernel_attack("opens the machine's memory", "os.close(os.open('/dev/mem', os.O_RDONLY))"),
+    make_kernel_attack(
+        "opens the memory of the kernel", "os.close(os.open('/dev/kmem', os.O_RDONLY))"
+    ),
+    make_kernel_attack(
+        "opens the kernel's messages", "os.close(os.open('/dev/kmsg', os.O_RDONLY))"
+    ),
+    make_kernel_attack(
+        "reads the kernel's messages", "c('klogctl', 3, ctypes.create_string_buffer(64), 64)"
+    ),
+    make_kernel_attack(
         "reads what pages of memory are used for", "require(open('/proc/kpageflags', 'rb').read(8))"
     ),
-    kernel("reads what timers others have set", "require(open('/proc/timer_list').read(1))"),
-    kernel("reads about serial ports", "require(open('/proc/tty/driver/serial').read(1))"),
+    make_kernel_attack(
+        "reads what timers others have set", "require(open('/proc/timer_list').read(1))"
+    ),
+    make_kernel_attack(
+        "reads about serial ports", "require(open('/proc/tty/driver/serial').read(1))"
+    ),
     Attack(
         "types on a terminal",
         """
@@ -120,7 +134,7 @@ def type_there():
     fcntl.ioctl(terminal, 0x5412, b"x")  # TIOCSTI
 in_child(type_there)
 """,
-        only_if="""
+        essence="""
 _, there = os.openpty()
 def type_there():
     os.setsid()
@@ -131,20 +145,20 @@ in_child(type_there)
     Attack(
         "writes on a terminal",
         "os.write(os.open(v.terminal, os.O_RDWR | os.O_NOCTTY), b'more')",
-        happened=lambda around: around.typed(),
+        is_successful=lambda node_objects: node_objects.has_terminal_input(),
     ),
 ]
 
 RIGHTS = [
-    kernel(
+    make_kernel_attack(
         "has rights of root",
         "require(int(open('/proc/self/status').read().split('CapEff:')[1].split()[0], 16))",
     ),
-    kernel(
+    make_kernel_attack(
         "can gain rights",
         "require(open('/proc/self/status').read().split('NoNewPrivs:')[1].split()[0] == '0')",
     ),
-    kernel(
+    make_kernel_attack(
         "becomes another user by a program",
         """
 with open("/usr/bin/id", "rb") as program, open("x", "wb") as own:
@@ -158,14 +172,14 @@ with os.popen("./x") as told:
         refusals=["EINVAL"] if os.geteuid() else [],
     ),
     # There may be no other user in the namespace.
-    kernel("becomes another user", "os.setuid(1)", refusals=["EINVAL"]),
+    make_kernel_attack("becomes another user", "os.setuid(1)", refusals=["EINVAL"]),
     # The name does not change.
-    kernel(
+    make_kernel_attack(
         "names the machine",
         "name = os.uname().nodename.encode(); c('sethostname', name, len(name))",
     ),
     # The file is not open, but the kernel checks the permission first.
-    kernel(
+    make_kernel_attack(
         "loads a module",
         """
 try:
@@ -175,19 +189,19 @@ except OSError as error:
         raise
 """,
     ),
-    kernel(
+    make_kernel_attack(
         "uses bpf",
         'os.close(call("bpf", 0, struct.pack("IIII", 2, 4, 4, 1).ljust(64, b"\\0"), 64))',
     ),
-    kernel(
+    make_kernel_attack(
         "uses perf_event_open",
         """
 wanted = struct.pack("IIQQQQQ", 1, 64, 0, 0, 0, 0, 0x60).ljust(64, b"\\0")
 os.close(call("perf_event_open", wanted, 0, -1, -1, 0))
 """,
     ),
-    kernel("uses userfaultfd", "os.close(call('userfaultfd', 1))"),
-    kernel(
+    make_kernel_attack("uses userfaultfd", "os.close(call('userfaultfd', 1))"),
+    make_kernel_attack(
         "uses io_uring",
         "ring = ctypes.create_string_buffer(120); os.close(call('io_uring_setup', 1, ring))",
     ),
@@ -216,15 +230,15 @@ text = ctypes.create_string_buffer(64)
 call("keyctl", 11, key, text, 64)
 require(text.value == v.mark.encode())
 """,
-        only_if="call('keyctl', 0, -4, 1)",
+        essence="call('keyctl', 0, -4, 1)",
     ),
     Attack(
         "reads the names of keys",
         "require(v.token in open('/proc/keys').read())",
-        only_if="require(open('/proc/keys').read())",
+        essence="require(open('/proc/keys').read())",
     ),
-    kernel("reads how many keys users have", "require(open('/proc/key-users').read())"),
-    kernel("has a keyring", "call('keyctl', 0, -3, 1)"),
+    make_kernel_attack("reads how many keys users have", "require(open('/proc/key-users').read())"),
+    make_kernel_attack("has a keyring", "call('keyctl', 0, -3, 1)"),
 ]
 
 ATTACKS = [*MOUNTS, *FIRST, *DEVICES, *RIGHTS, *SHARED]

@@ -1,6 +1,6 @@
 """Attacks that take more than a job may have. See ``LIMITED`` in ``slot_kinds``."""
 
-from tests.attacks.tools.attack import Attack, kernel
+from tests.attacks.tools.attack import Attack, make_kernel_attack
 from tests.needs import MEMORY_GROUPS
 
 #: MiB. This is more than the memory limit of a job in the sandbox.
@@ -22,7 +22,7 @@ def fill(file):
 #: More than half of the resources that the kernel counts for each user. Slots share a user. Without
 #: a sandbox, other programs may need the rest at the same time.
 _SHARED = [
-    kernel(
+    make_kernel_attack(
         "takes most of the user's watches for changed files",
         """
 for _ in range(int(read("/proc/sys/fs/inotify/max_user_instances")) // 2 + 1):
@@ -50,7 +50,7 @@ for _ in range(v.messages // 2 // 80_000 + 1):
 """,
         refusals=["EMFILE"],
     ),
-    kernel(
+    make_kernel_attack(
         "takes most of the node's terminals",
         """
 soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -84,7 +84,7 @@ finally:
         os.waitpid(pid, 0)
 """,
         refusals=["EAGAIN"],
-        alone=True,
+        needs_own_job=True,
     ),
     Attack(
         "takes memory",
@@ -93,10 +93,10 @@ flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE
 mmap.mmap(-1, {_MEMORY} << 20, flags=flags)[-1]
 """,
         refusals=["ENOMEM", "SIGKILL"],
-        ends=_OF_MEMORY,
+        limit_message=_OF_MEMORY,
     ),
     Attack("takes memory by a file without a name",
-           _FILL + 'fill(os.memfd_create("x"))', refusals=_FILE_FULL, ends=_OF_MEMORY),
+           _FILL + 'fill(os.memfd_create("x"))', refusals=_FILE_FULL, limit_message=_OF_MEMORY),
     Attack(
         "takes memory by a file in /dev/shm",
         _FILL + """
@@ -107,7 +107,7 @@ finally:
     os.unlink(path)
 """,
         refusals=_FILE_FULL,
-        ends=_OF_MEMORY,
+        limit_message=_OF_MEMORY,
     ),
     # Each of the files may be as large as the disk of the job.
     Attack(
@@ -123,7 +123,7 @@ finally:
         os.unlink(path)
 """,
         refusals=["ENOSPC", "ENOMEM", "SIGKILL"],
-        ends=_OF_MEMORY,
+        limit_message=_OF_MEMORY,
     ),
     Attack(
         "takes memory by many files without a name",
@@ -132,7 +132,7 @@ for _ in range({_MEMORY}):
     require(os.write(os.memfd_create("x"), bytes(1 << 20)) == 1 << 20, "no more is written")
 """,
         refusals=["ENOMEM", "SIGKILL"],
-        ends=_OF_MEMORY,
+        limit_message=_OF_MEMORY,
         # Without groups, a job that takes memory fast may exceed its limit.
         needs=[MEMORY_GROUPS],
     ),
@@ -146,7 +146,7 @@ finally:
     os.unlink(path)
 """,
         refusals=_FILE_FULL,
-        ends=_OF_EITHER,
+        limit_message=_OF_EITHER,
     ),
     Attack(
         "takes memory by shared memory",
@@ -157,13 +157,13 @@ c("shmctl", memory, 0, None)  # goes with the last process
 ctypes.memset(place, 1, size)
 """,
         refusals=["ENOMEM", "SIGKILL"],
-        ends=_OF_MEMORY,
+        limit_message=_OF_MEMORY,
     ),
     Attack(
         "makes a file of 1 TiB",
         "with open('x', 'wb') as file: file.truncate(1 << 40)",
         refusals=_FILE_FULL,
-        alone=True,
+        needs_own_job=True,
     ),
     Attack(
         "makes 3 000 files",
@@ -177,7 +177,7 @@ begun = time.monotonic()
 while time.monotonic() < begun + 1.5:
     os.listdir('d')
 """,
-        ends=_OF_DISK,
+        limit_message=_OF_DISK,
     ),
     Attack(
         "opens 5 000 files",
@@ -187,11 +187,11 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 for _ in range(5_000):
     os.open("/dev/null", os.O_RDONLY)
 """,
-        only_if="require(resource.getrlimit(resource.RLIMIT_NOFILE)[1] > 5_100)",
+        essence="require(resource.getrlimit(resource.RLIMIT_NOFILE)[1] > 5_100)",
         refusals=["EMFILE"],
     ),
     # The function of Python does not give the error number.
-    kernel(
+    make_kernel_attack(
         "sets its limits higher",
         "c('setrlimit', resource.RLIMIT_MEMLOCK, struct.pack('2Q', 1 << 40, 1 << 40))",
     ),

@@ -24,7 +24,7 @@ _PORT = 5353
 _TUNSETIFF, _IFF_TUN, _IFF_UP = 0x400454CA, 0x1001, 1
 _SIOCSIFFLAGS, _SIOCSIFADDR, _SIOCSIFNETMASK = 0x8914, 0x8916, 0x891C
 
-#: Tries each way to each address by UDP and TCP, and then waits until all packets were carried.
+#: Tries each way to each address by UDP and TCP, and then waits until all packets have arrived.
 _TOOL = """
 import socket, struct, sys
 own, groups, port = sys.argv[1], sys.argv[2].split(","), int(sys.argv[3])
@@ -88,7 +88,7 @@ class OpenNetwork(UserNetwork):
         return {}
 
 
-def _set_up() -> int:
+def _create_tunnel() -> int:
     """Make an interface with an address and a route to half the Internet, and return its
     descriptor."""
     tunnel = os.open("/dev/net/tun", os.O_RDWR)
@@ -102,7 +102,7 @@ def _set_up() -> int:
     return tunnel
 
 
-def _servers() -> tuple[socket.socket, socket.socket]:
+def _open_servers() -> tuple[socket.socket, socket.socket]:
     datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     datagrams.bind(("0.0.0.0", _PORT))  # noqa: S104 - the network is isolated
     for group in GROUPS:
@@ -114,7 +114,7 @@ def _servers() -> tuple[socket.socket, socket.socket]:
     return datagrams, connections
 
 
-def _got(datagrams: socket.socket, connections: socket.socket) -> Iterator[str]:
+def _list_received(datagrams: socket.socket, connections: socket.socket) -> Iterator[str]:
     try:
         while True:
             yield f"UDP to {datagrams.recv(100).decode()}"
@@ -132,8 +132,8 @@ def main() -> None:
     if sys.argv[2] == "none" and sandbox.network is not None:
         network = OpenNetwork(**sandbox.network.model_dump())
         sandbox = sandbox.model_copy(update={"network": network})
-    tunnel = _set_up()
-    servers = _servers()
+    tunnel = _create_tunnel()
+    servers = _open_servers()
     instance = SandboxInstance(sandbox, [], SandboxOptions(network=True))
     with tempfile.TemporaryFile() as output:
         program = instance.start(
@@ -146,7 +146,11 @@ def main() -> None:
         )
         program.end()
         output.seek(0)
-        print(json.dumps({"got": sorted(set(_got(*servers))), "said": output.read().decode()}))
+        print(
+            json.dumps(
+                {"got": sorted(set(_list_received(*servers))), "said": output.read().decode()}
+            )
+        )
     os.close(tunnel)
 
 

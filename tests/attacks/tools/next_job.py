@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from tests.attacks.tools.attack import NEVER, Attack
 from tests.attacks.tools.network import UNREACHABLE
-from tests.attacks.tools.node_objects import Surroundings
+from tests.attacks.tools.node_objects import NodeObjects
 
 #: A process in another session that blocks all signals and has its own name.
 _DAEMON = """
@@ -23,39 +23,45 @@ os.read(ready, 1)
 """
 
 
-def _file(where: str, path: str, *, only_if: str = "") -> Attack:
+def _make_file_attack(where: str, path: str, *, only_if: str = "") -> Attack:
     return Attack(
         f"leaves a file in {where}",
         f"open({path}, 'w').write(v.mark)",
-        later=f"require(open({path}).read() == v.mark)",
-        only_if=only_if,
+        next_job_code=f"require(open({path}).read() == v.mark)",
+        essence=only_if,
     )
 
 
-def _daemon(
+def _make_daemon_attack(
     name: str,
     *,
     does: str = "pass",
     later: str = "",
-    happened: Callable[[Surroundings], bool] | None = None,
+    happened: Callable[[NodeObjects], bool] | None = None,
     refusals: Sequence[str] = (),
 ) -> Attack:
     """Return an attack by a process that outlives its job. Slots adopt and kill such processes also
     without a sandbox (``pilot/runner/programs/orphans.py``)."""
     code = _DAEMON.replace("DOES", does)
-    return Attack(name, code, later=later, happened=happened, only_if=NEVER, refusals=refusals)
+    return Attack(
+        name, code, next_job_code=later, is_successful=happened, essence=NEVER, refusals=refusals
+    )
 
 
 FILES = [
-    _file("/tmp", "f'/tmp/{v.token}-left'"),
-    _file("/var/tmp", "f'/var/tmp/{v.token}-left'"),
-    _file("/dev/shm", "f'/dev/shm/{v.token}-left'"),
-    _file("the home folder", "v.home + '/left'"),
-    _file("the slot's folder", "f'{v.slots}/{v.slot}-1/left'"),
+    _make_file_attack("/tmp", "f'/tmp/{v.token}-left'"),
+    _make_file_attack("/var/tmp", "f'/var/tmp/{v.token}-left'"),
+    _make_file_attack("/dev/shm", "f'/dev/shm/{v.token}-left'"),
+    _make_file_attack("the home folder", "v.home + '/left'"),
+    _make_file_attack("the slot's folder", "f'{v.slots}/{v.slot}-1/left'"),
     # Slots empty the folders of their jobs.
-    _file("its folder", "os.path.basename(v.tmp) + '-left'", only_if=NEVER),
-    _file("the folder of its inputs", "os.path.dirname(sys.argv[1]) + '/left'", only_if=NEVER),
-    _file("the folder of its temporary files", "os.environ['TMPDIR'] + '/left'", only_if=NEVER),
+    _make_file_attack("its folder", "os.path.basename(v.tmp) + '-left'", only_if=NEVER),
+    _make_file_attack(
+        "the folder of its inputs", "os.path.dirname(sys.argv[1]) + '/left'", only_if=NEVER
+    ),
+    _make_file_attack(
+        "the folder of its temporary files", "os.environ['TMPDIR'] + '/left'", only_if=NEVER
+    ),
 ]
 
 SHARED = [
@@ -63,19 +69,19 @@ SHARED = [
         "leaves shared memory",
         "place = attached(c('shmget', v.key + 1, 4096, 0o1600))\n"
         "ctypes.memmove(place, v.mark.encode(), len(v.mark))",
-        later="place = attached(c('shmget', v.key + 1, 0, 0))\n"
+        next_job_code="place = attached(c('shmget', v.key + 1, 0, 0))\n"
         "require(ctypes.string_at(place, len(v.mark)) == v.mark.encode())",
     ),
     Attack(
         "leaves semaphores",
         "c('semctl', c('semget', v.key + 1, 1, 0o1600), 0, 16, 7)",
-        later="require(c('semctl', c('semget', v.key + 1, 1, 0), 0, 12) == 7)",
+        next_job_code="require(c('semctl', c('semget', v.key + 1, 1, 0), 0, 12) == 7)",
     ),
     Attack(
         "leaves a message",
         "queue = c('msgget', v.key + 1, 0o1600)\n"
         "c('msgsnd', queue, b'\\1'.ljust(8, b'\\0') + v.mark.encode(), len(v.mark), 0)",
-        later="text = ctypes.create_string_buffer(128)\n"
+        next_job_code="text = ctypes.create_string_buffer(128)\n"
         "c('msgrcv', c('msgget', v.key + 1, 0), text, 64, 0, 0o4000)\n"
         "require(v.mark.encode() in text.raw)",
     ),
@@ -86,7 +92,7 @@ sizes = struct.pack("8q", 0, 1, 64, 0, 0, 0, 0, 0)
 queue = call("mq_open", f"{v.token}-left".encode(), os.O_CREAT | os.O_RDWR, 0o600, sizes)
 call("mq_timedsend", queue, v.mark.encode(), len(v.mark), 0, None)
 """,
-        later="""
+        next_job_code="""
 queue = call("mq_open", f"{v.token}-left".encode(), os.O_RDONLY | os.O_NONBLOCK, 0, None)
 text = ctypes.create_string_buffer(64)
 call("mq_timedreceive", queue, text, 64, None, None)
@@ -96,8 +102,8 @@ require(text.value == v.mark.encode())
     Attack(
         "leaves a key",
         'call("add_key", b"user", f"{v.token}-left".encode(), b"x", 1, -4)',
-        later='call("keyctl", 10, -4, b"user", f"{v.token}-left".encode(), 0)',
-        only_if="call('keyctl', 0, -4, 1)",
+        next_job_code='call("keyctl", 10, -4, b"user", f"{v.token}-left".encode(), 0)',
+        essence="call('keyctl', 0, -4, 1)",
     ),
 ]
 
@@ -106,14 +112,14 @@ INHERITED = [
     Attack(
         "limits the next job",
         "for pid in family(v.pilot): lower(pid)",
-        later="require(resource.getrlimit(resource.RLIMIT_SIGPENDING)[0] == _LOWERED)",
+        next_job_code="require(resource.getrlimit(resource.RLIMIT_SIGPENDING)[0] == _LOWERED)",
     ),
     Attack(
         "leaves the next job one core",
         "one = {min(os.sched_getaffinity(0))}\n"
         "each_thread(family(v.pilot), lambda thread: os.sched_setaffinity(thread, one))",
-        later="require(len(os.sched_getaffinity(0)) == 1)",
-        only_if="require(len(os.sched_getaffinity(0)) > 1)",
+        next_job_code="require(len(os.sched_getaffinity(0)) == 1)",
+        essence="require(len(os.sched_getaffinity(0)) > 1)",
     ),
 ]
 
@@ -130,20 +136,20 @@ TRACES = [
     Attack(
         "leaves an attribute of a folder",
         f"for folder in {_FOLDERS}: os.setxattr(folder, 'user.left', v.mark.encode())",
-        later=f"require(any(os.listxattr(folder) for folder in {_FOLDERS}))",
-        only_if=NEVER,
+        next_job_code=f"require(any(os.listxattr(folder) for folder in {_FOLDERS}))",
+        essence=NEVER,
     ),
     Attack(
         "leaves a folder's mode",
         f"for folder in {_FOLDERS}: os.chmod(folder, 0o2731)",
-        later=f"require(any(os.stat(folder).st_mode & 0o7777 == 0o2731 for folder in {_FOLDERS}))",
-        only_if=NEVER,
+        next_job_code=f"require(any(os.stat(f).st_mode & 0o7777 == 0o2731 for f in {_FOLDERS}))",
+        essence=NEVER,
     ),
     Attack(
         "leaves a folder's times",
         f"for folder in {_FOLDERS}: os.utime(folder, (1, v.key))",
-        later=f"require(any(os.stat(folder).st_mtime == v.key for folder in {_FOLDERS}))",
-        only_if=NEVER,
+        next_job_code=f"require(any(os.stat(folder).st_mtime == v.key for folder in {_FOLDERS}))",
+        essence=NEVER,
     ),
     Attack(
         "leaves a folder that has grown",
@@ -155,14 +161,14 @@ for name in names:
 for name in names:
     os.unlink(name)
 """,
-        later="require(os.stat(os.environ['HOME']).st_size > 8192)",
-        only_if=NEVER,
+        next_job_code="require(os.stat(os.environ['HOME']).st_size > 8192)",
+        essence=NEVER,
     ),
     Attack(
         "leaves times of the folder for shared memory",
         "os.utime('/dev/shm', (1, v.key))",
-        later="require(os.stat('/dev/shm').st_mtime == v.key)",
-        only_if="raise NothingError('outside, others use it in between')",
+        next_job_code="require(os.stat('/dev/shm').st_mtime == v.key)",
+        essence="raise NothingError('outside, others use it in between')",
     ),
 ]
 
@@ -171,20 +177,20 @@ FLAGS = [
     Attack(
         "leaves a flag of a folder",
         f"for folder in {_FLAGGED}: add_flag(folder, 0x40)",
-        later=f"require(any(flags(folder) & 0x40 for folder in {_FLAGGED}))",
-        only_if="add_flag('.', 0x40)",
+        next_job_code=f"require(any(flags(folder) & 0x40 for folder in {_FLAGGED}))",
+        essence="add_flag('.', 0x40)",
     ),
     Attack(
         "leaves a flag of a folder by a call of its own",
         f"for folder in {_FLAGGED}: {_SET_ATTRIBUTES.format('folder')}",
-        later=f"require(any(flags(folder) & 0x40 for folder in {_FLAGGED}))",
-        only_if=_SET_ATTRIBUTES.format("'.'"),
+        next_job_code=f"require(any(flags(folder) & 0x40 for folder in {_FLAGGED}))",
+        essence=_SET_ATTRIBUTES.format("'.'"),
     ),
     Attack(
         "leaves a folder's version",
         f"for folder in {_FLAGGED}: add_flag(folder, 1 << 20, *_VERSION)",
-        later=f"require(any(flags(folder, _VERSION[0]) & 1 << 20 for folder in {_FLAGGED}))",
-        only_if="add_flag('.', 1 << 20, *_VERSION)",
+        next_job_code=f"require(any(flags(each, _VERSION[0]) & 1 << 20 for each in {_FLAGGED}))",
+        essence="add_flag('.', 1 << 20, *_VERSION)",
     ),
 ]
 
@@ -201,7 +207,7 @@ client = socket.create_connection(server.getsockname())
 server.accept()[0].close()
 client.close()
 """,
-        later=f"""
+        next_job_code=f"""
 try:
     socket.socket().bind(("127.0.0.1", {_PORT}))
 except OSError as error:
@@ -213,20 +219,22 @@ else:
     Attack(
         "leaves a count of what it has sent",
         "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 9))",
-        later="lines = open('/proc/net/snmp').read().splitlines()\n"
+        next_job_code="lines = open('/proc/net/snmp').read().splitlines()\n"
         "names, counts = (line.split() for line in lines if line.startswith('Udp:'))\n"
         "require(int(counts[names.index('OutDatagrams')]))",
     ),
 ]
 
 DAEMONS = [
-    _daemon("outlives its job", happened=lambda around: around.outlived()),
-    _daemon(
+    _make_daemon_attack(
+        "outlives its job", happened=lambda node_objects: node_objects.is_process_left()
+    ),
+    _make_daemon_attack(
         "is seen by the next job",
         later="require(any(read(f'/proc/{pid}/comm').strip() == v.token[-15:].encode()"
         " for pid in others()))",
     ),
-    _daemon(
+    _make_daemon_attack(
         "leaves a socket without a file",
         does="left = socket.socket(socket.AF_UNIX); left.bind(f'\\0{v.token}-left'); left.listen()",
         later="socket.socket(socket.AF_UNIX).connect(f'\\0{v.token}-left')",

@@ -39,8 +39,11 @@ _IPC_CREAT, _IPC_NOWAIT, _IPC_RMID, _USER_KEYRING = 0o1000, 0o4000, 0, -4
 _KEYCTL_SEARCH, _KEYCTL_UNLINK = 10, 9
 
 
-class Surroundings:
-    """The surroundings of a slot. ``folder`` is for storages. All secrets contain ``mark``."""
+class NodeObjects:
+    """Objects around a slot that do not belong to its jobs.
+
+    ``folder`` is for storages. All secrets contain ``mark``.
+    """
 
     def __init__(self, runner: Runner, folder: Path) -> None:
         self.runner = runner
@@ -64,12 +67,12 @@ class Surroundings:
         self.input_before = b""
         self._terminal: list[int] = []
         self._open = contextlib.ExitStack()
-        self._lay_out()
-        self._slot = _state(runner.slot_pid)
+        self._create_files()
+        self._slot = _read_process_state(runner.slot_pid)
         self._mode = stat.S_IMODE(runner.run.path.stat().st_mode)
         self.process = self._start_process()
-        self.sockets = dict(self._listen())
-        self._share()
+        self.sockets = dict(self._open_sockets())
+        self._create_shared_objects()
         self.prepare()
 
     def list_values(self) -> dict[str, Any]:
@@ -88,10 +91,10 @@ class Surroundings:
             "process": self.process.pid,
             "address": self._address,
             "descriptor": self._descriptor,
-            "handle": _handle(self.files["data"]),
+            "handle": _get_file_handle(self.files["data"]),
             "terminal": os.ttyname(self._terminal[1]),
             "package": pydantic.__file__,
-            "own_address": own_address(),
+            "own_address": find_own_address(),
             **{name: listener.getsockname()[1] for name, listener in self.sockets.items()
                if listener.family in (socket.AF_INET, socket.AF_INET6)},
             "database": str(self.home / ".s.PGSQL.5432"),
@@ -103,20 +106,28 @@ class Surroundings:
 
     def prepare(self) -> None:
         """Restore the state before any attack."""
-        for path in [p for name in ("tmp", "var_tmp", "shm") for p in _named(self.files[name])]:
+        for path in [
+            p
+            for name in ("tmp", "var_tmp", "shm")
+            for p in _list_files_with_prefix(self.files[name])
+        ]:
             path.unlink()
-        for path in [*self.home.glob("left*"), *self.slots.glob("*/left"), *_beside(self.input)]:
+        for path in [
+            *self.home.glob("left*"),
+            *self.slots.glob("*/left"),
+            *_list_files_beside(self.input),
+        ]:
             path.unlink()
-        self._lay_out()
-        self._unshare(self._key + 1)
+        self._create_files()
+        self._remove_shared_objects(self._key + 1)
         server = psutil.Process(self.runner.server.pid)
         for pid in [server.pid, *(child.pid for child in server.children(recursive=True))]:
-            _restore(pid, self._slot)
-        _restore(self.process.pid, self._slot)
+            _restore_process(pid, self._slot)
+        _restore_process(self.process.pid, self._slot)
         # Processes that a slot starts have another priority than the slot, so they are left alone.
         Path(f"/proc/{self.process.pid}/oom_score_adj").write_text(self._slot["oom"])
-        self._fill()
-        self._before = _state(self.process.pid)
+        self._leave_one_message()
+        self._before = _read_process_state(self.process.pid)
         self.runner.run.path.chmod(self._mode)
         os.utime(self.runner.run.path)
         for descriptor in self._terminal:
@@ -133,43 +144,43 @@ class Surroundings:
         for descriptor in self._terminal:
             os.close(descriptor)
         self._open.close()
-        self._unshare(self._key)
+        self._remove_shared_objects(self._key)
         for name in ("tmp", "var_tmp", "shm"):
             self.files[name].unlink(missing_ok=True)
         shutil.rmtree(self.home)
 
-    def changed(self, name: str) -> bool:
+    def is_file_changed(self, name: str) -> bool:
         """Return whether the file was written to, replaced or removed."""
         path = self.files[name]
         return not path.exists() or path.read_text() != self.mark
 
-    def input_changed(self) -> bool:
+    def is_input_changed(self) -> bool:
         """Return whether the input was written to or replaced, or a file was put beside it."""
-        beside = any(True for _ in _beside(self.input))
-        return beside or self.input.read_bytes() != self.input_before
+        has_file_beside = any(True for _ in _list_files_beside(self.input))
+        return has_file_beside or self.input.read_bytes() != self.input_before
 
-    def left(self) -> bool:
+    def is_file_left_in_home(self) -> bool:
         """Return whether there is a new file in the home folder."""
         return any(self.home.glob("left*"))
 
-    def folder_changed(self) -> bool:
+    def is_run_folder_changed(self) -> bool:
         """Return whether the mode or the time of the run folder has changed."""
         status = self.runner.run.path.stat()
         return stat.S_IMODE(status.st_mode) != self._mode or status.st_mtime < 1000
 
-    def signalled(self) -> bool:
+    def has_process_got_signal(self) -> bool:
         """Return whether the process has got SIGUSR1. It reports SIGUSR1 before SIGUSR2."""
         self.process.send_signal(signal.SIGUSR2)
-        if self._line() == str(signal.SIGUSR2.value):
+        if self._read_line() == str(signal.SIGUSR2.value):
             return False
-        self._line()
+        self._read_line()
         return True
 
-    def treated(self) -> bool:
+    def is_process_changed(self) -> bool:
         """Return whether the limits or priorities of the process have changed."""
-        return _state(self.process.pid) != self._before
+        return _read_process_state(self.process.pid) != self._before
 
-    def overwritten(self) -> bool:
+    def restore_memory_if_changed(self) -> bool:
         """Return whether the memory of the process has changed, and restore it."""
         with open(f"/proc/{self.process.pid}/mem", "r+b", buffering=0) as memory:
             memory.seek(self._address)
@@ -178,25 +189,25 @@ class Surroundings:
             memory.write(self.mark.encode())
         return content != self.mark.encode()
 
-    def sent(self) -> bool:
+    def has_datagram_arrived(self) -> bool:
         """Return whether a datagram has arrived."""
         with contextlib.suppress(BlockingIOError):
             return self.sockets["udp"].recv(64) == self.mark.encode()
         return False
 
-    def typed(self) -> bool:
+    def has_terminal_input(self) -> bool:
         """Return whether there is new input on the terminal."""
         os.set_blocking(self._terminal[0], False)
         with contextlib.suppress(BlockingIOError):
             return os.read(self._terminal[0], 64) != b""
         return False
 
-    def outlived(self) -> bool:
+    def is_process_left(self) -> bool:
         """Return whether there is a process named after the token."""
         names = [process.info["name"] for process in psutil.process_iter(["name"])]
         return self.token[-15:] in names
 
-    def _lay_out(self) -> None:
+    def _create_files(self) -> None:
         for path in self.files.values():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.unlink(missing_ok=True)
@@ -216,37 +227,37 @@ class Surroundings:
             text=True,
         )  # fmt: skip
         self.process = process
-        self._address, self._descriptor = map(int, self._line().split())
+        self._address, self._descriptor = map(int, self._read_line().split())
         return process
 
-    def _line(self) -> str:
+    def _read_line(self) -> str:
         if self.process.stdout is None:
             raise RuntimeError("the process says nothing")
         return self.process.stdout.readline().strip()
 
-    def _listen(self) -> Iterator[tuple[str, socket.socket]]:
-        for name, address in (("tcp", "127.0.0.1"), ("own_tcp", own_address() or "127.0.0.1")):
-            yield name, self._listener(socket.AF_INET, (address, 0))
+    def _open_sockets(self) -> Iterator[tuple[str, socket.socket]]:
+        for name, address in (("tcp", "127.0.0.1"), ("own_tcp", find_own_address() or "127.0.0.1")):
+            yield name, self._open_listener(socket.AF_INET, (address, 0))
         with contextlib.suppress(OSError):  # The machine may have no IPv6.
-            yield "tcp6", self._listener(socket.AF_INET6, ("::1", 0))
-        yield "abstract", self._listener(socket.AF_UNIX, f"\0{self.token}")
-        yield "database", self._listener(socket.AF_UNIX, str(self.home / ".s.PGSQL.5432"))
-        yield "bus", self._listener(socket.AF_UNIX, str(self.store / "bus"))
+            yield "tcp6", self._open_listener(socket.AF_INET6, ("::1", 0))
+        yield "abstract", self._open_listener(socket.AF_UNIX, f"\0{self.token}")
+        yield "database", self._open_listener(socket.AF_UNIX, str(self.home / ".s.PGSQL.5432"))
+        yield "bus", self._open_listener(socket.AF_UNIX, str(self.store / "bus"))
         udp = self._open.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         udp.bind(("127.0.0.1", 0))
         udp.setblocking(False)
         yield "udp", udp
 
-    def _listener(self, family: int, address: Any) -> socket.socket:
+    def _open_listener(self, family: int, address: Any) -> socket.socket:
         listener = self._open.enter_context(socket.socket(family))
         listener.bind(address)
         listener.listen(64)
         return listener
 
-    def _share(self) -> None:
+    def _create_shared_objects(self) -> None:
         """Make shared memory, a message and a key that all processes of the user can find."""
         self._key = 0x51000000 + (uuid.uuid4().int & 0xFFFFFE)
-        self._unshare(self._key)
+        self._remove_shared_objects(self._key)
         memory = c("shmget", self._key, 4096, _IPC_CREAT | 0o600)
         place = attached(memory)
         ctypes.memmove(place, self.mark.encode(), len(self.mark))
@@ -256,14 +267,14 @@ class Surroundings:
             call("add_key", b"user", self.token.encode(), self.mark.encode(), len(self.mark),
                  _USER_KEYRING)  # fmt: skip
 
-    def _fill(self) -> None:
+    def _leave_one_message(self) -> None:
         """Leave exactly one message in the queue."""
         queue, slot = c("msgget", self._key, 0), ctypes.create_string_buffer(128)
         with contextlib.suppress(OSError):  # The queue may be empty.
             c("msgrcv", queue, slot, 64, 0, _IPC_NOWAIT)
         c("msgsnd", queue, b"\1".ljust(8, b"\0") + self.mark.encode(), len(self.mark), 0)
 
-    def _unshare(self, key: int) -> None:
+    def _remove_shared_objects(self, key: int) -> None:
         with contextlib.suppress(OSError):
             c("shmctl", c("shmget", key, 0, 0), _IPC_RMID, None)
         with contextlib.suppress(OSError):
@@ -278,7 +289,7 @@ class Surroundings:
             call("keyctl", _KEYCTL_UNLINK, key_id, _USER_KEYRING)
 
 
-def own_address() -> str:
+def find_own_address() -> str:
     """Return the address of this machine in its network, or an empty text. Nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out, contextlib.suppress(OSError):
         out.connect(("192.0.2.1", 9))  # This is an address for documentation (RFC 5737).
@@ -286,12 +297,12 @@ def own_address() -> str:
     return ""
 
 
-def _named(path: Path) -> Iterator[Path]:
+def _list_files_with_prefix(path: Path) -> Iterator[Path]:
     """Return the files beside this file whose names begin with its name."""
     return path.parent.glob(f"{path.name}-*")
 
 
-def _beside(path: Path) -> Iterator[Path]:
+def _list_files_beside(path: Path) -> Iterator[Path]:
     return path.parent.glob(f"{path.name}.*")
 
 
@@ -299,7 +310,7 @@ def _beside(path: Path) -> Iterator[Path]:
 _LIMITS = (resource.RLIMIT_SIGPENDING,)
 
 
-def _state(pid: int) -> dict[str, Any]:
+def _read_process_state(pid: int) -> dict[str, Any]:
     return {
         "limits": [resource.prlimit(pid, limit) for limit in _LIMITS],
         "cores": os.sched_getaffinity(pid),
@@ -309,7 +320,7 @@ def _state(pid: int) -> dict[str, Any]:
     }
 
 
-def _restore(pid: int, before: dict[str, Any]) -> None:
+def _restore_process(pid: int, before: dict[str, Any]) -> None:
     for limit, (soft, _) in zip(_LIMITS, before["limits"], strict=True):
         _, hard = resource.prlimit(pid, limit)  # The holder of a sandbox has a lower limit.
         resource.prlimit(pid, limit, (min(soft, hard), hard))
@@ -317,10 +328,10 @@ def _restore(pid: int, before: dict[str, Any]) -> None:
     os.sched_setscheduler(pid, before["class"], os.sched_param(0))
 
 
-def _handle(path: Path) -> str:
+def _get_file_handle(path: Path) -> str:
     """Return the handle of the file, by which it can be opened without a path. See
     name_to_handle_at(2)."""
     handle = ctypes.create_string_buffer(b"\x80\0\0\0".ljust(136, b"\0"), 136)
-    where = ctypes.c_int()
-    c("name_to_handle_at", -100, os.fsencode(path), handle, ctypes.byref(where), 0)
+    mount_id = ctypes.c_int()
+    c("name_to_handle_at", -100, os.fsencode(path), handle, ctypes.byref(mount_id), 0)
     return handle.raw[: 8 + handle.raw[0]].hex()

@@ -1,7 +1,7 @@
 """The beginning of the programs of attacks. Its text is put before each program, so it uses the
 standard library only.
 
-``v`` in a program has the values that the test gives it (see ``surroundings.py``), and
+``v`` in a program has the values that the test gives it (see ``node_objects.py``), and
 ``v.answer``, the descriptor for its answer. ``sys.argv[1]`` is the input of the job. A program that
 is refused raises ``OSError``, or ``NothingError`` if it gets less than it wants. Any other
 exception is a fault of the program."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from tests.attacks.tools.attack import Attack, kernel
-from tests.attacks.tools.node_objects import Surroundings
+from tests.attacks.tools.attack import Attack, make_kernel_attack
+from tests.attacks.tools.node_objects import NodeObjects
 
 #: Succeeds if the kernel lets a process inspect a process that it has not started. The waiting
 #: process takes the place of the victim.
@@ -27,24 +27,31 @@ here = struct.pack("PN", ctypes.addressof(own), len(v.mark))
 """
 
 
-def _into(name: str, code: str, happened: Callable[[Surroundings], bool] | None = None) -> Attack:
-    return Attack(name, code, happened=happened, only_if=_LOOKS_INTO_OTHERS)
+def _make_inspection_attack(
+    name: str, code: str, happened: Callable[[NodeObjects], bool] | None = None
+) -> Attack:
+    return Attack(name, code, is_successful=happened, essence=_LOOKS_INTO_OTHERS)
 
 
-def _treats(name: str, code: str, only_if: str = "") -> Attack:
-    return Attack(name, code, happened=lambda around: around.treated(), only_if=only_if)
+def _make_priority_attack(name: str, code: str, only_if: str = "") -> Attack:
+    return Attack(
+        name,
+        code,
+        is_successful=lambda node_objects: node_objects.is_process_changed(),
+        essence=only_if,
+    )
 
 
-KNOWING = [
-    _into(
+KNOWLEDGE_ATTACKS = [
+    _make_inspection_attack(
         "reads the environment of the pilot",
         "require(b'SLUICE_SECRET' in open(f'/proc/{v.pilot}/environ', 'rb').read())",
     ),
-    _into(
+    _make_inspection_attack(
         "reads the environment of its slot",
         "require(b'SLUICE_SECRET' in open(f'/proc/{v.slot}/environ', 'rb').read())",
     ),
-    _into(
+    _make_inspection_attack(
         "reads the environment of any process",
         """
 found = [read(f"/proc/{pid}/environ") for pid in others()]
@@ -67,8 +74,10 @@ require(any(word.startswith(v.run_folder.encode()) and not word.startswith(own.e
     ),
     Attack("sees another process", "require(v.process in others())"),
     Attack("sees its slot", "require(v.slot in others())"),
-    _into("reads where the slot's memory is", "require(open(f'/proc/{v.slot}/maps').read())"),
-    _into(
+    _make_inspection_attack(
+        "reads where the slot's memory is", "require(open(f'/proc/{v.slot}/maps').read())"
+    ),
+    _make_inspection_attack(
         "reads the memory of another process as a file",
         """
 with open(f"/proc/{v.process}/mem", "rb", buffering=0) as file:
@@ -76,7 +85,7 @@ with open(f"/proc/{v.process}/mem", "rb", buffering=0) as file:
     require(file.read(len(v.mark)) == v.mark.encode())
 """,
     ),
-    _into(
+    _make_inspection_attack(
         "reads the memory of another process",
         _VECTORS
         + """
@@ -84,7 +93,7 @@ c("process_vm_readv", v.process, here, 1, there, 1, 0)
 require(own.value == v.mark.encode())
 """,
     ),
-    _into(
+    _make_inspection_attack(
         "takes a descriptor of another process",
         """
 file = call("pidfd_getfd", os.pidfd_open(v.process), v.descriptor, 0)
@@ -99,37 +108,37 @@ held = {int(name) for name in os.listdir("/proc/self/fd")} - {0, 1, 2, v.answer}
 mine = {name for name in held if os.path.exists(f"/proc/self/fd/{name}")}
 require(mine, "it has its three streams alone")
 """,
-        only_if="raise NothingError('slots leave none open')",
+        essence="raise NothingError('slots leave none open')",
     ),
 ]
 
-DOING = [
+EFFECT_ATTACKS = [
     # PTRACE_SEIZE does not stop the process and ends with the tracer.
-    _into("traces another process", "c('ptrace', 0x4206, v.process, 0, 0)"),
-    _into("traces its slot", "c('ptrace', 0x4206, v.slot, 0, 0)"),
-    _into(
+    _make_inspection_attack("traces another process", "c('ptrace', 0x4206, v.process, 0, 0)"),
+    _make_inspection_attack("traces its slot", "c('ptrace', 0x4206, v.slot, 0, 0)"),
+    _make_inspection_attack(
         "writes to the memory of another process",
         _VECTORS + 'c("process_vm_writev", v.process, here, 1, there, 1, 0)',
-        lambda around: around.overwritten(),
+        lambda node_objects: node_objects.restore_memory_if_changed(),
     ),
-    _into(
+    _make_inspection_attack(
         "writes to the memory of another process as a file",
         """
 with open(f"/proc/{v.process}/mem", "r+b", buffering=0) as file:
     file.seek(v.address)
     file.write(v.mark[::-1].encode())
 """,
-        lambda around: around.overwritten(),
+        lambda node_objects: node_objects.restore_memory_if_changed(),
     ),
     Attack(
         "sends a signal to another process",
         "os.kill(v.process, signal.SIGUSR1)",
-        happened=lambda around: around.signalled(),
+        is_successful=lambda node_objects: node_objects.has_process_got_signal(),
     ),
     Attack(
         "sends a signal by a handle",
         "signal.pidfd_send_signal(os.pidfd_open(v.process), signal.SIGUSR1)",
-        happened=lambda around: around.signalled(),
+        is_successful=lambda node_objects: node_objects.has_process_got_signal(),
     ),
     # The kernel checks signal 0 like other signals and does not send it.
     Attack("could end the pilot", "os.kill(v.pilot, 0)"),
@@ -149,24 +158,24 @@ os.kill(-1, 0)
 require(set(filter(reached, others())) - ancestors(1), "there are none but its own")
 """,
     ),
-    _treats(
+    _make_priority_attack(
         "makes another process give way",
         "os.setpriority(0, v.process, os.getpriority(0, v.process) + 1)",
     ),
-    _treats(
+    _make_priority_attack(
         "limits another process", "lower(v.process)"
     ),
-    _treats("moves another process to one core",
+    _make_priority_attack("moves another process to one core",
             "os.sched_setaffinity(v.process, {min(os.sched_getaffinity(v.process))})",
             _SEVERAL_CORES),
-    _treats("schedules another process otherwise",
+    _make_priority_attack("schedules another process otherwise",
             "os.sched_setscheduler(v.process, os.SCHED_BATCH, os.sched_param(0))"),
-    _treats("has another process killed first",
+    _make_priority_attack("has another process killed first",
             "open(f'/proc/{v.process}/oom_score_adj', 'w').write('900')"),
-    kernel(
+    make_kernel_attack(
         "goes before all other processes",
         "os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))",
     ),
 ]  # fmt: skip
 
-ATTACKS = [*KNOWING, *DOING]
+ATTACKS = [*KNOWLEDGE_ATTACKS, *EFFECT_ATTACKS]

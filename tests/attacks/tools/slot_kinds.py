@@ -8,7 +8,7 @@ from typing import Any
 
 from pilot.isolation.node.memory_groups import find_memory_groups
 from sluice.contracts.jobs.needs import Resources
-from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.sandboxes import get_sandbox
 
 #: Resources of a job without a sandbox: there are no limits, so that an attack shows its effect.
 OPEN = Resources(disk=0, time_limit=60.0)
@@ -18,14 +18,14 @@ LIMITED = Resources(ram=100, disk=8, time_limit=60.0)
 
 
 @contextmanager
-def sandboxed() -> Iterator[dict[str, Any]]:
+def open_sandbox_settings() -> Iterator[dict[str, Any]]:
     """Yield settings of a slot (fields of ``RunnerSettings``) whose tools run in the sandbox with
     these limits."""
     groups = find_memory_groups(str(uuid.uuid4()))
     limits = {"processes": 250, "open_files": 4096}
     try:
         yield {
-            "sandbox": found_sandbox().model_copy(update=limits),
+            "sandbox": get_sandbox().model_copy(update=limits),
             "memory_groups": groups and groups.groups,
         }
     finally:

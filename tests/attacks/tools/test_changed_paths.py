@@ -10,9 +10,9 @@ import pytest
 from pilot.runner.files.input_protection import MAX_COPIED
 from sluice.contracts.common.states import AttemptOutcome
 from tests.attacks.tools.victims import MARK, Victims
-from tests.unit.pilot.attempts import failed, run
+from tests.unit.pilot.attempts import get_error, run
 from tests.unit.pilot.builders import input_file, task, tool
-from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.invocations import OPERATION, invocation
 from tests.unit.pilot.slot_runner import Runner
 
@@ -24,7 +24,7 @@ def victims(tmp_path: Path) -> Victims:
     return Victims(tmp_path / "foreign")
 
 
-def script(text: str, **fields: Any) -> dict[str, Any]:
+def make_script_step(text: str, **fields: Any) -> dict[str, Any]:
     process = tool(["sh", "-c", text], outputs=OUTPUT, **fields)
     if "stdout" not in fields:
         del process["stdout"]
@@ -32,17 +32,17 @@ def script(text: str, **fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
-@pytest.mark.parametrize("how", ["ln -s", "ln"])
+@pytest.mark.parametrize("link_kind", ["ln -s", "ln"])
 def test_links_in_place_of_streams_do_not_affect_the_next_job(
-    runner: Runner, root: Path, victims: Victims, stream: str, how: str
+    runner: Runner, root: Path, victims: Victims, stream: str, link_kind: str
 ) -> None:
     """Files behind the links are in no log."""
-    leaves = script(
-        f"echo 1 > x; rm ../{stream}; {how} {victims.folder}/errors ../{stream}; exit 3"
+    leaving_step = make_script_step(
+        f"echo 1 > x; rm ../{stream}; {link_kind} {victims.folder}/errors ../{stream}; exit 3"
     )
-    says = script("echo said; echo said >&2; echo 1 > x")
-    failed(run(runner, task(root, leaves), [input_file(root / "in" / "a.dat")]))
-    report = run(runner, task(root, says), [input_file(root / "in" / "b.dat")], seq=1)
+    speaking_step = make_script_step("echo said; echo said >&2; echo 1 > x")
+    get_error(run(runner, task(root, leaving_step), [input_file(root / "in" / "a.dat")]))
+    report = run(runner, task(root, speaking_step), [input_file(root / "in" / "b.dat")], seq=1)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert report.log is not None
     assert Path(report.log.url.removeprefix("file://")).read_text().count("\nsaid\n") == 2
@@ -50,7 +50,7 @@ def test_links_in_place_of_streams_do_not_affect_the_next_job(
 
 
 def test_pilot_does_not_write_through_links(runner: Runner, root: Path, victims: Victims) -> None:
-    plants = script(f"echo 1 > x; ln -sf {victims.folder}/secret.txt ../tmp.tar")
+    plants = make_script_step(f"echo 1 > x; ln -sf {victims.folder}/secret.txt ../tmp.tar")
     stored_input = input_file(root / "store" / "files" / "a.dat")
     order = {"f": {"class": "File", "location": "files/a.dat", "checksum": stored_input.checksum}}
     request = invocation(root, plants, order)
@@ -70,7 +70,9 @@ def test_hard_link_to_a_foreign_file_is_copied(
     for batch in (1, 2):
         files = [input_file(root / "in" / f"{number}.dat", seq=number) for number in range(batch)]
         report = run(
-            runner, task(root, script(f"ln {victims.folder}/secret.txt x"), batch=batch), files
+            runner,
+            task(root, make_script_step(f"ln {victims.folder}/secret.txt x"), batch=batch),
+            files,
         )
         assert report.outcome is AttemptOutcome.FINISHED, report.message
         for stored in report.outputs:
@@ -84,13 +86,15 @@ def test_hard_link_to_a_foreign_file_is_copied(
 def test_stream_cannot_overwrite_an_input(runner: Runner, root: Path, *, inside: bool) -> None:
     """A large input is a link to the file of the storage."""
     file = input_file(root / "in" / "large.dat", data=bytes(MAX_COPIED + 1))
-    writes = script(
+    writes = make_script_step(
         "echo 1",
         stdout="$(inputs.f.basename)",
         requirements=[{"class": "InitialWorkDirRequirement", "listing": ["$(inputs.f)"]}],
     )
-    report = run(runner, task(root, around(writes, mode="File") if inside else writes), [file])
-    assert "'large.dat' is not a regular file" in failed(report)[1]
+    report = run(
+        runner, task(root, wrap_in_workflow(writes, mode="File") if inside else writes), [file]
+    )
+    assert "'large.dat' is not a regular file" in get_error(report)[1]
     assert (root / "in" / "large.dat").stat().st_size == MAX_COPIED + 1
 
 
@@ -120,10 +124,13 @@ def test_output_that_is_swapped_with_a_link_shows_no_foreign_file(
         for number in range(60):
             files = [input_file(root / "in" / f"{seq}.dat", seq=seq) for seq in range(batch)]
             report = run(
-                runner, task(root, script("echo own > y; mv y x"), batch=batch), files, seq=number
+                runner,
+                task(root, make_script_step("echo own > y; mv y x"), batch=batch),
+                files,
+                seq=number,
             )
             if report.outcome is not AttemptOutcome.FINISHED:
-                failed(report)
+                get_error(report)
     finally:
         over.set()
         swapper.join()

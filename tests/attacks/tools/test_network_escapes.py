@@ -13,7 +13,7 @@ import pytest
 from pilot.isolation.node.sandboxes import with_network
 from tests.attacks.tools.network_escapes import GROUPS, OWN
 from tests.needs import ROOT_RIGHTS
-from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.sandboxes import get_sandbox
 
 _NAMING = ("SO_BINDTODEVICE", "SO_BINDTOIFINDEX", "IP_UNICAST_IF", "IP_PKTINFO")
 _WAYS = [
@@ -28,8 +28,8 @@ _WAYS = [
 
 
 @cache
-def _tried(rules: str) -> dict[str, Any]:
-    sandbox = with_network(found_sandbox(), "required", [])
+def _run_network_escapes(rules: str) -> dict[str, Any]:
+    sandbox = with_network(get_sandbox(), "required", [])
     assert sandbox.network is not None, sandbox.no_network
     done = subprocess.run(
         [
@@ -51,11 +51,11 @@ def _tried(rules: str) -> dict[str, Any]:
 @pytest.mark.needs(ROOT_RIGHTS)
 @pytest.mark.parametrize("way", _WAYS)
 def test_tool_reaches_the_node_without_firewall_rules(way: str) -> None:
-    assert way in _tried("none")["got"]
+    assert way in _run_network_escapes("none")["got"]
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
 def test_tool_reaches_nothing_with_firewall_rules() -> None:
     """There is a network: the process that carries the packets answers the last attempt, at a port
     where nothing listens."""
-    assert _tried("as they are") == {"got": [], "said": "Network is unreachable\n"}
+    assert _run_network_escapes("as they are") == {"got": [], "said": "Network is unreachable\n"}

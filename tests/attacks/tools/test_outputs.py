@@ -25,10 +25,10 @@ from tests.attacks.tools.outputs import (
 )
 from tests.attacks.tools.victims import MARK, Victims
 from tests.servers.podman import IMAGE, Podman
-from tests.unit.pilot.attempts import failed, run
+from tests.unit.pilot.attempts import get_error, run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.invocations import OPERATION, invocation
-from tests.unit.pilot.runner.containers.podman_slot import engine, podman, start
+from tests.unit.pilot.runner.containers.podman_slot import engine, podman, start_slot
 from tests.unit.pilot.slot_runner import Runner
 
 __all__ = ["engine", "podman"]  # fixtures
@@ -38,10 +38,10 @@ _CONTAINERS = (CONTAINER, INNER_CONTAINER)
 
 
 @pytest.fixture(scope="module")
-def in_containers(
+def container_runner(
     podman: Podman, engine: Engine, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Runner]:
-    runner = start(podman, engine, tmp_path_factory.mktemp("node"))
+    runner = start_slot(podman, engine, tmp_path_factory.mktemp("node"))
     yield runner
     runner.close()
 
@@ -51,11 +51,11 @@ def victims(tmp_path: Path) -> Victims:
     return Victims(tmp_path / "foreign")
 
 
-def _cases(*, contained: bool) -> list[Any]:
+def _make_cases(*, contained: bool) -> list[Any]:
     pairs = [
         (attack, way)
         for attack in ATTACKS
-        for way in attack.ways
+        for way in attack.executions
         if (way in _CONTAINERS) == contained
     ]
     again = pytest.mark.long("each attack fails in a container, and in an inner workflow")
@@ -70,18 +70,18 @@ def _cases(*, contained: bool) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(("attack", "way"), _cases(contained=False))
+@pytest.mark.parametrize(("attack", "way"), _make_cases(contained=False))
 def test_job_cannot_output_foreign_files(
     attack: Attack, way: str, runner: Runner, root: Path, victims: Victims
 ) -> None:
-    _carry_out(attack, way, runner, root=root, victims=victims)
+    _require_refused_attack(attack, way, runner, root=root, victims=victims)
 
 
-@pytest.mark.parametrize(("attack", "way"), _cases(contained=True))
+@pytest.mark.parametrize(("attack", "way"), _make_cases(contained=True))
 def test_container_cannot_output_foreign_files(
-    attack: Attack, way: str, in_containers: Runner, root: Path, victims: Victims
+    attack: Attack, way: str, container_runner: Runner, root: Path, victims: Victims
 ) -> None:
-    _carry_out(attack, way, in_containers, root=root, victims=victims)
+    _require_refused_attack(attack, way, container_runner, root=root, victims=victims)
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
@@ -91,13 +91,13 @@ def test_container_cannot_output_foreign_files(
 def test_expression_cannot_output_foreign_files(
     type_: str, value: Any, inside: bool, runner: Runner, root: Path, victims: Victims
 ) -> None:
-    process = _expression(type_, _placed(value, victims))
-    task_ = _task(
+    process = _make_expression(type_, _insert_victim_paths(value, victims))
+    task_ = _make_task(
         root,
-        _around(process, type_) if inside else process,
+        _wrap_in_workflow(process, type_) if inside else process,
         EntryKind.FILE if type_ == "File" else EntryKind.BUNDLE,
     )
-    _require_refused(
+    _require_refused_report(
         run(runner, task_, [input_file(root / "in" / "a.dat")]),
         "output 'o'",
         "not a file of the job",
@@ -105,22 +105,27 @@ def test_expression_cannot_output_foreign_files(
     victims.check(root.parent)
 
 
-@pytest.mark.parametrize("taken", ["true", "cat $(inputs.f.path)"])
+@pytest.mark.parametrize("accepted_inputs", ["true", "cat $(inputs.f.path)"])
 def test_step_cannot_read_a_foreign_file_that_an_expression_names(
-    taken: str, runner: Runner, root: Path, victims: Victims
+    accepted_inputs: str, runner: Runner, root: Path, victims: Victims
 ) -> None:
     """It can read it neither with ``loadContents`` nor with a tool."""
     reads = {"f": {"type": "File", "loadContents": True}}
-    reader = tool(["sh", "-c", taken], inputs=reads, arguments=["$(inputs.f.contents)"], stderr="e")
-    process = _around(
-        _expression(
-            "File", _placed({"class": "File", "location": "file://VICTIMS/secret.txt"}, victims)
+    reader = tool(
+        ["sh", "-c", accepted_inputs], inputs=reads, arguments=["$(inputs.f.contents)"], stderr="e"
+    )
+    process = _wrap_in_workflow(
+        _make_expression(
+            "File",
+            _insert_victim_paths(
+                {"class": "File", "location": "file://VICTIMS/secret.txt"}, victims
+            ),
         ),
         "File",
     )
     process["steps"]["again"] = {"in": {"f": "run/o"}, "out": ["o"], "run": reader}
     process["outputs"]["o"]["outputSource"] = "again/o"
-    _require_refused(
+    _require_refused_report(
         run(runner, task(root, process), [input_file(root / "in" / "a.dat")]),
         "not a file of the job",
     )
@@ -133,46 +138,53 @@ def test_step_cannot_read_a_foreign_file_that_an_expression_names(
 def test_tool_cannot_read_a_foreign_file_that_is_a_default(
     field: str, read: dict[str, Any], inside: bool, runner: Runner, root: Path, victims: Victims
 ) -> None:
-    default = _placed({"class": "File", field: "VICTIMS/secret.txt"}, victims)
+    default = _insert_victim_paths({"class": "File", field: "VICTIMS/secret.txt"}, victims)
     inputs = {"f": {"type": "File"}, "g": {"type": "File", "default": default, **read}}
-    taken = "$(inputs.g.contents)" if read else "$(inputs.g.path)"
-    process = tool(["cat"], inputs=inputs, arguments=["$(inputs.f.path)", taken], stdout="o")
+    accepted_inputs = "$(inputs.g.contents)" if read else "$(inputs.g.path)"
+    process = tool(
+        ["cat"], inputs=inputs, arguments=["$(inputs.f.path)", accepted_inputs], stdout="o"
+    )
     process["outputs"] = {"o": {"type": "stdout"}}
     report = run(
         runner,
-        task(root, _around(process, "File") if inside else process),
+        task(root, _wrap_in_workflow(process, "File") if inside else process),
         [input_file(root / "in" / "a.dat")],
     )
-    _require_refused(report, "not a file of the job")
+    _require_refused_report(report, "not a file of the job")
     victims.check(root.parent)
 
 
-def _carry_out(attack: Attack, way: str, runner: Runner, *, root: Path, victims: Victims) -> None:
-    process = _process(_placed(attack, victims), contained=way in _CONTAINERS)
-    task_, files = _as_job(process, way, root, attack)
+def _require_refused_attack(
+    attack: Attack, way: str, runner: Runner, *, root: Path, victims: Victims
+) -> None:
+    process = _make_process(_insert_victim_paths(attack, victims), contained=way in _CONTAINERS)
+    task_, files = _make_job(process, way, root, attack)
     report = run(runner, task_, files)
-    _require_refused(report, _placed(attack.says, victims))
+    _require_refused_report(report, _insert_victim_paths(attack.message, victims))
     victims.check(root.parent)
 
 
-def _require_refused(report: AttemptReport, *parts: str) -> None:
+def _require_refused_report(report: AttemptReport, *parts: str) -> None:
     assert report.outcome is AttemptOutcome.FAILED, report
-    _, message = failed(report)
+    _, message = get_error(report)
     for part in parts:
         assert part in message
     assert MARK not in message
 
 
-def _placed(value: Any, victims: Victims) -> Any:
+def _insert_victim_paths(value: Any, victims: Victims) -> Any:
     if isinstance(value, Attack):
         return Attack(
-            **{name: _placed(getattr(value, name), victims) for name in Attack.__dataclass_fields__}
+            **{
+                name: _insert_victim_paths(getattr(value, name), victims)
+                for name in Attack.__dataclass_fields__
+            }
         )
     text = json.dumps(value).replace("VICTIMS", str(victims.folder)).replace("UP", _UP)
     return json.loads(text)
 
 
-def _process(attack: Attack, *, contained: bool) -> dict[str, Any]:
+def _make_process(attack: Attack, *, contained: bool) -> dict[str, Any]:
     requirements: list[Any] = [{"class": "InlineJavascriptRequirement"}, *attack.requirements]
     if contained:
         requirements.append({"class": "DockerRequirement", "dockerPull": IMAGE})
@@ -186,7 +198,7 @@ def _process(attack: Attack, *, contained: bool) -> dict[str, Any]:
     return process | dict(attack.fields)
 
 
-def _as_job(
+def _make_job(
     process: dict[str, Any], way: str, root: Path, attack: Attack
 ) -> tuple[PilotTask, list[InputFile]]:
     file = input_file(root / "in" / "a.dat")
@@ -197,13 +209,13 @@ def _as_job(
         }
         return task(root, OPERATION), [invocation(root, process, order)]
     if way in (WORKFLOW, INNER_CONTAINER):
-        process = _around(process, attack.type)
+        process = _wrap_in_workflow(process, attack.type)
     container = (
         Container(images=[ContainerImage(name=IMAGE, pull=IMAGE)])
         if way == INNER_CONTAINER
         else None
     )
-    plain = _task(root, process, attack.kind)
+    plain = _make_task(root, process, attack.kind)
     needs = plain.needs.model_copy(update={"container": container})
     task_ = plain.model_copy(update={"needs": needs})
     if way != BATCH:
@@ -213,11 +225,11 @@ def _as_job(
     ]
 
 
-def _task(root: Path, process: dict[str, Any], kind: EntryKind) -> PilotTask:
+def _make_task(root: Path, process: dict[str, Any], kind: EntryKind) -> PilotTask:
     return task(root, process, outputs=[output(root, "o").model_copy(update={"kind": kind})])
 
 
-def _around(process: dict[str, Any], type_: Any) -> dict[str, Any]:
+def _wrap_in_workflow(process: dict[str, Any], type_: Any) -> dict[str, Any]:
     return {
         "cwlVersion": "v1.2",
         "class": "Workflow",
@@ -227,7 +239,7 @@ def _around(process: dict[str, Any], type_: Any) -> dict[str, Any]:
     }
 
 
-def _expression(type_: str, value: Any) -> dict[str, Any]:
+def _make_expression(type_: str, value: Any) -> dict[str, Any]:
     return {
         "cwlVersion": "v1.2",
         "class": "ExpressionTool",

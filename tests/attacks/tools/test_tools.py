@@ -7,87 +7,87 @@ from typing import Any
 
 import pytest
 
-from tests.attacks.tools.attack import Attack, possible
+from tests.attacks.tools.attack import Attack, find_possible_attacks
 from tests.attacks.tools.attack_jobs import (
     ATTACKS,
     AttackedSlot,
-    carry_out,
-    cases,
+    make_attack_parameters,
     open_attacked_slot,
+    run_attack,
 )
-from tests.attacks.tools.slot_kinds import LIMITED, OPEN, sandboxed
+from tests.attacks.tools.slot_kinds import LIMITED, OPEN, open_sandbox_settings
 from tests.unit.pilot.slot_runner import Runner
 
 
 @pytest.fixture(scope="module")
 def open_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
-    yield from _runner(tmp_path_factory.mktemp("open"), {})
+    yield from _start_runner(tmp_path_factory.mktemp("open"), {})
 
 
 @pytest.fixture(scope="module")
 def sandboxed_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
-    with sandboxed() as settings:
-        yield from _runner(tmp_path_factory.mktemp("sandboxed"), settings)
+    with open_sandbox_settings() as settings:
+        yield from _start_runner(tmp_path_factory.mktemp("sandboxed"), settings)
 
 
 @pytest.fixture(scope="module")
-def in_the_open(
+def open_slot(
     open_runner: Runner, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[AttackedSlot]:
     yield from open_attacked_slot(open_runner, tmp_path_factory.mktemp("store"), OPEN)
 
 
 @pytest.fixture(scope="module")
-def in_the_sandbox(
+def sandboxed_slot(
     sandboxed_runner: Runner, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[AttackedSlot]:
     yield from open_attacked_slot(sandboxed_runner, tmp_path_factory.mktemp("store"), LIMITED)
 
 
-def _runner(folder: Path, settings: dict[str, Any]) -> Iterator[Runner]:
+def _start_runner(folder: Path, settings: dict[str, Any]) -> Iterator[Runner]:
     environment = {"SLUICE_SECRET": "hush", "PYTHONPATH": str(Path.cwd())}
     runner = Runner(folder, environment=environment, settings=settings)
     yield runner
     runner.close()
 
 
-_POSSIBLE = possible(ATTACKS)
+_POSSIBLE = find_possible_attacks(ATTACKS)
 
 
 @pytest.mark.parametrize(
     ("attack", "inside"),
-    cases(
+    make_attack_parameters(
         [attack for attack in ATTACKS if attack.name in _POSSIBLE],
         inside=[pytest.mark.long("each of them is seen to succeed alone")],
     ),
 )
 def test_attack_succeeds_without_a_sandbox(
-    attack: Attack, *, inside: bool, in_the_open: AttackedSlot
+    attack: Attack, *, inside: bool, open_slot: AttackedSlot
 ) -> None:
-    succeeded, result = carry_out(attack, in_the_open, inside=inside)
+    succeeded, result = run_attack(attack, open_slot, inside=inside)
     assert succeeded, result
 
 
 @pytest.mark.parametrize(
     ("attack", "inside"),
     [
-        *cases([attack for attack in ATTACKS if attack.shares_its_job]),
-        *cases(
-            [attack for attack in ATTACKS if not attack.shares_its_job],
+        *make_attack_parameters([attack for attack in ATTACKS if attack.can_share_job]),
+        *make_attack_parameters(
+            [attack for attack in ATTACKS if not attack.can_share_job],
             inside=[pytest.mark.long("each fails alone, and those that share a job in a workflow")],
         ),
     ],
 )
 def test_attack_fails_in_the_sandbox(
-    attack: Attack, *, inside: bool, in_the_sandbox: AttackedSlot
+    attack: Attack, *, inside: bool, sandboxed_slot: AttackedSlot
 ) -> None:
-    succeeded, result = carry_out(attack, in_the_sandbox, inside=inside)
+    succeeded, result = run_attack(attack, sandboxed_slot, inside=inside)
     assert not succeeded
     assert attack.was_prevented(result), result
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
-@pytest.mark.parametrize("slot", ["in_the_open", "in_the_sandbox"])
+@pytest.mark.parametrize("slot", ["open_slot", "sandboxed_slot"])
 def test_tool_can_do_its_work_in_both_slots(
     slot: str, *, inside: bool, request: pytest.FixtureRequest
 ) -> None:
@@ -101,9 +101,9 @@ for path in ("own", os.environ["TMPDIR"] + "/own"):
     require(open(path).read() == "x")
 require(os.system("exit 7") == 7 << 8)
 """,
-        alone=True,
+        needs_own_job=True,
     )
-    succeeded, result = carry_out(work, request.getfixturevalue(slot), inside=inside)
+    succeeded, result = run_attack(work, request.getfixturevalue(slot), inside=inside)
     assert succeeded, result
 
 
@@ -121,10 +121,10 @@ require(os.system("exit 7") == 7 << 8)
     ],
 )
 def test_attack_that_fails_by_itself_does_not_count_as_prevented(
-    code: str, in_the_sandbox: AttackedSlot
+    code: str, sandboxed_slot: AttackedSlot
 ) -> None:
     """An attack whose job fails for another reason does not count either."""
-    attack = Attack("fails", code, ends="MiB of memory")
-    succeeded, result = carry_out(attack, in_the_sandbox, inside=False)
+    attack = Attack("fails", code, limit_message="MiB of memory")
+    succeeded, result = run_attack(attack, sandboxed_slot, inside=False)
     assert not succeeded
     assert not attack.was_prevented(result), result

@@ -12,13 +12,13 @@ from tests.attacks.tools.attack import Attack
 from tests.attacks.tools.attack_jobs import (
     ATTACKS,
     AttackedSlot,
-    carry_out,
-    cases,
+    make_attack_parameters,
     open_attacked_slot,
+    run_attack,
 )
 from tests.attacks.tools.slot_kinds import OPEN
 from tests.needs import ROOT_RIGHTS
-from tests.unit.pilot.slot_users import new_user, open_folder, start
+from tests.unit.pilot.slot_users import new_user, open_folder, start_slot_as_users
 
 pytestmark = pytest.mark.needs(ROOT_RIGHTS)
 
@@ -61,15 +61,15 @@ BLOCKED_ATTACKS = [attack for attack in ATTACKS if attack.name not in _POSSIBLE_
 
 
 @pytest.fixture(scope="module")
-def as_a_user() -> Iterator[AttackedSlot]:
+def user_slot() -> Iterator[AttackedSlot]:
     with open_folder() as folder:
         store = folder / "store"
         store.mkdir()
-        runner = start(folder, [new_user()], SLUICE_SECRET="hush")
+        runner = start_slot_as_users(folder, [new_user()], SLUICE_SECRET="hush")
         slots = open_attacked_slot(runner, store, OPEN)
         slot = next(slots)
         # The other job belongs to another slot.
-        let_pass(os.path.dirname(slot.surroundings.files["job"].parent), new_user())
+        let_pass(os.path.dirname(slot.node_objects.files["job"].parent), new_user())
         yield slot
         next(slots, None)
         runner.close()
@@ -77,11 +77,13 @@ def as_a_user() -> Iterator[AttackedSlot]:
 
 @pytest.mark.parametrize(
     ("attack", "inside"),
-    cases(BLOCKED_ATTACKS, inside=[pytest.mark.long("each of them is seen to fail alone")]),
+    make_attack_parameters(
+        BLOCKED_ATTACKS, inside=[pytest.mark.long("each of them is seen to fail alone")]
+    ),
 )
 def test_attack_by_a_slot_user_fails(
-    attack: Attack, *, inside: bool, as_a_user: AttackedSlot
+    attack: Attack, *, inside: bool, user_slot: AttackedSlot
 ) -> None:
-    succeeded, result = carry_out(attack, as_a_user, inside=inside)
+    succeeded, result = run_attack(attack, user_slot, inside=inside)
     assert not succeeded
     assert attack.was_prevented(result), result

@@ -11,33 +11,33 @@ from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.needs import Warm
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot import slot_users
-from tests.unit.pilot.attempts import failed
+from tests.unit.pilot.attempts import get_error
 from tests.unit.pilot.builders import task, tool
-from tests.unit.pilot.isolation import slot_behind
-from tests.unit.pilot.runner.attempts.warm_jobs import Jobs, raw, text_of
-from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.isolation import start_isolated_slot
+from tests.unit.pilot.runner.attempts.warm_jobs import WarmJobs, make_raw_task, read_output
+from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
-    runner = Runner(tmp_path_factory.mktemp("pilot"), settings={"sandbox": found_sandbox()})
+    runner = Runner(tmp_path_factory.mktemp("pilot"), settings={"sandbox": get_sandbox()})
     yield runner
     runner.close()
 
 
 @pytest.fixture
-def jobs(server: Runner, tmp_path: Path) -> Iterator[Jobs]:
+def jobs(server: Runner, tmp_path: Path) -> Iterator[WarmJobs]:
     """Yield jobs of a slot without warm workers."""
-    yield Jobs(server, tmp_path)
+    yield WarmJobs(server, tmp_path)
     server.replace_slot()
 
 
 @pytest.fixture(scope="module")
-def of_a_user() -> Iterator[Jobs]:
+def user_jobs() -> Iterator[WarmJobs]:
     with slot_users.open_folder() as folder:
-        runner = slot_behind("user", folder / "pilot")
-        yield Jobs(runner, folder)
+        runner = start_isolated_slot("user", folder / "pilot")
+        yield WarmJobs(runner, folder)
         runner.close()
 
 
@@ -48,14 +48,16 @@ BOTH_ISOLATIONS = pytest.mark.parametrize(
 
 
 @pytest.fixture
-def isolated_jobs(request: pytest.FixtureRequest, isolation: str) -> Jobs:
-    found: Jobs = request.getfixturevalue("jobs" if isolation == "sandbox" else "of_a_user")
-    return found
+def isolated_jobs(request: pytest.FixtureRequest, isolation: str) -> WarmJobs:
+    isolation_jobs: WarmJobs = request.getfixturevalue(
+        "jobs" if isolation == "sandbox" else "user_jobs"
+    )
+    return isolation_jobs
 
 
 @BOTH_ISOLATIONS
 @pytest.mark.parametrize(
-    ("leaves", "looks"),
+    ("leaving_code", "searching_code"),
     [
         ("open('left', 'w')", "'left' in os.listdir('.')"),
         ("os.makedirs('a/b/left')", "os.path.exists('a')"),
@@ -65,15 +67,17 @@ def isolated_jobs(request: pytest.FixtureRequest, isolation: str) -> Jobs:
     ],
 )
 def test_next_job_of_a_warm_worker_finds_no_files_of_the_previous_job(
-    isolated_jobs: Jobs, leaves: str, looks: str
+    isolated_jobs: WarmJobs, leaving_code: str, searching_code: str
 ) -> None:
-    of = isolated_jobs.task(warm=Warm(kind=leaves))
-    text_of(isolated_jobs.run(of, leaves))
-    assert isolated_jobs.run_and_read(of, f"print({looks}, len(served))") == "False 2"
+    warm_task = isolated_jobs.task(warm=Warm(kind=leaving_code))
+    read_output(isolated_jobs.run(warm_task, leaving_code))
+    assert (
+        isolated_jobs.run_and_read(warm_task, f"print({searching_code}, len(served))") == "False 2"
+    )
 
 
 @pytest.mark.parametrize(
-    ("leaves", "looks"),
+    ("leaving_code", "searching_code"),
     [
         ("open('/tmp/left', 'w')", "os.path.exists('/tmp/left')"),
         ("open('/dev/shm/left', 'w')", "os.path.exists('/dev/shm/left')"),
@@ -83,12 +87,12 @@ def test_next_job_of_a_warm_worker_finds_no_files_of_the_previous_job(
     ],
 )
 def test_next_job_in_a_sandbox_finds_no_files_of_the_previous_job(
-    jobs: Jobs, leaves: str, looks: str
+    jobs: WarmJobs, leaving_code: str, searching_code: str
 ) -> None:
     """What the node does not allow, such as an extended attribute, counts as not left."""
-    of = jobs.task()
-    text_of(jobs.run(of, f"try: {leaves}\nexcept OSError as error: print(error)"))
-    assert jobs.run_and_read(of, f"print({looks})") == "False"
+    warm_task = jobs.task()
+    read_output(jobs.run(warm_task, f"try: {leaving_code}\nexcept OSError as error: print(error)"))
+    assert jobs.run_and_read(warm_task, f"print({searching_code})") == "False"
 
 
 @BOTH_ISOLATIONS
@@ -112,26 +116,26 @@ def test_next_job_in_a_sandbox_finds_no_files_of_the_previous_job(
     ids=["open", "mapped", "standard output"],
 )
 def test_warm_worker_cannot_change_stored_outputs(
-    isolated_jobs: Jobs, keeps: str, writes: str
+    isolated_jobs: WarmJobs, keeps: str, writes: str
 ) -> None:
     """The worker keeps descriptors and mappings of its outputs."""
     jobs = isolated_jobs
     file: dict[str, Any] = {
         "outputs": {"o": {"type": "File", "outputBinding": {"glob": "out.txt"}}}
     }
-    of = jobs.task() if "dup" in keeps else jobs.task(stdout="said.txt", **file)
-    first = jobs.run(of, keeps)
+    warm_task = jobs.task() if "dup" in keeps else jobs.task(stdout="said.txt", **file)
+    first = jobs.run(warm_task, keeps)
     output = Path(first.outputs[0].url.removeprefix("file://"))
     before = output.read_bytes()
     assert before.startswith(b"good")
-    second = jobs.run(of, f"{writes}; open('out.txt', 'w').write('x')")
+    second = jobs.run(warm_task, f"{writes}; open('out.txt', 'w').write('x')")
     assert second.outcome is AttemptOutcome.FINISHED, second.message
     assert output.read_bytes() == before
 
 
-def test_warm_worker_ends_before_inputs_of_another_kind_are_staged(jobs: Jobs) -> None:
+def test_warm_worker_ends_before_inputs_of_another_kind_are_staged(jobs: WarmJobs) -> None:
     """A thread of the worker watches the input folder all the time."""
-    of = jobs.task()
+    warm_task = jobs.task()
     watches = (
         "import threading\n"
         "folder = os.path.dirname(path)\n"
@@ -141,36 +145,38 @@ def test_warm_worker_ends_before_inputs_of_another_kind_are_staged(jobs: Jobs) -
         "        if found: os.environ['SEEN'] = str(found)\n"
         "threading.Thread(target=watch, daemon=True).start()\n"
     )
-    text_of(jobs.run(of, watches))
-    text_of(jobs.run(task(jobs.root, tool(["true"])), "another's"))
-    assert jobs.run_and_read(of) == "1", "the worker is another process"
+    read_output(jobs.run(warm_task, watches))
+    read_output(jobs.run(task(jobs.root, tool(["true"])), "another's"))
+    assert jobs.run_and_read(warm_task) == "1", "the worker is another process"
 
 
-def test_warm_worker_sees_no_files_of_the_node(jobs: Jobs, tmp_path: Path) -> None:
+def test_warm_worker_sees_no_files_of_the_node(jobs: WarmJobs, tmp_path: Path) -> None:
     (tmp_path / "hush").write_text("hush")
-    of = jobs.task()
+    warm_task = jobs.task()
     for path in (tmp_path / "hush", jobs.runner.run.journals, tmp_path / "in"):
         assert path.exists()
-        assert jobs.run_and_read(of, f"print(os.path.exists({str(path)!r}))") == "False"
+        assert jobs.run_and_read(warm_task, f"print(os.path.exists({str(path)!r}))") == "False"
 
 
-def test_late_answer_is_not_used_for_the_next_job(jobs: Jobs) -> None:
+def test_late_answer_is_not_used_for_the_next_job(jobs: WarmJobs) -> None:
     """The late answer has no request number, which workers may leave out."""
     late = 'threading.Timer(0.3, lambda: print(\'{"output": "late"}\', flush=True)).start()'
-    of = raw(
+    warm_task = make_raw_task(
         jobs,
         f"import threading\nif requests == 1: answer(output='first'); {late}\nelse: time.sleep(99)",
     )
-    assert jobs.run_and_read(of) == "first"
-    error, message = failed(jobs.run(of))
+    assert jobs.run_and_read(warm_task) == "first"
+    error, message = get_error(jobs.run(warm_task))
     assert error is ErrorClass.TOOL_FAILED
     assert "answered a request without its number instead of request 2" in message
 
 
 @pytest.mark.parametrize("end", ["", "\\n"])
-def test_too_long_answer_fails_the_job(jobs: Jobs, end: str) -> None:
+def test_too_long_answer_fails_the_job(jobs: WarmJobs, end: str) -> None:
     """The pilot would read it outside of the limits of the tool."""
-    of = raw(jobs, f"os.write(1, b'[],' * (2 << 20)); os.write(1, b'{end}'); time.sleep(99)")
-    error, message = failed(jobs.run(of))
+    warm_task = make_raw_task(
+        jobs, f"os.write(1, b'[],' * (2 << 20)); os.write(1, b'{end}'); time.sleep(99)"
+    )
+    error, message = get_error(jobs.run(warm_task))
     assert error is ErrorClass.TOOL_FAILED
     assert "wrote more than 4 MiB without an answer" in message

@@ -24,20 +24,22 @@ class Victims:
     there."""
 
     folder: Path
-    _before: list[tuple[str, object]] = field(init=False)
+    _initial_state: list[tuple[str, object]] = field(init=False)
 
     def __post_init__(self) -> None:
         for name, text in _FILES.items():
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name).write_text(text)
-        self._before = sorted(self._now().items())
+        self._initial_state = sorted(self._read_state().items())
 
     def check(self, root: Path) -> None:
         """Check that the victims are unchanged and that no other file below ``root`` has their
         content."""
-        changed = [file for file in sorted(self._now().items()) if file not in self._before]
+        changed = [
+            file for file in sorted(self._read_state().items()) if file not in self._initial_state
+        ]
         assert changed == []
-        assert len(self._now()) == len(self._before)
+        assert len(self._read_state()) == len(self._initial_state)
         for folder, _, names in os.walk(root):
             if not Path(folder).is_relative_to(self.folder):
                 for name in names:
@@ -45,7 +47,7 @@ class Victims:
                     assert MARK not in name
                     assert path.is_symlink() or MARK.encode() not in path.read_bytes(), path
 
-    def _now(self) -> dict[str, object]:
+    def _read_state(self) -> dict[str, object]:
         """Return the content and the inode of each victim. The number of links shows further
         names."""
         states: dict[str, object] = {}

@@ -36,13 +36,13 @@ class AskSite:
     browser: Browser
     base: str
 
-    async def lay(self, items: Sequence[dict[str, Any]], **ask: Any) -> None:
+    async def add_task(self, items: Sequence[dict[str, Any]], **ask: Any) -> None:
         """Add a task with these items; one annotation decides an item."""
         self.human_tasks.task([json.dumps(item).encode() for item in items], **{"agree": 1, **ask})
         await self.human_tasks.import_items()
 
     @asynccontextmanager
-    async def person(self, **options: Any) -> AsyncIterator["AskedPerson"]:
+    async def open_browser(self, **options: Any) -> AsyncIterator["AskedPerson"]:
         """Open a new browser for a person.
 
         At the end, require that the page logged no errors.
@@ -53,7 +53,7 @@ class AskSite:
         person = AskedPerson(self, context)
         try:
             yield person
-            assert person.complaints == []
+            assert person.page_errors == []
         finally:
             await context.close()
 
@@ -65,17 +65,17 @@ class AskSite:
         )
         return [answer for (answer,) in rows]
 
-    async def has(self, *answers: str) -> None:
-        async def there() -> bool:
+    async def require_answers(self, *answers: str) -> None:
+        async def has_answers() -> bool:
             return sorted(await self.answers()) == sorted(answers)
 
-        await eventually(there, what=f"answers {answers} at the service")
+        await eventually(has_answers, what=f"answers {answers} at the service")
 
 
 class AskedPerson:
     def __init__(self, site: AskSite, context: BrowserContext) -> None:
         self.site, self.context = site, context
-        self.complaints: list[str] = []
+        self.page_errors: list[str] = []
         self._has_opened = False
 
     async def open(self, key: str | None = None) -> Page:
@@ -84,8 +84,8 @@ class AskedPerson:
         Args: key: the key of the link; without a key, a new open link is made.
         """
         page = await self.context.new_page()
-        page.on("console", self._note)
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", self._record_error)
+        page.on("pageerror", lambda error: self.page_errors.append(str(error)))
         if key is None and not self._has_opened:
             key = await self.site.human_tasks.key()
         await page.goto(PATH if key is None else f"{PATH}?key={key}")
@@ -93,35 +93,35 @@ class AskedPerson:
         assert page.url == self.site.base + PATH
         return page
 
-    def _note(self, message: ConsoleMessage) -> None:
+    def _record_error(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"} and not message.text.startswith(EXPECTED):
-            self.complaints.append(message.text)
+            self.page_errors.append(message.text)
 
 
-def item_of(page: Page) -> Locator:
+def locate_item(page: Page) -> Locator:
     """Return the locator of the item that is shown and can be answered."""
     return page.locator("#item:not([data-ready=''])")
 
 
-async def shown_id(page: Page) -> UUID:
-    return UUID(await item_of(page).get_attribute("data-ready"))
+async def get_shown_id(page: Page) -> UUID:
+    return UUID(await locate_item(page).get_attribute("data-ready"))
 
 
 async def answer(page: Page, *words: str, tap: bool = False) -> None:
     """Give the answers to the next items, each when a person could have seen the item."""
     for word in words:
         button = page.get_by_role("button", name=word, exact=True)
-        before = await shown_id(page)
-        await eventually_answered(page, button.tap if tap else button.click, before)
+        before = await get_shown_id(page)
+        await repeat_until_next_item(page, button.tap if tap else button.click, before)
 
 
 async def press(page: Page, *keys: str) -> None:
     for key in keys:
-        before = await shown_id(page)
-        await eventually_answered(page, lambda key=key: page.keyboard.press(key), before)
+        before = await get_shown_id(page)
+        await repeat_until_next_item(page, lambda key=key: page.keyboard.press(key), before)
 
 
-async def eventually_answered(page: Page, act: Any, before: UUID) -> None:
+async def repeat_until_next_item(page: Page, act: Any, before: UUID) -> None:
     """Repeat an action until the next item is shown, as early input does not count."""
 
     async def has_next_item() -> bool:

@@ -58,14 +58,14 @@ QUICK = {"SLUICE_ASK_SETTLE": "1", "SLUICE_ASK_UNDO": "0", **NO_CONTAINERS}
 async def answer(url: str, word: str) -> None:
     """Answer all items as a new browser."""
     async with httpx.AsyncClient(base_url=url, headers=headers_for(url)) as http:
-        place = "/services/ask/api/v1/asking/steps/everyone/notes/look/links"
+        path_of_step = "/services/ask/api/v1/asking/steps/everyone/notes/look/links"
 
-        async def is_asked() -> bool:
+        async def has_items() -> bool:
             steps = (await http.get("/services/ask/api/v1/asking/steps")).json()["steps"]
             return bool(steps) and sum(steps[0]["items"].values()) == 3
 
-        await eventually(is_asked, what="three items", seconds=60)
-        link = AskLink.model_validate((await http.post(place, json={"days": 1})).json())
+        await eventually(has_items, what="three items", seconds=60)
+        link = AskLink.model_validate((await http.post(path_of_step, json={"days": 1})).json())
     agent = {"User-Agent": f"browser {uuid4()}"}  # Each user agent counts as another person.
     async with httpx.AsyncClient(base_url=url, headers=agent, follow_redirects=True) as browser:
         page = await browser.get(str(link.url))

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from playwright.async_api import expect
 
-from tests.e2e.ask.conftest import PHONE, AskSite, answer, item_of
+from tests.e2e.ask.conftest import PHONE, AskSite, answer, locate_item
 
 pytestmark = [pytest.mark.xdist_group("e2e-ask"), pytest.mark.asyncio(loop_scope="package")]
 
@@ -16,23 +16,25 @@ async def test_marked_place_of_a_text_is_highlighted_and_visible(ask_site: AskSi
     """The mark counts characters, some of which are two units of a JavaScript string."""
     before = "🙂🙂 Holy Cross\n" + "Announcements\n" * 300
     text = before + "10:30" + "\nOffice" * 300
-    await ask_site.lay([{"text": text, "mark": [len(before), len(before) + 5]}])
-    async with ask_site.person(**PHONE) as person:
+    await ask_site.add_task([{"text": text, "mark": [len(before), len(before) + 5]}])
+    async with ask_site.open_browser(**PHONE) as person:
         page = await person.open()
-        mark = item_of(page).locator("mark")
+        mark = locate_item(page).locator("mark")
         await expect(mark).to_have_text("10:30")
         await expect(mark).to_be_in_viewport(ratio=1)
-        lines = await item_of(page).locator("p").evaluate("one => getComputedStyle(one).whiteSpace")
+        lines = (
+            await locate_item(page).locator("p").evaluate("one => getComputedStyle(one).whiteSpace")
+        )
         assert lines == "pre-wrap"
 
 
 async def test_distant_parts_of_a_long_text_are_shown_on_demand(ask_site: AskSite) -> None:
     text = "begin " + "a " * 4000 + "mark " + "b " * 4000 + "end"
     place = text.index("mark")
-    await ask_site.lay([{"text": text, "mark": [place, place + 4]}])
-    async with ask_site.person() as person:
+    await ask_site.add_task([{"text": text, "mark": [place, place + 4]}])
+    async with ask_site.open_browser() as person:
         page = await person.open()
-        item = item_of(page)
+        item = locate_item(page)
         await expect(item.locator("mark")).to_be_in_viewport()
         await expect(item).not_to_contain_text("begin")
         await item.get_by_role("button", name="Show what stands before").click()
@@ -47,12 +49,12 @@ async def test_html_is_shown_without_scripts_external_resources_and_links(
         <img src="http://elsewhere.test/seen" onerror="document.title = 'taken'">
         <p onclick="document.title = 'taken'" style="position: fixed">Sunday <mark>9:00</mark></p>
         <a href="http://elsewhere.test/">map</a><style>body { display: none }</style>"""
-    await ask_site.lay([{"html": html}], show="html")
-    async with ask_site.person() as person:
+    await ask_site.add_task([{"html": html}], show="html")
+    async with ask_site.open_browser() as person:
         page = await person.open()
         requested_urls: list[str] = []
         page.on("request", lambda request: requested_urls.append(request.url))
-        item = item_of(page)
+        item = locate_item(page)
         await expect(item.get_by_role("heading", name="Masses")).to_be_visible()
         await expect(item.locator("mark")).to_be_in_viewport()
         await expect(item.locator("script, img, style")).to_have_count(0)
@@ -71,10 +73,10 @@ def picture(width: int, height: int) -> str:
 
 async def test_image_shows_its_box_and_can_be_enlarged(ask_site: AskSite) -> None:
     item = {"image": picture(1600, 1000), "box": [800, 250, 80, 50], "title": "Exposure 7"}
-    await ask_site.lay([item, item], show="image", answers=["star", "galaxy"])
-    async with ask_site.person(**PHONE) as person:
+    await ask_site.add_task([item, item], show="image", answers=["star", "galaxy"])
+    async with ask_site.open_browser(**PHONE) as person:
         page = await person.open()
-        shown = item_of(page)
+        shown = locate_item(page)
         image = shown.get_by_role("img", name="Image: Exposure 7, with a box")
         for _ in range(2):
             await expect(image).to_be_in_viewport(ratio=1)

@@ -6,7 +6,16 @@ from datetime import timedelta
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from tests.e2e.ask.conftest import DESKTOP, PATH, PHONE, AskSite, answer, item_of, press, shown_id
+from tests.e2e.ask.conftest import (
+    DESKTOP,
+    PATH,
+    PHONE,
+    AskSite,
+    answer,
+    get_shown_id,
+    locate_item,
+    press,
+)
 from tests.waiting import eventually
 from wfms.ask.usecases.context import AskRules
 
@@ -16,14 +25,14 @@ HOURS = [{"text": f"Sunday at {hour}:00", "title": f"Parish {hour}"} for hour in
 
 
 async def test_person_answers_by_touch_after_reading_the_instructions(ask_site: AskSite) -> None:
-    await ask_site.lay(HOURS[:3], instructions="Look at the hour.", help="Noon is one, too.")
-    async with ask_site.person(**PHONE) as person:
+    await ask_site.add_task(HOURS[:3], instructions="Look at the hour.", help="Noon is one, too.")
+    async with ask_site.open_browser(**PHONE) as person:
         page = await person.open()
         await expect(page.locator("#instructions")).to_contain_text("Look at the hour.")
         await expect(page.locator("#annotation")).to_be_hidden()
         await page.get_by_role("button", name="Begin").tap()
         await expect(page.get_by_role("heading", level=1)).to_have_text("Is it a mass?")
-        await expect(item_of(page)).to_contain_text("Sunday at 0:00")
+        await expect(locate_item(page)).to_contain_text("Sunday at 0:00")
         await expect(page.locator("kbd").first).to_be_hidden()
         await page.get_by_role("button", name="Help").tap()
         dialog = page.get_by_role("dialog")
@@ -33,7 +42,7 @@ async def test_person_answers_by_touch_after_reading_the_instructions(ask_site: 
         await answer(page, "yes", "no", "no", tap=True)
         await expect(page.get_by_role("heading", level=2)).to_have_text("Nothing for you right now")
         await expect(page.get_by_text("Thank you: you gave 3 answers.")).to_be_visible()
-        await ask_site.has("yes", "no", "no")
+        await ask_site.require_answers("yes", "no", "no")
         await page.reload()
         await expect(page.get_by_text("Thank you: you gave 3 answers.")).to_be_visible()
     rows = await ask_site.human_tasks.rows_of("SELECT seconds FROM shown")
@@ -41,40 +50,40 @@ async def test_person_answers_by_touch_after_reading_the_instructions(ask_site: 
 
 
 async def test_person_answers_and_undoes_by_keyboard(ask_site: AskSite) -> None:
-    await ask_site.lay(HOURS[:9])
-    async with ask_site.person() as person:
+    await ask_site.add_task(HOURS[:9])
+    async with ask_site.open_browser() as person:
         page = await person.open()
         await expect(page.get_by_role("button", name="yes").locator("kbd")).to_have_text("y")
         await press(page, "y", "j", "n", "1", "2")
-        await ask_site.has("yes", "yes", "no", "yes", "no")
+        await ask_site.require_answers("yes", "yes", "no", "yes", "no")
         await page.keyboard.press("u")
-        await expect(item_of(page)).to_contain_text("Sunday at 4:00")
+        await expect(locate_item(page)).to_contain_text("Sunday at 4:00")
         await press(page, "y")
-        await ask_site.has("yes", "yes", "no", "yes", "yes")
+        await ask_site.require_answers("yes", "yes", "no", "yes", "yes")
         await page.keyboard.press("h")
         await page.get_by_label("Answer by single keys").uncheck()
         await page.keyboard.press("Escape")
-        shown = await shown_id(page)
+        shown = await get_shown_id(page)
         await page.keyboard.press("y")
-        assert await shown_id(page) == shown
+        assert await get_shown_id(page) == shown
         await expect(page.locator("#answers kbd").first).to_be_hidden()
 
 
 async def test_answers_with_the_same_initial_have_digits_as_keys(ask_site: AskSite) -> None:
-    await ask_site.lay(HOURS[:2], answers=["star", "streak", "unclear", "galaxy"])
-    async with ask_site.person() as person:
+    await ask_site.add_task(HOURS[:2], answers=["star", "streak", "unclear", "galaxy"])
+    async with ask_site.open_browser() as person:
         page = await person.open()
         await expect(page.locator("#answers kbd")).to_have_text(["1", "2", "3", "g"])
         await press(page, "2", "g")
-        await ask_site.has("streak", "galaxy")
+        await ask_site.require_answers("streak", "galaxy")
 
 
 async def test_offline_answers_are_kept_and_sent_later(ask_site: AskSite) -> None:
-    await ask_site.lay(HOURS)
-    async with ask_site.person(**PHONE) as person:
+    await ask_site.add_task(HOURS)
+    async with ask_site.open_browser(**PHONE) as person:
         page = await person.open()
         await answer(page, "yes", tap=True)
-        await ask_site.has("yes")
+        await ask_site.require_answers("yes")
         await person.context.set_offline(True)
         await answer(page, "no", "yes", tap=True)
         await expect(page.get_by_role("status")).to_have_text(
@@ -82,19 +91,19 @@ async def test_offline_answers_are_kept_and_sent_later(ask_site: AskSite) -> Non
         )
         assert await ask_site.answers() == ["yes"]
         await person.context.set_offline(False)
-        await ask_site.has("yes", "no", "yes")
+        await ask_site.require_answers("yes", "no", "yes")
         await expect(page.get_by_role("status")).to_be_empty()
         await answer(page, "no", tap=True)
-        await ask_site.has("yes", "no", "yes", "no")
+        await ask_site.require_answers("yes", "no", "yes", "no")
 
 
 async def test_page_without_items_and_connection_continues_when_online(
     ask_site: AskSite,
 ) -> None:
-    await ask_site.lay(HOURS)
-    async with ask_site.person() as person:
+    await ask_site.add_task(HOURS)
+    async with ask_site.open_browser() as person:
         page = await person.open()
-        await item_of(page).wait_for()
+        await locate_item(page).wait_for()
         await person.context.set_offline(True)
         attempts = 0
         while not await page.get_by_role("heading", name="No connection").is_visible():
@@ -103,35 +112,35 @@ async def test_page_without_items_and_connection_continues_when_online(
         assert attempts >= 3
         await expect(page.get_by_text(f"{attempts} answers of yours are kept")).to_be_visible()
         await person.context.set_offline(False)
-        await expect(item_of(page)).to_contain_text(f"Sunday at {attempts}:00")
-        await ask_site.has(*["yes"] * attempts)
+        await expect(locate_item(page)).to_contain_text(f"Sunday at {attempts}:00")
+        await ask_site.require_answers(*["yes"] * attempts)
 
 
 async def test_unsent_answers_of_a_closed_browser_are_sent_on_the_next_visit(
     ask_site: AskSite,
 ) -> None:
-    await ask_site.lay(HOURS[:6])
-    async with ask_site.person() as person:
+    await ask_site.add_task(HOURS[:6])
+    async with ask_site.open_browser() as person:
         page = await person.open()
-        await item_of(page).wait_for()
+        await locate_item(page).wait_for()
         await person.context.set_offline(True)
         await answer(page, "yes", "no")
-        waiting = await shown_id(page)
+        waiting = await get_shown_id(page)
         await page.close()
         await person.context.set_offline(False)
         assert await ask_site.answers() == []
         page = await person.open()
-        assert await shown_id(page) == waiting, "the page shows the same item"
-        await ask_site.has("yes", "no")
+        assert await get_shown_id(page) == waiting, "the page shows the same item"
+        await ask_site.require_answers("yes", "no")
         await answer(page, *["yes"] * 4)
-        await ask_site.has("no", *["yes"] * 5)
+        await ask_site.require_answers("no", *["yes"] * 5)
 
 
 async def test_answer_whose_receipt_is_lost_counts_once(ask_site: AskSite) -> None:
-    await ask_site.lay(HOURS[:6])
+    await ask_site.add_task(HOURS[:6])
     lost: list[int] = []
 
-    async def lose(route: Route) -> None:
+    async def drop_receipt(route: Route) -> None:
         """Drop the answer of the service to the first request with an answer."""
         if lost or '"answer"' not in (route.request.post_data or ""):
             await route.continue_()
@@ -140,13 +149,13 @@ async def test_answer_whose_receipt_is_lost_counts_once(ask_site: AskSite) -> No
         lost.append(answered.status)
         await route.abort()
 
-    async with ask_site.person() as person:
+    async with ask_site.open_browser() as person:
         page = await person.open()
-        await item_of(page).wait_for()
-        await page.route("**/next", lose)
+        await locate_item(page).wait_for()
+        await page.route("**/next", drop_receipt)
         await answer(page, "yes", "no", "yes")
         await expect(page.locator("#given")).to_have_text("3 answers given")
-        await ask_site.has("yes", "no", "yes")
+        await ask_site.require_answers("yes", "no", "yes")
         await expect(page.get_by_role("status")).to_be_empty()
     assert lost == [200]
     [(given_count,)] = await ask_site.human_tasks.rows_of("SELECT given FROM devices")
@@ -154,71 +163,71 @@ async def test_answer_whose_receipt_is_lost_counts_once(ask_site: AskSite) -> No
 
 
 async def test_only_one_of_two_tabs_is_active(ask_site: AskSite) -> None:
-    await ask_site.lay(HOURS[:8])
-    async with ask_site.person() as person:
+    await ask_site.add_task(HOURS[:8])
+    async with ask_site.open_browser() as person:
         first = await person.open()
         await answer(first, "yes")
-        waiting = await shown_id(first)
+        waiting = await get_shown_id(first)
         second = await person.open()
         await expect(first.get_by_text("You went on in another tab")).to_be_visible()
         await first.keyboard.press("n")
-        assert await shown_id(second) == waiting
+        assert await get_shown_id(second) == waiting
         await answer(second, "yes", "no")
-        third = await shown_id(second)
+        third = await get_shown_id(second)
         await first.get_by_role("button", name="Go on here").click()
         await expect(second.get_by_text("You went on in another tab")).to_be_visible()
-        assert await shown_id(first) == third
+        assert await get_shown_id(first) == third
         await answer(first, *["yes"] * 5)
-        await ask_site.has("no", *["yes"] * 7)
+        await ask_site.require_answers("no", *["yes"] * 7)
 
 
 async def test_undo_goes_back_several_sent_and_unsent_answers(ask_site: AskSite) -> None:
-    await ask_site.lay(HOURS[:8])
-    async with ask_site.person(**PHONE) as person:
+    await ask_site.add_task(HOURS[:8])
+    async with ask_site.open_browser(**PHONE) as person:
         page = await person.open()
         await answer(page, "yes", "yes", tap=True)
-        await ask_site.has("yes", "yes")
+        await ask_site.require_answers("yes", "yes")
         await person.context.set_offline(True)
         await answer(page, "no", tap=True)
         undo = page.get_by_role("button", name=re.compile("^Undo"))
         await expect(undo).to_have_accessible_name(re.compile("Undo “no”"))
         for hour in (2, 1, 0):
             await undo.tap()
-            await expect(item_of(page)).to_contain_text(f"Sunday at {hour}:00")
+            await expect(locate_item(page)).to_contain_text(f"Sunday at {hour}:00")
         await expect(undo).to_be_disabled()
         await page.keyboard.press("u")
         await expect(page.get_by_role("status")).to_have_text("There is nothing left to take back.")
         await answer(page, "no", "no", "yes", tap=True)
         await person.context.set_offline(False)
-        await ask_site.has("no", "no", "yes")
-        await expect(item_of(page)).to_contain_text("Sunday at 3:00")
+        await ask_site.require_answers("no", "no", "yes")
+        await expect(locate_item(page)).to_contain_text("Sunday at 3:00")
 
 
 async def test_answer_can_be_undone_after_a_reload(ask_site: AskSite) -> None:
-    await ask_site.lay(HOURS[:1])
-    async with ask_site.person() as person:
+    await ask_site.add_task(HOURS[:1])
+    async with ask_site.open_browser() as person:
         page = await person.open()
         await answer(page, "yes")
-        await ask_site.has("yes")
+        await ask_site.require_answers("yes")
         await page.reload()
         await page.get_by_role("button", name="Undo my last answer").click()
-        await expect(item_of(page)).to_contain_text("Sunday at 0:00")
-        await ask_site.has()
+        await expect(locate_item(page)).to_contain_text("Sunday at 0:00")
+        await ask_site.require_answers()
         await answer(page, "no")
-        await ask_site.has("no")
+        await ask_site.require_answers("no")
 
 
 @pytest.mark.parametrize("ask_site", [AskRules(undo=timedelta(0))], indirect=True)
 async def test_answer_stays_if_its_undo_comes_too_late(ask_site: AskSite) -> None:
-    await ask_site.lay(HOURS[:3])
-    async with ask_site.person() as person:
+    await ask_site.add_task(HOURS[:3])
+    async with ask_site.open_browser() as person:
         page = await person.open()
         await answer(page, "yes")
-        await ask_site.has("yes")
-        await eventually(lambda: nothing_unsent(page), what="the receipt of the answer")
+        await ask_site.require_answers("yes")
+        await eventually(lambda: has_no_unsent_answer(page), what="the receipt of the answer")
         await page.keyboard.press("u")
         await expect(page.get_by_role("status")).to_contain_text("can’t be taken back any more")
-        await expect(item_of(page)).to_contain_text("Sunday at 1:00")
+        await expect(locate_item(page)).to_contain_text("Sunday at 1:00")
         assert await ask_site.answers() == ["yes"]
 
 
@@ -229,63 +238,63 @@ async def test_answer_stays_if_its_undo_comes_before_its_receipt_and_too_late(
     """The page does not know whether the service has the answer. The second answer has no effect,
     and the person is told.
     """
-    await ask_site.lay(HOURS[:3])
-    async with ask_site.person() as person:
+    await ask_site.add_task(HOURS[:3])
+    async with ask_site.open_browser() as person:
         page = await person.open()
-        await item_of(page).wait_for()
-        await page.route("**/next", lose_receipt)
+        await locate_item(page).wait_for()
+        await page.route("**/next", drop_receipt)
         await answer(page, "yes")
-        await ask_site.has("yes")
+        await ask_site.require_answers("yes")
         await page.keyboard.press("u")
-        await expect(item_of(page)).to_contain_text("Sunday at 0:00")
+        await expect(locate_item(page)).to_contain_text("Sunday at 0:00")
         await page.unroute("**/next")
         await answer(page, "no")
         await expect(page.get_by_role("status")).to_contain_text("can’t be taken back any more")
         assert await ask_site.answers() == ["yes"]
 
 
-async def nothing_unsent(page: Page) -> bool:
+async def has_no_unsent_answer(page: Page) -> bool:
     has_unsent_answer = "Object.keys(localStorage).some((name) => name.includes('answer '))"
     return not await page.evaluate(has_unsent_answer)
 
 
-async def lose_receipt(route: Route) -> None:
+async def drop_receipt(route: Route) -> None:
     await route.fetch()
     await route.abort("connectionreset")
 
 
 async def test_keys_pressed_before_an_item_is_visible_are_ignored(ask_site: AskSite) -> None:
-    await ask_site.lay(HOURS[:4])
-    async with ask_site.person() as person:
+    await ask_site.add_task(HOURS[:4])
+    async with ask_site.open_browser() as person:
         page = await person.open()
         await answer(page, "yes")
-        second = await shown_id(page)
+        second = await get_shown_id(page)
         await page.clock.install()
         await page.clock.pause_at(await page.evaluate("Date.now() + 5000"))
         await page.keyboard.press("y")
-        third = await shown_id(page)
+        third = await get_shown_id(page)
         assert third != second
         await page.keyboard.press("y")
-        assert await shown_id(page) == third
+        assert await get_shown_id(page) == third
         await page.clock.run_for(500)
         await page.keyboard.press("y")
-        assert await shown_id(page) != third
+        assert await get_shown_id(page) != third
 
 
 async def test_time_in_the_help_dialog_is_not_counted(ask_site: AskSite) -> None:
-    await ask_site.lay(HOURS[:2])
-    async with ask_site.person() as person:
+    await ask_site.add_task(HOURS[:2])
+    async with ask_site.open_browser() as person:
         page = await person.open()
-        await item_of(page).wait_for()
+        await locate_item(page).wait_for()
         await page.clock.install()
         await page.reload()
-        await item_of(page).wait_for()
+        await locate_item(page).wait_for()
         await page.clock.run_for(7_000)
         await page.keyboard.press("h")
         await page.clock.fast_forward(2_000_000)
         await page.keyboard.press("Escape")
         await answer(page, "yes")
-        await ask_site.has("yes")
+        await ask_site.require_answers("yes")
     [(seconds,)] = await ask_site.human_tasks.rows_of(
         "SELECT seconds FROM shown WHERE answer = 'yes'"
     )
@@ -293,11 +302,11 @@ async def test_time_in_the_help_dialog_is_not_counted(ask_site: AskSite) -> None
 
 
 async def test_page_explains_an_ended_link_and_a_missing_session(ask_site: AskSite) -> None:
-    await ask_site.lay(HOURS[:3])
-    async with ask_site.person() as person:
+    await ask_site.add_task(HOURS[:3])
+    async with ask_site.open_browser() as person:
         page = await person.open()
         await answer(page, "yes")
-        await ask_site.has("yes")
+        await ask_site.require_answers("yes")
         await ask_site.human_tasks.rows_of("UPDATE links SET ended_at = now() RETURNING uid")
         await answer(page, "no")
         await expect(page.get_by_role("heading", name="This link has ended")).to_be_visible()
@@ -308,42 +317,42 @@ async def test_page_explains_an_ended_link_and_a_missing_session(ask_site: AskSi
 
 
 async def test_page_explains_an_invalid_or_ended_link(ask_site: AskSite) -> None:
-    await ask_site.lay(HOURS[:1])
+    await ask_site.add_task(HOURS[:1])
     ended = await ask_site.human_tasks.key()
     await ask_site.human_tasks.rows_of("UPDATE links SET ended_at = now() RETURNING uid")
-    async with ask_site.person(**PHONE) as person:
+    async with ask_site.open_browser(**PHONE) as person:
         page = await person.context.new_page()
-        for key, says in (("half-of-it", "You are not signed in"), (ended, "This link has ended")):
+        for key, text in (("half-of-it", "You are not signed in"), (ended, "This link has ended")):
             await page.goto(f"{PATH}?key={key}")
-            await expect(page.get_by_role("heading", level=2)).to_have_text(says)
+            await expect(page.get_by_role("heading", level=2)).to_have_text(text)
 
 
 @pytest.mark.parametrize("ask_site", [AskRules(settle=timedelta(0))], indirect=True)
 async def test_page_thanks_when_all_is_answered_and_shows_later_items(
     ask_site: AskSite,
 ) -> None:
-    await ask_site.lay(HOURS[:1])
-    async with ask_site.person() as person:
+    await ask_site.add_task(HOURS[:1])
+    async with ask_site.open_browser() as person:
         page = await person.open()
         await answer(page, "yes")
-        await ask_site.has("yes")
+        await ask_site.require_answers("yes")
         await ask_site.human_tasks.deliver()
         await page.get_by_role("button", name="Look now").click()
         await expect(page.get_by_role("heading", name="That was all")).to_be_visible()
-        await ask_site.lay(HOURS[1:2])
-        await expect(item_of(page)).to_contain_text("Sunday at 1:00")
+        await ask_site.add_task(HOURS[1:2])
+        await expect(locate_item(page)).to_contain_text("Sunday at 1:00")
 
 
 async def test_page_fits_the_window_and_all_controls_have_names(ask_site: AskSite) -> None:
     long = {"text": "x" * 3000, "title": "t" * 300, "mark": [1500, 1510]}
-    await ask_site.lay([long], question="w" * 300, answers=["a" * 40, "b" * 40, "no"])
-    async with ask_site.person(**PHONE) as person:
+    await ask_site.add_task([long], question="w" * 300, answers=["a" * 40, "b" * 40, "no"])
+    async with ask_site.open_browser(**PHONE) as person:
         page = await person.open()
-        await item_of(page).wait_for()
+        await locate_item(page).wait_for()
         for width, height in ((390, 844), (320, 568), (195, 422), (844, 390), (1400, 900)):
             await page.set_viewport_size({"width": width, "height": height})
             assert await page.evaluate("document.documentElement.scrollWidth") <= width
-        assert await unnamed(page) == 0
+        assert await count_unnamed_controls(page) == 0
 
 
 @pytest.mark.parametrize(
@@ -356,11 +365,11 @@ async def test_page_fits_the_window_and_all_controls_have_names(ask_site: AskSit
     ],
 )
 async def test_words_of_answers_are_not_broken(ask_site: AskSite, words: list[str]) -> None:
-    await ask_site.lay(HOURS[:1], answers=words, agree=2)
+    await ask_site.add_task(HOURS[:1], answers=words, agree=2)
     for options in (PHONE, DESKTOP):
-        async with ask_site.person(**options) as person:
+        async with ask_site.open_browser(**options) as person:
             page = await person.open()
-            await item_of(page).wait_for()
+            await locate_item(page).wait_for()
             for width in (390, 320, 1400):
                 await page.set_viewport_size({"width": width, "height": 844})
                 assert await page.evaluate("document.documentElement.scrollWidth") <= width
@@ -379,7 +388,7 @@ _BROKEN = """[...document.querySelectorAll('.answer span')].flatMap((span) => {
 })"""
 
 
-async def unnamed(page: Page) -> int:
+async def count_unnamed_controls(page: Page) -> int:
     return int(
         await page.evaluate(
             "[...document.querySelectorAll('a, button, input, [role=region]')].filter("

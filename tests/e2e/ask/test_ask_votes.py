@@ -14,8 +14,8 @@ NOTHING = "Nothing for you right now"
 
 async def require_agreed(site: AskSite, number: int) -> None:
     """Require that the item has a number of votes."""
-    [(agreed, state)] = await site.human_tasks.rows_of("SELECT agreed, state FROM items")
-    assert (agreed, state == AskItemState.OPEN) == (number, number < 2)
+    [(has_agreed_votes, state)] = await site.human_tasks.rows_of("SELECT agreed, state FROM items")
+    assert (has_agreed_votes, state == AskItemState.OPEN) == (number, number < 2)
 
 
 async def require_nothing(page: Page) -> None:
@@ -23,28 +23,32 @@ async def require_nothing(page: Page) -> None:
 
 
 async def test_account_in_two_browsers_has_one_vote(ask_site: AskSite) -> None:
-    await ask_site.lay([{"text": "Sunday 9:00"}], agree=2)
-    async with ask_site.person() as one, ask_site.person() as other, ask_site.person() as eve:
+    await ask_site.add_task([{"text": "Sunday 9:00"}], agree=2)
+    async with (
+        ask_site.open_browser() as one,
+        ask_site.open_browser() as other,
+        ask_site.open_browser() as eve,
+    ):
         await answer(await one.open(await ask_site.human_tasks.key(mine=True)), "yes")
-        await ask_site.has("yes")
+        await ask_site.require_answers("yes")
         await require_nothing(await other.open(await ask_site.human_tasks.key(mine=True)))
         await require_agreed(ask_site, 1)
         await answer(await eve.open(await ask_site.human_tasks.key(mine=True, by="eve")), "yes")
-        await ask_site.has("yes", "yes")
+        await ask_site.require_answers("yes", "yes")
         await require_agreed(ask_site, 2)
 
 
 async def test_two_people_with_open_links_have_two_votes(
     ask_site: AskSite,
 ) -> None:
-    await ask_site.lay([{"text": "Sunday 9:00"}], agree=2)
-    async with ask_site.person() as one, ask_site.person() as other:
+    await ask_site.add_task([{"text": "Sunday 9:00"}], agree=2)
+    async with ask_site.open_browser() as one, ask_site.open_browser() as other:
         key = await ask_site.human_tasks.key()
         await answer(await one.open(key), "yes")
-        await ask_site.has("yes")
+        await ask_site.require_answers("yes")
         await one.context.clear_cookies()
         await require_nothing(await one.open(key))
         await require_agreed(ask_site, 1)
         await answer(await other.open(), "yes")
-        await ask_site.has("yes", "yes")
+        await ask_site.require_answers("yes", "yes")
         await require_agreed(ask_site, 2)

@@ -4,18 +4,18 @@ from collections import Counter
 from collections.abc import Iterator
 
 from tests.faults.checker.expectation import ExpectedFile
-from tests.faults.checker.job_checks import winners
+from tests.faults.checker.job_checks import map_winning_attempts
 from tests.faults.checker.snapshot import CatalogueFile
-from tests.faults.checker.view import StepView, View, job_inputs
+from tests.faults.checker.view import StepView, View, list_job_inputs
 
 
 def check_outputs_once(view: View) -> Iterator[str]:
-    """Invariant 3: each finished job has one file at each port, from its winning attempt."""
+    """Require one file of the winning attempt at each port of a finished job (invariant 3)."""
     for run, step in view.steps():
-        expected = Counter((job, attempt) for job, attempt in winners(step).items())
+        expected = Counter((job, attempt) for job, attempt in map_winning_attempts(step).items())
         seqs = {job["id"]: job["seq"] for job in step.jobs}
-        inputs = {job["id"]: job_inputs(job) for job in step.jobs}
-        for port, dataset in step.written.items():
+        inputs = {job["id"]: list_job_inputs(job) for job in step.jobs}
+        for port, dataset in step.outputs.items():
             where, files = f"{run.expected.dataset}: {step.step.name}/{port}", view.files(dataset)
             outputs = Counter((file.origin["job"], file.origin["attempt"]) for file in files)
             for key in (expected - outputs) + (outputs - expected):
@@ -67,19 +67,19 @@ def check_counts_of_datasets(view: View) -> Iterator[str]:
 
 def check_counts_of_storages(view: View) -> Iterator[str]:
     """Require that used bytes of storages and runs of periods are counted correctly."""
-    lying: Counter[object] = Counter()
+    stored_bytes: Counter[object] = Counter()
     sizes = {row["id"]: row["size"] for row in view.state.rows("dms", "files")}
     for row in view.state.rows("dms", "replicas"):
         if row["state"] != "deleted":
-            lying[row["storage_id"]] += sizes[row["file_id"]]
+            stored_bytes[row["storage_id"]] += sizes[row["file_id"]]
     used: Counter[object] = Counter()
     for row in view.state.rows("dms", "storage_usage"):
         used[row["storage_id"]] += row["bytes"]
     for storage in view.state.rows("dms", "storages"):
-        if lying[storage["id"]] != used[storage["id"]]:
+        if stored_bytes[storage["id"]] != used[storage["id"]]:
             yield (
                 f"storage {storage['name']} counts {used[storage['id']]} bytes;"
-                f" {lying[storage['id']]} lie there"
+                f" {stored_bytes[storage['id']]} lie there"
             )
     runs = Counter(row["period"] for row in view.state.rows("dms", "runs"))
     for period in view.state.rows("dms", "periods"):
@@ -95,14 +95,14 @@ def check_expected_outputs(view: View) -> Iterator[str]:
     for run in view.runs:
         for place, expected in run.expected.outputs.items():
             step, port = place.split("/")
-            catalogue_files = view.files(run.steps[step].written[port])
+            catalogue_files = view.files(run.steps[step].outputs[port])
             if len(catalogue_files) != len(expected):
                 yield (
                     f"{run.expected.dataset}: {place} has {len(catalogue_files)} files,"
                     f" not {len(expected)}"
                 )
             for file, expected_file in zip(catalogue_files, expected, strict=False):
-                if not _is(file, expected_file):
+                if not _equals_expected_file(file, expected_file):
                     yield (
                         f"{run.expected.dataset}: {place} has {file.name} with {file.sha256[:12]}"
                         f" where {expected_file.name} must be"
@@ -113,12 +113,12 @@ def check_expected_outputs(view: View) -> Iterator[str]:
 
 
 def check_file_order(view: View) -> Iterator[str]:
-    """Invariant 8: outputs of maps have the numbers of their inputs; merges keep the order."""
+    """Require that maps keep the numbers of their inputs, and merges the order (invariant 8)."""
     for run, step in view.steps():
-        for port, dataset in step.written.items():
+        for port, dataset in step.outputs.items():
             where = f"{run.expected.dataset}: {step.step.name}/{port}"
             if step.step.group is None:
-                numbers = {file.own_name: file.seq for file in view.files(step.read)}
+                numbers = {file.own_name: file.seq for file in view.files(step.input)}
                 misplaced_files = [
                     file
                     for file in view.files(dataset)
@@ -129,13 +129,13 @@ def check_file_order(view: View) -> Iterator[str]:
                     for file in misplaced_files
                 )
             else:
-                yield from _merged_in_order(view, step, view.files(dataset), where)
+                yield from _check_merge_order(view, step, view.files(dataset), where)
 
 
-def _merged_in_order(
+def _check_merge_order(
     view: View, step: StepView, files: list[CatalogueFile], where: str
 ) -> Iterator[str]:
-    read = view.files(step.read)
+    read = view.files(step.input)
     if [name for file in files for name in file.origin["inputs"]] != [
         file.own_name for file in read
     ]:
@@ -151,5 +151,5 @@ def _merged_in_order(
             yield f"{where}: {file.name} says {file.meta} of inputs {own[0]} to {own[-1]}"
 
 
-def _is(file: CatalogueFile, expected_file: ExpectedFile) -> bool:
+def _equals_expected_file(file: CatalogueFile, expected_file: ExpectedFile) -> bool:
     return file.own_name == expected_file.name and expected_file.sha256 in {None, file.sha256}

@@ -11,7 +11,7 @@ DELETED, CLOSED, UPLOADED = "deleted", "closed", "uploaded"
 
 
 def check_all_inputs_processed(view: View) -> Iterator[str]:
-    """Invariant 1: one chain for each data set, and no other chain."""
+    """Require one chain for each data set, and no other chain (invariant 1)."""
     complete = len(view.runs)
     yield from view.missing
     chains = view.state.rows("chains", "chains")
@@ -48,7 +48,7 @@ def check_watches_reported(view: View) -> Iterator[str]:
     expected: set[Any] = set()
     for run in view.runs:
         expected |= {step.task["uid"] for step in run.steps.values()}
-        expected |= {row["uid"] for row in _outputs(run)}
+        expected |= {row["uid"] for row in _list_outputs(run)}
     watches = {row["uid"]: row for row in view.state.rows("watcher", "watches")}
     for uid in expected ^ watches.keys():
         yield f"watch {uid} is {'missing' if uid in expected else 'of nothing that was expected'}"
@@ -64,7 +64,7 @@ def check_released(view: View) -> Iterator[str]:
     """Require that chains, watcher and DMS agree on the released data sets, each once."""
     released: set[Any] = set()
     for run in view.runs:
-        for name, dataset, state in _ends(run):
+        for name, dataset, state in _list_expected_states(run):
             if dataset["state"] != state:
                 yield (
                     f"{run.expected.dataset}: data set {name} is {dataset['state']} in the"
@@ -72,7 +72,7 @@ def check_released(view: View) -> Iterator[str]:
                 )
             if state == DELETED:
                 released.add(dataset["uid"])
-    books = {
+    records = {
         "the chains": [
             r["uid"]
             for r in view.state.rows("chains", "datasets")
@@ -80,7 +80,7 @@ def check_released(view: View) -> Iterator[str]:
         ],
         "the watcher": [row["dataset_uid"] for row in view.state.rows("watcher", "releases")],
     }
-    for who, uids in books.items():
+    for who, uids in records.items():
         for uid in released ^ set(uids):
             yield (
                 f"{who}: data set {uid} was"
@@ -109,14 +109,14 @@ def check_uploaded(view: View) -> Iterator[str]:
             )
 
 
-def _outputs(run: RunView) -> list[Row]:
+def _list_outputs(run: RunView) -> list[Row]:
     return [
-        run.steps[step].written[port]
+        run.steps[step].outputs[port]
         for step, port in (output.split("/") for output in run.expected.pipeline.outputs)
     ]
 
 
-def _ends(run: RunView) -> Iterator[tuple[str, Row, str]]:
+def _list_expected_states(run: RunView) -> Iterator[tuple[str, Row, str]]:
     """Yield the final states by the release rule.
 
     The first input and intermediate data are deleted. Outputs, logs of their steps, and logs of
@@ -126,7 +126,7 @@ def _ends(run: RunView) -> Iterator[tuple[str, Row, str]]:
     yield "input", run.dataset, DELETED
     for step in run.steps.values():
         name = step.step.name
-        for port, dataset in step.written.items():
+        for port, dataset in step.outputs.items():
             yield f"{name}/{port}", dataset, UPLOADED if f"{name}/{port}" in outputs else DELETED
         is_kept = run.expected.failed_jobs(step.step) or any(
             output.startswith(f"{name}/") for output in outputs

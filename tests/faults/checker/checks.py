@@ -69,11 +69,11 @@ class Finding:
     what: str
 
 
-def name_of(check: Check) -> str:
+def get_check_name(check: Check) -> str:
     return check.__name__.removeprefix("check_").replace("_", " ")
 
 
-def look(state: Snapshot, expectation: Expectation) -> list[Finding]:
+def find_deviations(state: Snapshot, expectation: Expectation) -> list[Finding]:
     """Return all deviations from the expected state; an empty list means that all is well."""
     view = View(state, expectation)
-    return [Finding(name_of(check), what) for check in CHECKS for what in check(view)]
+    return [Finding(get_check_name(check), what) for check in CHECKS for what in check(view)]

@@ -18,7 +18,7 @@ class Step:
     """
 
     name: str
-    reads: str
+    source: str
     ports: tuple[str, ...]
     group: int | None = None
     needs: tuple[str, ...] = ()
@@ -62,47 +62,47 @@ class ExpectedFile:
 class ExpectedAnnotations:
     """Expected annotations of the first step, in ``words`` by the names of files.
 
-    ``taken`` counts the browsers with a confirmed annotation while the run lasts.
+    ``answer_counts`` counts the browsers with a confirmed annotation while the run lasts.
     """
 
     words: Mapping[str, str]
-    taken: Counter[str] = field(default_factory=Counter)
+    answer_counts: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedRun:
     """A data set that goes through a pipeline.
 
-    ``files`` and ``outputs`` are ordered. ``refused`` are the files that the first step refuses.
-    ``truth`` has the events that the merged files of a detector run must have. ``human_task`` is
-    set if the first step is a human task.
+    ``files`` and ``outputs`` are ordered. ``invalid_files`` are the files that the first step
+    refuses. ``true_events_path`` has the events that the merged files of a detector run must have.
+    ``human_task`` is set if the first step is a human task.
     """
 
     dataset: str
     pipeline: Pipeline
     files: Sequence[ExpectedFile]
     outputs: Mapping[str, Sequence[ExpectedFile]]
-    refused: frozenset[str] = frozenset()
-    truth: Path | None = None
+    invalid_files: frozenset[str] = frozenset()
+    true_events_path: Path | None = None
     human_task: ExpectedAnnotations | None = None
 
     @property
     def jobs(self) -> int:
         """Return the number of jobs of all steps."""
-        return sum(self.jobs_of(step) for step in self.pipeline.steps)
+        return sum(self.count_jobs(step) for step in self.pipeline.steps)
 
-    def jobs_of(self, step: Step) -> int:
-        files = self.files_read(step)
+    def count_jobs(self, step: Step) -> int:
+        files = self.count_input_files(step)
         return files if step.group is None else -(-files // step.group)
 
-    def files_read(self, step: Step) -> int:
-        if step.reads == INPUT:
+    def count_input_files(self, step: Step) -> int:
+        if step.source == INPUT:
             return len(self.files)
-        upstream = self.pipeline.step(step.reads.split("/")[0])
-        return self.jobs_of(upstream) - self.failed_jobs(upstream)
+        upstream = self.pipeline.step(step.source.split("/")[0])
+        return self.count_jobs(upstream) - self.failed_jobs(upstream)
 
     def failed_jobs(self, step: Step) -> int:
-        return len(self.refused) if step.reads == INPUT else 0
+        return len(self.invalid_files) if step.source == INPUT else 0
 
 
 Expectation = Sequence[ExpectedRun]

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from tests.faults.checker.view import StepView, View, job_inputs, stored_inputs
+from tests.faults.checker.view import StepView, View, list_job_inputs, list_stored_inputs
 
 _JOB_STATES = (
     "ready",
@@ -26,7 +26,7 @@ _MAX_WITHOUT_SPACE = 8
 
 
 def check_counts_of_tasks(view: View) -> Iterator[str]:
-    """Invariant 5: the counts of a task equal those of its jobs, and add up."""
+    """Require that the counts of a task equal those of its jobs, and add up (invariant 5)."""
     jobs: dict[object, Counter[str]] = {}
     for job in view.state.rows("wms", "jobs"):
         jobs.setdefault(job["task_uid"], Counter())[job["state"]] += 1
@@ -48,7 +48,7 @@ def check_tasks_finished(view: View) -> Iterator[str]:
             f"{run.expected.dataset}: {step.step.name}",
             run.expected.failed_jobs(step.step),
         )
-        total = run.expected.jobs_of(step.step)
+        total = run.expected.count_jobs(step.step)
         if step.task["state"] != "finished":
             yield f"{where}: the task is {step.task['state']}: {step.task['reason']}"
         if (step.task["total"], step.task["failed"], step.task["finished"]) != (
@@ -63,10 +63,10 @@ def check_tasks_finished(view: View) -> Iterator[str]:
 
 
 def check_jobs_cover_input(view: View) -> Iterator[str]:
-    """Every input file is in exactly one job, in order (invariant 8)."""
+    """Require that every input file is in exactly one job, in order (invariant 8)."""
     for run, step in view.steps():
-        names = [name for job in step.jobs for name in stored_inputs(job)]
-        files = view.files(step.read)
+        names = [name for job in step.jobs for name in list_stored_inputs(job)]
+        files = view.files(step.input)
         if names != [file.name for file in files]:
             yield (
                 f"{run.expected.dataset}: the jobs of {step.step.name} do not have each file of"
@@ -85,7 +85,10 @@ def check_failures_expected(view: View) -> Iterator[str]:
     """Require that exactly the jobs with invalid input failed."""
     for run, step in view.steps():
         for job in step.jobs:
-            refused = step.step.reads == "input" and set(job_inputs(job)) <= run.expected.refused
+            refused = (
+                step.step.source == "input"
+                and set(list_job_inputs(job)) <= run.expected.invalid_files
+            )
             if job["state"] != ("failed" if refused else "finished"):
                 yield (
                     f"{run.expected.dataset}: job {job['id']} of {step.step.name} is"
@@ -103,9 +106,9 @@ def check_one_winner(view: View) -> Iterator[str]:
             attempts = step.attempts[job["id"]]
             where = f"{run.expected.dataset}: job {job['id']} of {step.step.name}"
             numbers = [row["attempt"] for row in attempts]
-            won = [row for row in attempts if row["outcome"] == "finished"]
-            over = max((row["ended_at"] for row in won), default=None)
-            behind = [
+            winning_rows = [row for row in attempts if row["outcome"] == "finished"]
+            over = max((row["ended_at"] for row in winning_rows), default=None)
+            later_rows = [
                 row
                 for row in attempts
                 if row["attempt"] > job["attempt"]
@@ -113,9 +116,9 @@ def check_one_winner(view: View) -> Iterator[str]:
                     row["outcome"] == _SUPERSEDED or (over is not None and row["leased_at"] < over)
                 )
             ]
-            if numbers != list(range(1, job["attempt"] + len(behind) + 1)):
+            if numbers != list(range(1, job["attempt"] + len(later_rows) + 1)):
                 yield f"{where} has attempts {numbers}, and counts {job['attempt']}"
-            winners = [row["attempt"] for row in won]
+            winners = [row["attempt"] for row in winning_rows]
             if winners != ([job["attempt"]] if job["state"] == "finished" else []):
                 yield f"{where} is {job['state']} and was won by attempts {winners}"
     job_ids = {job["id"] for job in view.state.rows("wms", "jobs")}
@@ -124,7 +127,7 @@ def check_one_winner(view: View) -> Iterator[str]:
 
 
 def check_leases_do_not_overlap(view: View) -> Iterator[str]:
-    """Invariant 6: a job is leased again only after its former leases ended.
+    """Require that a job is leased again only after its former leases ended (invariant 6).
 
     A duplicate attempt on another pilot is the exception. Times are those of the database.
     """
@@ -152,13 +155,13 @@ def check_leases_do_not_overlap(view: View) -> Iterator[str]:
 
 
 def check_inputs_existed(view: View) -> Iterator[str]:
-    """Invariant 4: no attempt missed an input file or found a different one."""
+    """Require that no attempt missed an input file or found a different one (invariant 4)."""
     for row in view.state.rows("wms", "attempts"):
         if row["error_class"] == _INPUT_GONE or _GONE_SENTENCE in row["message"]:
             yield f"attempt {row['attempt']} at job {row['job_id']}: {row['message']}"
 
 
-def winners(step: StepView) -> dict[int, int]:
+def map_winning_attempts(step: StepView) -> dict[int, int]:
     """Map each finished job to its successful attempt."""
     return {job["id"]: job["attempt"] for job in step.jobs if job["state"] == "finished"}
 

@@ -13,18 +13,18 @@ _OUTCOMES_WITHOUT_SPENDING = {"canceled", "returned"}
 
 def check_limits_respected(view: View) -> Iterator[str]:
     """Require the limit at every time; an attempt uses its resources from its lease to its end."""
-    for limit in _limits(view):
+    for limit in _list_limits(view):
         if limit.period is None:
-            moves = list[tuple[datetime, int]]()
-            for row in _attempts(view, limit):
-                moves += [(row["leased_at"], 1), (row["ended_at"], -1)]
+            changes = list[tuple[datetime, int]]()
+            for row in _list_attempts(view, limit):
+                changes += [(row["leased_at"], 1), (row["ended_at"], -1)]
             used = most = 0
-            for _, change in sorted(moves):  # Ends sort before leases of the same time.
+            for _, change in sorted(changes):  # Ends sort before leases of the same time.
                 used += change
                 most = max(most, used)
             if most > limit.amount:
                 yield f"{limit.name}: {most} in use at a time, of {limit.amount:g}"
-            if not moves:
+            if not changes:
                 yield f"{limit.name}: nothing has needed it"
 
 
@@ -34,19 +34,19 @@ def check_quotas_spent(view: View) -> Iterator[str]:
     Attempts that their pilot stopped before the tool started spend nothing.
     """
     rows = {row["name"]: row for row in view.state.rows("wms", "limits")}
-    for limit in _limits(view):
+    for limit in _list_limits(view):
         row = rows.get(limit.name)
         if row is None or (row["amount"], row["period"]) != (limit.amount, limit.period):
             yield f"{limit.name}: the limit is {row}, not {limit}"
         elif limit.period is not None:
-            spent = sum(
+            spent_amount = sum(
                 row["begun"] <= one["leased_at"]
-                for one in _attempts(view, limit)
+                for one in _list_attempts(view, limit)
                 if one["started_at"] is not None
                 or one["reported"] not in _OUTCOMES_WITHOUT_SPENDING
             )
-            if row["spent"] != spent:
-                yield f"{limit.name}: {row['spent']:g} are spent, by {spent} attempts"
+            if row["spent"] != spent_amount:
+                yield f"{limit.name}: {row['spent']:g} are spent, by {spent_amount} attempts"
 
 
 def check_no_process_left(view: View) -> Iterator[str]:
@@ -54,11 +54,11 @@ def check_no_process_left(view: View) -> Iterator[str]:
         yield f"process {pid} of a tool is still there: {command}"
 
 
-def _limits(view: View) -> set[Limit]:
+def _list_limits(view: View) -> set[Limit]:
     return {limit for run in view.runs for limit in run.expected.pipeline.limits}
 
 
-def _attempts(view: View, limit: Limit) -> Iterator[Row]:
+def _list_attempts(view: View, limit: Limit) -> Iterator[Row]:
     for _, step in view.steps():
         if limit.name in step.step.needs:
             for attempts in step.attempts.values():

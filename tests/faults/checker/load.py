@@ -12,10 +12,12 @@ from typing import Any
 import asyncpg
 import httpx
 
-from tests.faults.checker.snapshot import TABLES, Row, Snapshot, StoredFile, path_of
+from tests.faults.checker.snapshot import TABLES, Row, Snapshot, StoredFile, get_path
 
 
-async def load(databases: Mapping[str, str], queues: Mapping[str, int], *, marker: str) -> Snapshot:
+async def load_snapshot(
+    databases: Mapping[str, str], queues: Mapping[str, int], *, marker: str
+) -> Snapshot:
     """Load the state.
 
     ``databases`` maps services to URLs with a login that may read all tables. ``marker`` is in the
@@ -31,9 +33,9 @@ async def load(databases: Mapping[str, str], queues: Mapping[str, int], *, marke
             strict=True,
         )
     )
-    roots = [path_of(row["url"]) for row in tables["dms"]["storages"]]
+    roots = [get_path(row["url"]) for row in tables["dms"]["storages"]]
     files = await asyncio.to_thread(read_storages, roots)
-    return Snapshot(tables, files, dict(queues), processes_with(marker))
+    return Snapshot(tables, files, dict(queues), find_processes(marker))
 
 
 async def load_tables(url: str, tables: tuple[str, ...]) -> dict[str, list[Row]]:
@@ -67,7 +69,7 @@ def read_storages(roots: list[str]) -> dict[str, StoredFile]:
     return files_by_path
 
 
-def processes_with(marker: str) -> dict[int, str]:
+def find_processes(marker: str) -> dict[int, str]:
     """Map process ids to command lines of processes with the marker."""
     commands: dict[int, str] = {}
     for path in Path("/proc").glob("[0-9]*/cmdline"):

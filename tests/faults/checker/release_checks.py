@@ -4,21 +4,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.faults.checker.snapshot import Row
-from tests.faults.checker.view import RunView, View, stored_inputs
+from tests.faults.checker.view import RunView, View, list_stored_inputs
 
 
 def check_files_released_after_reading(view: View) -> Iterator[str]:
-    """Invariant 4: all jobs that read a released file had finished before."""
-    between: set[Any] = set()
+    """Require that all jobs that read a released file had finished before (invariant 4)."""
+    intermediate_uids: set[Any] = set()
     for run in view.runs:
         for upstream in run.steps.values():
-            for port, dataset in upstream.written.items():
+            for port, dataset in upstream.outputs.items():
                 place = f"{upstream.step.name}/{port}"
                 if place not in run.expected.pipeline.outputs:
-                    between.add(dataset["uid"])
-                    yield from _released_unread(view, run, place, dataset)
+                    intermediate_uids.add(dataset["uid"])
+                    yield from _find_unread_releases(view, run, place, dataset)
     for dataset in view.catalogue.datasets.values():
-        if dataset["uid"] not in between and any(
+        if dataset["uid"] not in intermediate_uids and any(
             file.released_at is not None for file in view.files(dataset)
         ):
             yield f"data set {dataset['name']} lies between no steps, and files of it were released"
@@ -42,14 +42,14 @@ def check_releases_done(view: View) -> Iterator[str]:
             yield f"{len(rows)} rows are left in {table}"
 
 
-def _released_unread(view: View, run: RunView, place: str, dataset: Row) -> Iterator[str]:
-    downstream = [step for step in run.steps.values() if step.step.reads == place]
+def _find_unread_releases(view: View, run: RunView, place: str, dataset: Row) -> Iterator[str]:
+    downstream = [step for step in run.steps.values() if step.step.source == place]
     ends = [
         {
             name: job["ended_at"]
             for job in step.jobs
             if job["state"] == "finished"
-            for name in stored_inputs(job)
+            for name in list_stored_inputs(job)
         }
         for step in downstream
     ]

@@ -4,9 +4,9 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 
-from tests.faults.checker.checks import Finding, look
+from tests.faults.checker.checks import Finding, find_deviations
 from tests.faults.checker.expectation import Expectation
-from tests.faults.checker.load import load
+from tests.faults.checker.load import load_snapshot
 from tests.faults.checker.snapshot import Snapshot
 
 CountMessages = Callable[[], Awaitable[dict[str, int]]]
@@ -15,7 +15,7 @@ CountMessages = Callable[[], Awaitable[dict[str, int]]]
 _PAUSE = 2.0
 
 
-async def settle(
+async def wait_for_final_state(
     databases: Mapping[str, str],
     count_messages: CountMessages,
     expectation: Expectation,
@@ -30,8 +30,8 @@ async def settle(
     """
     deadline = time.monotonic() + seconds
     while True:
-        state = await load(databases, await count_messages(), marker=marker)
-        findings = await asyncio.to_thread(look, state, expectation)
+        state = await load_snapshot(databases, await count_messages(), marker=marker)
+        findings = await asyncio.to_thread(find_deviations, state, expectation)
         if not findings or time.monotonic() > deadline:
             return state, findings
         await asyncio.sleep(_PAUSE)

@@ -68,7 +68,7 @@ class Snapshot:
     def rows(self, service: str, table: str) -> list[Row]:
         return self.tables[service][table]
 
-    def first(self, service: str, table: str, **values: Any) -> Row:
+    def row(self, service: str, table: str, **values: Any) -> Row:
         """Return the first row with these values."""
         return next(
             row
@@ -90,7 +90,7 @@ class CatalogueFile:
     sha256: str
     meta: Any
     origin: Any
-    places: tuple[str, ...]
+    paths: tuple[str, ...]
     released_at: datetime | None
 
     @property
@@ -103,7 +103,7 @@ class Catalogue:
     """The joined tables of the DMS."""
 
     def __init__(self, state: Snapshot) -> None:
-        self.roots = {row["id"]: path_of(row["url"]) for row in state.rows("dms", "storages")}
+        self.roots = {row["id"]: get_path(row["url"]) for row in state.rows("dms", "storages")}
         self.datasets = {row["uid"]: row for row in state.rows("dms", "datasets")}
         self.by_name = {row["name"]: row for row in self.datasets.values()}
         files = {row["id"]: row for row in state.rows("dms", "files")}
@@ -123,7 +123,7 @@ class Catalogue:
                 sha256=file["checksum"].hex(),
                 meta=file["meta"],
                 origin=file["origin"],
-                places=tuple(places.get(row["file_id"], ())),
+                paths=tuple(places.get(row["file_id"], ())),
                 released_at=row["released_at"],
             )
             self._members.setdefault(row["dataset_uid"], []).append(member)
@@ -144,12 +144,12 @@ class Catalogue:
         ]
 
 
-def path_of(url: str) -> str:
+def get_path(url: str) -> str:
     """Return the path of a ``file://`` URL."""
     return unquote(urlsplit(url).path)
 
 
-def group(rows: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
+def group_rows(rows: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
     """Group rows by the value of a column, or by a tuple of values of several columns."""
     rows_by_key: dict[Any, list[Row]] = {}
     for row in rows:

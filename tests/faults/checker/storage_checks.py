@@ -44,15 +44,15 @@ def check_readable_datasets_complete(view: View) -> Iterator[str]:
     for dataset in view.catalogue.datasets.values():
         for file in view.files(dataset):
             is_there = dataset["state"] in _READABLE and file.released_at is None
-            if len(file.places) != (1 if is_there else 0):
+            if len(file.paths) != (1 if is_there else 0):
                 yield (
                     f"data set {dataset['name']} is {dataset['state']}, and {file.name} has"
-                    f" {len(file.places)} copies"
+                    f" {len(file.paths)} copies"
                 )
             elif dataset["state"] == "uploaded" and not any(
-                file.places[0].startswith(f"{root}/") for root in outputs
+                file.paths[0].startswith(f"{root}/") for root in outputs
             ):
-                yield f"{file.places[0]} is uploaded and not on an output storage"
+                yield f"{file.paths[0]} is uploaded and not on an output storage"
 
 
 def check_nothing_deleted_early(view: View) -> Iterator[str]:
@@ -60,13 +60,15 @@ def check_nothing_deleted_early(view: View) -> Iterator[str]:
     after all uploads.
     """
     for run in view.runs:
-        outputs = [run.steps[step].written[port]["uploaded_at"] for step, port in _places(run)]
+        outputs = [
+            run.steps[step].outputs[port]["uploaded_at"] for step, port in _list_output_ports(run)
+        ]
         safe: list[datetime] = [at for at in outputs if at is not None]
         for step in run.steps.values():
-            deletion, ended = step.read["deleted_at"], step.task["ended_at"]
+            deletion, ended = step.input["deleted_at"], step.task["ended_at"]
             if deletion is not None and (ended is None or deletion < ended):
                 yield (
-                    f"{run.expected.dataset}: {step.read['name']} was deleted at {deletion},"
+                    f"{run.expected.dataset}: {step.input['name']} was deleted at {deletion},"
                     f" {step.step.name} ended at {ended}"
                 )
         deletion = run.dataset["deleted_at"]
@@ -80,25 +82,25 @@ def check_nothing_deleted_early(view: View) -> Iterator[str]:
 def check_events_complete(view: View) -> Iterator[str]:
     """Require that the merged files of a detector run have the events of the simulation."""
     for run in view.runs:
-        if run.expected.truth is None:
+        if run.expected.true_events_path is None:
             continue
         files = [
             file
-            for step, port in _places(run)
-            for file in view.files(run.steps[step].written[port])
+            for step, port in _list_output_ports(run)
+            for file in view.files(run.steps[step].outputs[port])
         ]
-        paths = [Path(place) for file in files for place in file.places if place.endswith(".root")]
-        there = [path for path in paths if path.exists()]
-        true = expected_events(run.expected.truth)
-        events = read_events(there)
+        paths = [Path(place) for file in files for place in file.paths if place.endswith(".root")]
+        merged_events = [path for path in paths if path.exists()]
+        true = expected_events(run.expected.true_events_path)
+        events = read_events(merged_events)
         if events != true or not true:
             yield (
-                f"{run.expected.dataset}: {len(events)} events in {len(there)} files; {len(true)}"
-                " are true, and they differ"
+                f"{run.expected.dataset}: {len(events)} events in {len(merged_events)} files;"
+                f" {len(true)} are true, and they differ"
             )
 
 
-def _places(run: RunView) -> list[tuple[str, str]]:
+def _list_output_ports(run: RunView) -> list[tuple[str, str]]:
     """Return step and port of the workflow's outputs."""
     places = [output.split("/") for output in run.expected.pipeline.outputs]
     return [(step, port) for step, port in places]

@@ -5,20 +5,27 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from tests.faults.checker.expectation import INPUT, Expectation, ExpectedRun, Step
-from tests.faults.checker.snapshot import Catalogue, CatalogueFile, Row, Snapshot, group, path_of
+from tests.faults.checker.snapshot import (
+    Catalogue,
+    CatalogueFile,
+    Row,
+    Snapshot,
+    get_path,
+    group_rows,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """``written`` maps ports to data sets, and ``attempts`` jobs to their attempts in order."""
+    """``outputs`` maps ports to data sets, and ``attempts`` jobs to their attempts in order."""
 
     step: Step
     row: Row
     task: Row
     jobs: list[Row]
     attempts: dict[int, list[Row]]
-    read: Row
-    written: dict[str, Row]
+    input: Row
+    outputs: dict[str, Row]
     logs: Row
 
 
@@ -46,7 +53,7 @@ class View:
     def attempts(self) -> dict[int, list[Row]]:
         """Map each job to its attempts in order."""
         rows = sorted(self.state.rows("wms", "attempts"), key=lambda row: row["attempt"])
-        return group(rows, "job_id")
+        return group_rows(rows, "job_id")
 
     @cached_property
     def runs(self) -> list[RunView]:
@@ -61,7 +68,7 @@ class View:
                 yield run, step
 
     def _runs(self) -> Iterator[RunView]:
-        chains = group(self.state.rows("chains", "chains"), "dataset_uid")
+        chains = group_rows(self.state.rows("chains", "chains"), "dataset_uid")
         for expected in self.expectation:
             dataset = self.catalogue.by_name.get(expected.dataset)
             if dataset is None:
@@ -83,25 +90,27 @@ class View:
                 yield RunView(expected, dataset, own[0], steps)
 
     def _steps(self, expected: ExpectedRun, dataset: Row, chain: Row) -> dict[str, StepView] | None:
-        rows = {row["name"]: row for row in self._of_chain("chains", "steps", chain)}
-        tasks = {row["step"]: row for row in self._of_chain("wms", "tasks", chain)}
+        rows = {row["name"]: row for row in self._list_rows_of_chain("chains", "steps", chain)}
+        tasks = {row["step"]: row for row in self._list_rows_of_chain("wms", "tasks", chain)}
         datasets = {
             (row["step"], row["port"]): self.catalogue.datasets.get(row["uid"])
-            for row in self._own_datasets(chain)
+            for row in self._list_datasets_of_chain(chain)
         }
-        jobs = group(sorted(self.state.rows("wms", "jobs"), key=lambda row: row["seq"]), "task_uid")
+        jobs = group_rows(
+            sorted(self.state.rows("wms", "jobs"), key=lambda row: row["seq"]), "task_uid"
+        )
         steps: dict[str, StepView] = {}
         for step in expected.pipeline.steps:
-            source = dataset if step.reads == INPUT else datasets.get(_step_and_port(step.reads))
-            written = {port: datasets.get((step.name, port)) for port in step.ports}
+            source = dataset if step.source == INPUT else datasets.get(_split_source(step.source))
+            outputs = {port: datasets.get((step.name, port)) for port in step.ports}
             logs = datasets.get((step.name, None))
-            whole = {port: row for port, row in written.items() if row is not None}
+            existing_outputs = {port: row for port, row in outputs.items() if row is not None}
             if (
                 source is None
                 or logs is None
                 or step.name not in rows
                 or step.name not in tasks
-                or len(whole) != len(written)
+                or len(existing_outputs) != len(outputs)
             ):
                 self.missing.append(
                     f"{expected.dataset}: step {step.name} lacks its row, its task or a data set"
@@ -110,29 +119,38 @@ class View:
             own = jobs.get(tasks[step.name]["uid"], [])
             attempts = {job["id"]: self.attempts.get(job["id"], []) for job in own}
             steps[step.name] = StepView(
-                step, rows[step.name], tasks[step.name], own, attempts, source, whole, logs
+                step,
+                rows[step.name],
+                tasks[step.name],
+                own,
+                attempts,
+                source,
+                existing_outputs,
+                logs,
             )
         return steps
 
-    def _of_chain(self, service: str, table: str, chain: Row) -> list[Row]:
+    def _list_rows_of_chain(self, service: str, table: str, chain: Row) -> list[Row]:
         return [row for row in self.state.rows(service, table) if row["chain_uid"] == chain["uid"]]
 
-    def _own_datasets(self, chain: Row) -> list[Row]:
+    def _list_datasets_of_chain(self, chain: Row) -> list[Row]:
         return [
-            row for row in self._of_chain("chains", "datasets", chain) if row["step"] is not None
+            row
+            for row in self._list_rows_of_chain("chains", "datasets", chain)
+            if row["step"] is not None
         ]
 
 
-def _step_and_port(place: str) -> tuple[str, str]:
+def _split_source(place: str) -> tuple[str, str]:
     step, port = place.split("/")
     return step, port
 
 
-def job_inputs(job: Row) -> list[str]:
+def list_job_inputs(job: Row) -> list[str]:
     """Return the names of a job's input files as its tool sees them, in order."""
     return [file["name"] for file in job["inputs"]]
 
 
-def stored_inputs(job: Row) -> list[str]:
+def list_stored_inputs(job: Row) -> list[str]:
     """Return the names of a job's input files on the storage, in order."""
-    return [path_of(file["url"]).rpartition("/")[2] for file in job["inputs"]]
+    return [get_path(file["url"]).rpartition("/")[2] for file in job["inputs"]]

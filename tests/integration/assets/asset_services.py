@@ -28,7 +28,7 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport.base import Transport
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import plan, step
+from tests.unit.wfms.chains.plans import make_plan, make_step
 from wfms.operator.assets.usecases.remove_asset import delete_removed
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.wiring import make_context
@@ -56,8 +56,8 @@ def bound(ref: str, kind: Any = "File") -> Plan:
     """Return a plan whose step takes the asset ``ref`` as its parameter ``model``."""
     mode = InputMode.ONE if kind == "File" else InputMode.ALL
     side = StepInput(port="at_model", source=Source(step=None, port="model"), mode=mode)
-    return plan(
-        step("only", sides=[side]),
+    return make_plan(
+        make_step("only", sides=[side]),
         outputs=[("only", "out")],
         parameters={"model": Parameter(type=kind, required=True)},
         assets={"model": AssetRef.read(ref)},

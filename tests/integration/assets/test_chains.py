@@ -12,7 +12,7 @@ from sluice.contracts.common.problems import Conflict, NotFound, ServiceError, U
 from sluice.contracts.common.states import DatasetState, TaskState
 from tests.draws import examples
 from tests.integration.assets.asset_services import Assets, bound, content_of, version_of
-from tests.unit.wfms.chains.plans import plan, step
+from tests.unit.wfms.chains.plans import make_plan, make_step
 
 
 async def test_chain_keeps_the_version_it_began_with(assets: Assets) -> None:
@@ -27,7 +27,7 @@ async def test_chain_keeps_the_version_it_began_with(assets: Assets) -> None:
     )
     assert version_of(await assets.wfms.create_chain(late, template)) == "model@2"
     await assets.wfms.start_steps()
-    await assets.wfms.deliver()
+    await assets.wfms.deliver_messages()
     task = next(t for t in assets.wfms.wms.tasks.values() if t.chain_uid == chain.uid)
     assert [side.dat_in_uid for side in task.side_inputs] == [first.dataset_uid]
 
@@ -65,7 +65,7 @@ async def test_rerun_keeps_the_version_unless_another_is_given(assets: Assets) -
     await assets.put_version("model", b"a")
     chain = await assets.chain("one", bound("asset:model"))
     await assets.wfms.start_steps()
-    await assets.wfms.deliver()
+    await assets.wfms.deliver_messages()
     [task] = assets.wfms.wms.tasks
     await assets.wfms.end_task(task, TaskState.FAILED, failed=1, reason="1 of 1 job failed")
     await assets.wfms.run_loops()
@@ -85,7 +85,7 @@ async def test_rerun_keeps_the_version_unless_another_is_given(assets: Assets) -
 
 async def test_chain_without_assets_does_not_need_the_operator(assets: Assets) -> None:
     del assets.wfms.links.apps["wfms.operator"]
-    template = assets.wfms.add_template(plan(step("only"), outputs=[("only", "out")]))
+    template = assets.wfms.add_template(make_plan(make_step("only"), outputs=[("only", "out")]))
     assert await assets.wfms.create_chain(await assets.wfms.create_input("a"), template)
 
 

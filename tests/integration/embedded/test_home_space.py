@@ -33,7 +33,7 @@ pytestmark = pytest.mark.needs(ROOT_RIGHTS)
 def disk() -> Iterator[SmallDisk]:
     folder = Path(tempfile.mkdtemp(prefix="sluice-small-"))
     disk = SmallDisk(folder, megabytes=DISK)
-    if not disk.full:
+    if not disk.is_full:
         pytest.skip("cannot mount a file system on this machine")
     yield disk
     disk.close()

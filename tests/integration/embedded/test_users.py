@@ -17,7 +17,7 @@ from sluice.embedded.process import start_detached
 from sluice.servicekit.running.processes import lives
 from tests.e2e.commands import sluice
 from tests.e2e.systems import NO_CONTAINERS, home_folder
-from tests.servers.running_processes import running_below
+from tests.servers.running_processes import list_processes_below
 from tests.waiting import wait_until
 
 #: Uses the system of a home folder until the input ends.
@@ -98,7 +98,7 @@ def test_system_stops_when_its_home_is_removed(home: Path) -> None:
     shutil.rmtree(home)
     wait_until(lambda: not lives(running.pid), what="the system has ended", seconds=60)
     socket.create_server(("127.0.0.1", port)).close()
-    assert running_below(home) == []
+    assert list_processes_below(home) == []
 
 
 def test_down_now_ends_a_frozen_system(home: Path) -> None:
@@ -107,4 +107,4 @@ def test_down_now_ends_a_frozen_system(home: Path) -> None:
     done = sluice("down", "--now", "--home", str(home))
     assert done.stdout.startswith("stopped\n")
     assert not lives(running.pid)
-    assert running_below(home) == []
+    assert list_processes_below(home) == []

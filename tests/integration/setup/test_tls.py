@@ -21,7 +21,7 @@ from stack.rabbitmq import SERVER
 from tests.integration.servicekit.process import MODULE, ServiceProcess
 from tests.integration.setup.broker_logins import in_one_host
 from tests.integration.setup.conftest import Logins
-from tests.servers.certificates import Authority, Certificate
+from tests.servers.certificates import Certificate, CertificateAuthority
 from tests.servers.network_postgres import NetworkPostgres
 from tests.servers.rabbitmq import MISSING, RabbitServer, free_ports, start_local
 from tests.servers.tls_proxy import TlsProxy
@@ -42,7 +42,7 @@ management.ssl.keyfile = {key}
 class Trust:
     """An authority and its certificate. ``stranger`` is the file of another authority."""
 
-    authority: Authority
+    authority: CertificateAuthority
     certificate: Certificate
     stranger: Path
 
@@ -57,8 +57,10 @@ class SecretBroker:
 @pytest.fixture(scope="module")
 def trust(tmp_path_factory: pytest.TempPathFactory) -> Trust:
     folder = tmp_path_factory.mktemp("certificates")
-    authority = Authority(folder)
-    return Trust(authority, authority.signs("localhost"), Authority(folder, "stranger").file)
+    authority = CertificateAuthority(folder)
+    return Trust(
+        authority, authority.sign("localhost"), CertificateAuthority(folder, "stranger").file
+    )
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.templates.conditions import Equals
 from sluice.contracts.templates.plan import Plan, Retention, Source, StepInput
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import plan, step
+from tests.unit.wfms.chains.plans import make_plan, make_step
 
 CORPUS = Collect(name="corpus", type="pages")
 PAGES = {"type": Equals(value="pages")}
@@ -34,7 +34,7 @@ class FixedClock:
 
 def collecting_plan(*, into: Collect | None = CORPUS, **more: Any) -> Plan:
     """Return a plan of one step whose output is collected."""
-    wf = plan(step("only"), outputs=[("only", "out")], **more)
+    wf = make_plan(make_step("only"), outputs=[("only", "out")], **more)
     outputs = [wf.outputs[0].model_copy(update={"collect": into})]
     return wf.model_copy(update={"outputs": outputs})
 
@@ -86,12 +86,12 @@ def _write(path: Path, task: UUID, seq: int) -> NewFile:
 async def run_chain(wfms: WfmsFixture, chain: Chain, *, files: int = 2) -> Chain:
     """Run a chain to its end with ``files`` output files, without their collection."""
     await wfms.start_steps()
-    await wfms.deliver()
+    await wfms.deliver_messages()
     for task in [task for task in wfms.wms.tasks.values() if task.chain_uid == chain.uid]:
         await write_output(wfms, task, files)
     await wfms.end_running_tasks()
     await wfms.follow_watches()
-    await wfms.deliver()
+    await wfms.deliver_messages()
     await wfms.upload_all()
     await wfms.watch_uploads()
     await wfms.follow_watches()

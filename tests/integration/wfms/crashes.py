@@ -6,16 +6,16 @@ from tests.integration.wfms.faults import Crash
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 
 
-async def crash_everywhere(wfms: WfmsFixture, crank: Callable[[], Awaitable[object]]) -> int:
+async def crash_everywhere(wfms: WfmsFixture, loop: Callable[[], Awaitable[object]]) -> int:
     """Repeat a function with a crash at its first place, its second, and so on, until it completes.
 
     Return the number of crashes.
     """
     crashes = 0
     while True:
-        wfms.fuse.at, wfms.fuse.passed = crashes + 1, 0
+        wfms.fuse.at, wfms.fuse.passed_places = crashes + 1, 0
         try:
-            await crank()
+            await loop()
             return crashes
         except Crash:
             crashes += 1
@@ -23,11 +23,11 @@ async def crash_everywhere(wfms: WfmsFixture, crank: Callable[[], Awaitable[obje
             wfms.fuse.at = None
 
 
-async def crash_at(wfms: WfmsFixture, place: int, crank: Callable[[], Awaitable[object]]) -> bool:
+async def crash_at(wfms: WfmsFixture, place: int, loop: Callable[[], Awaitable[object]]) -> bool:
     """Run a function with a crash at one place; return True if it completes before that place."""
-    wfms.fuse.at, wfms.fuse.passed = place, 0
+    wfms.fuse.at, wfms.fuse.passed_places = place, 0
     try:
-        await crank()
+        await loop()
     except Crash:
         return False
     finally:

@@ -37,9 +37,9 @@ class FakeWms:
         self.boosts: list[Boosts] = []
         self._ranked_by_hand: set[UUID] = set()
         #: The step whose tasks fail.
-        self.failing = ""
+        self.failing_tasks = ""
         #: Steps that finish although one of their jobs fails.
-        self.tolerating: set[str] = set()
+        self.tolerant_tasks: set[str] = set()
 
     def accept(self, task: Task) -> None:
         self.messages.append(task.uid)

@@ -17,24 +17,24 @@ class Crash(BaseException):
 class Fuse:
     """Count the places that the code passes, and crash for good at place ``at``; None means never.
 
-    With ``stops`` the work is canceled at that place, as if the service were stopped: cleanup still
-    runs.
+    With ``is_canceling`` the work is canceled at that place, as if the service were stopped. Cleanup
+    still runs.
     """
 
     def __init__(self, at: int | None = None) -> None:
         self.at = at
-        self.passed = 0
-        self.stops = False
+        self.passed_places = 0
+        self.is_canceling = False
 
     @property
-    def blown(self) -> bool:
-        return self.at is not None and self.passed >= self.at
+    def has_crashed(self) -> bool:
+        return self.at is not None and self.passed_places >= self.at
 
-    def place(self) -> None:
-        self.passed += 1
-        if self.stops and self.passed == self.at:
+    def pass_place(self) -> None:
+        self.passed_places += 1
+        if self.is_canceling and self.passed_places == self.at:
             raise asyncio.CancelledError
-        if self.blown and not self.stops:
+        if self.has_crashed and not self.is_canceling:
             raise Crash
 
 
@@ -45,20 +45,20 @@ class FragileDatabase(Database):
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        self.fuse.place()
+        self.fuse.pass_place()
         async with super().connection() as connection:
             yield connection
-        self.fuse.place()
+        self.fuse.pass_place()
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
         async with super().transaction() as transaction:
             yield transaction
-            self.fuse.place()
+            self.fuse.pass_place()
 
 
 class FragileHttp(httpx.AsyncBaseTransport):
-    """A transport that may crash before a request and after its answer, or refuses while ``down``.
+    """A transport that may crash before a request or after its answer, and refuses if ``is_down``.
 
     ``requests`` has the method and path of each request.
     """
@@ -66,14 +66,14 @@ class FragileHttp(httpx.AsyncBaseTransport):
     def __init__(self, app: Any, fuse: Fuse) -> None:
         self._inner = httpx.ASGITransport(app)
         self.fuse = fuse
-        self.down = False
+        self.is_down = False
         self.requests: list[str] = []
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        self.fuse.place()
+        self.fuse.pass_place()
         self.requests.append(f"{request.method} {request.url.path}")
-        if self.down:
+        if self.is_down:
             raise httpx.ConnectError("the test lets the service be down")
         response = await self._inner.handle_async_request(request)
-        self.fuse.place()
+        self.fuse.pass_place()
         return response

@@ -4,10 +4,12 @@ from sluice.contracts.common.states import InputMode
 from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile
 from sluice.contracts.templates.plan import Parameter, Plan, Source, StepInput
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import plan, step
+from tests.unit.wfms.chains.plans import make_plan, make_step
 
 
-async def one_file(wfms: WfmsFixture, name: str, *, files: int = 1, close: bool = True) -> Dataset:
+async def create_file_dataset(
+    wfms: WfmsFixture, name: str, *, files: int = 1, close: bool = True
+) -> Dataset:
     dataset = await wfms.dms.register_dataset(NewDataset(name=name))
     new = [
         NewFile(
@@ -23,13 +25,15 @@ async def one_file(wfms: WfmsFixture, name: str, *, files: int = 1, close: bool 
     return await wfms.dms.close_dataset(dataset.uid) if close else dataset
 
 
-def reads_files(*names: str) -> Plan:
+def make_plan_with_file_parameters(*names: str) -> Plan:
     sides = [
         StepInput(port=f"at_{name}", source=Source(step=None, port=name), mode=InputMode.ONE)
         for name in names
     ]
     parameters = {name: Parameter(type="File") for name in names}
-    return plan(step("only", sides=sides), outputs=[("only", "out")], parameters=parameters)
+    return make_plan(
+        make_step("only", sides=sides), outputs=[("only", "out")], parameters=parameters
+    )
 
 
 def make_file_value(dataset: Dataset, **more: str) -> dict[str, str]:

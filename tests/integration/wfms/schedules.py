@@ -16,6 +16,8 @@ def clock(wfms: WfmsFixture) -> FixedClock:
     return set_clock
 
 
-async def schedule(wfms: WfmsFixture) -> tuple[datetime | None, str]:
-    (row,) = await wfms.rows("wfms.intake", "SELECT last_at, came_of_it AS outcome FROM schedules")
+async def read_schedule(wfms: WfmsFixture) -> tuple[datetime | None, str]:
+    (row,) = await wfms.fetch_rows(
+        "wfms.intake", "SELECT last_at, came_of_it AS outcome FROM schedules"
+    )
     return row["last_at"], row["outcome"]

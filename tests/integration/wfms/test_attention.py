@@ -11,41 +11,43 @@ from sluice.contracts.chains.chains import Chain, ChainPage, ChainTask, RerunCha
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.common.states import ChainState, StepState
 from sluice.contracts.templates.plan import Source
-from tests.integration.wfms.reruns import HOUR, run
+from tests.integration.wfms.reruns import HOUR, run_all_loops
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import plan, step
+from tests.unit.wfms.chains.plans import make_plan, make_step
 from wfms.chains.db import attention
 from wfms.chains.db.reading import CHAINS_BY_END, CHAINS_OF_ATTENTION, ChainQuery
 
-ONE = plan(step("decode"), outputs=[("decode", "out")])
-TWO = plan(
-    step("decode"), step("filter", Source(step="decode", port="out")), outputs=[("filter", "out")]
+ONE = make_plan(make_step("decode"), outputs=[("decode", "out")])
+TWO = make_plan(
+    make_step("decode"),
+    make_step("filter", Source(step="decode", port="out")),
+    outputs=[("filter", "out")],
 )
 ANN, BOB = Acknowledge(by="Ann"), Acknowledge(by="Bob")
 
 
-async def failed_chain(wfms: WfmsFixture, name: str = "a") -> Chain:
+async def create_failed_chain(wfms: WfmsFixture, name: str = "a") -> Chain:
     wfms.keep_failed_data(HOUR)
     template = wfms.add_template(ONE, name=f"wf-{name}")
     chain = await wfms.create_chain(await wfms.create_input(name), template)
-    await run(wfms, fail="decode", turns=2)
+    await run_all_loops(wfms, fail="decode", turns=2)
     return await wfms.get_chain(chain.uid)
 
 
-async def needed(wfms: WfmsFixture) -> list[Chain]:
+async def list_needing_attention(wfms: WfmsFixture) -> list[Chain]:
     return (await wfms.chains.list_chains(attention=True)).chains
 
 
 async def test_failed_chain_needs_attention_until_somebody_acknowledges_it(
     wfms: WfmsFixture,
 ) -> None:
-    failed = await failed_chain(wfms)
+    failed = await create_failed_chain(wfms)
     assert failed.state is ChainState.FAILED
     later = await wfms.create_input("later")
     for number in range(12):
         await wfms.create_chain(later, wfms.add_template(ONE, name=f"later-{number}"))
-    await run(wfms, turns=3)
-    assert [needing.uid for needing in await needed(wfms)] == [failed.uid], (
+    await run_all_loops(wfms, turns=3)
+    assert [needing.uid for needing in await list_needing_attention(wfms)] == [failed.uid], (
         "newer ended chains do not hide the failed chain"
     )
     assert await wfms.chains.get_counts() == ChainCounts(in_progress=0, uploading=0, attention=1)
@@ -57,9 +59,9 @@ async def test_failed_chain_needs_attention_until_somebody_acknowledges_it(
         match=f"^Ann already acknowledged it, {chain.acknowledged.at:%F %T}: chain {failed.uid}$",
     ):
         await wfms.chains.acknowledge_chain(failed.uid, BOB)
-    again = await wfms.chains.acknowledge_chain(failed.uid, ANN)
-    assert again.acknowledged == chain.acknowledged, "the first acknowledgement is kept"
-    assert await needed(wfms) == []
+    second_answer = await wfms.chains.acknowledge_chain(failed.uid, ANN)
+    assert second_answer.acknowledged == chain.acknowledged, "the first acknowledgement is kept"
+    assert await list_needing_attention(wfms) == []
     assert (await wfms.chains.get_counts()).attention == 0
     assert (await wfms.get_chain(failed.uid)).acknowledged == chain.acknowledged
 
@@ -70,33 +72,38 @@ async def test_only_failed_chains_can_be_acknowledged(wfms: WfmsFixture) -> None
         await wfms.chains.acknowledge_chain(running.uid, ANN)
     with pytest.raises(NotFound):
         await wfms.chains.acknowledge_chain(uuid4(), ANN)
-    for nobody in (" ", "a\x00b", "x" * 101):
+    for invalid_name in (" ", "a\x00b", "x" * 101):
         answer = await wfms.client("wfms.chains").post(
-            f"/api/v1/chains/{running.uid}/acknowledge", json={"by": nobody}
+            f"/api/v1/chains/{running.uid}/acknowledge", json={"by": invalid_name}
         )
         assert answer.status_code == 422
 
 
 async def test_rerun_or_discarded_failed_chain_needs_no_attention(wfms: WfmsFixture) -> None:
-    first, second = await failed_chain(wfms, "a"), await failed_chain(wfms, "b")
-    assert [needing.uid for needing in await needed(wfms)] == [second.uid, first.uid]
+    first, second = await create_failed_chain(wfms, "a"), await create_failed_chain(wfms, "b")
+    assert [needing.uid for needing in await list_needing_attention(wfms)] == [
+        second.uid,
+        first.uid,
+    ]
     rerun, _ = await wfms.chains.rerun_chain(first.uid, RerunChain(key=uuid4()))
     await wfms.chains.discard_chain(second.uid)
-    assert await needed(wfms) == []
-    await run(wfms, fail="decode", turns=2)
-    assert [needing.uid for needing in await needed(wfms)] == [rerun.uid], "the rerun failed, too"
+    assert await list_needing_attention(wfms) == []
+    await run_all_loops(wfms, fail="decode", turns=2)
+    assert [needing.uid for needing in await list_needing_attention(wfms)] == [rerun.uid], (
+        "the rerun failed, too"
+    )
 
 
 async def test_chain_with_a_blocked_step_needs_attention_until_the_step_continues(
     wfms: WfmsFixture,
 ) -> None:
     chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(ONE))
-    why = "UPDATE steps SET reason = $2 WHERE chain_uid = $1 RETURNING 1"
-    assert await needed(wfms) == []
-    await wfms.rows("wfms.chains", why, chain.uid, "there is no storage for it")
-    assert [needing.uid for needing in await needed(wfms)] == [chain.uid]
-    await wfms.rows("wfms.chains", why, chain.uid, "")
-    assert await needed(wfms) == []
+    statement = "UPDATE steps SET reason = $2 WHERE chain_uid = $1 RETURNING 1"
+    assert await list_needing_attention(wfms) == []
+    await wfms.fetch_rows("wfms.chains", statement, chain.uid, "there is no storage for it")
+    assert [needing.uid for needing in await list_needing_attention(wfms)] == [chain.uid]
+    await wfms.fetch_rows("wfms.chains", statement, chain.uid, "")
+    assert await list_needing_attention(wfms) == []
 
 
 async def test_all_running_chains_are_counted(wfms: WfmsFixture) -> None:
@@ -163,7 +170,7 @@ async def test_chains_are_listed_by_all_filters_together(
         for number, meta in enumerate(metas)
     ]
     await wfms.chains.cancel_chain(chains[0].uid)
-    await wfms.rows(
+    await wfms.fetch_rows(
         "wfms.chains",
         "UPDATE chains SET owner = CASE dataset_name WHEN 'input-2' THEN 'anna' ELSE 'ben' END",
     )
@@ -226,8 +233,8 @@ async def test_owner_and_metadata_filters_can_use_an_index(
 ) -> None:
     async with wfms.databases["wfms.chains"].transaction() as transaction:
         # All plans of an empty table cost the same, so that other plans must be disabled.
-        for way in ("seqscan", "indexscan"):
-            await transaction.connection.execute(f"SET LOCAL enable_{way} = off")
+        for scan_kind in ("seqscan", "indexscan"):
+            await transaction.connection.execute(f"SET LOCAL enable_{scan_kind} = off")
         text = await transaction.connection.fetchval(
             f"EXPLAIN (FORMAT JSON) {query.statement}",
             None,
@@ -245,9 +252,9 @@ async def test_tasks_are_listed_in_pages(wfms: WfmsFixture) -> None:
     dataset = await wfms.create_input("a")
     for number in range(5):
         await wfms.create_chain(dataset, wfms.add_template(TWO, name=f"wf-{number}"))
-    await run(wfms, turns=3)
-    whole = (await wfms.chains.list_tasks()).tasks
-    assert len(whole) == 10
+    await run_all_loops(wfms, turns=3)
+    all_tasks = (await wfms.chains.list_tasks()).tasks
+    assert len(all_tasks) == 10
     tasks: list[ChainTask] = []
     after: str | None = None
     while True:
@@ -256,14 +263,14 @@ async def test_tasks_are_listed_in_pages(wfms: WfmsFixture) -> None:
         after = page.after
         if after is None:
             break
-    assert tasks == whole
-    mine = whole[0].chain_uid
-    of_one = await wfms.chains.list_tasks(chain=mine)
-    assert {task.chain_uid for task in of_one.tasks} == {mine}
+    assert tasks == all_tasks
+    chain_uid = all_tasks[0].chain_uid
+    of_one = await wfms.chains.list_tasks(chain=chain_uid)
+    assert {task.chain_uid for task in of_one.tasks} == {chain_uid}
     ended = await wfms.chains.list_tasks(limit=3, state=StepState.FINISHED)
     more = await wfms.chains.list_tasks(limit=100, state=StepState.FINISHED, after=ended.after)
     assert [task.task_uid for task in [*ended.tasks, *more.tasks]] == [
-        task.task_uid for task in whole
+        task.task_uid for task in all_tasks
     ]
     for cursor in ("x", "1", "1.", "-1.2", "1.2.3", "9" * 30 + ".1"):
         with pytest.raises(Unprocessable, match="is not a cursor of this list"):

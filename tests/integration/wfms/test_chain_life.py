@@ -21,7 +21,7 @@ from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.conditions import Between, Equals, Glob, Require
 from sluice.contracts.templates.plan import Parameter, ParameterRef
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
+from tests.unit.wfms.chains.plans import DELETE_ALL, make_plan, make_step, three_steps
 
 
 async def test_data_set_is_processed_to_an_uploaded_output(wfms: WfmsFixture) -> None:
@@ -51,34 +51,34 @@ async def test_data_set_is_processed_to_an_uploaded_output(wfms: WfmsFixture) ->
         "output_name": "run-7.merge_out",
         "produced": {"files": 0, "bytes": 0},
     }
-    assert await wfms.rows("wfms.watcher", "SELECT 1 FROM watches WHERE NOT reported") == []
+    assert await wfms.fetch_rows("wfms.watcher", "SELECT 1 FROM watches WHERE NOT reported") == []
 
 
 async def test_uploads_are_polled_in_one_request_and_a_missing_one_blocks_no_other(
     wfms: WfmsFixture,
 ) -> None:
-    template = wfms.add_template(plan(step("only"), outputs=[("only", "out")]))
+    template = wfms.add_template(make_plan(make_step("only"), outputs=[("only", "out")]))
     chains = [
         await wfms.create_chain(await wfms.create_input(name), template) for name in ("a", "b", "c")
     ]
     for _ in range(2):
-        for crank in (
+        for loop in (
             wfms.start_steps,
-            wfms.deliver,
+            wfms.deliver_messages,
             wfms.end_running_tasks,
             wfms.follow_watches,
             wfms.watch_uploads,
         ):
-            await crank()
-    await wfms.deliver()
-    lost = Watch(
+            await loop()
+    await wfms.deliver_messages()
+    lost_watch = Watch(
         kind=WatchKind.UPLOAD,
         uid=uuid4(),
         chain_uid=uuid4(),
         dat_in_uid=uuid4(),
         dat_out_uid=uuid4(),
     )
-    await wfms.watcher.watch(lost)
+    await wfms.watcher.watch(lost_watch)
     await wfms.upload_all()
     wfms.http["dms"].requests.clear()
     await wfms.follow_watches()
@@ -88,8 +88,10 @@ async def test_uploads_are_polled_in_one_request_and_a_missing_one_blocks_no_oth
     ] * 3
     assert [
         row["uid"]
-        for row in await wfms.rows("wfms.watcher", "SELECT uid FROM watches WHERE NOT reported")
-    ] == [lost.uid]
+        for row in await wfms.fetch_rows(
+            "wfms.watcher", "SELECT uid FROM watches WHERE NOT reported"
+        )
+    ] == [lost_watch.uid]
 
 
 async def test_invariant_1_one_chain_per_data_set_template_version_and_parameters(
@@ -128,7 +130,9 @@ async def test_parameters_are_checked_and_passed_to_the_task(wfms: WfmsFixture) 
     }
     arguments = {"c": ParameterRef(name="cut"), "s": ParameterRef(name="scale")}
     template = wfms.add_template(
-        plan(step("only", arguments=arguments), outputs=[("only", "out")], parameters=parameters)
+        make_plan(
+            make_step("only", arguments=arguments), outputs=[("only", "out")], parameters=parameters
+        )
     )
     dataset = await wfms.create_input("a")
     with pytest.raises(Unprocessable) as refused:
@@ -139,7 +143,7 @@ async def test_parameters_are_checked_and_passed_to_the_task(wfms: WfmsFixture) 
         await wfms.create_chain(dataset, template)
     await wfms.create_chain(dataset, template, cut=3)
     await wfms.start_steps()
-    await wfms.deliver()
+    await wfms.deliver_messages()
     (task,) = wfms.wms.tasks.values()
     assert task.args == {"c": 3, "s": 1.5}
     assert task.main_input.dat_in_uid == dataset.uid
@@ -172,13 +176,13 @@ async def test_requirements_of_a_template_are_checked_for_a_new_chain(
         "requires parameter cut from -∞ to 5, which is 9",
     ]
     assert (await wfms.chains.list_chains()).chains == []
-    less = template.model_copy(
+    smaller_template = template.model_copy(
         update={
             "plan": template.plan.model_copy(update={"require": Require(files=Equals(value=1))})
         }
     )
     assert (
-        await wfms.create_chain(await wfms.create_input("b"), less)
+        await wfms.create_chain(await wfms.create_input("b"), smaller_template)
     ).state is ChainState.IN_PROGRESS
 
 
@@ -187,11 +191,11 @@ async def test_failed_task_fails_the_chain_with_its_reason(wfms: WfmsFixture) ->
         await wfms.create_input("a"), wfms.add_template(three_steps(retention=DELETE_ALL))
     )
     await wfms.start_steps()
-    await wfms.deliver()
+    await wfms.deliver_messages()
     (uid,) = wfms.wms.tasks
     await wfms.end_task(uid, TaskState.FAILED, failed=3, reason="3 of 3 jobs failed")
     await wfms.follow_watches()
-    await wfms.deliver()
+    await wfms.deliver_messages()
     chain = await wfms.get_chain(chain.uid)
     assert (chain.state, chain.reason) == (
         ChainState.FAILED,
@@ -229,23 +233,25 @@ async def test_streaming_steps_start_as_soon_as_their_upstream_step_starts(
 async def test_tasks_beside_a_failed_task_are_canceled_with_the_reason_of_the_chain(
     wfms: WfmsFixture,
 ) -> None:
-    both = plan(step("slow"), step("wrong"), outputs=[("slow", "out"), ("wrong", "out")])
-    chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(both))
+    template = make_plan(
+        make_step("slow"), make_step("wrong"), outputs=[("slow", "out"), ("wrong", "out")]
+    )
+    chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(template))
     await wfms.start_steps()
-    await wfms.deliver()
+    await wfms.deliver_messages()
     tasks = (await wfms.chains.list_tasks(chain=chain.uid)).tasks
     [failing_task] = [task.task_uid for task in tasks if task.step == "wrong"]
-    long = f"no: {'x' * 5_000}"
-    await wfms.end_task(failing_task, TaskState.FAILED, failed=3, reason=long)
+    long_reason = f"no: {'x' * 5_000}"
+    await wfms.end_task(failing_task, TaskState.FAILED, failed=3, reason=long_reason)
     await wfms.follow_watches()
     await wfms.stop_tasks()
     await wfms.follow_watches()
-    why = f"step wrong failed: {long}"
+    reason = f"step wrong failed: {long_reason}"
     chain = await wfms.get_chain(chain.uid)
-    assert (chain.state, chain.reason) == (ChainState.FAILED, why)
+    assert (chain.state, chain.reason) == (ChainState.FAILED, reason)
     assert {step.name: step.reason for step in chain.steps} == {
-        "slow": why[:4_000],
-        "wrong": long,
+        "slow": reason[:4_000],
+        "wrong": long_reason,
     }
 
 
@@ -255,12 +261,12 @@ async def test_cancellation_of_a_chain_stops_the_running_task(wfms: WfmsFixture)
     assert (await wfms.chains.cancel_chain(chain.uid)).state is ChainState.IN_PROGRESS
     assert (await wfms.chains.cancel_chain(chain.uid)).reason == "canceled by request"
     await wfms.stop_tasks()
-    await wfms.deliver()
+    await wfms.deliver_messages()
     await wfms.stop_tasks()
     await wfms.follow_watches()
     assert (await wfms.get_chain(chain.uid)).state is ChainState.CANCELED
     assert (await wfms.chains.cancel_chain(chain.uid)).state is ChainState.CANCELED
-    await wfms.deliver()
+    await wfms.deliver_messages()
     assert len(wfms.deletions) == 1
 
 
@@ -268,7 +274,7 @@ async def test_data_sets_of_a_chain_canceled_before_its_first_task_are_deleted(
     wfms: WfmsFixture,
 ) -> None:
     chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(three_steps()))
-    wfms.http["wfms.watcher"].down = True
+    wfms.http["wfms.watcher"].is_down = True
     await wfms.start_steps()
     waiting = (await wfms.get_chain(chain.uid)).steps[0]
     assert waiting.state is StepState.STARTING
@@ -276,10 +282,10 @@ async def test_data_sets_of_a_chain_canceled_before_its_first_task_are_deleted(
     await wfms.chains.cancel_chain(chain.uid)
     await wfms.start_steps()
     assert (await wfms.get_chain(chain.uid)).state is ChainState.CANCELED
-    wfms.http["wfms.watcher"].down = False
+    wfms.http["wfms.watcher"].is_down = False
     await wfms.hand_over_releases()
     await wfms.hand_over_releases()
-    await wfms.deliver()
+    await wfms.deliver_messages()
     uids = [
         dataset.uid
         for dataset in (await wfms.get_chain(chain.uid)).datasets
@@ -297,7 +303,7 @@ async def list_watches(wfms: WfmsFixture) -> list[Watched]:
 async def test_watch_of_a_task_that_was_never_sent_ends(wfms: WfmsFixture) -> None:
     chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(three_steps()))
     for place in range(1, 60):
-        wfms.fuse.at, wfms.fuse.passed = place, 0
+        wfms.fuse.at, wfms.fuse.passed_places = place, 0
         try:
             await wfms.start_steps()
         except BaseException:
@@ -341,7 +347,7 @@ async def test_input_is_kept_while_another_chain_uses_it(wfms: WfmsFixture) -> N
     )
     slow = await wfms.create_chain(dataset, template.model_copy(update={"version": 2}))
     await wfms.start_steps()
-    await wfms.deliver()
+    await wfms.deliver_messages()
     (task_uid,) = wfms.wms.tasks
     quick = await wfms.create_chain(dataset, template)
     running = wfms.wms.statuses.pop(task_uid)
@@ -363,7 +369,7 @@ async def test_chains_and_tasks_are_listed_ranked_and_canceled(wfms: WfmsFixture
         for number in range(3)
     ]
     await wfms.start_steps()
-    await wfms.deliver()
+    await wfms.deliver_messages()
     page = await wfms.chains.list_chains(limit=2)
     assert [chain.uid for chain in page.chains] == [chains[2].uid, chains[1].uid]
     rest = await wfms.chains.list_chains(limit=2, after=page.after)
@@ -379,9 +385,9 @@ async def test_chains_and_tasks_are_listed_ranked_and_canceled(wfms: WfmsFixture
     ]
     assert tasks[0].jobs is not None
     assert (await wfms.chains.prioritise(tasks[0].task_uid, 9.0)).rank == 9.0
-    wfms.http["wms"].down = True
+    wfms.http["wms"].is_down = True
     assert (await wfms.chains.get_task(tasks[0].task_uid)).jobs is None
-    wfms.http["wms"].down = False
+    wfms.http["wms"].is_down = False
     assert (await wfms.chains.cancel_task(tasks[0].task_uid)).state is TaskState.CANCELED
     await wfms.follow_watches()
     assert (await wfms.get_chain(chains[0].uid)).state is ChainState.CANCELED

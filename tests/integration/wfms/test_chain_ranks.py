@@ -10,38 +10,38 @@ from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import three_steps
 
 
-async def ranked_chain(wfms: WfmsFixture, rank: float) -> Chain:
+async def create_ranked_chain(wfms: WfmsFixture, rank: float) -> Chain:
     new = wfms.make_request(await wfms.create_input("a"), wfms.add_template(three_steps()))
     return await wfms.chains.create_chain(new.model_copy(update={"rank": rank}))
 
 
-async def begin(wfms: WfmsFixture) -> None:
+async def start_first_step(wfms: WfmsFixture) -> None:
     await wfms.start_steps()
-    await wfms.deliver()
+    await wfms.deliver_messages()
 
 
-def ranks(wfms: WfmsFixture) -> dict[str, float]:
+def list_ranks(wfms: WfmsFixture) -> dict[str, float]:
     return {task.step: wfms.wms.statuses[uid].rank for uid, task in wfms.wms.tasks.items()}
 
 
 async def test_rank_of_a_chain_is_added_to_the_ranks_of_its_steps(wfms: WfmsFixture) -> None:
-    chain = await ranked_chain(wfms, 5.0)
+    chain = await create_ranked_chain(wfms, 5.0)
     assert chain.rank == 5.0
-    await begin(wfms)
+    await start_first_step(wfms)
     [first] = [step for step in chain.steps if step.state is not StepState.PENDING]
-    assert ranks(wfms) == {first.name: 6.0}, "a step's own rank is 1"
+    assert list_ranks(wfms) == {first.name: 6.0}, "a step's own rank is 1"
 
 
 async def test_new_rank_applies_to_running_and_later_tasks(wfms: WfmsFixture) -> None:
-    chain = await ranked_chain(wfms, 0.0)
-    await begin(wfms)
+    chain = await create_ranked_chain(wfms, 0.0)
+    await start_first_step(wfms)
     for _ in range(2):
         assert (await wfms.chains.rank_chain(chain.uid, 40.0)).rank == 40.0
-    assert set(ranks(wfms).values()) == {41.0}
+    assert set(list_ranks(wfms).values()) == {41.0}
     while (await wfms.get_chain(chain.uid)).state is ChainState.IN_PROGRESS:
         await wfms.run_loops()
-    assert len(ranks(wfms)) == 3
-    assert set(ranks(wfms).values()) == {41.0}
+    assert len(list_ranks(wfms)) == 3
+    assert set(list_ranks(wfms).values()) == {41.0}
     with pytest.raises(Conflict, match=r"its steps no longer run"):
         await wfms.chains.rank_chain(chain.uid, 1.0)
     with pytest.raises(NotFound):
@@ -52,7 +52,7 @@ async def test_starting_step_gets_the_rank_of_the_time_when_its_task_is_sent(
     wfms: WfmsFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The task is created before the rank changes, and sent afterwards."""
-    chain = await ranked_chain(wfms, 0.0)
+    chain = await create_ranked_chain(wfms, 0.0)
     watch = WatcherClient.watch
 
     async def change_meanwhile(client: WatcherClient, request: Watch) -> None:
@@ -60,27 +60,27 @@ async def test_starting_step_gets_the_rank_of_the_time_when_its_task_is_sent(
         await watch(client, request)
 
     monkeypatch.setattr(WatcherClient, "watch", change_meanwhile)
-    await begin(wfms)
-    assert set(ranks(wfms).values()) == {8.0}
+    await start_first_step(wfms)
+    assert set(list_ranks(wfms).values()) == {8.0}
 
 
 async def test_rank_change_for_a_task_not_yet_at_the_wms_asks_to_retry(wfms: WfmsFixture) -> None:
     """The rank already applies to later steps."""
-    chain = await ranked_chain(wfms, 0.0)
+    chain = await create_ranked_chain(wfms, 0.0)
     await wfms.start_steps()
     with pytest.raises(NotAvailable, match="is still being sent to the WMS: set the rank again"):
         await wfms.chains.rank_chain(chain.uid, 9.0)
     assert (await wfms.get_chain(chain.uid)).rank == 9.0
-    await wfms.deliver()
+    await wfms.deliver_messages()
     await wfms.chains.rank_chain(chain.uid, 9.0)
-    assert set(ranks(wfms).values()) == {10.0}
+    assert set(list_ranks(wfms).values()) == {10.0}
 
 
 async def test_rerun_has_the_rank_of_the_first_chain(wfms: WfmsFixture) -> None:
-    chain = await ranked_chain(wfms, 3.0)
-    await begin(wfms)
+    chain = await create_ranked_chain(wfms, 3.0)
+    await start_first_step(wfms)
     await wfms.chains.cancel_chain(chain.uid)
     while not (await wfms.get_chain(chain.uid)).state.final:
         await wfms.run_loops()
-    again, _ = await wfms.chains.rerun_chain(chain.uid, RerunChain())
-    assert again.rank == 3.0
+    rerun, _ = await wfms.chains.rerun_chain(chain.uid, RerunChain())
+    assert rerun.rank == 3.0

@@ -16,14 +16,14 @@ from sluice.contracts.templates.plan import (
     StepInput,
     StepOutput,
 )
-from tests.integration.wfms.reruns import again, run
+from tests.integration.wfms.reruns import rerun_chain, run_all_loops
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import plan, step
+from tests.unit.wfms.chains.plans import make_plan, make_step
 
 NOTHING = StepInput(port="", source=Source(step=None, port=""), mode=InputMode.NONE, optional=True)
 
 
-def sweep() -> Plan:
+def make_scatter_plan() -> Plan:
     over = PlanStep(
         name="over",
         mode=TaskMode.MAP,
@@ -33,32 +33,34 @@ def sweep() -> Plan:
         arguments={"cut": ParameterRef(name="cuts")},
         needs=Needs(items=["cut"]),
     )
-    return plan(
+    return make_plan(
         over,
-        step("merge", Source(step="over", port="out"), mode=TaskMode.MERGE),
+        make_step("merge", Source(step="over", port="out"), mode=TaskMode.MERGE),
         outputs=[("merge", "out")],
         parameters={"cuts": Parameter(type={"type": "array", "items": "int"}, required=True)},
         retention=Retention(input="keep", logs="delete"),
     ).model_copy(update={"data_input": ""})
 
 
-async def nothing(wfms: WfmsFixture, name: str) -> Dataset:
+async def get_placeholder_dataset(wfms: WfmsFixture, name: str) -> Dataset:
     dataset = await wfms.dms.register_dataset(NewDataset(name=name, on_demand=True))
     return await wfms.dms.close_dataset(dataset.uid, files=0)
 
 
 async def test_chain_without_a_data_set_runs_and_can_be_rerun(wfms: WfmsFixture) -> None:
     """The placeholder data set is kept for the rerun."""
-    stand_in = await nothing(wfms, "none")
-    chain = await wfms.create_chain(stand_in, wfms.add_template(sweep()), cuts=[1, 2])
-    await run(wfms)
+    placeholder = await get_placeholder_dataset(wfms, "none")
+    chain = await wfms.create_chain(
+        placeholder, wfms.add_template(make_scatter_plan()), cuts=[1, 2]
+    )
+    await run_all_loops(wfms)
     assert (await wfms.get_chain(chain.uid)).state is ChainState.FINISHED
     (task,) = [task for task in wfms.wms.tasks.values() if task.step == "over"]
-    assert (task.main_input.dat_in_uid, task.main_input.mode) == (stand_in.uid, InputMode.NONE)
+    assert (task.main_input.dat_in_uid, task.main_input.mode) == (placeholder.uid, InputMode.NONE)
     assert task.args == {"cut": [1, 2]}
-    assert stand_in.uid not in wfms.deletions
-    other = await again(wfms, chain, params={"cuts": [3]})
-    await run(wfms)
+    assert placeholder.uid not in wfms.deletions
+    other = await rerun_chain(wfms, chain, params={"cuts": [3]})
+    await run_all_loops(wfms)
     finished = await wfms.get_chain(other.uid)
     assert finished.state is ChainState.FINISHED
     assert {each.state for each in finished.steps} == {StepState.FINISHED}
@@ -67,6 +69,6 @@ async def test_chain_without_a_data_set_runs_and_can_be_rerun(wfms: WfmsFixture)
 async def test_data_set_with_files_is_refused_for_a_template_without_data(
     wfms: WfmsFixture,
 ) -> None:
-    template = wfms.add_template(sweep())
+    template = wfms.add_template(make_scatter_plan())
     with pytest.raises(Unprocessable, match=r"takes no data set \(all its inputs are"):
         await wfms.create_chain(await wfms.create_input("a"), template, cuts=[1])

@@ -70,10 +70,10 @@ async def test_discarded_output_is_deleted_only_after_its_collection(
     await wfms.chains.discard_chain(chain.uid)
     await wfms.delete_outputs()
     assert (await wfms.dms.get_dataset(output_dataset(chain))).state is DatasetState.UPLOADED
-    wfms.http["dms"].down = True
+    wfms.http["dms"].is_down = True
     with pytest.raises(NotAvailable):
         await wfms.collect_outputs()
-    wfms.http["dms"].down = False
+    wfms.http["dms"].is_down = False
     await wfms.collect_outputs()
     await wfms.delete_outputs()
     context = make_context(wfms.dms_settings, wfms.dms_database)
@@ -100,7 +100,7 @@ async def test_output_of_an_already_discarded_chain_is_not_collected(wfms: WfmsF
 
 
 async def test_output_of_a_failed_chain_is_not_collected(wfms: WfmsFixture) -> None:
-    wfms.wms.failing = "only"
+    wfms.wms.failing_tasks = "only"
     chain = await wfms.create_chain(
         await wfms.create_input("a"), wfms.add_template(collecting_plan())
     )

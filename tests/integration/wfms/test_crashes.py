@@ -9,18 +9,18 @@ from sluice.contracts.common.states import ChainState, StepState, TaskState
 from sluice.contracts.templates.conditions import Equals
 from tests.integration.wfms.crashes import crash_at, crash_everywhere
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
+from tests.unit.wfms.chains.plans import DELETE_ALL, make_plan, make_step, three_steps
 
 
 async def test_step_is_started_once_despite_a_crash_at_any_place(wfms: WfmsFixture) -> None:
-    template = wfms.add_template(plan(step("only"), outputs=[("only", "out")]))
+    template = wfms.add_template(make_plan(make_step("only"), outputs=[("only", "out")]))
     place, through = 0, False
     while not through:
         place += 1
         chain = await wfms.create_chain(await wfms.create_input(f"d{place}"), template)
         through = await crash_at(wfms, place, wfms.start_steps)
         await wfms.start_steps()
-        await wfms.deliver()
+        await wfms.deliver_messages()
         (task,) = [
             each_task for each_task in wfms.wms.tasks.values() if each_task.chain_uid == chain.uid
         ]
@@ -32,7 +32,7 @@ async def test_step_is_started_once_despite_a_crash_at_any_place(wfms: WfmsFixtu
             task.main_output.dat_out_uid,
             task.log_out_uid,
         ]
-        watches = await wfms.rows(
+        watches = await wfms.fetch_rows(
             "wfms.watcher", "SELECT uid FROM watches WHERE chain_uid = $1", chain.uid
         )
         assert watches == [{"uid": task.uid}]
@@ -45,7 +45,7 @@ async def test_chain_finishes_despite_crashes_at_every_place_of_every_loop(
     """The result is the same as without crashes."""
     wfms.add_template(three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
     first = await wfms.create_input("run-7", meta={"kind": "raw"})
-    cranks = [
+    loops = [
         wfms.match_datasets,
         wfms.start_chains,
         wfms.start_steps,
@@ -56,9 +56,9 @@ async def test_chain_finishes_despite_crashes_at_every_place_of_every_loop(
     ]
     crashes = 0
     for _ in range(5):
-        for crank in cranks:
-            crashes += await crash_everywhere(wfms, crank)
-            await wfms.deliver()
+        for loop in loops:
+            crashes += await crash_everywhere(wfms, loop)
+            await wfms.deliver_messages()
             await wfms.end_running_tasks()
             await wfms.upload_all()
     (chain,) = (await wfms.chains.list_chains()).chains
@@ -67,7 +67,7 @@ async def test_chain_finishes_despite_crashes_at_every_place_of_every_loop(
     assert len(wfms.deletions) == len(set(wfms.deletions)) == 5
     assert wfms.deletions[-1] == first.uid
     assert (
-        await wfms.rows(
+        await wfms.fetch_rows(
             "wfms.chains",
             "SELECT 1 FROM datasets WHERE released_at IS NOT NULL AND handed_over_at IS NULL",
         )
@@ -79,12 +79,12 @@ async def test_chain_finishes_despite_crashes_at_every_place_of_every_loop(
 async def test_data_of_a_canceled_chain_is_deleted_once_despite_crashes(wfms: WfmsFixture) -> None:
     chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(three_steps()))
     await wfms.start_steps()
-    await wfms.deliver()
+    await wfms.deliver_messages()
     await wfms.end_running_tasks()
     await crash_everywhere(wfms, wfms.follow_watches)
     await wfms.chains.cancel_chain(chain.uid)
     await crash_everywhere(wfms, wfms.hand_over_releases)
-    await wfms.deliver()
+    await wfms.deliver_messages()
     (output,) = [
         dataset.uid
         for dataset in (await wfms.get_chain(chain.uid)).datasets
@@ -98,7 +98,7 @@ async def test_repeated_report_of_a_finished_task_releases_its_data_once(wfms: W
     chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(three_steps()))
     for _ in range(2):
         await wfms.start_steps()
-        await wfms.deliver()
+        await wfms.deliver_messages()
         await wfms.end_running_tasks()
         await wfms.follow_watches()
     released = [
@@ -106,14 +106,14 @@ async def test_repeated_report_of_a_finished_task_releases_its_data_once(wfms: W
         for dataset in (await wfms.get_chain(chain.uid)).datasets
         if dataset.step == "decode"
     ]
-    before = await wfms.rows(
+    before = await wfms.fetch_rows(
         "wfms.chains", "SELECT uid FROM datasets WHERE released_at IS NOT NULL"
     )
     assert sorted(row["uid"] for row in before) == sorted(released)
-    await wfms.rows("wfms.watcher", "UPDATE watches SET reported = false RETURNING uid")
+    await wfms.fetch_rows("wfms.watcher", "UPDATE watches SET reported = false RETURNING uid")
     await wfms.follow_watches()
     await wfms.hand_over_releases()
-    await wfms.deliver()
+    await wfms.deliver_messages()
     assert sorted(wfms.deletions) == sorted(released)
 
 
@@ -121,7 +121,7 @@ async def test_concurrent_instances_of_all_loops_duplicate_nothing(wfms: WfmsFix
     wfms.add_template(three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
     for number in range(8):
         await wfms.create_input(f"run-{number}", meta={"kind": "raw"})
-    cranks = [
+    loops = [
         wfms.match_datasets,
         wfms.start_chains,
         wfms.start_steps,
@@ -130,9 +130,9 @@ async def test_concurrent_instances_of_all_loops_duplicate_nothing(wfms: WfmsFix
         wfms.hand_over_releases,
     ]
     for _ in range(8):
-        for crank in cranks:
-            await asyncio.gather(crank(), crank(), crank())
-            await wfms.deliver()
+        for loop in loops:
+            await asyncio.gather(loop(), loop(), loop())
+            await wfms.deliver_messages()
             await wfms.end_running_tasks()
             await wfms.upload_all()
     chains = (await wfms.chains.list_chains()).chains
@@ -146,8 +146,8 @@ async def test_outage_of_a_service_only_delays_the_chain(wfms: WfmsFixture) -> N
     await wfms.create_input("run-7", meta={"kind": "raw"})
     for service in ("dms", "wms", "wfms.operator", "wfms.chains", "wfms.watcher", *[""] * 7):
         if service:
-            wfms.http[service].down = True
-        for crank in (
+            wfms.http[service].is_down = True
+        for loop in (
             wfms.match_datasets,
             wfms.start_chains,
             wfms.start_steps,
@@ -155,16 +155,16 @@ async def test_outage_of_a_service_only_delays_the_chain(wfms: WfmsFixture) -> N
             wfms.follow_watches,
         ):
             with suppress(NotAvailable):
-                await crank()
+                await loop()
         if service:
-            wfms.http[service].down = False
-        await wfms.deliver()
+            wfms.http[service].is_down = False
+        await wfms.deliver_messages()
         for uid, status in list(wfms.wms.statuses.items()):
             if not status.state.final:
                 await wfms.end_task(uid, TaskState.FINISHED)
         await wfms.upload_all()
     await wfms.hand_over_releases()
-    await wfms.deliver()
+    await wfms.deliver_messages()
     (chain,) = (await wfms.chains.list_chains()).chains
     assert chain.state is ChainState.FINISHED
     assert len(wfms.deletions) == len(set(wfms.deletions)) == 5
@@ -174,18 +174,18 @@ async def test_stopped_instance_returns_its_claims(wfms: WfmsFixture) -> None:
     """The claims would otherwise expire after an hour."""
     wfms.claim_duration = timedelta(hours=1)
     wfms.add_template(
-        plan(step("only"), outputs=[("only", "out")], match={"kind": Equals(value="raw")})
+        make_plan(make_step("only"), outputs=[("only", "out")], match={"kind": Equals(value="raw")})
     )
     for place in range(1, 13):
         await wfms.create_input(f"d{place}", meta={"kind": "raw"})
         await wfms.match_datasets()
-        for crank in (wfms.start_chains, wfms.start_steps, wfms.follow_watches):
-            wfms.fuse.at, wfms.fuse.passed, wfms.fuse.stops = place, 0, True
+        for loop in (wfms.start_chains, wfms.start_steps, wfms.follow_watches):
+            wfms.fuse.at, wfms.fuse.passed_places, wfms.fuse.is_canceling = place, 0, True
             with suppress(asyncio.CancelledError):
-                await crank()
+                await loop()
             wfms.fuse.at = None
-            await crank()
-            await wfms.deliver()
+            await loop()
+            await wfms.deliver_messages()
             await wfms.end_running_tasks()
         (chain,) = (await wfms.chains.list_chains(limit=1)).chains
         assert chain.dataset_name == f"d{place}"

@@ -99,14 +99,14 @@ def serve_templates(links: ProcessLinks, plan: Plan) -> None:
     )
 
 
-def write(path: Path, content: bytes) -> dict[str, Any]:
+def write_file(path: Path, content: bytes) -> dict[str, Any]:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     checksum = f"sha256:{hashlib.sha256(content).hexdigest()}"
     return {"name": path.name, "size": len(content), "checksum": checksum, "url": f"file://{path}"}
 
 
-def work(job: LeasedJob, task: PilotTask) -> AttemptReport:
+def run_job(job: LeasedJob, task: PilotTask) -> AttemptReport:
     """Write one file for each output port, and report success."""
     outputs = []
     for output in task.outputs:
@@ -114,7 +114,7 @@ def work(job: LeasedJob, task: PilotTask) -> AttemptReport:
         outputs.append(
             OutputFile(
                 port=output.port,
-                **write(folder / output_name(job.seq, job.attempt, "x.dat"), b"done"),
+                **write_file(folder / output_name(job.seq, job.attempt, "x.dat"), b"done"),
             )
         )
     now = datetime.now(UTC)
@@ -129,7 +129,7 @@ def work(job: LeasedJob, task: PilotTask) -> AttemptReport:
     )
 
 
-def files_in(folder: Path) -> list[Path]:
+def list_files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
@@ -149,12 +149,12 @@ class Pilot:
         lease = await self.wms.lease(self.uid, LeaseRequest(jobs=8, wait=0.2, known_tasks=[]))
         self.tasks |= {task.uid: task for task in lease.tasks}
         if lease.jobs:
-            reports = [work(job, self.tasks[job.task_uid]) for job in lease.jobs]
+            reports = [run_job(job, self.tasks[job.task_uid]) for job in lease.jobs]
             await self.wms.report(self.uid, Report(reports=reports))
 
 
 @asynccontextmanager
-async def system(urls: dict[str, str], plan: Plan) -> AsyncIterator[ProcessLinks]:
+async def start_system(urls: dict[str, str], plan: Plan) -> AsyncIterator[ProcessLinks]:
     links, transport = ProcessLinks(), open_transport(urls["broker"], sluice_topology())
     serve_templates(links, plan)
     services = build_all(urls, links, transport)
@@ -166,14 +166,16 @@ async def register_input(links: ProcessLinks, folder: Path, name: str) -> None:
     dms = DmsClient(links.http("dms"))
     dataset = await dms.register_dataset(NewDataset(name=name, meta={"kind": "raw"}))
     files = [
-        NewFile(seq=seq, **write(folder / "input" / f"{name}-{seq}.raw", f"{name} {seq}".encode()))
+        NewFile(
+            seq=seq, **write_file(folder / "input" / f"{name}-{seq}.raw", f"{name} {seq}".encode())
+        )
         for seq in range(FILES)
     ]
     await dms.register_files(dataset.uid, files)
     await dms.close_dataset(dataset.uid)
 
 
-async def chains_of(links: ProcessLinks) -> list[Chain]:
+async def list_chains(links: ProcessLinks) -> list[Chain]:
     return (await ChainsClient(links.http("wfms.chains")).list_chains()).chains
 
 
@@ -185,7 +187,7 @@ async def test_chains_finish_although_all_services_are_restarted_between_steps(
         for name in ("broker", "dms", "wms", "chains", "watcher", "intake")
     }
     plan = three_steps(match={"kind": Equals(value="raw")}, retention=DELETE_ALL)
-    async with system(urls, plan) as links:
+    async with start_system(urls, plan) as links:
         for kind in StorageType:
             (tmp_path / kind).mkdir()
             await DmsClient(links.http("dms")).register_storage(
@@ -195,26 +197,26 @@ async def test_chains_finish_although_all_services_are_restarted_between_steps(
         pilot = Pilot(WmsClient(links.http("wms")))
         await pilot.register()
 
-        async def one_step_done() -> bool:
+        async def is_first_step_done() -> bool:
             await pilot.run_jobs()
-            return any(len(chain.datasets) > 3 for chain in await chains_of(links))
+            return any(len(chain.datasets) > 3 for chain in await list_chains(links))
 
-        await eventually(one_step_done, what="the second step has started", seconds=60)
+        await eventually(is_first_step_done, what="the second step has started", seconds=60)
         await register_input(links, tmp_path, "b")
-    async with system(urls, plan) as links:
+    async with start_system(urls, plan) as links:
         pilot = Pilot(WmsClient(links.http("wms")))
         await pilot.register()
 
-        async def both_finished() -> bool:
+        async def are_both_finished() -> bool:
             await pilot.run_jobs()
-            return [chain.state for chain in await chains_of(links)] == [ChainState.FINISHED] * 2
+            return [chain.state for chain in await list_chains(links)] == [ChainState.FINISHED] * 2
 
-        await eventually(both_finished, what="both chains have finished", seconds=60)
+        await eventually(are_both_finished, what="both chains have finished", seconds=60)
 
-        async def only_outputs_left() -> bool:
-            return {path.parent.parent.name for path in files_in(tmp_path)} <= {"output"}
+        async def are_only_outputs_left() -> bool:
+            return {path.parent.parent.name for path in list_files(tmp_path)} <= {"output"}
 
         await eventually(
-            only_outputs_left, what="everything but the outputs is deleted", seconds=60
+            are_only_outputs_left, what="everything but the outputs is deleted", seconds=60
         )
-    assert len(files_in(tmp_path / "output")) == 2, "each chain has one merged output"
+    assert len(list_files(tmp_path / "output")) == 2, "each chain has one merged output"

@@ -14,20 +14,20 @@ from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.templates.conditions import Equals
 from sluice.contracts.templates.plan import Plan
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import plan, step
+from tests.unit.wfms.chains.plans import make_plan, make_step
 
 OPEN = SecretRef(name="places-api")
 
 
-def asking() -> Plan:
-    return plan(
-        step("ask", needs=Needs(secrets={"key": OPEN})),
+def make_plan_with_secret() -> Plan:
+    return make_plan(
+        make_step("ask", needs=Needs(secrets={"key": OPEN})),
         outputs=[("ask", "out")],
         secrets={"token": OPEN},
     )
 
 
-def keep(wfms: WfmsFixture, *versions: int, templates: str = "wf*") -> None:
+def store_secret(wfms: WfmsFixture, *versions: int, templates: str = "wf*") -> None:
     wfms.secrets["places-api"] = Secret(
         name="places-api",
         versions=[
@@ -38,11 +38,13 @@ def keep(wfms: WfmsFixture, *versions: int, templates: str = "wf*") -> None:
 
 
 async def test_version_of_a_secret_is_fixed_when_the_chain_is_created(wfms: WfmsFixture) -> None:
-    keep(wfms, 1, 2)
-    chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(asking()))
-    keep(wfms, 1, 2, 3)
+    store_secret(wfms, 1, 2)
+    chain = await wfms.create_chain(
+        await wfms.create_input("a"), wfms.add_template(make_plan_with_secret())
+    )
+    store_secret(wfms, 1, 2, 3)
     await wfms.start_steps()
-    await wfms.deliver()
+    await wfms.deliver_messages()
     [task] = wfms.wms.tasks.values()
     assert task.needs.secrets == {"key": SecretRef(name="places-api", version=2)}
     assert "key" not in task.args
@@ -52,19 +54,21 @@ async def test_version_of_a_secret_is_fixed_when_the_chain_is_created(wfms: Wfms
 
 
 async def test_rerun_uses_the_newest_version_of_a_secret(wfms: WfmsFixture) -> None:
-    keep(wfms, 1)
-    chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(asking()))
+    store_secret(wfms, 1)
+    chain = await wfms.create_chain(
+        await wfms.create_input("a"), wfms.add_template(make_plan_with_secret())
+    )
     await wfms.start_steps()
-    await wfms.deliver()
+    await wfms.deliver_messages()
     [first] = wfms.wms.tasks
     await wfms.end_task(first, TaskState.FAILED, failed=1, reason="1 of 1 job failed")
     await wfms.run_loops()
-    keep(wfms, 1, 2)
-    again, _ = await wfms.chains.rerun_chain(chain.uid, RerunChain(key=uuid4()))
+    store_secret(wfms, 1, 2)
+    rerun, _ = await wfms.chains.rerun_chain(chain.uid, RerunChain(key=uuid4()))
     await wfms.start_steps()
-    await wfms.deliver()
+    await wfms.deliver_messages()
     newest = SecretRef(name="places-api", version=2)
-    assert again.secrets == {"token": newest}
+    assert rerun.secrets == {"token": newest}
     [task] = [task for uid, task in wfms.wms.tasks.items() if uid != first]
     assert task.needs.secrets == {"key": newest}
     wfms.secrets.clear()
@@ -75,28 +79,30 @@ async def test_rerun_uses_the_newest_version_of_a_secret(wfms: WfmsFixture) -> N
 async def test_missing_or_forbidden_secret_is_reported_before_the_chain_is_created(
     wfms: WfmsFixture,
 ) -> None:
-    dataset, template = await wfms.create_input("a"), wfms.add_template(asking())
+    dataset, template = await wfms.create_input("a"), wfms.add_template(make_plan_with_secret())
     with pytest.raises(Unprocessable, match="`sluice secret set places-api --for wf` sets it"):
         await wfms.create_chain(dataset, template)
-    keep(wfms, 1, templates="other*")
+    store_secret(wfms, 1, templates="other*")
     with pytest.raises(Unprocessable, match=r"is for other\*, not for this template") as refused:
         await wfms.create_chain(dataset, template)
-    how = "`sluice secret set places-api --for 'other*' --for wf` adds it"
-    assert f"{how}, and asks for the value again" in refused.value.detail
+    reason = "`sluice secret set places-api --for 'other*' --for wf` adds it"
+    assert f"{reason}, and asks for the value again" in refused.value.detail
     assert (await wfms.chains.list_chains()).chains == []
 
 
 async def test_data_set_without_its_secret_is_unmatched_until_the_secret_is_set(
     wfms: WfmsFixture,
 ) -> None:
-    wfms.add_template(asking().model_copy(update={"match": {"kind": Equals(value="raw")}}))
+    wfms.add_template(
+        make_plan_with_secret().model_copy(update={"match": {"kind": Equals(value="raw")}})
+    )
     intake = IntakeClient(wfms.client("wfms.intake"))
     dataset = await wfms.create_input("a", meta={"kind": "raw"})
     await wfms.match_datasets()
     await wfms.start_chains()
     [unmatched] = (await intake.list_unmatched()).datasets
     assert "there is no secret 'places-api'" in unmatched.reason
-    keep(wfms, 1)
+    store_secret(wfms, 1)
     await intake.rematch(dataset.uid)
     await wfms.start_chains()
     [chain] = (await wfms.chains.list_chains()).chains
@@ -104,10 +110,12 @@ async def test_data_set_without_its_secret_is_unmatched_until_the_secret_is_set(
 
 
 async def test_request_with_the_value_of_a_secret_is_refused(wfms: WfmsFixture) -> None:
-    keep(wfms, 1)
+    store_secret(wfms, 1)
     with pytest.raises(Unprocessable, match="parameter 'token' cannot be given") as refused:
         await wfms.create_chain(
-            await wfms.create_input("a"), wfms.add_template(asking()), token="hunter2"
+            await wfms.create_input("a"),
+            wfms.add_template(make_plan_with_secret()),
+            token="hunter2",
         )
     assert "hunter2" not in str(refused.value)
     assert "hunter2" not in str(refused.value.findings)

@@ -15,7 +15,7 @@ from tests.integration.wfms.append_only_chains import (
     scheduled_plan,
     start_triggered_chains,
 )
-from tests.integration.wfms.schedules import clock, schedule
+from tests.integration.wfms.schedules import clock, read_schedule
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 
 __all__ = ["clock"]
@@ -24,15 +24,15 @@ A, B = Collect(name="loop-a", type="a"), Collect(name="loop-b", type="b")
 MAX_GENERATIONS = 4
 
 
-def grown(takes: Collect, gives: Collect | None) -> Plan:
+def make_triggered_plan(input_name: Collect, output_name: Collect | None) -> Plan:
     return collecting_plan(
-        into=gives,
-        match={"type": Equals(value=takes.type)},
+        into=output_name,
+        match={"type": Equals(value=input_name.type)},
         trigger=Trigger(every=GrowthTrigger(files=1)),
     )
 
 
-async def go_round(wfms: WfmsFixture, times: int) -> list[str]:
+async def run_triggered_chains(wfms: WfmsFixture, times: int) -> list[str]:
     """Return the templates of the chains that start one after the other."""
     wfms.generations = MAX_GENERATIONS
     names: list[str] = []
@@ -51,9 +51,9 @@ async def find_append_only(wfms: WfmsFixture, name: str) -> AppendOnlyDataset:
 
 async def test_trigger_cycle_of_two_templates_stops(wfms: WfmsFixture) -> None:
     await run_collected_chain(wfms, "people", plan=collecting_plan(into=A))
-    wfms.add_template(grown(A, B), name="la")
-    lb = wfms.add_template(grown(B, A), name="lb")
-    assert await go_round(wfms, MAX_GENERATIONS + 3) == ["la", "lb", "la", "lb"]
+    wfms.add_template(make_triggered_plan(A, B), name="la")
+    lb = wfms.add_template(make_triggered_plan(B, A), name="lb")
+    assert await run_triggered_chains(wfms, MAX_GENERATIONS + 3) == ["la", "lb", "la", "lb"]
     left = await find_append_only(wfms, A.name)
     assert (left.new_to("la"), left.generation) == (1, MAX_GENERATIONS)
     # Files that people add wait, too, until a template of the cycle is removed.
@@ -67,22 +67,22 @@ async def test_trigger_cycle_of_two_templates_stops(wfms: WfmsFixture) -> None:
 
 async def test_template_that_triggers_itself_stops(wfms: WfmsFixture) -> None:
     await run_collected_chain(wfms, "people", plan=collecting_plan(into=A))
-    wfms.add_template(grown(A, A), name="selfy")
-    assert await go_round(wfms, MAX_GENERATIONS + 3) == ["selfy"] * MAX_GENERATIONS
+    wfms.add_template(make_triggered_plan(A, A), name="selfy")
+    assert await run_triggered_chains(wfms, MAX_GENERATIONS + 3) == ["selfy"] * MAX_GENERATIONS
 
 
 async def test_sequence_of_triggers_without_a_cycle_is_not_limited(wfms: WfmsFixture) -> None:
     sets = [Collect(name=f"s{number}", type=f"t{number}") for number in range(MAX_GENERATIONS + 3)]
     await run_collected_chain(wfms, "people", plan=collecting_plan(into=sets[0]))
-    for number, (takes, gives) in enumerate(zip(sets, [*sets[1:], None], strict=True)):
-        wfms.add_template(grown(takes, gives), name=f"w{number}")
-    went = await go_round(wfms, len(sets) + 1)
-    assert went == [f"w{number}" for number in range(len(sets))]
+    for number, (input_name, output_name) in enumerate(zip(sets, [*sets[1:], None], strict=True)):
+        wfms.add_template(make_triggered_plan(input_name, output_name), name=f"w{number}")
+    started = await run_triggered_chains(wfms, len(sets) + 1)
+    assert started == [f"w{number}" for number in range(len(sets))]
 
 
 async def test_chain_started_by_hand_does_not_change_the_generation(wfms: WfmsFixture) -> None:
     await run_collected_chain(wfms, "people", plan=collecting_plan(into=A))
-    la = wfms.add_template(grown(A, B), name="la")
+    la = wfms.add_template(make_triggered_plan(A, B), name="la")
     (chain,) = await start_triggered_chains(wfms)
     await run_chain(wfms, chain, files=1)
     await wfms.collect_outputs()
@@ -98,9 +98,9 @@ async def test_trigger_cycle_by_schedule_stops_and_its_outcome_says_so(
 ) -> None:
     wfms.generations = MAX_GENERATIONS
     await run_collected_chain(wfms, "people", plan=collecting_plan(into=A))
-    nightly = scheduled_plan("0 3 * * *", match={"type": Equals(value="a")})
-    outputs = [nightly.outputs[0].model_copy(update={"collect": A})]
-    wfms.add_template(nightly.model_copy(update={"outputs": outputs}))
+    nightly_template = scheduled_plan("0 3 * * *", match={"type": Equals(value="a")})
+    outputs = [nightly_template.outputs[0].model_copy(update={"collect": A})]
+    wfms.add_template(nightly_template.model_copy(update={"outputs": outputs}))
     chains: list[Chain] = []
     for _ in range(MAX_GENERATIONS + 2):
         for chain in (await start_triggered_chains(wfms))[len(chains) :]:
@@ -109,7 +109,7 @@ async def test_trigger_cycle_by_schedule_stops_and_its_outcome_says_so(
         await wfms.collect_outputs()
         clock.time += timedelta(days=1)
     assert len(await start_triggered_chains(wfms)) == MAX_GENERATIONS
-    assert await schedule(wfms) == (
+    assert await read_schedule(wfms) == (
         clock.time.replace(hour=3),
         "no slice of loop-a, because the templates form a trigger cycle",
     )

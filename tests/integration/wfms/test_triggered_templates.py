@@ -18,7 +18,7 @@ from tests.integration.wfms.append_only_chains import (
     start_triggered_chains,
 )
 from tests.integration.wfms.crashes import crash_at
-from tests.integration.wfms.schedules import clock, schedule
+from tests.integration.wfms.schedules import clock, read_schedule
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 
 __all__ = ["clock"]
@@ -65,11 +65,11 @@ async def test_new_version_continues_after_the_last_slice_and_new_template_begin
     wfms.add_template(growth_plan(files=1), name="other")
     await run_collected_chain(wfms, "b")
     chains = await start_triggered_chains(wfms)
-    of_other = [chain for chain in chains if chain.template == "other"]
-    of_wf = [chain for chain in chains if chain.template == "wf"]
-    assert [len(await list_input_files(wfms, [chain])) for chain in of_wf] == [2, 2]
-    assert [chain.template_version for chain in of_wf] == [1, 2]
-    assert [len(await list_input_files(wfms, [chain])) for chain in of_other] == [4]
+    other_chains = [chain for chain in chains if chain.template == "other"]
+    own_chains = [chain for chain in chains if chain.template == "wf"]
+    assert [len(await list_input_files(wfms, [chain])) for chain in own_chains] == [2, 2]
+    assert [chain.template_version for chain in own_chains] == [1, 2]
+    assert [len(await list_input_files(wfms, [chain])) for chain in other_chains] == [4]
 
 
 async def test_crash_at_any_place_gives_each_file_to_a_template_once(wfms: WfmsFixture) -> None:
@@ -79,13 +79,13 @@ async def test_crash_at_any_place_gives_each_file_to_a_template_once(wfms: WfmsF
         place += 1
         through = 0
         await run_collected_chain(wfms, f"d{place}", files=1)
-        for crank in (
+        for loop in (
             wfms.start_triggered_chains,
             wfms.close_complete_datasets,
             wfms.match_datasets,
             wfms.start_chains,
         ):
-            through += await crash_at(wfms, place, crank)
+            through += await crash_at(wfms, place, loop)
         await start_triggered_chains(wfms)
         files = await list_input_files(wfms, await list_triggered_chains(wfms))
         assert len(files) == len(set(files)) == place, f"crash at place {place}"
@@ -124,7 +124,7 @@ async def test_slice_of_a_deleted_template_becomes_unmatched(wfms: WfmsFixture) 
     wfms.add_template(growth_plan(files=1), name="other")
     await wfms.close_complete_datasets()
     await wfms.match_datasets()
-    (row,) = await wfms.rows(
+    (row,) = await wfms.fetch_rows(
         "wfms.intake", "SELECT reason FROM unmatched WHERE dataset_name = 'corpus.wf.1'"
     )
     assert "the template wf, for which the slice was cut" in row["reason"]
@@ -138,7 +138,7 @@ async def test_files_of_a_deleted_slice_stay_in_the_append_only_data_set(wfms: W
     (chain,) = await start_triggered_chains(wfms)
     await run_chain(wfms, chain)
     await wfms.hand_over_releases()
-    await wfms.deliver()
+    await wfms.deliver_messages()
     assert chain.dataset_uid in wfms.deletions
     corpus_status = await get_corpus(wfms)
     for file in (await wfms.dms.list_files(corpus_status.dataset.uid)).files:
@@ -159,7 +159,7 @@ async def test_schedule_starts_one_chain_for_each_time(
     assert await start_triggered_chains(wfms) == [chain]
     clock.time += timedelta(hours=1)
     assert len(await start_triggered_chains(wfms)) == 2
-    assert await schedule(wfms) == (clock.time, "a chain of wf-1-20261003T0300Z")
+    assert await read_schedule(wfms) == (clock.time, "a chain of wf-1-20261003T0300Z")
     await run_chain(wfms, chain)
     assert (await wfms.get_chain(chain.uid)).state is ChainState.FINISHED
 
@@ -203,8 +203,8 @@ async def test_crash_at_any_place_starts_one_chain_for_a_time(
         place += 1
         through = 0
         clock.time += timedelta(hours=1)
-        for crank in (wfms.start_triggered_chains, wfms.start_chains):
-            through += await crash_at(wfms, place, crank)
+        for loop in (wfms.start_triggered_chains, wfms.start_chains):
+            through += await crash_at(wfms, place, loop)
         assert len(await start_triggered_chains(wfms)) == place, f"crash at place {place}"
     assert place > 8
 
@@ -228,10 +228,10 @@ async def test_schedule_with_data_gets_the_new_files_of_each_time(
     clock.time += timedelta(days=1)
     (first,) = await start_triggered_chains(wfms)
     assert len(await list_input_files(wfms, [first])) == 2
-    assert (await schedule(wfms))[1] == "1 slice of corpus"
+    assert (await read_schedule(wfms))[1] == "1 slice of corpus"
     clock.time += timedelta(days=1)
     assert await start_triggered_chains(wfms) == [first]
-    assert (await schedule(wfms))[1] == "nothing was new"
+    assert (await read_schedule(wfms))[1] == "nothing was new"
 
 
 async def test_retried_time_cuts_one_slice_despite_new_files(

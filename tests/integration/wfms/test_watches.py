@@ -29,31 +29,31 @@ def new_watch(kind: WatchKind) -> Watch:
     )
 
 
-async def watches(wfms: WfmsFixture, count: int, kind: WatchKind) -> None:
+async def add_watches(wfms: WfmsFixture, count: int, kind: WatchKind) -> None:
     for _ in range(count):
         await accept_watch(wfms.databases["wfms.watcher"], new_watch(kind))
 
 
 @pytest.mark.parametrize("count", [1, PAGE, PAGE + 1, 2 * PAGE + 1])
 async def test_all_ended_watches_are_reported_in_one_round(wfms: WfmsFixture, count: int) -> None:
-    await watches(wfms, count, WatchKind.TASK)
-    await wfms.rows(
+    await add_watches(wfms, count, WatchKind.TASK)
+    await wfms.fetch_rows(
         "wfms.watcher",
         "UPDATE watches SET state = $1, ended_at = now() RETURNING uid",
         WatchState.FINISHED,
     )
     await wfms.follow_watches()
-    assert await wfms.rows("wfms.watcher", NOT_REPORTED) == []
+    assert await wfms.fetch_rows("wfms.watcher", NOT_REPORTED) == []
 
 
 @pytest.mark.parametrize("count", [1, PAGE + 1])
 async def test_unfinished_watches_are_unclaimed_after_the_round(
     wfms: WfmsFixture, count: int
 ) -> None:
-    await watches(wfms, count, WatchKind.UPLOAD)
+    await add_watches(wfms, count, WatchKind.UPLOAD)
     await wfms.follow_watches()
-    assert len(await wfms.rows("wfms.watcher", NOT_REPORTED)) == count
-    assert await wfms.rows("wfms.watcher", CLAIMED) == []
+    assert len(await wfms.fetch_rows("wfms.watcher", NOT_REPORTED)) == count
+    assert await wfms.fetch_rows("wfms.watcher", CLAIMED) == []
 
 
 @pytest.mark.parametrize(("kind", "wakes"), [(WatchKind.TASK, 0), (WatchKind.UPLOAD, 1)])
@@ -61,13 +61,13 @@ async def test_new_watch_wakes_the_watcher_only_for_an_upload(
     wfms: WfmsFixture, kind: WatchKind, wakes: int
 ) -> None:
     """A task is watched before it is sent, while an upload may already have ended."""
-    woken: list[None] = []
+    wake_ups: list[None] = []
     database = wfms.databases["wfms.watcher"]
     wfms.links.apps["wfms.watcher"] = create_app(
         "wfms.watcher",
-        [watches_router(database, wake=lambda: woken.append(None))],
+        [watches_router(database, wake=lambda: wake_ups.append(None))],
         health=Health({}),
         metrics=ServiceMetrics(),
     )
     await wfms.watcher.watch(new_watch(kind))
-    assert len(woken) == wakes
+    assert len(wake_ups) == wakes

@@ -26,12 +26,12 @@ from wfms.chains.wiring import build
 KEEPS = Retention(input="keep")
 
 
-async def running(wfms: WfmsFixture, name: str, *, retention: Retention = DELETE_ALL) -> Chain:
+async def start_chain(wfms: WfmsFixture, name: str, *, retention: Retention = DELETE_ALL) -> Chain:
     """Start a chain with an input of three bytes; its first tasks are at the WMS."""
     template = wfms.add_template(three_steps(retention=retention), name=f"{name}-wf")
     chain = await wfms.create_chain(await wfms.create_input(name), template)
     await wfms.start_steps()
-    await wfms.deliver()
+    await wfms.deliver_messages()
     return chain
 
 
@@ -40,7 +40,7 @@ def bind_rank_update(wfms: WfmsFixture) -> Callable[[], Awaitable[None]]:
     return partial(raise_ranks_for_filling_storages, context)
 
 
-def raised(wfms: WfmsFixture, boosts: Boosts) -> list[str]:
+def list_boosted_steps(wfms: WfmsFixture, boosts: Boosts) -> list[str]:
     return sorted(
         wfms.wms.tasks[boost.task_uid].step + " " + wfms.wms.tasks[boost.task_uid].template
         for boost in boosts.boosts
@@ -51,8 +51,8 @@ async def test_tasks_are_ranked_higher_while_the_storage_of_their_input_fills(
     wfms: WfmsFixture,
 ) -> None:
     await wfms.dms.mark_storage("input-1", Watermarks(low=4, high=9))
-    first = await running(wfms, "a")
-    await running(wfms, "kept", retention=KEEPS)
+    first = await start_chain(wfms, "a")
+    await start_chain(wfms, "kept", retention=KEEPS)
     update_ranks = bind_rank_update(wfms)
     await update_ranks()
     assert [boost.boosts for boost in wfms.wms.boosts] == [[]], (
@@ -60,16 +60,18 @@ async def test_tasks_are_ranked_higher_while_the_storage_of_their_input_fills(
     )
     await update_ranks()
     assert len(wfms.wms.boosts) == 1, "without raised ranks there are no more requests"
-    await running(wfms, "b")
+    await start_chain(wfms, "b")
     await watch_watermarks(wfms.dms_database, {})
     await update_ranks()
     request = wfms.wms.boosts[-1]
-    assert (request.by, raised(wfms, request)) == (
+    assert (request.by, list_boosted_steps(wfms, request)) == (
         7.0,
         ["decode a-wf", "decode b-wf", "filter a-wf"],
     ), "a chain that keeps its input frees no space"
-    why = "storage input-1, which has the chain's input, reached its high watermark (9 bytes) at 20"
-    assert request.boosts[0].reason.startswith(why)
+    reason = (
+        "storage input-1, which has the chain's input, reached its high watermark (9 bytes) at 20"
+    )
+    assert request.boosts[0].reason.startswith(reason)
     await update_ranks()
     assert wfms.wms.boosts[-1] == request, "the request is repeated for new tasks"
     await wfms.dms.delete_dataset(first.dataset_uid, force=True)
@@ -80,14 +82,14 @@ async def test_tasks_are_ranked_higher_while_the_storage_of_their_input_fills(
 
 async def test_outage_of_a_service_changes_no_ranks(wfms: WfmsFixture) -> None:
     await wfms.dms.mark_storage("input-1", Watermarks(low=2, high=3))
-    await running(wfms, "a")
+    await start_chain(wfms, "a")
     await watch_watermarks(wfms.dms_database, {})
     update_ranks = bind_rank_update(wfms)
     for service in ("dms", "wms"):
-        wfms.http[service].down = True
+        wfms.http[service].is_down = True
         with pytest.raises(NotAvailable):
             await update_ranks()
-        wfms.http[service].down = False
+        wfms.http[service].is_down = False
     assert wfms.wms.boosts == []
     await update_ranks()
     assert len(wfms.wms.boosts[-1].boosts) == 1
@@ -95,7 +97,7 @@ async def test_outage_of_a_service_changes_no_ranks(wfms: WfmsFixture) -> None:
 
 async def test_watermark_rank_0_lowers_ranks_that_were_raised_before(wfms: WfmsFixture) -> None:
     await wfms.dms.mark_storage("input-1", Watermarks(low=2, high=3))
-    await running(wfms, "a")
+    await start_chain(wfms, "a")
     await watch_watermarks(wfms.dms_database, {})
     await bind_rank_update(wfms)()
     assert len(wfms.wms.boosts[-1].boosts) == 1

@@ -8,7 +8,7 @@ from sluice.contracts.chains.chains import Chain, RerunChain
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.states import ChainDatasetStatus, ChainState, DatasetState
 from tests.integration.wfms.crashes import crash_everywhere
-from tests.integration.wfms.reruns import HOUR, dataset_of, is_deleted, two_ends
+from tests.integration.wfms.reruns import HOUR, find_dataset, is_deleted, make_plan_with_two_outputs
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 
 
@@ -18,32 +18,39 @@ async def begin_uploads(wfms: WfmsFixture, *, is_requested: bool = True) -> Chai
     With ``is_requested`` the DMS has got the requests.
     """
     wfms.keep_failed_data(HOUR)
-    chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(two_ends()))
+    chain = await wfms.create_chain(
+        await wfms.create_input("a"), wfms.add_template(make_plan_with_two_outputs())
+    )
     while chain.state is ChainState.IN_PROGRESS:
-        for crank in (wfms.start_steps, wfms.deliver, wfms.end_running_tasks, wfms.follow_watches):
-            await crank()
+        for loop in (
+            wfms.start_steps,
+            wfms.deliver_messages,
+            wfms.end_running_tasks,
+            wfms.follow_watches,
+        ):
+            await loop()
         chain = await wfms.get_chain(chain.uid)
     assert chain.state is ChainState.UPLOADING
     await wfms.watch_uploads()
     if is_requested:
-        await wfms.deliver()
+        await wfms.deliver_messages()
     return chain
 
 
-async def clear_up(wfms: WfmsFixture) -> None:
+async def run_deletion_loops(wfms: WfmsFixture) -> None:
     """Run the loops that delete; no message is refused."""
     for _ in range(2):
-        for crank in (
+        for loop in (
             wfms.delete_outputs,
             wfms.hand_over_releases,
-            wfms.deliver,
+            wfms.deliver_messages,
             wfms.follow_watches,
         ):
-            await crank()
+            await loop()
 
 
-def outputs_of(chain: Chain) -> list[UUID]:
-    return [dataset_of(chain, "last"), dataset_of(chain, "right")]
+def list_outputs(chain: Chain) -> list[UUID]:
+    return [find_dataset(chain, "last"), find_dataset(chain, "right")]
 
 
 async def test_outputs_not_yet_uploaded_are_deleted_and_a_rerun_makes_them_again(
@@ -56,11 +63,11 @@ async def test_outputs_not_yet_uploaded_are_deleted_and_a_rerun_makes_them_again
     assert (canceled.state, canceled.reason) == (ChainState.CANCELED, "canceled by request")
     assert (await wfms.chains.cancel_chain(chain.uid)).state is ChainState.CANCELED
     await crash_everywhere(wfms, wfms.delete_outputs)
-    await clear_up(wfms)
-    assert [await is_deleted(wfms, uid) for uid in outputs_of(chain)] == [True, True]
+    await run_deletion_loops(wfms)
+    assert [await is_deleted(wfms, uid) for uid in list_outputs(chain)] == [True, True]
     assert not await is_deleted(wfms, chain.dataset_uid), "the input is kept"
     assert (await wfms.get_chain(chain.uid)).reason == "canceled by request"
-    assert await wfms.rows("wfms.watcher", "SELECT 1 FROM watches WHERE NOT reported") == []
+    assert await wfms.fetch_rows("wfms.watcher", "SELECT 1 FROM watches WHERE NOT reported") == []
     rerun = await wfms.chains.plan_rerun(chain.uid, RerunChain())
     assert [step.runs for step in rerun.steps] == [True] * 4
     assert rerun.missing == []
@@ -70,7 +77,7 @@ async def test_uploaded_output_of_a_canceled_chain_is_kept_until_discarded(
     wfms: WfmsFixture,
 ) -> None:
     chain = await begin_uploads(wfms)
-    last, right = outputs_of(chain)
+    last, right = list_outputs(chain)
     async with (
         wfms.dms_database.connection() as connection
     ):  # The upload of this output is delayed.
@@ -81,10 +88,10 @@ async def test_uploaded_output_of_a_canceled_chain_is_kept_until_discarded(
     await wfms.follow_watches()
     assert (await wfms.get_chain(chain.uid)).state is ChainState.UPLOADING
     await wfms.chains.cancel_chain(chain.uid)
-    await clear_up(wfms)
+    await run_deletion_loops(wfms)
     assert [await is_deleted(wfms, uid) for uid in (last, right)] == [False, True]
     await wfms.chains.discard_chain(chain.uid)
-    await clear_up(wfms)
+    await run_deletion_loops(wfms)
     assert await is_deleted(wfms, last)
 
 
@@ -93,24 +100,25 @@ async def test_uploaded_output_not_yet_known_to_the_chain_is_deleted(
 ) -> None:
     chain = await begin_uploads(wfms)
     await wfms.upload_all()
-    assert [(await wfms.dms.get_dataset(uid)).state for uid in outputs_of(chain)] == [
+    assert [(await wfms.dms.get_dataset(uid)).state for uid in list_outputs(chain)] == [
         DatasetState.UPLOADED
     ] * 2
     await wfms.chains.cancel_chain(chain.uid)
-    await clear_up(wfms)
-    assert [await is_deleted(wfms, uid) for uid in outputs_of(chain)] == [True, True]
+    await run_deletion_loops(wfms)
+    assert [await is_deleted(wfms, uid) for uid in list_outputs(chain)] == [True, True]
     assert (await wfms.get_chain(chain.uid)).state is ChainState.CANCELED
 
 
 async def test_output_used_by_another_chain_is_kept(wfms: WfmsFixture) -> None:
     chain = await begin_uploads(wfms)
     await wfms.upload_all()
-    last, right = outputs_of(chain)
+    last, right = list_outputs(chain)
     await wfms.create_chain(
-        await wfms.dms.get_dataset(last), wfms.add_template(two_ends(), name="other")
+        await wfms.dms.get_dataset(last),
+        wfms.add_template(make_plan_with_two_outputs(), name="other"),
     )
     await wfms.chains.cancel_chain(chain.uid)
-    await clear_up(wfms)
+    await run_deletion_loops(wfms)
     assert [await is_deleted(wfms, uid) for uid in (last, right)] == [False, True]
     released = (await wfms.dms.get_dataset(right)).model_copy(
         update={"state": DatasetState.UPLOADED}
@@ -123,9 +131,9 @@ async def test_upload_request_may_arrive_after_the_deletion(wfms: WfmsFixture) -
     chain = await begin_uploads(wfms, is_requested=False)
     await wfms.chains.cancel_chain(chain.uid)
     await wfms.delete_outputs()
-    await clear_up(wfms)
-    assert [await is_deleted(wfms, uid) for uid in outputs_of(chain)] == [True, True]
+    await run_deletion_loops(wfms)
+    assert [await is_deleted(wfms, uid) for uid in list_outputs(chain)] == [True, True]
     statuses = {
         dataset.uid: dataset.state for dataset in (await wfms.get_chain(chain.uid)).datasets
     }
-    assert {statuses[uid] for uid in outputs_of(chain)} == {ChainDatasetStatus.FINISHED}
+    assert {statuses[uid] for uid in list_outputs(chain)} == {ChainDatasetStatus.FINISHED}

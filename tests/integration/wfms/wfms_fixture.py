@@ -252,7 +252,7 @@ class WfmsFixture:
     async def start_chains(self) -> bool:
         return await start_chains(self.intake_context)
 
-    async def deliver(self) -> None:
+    async def deliver_messages(self) -> None:
         """Deliver the messages of all outboxes to their consumers."""
         for database in self.databases.values():
             async with database.connection() as connection:
@@ -261,9 +261,9 @@ class WfmsFixture:
                     for row in await connection.fetch("DELETE FROM outbox RETURNING body, id")
                 ]
             for body in bodies:
-                await self._apply(CloudEvent.model_validate_json(body))
+                await self._apply_event(CloudEvent.model_validate_json(body))
 
-    async def _apply(self, event: CloudEvent) -> None:
+    async def _apply_event(self, event: CloudEvent) -> None:
         async with self.dms_database.transaction() as transaction:
             match event.type:
                 case name if name == WMS_TASKS:
@@ -326,14 +326,14 @@ class WfmsFixture:
 
     async def end_running_tasks(self) -> None:
         """End each running task after its upstream tasks."""
-        while ending := [uid for uid in self.wms.tasks if self.wms.can_end(uid)]:
-            for uid in ending:
-                if self.wms.tasks[uid].step == self.wms.failing:
+        while running_tasks := [uid for uid in self.wms.tasks if self.wms.can_end(uid)]:
+            for uid in running_tasks:
+                if self.wms.tasks[uid].step == self.wms.failing_tasks:
                     await self.end_task(
                         uid, TaskState.FAILED, failed=2, reason="2 of 2 jobs failed"
                     )
                 else:
-                    tolerated = self.wms.tasks[uid].step in self.wms.tolerating
+                    tolerated = self.wms.tasks[uid].step in self.wms.tolerant_tasks
                     await self.end_task(uid, failed=int(tolerated))
 
     async def release(self, dataset: UUID, *seqs: int) -> None:
@@ -361,7 +361,7 @@ class WfmsFixture:
             self.watch_uploads,
         ):
             await run_loop()
-        await self.deliver()
+        await self.deliver_messages()
         await self.end_running_tasks()
         await self.upload_all()
         for run_loop in (
@@ -371,9 +371,9 @@ class WfmsFixture:
             self.delete_requested,
         ):
             await run_loop()
-        await self.deliver()
+        await self.deliver_messages()
 
-    async def rows(self, service: str, sql: str, *args: Any) -> list[dict[str, Any]]:
+    async def fetch_rows(self, service: str, sql: str, *args: Any) -> list[dict[str, Any]]:
         async with self.databases[service].connection() as connection:
             return [dict(row) for row in await connection.fetch(sql, *args)]
 

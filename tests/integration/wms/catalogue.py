@@ -19,7 +19,7 @@ async def new_output(dms: DmsClient) -> UUID:
     return (await dms.register_dataset(new)).uid
 
 
-async def deliver(wms: WmsFixture, dms: DmsClient) -> None:
+async def deliver_files(wms: WmsFixture, dms: DmsClient) -> None:
     """Deliver the file messages about the tasks' outputs to the DMS."""
     outputs = {output.dat_out_uid for task in wms.tasks.values() for output in task.outputs}
     async with wms.database.connection() as connection:
@@ -39,7 +39,7 @@ async def deliver(wms: WmsFixture, dms: DmsClient) -> None:
     )
 
 
-async def releases(wms: WmsFixture) -> list[ReleaseFiles]:
+async def list_release_messages(wms: WmsFixture) -> list[ReleaseFiles]:
     """Return the release messages in the outbox, in order."""
     async with wms.database.connection() as connection:
         rows = await connection.fetch(
@@ -50,6 +50,6 @@ async def releases(wms: WmsFixture) -> list[ReleaseFiles]:
 
 async def deliver_releases(wms: WmsFixture, catalogue: Database) -> None:
     """Apply the release messages to the catalogue. Repeated calls apply them again."""
-    for message in await releases(wms):
+    for message in await list_release_messages(wms):
         async with catalogue.transaction() as transaction:
             await apply_release(transaction, message)

@@ -7,7 +7,7 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import JobState, TaskState
 from sluice.contracts.jobs.tasks import Task
 from tests.integration.wms.catalogue import new_output
-from tests.integration.wms.splitting.split_tasks import accept, make_dataset
+from tests.integration.wms.splitting.split_tasks import accept_new_task, make_dataset
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.usecases.splitting.split_task import split_waiting_tasks
@@ -39,7 +39,7 @@ class ChainOfSteps:
 
     async def send(self, *steps: str) -> None:
         for step in steps:
-            await accept(self.wms, self.steps[step])
+            await accept_new_task(self.wms, self.steps[step])
             await self.split()
 
     async def split(self, at: WmsFixture | None = None) -> None:

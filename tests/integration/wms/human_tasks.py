@@ -12,7 +12,7 @@ from sluice.contracts.human_tasks.ask import Ask
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.pilots.output_files import OutputFile
 from tests.integration.wms.catalogue import new_output
-from tests.integration.wms.splitting.split_tasks import accept, make_dataset
+from tests.integration.wms.splitting.split_tasks import accept_new_task, make_dataset
 from tests.integration.wms.wms_fixture import CHECKSUM, NOW, WmsFixture, make_task
 from wms.usecases.reports.accept_answers import accept_answers
 from wms.usecases.reports.list_human_tasks import list_human_jobs
@@ -27,16 +27,16 @@ class HumanTasks:
     def __init__(self, wms: WmsFixture, dms: DmsClient, folder: Path) -> None:
         self.wms, self.dms, self.folder = wms, dms, folder
 
-    async def task(self, *, files: int, page: int = 2000, **more: object) -> Task:
-        new_task = await self.waiting(files=files, **more)
+    async def create_task(self, *, files: int, page: int = 2000, **more: object) -> Task:
+        new_task = await self.create_waiting_task(files=files, **more)
         await split_waiting_tasks(self.wms.context, self.dms, page=page)
         return new_task
 
-    async def waiting(self, *, files: int, **more: object) -> Task:
+    async def create_waiting_task(self, *, files: int, **more: object) -> Task:
         fields = {"dat_in_uid": await make_dataset(self.dms, self.folder, files=files), **more}
         written = await new_output(self.dms)
         place = f"file://{self.folder}"
-        return await accept(
+        return await accept_new_task(
             self.wms,
             make_task(
                 **{
@@ -49,14 +49,14 @@ class HumanTasks:
             ),
         )
 
-    async def jobs(self, task: Task) -> list[HumanJob]:
+    async def list_jobs(self, task: Task) -> list[HumanJob]:
         return (await list_human_jobs(self.wms.context, task.uid, after=0, limit=1000)).jobs
 
     async def answer(
         self, task: Task, *answers: AnsweredJob, at: WmsFixture | None = None
     ) -> list[ReportAnswer]:
         accepted = await accept_answers((at or self.wms).context, task.uid, answers)
-        await self.check(task)
+        await self.count_states(task)
         assert [one.id for one in accepted] == [answer.id for answer in answers]
         return [one.answer for one in accepted]
 
@@ -66,7 +66,7 @@ class HumanTasks:
         path.write_bytes(data)
         return path
 
-    async def check(self, task: Task) -> dict[JobState, int]:
+    async def count_states(self, task: Task) -> dict[JobState, int]:
         """Check that the counts of the task match its jobs."""
         status = await self.wms.status(task)
         counts = {state: getattr(status, state.value) for state in JobState}
@@ -75,7 +75,7 @@ class HumanTasks:
         return {state: number for state, number in counts.items() if number}
 
 
-def answered(
+def answered_job(
     task: Task, job: HumanJob, *, url: str | None = None, data: bytes = b""
 ) -> AnsweredJob:
     name = output_name(job.seq, 1, "answer.json")

@@ -6,7 +6,7 @@ from typing import Any
 from tests.integration.wms.wms_fixture import WmsFixture
 
 
-async def plan(wms: WmsFixture, query: str, *arguments: Any) -> dict[str, Any]:
+async def explain_query(wms: WmsFixture, query: str, *arguments: Any) -> dict[str, Any]:
     """Return the plan of a statement as it is executed, and roll the statement back."""
     async with wms.database.connection() as connection:
         transaction = connection.transaction()
@@ -21,15 +21,15 @@ async def plan(wms: WmsFixture, query: str, *arguments: Any) -> dict[str, Any]:
     return query_plan
 
 
-def nodes(tree: dict[str, Any]) -> list[dict[str, Any]]:
-    return [tree, *(node for child in tree.get("Plans", []) for node in nodes(child))]
+def list_nodes(tree: dict[str, Any]) -> list[dict[str, Any]]:
+    return [tree, *(node for child in tree.get("Plans", []) for node in list_nodes(child))]
 
 
-def scans(tree: dict[str, Any]) -> set[str]:
+def list_job_scans(tree: dict[str, Any]) -> set[str]:
     """Return how the table of jobs is read: names of indexes, or else kinds of scan."""
     on_jobs = [
         node
-        for node in nodes(tree)
+        for node in list_nodes(tree)
         if node.get("Relation Name") == "jobs" or "jobs" in node.get("Index Name", "")
     ]
     return {
@@ -37,5 +37,5 @@ def scans(tree: dict[str, Any]) -> set[str]:
     }
 
 
-def buffers(tree: dict[str, Any]) -> int:
+def count_buffers(tree: dict[str, Any]) -> int:
     return int(tree["Shared Hit Blocks"]) + int(tree["Shared Read Blocks"])

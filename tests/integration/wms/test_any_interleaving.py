@@ -80,30 +80,30 @@ class Interleaving(RuleBasedStateMachine):
         self.ended: dict[UUID, TaskState] = {}
         self.pilots: list[UUID] = []
         self.history: dict[int, list[ClaimedJob]] = {number: [] for number in range(PILOTS)}
-        self.won: Counter[tuple[UUID, int]] = Counter()
+        self.winners: Counter[tuple[UUID, int]] = Counter()
 
-    def do(self, *work: Awaitable[Any]) -> list[Any]:
+    def run_concurrently(self, *work: Awaitable[Any]) -> list[Any]:
         """Run the coroutines concurrently. They may fail with a conflict, as a route may."""
 
-        async def together() -> list[Any]:
+        async def run_all() -> list[Any]:
             return await asyncio.gather(*work, return_exceptions=True)
 
-        results = self.runner.run(together())
+        results = self.runner.run(run_all())
         for result in results:
             if isinstance(result, BaseException) and not isinstance(result, Conflict):
                 raise result
         return results
 
     @initialize()
-    def begin(self) -> None:
+    def start_instances(self) -> None:
         wms = self.instances[0]
-        self.do(
+        self.run_concurrently(
             wms.execute(
                 "TRUNCATE tasks, jobs, attempts, duplicate_attempts, storage_waits, pilots, outbox,"
                 " inbox"
             )
         )
-        self.pilots = self.do(*(wms.add_pilot() for _ in range(PILOTS)))
+        self.pilots = self.run_concurrently(*(wms.add_pilot() for _ in range(PILOTS)))
 
     @rule(
         jobs=st.integers(1, 6),
@@ -113,30 +113,32 @@ class Interleaving(RuleBasedStateMachine):
     )
     def add_task(self, jobs: int, boundary: Boundary, retry: int, rank: int) -> None:
         task = make_task(boundary=boundary, retry=retry, rank=rank)
-        self.tasks += self.do(self.instances[0].add_task(task, jobs=jobs))
+        self.tasks += self.run_concurrently(self.instances[0].add_task(task, jobs=jobs))
 
     @rule(at=at, pilot=pilots, jobs=st.integers(1, 5))
     def lease(self, at: int, pilot: int, jobs: int) -> None:
-        (got,) = self.do(self.instances[at].lease(self.pilots[pilot], jobs))
-        self.history[pilot] += got
+        (leased_jobs,) = self.run_concurrently(self.instances[at].lease(self.pilots[pilot], jobs))
+        self.history[pilot] += leased_jobs
 
     @rule(at=at, pilot=pilots, picks=picks)
     def start_duplicate(self, at: int, pilot: int, picks: list[int]) -> None:
         """Begin duplicate attempts at jobs that another pilot runs."""
         other, wms = (pilot + 1) % PILOTS, self.instances[at]
         jobs = self._pick(other, picks)
-        self.do(wms.send_heartbeat(self.pilots[other], running=jobs))
-        got = self.do(*(wms.start_duplicate(self.pilots[pilot], job) for job in jobs))
-        self.history[pilot] += [job for job in got if job is not None]
+        self.run_concurrently(wms.send_heartbeat(self.pilots[other], running=jobs))
+        leased_jobs = self.run_concurrently(
+            *(wms.start_duplicate(self.pilots[pilot], job) for job in jobs)
+        )
+        self.history[pilot] += [job for job in leased_jobs if job is not None]
 
     @rule(jobs=st.integers(1, 5))
     def lease_all_at_once(self, jobs: int) -> None:
-        got = self.do(
+        leased_jobs = self.run_concurrently(
             *(self.instances[n % 2].lease(pilot, jobs) for n, pilot in enumerate(self.pilots))
         )
-        ids = [(job.id, job.attempt) for part in got for job in part]
+        ids = [(job.id, job.attempt) for part in leased_jobs for job in part]
         assert len(ids) == len(set(ids))
-        for pilot, part in enumerate(got):
+        for pilot, part in enumerate(leased_jobs):
             self.history[pilot] += part
 
     @rule(at=at, pilot=pilots, picks=picks, outcome=outcomes, error=errors, times=st.integers(1, 3))
@@ -159,7 +161,7 @@ class Interleaving(RuleBasedStateMachine):
         ]
         if not jobs:
             return
-        answers = self.do(
+        answers = self.run_concurrently(
             *(
                 self.instances[(at + n) % 2].report(self.pilots[pilot], *reports)
                 for n in range(times)
@@ -169,33 +171,37 @@ class Interleaving(RuleBasedStateMachine):
             accepted = sum(answer[number] is ReportAnswer.ACCEPTED for answer in answers)
             assert accepted <= 1
             if accepted and outcome is AttemptOutcome.FINISHED:
-                self.won[job.task_uid, job.seq] += 1
+                self.winners[job.task_uid, job.seq] += 1
 
     @rule(at=at, pilot=pilots, picks=picks)
-    def foreign_report(self, at: int, pilot: int, picks: list[int]) -> None:
+    def report_foreign_jobs(self, at: int, pilot: int, picks: list[int]) -> None:
         other = (pilot + 1) % PILOTS
         jobs = self._pick(pilot, picks)
         if jobs:
-            (answers,) = self.do(self.instances[at].finish(self.pilots[other], *jobs))
+            (answers,) = self.run_concurrently(self.instances[at].finish(self.pilots[other], *jobs))
             assert set(answers) <= {ReportAnswer.STALE}
 
     @rule(at=at, pilot=pilots, picks=picks)
     def heartbeat(self, at: int, pilot: int, picks: list[int]) -> None:
-        self.do(
+        self.run_concurrently(
             self.instances[at].send_heartbeat(self.pilots[pilot], running=self._pick(pilot, picks))
         )
 
     @rule(pilot=pilots, picks=picks)
     def leases_run_out(self, pilot: int, picks: list[int]) -> None:
         if jobs := self._pick(pilot, picks):
-            self.do(self.instances[0].backdate_leases(*jobs))
-            self.do(*(wms.expire_leases() for wms in self.instances))
+            self.run_concurrently(self.instances[0].backdate_leases(*jobs))
+            self.run_concurrently(*(wms.expire_leases() for wms in self.instances))
 
     @rule(at=at, pilot=pilots, picks=picks)
-    def hand_back(self, at: int, pilot: int, picks: list[int]) -> None:
+    def return_jobs(self, at: int, pilot: int, picks: list[int]) -> None:
         tokens = [JobToken(id=job.id, attempt=job.attempt) for job in self._pick(pilot, picks)]
-        self.do(sign_off_pilot(self.instances[at].context, self.pilots[pilot], tokens))
-        self.do(self.instances[at].execute("UPDATE pilots SET state = $1", PilotState.ACTIVE))
+        self.run_concurrently(
+            sign_off_pilot(self.instances[at].context, self.pilots[pilot], tokens)
+        )
+        self.run_concurrently(
+            self.instances[at].execute("UPDATE pilots SET state = $1", PilotState.ACTIVE)
+        )
 
     @precondition(lambda self: self.tasks)
     @rule(at=at, which=st.integers(0, 1000), pilot=pilots, picks=picks)
@@ -205,32 +211,37 @@ class Interleaving(RuleBasedStateMachine):
         work: list[Awaitable[Any]] = [cancel_task(self.instances[at].context, task.uid)]
         if jobs:
             work.append(self.instances[1 - at].finish(self.pilots[pilot], *jobs))
-        results = self.do(*work)
+        results = self.run_concurrently(*work)
         for job, answer in zip(jobs, results[1] if jobs else [], strict=True):
-            self.won[job.task_uid, job.seq] += answer is ReportAnswer.ACCEPTED
+            self.winners[job.task_uid, job.seq] += answer is ReportAnswer.ACCEPTED
 
     @precondition(lambda self: self.tasks)
     @rule(at=at, which=st.integers(0, 1000))
-    def retry(self, at: int, which: int) -> None:
-        self.do(retry_task(self.instances[at].context, self.tasks[which % len(self.tasks)].uid))
+    def retry_jobs(self, at: int, which: int) -> None:
+        self.run_concurrently(
+            retry_task(self.instances[at].context, self.tasks[which % len(self.tasks)].uid)
+        )
 
     def _pick(self, pilot: int, picks: list[int]) -> list[ClaimedJob]:
         """Return some jobs of the pilot's history, with a preference for the latest."""
-        had = self.history[pilot]
+        history = self.history[pilot]
         return (
             list(
-                {had[-1 - pick % len(had)].id: had[-1 - pick % len(had)] for pick in picks}.values()
+                {
+                    history[-1 - pick % len(history)].id: history[-1 - pick % len(history)]
+                    for pick in picks
+                }.values()
             )
-            if had
+            if history
             else []
         )
 
     @invariant()
-    def all_holds(self) -> None:
+    def check_all_databases(self) -> None:
         if self.pilots:
-            self.runner.run(self._check())
+            self.runner.run(self._check_databases())
 
-    async def _check(self) -> None:
+    async def _check_databases(self) -> None:
         wms = self.instances[0]
         sent = await wms.sent_messages()
         events = Counter(event.uid for event in sent.ended)
@@ -246,7 +257,7 @@ class Interleaving(RuleBasedStateMachine):
                 len(seqs)
                 == len(set(seqs))
                 == status.finished
-                == sum(self.won[task.uid, seq] for seq in range(6))
+                == sum(self.winners[task.uid, seq] for seq in range(6))
             )
             if not status.state.final:
                 assert task.uid not in self.ended

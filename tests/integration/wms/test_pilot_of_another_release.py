@@ -33,22 +33,22 @@ class LaterWms(httpx.ASGITransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         answer = await super().handle_async_request(request)
         body = httpx.Response(200, content=await answer.aread()).json()
-        return httpx.Response(answer.status_code, json=_with_unknown(body))
+        return httpx.Response(answer.status_code, json=_add_unknown_fields(body))
 
 
-def _with_unknown(body: Any) -> Any:
+def _add_unknown_fields(body: Any) -> Any:
     """Add an unknown field to each object."""
     if isinstance(body, list):
-        return [_with_unknown(each) for each in body]
+        return [_add_unknown_fields(each) for each in body]
     if not isinstance(body, dict):
         return body
     free = {"executable", "args", "meta"}  # these hold any names
     return UNKNOWN | {
-        name: value if name in free else _with_unknown(value) for name, value in body.items()
+        name: value if name in free else _add_unknown_fields(value) for name, value in body.items()
     }
 
 
-def _app(wms: WmsFixture) -> Any:
+def _build_app(wms: WmsFixture) -> Any:
     router = pilot_protocol_router(
         wms.context,
         None,  # type: ignore[arg-type] # no route here asks the DMS
@@ -66,7 +66,7 @@ async def test_pilot_of_another_release_runs_a_job(wms: WmsFixture) -> None:
     uid, now = uuid4(), datetime.now(UTC).isoformat()
     resources = {"cores": 8, "ram": 16_000, "disk": 1_000_000} | UNKNOWN
     me = {"uid": str(uid), "name": "p", "host": "h", "slots": 1, "version": "9.9"}
-    transport = httpx.ASGITransport(_app(wms))
+    transport = httpx.ASGITransport(_build_app(wms))
     async with httpx.AsyncClient(transport=transport, base_url="http://wms") as http:
 
         async def send(path: str, body: dict[str, Any]) -> Any:
@@ -97,7 +97,7 @@ async def test_pilot_reads_the_answers_of_a_later_release(wms: WmsFixture) -> No
         resources=NodeResources(cores=8, ram=16_000, disk=1_000_000),
         version="0",
     )
-    transport = LaterWms(_app(wms))
+    transport = LaterWms(_build_app(wms))
     async with httpx.AsyncClient(transport=transport, base_url="http://wms") as http:
         client = WmsClient(http)
         assert (await client.register(pilot)).lease > 0

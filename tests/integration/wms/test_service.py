@@ -143,7 +143,7 @@ async def system(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterato
         yield System(client, WmsClient(links.http("wms")), links.http("wms"), transport, tmp_path)
 
 
-def finished(task: Task, jobs: Sequence[LeasedJob]) -> Report:
+def make_success_report(task: Task, jobs: Sequence[LeasedJob]) -> Report:
     """Return a report of success for the jobs, each with an output."""
     return Report(
         reports=[
@@ -172,11 +172,11 @@ def finished(task: Task, jobs: Sequence[LeasedJob]) -> Report:
 async def lease_all(system: System, task: Task, pilot: UUID) -> Lease:
     """Let the pilot ask for five jobs while the input is open, and then close the input."""
 
-    async def waits() -> bool:
+    async def is_input_open() -> bool:
         tasks = (await system.wms.list_tasks([task.uid])).tasks
         return bool(tasks) and "still open" in tasks[0].reason
 
-    await eventually(waits)
+    await eventually(is_input_open)
     lease = asyncio.create_task(system.wms.lease(pilot, LeaseRequest(jobs=5, wait=30)))
     await system.dms.close_dataset(task.main_input.dat_in_uid)
     async with asyncio.timeout(20):
@@ -196,25 +196,25 @@ async def test_task_message_leads_to_closed_data_sets(system: System) -> None:
         task.executable,
         task.outputs,
     )
-    report = finished(task, lease.jobs)
+    report = make_success_report(task, lease.jobs)
     for expected in (ReportAnswer.ACCEPTED, ReportAnswer.ALREADY):
         answers = (await system.wms.report(pilot, report)).answers
         assert {answer.answer for answer in answers} == {expected}
     status = await system.wms.get_task(task.uid)
     assert (status.state, status.finished, status.total) == (TaskState.FINISHED, 5, 5)
 
-    async def closed() -> bool:
+    async def are_datasets_closed() -> bool:
         written = [
             await system.dms.get_dataset(uid)
             for uid in (task.main_output.dat_out_uid, task.log_out_uid)
         ]
         return all(dataset.state is DatasetState.CLOSED for dataset in written)
 
-    await eventually(closed)
+    await eventually(are_datasets_closed)
     assert [
         file.seq for file in (await system.dms.list_files(task.main_output.dat_out_uid)).files
     ] == list(range(5))
-    await _is_shown(system, task, pilot)
+    await _check_shown(system, task, pilot)
     await system.wms.sign_off(pilot, SignOff())
 
 
@@ -226,10 +226,10 @@ async def test_answers_of_people_close_the_data_sets(system: System) -> None:
     await system.send(task)
     await system.dms.close_dataset(task.main_input.dat_in_uid)
 
-    async def is_asked() -> bool:
+    async def has_asked_jobs() -> bool:
         return [one.asked for one in (await system.wms.list_human_tasks()).tasks] == [3]
 
-    await eventually(is_asked)
+    await eventually(has_asked_jobs)
     first = (await system.wms.list_human_jobs(task.uid, limit=2)).jobs
     jobs = [*first, *(await system.wms.list_human_jobs(task.uid, first[-1].id)).jobs]
     assert [job.input.name for job in jobs] == ["f0", "f1", "f2"]
@@ -248,25 +248,27 @@ async def test_answers_of_people_close_the_data_sets(system: System) -> None:
         )
         for job in jobs
     ]
-    beside = answers[0].output.model_copy(update={"url": f"{task.main_output.dat_out_url}-b/a0"})
+    misplaced_output = answers[0].output.model_copy(
+        update={"url": f"{task.main_output.dat_out_url}-b/a0"}
+    )
     with pytest.raises(Unprocessable) as refused:
         await system.wms.report_answers(
-            task.uid, [answers[0].model_copy(update={"output": beside})]
+            task.uid, [answers[0].model_copy(update={"output": misplaced_output})]
         )
     assert refused.value.fields["jobs"] == str(jobs[0].id)
     for expected in (ReportAnswer.ACCEPTED, ReportAnswer.ALREADY):
-        taken = (await system.wms.report_answers(task.uid, answers)).jobs
-        assert [(one.id, one.answer) for one in taken] == [(job.id, expected) for job in jobs]
+        accepted = (await system.wms.report_answers(task.uid, answers)).jobs
+        assert [(one.id, one.answer) for one in accepted] == [(job.id, expected) for job in jobs]
 
-    async def closed() -> bool:
+    async def are_datasets_closed() -> bool:
         written = await system.dms.get_dataset(task.main_output.dat_out_uid)
         return (written.state, written.count_files) == (DatasetState.CLOSED, 3)
 
-    await eventually(closed)
+    await eventually(are_datasets_closed)
     assert (await system.wms.list_human_tasks()).tasks == []
 
 
-async def _is_shown(system: System, task: Task, pilot: UUID) -> None:
+async def _check_shown(system: System, task: Task, pilot: UUID) -> None:
     """Check that the finished task, its jobs and the pilot are shown."""
     page = await system.wms.list_jobs(task.uid, state=JobState.FINISHED, limit=2)
     assert ([job.inputs for job in page.jobs], page.after) == ([["f0"], ["f1"]], "1")
@@ -276,9 +278,9 @@ async def _is_shown(system: System, task: Task, pilot: UUID) -> None:
     assert [attempt.outcome for attempt in job.attempts] == [AttemptOutcome.FINISHED]
     assert (await system.wms.explain_task(task.uid)).text == "Finished: 5 of 5 jobs finished."
     assert (await system.wms.explain_job(job.id)).text == "Finished with attempt 1."
-    (shown,) = (await system.wms.list_pilots()).pilots
-    assert (shown.finished, shown.leased) == (5, 0)
-    for name, uids in ((shown.name, [str(pilot)]), ("nobody", [])):
+    (listed_pilot,) = (await system.wms.list_pilots()).pilots
+    assert (listed_pilot.finished, listed_pilot.leased) == (5, 0)
+    for name, uids in ((listed_pilot.name, [str(pilot)]), ("nobody", [])):
         named = await system.http.get("/api/v1/pilots", params={"name": name})
         assert [row["uid"] for row in named.json()["pilots"]] == uids
 

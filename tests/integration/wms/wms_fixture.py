@@ -204,7 +204,7 @@ class WmsFixture:
         )
 
     async def start_duplicate(
-        self, pilot: UUID, job: ClaimedJob, *, most: int = 2
+        self, pilot: UUID, job: ClaimedJob, *, max_attempts: int = 2
     ) -> ClaimedJob | None:
         """Begin a duplicate attempt without the check whether it is worthwhile."""
         async with self.database.connection() as connection:
@@ -214,7 +214,7 @@ class WmsFixture:
                 task=job.task_uid,
                 pilot=pilot,
                 lease=self.context.rules.lease_duration,
-                max_attempts=most,
+                max_attempts=max_attempts,
             )
 
     async def send_heartbeat(

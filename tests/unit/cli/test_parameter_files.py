@@ -19,13 +19,13 @@ from sluice.contracts.templates.plan import (
     SecondaryFile,
 )
 from sluice.cwl_values import BundleError, pack
-from tests.unit.wfms.chains.plans import plan, step
+from tests.unit.wfms.chains.plans import make_plan, make_step
 
 WITH_INDEX = DataEntries(
     secondary_files=[SecondaryFile(pattern=".bai"), SecondaryFile(pattern="^.md", required=False)]
 )
-PLAN = plan(
-    step("only"),
+PLAN = make_plan(
+    make_step("only"),
     outputs=[("only", "out")],
     parameters={
         "ref": Parameter(type="File"),
@@ -224,8 +224,8 @@ RECORD = {
     "fields": [{"name": "reads", "type": FILES}, {"name": "label", "type": "string"}],
 }
 ANY = DataEntries(type="Any")
-BUNDLES = plan(
-    step("only"),
+BUNDLES = make_plan(
+    make_step("only"),
     outputs=[("only", "out")],
     parameters={
         "sample": Parameter(type=RECORD, entries=ANY),
@@ -322,7 +322,7 @@ def test_files_within_a_value_have_the_secondary_files_of_their_field(
     value: Any = {"one": second, "many": [first, second], "plain": first}
     kind: Any = {"type": "array", "items": ["null", INDEXED]} if nested else INDEXED
     parameters = {"each": Parameter(type=kind, entries=ANY)}
-    template = plan(step("only"), outputs=[("only", "out")], parameters=parameters)
+    template = make_plan(make_step("only"), outputs=[("only", "out")], parameters=parameters)
     [bundled] = local_files(template, {"each": [value] if nested else value})["each"]
     assert isinstance(bundled, BundledEntry)
     given = bundled.value[0] if nested else bundled.value
@@ -336,7 +336,7 @@ def test_files_within_a_value_have_the_secondary_files_of_their_field(
 def test_files_within_a_value_have_the_secondary_files_of_the_parameter(bams: list[Path]) -> None:
     entries = DataEntries(type="Any", secondary_files=[SecondaryFile(pattern=".bai")])
     rows = Parameter(type={"type": "array", "items": FILES}, entries=entries)
-    template = plan(step("only"), outputs=[("only", "out")], parameters={"rows": rows})
+    template = make_plan(make_step("only"), outputs=[("only", "out")], parameters={"rows": rows})
     value = [[{"class": "File", "path": str(bams[0])}]]
     [bundled] = local_files(template, {"rows": value})["rows"]
     assert isinstance(bundled, BundledEntry)
@@ -351,7 +351,7 @@ def test_malformed_secondary_files_are_refused_when_the_value_is_packed(
     bams: list[Path], tmp_path: Path, malformed: object
 ) -> None:
     rows = Parameter(type={"type": "array", "items": FILES}, entries=ANY)
-    template = plan(step("only"), outputs=[("only", "out")], parameters={"rows": rows})
+    template = make_plan(make_step("only"), outputs=[("only", "out")], parameters={"rows": rows})
     value = [[{"class": "File", "path": str(bams[0]), "secondaryFiles": malformed}]]
     [bundled] = local_files(template, {"rows": value})["rows"]
     assert isinstance(bundled, BundledEntry)

@@ -11,11 +11,11 @@ import typer
 from sluice.cli.job_orders.parameters import ParameterInput, key_values, read_parameters
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.templates.chain_requirements import NO_DATASET, DatasetFacts
-from sluice.contracts.templates.plan import DataEntries, Parameter
-from tests.unit.wfms.chains.plans import plan, step
+from sluice.contracts.templates.make_plan import DataEntries, Parameter
+from tests.unit.wfms.chains.plans import make_plan, make_step
 
-WORKFLOW = plan(
-    step("only"),
+WORKFLOW = make_plan(
+    make_step("only"),
     outputs=[("only", "out")],
     bind={"run": "number"},
     parameters={
@@ -42,8 +42,8 @@ def test_typed_values_are_read_by_the_types_of_the_workflow() -> None:
 
 def test_null_is_never_text() -> None:
     """Null selects the default, or is refused if there is none, as CWL says."""
-    named = plan(
-        step("only"),
+    named = make_plan(
+        make_step("only"),
         outputs=[("only", "out")],
         parameters={
             "name": Parameter(type="string", default="nobody"),
@@ -63,9 +63,9 @@ def test_input_named_like_a_key_of_runners_is_kept(name: str, tmp_path: Path) ->
     order = tmp_path / "order.json"
     order.write_text(json.dumps({name: "sample-7", "x": 2}))
     parameters = {"x": Parameter(type="double", default=1.5)}
-    without = plan(step("only"), outputs=[("only", "out")], parameters=parameters)
+    without = make_plan(make_step("only"), outputs=[("only", "out")], parameters=parameters)
     parameters[name] = Parameter(type="string", default="nobody")
-    with_it = plan(step("only"), outputs=[("only", "out")], parameters=parameters)
+    with_it = make_plan(make_step("only"), outputs=[("only", "out")], parameters=parameters)
     order_parameters = read_parameters([], job=order)
     assert order_parameters.fit_to_plan(with_it, NO_DATASET, files=()) == {name: "sample-7", "x": 2}
     assert order_parameters.fit_to_plan(without, NO_DATASET, files=()) == {"x": 2}
@@ -107,7 +107,9 @@ def test_parameter_that_does_not_fit_is_refused_with_the_valid_parameters(
 def test_unknown_field_of_a_record_is_refused() -> None:
     record = {"type": "record", "fields": [{"name": "width", "type": "int"}]}
     kind = ["null", {"type": "array", "items": record}, {"type": record}]
-    boxes = plan(step("only"), outputs=[("only", "out")], parameters={"box": Parameter(type=kind)})
+    boxes = make_plan(
+        make_step("only"), outputs=[("only", "out")], parameters={"box": Parameter(type=kind)}
+    )
     fit = partial(ParameterInput.fit_to_plan, plan=boxes, subject=NO_DATASET, files=())
     for value in ('{"width": 1}', '[{"width": 1}]', "null"):
         assert fit(read_parameters([f"box={value}"])) == {"box": json.loads(value)}

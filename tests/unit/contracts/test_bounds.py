@@ -22,9 +22,9 @@ from sluice.contracts.data.datasets import Dataset, File, NewDataset, NewFile, N
 from sluice.contracts.data.runs import Frame, NewFrame, NewPeriod, NewRun, Period, Run
 from sluice.contracts.messaging.messages import RegisterFiles
 from sluice.contracts.pilots.pilots import AttemptReport, NodeResources, RegisterPilot
-from tests.unit.wfms.chains.plans import plan, step
+from tests.unit.wfms.chains.plans import make_plan, make_step
 
-WORKFLOW = plan(step("only"), outputs=[("only", "out")])
+WORKFLOW = make_plan(make_step("only"), outputs=[("only", "out")])
 TIME = datetime(2024, 1, 1, tzinfo=UTC)
 UID = UUID(int=1)
 

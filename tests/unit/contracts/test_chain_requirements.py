@@ -16,7 +16,7 @@ from sluice.contracts.templates.chain_requirements import (
 )
 from sluice.contracts.templates.conditions import Between, Condition, Equals, Glob, OneOf, Require
 from sluice.contracts.templates.plan import Parameter, Plan
-from tests.unit.wfms.chains.plans import plan, step
+from tests.unit.wfms.chains.plans import make_plan, make_step
 
 REQUIRED = Require(
     files=Between(minimum=10),
@@ -28,7 +28,9 @@ PARAMETERS = {"cut": Parameter(type="int", default=3), "mode": Parameter(type="s
 
 
 def workflow(require: Require | None) -> Plan:
-    return plan(step("only"), outputs=[("only", "out")], require=require, parameters=PARAMETERS)
+    return make_plan(
+        make_step("only"), outputs=[("only", "out")], require=require, parameters=PARAMETERS
+    )
 
 
 def subject(

@@ -12,7 +12,7 @@ from sluice.contracts.pilots.pilots import PilotTask
 from sluice.contracts.templates.plan import Plan, PlanStep
 from sluice.cwl.compiler import compile_template
 from sluice.cwl.properties import extension_fields, needs
-from tests.unit.wfms.chains.plans import DATA, plan, step
+from tests.unit.wfms.chains.plans import DATA, make_plan, make_step
 from wfms.chains.domain import tasks
 from wfms.chains.domain.tasks import DatasetFolder, Origin, StepDatasets, make_task
 from wms.db.tasks import task_cache
@@ -70,7 +70,7 @@ class NotedPilotTask(PilotTask):
 
 def stored_plan(**needs: Any) -> dict[str, Any]:
     """Return a stored plan, with these needs of its only step."""
-    written = plan(step("decode"), outputs=[("decode", "out")]).model_dump(mode="json")
+    written = make_plan(make_step("decode"), outputs=[("decode", "out")]).model_dump(mode="json")
     written["steps"][0]["needs"].update(needs)
     return written
 

@@ -11,8 +11,8 @@ from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.templates.conditions import Equals
 from sluice.contracts.templates.templates import Template
 from sluice.contracts.templates.trigger_cycles import describe_cycle, find_cycle, why_cycle
-from tests.unit.wfms.chains.plans import plan, step
-from tests.unit.wfms.intake.append_only_datasets import START, corpus
+from tests.unit.wfms.chains.plans import make_plan, make_step
+from tests.unit.wfms.intake.append_only_datasets import START, make_corpus
 
 GROWN = Trigger(every=GrowthTrigger(files=1))
 
@@ -20,8 +20,8 @@ GROWN = Trigger(every=GrowthTrigger(files=1))
 def template(
     name: str, takes: str, *gives: str, trigger: Trigger | None = GROWN, **more: Any
 ) -> Template:
-    template_plan = plan(
-        *(step(f"s{number}") for number in range(len(gives) or 1)),
+    template_plan = make_plan(
+        *(make_step(f"s{number}") for number in range(len(gives) or 1)),
         outputs=[(f"s{number}", "out") for number in range(len(gives))],
         match={"type": Equals(value=takes)},
         trigger=trigger,
@@ -44,7 +44,7 @@ def append_only_dataset(
     generation: int, *, reader: int | None = None, used: int = 3
 ) -> AppendOnlyDataset:
     """Return a data set; ``reader`` is the generation of a reader that has ``used`` files."""
-    one = corpus().model_copy(update={"generation": generation})
+    one = make_corpus().model_copy(update={"generation": generation})
     if reader is None:
         return one
     consumer = SliceConsumer(

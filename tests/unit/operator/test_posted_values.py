@@ -6,7 +6,7 @@ import pytest
 
 from sluice.contracts.common.problems import Finding
 from sluice.contracts.templates.plan import DataEntries, Parameter, Plan
-from tests.unit.wfms.chains.plans import plan, step
+from tests.unit.wfms.chains.plans import make_plan, make_step
 from wfms.operator.web.domain.field_problems import group_problems
 from wfms.operator.web.domain.posted_values import check_values, read_values
 from wfms.operator.web.domain.start_form import Field, list_fields, list_other_findings
@@ -25,7 +25,7 @@ SAMPLE = {
 
 
 def plan_with(**parameters: Parameter) -> Plan:
-    return plan(step("only"), outputs=[("only", "out")], parameters=parameters)
+    return make_plan(make_step("only"), outputs=[("only", "out")], parameters=parameters)
 
 
 SAMPLES = plan_with(

@@ -6,7 +6,7 @@ import pytest
 
 from sluice.contracts.common.problems import Finding
 from sluice.contracts.templates.plan import DIRECTORIES, FILES, Parameter
-from tests.unit.wfms.chains.plans import plan, step
+from tests.unit.wfms.chains.plans import make_plan, make_step
 from wfms.operator.web.domain.field_kinds import FieldKind
 from wfms.operator.web.domain.posted_values import read_values
 from wfms.operator.web.domain.start_form import list_fields
@@ -22,7 +22,7 @@ PARAMETERS = {
     "mask": Parameter(type="File"),
     "mates": Parameter(type=FILES),
 }
-PLAN = plan(step("only"), outputs=[("only", "out")], parameters=PARAMETERS)
+PLAN = make_plan(make_step("only"), outputs=[("only", "out")], parameters=PARAMETERS)
 
 
 def test_form_fields_show_types_defaults_and_metadata() -> None:

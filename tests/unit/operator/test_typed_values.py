@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sluice.contracts.templates.parameters import fits
 from sluice.contracts.templates.plan import Parameter
 from tests.draws import examples
-from tests.unit.wfms.chains.plans import plan, step
+from tests.unit.wfms.chains.plans import make_plan, make_step
 from wfms.operator.web.domain.field_kinds import describe_type
 from wfms.operator.web.domain.posted_values import list_texts, read_values
 from wfms.operator.web.domain.typed_values import (
@@ -89,8 +89,8 @@ def test_value_written_into_the_form_is_read_again(case: tuple[Any, Any]) -> Non
     kind, value = case
     assert fits(value, kind)
     texts = list_texts(value, describe_type(kind), ("value",))
-    form = plan(
-        step("only"),
+    form = make_plan(
+        make_step("only"),
         outputs=[("only", "out")],
         parameters={"value": Parameter(type=kind, required=True)},
     )

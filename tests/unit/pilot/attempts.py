@@ -13,7 +13,7 @@ from tests.unit.pilot.slot_runner import Runner
 _next = iter(range(100, 10_000))
 
 
-def python(code: str, **fields: Any) -> dict[str, Any]:
+def python_tool(code: str, **fields: Any) -> dict[str, Any]:
     """Return a tool that runs Python code. ``sys.argv[1]`` is the path of the input."""
     return tool(
         [TOOL_PYTHON, "-c"], arguments=[code.replace("$(", "\\$("), "$(inputs.f.path)"], **fields
@@ -26,16 +26,16 @@ def run(
     return runner.attempt(task_, job(task_, inputs, job_id=next(_next), attempt=attempt, seq=seq))
 
 
-def log_of(report: AttemptReport) -> str:
+def read_log(report: AttemptReport) -> str:
     assert report.log is not None
     return Path(report.log.url.removeprefix("file://")).read_text()
 
 
-def files_in(folder: Path) -> list[str]:
+def list_files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
-def failed(report: AttemptReport) -> tuple[ErrorClass | None, str]:
+def get_error(report: AttemptReport) -> tuple[ErrorClass | None, str]:
     assert report.outcome is AttemptOutcome.FAILED, report
     assert report.outputs == []
     return report.error_class, report.message

@@ -84,12 +84,12 @@ def job(
     return LeasedJob(id=job_id, attempt=attempt, task_uid=task_.uid, seq=seq, inputs=list(inputs))
 
 
-async def no_secrets(job: JobToken) -> SecretValues:
+async def answer_without_secrets(job: JobToken) -> SecretValues:
     """Answer like a WMS whose tasks have no secrets."""
     raise AssertionError(f"job {job.id} has no secrets")
 
 
-def leftovers(*storages: Path) -> FileRemover:
+def make_file_remover(*storages: Path) -> FileRemover:
     """Return the file remover of a system with these storages."""
 
     async def ask() -> StorageUrls:

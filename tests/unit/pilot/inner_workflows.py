@@ -3,7 +3,9 @@
 from typing import Any
 
 
-def around(process: dict[str, Any], *, mode: str = "File?", **step: Any) -> dict[str, Any]:
+def wrap_in_workflow(
+    process: dict[str, Any], *, mode: str = "File?", **step: Any
+) -> dict[str, Any]:
     """Return a workflow that runs ``process`` once. ``step`` has more fields of that step."""
     return {
         "cwlVersion": "v1.2",

@@ -9,12 +9,12 @@ import pytest
 
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot import slot_users
-from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 #: Settings of a slot for each kind of isolation.
 ISOLATION_SETTINGS: dict[str, Callable[[], dict[str, Any]]] = {
-    "sandbox": lambda: {"sandbox": found_sandbox()},
+    "sandbox": lambda: {"sandbox": get_sandbox()},
     "user": lambda: {"users": [slot_users.new_user()], "no_sandbox": "a test"},
     "open": lambda: {"no_sandbox": "a test"},
 }
@@ -32,10 +32,10 @@ ISOLATION_PARAMETERS = [
 ]
 
 
-def slot_behind(isolation: str, folder: Path) -> Runner:
+def start_isolated_slot(isolation: str, folder: Path) -> Runner:
     """Start a slot with this isolation. The user of the slot must be able to enter ``folder``."""
     environment = {"PYTHONPATH": os.getcwd()} if isolation == "user" else {}
     runner = Runner(folder, settings=ISOLATION_SETTINGS[isolation](), environment=environment)
     if isolation == "user":
-        slot_users.let_pass(runner)
+        slot_users.open_run_folder(runner)
     return runner

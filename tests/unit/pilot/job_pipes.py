@@ -9,7 +9,7 @@ from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
 
 
-def waiting_at(name: str) -> str:
+def make_waiting_code(name: str) -> str:
     """Return Python code that makes a named pipe in the working directory of the tool, and waits
     there until the test opens it."""
     return f"import os; os.mkfifo({name!r}); open({name!r}).close()\n"
@@ -22,7 +22,7 @@ def wait_for(runner: Runner, name: str) -> Path:
     return Path(glob.glob(pattern, recursive=True)[0])
 
 
-def let_through(runner: Runner, name: str) -> None:
+def release_tool(runner: Runner, name: str) -> None:
     """Release the tool that waits at this pipe, or wait for it first."""
     path = wait_for(runner, name)
     wait_until(lambda: _is_opened(path), what=f"a tool waits at {name!r}")

@@ -10,7 +10,7 @@ from pilot.isolation.node.sandboxes import find_sandbox, with_network
 from pilot.isolation.sandbox.sandbox import Sandbox
 
 
-def found_sandbox() -> Sandbox:
+def get_sandbox() -> Sandbox:
     """Return the sandbox that a pilot with the PATH of this process would use. Raises
     ``NoSandboxError``."""
     return _find_test_sandbox(os.environ["PATH"])
@@ -26,14 +26,14 @@ def _find_test_sandbox(_path: str) -> Sandbox:
 
 
 @cache
-def _connected(path: str) -> Sandbox:
+def _connect_sandbox(path: str) -> Sandbox:
     """Return the sandbox with a network for tools that ask for one."""
     return with_network(_find_test_sandbox(path), "preferred", [])
 
 
-def sandbox_everywhere(settings: dict[str, Any]) -> dict[str, Any]:
+def add_sandbox(settings: dict[str, Any]) -> dict[str, Any]:
     """Return settings that put slots of tests into the sandbox where ``SLUICE_TEST_SANDBOX`` is
     set, as in ``make test-long``. Settings that say ``no_sandbox`` win."""
     if "no_sandbox" in settings or not os.environ.get("SLUICE_TEST_SANDBOX"):
         return {}
-    return {"sandbox": _connected(os.environ["PATH"])}
+    return {"sandbox": _connect_sandbox(os.environ["PATH"])}

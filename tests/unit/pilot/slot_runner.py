@@ -31,7 +31,7 @@ from pilot.runner.protocol import (
     from_slot,
 )
 from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob, PilotTask
-from tests.unit.pilot.sandboxes import sandbox_everywhere
+from tests.unit.pilot.sandboxes import add_sandbox
 from tests.waiting import wait_until
 
 
@@ -48,7 +48,7 @@ class Runner:
     """Run slots that are forked from one server process.
 
     ``environment`` is the environment of the server. ``settings`` are further settings of the
-    slots; without them and without ``sandbox_everywhere`` there is no sandbox. ``before`` is a
+    slots; without them and without ``add_sandbox`` there is no sandbox. ``before`` is a
     command that runs its arguments as a command."""
 
     folder: Path
@@ -61,34 +61,34 @@ class Runner:
         self._readers: dict[socket.socket, FrameReader] = {}
         self.run = RunFolder(self.folder / "runs" / str(uuid.uuid4()))
         self.run.make()
-        self._control, theirs = socket.socketpair()
+        self._control, slot_socket = socket.socketpair()
         settings = RunnerSettings(
             pilot="tester",
             run_folder=str(self.run.path),
             grace=self.grace,
             memory_floor=64,
-            **(sandbox_everywhere(self.settings) | self.settings),
+            **(add_sandbox(self.settings) | self.settings),
         )
-        with theirs:
+        with slot_socket:
             self.server = subprocess.Popen(
                 [
                     *self.before,
                     sys.executable,
                     "-m",
                     "pilot.runner",
-                    str(theirs.fileno()),
+                    str(slot_socket.fileno()),
                     settings.model_dump_json(),
                 ],
-                pass_fds=[theirs.fileno()],
+                pass_fds=[slot_socket.fileno()],
                 env={"PATH": os.environ["PATH"], **self.environment},
                 start_new_session=True,
             )
         self.open_slot()
 
     def open_slot(self, slot: int = 0) -> None:
-        self.connection, theirs = socket.socketpair()
-        with theirs:
-            socket.send_fds(self._control, [SLOT_NUMBER.pack(slot)], [theirs.fileno()])
+        self.connection, slot_socket = socket.socketpair()
+        with slot_socket:
+            socket.send_fds(self._control, [SLOT_NUMBER.pack(slot)], [slot_socket.fileno()])
         self._readers[self.connection] = FrameReader(self.connection)
         frame = self._receive()
         assert isinstance(frame, ReadyFrame)
@@ -120,28 +120,28 @@ class Runner:
     def forget(self, task: PilotTask) -> None:
         self.connection.sendall(encode_frame(ForgetFrame(uid=task.uid)))
 
-    def ended(self) -> EndedFrame:
+    def wait_for_end(self) -> EndedFrame:
         frame = self._receive()
         assert isinstance(frame, EndedFrame)
         return frame
 
     def attempt(self, task: PilotTask, job: LeasedJob, **more: Any) -> AttemptReport:
         self.submit(task, job, **more)
-        return self.ended().report
+        return self.wait_for_end().report
 
-    def hang_up(self) -> None:
+    def close_connections(self) -> None:
         """Close the connections as if the pilot were killed."""
         self.connection.close()
         self._control.close()
 
     def close(self) -> None:
-        self.hang_up()
+        self.close_connections()
         self.server.wait(20)
 
     def unload(self) -> None:
         self.connection.sendall(encode_frame(UnloadFrame()))
 
-    def unloaded(self) -> None:
+    def wait_for_unload(self) -> None:
         assert isinstance(self._receive(), UnloadedFrame)
 
     def _receive(self) -> ReadyFrame | EndedFrame | UnloadedFrame:

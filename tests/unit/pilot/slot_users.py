@@ -45,7 +45,7 @@ def open_folder() -> Iterator[Path]:
 _WITH_GROUP = "import os, sys; os.setgroups([61000]); os.execv(sys.argv[1], sys.argv[1:])"
 
 
-def start(folder: Path, users: list[SlotUser], **environment: str) -> Runner:
+def start_slot_as_users(folder: Path, users: list[SlotUser], **environment: str) -> Runner:
     """Start a slot whose tools run as the first of the users. ``folder`` comes from
     ``open_folder``."""
     runner = Runner(
@@ -54,11 +54,11 @@ def start(folder: Path, users: list[SlotUser], **environment: str) -> Runner:
         before=[sys.executable, "-c", _WITH_GROUP],
         settings={"users": users, "no_sandbox": "there is none in this test"},
     )
-    let_pass(runner)
+    open_run_folder(runner)
     return runner
 
 
-def let_pass(runner: Runner) -> None:
+def open_run_folder(runner: Runner) -> None:
     """Let users enter the run folder, as the pilot does before it starts its slots."""
     runner.run.let_users_pass()
     runner.run.path.parent.chmod(0o711)

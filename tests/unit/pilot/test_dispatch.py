@@ -18,15 +18,15 @@ TASK = task(Path("/nowhere"), SHA)
 VALUE = SecretValues(values={"key": SecretStr("hunter2")})
 
 
-def job(number: int) -> LeasedJob:
+def make_job(number: int) -> LeasedJob:
     return LeasedJob(id=number, attempt=1, task_uid=TASK.uid, seq=number, inputs=[])
 
 
-def stop(number: int) -> StopFrame:
+def make_stop(number: int) -> StopFrame:
     return StopFrame(id=number, attempt=1, reason=StopReason.CANCEL)
 
 
-class Scene:
+class DispatchFixture:
     """A dispatch with a WMS that gives the queued ``answers``, and no answer while the queue is
     empty."""
 
@@ -43,17 +43,17 @@ class Scene:
             raise answer
         return answer
 
-    async def has_sent(self, number: int) -> None:
+    async def require_sent(self, number: int) -> None:
         await eventually(lambda: len(self.sent) == number, what=lambda: repr(self.sent))
 
 
 async def test_frames_behind_a_job_with_secrets_keep_their_order() -> None:
-    scene = Scene()
+    scene = DispatchFixture()
     forget = ForgetFrame(uid=TASK.uid)
     scene.dispatch.send(0, forget)
-    scene.dispatch.send_with_secrets(0, JobFrame(job=job(1)))
-    scene.dispatch.send(0, JobFrame(job=job(2)))
-    scene.dispatch.send_with_secrets(0, JobFrame(job=job(3)))
+    scene.dispatch.send_with_secrets(0, JobFrame(job=make_job(1)))
+    scene.dispatch.send(0, JobFrame(job=make_job(2)))
+    scene.dispatch.send_with_secrets(0, JobFrame(job=make_job(3)))
     await eventually(
         lambda: scene.requested_jobs == [1, 3],
         what="both jobs with secrets are asked for at the same time",
@@ -61,50 +61,50 @@ async def test_frames_behind_a_job_with_secrets_keep_their_order() -> None:
     assert scene.sent == [forget]
     for _ in range(2):
         scene.answers.put_nowait(VALUE)
-    await scene.has_sent(4)
+    await scene.require_sent(4)
     assert scene.sent[1:] == [
-        JobFrame(job=job(1), secrets=VALUE.values),
-        JobFrame(job=job(2)),
-        JobFrame(job=job(3), secrets=VALUE.values),
+        JobFrame(job=make_job(1), secrets=VALUE.values),
+        JobFrame(job=make_job(2)),
+        JobFrame(job=make_job(3), secrets=VALUE.values),
     ]
     scene.dispatch.send(0, forget)
     assert len(scene.sent) == 5, "the frame is sent at once when no secrets are pending"
 
 
 async def test_stop_of_a_running_job_is_sent_at_once() -> None:
-    scene = Scene()
-    scene.dispatch.send(0, JobFrame(job=job(1)))
-    scene.dispatch.send_with_secrets(0, JobFrame(job=job(2)))
-    scene.dispatch.send(0, stop(1))
-    assert scene.sent[-1] == stop(1)
+    scene = DispatchFixture()
+    scene.dispatch.send(0, JobFrame(job=make_job(1)))
+    scene.dispatch.send_with_secrets(0, JobFrame(job=make_job(2)))
+    scene.dispatch.send(0, make_stop(1))
+    assert scene.sent[-1] == make_stop(1)
     scene.dispatch.forget(0)
 
 
 async def test_job_with_a_pending_stop_is_sent_without_its_secrets() -> None:
-    scene = Scene()
-    scene.dispatch.send_with_secrets(0, JobFrame(job=job(1)))
-    scene.dispatch.send(0, stop(1))
-    await scene.has_sent(1)
-    assert scene.sent == [JobFrame(job=job(1), stop=StopReason.CANCEL)]
+    scene = DispatchFixture()
+    scene.dispatch.send_with_secrets(0, JobFrame(job=make_job(1)))
+    scene.dispatch.send(0, make_stop(1))
+    await scene.require_sent(1)
+    assert scene.sent == [JobFrame(job=make_job(1), stop=StopReason.CANCEL)]
 
 
 async def test_secrets_are_requested_again_until_the_wms_answers_and_refusals_are_sent() -> None:
-    scene = Scene()
+    scene = DispatchFixture()
     for answer in (NotAvailable("away"), Conflict("it was removed")):
         scene.answers.put_nowait(answer)
-    scene.dispatch.send_with_secrets(0, JobFrame(job=job(1)))
-    await scene.has_sent(1)
+    scene.dispatch.send_with_secrets(0, JobFrame(job=make_job(1)))
+    await scene.require_sent(1)
     assert scene.requested_jobs == [1, 1]
-    assert scene.sent == [JobFrame(job=job(1), trouble="it was removed")]
+    assert scene.sent == [JobFrame(job=make_job(1), trouble="it was removed")]
 
 
 async def test_frames_of_a_lost_slot_are_not_sent_to_its_replacement() -> None:
-    scene = Scene()
-    scene.dispatch.send_with_secrets(0, JobFrame(job=job(1)))
-    scene.dispatch.send(0, JobFrame(job=job(2)))
+    scene = DispatchFixture()
+    scene.dispatch.send_with_secrets(0, JobFrame(job=make_job(1)))
+    scene.dispatch.send(0, JobFrame(job=make_job(2)))
     scene.dispatch.forget(0)
     scene.answers.put_nowait(VALUE)
-    scene.dispatch.send(0, JobFrame(job=job(3)))
+    scene.dispatch.send(0, JobFrame(job=make_job(3)))
     for _ in range(10):
         await asyncio.sleep(0)
-    assert scene.sent == [JobFrame(job=job(3))]
+    assert scene.sent == [JobFrame(job=make_job(3))]

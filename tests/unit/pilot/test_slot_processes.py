@@ -22,7 +22,15 @@ from sluice.contracts.common.states import AttemptOutcome, AttemptPhase
 from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.pilots.pilots import Command, HeartbeatAnswer, JobToken, Lease
 from sluice.scheduling.fit import NodeCapacity
-from tests.unit.pilot.builders import SHA, input_file, job, leftovers, no_secrets, task, tool
+from tests.unit.pilot.builders import (
+    SHA,
+    answer_without_secrets,
+    input_file,
+    job,
+    make_file_remover,
+    task,
+    tool,
+)
 from tests.unit.pilot.slot_runner import has_ended
 from tests.waiting import Gate, eventually
 
@@ -48,9 +56,9 @@ async def test_start_of_a_slot_is_retried_after_an_error(tmp_path: Path) -> None
     agent = PilotRuntime(
         PilotCore(1),
         slot_processes,
-        Outbox(run.journals, leftovers()),
+        Outbox(run.journals, make_file_remover()),
         run,
-        request_secrets=no_secrets,
+        request_secrets=answer_without_secrets,
     )
     agent.tell(PilotStarted())
     async with asyncio.timeout(20):
@@ -67,7 +75,7 @@ def run(tmp_path: Path) -> RunFolder:
 
 @pytest.fixture
 def outbox(run: RunFolder) -> Outbox:
-    return Outbox(run.journals, leftovers())
+    return Outbox(run.journals, make_file_remover())
 
 
 @pytest.fixture
@@ -77,12 +85,12 @@ async def agent(run: RunFolder, outbox: Outbox) -> AsyncIterator[PilotRuntime]:
     slot_processes = SlotProcesses(settings, environment=[], inherit=[], reap=False)
     policy = PrefetchPolicy(grace=0.2, patience=0.5, return_after=600.0, keep_idle=0.3)
     core = PilotCore(2, policy, NodeCapacity.of(1.0, 8000))
-    agent = PilotRuntime(core, slot_processes, outbox, run, request_secrets=no_secrets)
+    agent = PilotRuntime(core, slot_processes, outbox, run, request_secrets=answer_without_secrets)
     await agent.start()
     watching = asyncio.create_task(watch_deadlines(agent))
     yield agent
     watching.cancel()
-    slots = slots_in(run)
+    slots = list_slots(run)
     await slot_processes.stop()
     for slot in slots:
         with suppress(psutil.NoSuchProcess):  # The slot has ended as it should.
@@ -98,8 +106,8 @@ async def test_slot_that_ignores_a_stop_is_replaced_and_runs_the_next_job(
     file = input_file(root / "in" / "a.dat")
     jobs = [job(stuck, [file], job_id=1), job(after, [file], job_id=2)]
     agent.tell(LeaseGranted(now().boot_time, Lease(seconds=600.0, jobs=jobs, tasks=[stuck, after])))
-    await eventually(lambda: phase(agent) is AttemptPhase.RUN)
-    (slot,) = slots_in(run)
+    await eventually(lambda: get_phase(agent) is AttemptPhase.RUN)
+    (slot,) = list_slots(run)
     slot.suspend()
     cancel = Command(kind="cancel", job=JobToken(id=1, attempt=1))
     answer = HeartbeatAnswer(lease=600.0, commands=[cancel])
@@ -120,30 +128,34 @@ async def test_slots_start_on_demand_and_are_removed_when_idle(
     small = task(root, SHA).model_copy(update={"needs": half})
     file = input_file(root / "in" / "a.dat")
     jobs = [job(small, [file], job_id=number) for number in (1, 2)]
-    await eventually(lambda: len(slots_in(run)) == 1)
+    await eventually(lambda: len(list_slots(run)) == 1)
     for reported in (2, 4):  # The number of a removed slot is used again.
         agent.tell(LeaseGranted(now().boot_time, Lease(seconds=600.0, jobs=jobs, tasks=[small])))
         assert len(agent.core.slots) == 2
         await eventually(partial(has_reported, outbox, reported))
-        await eventually(lambda: len(slots_in(run)) == 1)
+        await eventually(lambda: len(list_slots(run)) == 1)
         await eventually(lambda: len(agent.core.slots) == 1)
         jobs = [one.model_copy(update={"attempt": 2}) for one in jobs]
     assert {report.outcome for report in outbox.next_batch()} == {AttemptOutcome.FINISHED}
-    (left,) = slots_in(run)
+    (remaining_slot,) = list_slots(run)
     folders = {path.name.partition("-")[0] for path in run.slots.iterdir()}
-    assert folders == {str(left.pid)} == {path.name for path in run.phase_file(0).parent.iterdir()}
+    assert (
+        folders
+        == {str(remaining_slot.pid)}
+        == {path.name for path in run.phase_file(0).parent.iterdir()}
+    )
 
 
 def has_reported(outbox: Outbox, number: int) -> bool:
     return len(outbox.next_batch()) == number
 
 
-def phase(agent: PilotRuntime) -> AttemptPhase | None:
+def get_phase(agent: PilotRuntime) -> AttemptPhase | None:
     """Return the phase of the job that runs."""
     return next((running.phase for running in agent.heartbeat().running), None)
 
 
-def slots_in(run: RunFolder) -> list[psutil.Process]:
+def list_slots(run: RunFolder) -> list[psutil.Process]:
     """Return the slots that the server of this pilot has forked."""
     children = []
     for server in psutil.Process().children():

@@ -22,7 +22,7 @@ from sluice.contracts.pilots.pilots import (
 from sluice.pilot_access.auth import PilotAuth
 
 
-class Wms:
+class RegistrationRoute:
     """The registration route of a WMS, which keeps the bodies of requests."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Wms:
 
 
 @asynccontextmanager
-async def sessions(wms: Callable[[httpx.Request], httpx.Response]) -> AsyncIterator[WmsSession]:
+async def open_session(wms: Callable[[httpx.Request], httpx.Response]) -> AsyncIterator[WmsSession]:
     resources = NodeResources(cores=1, ram=1024, disk=1024)
     pilot = RegisterPilot(
         uid=uuid4(), name="n", host="h", slots=1, resources=resources, version="1"
@@ -83,8 +83,8 @@ async def test_requests_for_an_earlier_start_use_the_token_of_that_start() -> No
 
 
 async def test_without_authentication_an_earlier_start_is_not_registered_again() -> None:
-    wms = Wms()
-    async with sessions(wms) as session, session.act_as(uuid4()) as client:
+    wms = RegistrationRoute()
+    async with open_session(wms) as session, session.act_as(uuid4()) as client:
         assert client is session.client
     assert wms.bodies == []
 
@@ -100,8 +100,8 @@ async def test_pilot_with_an_unknown_token_registers_again(
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
     assert Unauthenticated in FORGOTTEN
-    wms = Wms()
-    async with sessions(wms) as session:
+    wms = RegistrationRoute()
+    async with open_session(wms) as session:
         await session.register()
         await session.register_again(session.registration_count)
     assert len(wms.bodies) == 2

@@ -1,4 +1,4 @@
-"""Tasks, nodes and started jobs of a simulated world."""
+"""Tasks, nodes and started jobs of a simulated system."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -15,35 +15,35 @@ EPOCH = datetime(2030, 1, 1, 22, tzinfo=UTC)
 
 
 @dataclass
-class Work:
+class SimulatedTask:
     """A task with a number of equal jobs."""
 
     name: str
     needs: Needs
     seconds: float
     rank: float
-    since: float
+    created_at: float
     ready: int
     uid: UUID
-    gained: float = 0.0
+    aging_rank: float = 0.0
     reserved_pilot: UUID | None = None
     reserved_until: float = 0.0
-    served: float | None = None
-    done: int = 0
+    last_lease: float | None = None
+    finished_jobs: int = 0
     #: MiB of GPU memory that its jobs really use.
     uses_gpu: int = 0
-    failed: list[str] = field(default_factory=list)
+    failure_reasons: list[str] = field(default_factory=list)
 
-    def demand(self, tick: float, limits: dict[str, Limit]) -> Demand:
-        waited = tick - (self.since if self.served is None else self.served)
+    def demand(self, time: float, limits: dict[str, Limit]) -> Demand:
+        waited = time - (self.created_at if self.last_lease is None else self.last_lease)
         return Demand(
             self.uid,
-            self.rank + self.gained,
-            EPOCH + timedelta(seconds=self.since),
+            self.rank + self.aging_rank,
+            EPOCH + timedelta(seconds=self.created_at),
             self.ready,
             self.needs,
             waited=waited,
-            reserved_pilot=self.reserved_pilot if tick < self.reserved_until else None,
+            reserved_pilot=self.reserved_pilot if time < self.reserved_until else None,
             limits={name: limits[name] for name in self.needs.named if name in limits},
         )
 
@@ -57,10 +57,10 @@ class Node:
     resources: NodeResources
     core: PilotCore
     offer: NodeCapacity
-    alive: bool = True
+    is_alive: bool = True
     queues: dict[int, list[tuple[LeasedJob, Allocation]]] = field(default_factory=dict)
 
-    def running(self) -> Allocation:
+    def running_allocation(self) -> Allocation:
         total = Allocation()
         for queue in self.queues.values():
             if queue:
@@ -69,10 +69,10 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Started:
+class StartedJob:
     """A started job; ``gpus`` are identifiers of devices."""
 
-    tick: float
-    work: str
+    time: float
+    task: str
     node: str
     gpus: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from sluice.contracts.jobs.gpus import GpuNeeds
 from sluice.contracts.jobs.limits import LimitPeriod
 from tests.draws import examples
 from tests.unit.gpus import gpu
-from tests.unit.resources.world import World
+from tests.unit.resources.simulated_system import SimulatedSystem
 
 _GPUS = [None, GpuNeeds(), GpuNeeds(share=0.5), GpuNeeds(share=0.3, memory=5_000),
          GpuNeeds(least=2, most=2), GpuNeeds(least=1, most=3)]  # fmt: skip
@@ -42,11 +42,11 @@ _MOVES = st.lists(
 _DEVICES = [gpu("GPU-0", memory=16_000), gpu("GPU-1", memory=40_000)]
 
 
-def add(world: World, request: dict[str, Any]) -> None:
+def add_node_or_task(system: SimulatedSystem, request: dict[str, Any]) -> None:
     amounts = {name: request[name] for name in ("cores", "ram", "disk")}
     rest = {name: request[name] for name in ("named", "nodes", "gpu")}
     device = "cpu" if request["gpu"] is None else "gpu"
-    world.work(
+    system.add_task(
         "w",
         request["jobs"],
         seconds=request["seconds"],
@@ -57,11 +57,11 @@ def add(world: World, request: dict[str, Any]) -> None:
     )
 
 
-def nodes_of(world: World) -> None:
+def add_permanent_nodes(system: SimulatedSystem) -> None:
     """Add nodes that stay; at least one of them fits each request."""
-    world.node("big", cores=8, disk=8_000, named={"licence": 4}, labels={"site": "a"},
-               devices=_DEVICES, gpus=["A2", "A2"])  # fmt: skip
-    world.node("other", cores=4, ram=8_000, labels={"site": "b"}, named={"licence": 1})
+    system.add_node("big", cores=8, disk=8_000, named={"licence": 4}, labels={"site": "a"},
+                    devices=_DEVICES, gpus=["A2", "A2"])  # fmt: skip
+    system.add_node("other", cores=4, ram=8_000, labels={"site": "b"}, named={"licence": 1})
 
 
 @settings(max_examples=examples(25))
@@ -69,26 +69,26 @@ def nodes_of(world: World) -> None:
 def test_all_fitting_jobs_run_and_release_their_resources(
     moves: list[tuple[str, Any]],
 ) -> None:
-    world = World()
-    nodes_of(world)
-    mortal = [world.node(f"m{number}", cores=4, labels={"site": "a"}) for number in range(3)]
-    world.limit("crawler", 5)
-    world.limit("calls", 4, LimitPeriod.MINUTE)
+    system = SimulatedSystem()
+    add_permanent_nodes(system)
+    mortal = [system.add_node(f"m{number}", cores=4, labels={"site": "a"}) for number in range(3)]
+    system.add_limit("crawler", 5)
+    system.add_limit("calls", 4, LimitPeriod.MINUTE)
     for kind, value in moves:
         match kind:
             case "work":
-                add(world, value)
+                add_node_or_task(system, value)
             case "wait":
-                world.run(value)
-            case "kill" if mortal[value].alive:
-                world.kill(mortal[value])
-            case "limit" if value >= world.states()["crawler"].used:
-                world.limit("crawler", value)
-    jobs = sum(work.ready + work.done for work in world.works) + len(world.leases)
+                system.run_for(value)
+            case "kill" if mortal[value].is_alive:
+                system.kill_node(mortal[value])
+            case "limit" if value >= system.list_limits()["crawler"].used:
+                system.add_limit("crawler", value)
+    jobs = sum(task.ready + task.finished_jobs for task in system.tasks) + len(system.leases)
     # The longest job may run alone each time, and each reservation may last its whole time.
-    world.run_dry(45.0 * jobs + 60.0 * jobs + 600.0)
-    assert sum(work.done for work in world.works) == jobs
-    world.check_released()
+    system.run_until_done(45.0 * jobs + 60.0 * jobs + 600.0)
+    assert sum(task.finished_jobs for task in system.tasks) == jobs
+    system.check_released()
 
 
 @settings(max_examples=examples(8))
@@ -97,18 +97,18 @@ def test_no_job_starves_behind_an_endless_stream(
     stream: dict[str, Any], waiting: list[dict[str, Any]]
 ) -> None:
     """Jobs of a kind arrive faster than they run, and large jobs of other kinds still start."""
-    world = World()
-    nodes_of(world)
-    world.limit("crawler", 5)
-    world.limit("calls", 4, LimitPeriod.MINUTE)
-    calm = {"rank": 1.0, "seconds": min(stream["seconds"], 20)}
-    add(world, stream | calm | {"jobs": 10_000})
-    world.run(5)
-    others = len(world.works)
+    system = SimulatedSystem()
+    add_permanent_nodes(system)
+    system.add_limit("crawler", 5)
+    system.add_limit("calls", 4, LimitPeriod.MINUTE)
+    request_of_stream = {"rank": 1.0, "seconds": min(stream["seconds"], 20)}
+    add_node_or_task(system, stream | request_of_stream | {"jobs": 10_000})
+    system.run_for(5)
+    others = len(system.tasks)
     for request in waiting:
-        add(world, request | {"jobs": 1, "rank": 1.0})
+        add_node_or_task(system, request | {"jobs": 1, "rank": 1.0})
     for _ in range(30):
-        world.run(60)
-        if not any(work.ready for work in world.works[others:]):
+        system.run_for(60)
+        if not any(task.ready for task in system.tasks[others:]):
             return
-    raise AssertionError([work for work in world.works[others:] if work.ready])
+    raise AssertionError([task for task in system.tasks[others:] if task.ready])

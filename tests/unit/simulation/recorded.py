@@ -39,7 +39,7 @@ steps:
 Jobs = Mapping[str, Sequence[tuple[str, float, float]]]
 
 
-def plan(**more: str) -> Plan:
+def make_plan(**more: str) -> Plan:
     """Return a plan; ``more`` holds properties of a and b (with a trailing comma) and of join."""
     texts = {"a": "", "b": "", "join": "", **more}
     result = compile_template(_WORKFLOW.format(**texts), name="joins")
@@ -47,9 +47,9 @@ def plan(**more: str) -> Plan:
     return result.plan
 
 
-def pilot(name: str, **changes: Any) -> Pilot:
+def make_pilot(name: str, **changes: Any) -> Pilot:
     """Return a pilot with one core that exists before and after the run."""
-    whole = {
+    fields = {
         "uid": UUID(int=abs(hash((name, str(changes)))) % 2**128),
         "name": name,
         "host": "farm",
@@ -59,10 +59,10 @@ def pilot(name: str, **changes: Any) -> Pilot:
         "registered_at": START_TIME - timedelta(hours=1),
         "seen_at": START_TIME + timedelta(hours=1),
     }
-    return Pilot.model_validate(whole | changes)
+    return Pilot.model_validate(fields | changes)
 
 
-def run(
+def make_recorded_run(
     jobs: Jobs, *, took: float, pilots: Sequence[Pilot] | None = None, **more: str
 ) -> RecordedRun:
     names = dict.fromkeys(who for of_step in jobs.values() for who, _, _ in of_step)
@@ -70,7 +70,7 @@ def run(
         chain=UUID(int=1),
         name="pages",
         template="joins",
-        plan=plan(**more),
+        plan=make_plan(**more),
         began=START_TIME,
         ended=START_TIME + timedelta(seconds=took),
         steps={
@@ -83,7 +83,7 @@ def run(
             )
             for step, of_step in jobs.items()
         },
-        pilots=[pilot(name) for name in names] if pilots is None else pilots,
+        pilots=[make_pilot(name) for name in names] if pilots is None else pilots,
     )
 
 

@@ -6,9 +6,9 @@ from sluice.contracts.jobs.simulation import SimulationResult
 from wms.simulation.scenario import Scenario
 
 
-def scenario(**changes: Any) -> Scenario:
+def make_scenario(**changes: Any) -> Scenario:
     """Return a scenario: stages of 10 and 5 s, one node, and an item every 100 s."""
-    whole: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "name": "small",
         "kinds": [
             {"name": "a", "difference": {"fixed": 10}, "loading": 3},
@@ -18,8 +18,8 @@ def scenario(**changes: Any) -> Scenario:
         "arrivals": [{"pipeline": "p", "every": 100, "count": 3}],
         "nodes": [{"name": "n"}],
     }
-    return Scenario.model_validate(whole | changes)
+    return Scenario.model_validate(fields | changes)
 
 
-def kind_of(result: SimulationResult, name: str) -> Any:
+def find_kind(result: SimulationResult, name: str) -> Any:
     return next(each for each in result.kinds if each.kind == name)

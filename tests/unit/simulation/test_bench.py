@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bench.simulate import Case, compute_lower_bound
 from sluice.contracts.jobs.simulation import PolicyName
-from tests.unit.simulation.scenarios import scenario
+from tests.unit.simulation.scenarios import make_scenario
 from wms.simulation.entry import list_item_work, simulate
 
 
@@ -38,7 +38,7 @@ def test_lower_bound_equals_values_computed_by_hand(
 def test_no_policy_beats_the_lower_bound(
     seed: int, policy: PolicyName, nodes: int, between: int
 ) -> None:
-    bench_scenario = scenario(
+    bench_scenario = make_scenario(
         seed=seed,
         policy=policy,
         kinds=[{"name": name, "difference": {"uniform": [1, 20]}} for name in "ab"],

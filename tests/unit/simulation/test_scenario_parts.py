@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sluice.contracts.jobs.simulation import PolicyName
-from tests.unit.simulation.scenarios import kind_of, scenario
+from tests.unit.simulation.scenarios import find_kind, make_scenario
 from wms.simulation import entry
 from wms.simulation.entry import simulate
 from wms.simulation.errors import InvalidScenario
@@ -19,7 +19,7 @@ TEN = {"fixed": 10}
 TABLE = [{"pipeline": "p", "table": "run.csv"}]
 
 
-def at_once(**pages: int) -> list[dict[str, Any]]:
+def make_arrivals(**pages: int) -> list[dict[str, Any]]:
     """Return arrivals of this many items for each pipeline, at the start."""
     return [
         {"pipeline": name, "every": 1, "count": 1, "pages": number}
@@ -27,15 +27,15 @@ def at_once(**pages: int) -> list[dict[str, Any]]:
     ]
 
 
-def pipelines(*names: str, **after: list[str]) -> list[dict[str, Any]]:
+def make_pipelines(*names: str, **after: list[str]) -> list[dict[str, Any]]:
     return [{"name": name, "stages": [name], "after": after.get(name, [])} for name in names]
 
 
 def test_items_of_a_table_have_their_own_times(tmp_path: Path) -> None:
     """One item lacks the second stage; loading times come from the kinds."""
     (tmp_path / "run.csv").write_text("at,a,b\n100,7,\n0,10,5\n\n")
-    result = simulate(scenario(arrivals=TABLE), folder=tmp_path)
-    assert (result.pages, kind_of(result, "a").jobs, kind_of(result, "b").jobs) == (2, 2, 1)
+    result = simulate(make_scenario(arrivals=TABLE), folder=tmp_path)
+    assert (result.pages, find_kind(result, "a").jobs, find_kind(result, "b").jobs) == (2, 2, 1)
     assert result.end == 100 + 3 + 7
 
 
@@ -55,35 +55,36 @@ def test_items_of_a_table_have_their_own_times(tmp_path: Path) -> None:
 def test_wrong_table_is_reported_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "run.csv").write_text(text)
     with pytest.raises(InvalidScenario, match=message):
-        simulate(scenario(arrivals=TABLE), folder=tmp_path)
+        simulate(make_scenario(arrivals=TABLE), folder=tmp_path)
 
 
 def test_missing_table_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InvalidScenario, match=r"arrivals: .*run\.csv: cannot be read"):
-        simulate(scenario(arrivals=TABLE), folder=tmp_path)
+        simulate(make_scenario(arrivals=TABLE), folder=tmp_path)
 
 
 @pytest.mark.parametrize(("nodes", "end"), [(1, 35), (2, 25), (3, 15)])
 def test_dependent_pipeline_starts_after_all_items_have_passed(nodes: int, end: float) -> None:
     kinds = [{"name": "a", "difference": TEN}, {"name": "b", "difference": {"fixed": 5}}]
     result = simulate(
-        scenario(
+        make_scenario(
             kinds=kinds,
-            pipelines=pipelines("b", "a", b=["a"]),
-            arrivals=at_once(b=1, a=3),
+            pipelines=make_pipelines("b", "a", b=["a"]),
+            arrivals=make_arrivals(b=1, a=3),
             nodes=[{"name": "n", "count": nodes}],
         )
     )
     assert (result.end, result.finished) == (end, 4)
-    assert kind_of(result, "b").waiting.most == 0
+    assert find_kind(result, "b").waiting.most == 0
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"pipelines": pipelines("a", "b", a=["c"])},
+        ({"pipelines": make_pipelines("a", "b", a=["c"])},
          r"pipelines\.0 \(a\): after: no pipeline is called 'c' \(there are a, b\)"),
-        ({"pipelines": pipelines("a", "b", a=["b"], b=["a"])}, "pipelines depend on each other"),
+        ({"pipelines": make_pipelines("a", "b", a=["b"], b=["a"])},
+         "pipelines depend on each other"),
         ({"arrivals": [{**TABLE[0], "count": 3}]},
          "a table lists all of its items: leave out count"),
         ({"nodes": [{"name": "n", "gpus": -1}]}, "gpus"),
@@ -91,7 +92,9 @@ def test_dependent_pipeline_starts_after_all_items_have_passed(nodes: int, end: 
 )  # fmt: skip
 def test_wrong_scenario_part_is_reported(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        scenario(**{"arrivals": at_once(a=1), "pipelines": pipelines("a"), **change})
+        make_scenario(
+            **{"arrivals": make_arrivals(a=1), "pipelines": make_pipelines("a"), **change}
+        )
 
 
 @pytest.mark.parametrize(
@@ -111,10 +114,10 @@ def test_jobs_on_a_shared_node_take_what_they_request(
 ) -> None:
     """Two kinds have two jobs of 10 s each, on a node with four slots."""
     result = simulate(
-        scenario(
+        make_scenario(
             kinds=[{"difference": TEN, "loading": loading, **kind} for kind in kinds],
-            pipelines=pipelines("a", "b"),
-            arrivals=at_once(a=2, b=2),
+            pipelines=make_pipelines("a", "b"),
+            arrivals=make_arrivals(a=2, b=2),
             nodes=[{"name": "n", "places": 4, "shared": True, **node}],
         )
     )
@@ -125,10 +128,10 @@ def test_jobs_on_a_shared_node_take_what_they_request(
 def test_node_without_gpu_cannot_run_a_kind_that_needs_one() -> None:
     kinds = [{"name": "a", "difference": TEN, "gpus": 1}, {"name": "b", "difference": TEN}]
     with pytest.raises(InvalidScenario, match=r"kinds\.0 \(a\): no node can run it: n: .*GPU"):
-        simulate(scenario(kinds=kinds))
+        simulate(make_scenario(kinds=kinds))
 
 
-class _Watched(TimelineRecorder):
+class _WatchedRecorder(TimelineRecorder):
     """A record that keeps the jobs of each node in the last simulation."""
 
     job_times: ClassVar[list[tuple[int, int, float, float]]] = []
@@ -159,9 +162,9 @@ def test_shared_node_never_runs_more_than_its_capacity(
     # A node must live longer than any job, or an item might never finish.
     dies = {"lives": {"uniform": [60, 120]}, "away": {"fixed": 10}} if mortal else {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(entry, "TimelineRecorder", _Watched)
+        patch.setattr(entry, "TimelineRecorder", _WatchedRecorder)
         result = simulate(
-            scenario(
+            make_scenario(
                 seed=seed,
                 policy=policy,
                 kinds=[
@@ -177,9 +180,9 @@ def test_shared_node_never_runs_more_than_its_capacity(
             with_timeline=True,
         )  # fmt: skip
     assert result.finished == 20
-    for node, _, at, _ in _Watched.job_times:
-        taken = sum(
-            cores[kind] for other, kind, began, ended in _Watched.job_times
+    for node, _, at, _ in _WatchedRecorder.job_times:
+        used_capacity = sum(
+            cores[kind] for other, kind, began, ended in _WatchedRecorder.job_times
             if other == node and began <= at < ended
         )  # fmt: skip
-        assert taken <= 4
+        assert used_capacity <= 4

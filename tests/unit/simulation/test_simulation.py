@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from sluice.cli.app import command_line
 from sluice.contracts.jobs.simulation import PolicyName
 from tests.architecture.sources import ROOT
-from tests.unit.simulation.scenarios import kind_of, scenario
+from tests.unit.simulation.scenarios import find_kind, make_scenario
 from wms.domain.placement import policy as placement_policy
 from wms.domain.placement import reward_rate, watchdog
 from wms.domain.scheduling import matching
@@ -28,7 +28,7 @@ SCENARIOS = ROOT / "docs/scenarios"
 
 def test_simulation_of_one_node_equals_a_hand_computation() -> None:
     """Each item loads a (3 s), works (10 s), loads b (2 s) and works (5 s)."""
-    result = simulate(scenario())
+    result = simulate(make_scenario())
     assert result.passage is not None
     assert result.working is not None
     assert (result.passage.least, result.passage.most) == (20, 20)
@@ -39,7 +39,7 @@ def test_simulation_of_one_node_equals_a_hand_computation() -> None:
 
 
 def test_two_nodes_keep_their_loaded_tools() -> None:
-    result = simulate(scenario(nodes=[{"name": "n", "count": 2}]))
+    result = simulate(make_scenario(nodes=[{"name": "n", "count": 2}]))
     assert [each.loads for each in result.kinds] == [1, 1]
     assert result.passage is not None
     assert (result.passage.most, result.passage.least) == (20, 15)
@@ -48,7 +48,7 @@ def test_two_nodes_keep_their_loaded_tools() -> None:
 def test_job_time_depends_on_speed_delay_and_size() -> None:
     """The times are (2 × 3 + 10) / 2 + 4 and 5 / 2 + 4."""
     result = simulate(
-        scenario(
+        make_scenario(
             kinds=[
                 {"name": "a", "scale": 3, "difference": {"fixed": 10}},
                 {"name": "b", "difference": {"fixed": 5}},
@@ -67,17 +67,19 @@ def test_job_of_a_dying_node_runs_again_on_another_node() -> None:
         {"name": "mortal", "speed": 1.001, "lives": {"fixed": 8}, "away": {"fixed": 500}},
         {"name": "other", "joins": 6},
     ]
-    result = simulate(scenario(nodes=nodes, arrivals=[{"pipeline": "p", "every": 1, "count": 1}]))
-    assert kind_of(result, "a").lost == 1
+    result = simulate(
+        make_scenario(nodes=nodes, arrivals=[{"pipeline": "p", "every": 1, "count": 1}])
+    )
+    assert find_kind(result, "a").lost == 1
     assert result.finished == 1
     assert result.end == pytest.approx(8 + 3 + 10 + 2 + 5)
-    assert kind_of(result, "a").waiting.mean == pytest.approx(11)
+    assert find_kind(result, "a").waiting.mean == pytest.approx(11)
 
 
 def test_job_begun_before_its_node_died_does_not_count() -> None:
     """The job starts at 6, dies at 9, and starts again at 10: it ends at 15, and b at 17."""
     result = simulate(
-        scenario(
+        make_scenario(
             until=100,
             kinds=[
                 {"name": "a", "difference": {"fixed": 5}},
@@ -87,7 +89,7 @@ def test_job_begun_before_its_node_died_does_not_count() -> None:
             nodes=[{"name": "n", "lives": {"fixed": 9}, "away": {"fixed": 1}}],
         )
     )
-    assert (result.finished, result.end, kind_of(result, "a").lost) == (1, 17, 1)
+    assert (result.finished, result.end, find_kind(result, "a").lost) == (1, 17, 1)
 
 
 def test_nodes_get_only_kinds_that_fit_them() -> None:
@@ -97,13 +99,13 @@ def test_nodes_get_only_kinds_that_fit_them() -> None:
     ]
     small = {"name": "small", "count": 9, "ram": 500, "labels": {"site": "prague"}}
     large = {"name": "large", "ram": 2000, "places": 2}
-    result = simulate(scenario(kinds=kinds, nodes=[small, large]), with_timeline=True)
+    result = simulate(make_scenario(kinds=kinds, nodes=[small, large]), with_timeline=True)
     assert result.timeline is not None
     for lane in result.timeline.lanes:
         a, b, _ = (sum(row) for row in lane.busy)
         assert not (a if lane.name.startswith("small") else b)
     with pytest.raises(InvalidScenario, match=r"kinds\.0 \(a\): no node can run it: small: needs"):
-        simulate(scenario(kinds=kinds, nodes=[small]))
+        simulate(make_scenario(kinds=kinds, nodes=[small]))
 
 
 def test_timeline_agrees_with_the_totals() -> None:
@@ -131,7 +133,7 @@ def test_each_item_passes_once_and_works_as_long_as_its_jobs(
 ) -> None:
     dies = {"lives": {"lognormal": [200, 100]}, "away": {"fixed": 10}} if mortal else {}
     result = simulate(
-        scenario(
+        make_scenario(
             seed=seed,
             policy=policy,
             kinds=[
@@ -166,7 +168,7 @@ def test_seed_gives_the_same_items_to_each_policy() -> None:
     assert watched.working.total == pytest.approx(one.working.total)
 
 
-def _never(*_: object, **__: object) -> None:
+def _refuse_all(*_: object, **__: object) -> None:
     return None
 
 
@@ -177,7 +179,7 @@ def _never(*_: object, **__: object) -> None:
         (PolicyName.SLUICE, reward_rate, "compute_worth", lambda kind: 1.0),
         (PolicyName.WATCHDOG, watchdog, "MIN_JOBS", 1),
         (PolicyName.WATCHDOG, watchdog, "priority", lambda kind, serving, now: kind.ready),
-        (PolicyName.SLUICE, placement_policy.Kind, "learn", _never),
+        (PolicyName.SLUICE, placement_policy.Kind, "learn", _refuse_all),
     ],
 )
 def test_simulation_uses_the_policies_of_the_product(
@@ -198,7 +200,7 @@ def test_simulation_uses_the_policies_of_the_product(
 def test_simulation_uses_the_matching_of_the_product(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matching, "_find_missing_amount", lambda *_, **__: "nothing fits today")
     with pytest.raises(InvalidScenario, match="no node can run it: n: nothing fits today"):
-        simulate(scenario())
+        simulate(make_scenario())
 
 
 def test_disabled_kind_ends_the_simulation_unfinished() -> None:
@@ -207,13 +209,17 @@ def test_disabled_kind_ends_the_simulation_unfinished() -> None:
         {"name": "b", "difference": {"fixed": 5}, "priority": -1},
     ]
     for policy in PolicyName:
-        result = simulate(scenario(kinds=kinds, policy=policy))
-        assert (result.finished, kind_of(result, "a").jobs, kind_of(result, "b").open) == (0, 3, 3)
+        result = simulate(make_scenario(kinds=kinds, policy=policy))
+        assert (result.finished, find_kind(result, "a").jobs, find_kind(result, "b").open) == (
+            0,
+            3,
+            3,
+        )
 
 
 def test_arrivals_are_read_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_text("# a real run\n7.5\n\n0\n300\n")
-    file_scenario = scenario(arrivals=[{"pipeline": "p", "file": "run.txt"}])
+    file_scenario = make_scenario(arrivals=[{"pipeline": "p", "file": "run.txt"}])
     result = simulate(file_scenario, folder=tmp_path)
     assert (result.pages, result.end) == (3, 320)
     (tmp_path / "run.txt").write_text("0\nsoon\n")
@@ -241,8 +247,10 @@ def test_wrong_scenario_is_reported_with_its_place(
     tmp_path: Path, change: dict[str, Any], message: str
 ) -> None:
     file = tmp_path / "wrong.yaml"
-    file.write_text(yaml.safe_dump(scenario().model_dump(mode="json", exclude_none=True) | change))
-    result = command("simulate", file)
+    file.write_text(
+        yaml.safe_dump(make_scenario().model_dump(mode="json", exclude_none=True) | change)
+    )
+    result = run_command("simulate", file)
     assert result.exit_code == 2
     assert f"error: {file}: " in result.stderr
     assert message in " ".join(result.stderr.split())
@@ -252,16 +260,16 @@ def test_wrong_scenario_is_reported_with_its_place(
 def test_file_without_a_scenario_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "wrong.yaml"
     file.write_bytes(text.encode("latin-1"))
-    assert command("simulate", file).exit_code == 2
+    assert run_command("simulate", file).exit_code == 2
 
 
-def command(*arguments: object) -> Result:
+def run_command(*arguments: object) -> Result:
     return CliRunner().invoke(command_line("simulate"), [*map(str, arguments)])
 
 
 def test_simulate_command_prints_a_report_json_and_a_diagram(tmp_path: Path) -> None:
     file, picture = SCENARIOS / "ocr-configured.yaml", tmp_path / "line.svg"
-    result = command("simulate", file, "--seed", 3, "--policy", "watchdog", "--svg", picture)
+    result = run_command("simulate", file, "--seed", 3, "--policy", "watchdog", "--svg", picture)
     assert result.exit_code == 0, result.output
     assert "500 of 500 items" in result.stdout
     assert "by watchdog, seed 3" in result.stdout
@@ -270,7 +278,7 @@ def test_simulate_command_prints_a_report_json_and_a_diagram(tmp_path: Path) -> 
         for each in ElementTree.fromstring(picture.read_text()).iter()  # noqa: S314 - our own
     }
     assert {"stage1", "stage2", "stage3", "loading", "node-1", "node-2"} <= texts
-    report = json.loads(command("simulate", file, "--json").stdout)
+    report = json.loads(run_command("simulate", file, "--json").stdout)
     assert (report["policy"], report["finished"]) == ("sluice", 500)
 
 

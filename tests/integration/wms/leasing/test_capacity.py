@@ -25,7 +25,7 @@ def whole_gpus(number: int) -> list[FreeGpu]:
     return [FreeGpu(uuid=str(place), share=1, memory=0) for place in range(number)]
 
 
-async def ask(
+async def request_jobs(
     wms: WmsFixture, pilot: UUID, jobs: int, *, cores: float, ram: int = 16_000, gpus: int = 0
 ) -> LeaseResult:
     free = Amounts(cores=cores, ram=ram, gpus=whole_gpus(gpus))
@@ -43,11 +43,11 @@ def jobs_by_task(leased: LeaseResult) -> dict[UUID, int]:
     return counts
 
 
-async def add(wms: WmsFixture, jobs: int = 20, **changes: Any) -> Task:
+async def add_task(wms: WmsFixture, jobs: int = 20, **changes: Any) -> Task:
     return await wms.add_task(make_task(**changes), jobs=jobs)
 
 
-async def wait_long(wms: WmsFixture, task: Task) -> None:
+async def backdate_task(wms: WmsFixture, task: Task) -> None:
     await wms.execute(
         "UPDATE tasks SET created_at = created_at - interval '1 minute', served_at = served_at -"
         " interval '1 minute' WHERE uid = $1",
@@ -56,32 +56,36 @@ async def wait_long(wms: WmsFixture, task: Task) -> None:
 
 
 async def test_big_jobs_are_leased_only_as_far_as_free_cores_allow(wms: WmsFixture) -> None:
-    big, small = await add(wms, resources=BIG, rank=2.0), await add(wms)
+    big, small = await add_task(wms, resources=BIG, rank=2.0), await add_task(wms)
     pilot = await wms.add_pilot()
-    assert jobs_by_task(await ask(wms, pilot, 8, cores=8)) == {big.uid: 1}
-    assert jobs_by_task(await ask(wms, pilot, 8, cores=3)) == {small.uid: 3}
-    assert jobs_by_task(await ask(wms, pilot, 8, cores=0)) == {}
-    assert jobs_by_task(await ask(wms, pilot, 8, cores=8, ram=600)) == {big.uid: 1}
+    assert jobs_by_task(await request_jobs(wms, pilot, 8, cores=8)) == {big.uid: 1}
+    assert jobs_by_task(await request_jobs(wms, pilot, 8, cores=3)) == {small.uid: 3}
+    assert jobs_by_task(await request_jobs(wms, pilot, 8, cores=0)) == {}
+    assert jobs_by_task(await request_jobs(wms, pilot, 8, cores=8, ram=600)) == {big.uid: 1}
 
 
 async def test_gpu_jobs_are_leased_only_as_far_as_free_gpus_allow(wms: WmsFixture) -> None:
-    task = await add(wms, device_type=DeviceType.GPU)
+    task = await add_task(wms, device_type=DeviceType.GPU)
     pilot = await wms.add_pilot(gpus=["A", "B"])
-    assert jobs_by_task(await ask(wms, pilot, 8, cores=8, gpus=2)) == {task.uid: 2}
-    assert jobs_by_task(await ask(wms, pilot, 8, cores=6)) == {}
+    assert jobs_by_task(await request_jobs(wms, pilot, 8, cores=8, gpus=2)) == {task.uid: 2}
+    assert jobs_by_task(await request_jobs(wms, pilot, 8, cores=6)) == {}
 
 
-async def ask_with(wms: WmsFixture, pilot: UUID, *free: FreeGpu, jobs: int = 8) -> LeaseResult:
+async def request_with_gpus(
+    wms: WmsFixture, pilot: UUID, *free: FreeGpu, jobs: int = 8
+) -> LeaseResult:
     """Ask for jobs with these free GPUs and plenty of everything else."""
-    left = Amounts(cores=64, ram=64_000, gpus=list(free))
+    free_capacity = Amounts(cores=64, ram=64_000, gpus=list(free))
     return await lease_jobs(
         wms.context,
         pilot,
-        LeaseRequest(jobs=jobs, free_capacity=pilots.FreeCapacity(free=left, soon=left)),
+        LeaseRequest(
+            jobs=jobs, free_capacity=pilots.FreeCapacity(free=free_capacity, soon=free_capacity)
+        ),
     )
 
 
-def left_of(device: Gpu, share: float = 1.0) -> FreeGpu:
+def make_free_gpu(device: Gpu, share: float = 1.0) -> FreeGpu:
     return FreeGpu(uuid=device.uuid, share=share, memory=int(share * device.memory))
 
 
@@ -90,101 +94,108 @@ async def test_gpu_job_goes_to_a_pilot_with_a_suitable_free_gpu(wms: WmsFixture)
     weak = await wms.add_pilot(name="weak", devices=[old])
     strong = await wms.add_pilot(name="strong", devices=[old, new])
     needs = GpuNeeds(capability="9.0", memory=40_000)
-    task = await add(wms, device_type=DeviceType.GPU, gpu=needs)
-    assert jobs_by_task(await ask_with(wms, weak, left_of(old))) == {}
-    assert jobs_by_task(await ask_with(wms, strong, left_of(old))) == {}, (
+    task = await add_task(wms, device_type=DeviceType.GPU, gpu=needs)
+    assert jobs_by_task(await request_with_gpus(wms, weak, make_free_gpu(old))) == {}
+    assert jobs_by_task(await request_with_gpus(wms, strong, make_free_gpu(old))) == {}, (
         "a job was leased although its GPU is in use"
     )
-    assert jobs_by_task(await ask_with(wms, strong, left_of(old), left_of(new))) == {task.uid: 1}
+    assert jobs_by_task(
+        await request_with_gpus(wms, strong, make_free_gpu(old), make_free_gpu(new))
+    ) == {task.uid: 1}
 
 
 async def test_jobs_share_a_gpu_as_far_as_memory_and_shares_allow(wms: WmsFixture) -> None:
     device = gpu(memory=16_000)
     pilot = await wms.add_pilot(devices=[device])
     shared = GpuNeeds(share=0.25, memory=5_000)
-    task = await add(wms, device_type=DeviceType.GPU, gpu=shared)
-    assert jobs_by_task(await ask_with(wms, pilot, left_of(device))) == {task.uid: 3}
-    assert jobs_by_task(await ask_with(wms, pilot, left_of(device, 0.2))) == {}
+    task = await add_task(wms, device_type=DeviceType.GPU, gpu=shared)
+    assert jobs_by_task(await request_with_gpus(wms, pilot, make_free_gpu(device))) == {task.uid: 3}
+    assert jobs_by_task(await request_with_gpus(wms, pilot, make_free_gpu(device, 0.2))) == {}
 
 
 async def test_explanation_names_the_gpu_memory_that_no_node_has(wms: WmsFixture) -> None:
     await wms.add_pilot(name="small", devices=[gpu(memory=8_000)])
     await wms.add_pilot(name="many cores", cores=64)
-    task = await add(wms, device_type=DeviceType.GPU, gpu=GpuNeeds(memory=40_000))
+    task = await add_task(wms, device_type=DeviceType.GPU, gpu=GpuNeeds(memory=40_000))
     explanation = await explain_task(wms.context, task.uid)
     assert "needs a GPU with 40000 MiB of memory, the node has 8000" in str(explanation)
 
 
 async def test_pilot_is_reserved_for_a_big_job_that_has_waited(wms: WmsFixture) -> None:
     """The big job has the same rank and is older. Only one pilot at a time is reserved."""
-    big = await add(wms, resources=BIG)
-    small = await add(wms, jobs=200)
+    big = await add_task(wms, resources=BIG)
+    small = await add_task(wms, jobs=200)
     first, second = await wms.add_pilot(name="first"), await wms.add_pilot(name="second")
-    assert jobs_by_task(await ask(wms, first, 8, cores=4)) == {small.uid: 4}
-    await wait_long(wms, big)
-    assert jobs_by_task(await ask(wms, first, 8, cores=4)) == {}
-    assert jobs_by_task(await ask(wms, second, 8, cores=4)) == {small.uid: 4}
+    assert jobs_by_task(await request_jobs(wms, first, 8, cores=4)) == {small.uid: 4}
+    await backdate_task(wms, big)
+    assert jobs_by_task(await request_jobs(wms, first, 8, cores=4)) == {}
+    assert jobs_by_task(await request_jobs(wms, second, 8, cores=4)) == {small.uid: 4}
     sentence = (await explain_task(wms.context, big.uid)).text
     assert sentence.startswith(
         "Waiting for capacity: pilot first gets no jobs of lower rank until a job of this task"
         " fits, which needs 8 cores, 256 MiB of memory"
     )
-    assert jobs_by_task(await ask(wms, first, 8, cores=7)) == {}
-    assert jobs_by_task(await ask(wms, first, 8, cores=8)) == {big.uid: 1}
-    assert jobs_by_task(await ask(wms, first, 8, cores=0)) == {}
+    assert jobs_by_task(await request_jobs(wms, first, 8, cores=7)) == {}
+    assert jobs_by_task(await request_jobs(wms, first, 8, cores=8)) == {big.uid: 1}
+    assert jobs_by_task(await request_jobs(wms, first, 8, cores=0)) == {}
     await wms.execute(
         "UPDATE tasks SET reserved_until = now() - interval '1 second' WHERE uid = $1", big.uid
     )
-    assert jobs_by_task(await ask(wms, first, 8, cores=4)) == {small.uid: 4}
-    await wait_long(wms, big)
-    assert jobs_by_task(await ask(wms, second, 8, cores=4)) == {}
-    assert jobs_by_task(await ask(wms, first, 8, cores=4)) == {small.uid: 4}
+    assert jobs_by_task(await request_jobs(wms, first, 8, cores=4)) == {small.uid: 4}
+    await backdate_task(wms, big)
+    assert jobs_by_task(await request_jobs(wms, second, 8, cores=4)) == {}
+    assert jobs_by_task(await request_jobs(wms, first, 8, cores=4)) == {small.uid: 4}
 
 
 async def test_task_of_higher_rank_gets_jobs_despite_a_reservation(wms: WmsFixture) -> None:
-    big, urgent = await add(wms, resources=BIG), await add(wms, rank=5.0)
+    big, urgent = await add_task(wms, resources=BIG), await add_task(wms, rank=5.0)
     pilot = await wms.add_pilot()
-    await wait_long(wms, big)
-    assert jobs_by_task(await ask(wms, pilot, 8, cores=4)) == {urgent.uid: 4}
-    assert jobs_by_task(await ask(wms, pilot, 8, cores=4)) == {urgent.uid: 4}
+    await backdate_task(wms, big)
+    assert jobs_by_task(await request_jobs(wms, pilot, 8, cores=4)) == {urgent.uid: 4}
+    assert jobs_by_task(await request_jobs(wms, pilot, 8, cores=4)) == {urgent.uid: 4}
 
 
 async def test_job_that_needs_more_memory_goes_before_later_jobs_of_its_task(
     wms: WmsFixture,
 ) -> None:
-    await add(wms, resources=Resources(ram=1000), retry=5)
+    await add_task(wms, resources=Resources(ram=1000), retry=5)
     pilot = await wms.add_pilot()
-    (job,) = (await ask(wms, pilot, 1, cores=1)).jobs
+    (job,) = (await request_jobs(wms, pilot, 1, cores=1)).jobs
     await wms.fail(pilot, job, error=ErrorClass.OUT_OF_MEMORY)
-    assert [job.seq for job in (await ask(wms, pilot, 1, cores=1, ram=1200)).jobs] == [1]
+    assert [job.seq for job in (await request_jobs(wms, pilot, 1, cores=1, ram=1200)).jobs] == [1]
     await wms.execute(
         "UPDATE jobs SET not_before = not_before - interval '1 minute' WHERE id = $1", job.id
     )
-    assert [job.seq for job in (await ask(wms, pilot, 2, cores=2, ram=2200)).jobs] == [0, 2]
+    assert [job.seq for job in (await request_jobs(wms, pilot, 2, cores=2, ram=2200)).jobs] == [
+        0,
+        2,
+    ]
 
 
 async def test_pilot_is_reserved_for_a_job_that_needs_more_memory(wms: WmsFixture) -> None:
-    await add(wms, jobs=2, resources=Resources(ram=1000), retry=5)
-    small = await add(wms, resources=Resources(ram=100))
+    await add_task(wms, jobs=2, resources=Resources(ram=1000), retry=5)
+    small = await add_task(wms, resources=Resources(ram=100))
     pilot = await wms.add_pilot()
-    first, other = (await ask(wms, pilot, 2, cores=2)).jobs
+    first, other = (await request_jobs(wms, pilot, 2, cores=2)).jobs
     await wms.fail(pilot, first, error=ErrorClass.OUT_OF_MEMORY)
     await wms.execute(
         "UPDATE jobs SET not_before = not_before - interval '1 minute' WHERE id = $1", first.id
     )
-    assert jobs_by_task(await ask(wms, pilot, 2, cores=2, ram=1200)) == {}
-    again = await ask(wms, pilot, 2, cores=2, ram=1500)
-    assert [(job.id, job.ram) for job in again.jobs] == [(first.id, 1500)]
+    assert jobs_by_task(await request_jobs(wms, pilot, 2, cores=2, ram=1200)) == {}
+    second_lease = await request_jobs(wms, pilot, 2, cores=2, ram=1500)
+    assert [(job.id, job.ram) for job in second_lease.jobs] == [(first.id, 1500)]
     await wms.finish(pilot, other)
-    assert jobs_by_task(await ask(wms, pilot, 2, cores=2, ram=1200)) == {small.uid: 2}
+    assert jobs_by_task(await request_jobs(wms, pilot, 2, cores=2, ram=1200)) == {small.uid: 2}
 
 
-async def ask_for(wms: WmsFixture, pilot: UUID, **free: Any) -> LeaseResult:
-    left = Amounts(cores=8, ram=16_000, **free)
+async def request_jobs_with(wms: WmsFixture, pilot: UUID, **free: Any) -> LeaseResult:
+    free_capacity = Amounts(cores=8, ram=16_000, **free)
     return await lease_jobs(
         wms.context,
         pilot,
-        LeaseRequest(jobs=8, free_capacity=pilots.FreeCapacity(free=left, soon=left)),
+        LeaseRequest(
+            jobs=8, free_capacity=pilots.FreeCapacity(free=free_capacity, soon=free_capacity)
+        ),
     )
 
 
@@ -196,14 +207,14 @@ async def test_named_resources_labels_and_disk_are_matched_and_sent_to_the_pilot
     needs = Needs(
         resources=Resources(disk=2000), named={"licence": 1.5}, nodes={"site": ["prague"]}
     )
-    task = await add(wms, **needs.model_dump(include={"resources", "named", "nodes"}))
+    task = await add_task(wms, **needs.model_dump(include={"resources", "named", "nodes"}))
     plenty = {"named": {"licence": 3}, "disk": 100_000}
-    assert jobs_by_task(await ask_for(wms, brno, **plenty)) == {}
-    assert jobs_by_task(await ask_for(wms, prague, named={"licence": 1})) == {}
-    assert jobs_by_task(await ask_for(wms, prague, disk=3999, named={"licence": 3})) == {
+    assert jobs_by_task(await request_jobs_with(wms, brno, **plenty)) == {}
+    assert jobs_by_task(await request_jobs_with(wms, prague, named={"licence": 1})) == {}
+    assert jobs_by_task(await request_jobs_with(wms, prague, disk=3999, named={"licence": 3})) == {
         task.uid: 1
     }
-    leased = await ask_for(wms, prague, **plenty)
+    leased = await request_jobs_with(wms, prague, **plenty)
     assert jobs_by_task(leased) == {task.uid: 2}
     assert leased.tasks[0].task.needs == needs
     page = await list_pilots(wms.context, PilotQuery(name="prague", limit=9))
@@ -224,7 +235,7 @@ async def test_explanation_covers_all_nodes_that_do_not_fit(wms: WmsFixture) -> 
     for number in range(3):
         await wms.add_pilot(name=f"p{number}", labels={"site": "brno"}, cores=4)
     await wms.add_pilot(name="q", labels={"site": "prague"}, cores=2)
-    task = await add(wms, resources=Resources(cores=3), nodes={"site": ["prague"]})
+    task = await add_task(wms, resources=Resources(cores=3), nodes={"site": ["prague"]})
     explanation = (await explain_task(wms.context, task.uid)).text
     assert explanation.startswith(
         "No pilot fits: a job needs a node with site prague, the node has brno (this is the"

@@ -28,11 +28,11 @@ from wms.usecases.tasks.read_tasks import read_job
 MINUTE = Resources(time_limit=60.0)
 
 
-def commands(answer: HeartbeatAnswer) -> list[tuple[str, int]]:
+def list_commands(answer: HeartbeatAnswer) -> list[tuple[str, int]]:
     return [(command.kind, command.job.attempt) for command in answer.commands]
 
 
-async def first_attempt(wms: WmsFixture, job: ClaimedJob) -> Attempt:
+async def get_first_attempt(wms: WmsFixture, job: ClaimedJob) -> Attempt:
     return (await read_job(wms.context, job.id)).attempts[0]
 
 
@@ -40,7 +40,7 @@ async def test_pilot_cannot_renew_or_return_the_job_of_another_pilot(wms: WmsFix
     task = await wms.add_task(make_task(), jobs=1)
     pilot, other = await wms.add_pilot(), await wms.add_pilot(name="other")
     (job,) = await wms.lease(pilot)
-    assert commands(await wms.send_heartbeat(other, running=[job])) == [("abandon", 1)]
+    assert list_commands(await wms.send_heartbeat(other, running=[job])) == [("abandon", 1)]
     await sign_off_pilot(wms.context, other, [JobToken(id=job.id, attempt=1)])
     assert (await wms.status(task)).leased == 1
     await wms.backdate_leases(job)
@@ -59,7 +59,7 @@ async def test_earlier_attempt_of_the_same_pilot_does_not_renew_the_lease(
     await wms.expire_leases()
     (new,) = await wms.lease(pilot)
     await wms.backdate_leases(new)
-    assert commands(await wms.send_heartbeat(pilot, running=[old])) == [("abandon", 1)]
+    assert list_commands(await wms.send_heartbeat(pilot, running=[old])) == [("abandon", 1)]
     await wms.expire_leases()
     assert (await wms.status(task)).ready == 1
 
@@ -99,12 +99,12 @@ async def test_inconsistent_fields_of_a_report_are_corrected(wms: WmsFixture) ->
         await wms.report(pilot, fine, wms.make_report(bad, AttemptOutcome.FAILED, error_class=None))
         == [ReportAnswer.ACCEPTED] * 2
     )
-    first = await first_attempt(wms, good)
+    first = await get_first_attempt(wms, good)
     assert (first.outcome, first.error_class) == (AttemptOutcome.FINISHED, None)
     assert first.started_at is not None
     assert first.ended_at is not None
     assert first.started_at <= first.ended_at, "the attempt ends before it starts"
-    assert (await first_attempt(wms, bad)).error_class is ErrorClass.INTERNAL
+    assert (await get_first_attempt(wms, bad)).error_class is ErrorClass.INTERNAL
 
 
 async def test_next_attempt_has_the_full_time_and_no_cancellation(wms: WmsFixture) -> None:
@@ -113,13 +113,13 @@ async def test_next_attempt_has_the_full_time_and_no_cancellation(wms: WmsFixtur
     (job,) = await wms.lease(pilot)
     await wms.send_heartbeat(pilot, running=[job])
     await wms.backdate_start(job, seconds=500)
-    assert commands(await wms.send_heartbeat(pilot, running=[job])) == [("cancel", 1)]
+    assert list_commands(await wms.send_heartbeat(pilot, running=[job])) == [("cancel", 1)]
     await wms.backdate_leases(job)
     await wms.expire_leases()
-    (again,) = await wms.lease(other)
-    assert commands(await wms.send_heartbeat(other, waiting=[again])) == []
+    (retried_job,) = await wms.lease(other)
+    assert list_commands(await wms.send_heartbeat(other, waiting=[retried_job])) == []
     canceled = wms.make_report(
-        again, AttemptOutcome.CANCELED, error=ErrorClass.CANCELED, message="canceled"
+        retried_job, AttemptOutcome.CANCELED, error=ErrorClass.CANCELED, message="canceled"
     )
     await wms.report(other, canceled)
     second = (await read_job(wms.context, job.id)).attempts[1]
@@ -133,7 +133,7 @@ async def test_time_limit_counts_from_the_start_of_the_job(wms: WmsFixture) -> N
     await wms.backdate_start(job, seconds=290)
     await wms.send_heartbeat(pilot, running=[job])
     await wms.backdate_start(job, seconds=410)
-    assert commands(await wms.send_heartbeat(pilot, running=[job])) == []
+    assert list_commands(await wms.send_heartbeat(pilot, running=[job])) == []
 
 
 async def test_deadline_includes_the_time_for_shared_inputs(wms: WmsFixture) -> None:
@@ -146,10 +146,10 @@ async def test_deadline_includes_the_time_for_shared_inputs(wms: WmsFixture) -> 
     (job,) = await wms.lease(pilot)
     await wms.send_heartbeat(pilot, running=[job])
     await wms.backdate_start(job, seconds=1000)
-    assert commands(await wms.send_heartbeat(pilot, running=[job])) == []
+    assert list_commands(await wms.send_heartbeat(pilot, running=[job])) == []
 
 
-async def state_of(wms: WmsFixture) -> PilotState:
+async def get_pilot_state(wms: WmsFixture) -> PilotState:
     [pilot] = (await list_pilots(wms.context)).pilots
     return pilot.state
 
@@ -161,13 +161,13 @@ async def test_signed_off_pilot_stays_gone_and_takes_jobs_after_a_new_registrati
     await drain_pilot(wms.context, pilot)
     await sign_off_pilot(wms.context, pilot, [])
     await drain_pilot(wms.context, pilot)
-    assert await state_of(wms) is PilotState.GONE
+    assert await get_pilot_state(wms) is PilotState.GONE
     assert (await wms.send_heartbeat(pilot)).drain
     [listed_pilot] = (await list_pilots(wms.context)).pilots
-    again = listed_pilot.model_dump(include={"uid", "name", "host", "slots", "resources"}) | {
+    retried_job = listed_pilot.model_dump(include={"uid", "name", "host", "slots", "resources"}) | {
         "version": "1"
     }
-    await register_pilot(wms.context, RegisterPilot(**again))
+    await register_pilot(wms.context, RegisterPilot(**retried_job))
     await wms.execute("UPDATE pilots SET seen_at = now() - interval '1 day'")
     await lose_pilots(wms.context)
     assert not (await wms.send_heartbeat(pilot)).drain

@@ -1,4 +1,4 @@
-"""Tasks with a full storage start no jobs in vain, and go on when there is space."""
+"""Tasks with a full storage start no jobs that would fail, and continue when there is space."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -32,7 +32,7 @@ CAPACITY, NEEDED = 100, 300
 
 @pytest.fixture
 async def url(dms: DmsClient, tmp_path: Path) -> str:
-    """The URL of a storage with a capacity."""
+    """Return the URL of a storage with a capacity."""
     folder = tmp_path.parent / f"{tmp_path.name}-small"
     folder.mkdir()
     storage = NewStorage(
@@ -41,11 +41,11 @@ async def url(dms: DmsClient, tmp_path: Path) -> str:
     return (await dms.register_storage(storage)).url
 
 
-def writing_to(url: str, **changes: object) -> Task:
+def make_writing_task(url: str, **changes: object) -> Task:
     return make_task(dat_stor_url=url, dat_out_url=f"{url}/set", **changes)
 
 
-async def find_no_space(
+async def report_no_space(
     wms: WmsFixture, pilot: UUID, jobs: Sequence[ClaimedJob], *, needed: int = NEEDED
 ) -> None:
     """Report that the attempts could not store their outputs."""
@@ -77,9 +77,9 @@ async def free_space(catalogue: Database, capacity: int = 1000 * CAPACITY) -> No
 async def test_jobs_wait_while_their_storage_is_full_and_go_on_when_it_has_space(
     wms: WmsFixture, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
-    task = await wms.add_task(writing_to(url, retry=1), jobs=4)
+    task = await wms.add_task(make_writing_task(url, retry=1), jobs=4)
     pilot = await wms.add_pilot()
-    await find_no_space(wms, pilot, await wms.lease(pilot, 2))
+    await report_no_space(wms, pilot, await wms.lease(pilot, 2))
     for _ in range(3):
         await end_pauses(wms)
         await watch_space(wms.context, dms)
@@ -105,16 +105,16 @@ async def test_trials_on_a_full_storage_become_rarer(
 ) -> None:
     """A quota is exhausted, but the file system reports free space."""
     await free_space(catalogue)
-    await wms.add_task(writing_to(url), jobs=3)
+    await wms.add_task(make_writing_task(url), jobs=3)
     pilot = await wms.add_pilot()
-    await find_no_space(wms, pilot, await wms.lease(pilot, 2))
+    await report_no_space(wms, pilot, await wms.lease(pilot, 2))
     pauses = []
     for _ in range(4):
         await end_pauses(wms)
         await watch_space(wms.context, dms)
         trials = await wms.lease(pilot, 3)
         assert len(trials) == 1
-        await find_no_space(wms, pilot, trials)
+        await report_no_space(wms, pilot, trials)
         async with wms.database.connection() as connection:
             pauses.append(await connection.fetchval("SELECT try_at - now() FROM storage_waits"))
         await watch_space(wms.context, dms)
@@ -126,31 +126,33 @@ async def test_false_size_from_a_pilot_stops_a_task_for_ten_minutes_at_most(
     wms: WmsFixture, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     await free_space(catalogue)
-    await wms.add_task(writing_to(url), jobs=3)
-    liar, honest = await wms.add_pilot(), await wms.add_pilot()
-    await find_no_space(wms, liar, await wms.lease(liar), needed=MAX_NEEDED)
+    await wms.add_task(make_writing_task(url), jobs=3)
+    wrong_pilot, right_pilot = await wms.add_pilot(), await wms.add_pilot()
+    await report_no_space(wms, wrong_pilot, await wms.lease(wrong_pilot), needed=MAX_NEEDED)
     await end_pauses(wms)
     await watch_space(wms.context, dms)
-    assert await wms.lease(honest, 3) == [], "a job was leased although its size does not fit"
+    assert await wms.lease(right_pilot, 3) == [], "a job was leased although its size does not fit"
 
     await wms.execute("UPDATE storage_waits SET tried_at = now() - interval '10 minutes'")
     for _ in range(2):
         await watch_space(wms.context, dms)
-        assert await wms.lease(liar, 3) == [], "the trial went to the pilot that reported the size"
-    (trial,) = await wms.lease(honest, 3)
+        assert await wms.lease(wrong_pilot, 3) == [], (
+            "the trial went to the pilot that reported the size"
+        )
+    (trial,) = await wms.lease(right_pilot, 3)
     await watch_space(wms.context, dms)
-    assert await wms.lease(honest, 3) == [], "a second trial came within ten minutes"
-    await wms.finish(honest, trial)
-    assert len(await wms.lease(honest, 3)) == 2
+    assert await wms.lease(right_pilot, 3) == [], "a second trial came within ten minutes"
+    await wms.finish(right_pilot, trial)
+    assert len(await wms.lease(right_pilot, 3)) == 2
 
 
 async def test_trial_goes_to_the_reporting_pilot_when_no_other_pilot_takes_it(
     wms: WmsFixture, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     await free_space(catalogue)
-    await wms.add_task(writing_to(url), jobs=2)
+    await wms.add_task(make_writing_task(url), jobs=2)
     pilot, _busy = await wms.add_pilot(), await wms.add_pilot()
-    await find_no_space(wms, pilot, await wms.lease(pilot))
+    await report_no_space(wms, pilot, await wms.lease(pilot))
     await end_pauses(wms)
     await watch_space(wms.context, dms)
     assert await wms.lease(pilot) == []
@@ -162,17 +164,17 @@ async def test_size_needed_by_a_trial_replaces_the_earlier_size(
     wms: WmsFixture, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     await free_space(catalogue)
-    await wms.add_task(writing_to(url), jobs=3)
+    await wms.add_task(make_writing_task(url), jobs=3)
     pilot = await wms.add_pilot()
     first, second = await wms.lease(pilot, 2)
-    await find_no_space(wms, pilot, [first], needed=MAX_NEEDED)
-    await find_no_space(wms, pilot, [second])
+    await report_no_space(wms, pilot, [first], needed=MAX_NEEDED)
+    await report_no_space(wms, pilot, [second])
     (wait,) = (await list_storage_waits(wms.context)).waits
     assert wait.needed == MAX_NEEDED, "the largest reported size does not count"
     await wms.execute("UPDATE storage_waits SET tried_at = now() - interval '10 minutes'")
     await end_pauses(wms)
     await watch_space(wms.context, dms)
-    await find_no_space(wms, pilot, await wms.lease(pilot))
+    await report_no_space(wms, pilot, await wms.lease(pilot))
     (wait,) = (await list_storage_waits(wms.context)).waits
     assert wait.needed == NEEDED
 
@@ -197,9 +199,9 @@ async def test_report_about_a_storage_of_another_task_is_ignored(
 
 
 async def test_full_storage_raises_no_rank(wms: WmsFixture, dms: DmsClient, url: str) -> None:
-    task = await wms.add_task(writing_to(url), jobs=4)
+    task = await wms.add_task(make_writing_task(url), jobs=4)
     pilot = await wms.add_pilot()
-    await find_no_space(wms, pilot, await wms.lease(pilot, 4))
+    await report_no_space(wms, pilot, await wms.lease(pilot, 4))
     await watch_space(wms.context, dms)
     await wms.execute("UPDATE tasks SET served_at = now() - interval '1 hour', ranked_at = now()")
     async with wms.database.transaction() as transaction:
@@ -210,10 +212,10 @@ async def test_full_storage_raises_no_rank(wms: WmsFixture, dms: DmsClient, url:
 async def test_full_storage_is_explained_to_people_and_shown_in_the_catalogue(
     wms: WmsFixture, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
-    task = await wms.add_task(writing_to(url), jobs=4)
+    task = await wms.add_task(make_writing_task(url), jobs=4)
     pilot = await wms.add_pilot()
     jobs = await wms.lease(pilot, 4)
-    await find_no_space(wms, pilot, jobs)
+    await report_no_space(wms, pilot, jobs)
     await watch_space(wms.context, dms)
     (wait,) = (await list_storage_waits(wms.context)).waits
     assert (wait.name, wait.needed, wait.free, wait.jobs) == ("small", NEEDED, CAPACITY, 4)
@@ -270,21 +272,21 @@ async def test_full_storage_stops_the_jobs_of_other_tasks_too(
     wms: WmsFixture, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     await use_up_capacity(catalogue)
-    await wms.add_task(writing_to(url), jobs=2)
-    elsewhere = await wms.add_task(make_task(), jobs=2)
+    await wms.add_task(make_writing_task(url), jobs=2)
+    other_task = await wms.add_task(make_task(), jobs=2)
     await watch_space(wms.context, dms)
     pilot = await wms.add_pilot()
-    assert {job.task_uid for job in await wms.lease(pilot, 4)} == {elsewhere.uid}
+    assert {job.task_uid for job in await wms.lease(pilot, 4)} == {other_task.uid}
 
 
 async def test_smaller_outputs_still_go_to_a_storage_too_full_for_large_outputs(
     wms: WmsFixture, dms: DmsClient, url: str
 ) -> None:
     """Downstream tasks may read the smaller files and free the missing space."""
-    await wms.add_task(writing_to(url), jobs=1)
+    await wms.add_task(make_writing_task(url), jobs=1)
     pilot = await wms.add_pilot()
-    await find_no_space(wms, pilot, await wms.lease(pilot))
-    small = await wms.add_task(writing_to(url), jobs=2)
+    await report_no_space(wms, pilot, await wms.lease(pilot))
+    small = await wms.add_task(make_writing_task(url), jobs=2)
     await watch_space(wms.context, dms)
     assert {job.task_uid for job in await wms.lease(pilot, 4)} == {small.uid}
 
@@ -293,7 +295,7 @@ async def test_full_disk_of_a_node_is_not_taken_for_a_full_storage(
     wms: WmsFixture, dms: DmsClient, url: str
 ) -> None:
     """A longer pause follows each attempt on the node."""
-    task = await wms.add_task(writing_to(url, retry=1), jobs=1)
+    task = await wms.add_task(make_writing_task(url, retry=1), jobs=1)
     pilot = await wms.add_pilot()
     pauses = []
     for _ in range(5):
@@ -315,8 +317,8 @@ async def test_pilot_with_a_full_disk_is_shown_as_such_until_it_recovers(
     wms: WmsFixture,
 ) -> None:
     pilot = await wms.add_pilot()
-    for trouble in ("its disk is full", ""):
-        await renew_leases(wms.context, pilot, Heartbeat(trouble=trouble))
-        (shown,) = (await list_pilots(wms.context, PilotQuery(limit=10))).pilots
-        assert shown.trouble == trouble
-        assert (await read_pilot(wms.context, pilot)).pilot.trouble == trouble
+    for report in ("its disk is full", ""):
+        await renew_leases(wms.context, pilot, Heartbeat(trouble=report))
+        (listed_pilot,) = (await list_pilots(wms.context, PilotQuery(limit=10))).pilots
+        assert listed_pilot.trouble == report
+        assert (await read_pilot(wms.context, pilot)).pilot.trouble == report

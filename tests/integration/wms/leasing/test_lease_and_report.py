@@ -117,8 +117,8 @@ async def test_reports_on_attempts_of_other_pilots_and_unknown_attempts_are_stal
     pilot, other = await wms.add_pilot(), await wms.add_pilot()
     (job,) = await wms.lease(pilot)
     assert await wms.finish(other, job) == [ReportAnswer.STALE]
-    invented = [wms.make_report(job, attempt=2), wms.make_report(job, id=10_000)]
-    assert await wms.report(pilot, *invented) == [ReportAnswer.STALE] * 2
+    unknown_reports = [wms.make_report(job, attempt=2), wms.make_report(job, id=10_000)]
+    assert await wms.report(pilot, *unknown_reports) == [ReportAnswer.STALE] * 2
     assert (await wms.status(task)).leased == 1
     assert (await wms.sent_messages()).messages == []
     with pytest.raises(NotFound):
@@ -150,13 +150,15 @@ async def test_pilot_that_lost_its_report_is_told_that_the_report_was_accepted(
     """Invariant 4: the pilot must not delete outputs that are in the catalogue."""
     task = await wms.add_task(make_task(), jobs=2)
     pilot, other = await wms.add_pilot(), await wms.add_pilot()
-    won, given_away = await wms.lease(pilot, 2)
-    await wms.backdate_leases(given_away)
+    accepted_job, reassigned_job = await wms.lease(pilot, 2)
+    await wms.backdate_leases(reassigned_job)
     await wms.expire_leases()
-    assert await wms.finish(pilot, won) == [ReportAnswer.ACCEPTED]
-    lost = [build_lost_pilot_report(job.id, job.attempt, NOW) for job in (won, given_away)]
-    assert await wms.report(pilot, *lost) == [ReportAnswer.ALREADY, ReportAnswer.STALE]
-    assert await wms.report(other, lost[0]) == [ReportAnswer.STALE]
+    assert await wms.finish(pilot, accepted_job) == [ReportAnswer.ACCEPTED]
+    lost_reports = [
+        build_lost_pilot_report(job.id, job.attempt, NOW) for job in (accepted_job, reassigned_job)
+    ]
+    assert await wms.report(pilot, *lost_reports) == [ReportAnswer.ALREADY, ReportAnswer.STALE]
+    assert await wms.report(other, lost_reports[0]) == [ReportAnswer.STALE]
     assert (await wms.status(task)).finished == 1
 
 
@@ -188,9 +190,9 @@ async def test_concurrent_reports_of_one_attempt_are_accepted_once(
     answers = await asyncio.gather(
         *(at.finish(pilot, *jobs) for at in (wms, other_wms) for _ in range(5))
     )
-    flat = [answer for group in answers for answer in group]
-    assert flat.count(ReportAnswer.ACCEPTED) == 8
-    assert flat.count(ReportAnswer.ALREADY) == 72
+    all_answers = [answer for group in answers for answer in group]
+    assert all_answers.count(ReportAnswer.ACCEPTED) == 8
+    assert all_answers.count(ReportAnswer.ALREADY) == 72
     sent = await wms.sent_messages()
     assert len(sent.files[task.main_output.dat_out_uid]) == 8
     assert sent.close_at[task.main_output.dat_out_uid] == [8]
@@ -286,11 +288,11 @@ async def test_lease_request_waits_until_jobs_are_ready(
     pilot = await wms.add_pilot()
     found_nothing, wait = asyncio.Event(), wms.context.signal.wait
 
-    async def waits(version: int, *, seconds: float) -> None:
+    async def record_wait(version: int, *, seconds: float) -> None:
         found_nothing.set()
         await wait(version, seconds=seconds)
 
-    monkeypatch.setattr(wms.context.signal, "wait", waits)
+    monkeypatch.setattr(wms.context.signal, "wait", record_wait)
     waiting = asyncio.create_task(wms.lease(pilot, 2, wait=30.0))
     async with asyncio.timeout(10):
         await found_nothing.wait()
@@ -308,17 +310,17 @@ async def test_concurrent_leases_give_every_job_once(
     tasks = [await wms.add_task(make_task(rank=n % 2), jobs=60) for n in range(4)]
     pilots = [await wms.add_pilot() for _ in range(8)]
 
-    async def work(at: WmsFixture, pilot: object) -> list[int]:
+    async def lease_and_report(at: WmsFixture, pilot: object) -> list[int]:
         done: list[int] = []
         while jobs := await at.lease(pilot, 7):  # type: ignore[arg-type]
             assert await at.finish(pilot, *jobs) == [ReportAnswer.ACCEPTED] * len(jobs)  # type: ignore[arg-type]
             done += [job.id for job in jobs]
         return done
 
-    got = await asyncio.gather(
-        *(work((wms, other_wms)[n % 2], pilot) for n, pilot in enumerate(pilots))
+    leased_ids = await asyncio.gather(
+        *(lease_and_report((wms, other_wms)[n % 2], pilot) for n, pilot in enumerate(pilots))
     )
-    ids = [job_id for part in got for job_id in part]
+    ids = [job_id for part in leased_ids for job_id in part]
     assert len(ids) == len(set(ids)) == 240
     sent = await wms.sent_messages()
     for task in tasks:
@@ -332,7 +334,7 @@ async def test_report_with_values_that_cannot_be_stored_is_answered(wms: WmsFixt
     task = await wms.add_task(make_task(), jobs=3)
     pilot = await wms.add_pilot()
     jobs = await wms.lease(pilot, 3)
-    odd = wms.make_report(
+    invalid_report = wms.make_report(
         jobs[0], AttemptOutcome.FAILED, message="a\0b\x1b[31m\U0001f4a5", exit_code=3221225477
     )
     name = "n"
@@ -348,7 +350,9 @@ async def test_report_with_values_that_cannot_be_stored_is_answered(wms: WmsFixt
         wms.make_report(jobs[2], attempt=2**40),
         wms.make_report(jobs[2], id=-1),
     ]
-    answers = await wms.report(pilot, odd, wms.make_report(jobs[1], outputs=[hidden]), *impossible)
+    answers = await wms.report(
+        pilot, invalid_report, wms.make_report(jobs[1], outputs=[hidden]), *impossible
+    )
     assert answers == [ReportAnswer.ACCEPTED] * 2 + [ReportAnswer.STALE] * 3
     async with wms.database.connection() as connection:
         job = await get_job_with_attempts(connection, jobs[0].id)
@@ -367,7 +371,7 @@ async def test_attempts_of_a_job_are_recorded_with_their_details(wms: WmsFixture
             first, AttemptOutcome.FAILED, exit_code=3, peak_memory=12.5, cpu_seconds=0.5
         ),
     )
-    (again,) = await wms.lease(pilot)
+    (second_job,) = await wms.lease(pilot)
     async with wms.database.connection() as connection:
         job = await get_job_with_attempts(connection, first.id)
     past, present = job.attempts
@@ -379,4 +383,8 @@ async def test_attempts_of_a_job_are_recorded_with_their_details(wms: WmsFixture
     )
     assert past.log_url is not None
     assert past.log_url.endswith("/00000000.1.log")
-    assert (present.attempt, present.outcome, job.state) == (again.attempt, None, JobState.LEASED)
+    assert (present.attempt, present.outcome, job.state) == (
+        second_job.attempt,
+        None,
+        JobState.LEASED,
+    )

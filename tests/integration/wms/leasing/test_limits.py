@@ -33,7 +33,9 @@ async def add_licence_task(
     return await wms.add_task(make_task(named={"licence": need}, **changes), jobs=jobs)
 
 
-async def ask(wms: WmsFixture, pilot: UUID, jobs: int = 10, *, ahead: int = 0) -> list[ClaimedJob]:
+async def request_jobs(
+    wms: WmsFixture, pilot: UUID, jobs: int = 10, *, ahead: int = 0
+) -> list[ClaimedJob]:
     free_capacity = pilots.FreeCapacity(free=PLENTY, soon=PLENTY, ahead=ahead)
     return (
         await lease_jobs(wms.context, pilot, LeaseRequest(jobs=jobs, free_capacity=free_capacity))
@@ -56,16 +58,16 @@ async def test_limit_holds_over_all_nodes_and_instances(
 ) -> None:
     await set_licence_limit(wms, 4)
     await add_licence_task(wms)
-    one, two = await wms.add_pilot(name="1"), await wms.add_pilot(name="2")
-    three = await ask(wms, one, 3)
+    run_pilot, two = await wms.add_pilot(name="1"), await wms.add_pilot(name="2")
+    three = await request_jobs(wms, run_pilot, 3)
     assert len(three) == 3
-    assert len(await ask(other_wms, two)) == 1
-    assert await ask(wms, one) == []
+    assert len(await request_jobs(other_wms, two)) == 1
+    assert await request_jobs(wms, run_pilot) == []
     assert (await get_licence_limit(wms)).used == 4
-    await wms.finish(one, three[0])
-    await wms.fail(one, three[1])
+    await wms.finish(run_pilot, three[0])
+    await wms.fail(run_pilot, three[1])
     assert (await get_licence_limit(wms)).used == 2
-    assert len(await ask(other_wms, two)) == 2
+    assert len(await request_jobs(other_wms, two)) == 2
 
 
 async def test_concurrent_leases_by_two_instances_do_not_exceed_the_limit(
@@ -73,9 +75,12 @@ async def test_concurrent_leases_by_two_instances_do_not_exceed_the_limit(
 ) -> None:
     await set_licence_limit(wms, 5)
     await add_licence_task(wms, jobs=100)
-    asking = [await wms.add_pilot(name=f"p{number}") for number in range(6)]
+    asking_pilots = [await wms.add_pilot(name=f"p{number}") for number in range(6)]
     leases = await asyncio.gather(
-        *(ask((wms, other_wms)[number % 2], pilot, 2) for number, pilot in enumerate(asking))
+        *(
+            request_jobs((wms, other_wms)[number % 2], pilot, 2)
+            for number, pilot in enumerate(asking_pilots)
+        )
     )
     assert sum(map(len, leases)) == 5
 
@@ -84,14 +89,14 @@ async def test_resources_of_a_lost_pilot_are_free_when_its_leases_end(wms: WmsFi
     await set_licence_limit(wms, 4)
     await add_licence_task(wms)
     dead, alive = await wms.add_pilot(name="dead"), await wms.add_pilot(name="alive")
-    two, other = await ask(wms, dead, 2), await ask(wms, alive, 2)
-    assert await ask(wms, alive) == []
+    two, other = await request_jobs(wms, dead, 2), await request_jobs(wms, alive, 2)
+    assert await request_jobs(wms, alive) == []
     await wms.backdate_leases(*two)
     await wms.expire_leases()
-    again = await ask(wms, alive)
-    assert len(again) == 2
+    second_jobs = await request_jobs(wms, alive)
+    assert len(second_jobs) == 2
     await wms.finish(dead, *two)  # late, so it changes nothing
-    await wms.finish(alive, *other, *again)
+    await wms.finish(alive, *other, *second_jobs)
     assert (await get_licence_limit(wms)).used == 0
 
 
@@ -100,7 +105,7 @@ async def test_resources_of_canceled_or_returned_jobs_are_free(wms: WmsFixture, 
     await set_licence_limit(wms, 2)
     task = await add_licence_task(wms)
     pilot = await wms.add_pilot()
-    jobs = await ask(wms, pilot)
+    jobs = await request_jobs(wms, pilot)
     assert len(jobs) == 2
     if end == "cancel":
         await cancel_task(wms.context, task.uid)
@@ -117,7 +122,7 @@ async def test_jobs_that_need_a_limited_resource_are_not_leased_ahead(wms: WmsFi
     await set_licence_limit(wms, 100)
     await add_licence_task(wms)
     pilot = await wms.add_pilot()
-    assert len(await ask(wms, pilot, 10, ahead=6)) == 4
+    assert len(await request_jobs(wms, pilot, 10, ahead=6)) == 4
 
 
 async def test_limit_set_while_jobs_run_counts_the_running_jobs(wms: WmsFixture) -> None:
@@ -131,40 +136,40 @@ async def test_limit_set_while_jobs_run_counts_the_running_jobs(wms: WmsFixture)
     ).jobs
     assert len(leased_jobs) == 3
     other = await wms.add_pilot(name="offers none")
-    assert await ask(wms, other) == []
+    assert await request_jobs(wms, other) == []
     await set_licence_limit(wms, 4)
-    assert len(await ask(wms, other)) == 1
+    assert len(await request_jobs(wms, other)) == 1
 
 
 async def test_lowered_limit_takes_no_jobs_away(wms: WmsFixture) -> None:
     await set_licence_limit(wms, 4)
     await add_licence_task(wms)
     pilot = await wms.add_pilot()
-    leased_jobs = await ask(wms, pilot)
+    leased_jobs = await request_jobs(wms, pilot)
     assert len(leased_jobs) == 4
     await set_licence_limit(wms, 2)
     assert (await get_licence_limit(wms)).used == 4
     await wms.finish(pilot, *leased_jobs[:2])
-    assert await ask(wms, pilot) == [], "a job was leased above the lowered limit"
+    assert await request_jobs(wms, pilot) == [], "a job was leased above the lowered limit"
     await wms.finish(pilot, leased_jobs[2])
-    assert len(await ask(wms, pilot)) == 1
+    assert len(await request_jobs(wms, pilot)) == 1
 
 
 async def test_quota_is_spent_by_leases_and_refilled_in_the_next_period(wms: WmsFixture) -> None:
     await set_licence_limit(wms, 5, LimitPeriod.DAY)
     await add_licence_task(wms, jobs=30, need=2)
     pilot = await wms.add_pilot()
-    jobs = await ask(wms, pilot)
+    jobs = await request_jobs(wms, pilot)
     assert len(jobs) == 2
     await wms.fail(pilot, *jobs)
-    assert await ask(wms, pilot) == [], "quota was returned without a report of its rest"
+    assert await request_jobs(wms, pilot) == [], "quota was returned without a report of its rest"
     limit = await get_licence_limit(wms)
     assert (limit.used, limit.period) == (4, LimitPeriod.DAY)
     assert limit.refills is not None
     assert (limit.refills.hour, limit.refills.minute) == (0, 0)
     await wms.execute("UPDATE limits SET begun = begun - interval '1 day'")
     assert (await get_licence_limit(wms)).used == 0
-    assert len(await ask(wms, pilot)) == 2
+    assert len(await request_jobs(wms, pilot)) == 2
     assert (await get_licence_limit(wms)).used == 4
 
 
@@ -174,17 +179,17 @@ async def test_rest_of_a_quota_is_returned_once_and_wakes_waiting_requests(
     await set_licence_limit(wms, 48, LimitPeriod.DAY)
     await add_licence_task(wms, jobs=10, need=24)
     pilot = await wms.add_pilot()
-    one, two = await ask(wms, pilot)
-    assert await ask(wms, pilot) == []
+    run_pilot, two = await request_jobs(wms, pilot)
+    assert await request_jobs(wms, pilot) == []
     version = wms.context.signal.version
-    report = wms.make_report(one, spent={"licence": 11})
+    report = wms.make_report(run_pilot, spent={"licence": 11})
     assert await wms.report(pilot, report) == [ReportAnswer.ACCEPTED]
     assert (await get_licence_limit(wms)).used == 35
     assert wms.context.signal.version != version
     assert await other_wms.report(pilot, report) == [ReportAnswer.ALREADY]
     await wms.report(pilot, wms.make_report(two, AttemptOutcome.FAILED, spent={"licence": 0.5}))
     assert (await get_licence_limit(wms)).used == 11.5
-    assert len(await ask(other_wms, pilot)) == 1
+    assert len(await request_jobs(other_wms, pilot)) == 1
 
 
 @pytest.mark.parametrize(
@@ -198,15 +203,15 @@ async def test_pilot_returns_no_more_quota_than_its_job_reserved(
     await set_limit(wms.context, SetLimit(name="other", amount=9, period=LimitPeriod.DAY))
     await add_licence_task(wms, jobs=1, need=24)
     other = await wms.add_task(make_task(named={"other": 5}), jobs=1)
-    pilot, liar = await wms.add_pilot(), await wms.add_pilot(name="liar")
-    jobs = await ask(wms, liar)
+    pilot, reporting_pilot = await wms.add_pilot(), await wms.add_pilot(name="liar")
+    jobs = await request_jobs(wms, reporting_pilot)
     assert other.uid in {job.task_uid for job in jobs}
-    [mine] = [job for job in jobs if job.task_uid != other.uid]
-    assert await wms.report(pilot, wms.make_report(mine, spent={"licence": 0})) == [
+    [own_job] = [job for job in jobs if job.task_uid != other.uid]
+    assert await wms.report(pilot, wms.make_report(own_job, spent={"licence": 0})) == [
         ReportAnswer.STALE
     ]
-    report = wms.make_report(mine, spent=spent)
-    await wms.report(liar, report, report)
+    report = wms.make_report(own_job, spent=spent)
+    await wms.report(reporting_pilot, report, report)
     limits = (await list_limits(wms.context)).limits
     assert {each.name: each.used for each in limits} == {"licence": used, "other": 5}
 
@@ -216,7 +221,7 @@ async def test_quota_of_a_job_that_was_never_started_is_returned(wms: WmsFixture
     await set_licence_limit(wms, 5, LimitPeriod.DAY)
     await add_licence_task(wms, need=2)
     pilot = await wms.add_pilot()
-    jobs = await ask(wms, pilot)
+    jobs = await request_jobs(wms, pilot)
     if way == "report":
         returned = AttemptOutcome.RETURNED
         await wms.report(
@@ -235,14 +240,14 @@ async def test_quota_of_an_earlier_period_or_limit_is_not_returned(
     await set_licence_limit(wms, 5, LimitPeriod.DAY)
     await add_licence_task(wms, need=2)
     pilot = await wms.add_pilot()
-    [early, _] = await ask(wms, pilot)
+    [early, _] = await request_jobs(wms, pilot)
     if change == "next day":
         await wms.execute("UPDATE jobs SET leased_at = leased_at - interval '1 day'")
         await wms.execute("UPDATE limits SET spent = 0")
     else:
         await remove_limit(wms.context, "licence")
         await set_licence_limit(wms, 5, LimitPeriod.DAY)
-    assert len(await ask(wms, pilot)) == 2
+    assert len(await request_jobs(wms, pilot)) == 2
     await wms.report(pilot, wms.make_report(early, spent={"licence": 0}))
     assert (await get_licence_limit(wms)).used == 4
 
@@ -253,14 +258,14 @@ async def test_explanation_says_which_steps_hold_a_limited_resource(wms: WmsFixt
     await add_licence_task(wms, jobs=1, need=1.5, step="scan")
     await add_licence_task(wms, jobs=2, step="convert")
     waiting = await add_licence_task(wms, step="more")
-    assert len(await ask(wms, pilot, 3)) == 3
+    assert len(await request_jobs(wms, pilot, 3)) == 3
     explanation = (await explain_task(wms.context, waiting.uid)).text
     assert explanation.startswith(
         "Waiting for licence: 3.5 of 4 licence are in use by 2 jobs of step convert and 1 job of"
         " step scan (20 ready"
     ), explanation
     await set_licence_limit(wms, 3, LimitPeriod.HOUR)
-    await ask(wms, pilot)
+    await request_jobs(wms, pilot)
     last = await add_licence_task(wms)
     explanation = (await explain_task(wms.context, last.uid)).text
     assert explanation.startswith(
@@ -274,16 +279,16 @@ async def test_need_above_the_limit_is_reported_as_unschedulable(wms: WmsFixture
     task = await add_licence_task(wms, need=5)
     await wms.execute("UPDATE tasks SET created_at = now() - interval '1 hour'")
 
-    async def outlook() -> str:
+    async def read_outlook() -> str:
         return (await check_schedulability(wms.context, task.uid)).reason
 
-    assert "a job needs 5 licence, the node has none" in await outlook()
+    assert "a job needs 5 licence, the node has none" in await read_outlook()
     await set_licence_limit(wms, 4)
-    assert "a job needs 5 licence, the limit is 4 at a time" in await outlook()
+    assert "a job needs 5 licence, the limit is 4 at a time" in await read_outlook()
     await set_licence_limit(wms, 5)
-    assert await outlook() == ""
+    assert await read_outlook() == ""
     await remove_limit(wms.context, "licence")
-    assert "the node has none" in await outlook()
+    assert "the node has none" in await read_outlook()
     with pytest.raises(NotFound):
         await remove_limit(wms.context, "licence")
 
@@ -292,22 +297,22 @@ async def test_job_with_a_large_need_gets_a_reservation_after_a_wait(wms: WmsFix
     await set_licence_limit(wms, 4)
     small = await add_licence_task(wms, jobs=50)
     pilot, other = await wms.add_pilot(), await wms.add_pilot(name="other")
-    leased_jobs = await ask(wms, pilot, 4)
+    leased_jobs = await request_jobs(wms, pilot, 4)
     big = await add_licence_task(wms, jobs=1, need=4, rank=2.0)
     await wms.finish(pilot, leased_jobs[0])
-    [job] = await ask(wms, other)
+    [job] = await request_jobs(wms, other)
     assert job.task_uid == small.uid, "the reservation began too early"
     await wms.execute(
         "UPDATE tasks SET created_at = now() - interval '1 minute' WHERE uid = $1", big.uid
     )
     await wms.finish(other, job)
-    assert await ask(wms, pilot) == []
-    assert await ask(wms, other) == [], "the reservation does not hold on every node"
+    assert await request_jobs(wms, pilot) == []
+    assert await request_jobs(wms, other) == [], "the reservation does not hold on every node"
     await wms.finish(pilot, *leased_jobs[1:])
-    [job] = await ask(wms, other)
+    [job] = await request_jobs(wms, other)
     assert job.task_uid == big.uid
     await wms.finish(other, job)
-    assert len(await ask(wms, pilot, 4)) == 4
+    assert len(await request_jobs(wms, pilot, 4)) == 4
     assert (await wms.states(big))[JobState.FINISHED] == 1
 
 
@@ -318,44 +323,44 @@ async def test_usage_never_exceeds_the_limit_under_random_events(
     """Requests at two instances, ends of every kind and dying pilots come at random."""
     random = Random(seed)
     tasks = [await add_licence_task(wms, 30, need=need) for need in (1, 0.5, 3)]
-    both = (wms, other_wms)
-    asking = [await wms.add_pilot(name=f"p{number}") for number in range(4)]
-    jobs: dict[UUID, list[ClaimedJob]] = {pilot: [] for pilot in asking}
+    instances = (wms, other_wms)
+    asking_pilots = [await wms.add_pilot(name=f"p{number}") for number in range(4)]
+    jobs: dict[UUID, list[ClaimedJob]] = {pilot: [] for pilot in asking_pilots}
     most = 6.0
     await set_licence_limit(wms, most)
     needs = {task.uid: task.needs.named["licence"] for task in tasks}
 
-    async def one(pilot: UUID) -> None:
-        jobs[pilot] += await ask(random.choice(both), pilot, random.randint(1, 5))
+    async def run_pilot(pilot: UUID) -> None:
+        jobs[pilot] += await request_jobs(random.choice(instances), pilot, random.randint(1, 5))
 
-    async def drop_the_canceled() -> None:
+    async def drop_canceled_jobs() -> None:
         """Drop the jobs of ended tasks, as a final failure ends the task and cancels its jobs."""
-        over = {task.uid for task in tasks if (await wms.status(task)).state.final}
+        ended_tasks = {task.uid for task in tasks if (await wms.status(task)).state.final}
         for pilot, own in jobs.items():
-            jobs[pilot] = [job for job in own if job.task_uid not in over]
+            jobs[pilot] = [job for job in own if job.task_uid not in ended_tasks]
 
     for _ in range(25):
-        await asyncio.gather(*(one(pilot) for pilot in random.sample(asking, 3)))
-        limit = await get_licence_limit(random.choice(both))
+        await asyncio.gather(*(run_pilot(pilot) for pilot in random.sample(asking_pilots, 3)))
+        limit = await get_licence_limit(random.choice(instances))
         assert limit.used <= most
         assert limit.used == sum(needs[job.task_uid] for own in jobs.values() for job in own)
-        pilot = random.choice(asking)
+        pilot = random.choice(asking_pilots)
         ended, jobs[pilot] = jobs[pilot], []
         match random.choice(["finish", "fail", "lose", "give back"]):
             case "finish" if ended:
-                await random.choice(both).finish(pilot, *ended)
+                await random.choice(instances).finish(pilot, *ended)
             case "fail" if ended:
-                await random.choice(both).fail(pilot, *ended)
+                await random.choice(instances).fail(pilot, *ended)
             case "lose":
                 await wms.backdate_leases(*ended)
                 await other_wms.expire_leases()
                 if ended:
                     await wms.finish(pilot, *ended)  # late
             case "give back" if ended:
-                await random.choice(both).report(
+                await random.choice(instances).report(
                     pilot, *(wms.make_report(job, AttemptOutcome.RETURNED) for job in ended)
                 )
-        await drop_the_canceled()
+        await drop_canceled_jobs()
     for pilot, own in jobs.items():
         if own:
             await wms.finish(pilot, *own)

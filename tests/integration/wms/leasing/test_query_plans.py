@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from sluice.contracts.common.states import JobState
-from tests.integration.wms.query_plans import buffers, plan, scans
+from tests.integration.wms.query_plans import count_buffers, explain_query, list_job_scans
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.dataflow.grouping_state import SELECT_COMPLETE_BELOW
 from wms.db.dataflow.tree_parts import SELECT_FIRST_OPEN
@@ -28,16 +28,16 @@ async def test_claim_and_expiry_use_their_indexes(wms: WmsFixture, analysed: boo
         await wms.lease(pilot, 1000)
     if analysed:
         await wms.execute("ANALYZE")
-    claim = await plan(wms, CLAIM_JOBS, tasks[1].uid, 64, uuid4(), 1000, LEASE, 0)
-    assert "jobs_ready" in scans(claim)
-    assert "Seq Scan" not in scans(claim)
-    expired = await plan(wms, SELECT_EXPIRED, timedelta(seconds=1), 100)
-    assert "jobs_in_flight" in scans(expired)
-    assert "Seq Scan" not in scans(expired)
-    cancel = await plan(wms, CANCEL_IN_FLIGHT, tasks[1].uid, "")
-    assert "Seq Scan" not in scans(cancel)
-    paused = await plan(wms, SELECT_PAUSED, tasks[1].uid)
-    assert "Seq Scan" not in scans(paused)
+    claim = await explain_query(wms, CLAIM_JOBS, tasks[1].uid, 64, uuid4(), 1000, LEASE, 0)
+    assert "jobs_ready" in list_job_scans(claim)
+    assert "Seq Scan" not in list_job_scans(claim)
+    expired = await explain_query(wms, SELECT_EXPIRED, timedelta(seconds=1), 100)
+    assert "jobs_in_flight" in list_job_scans(expired)
+    assert "Seq Scan" not in list_job_scans(expired)
+    cancel = await explain_query(wms, CANCEL_IN_FLIGHT, tasks[1].uid, "")
+    assert "Seq Scan" not in list_job_scans(cancel)
+    paused = await explain_query(wms, SELECT_PAUSED, tasks[1].uid)
+    assert "Seq Scan" not in list_job_scans(paused)
 
 
 async def test_claim_costs_the_same_with_any_number_of_waiting_jobs(wms: WmsFixture) -> None:
@@ -52,9 +52,9 @@ async def test_claim_costs_the_same_with_any_number_of_waiting_jobs(wms: WmsFixt
     async with wms.database.connection() as connection:
         floor = await connection.fetchval("SELECT claimed_seq FROM tasks WHERE uid = $1", large.uid)
     assert floor == 9_999
-    few = await plan(wms, CLAIM_JOBS, small.uid, 64, pilot, 1000, LEASE, 0)
-    many = await plan(wms, CLAIM_JOBS, large.uid, 64, pilot, 1000, LEASE, 0)
-    assert buffers(many) <= 1.5 * buffers(few)
+    few = await explain_query(wms, CLAIM_JOBS, small.uid, 64, pilot, 1000, LEASE, 0)
+    many = await explain_query(wms, CLAIM_JOBS, large.uid, 64, pilot, 1000, LEASE, 0)
+    assert count_buffers(many) <= 1.5 * count_buffers(few)
 
 
 @pytest.mark.parametrize("analysed", [True, False])
@@ -75,8 +75,8 @@ async def test_end_of_a_group_is_found_without_reading_all_jobs(
     )
     if analysed:
         await wms.execute("ANALYZE")
-    below = await plan(wms, SELECT_COMPLETE_BELOW, task.uid, 9_989)
-    part = await plan(wms, SELECT_FIRST_OPEN, task.uid, 9_989, 10**9)
-    for query_plan in (below, part):
-        assert "Seq Scan" not in scans(query_plan)
-        assert buffers(query_plan) < 60
+    earlier_plan = await explain_query(wms, SELECT_COMPLETE_BELOW, task.uid, 9_989)
+    part = await explain_query(wms, SELECT_FIRST_OPEN, task.uid, 9_989, 10**9)
+    for query_plan in (earlier_plan, part):
+        assert "Seq Scan" not in list_job_scans(query_plan)
+        assert count_buffers(query_plan) < 60

@@ -22,12 +22,14 @@ async def test_task_that_fits_no_pilot_is_unschedulable(wms: WmsFixture) -> None
     task = await wms.add_task(make_task(resources=Resources(cores=4)), jobs=3)
     await wms.execute("UPDATE tasks SET created_at = created_at - interval '1 minute'")
 
-    async def never() -> bool:
+    async def is_unschedulable() -> bool:
         return (await check_schedulability(wms.context, task.uid)).never
 
-    assert not await never(), "the task is unschedulable before a pilot has registered"
+    assert not await is_unschedulable(), "the task is unschedulable before a pilot has registered"
     small = await wms.add_pilot(cores=2)
-    assert not await never(), "the task is unschedulable before another pilot could register"
+    assert not await is_unschedulable(), (
+        "the task is unschedulable before another pilot could register"
+    )
     await wms.execute(OLD)
     assert (await check_schedulability(wms.context, task.uid)).reason == (
         "no node fits: a job needs 4 cores, the node has 2 (this is the only pilot)"
@@ -35,23 +37,23 @@ async def test_task_that_fits_no_pilot_is_unschedulable(wms: WmsFixture) -> None
     large = await wms.add_pilot(cores=4)
     await wms.execute("UPDATE pilots SET state = $2 WHERE uid = $1", large, PilotState.DRAINING)
     await wms.execute(OLD)
-    assert not await never(), "a draining pilot does not count"
+    assert not await is_unschedulable(), "a draining pilot does not count"
     await wms.execute(
         "UPDATE pilots SET state = $2, seen_at = now() - interval '10 minutes' WHERE uid = $1",
         large,
         PilotState.LOST,
     )
-    assert not await never(), "a recently lost pilot does not count"
+    assert not await is_unschedulable(), "a recently lost pilot does not count"
     await wms.execute(
         "UPDATE pilots SET seen_at = now() - interval '2 hours' WHERE uid = $1", large
     )
-    assert await never()
+    assert await is_unschedulable()
     at_once = replace(wms.context, rules=replace(wms.context.rules, fit_grace=0.0))
     await wms.execute("UPDATE pilots SET registered_at = now()")
-    assert not await never()
+    assert not await is_unschedulable()
     assert (await check_schedulability(at_once, task.uid)).never
     await sign_off_pilot(wms.context, small, [])
-    assert not await never()
+    assert not await is_unschedulable()
     with pytest.raises(NotFound):
         await check_schedulability(wms.context, uuid4())
 

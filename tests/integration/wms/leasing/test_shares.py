@@ -6,13 +6,13 @@ import pytest
 
 from sluice.contracts.access.groups import SetShare
 from sluice.contracts.access.owners import EVERYONE, visibility
-from tests.integration.wms.query_plans import plan, scans
+from tests.integration.wms.query_plans import explain_query, list_job_scans
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.tasks.shares import IN_USE
 from wms.usecases.limits.group_shares import list_shares, set_group_share
 
 
-async def given_to(wms: WmsFixture, jobs: int, *, at_once: int = 1) -> Counter[str]:
+async def count_leased_by_group(wms: WmsFixture, jobs: int, *, at_once: int = 1) -> Counter[str]:
     """Lease jobs to new pilots, and count them by the group of their task."""
     counts: Counter[str] = Counter()
     for _ in range(jobs // at_once):
@@ -25,7 +25,7 @@ async def given_to(wms: WmsFixture, jobs: int, *, at_once: int = 1) -> Counter[s
 async def test_many_jobs_of_a_group_do_not_delay_another_group(wms: WmsFixture) -> None:
     await wms.add_task(make_task(group="large"), jobs=100)
     await wms.add_task(make_task(group="small"), jobs=100)
-    assert await given_to(wms, 20) == {"large": 10, "small": 10}
+    assert await count_leased_by_group(wms, 20) == {"large": 10, "small": 10}
 
 
 @pytest.mark.parametrize("at_once", [1, 2])
@@ -33,14 +33,14 @@ async def test_shares_follow_the_weights(wms: WmsFixture, at_once: int) -> None:
     for group in ("ocr", "spd"):
         await wms.add_task(make_task(group=group), jobs=100)
     await set_group_share(wms.context, "spd", SetShare(weight=3))
-    counts = await given_to(wms, 40, at_once=at_once)
+    counts = await count_leased_by_group(wms, 40, at_once=at_once)
     assert counts["spd"] == pytest.approx(30, abs=1)
 
 
 async def test_group_without_competitors_gets_all_jobs(wms: WmsFixture) -> None:
     await set_group_share(wms.context, "ocr", SetShare(weight=1000))
     await wms.add_task(make_task(group="spd"), jobs=10)
-    assert await given_to(wms, 10) == {"spd": 10}
+    assert await count_leased_by_group(wms, 10) == {"spd": 10}
 
 
 async def test_rank_and_age_decide_without_groups(wms: WmsFixture) -> None:
@@ -54,7 +54,7 @@ async def test_shares_are_shown_to_members_of_the_group(wms: WmsFixture) -> None
     await wms.add_task(make_task(group="ocr"), jobs=3)
     await wms.add_task(make_task(), jobs=2)
     await set_group_share(wms.context, "spd", SetShare(weight=2.5))
-    await given_to(wms, 2)
+    await count_leased_by_group(wms, 2)
     shares = (await list_shares(wms.context)).shares
     assert [(each.group, each.weight, each.running) for each in shares] == [
         (EVERYONE, 1.0, 1),
@@ -68,4 +68,4 @@ async def test_shares_are_shown_to_members_of_the_group(wms: WmsFixture) -> None
 async def test_usage_of_groups_is_found_without_reading_jobs(wms: WmsFixture) -> None:
     await wms.add_task(make_task(), jobs=2)
     await wms.execute("SET enable_seqscan = off")
-    assert "jobs" not in scans(await plan(wms, IN_USE))
+    assert "jobs" not in list_job_scans(await explain_query(wms, IN_USE))

@@ -11,7 +11,7 @@ from sluice.contracts.access.quotas import HolderKind, Quantity, QuotaHolder
 from sluice.contracts.common.states import InputMode, TaskMode, TaskState
 from sluice.contracts.jobs.tasks import TaskInput
 from sluice.contracts.templates.plan import MergeGroups
-from tests.integration.wms.splitting.split_tasks import accept, jobs_of, make_dataset
+from tests.integration.wms.splitting.split_tasks import accept_new_task, list_jobs, make_dataset
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.tasks.quotas import WAITING
 from wms.usecases.leasing.explain_job import explain_task
@@ -21,26 +21,28 @@ ANNA = QuotaHolder(HolderKind.PERSON, "anna")
 OCR = QuotaHolder(HolderKind.GROUP, "ocr")
 
 
-async def limit_waiting(wms: WmsFixture, holder: QuotaHolder, most: int | None) -> None:
+async def limit_waiting(wms: WmsFixture, holder: QuotaHolder, max_jobs: int | None) -> None:
     async with wms.database.transaction() as transaction:
-        await WAITING.set(transaction.connection, holder, {Quantity.WAITING: most})
+        await WAITING.set(transaction.connection, holder, {Quantity.WAITING: max_jobs})
 
 
 async def count_waiting(wms: WmsFixture, holder: QuotaHolder) -> int:
     async with wms.database.connection() as connection:
-        [holding] = await WAITING.holdings(connection, holder.kind, holder.name)
-    return holding.has[Quantity.WAITING].used
+        [holder_count] = await WAITING.holdings(connection, holder.kind, holder.name)
+    return holder_count.has[Quantity.WAITING].used
 
 
-async def split_and_run(wms: WmsFixture, dms: DmsClient, holder: QuotaHolder, *, most: int) -> int:
+async def split_and_run(
+    wms: WmsFixture, dms: DmsClient, holder: QuotaHolder, *, max_jobs: int
+) -> int:
     """Split and run until all jobs exist, and return the number of rounds."""
     pilot = await wms.add_pilot()
-    for looks in range(1, 200):
+    for rounds in range(1, 200):
         await split_waiting_tasks(wms.context, dms, page=6)
-        assert await count_waiting(wms, holder) <= most
+        assert await count_waiting(wms, holder) <= max_jobs
         if all([(await wms.status(task)).state is TaskState.ACTIVE
                 for task in wms.tasks.values()]):  # fmt: skip
-            return looks
+            return rounds
         assert await wms.lease(pilot, 2)
     raise AssertionError("it does not come to its end")
 
@@ -56,21 +58,21 @@ async def split_and_run(wms: WmsFixture, dms: DmsClient, holder: QuotaHolder, *,
         {"mode": TaskMode.MERGE, "groups": MergeGroups()},
     ],
 )
-@pytest.mark.parametrize("most", [1, 4, 1000])
+@pytest.mark.parametrize("max_jobs", [1, 4, 1000])
 async def test_limit_of_waiting_jobs_holds_and_the_same_jobs_are_made(
-    wms: WmsFixture, dms: DmsClient, tmp_path: Path, changes: dict[str, Any], most: int
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path, changes: dict[str, Any], max_jobs: int
 ) -> None:
     uid = await make_dataset(dms, tmp_path, files=25)
-    free = await accept(wms, make_task(dat_in_uid=uid, group="spd", **changes))
+    free = await accept_new_task(wms, make_task(dat_in_uid=uid, group="spd", **changes))
     await split_waiting_tasks(wms.context, dms, page=6)
-    await limit_waiting(wms, OCR, most)
-    task = await accept(wms, make_task(dat_in_uid=uid, group="ocr", **changes))
+    await limit_waiting(wms, OCR, max_jobs)
+    task = await accept_new_task(wms, make_task(dat_in_uid=uid, group="ocr", **changes))
     # A file may end a group and be a group itself as the last file. Both are made if nothing waits.
-    last_two = most == 1 and changes.get("mode") is TaskMode.MERGE
-    looks = await split_and_run(wms, dms, OCR, most=most + last_two)
-    jobs = await jobs_of(wms, task)
-    assert jobs == await jobs_of(wms, free)
-    assert (looks > 1) == (len(jobs) > most + last_two)
+    last_two = max_jobs == 1 and changes.get("mode") is TaskMode.MERGE
+    rounds = await split_and_run(wms, dms, OCR, max_jobs=max_jobs + last_two)
+    jobs = await list_jobs(wms, task)
+    assert jobs == await list_jobs(wms, free)
+    assert (rounds > 1) == (len(jobs) > max_jobs + last_two)
 
 
 async def test_reason_for_jobs_that_are_not_made_yet_is_shown(
@@ -78,8 +80,8 @@ async def test_reason_for_jobs_that_are_not_made_yet_is_shown(
 ) -> None:
     uid = await make_dataset(dms, tmp_path, files=10)
     await limit_waiting(wms, OCR, 3)
-    task = await accept(wms, make_task(dat_in_uid=uid, group="ocr"))
-    other = await accept(wms, make_task(dat_in_uid=uid, group="spd"))
+    task = await accept_new_task(wms, make_task(dat_in_uid=uid, group="ocr"))
+    other = await accept_new_task(wms, make_task(dat_in_uid=uid, group="spd"))
     await split_waiting_tasks(wms.context, dms, page=4)
     status = await wms.status(task)
     assert (status.total, status.state) == (3, TaskState.SPLITTING)
@@ -103,7 +105,7 @@ async def test_waiting_jobs_of_a_person_count_over_all_groups(
     await limit_waiting(wms, ANNA, 7)
     await limit_waiting(wms, OCR, 5)
     tasks = [
-        await accept(wms, make_task(dat_in_uid=uid, owner=owner, group=group, rank=rank))
+        await accept_new_task(wms, make_task(dat_in_uid=uid, owner=owner, group=group, rank=rank))
         for owner, group, rank in [("anna", "ocr", 3), ("anna", "spd", 2), ("boris", "spd", 1)]
     ]
     await split_waiting_tasks(wms.context, dms, page=4)
@@ -117,7 +119,7 @@ async def test_concurrent_splitters_keep_the_limit_of_waiting_jobs(
     uid = await make_dataset(dms, tmp_path, files=20)
     await limit_waiting(wms, OCR, 13)
     for _ in range(6):
-        await accept(wms, make_task(dat_in_uid=uid, group="ocr"))
+        await accept_new_task(wms, make_task(dat_in_uid=uid, group="ocr"))
     await asyncio.gather(
         *(split_waiting_tasks(at.context, dms, page=5) for at in (wms, other_wms) for _ in range(3))
     )
@@ -132,9 +134,9 @@ async def test_limit_of_waiting_jobs_holds_for_joined_data_sets(
         "dat_in_uid": one,
         "side_inputs": [TaskInput(port="b", dat_in_uid=two, mode=InputMode.EACH)],
     }
-    free = await accept(wms, make_task(group="spd", **inputs))
+    free = await accept_new_task(wms, make_task(group="spd", **inputs))
     await split_waiting_tasks(wms.context, dms, page=6)
     await limit_waiting(wms, OCR, 5)
-    task = await accept(wms, make_task(group="ocr", **inputs))
-    assert await split_and_run(wms, dms, OCR, most=5) > 1
-    assert await jobs_of(wms, task) == await jobs_of(wms, free)
+    task = await accept_new_task(wms, make_task(group="ocr", **inputs))
+    assert await split_and_run(wms, dms, OCR, max_jobs=5) > 1
+    assert await list_jobs(wms, task) == await list_jobs(wms, free)

@@ -18,22 +18,24 @@ async def test_instance_is_notified_of_jobs_made_ready_by_another_instance(
     wms: WmsFixture, other_wms: WmsFixture
 ) -> None:
     """The notification comes by LISTEN. The instance itself looks only once an hour."""
-    patient = WmsContext(other_wms.database, rules=replace(wms.context.rules, poll_period=3600.0))
-    deaf = WmsFixture(patient, tasks=wms.tasks)
+    patient_context = WmsContext(
+        other_wms.database, rules=replace(wms.context.rules, poll_period=3600.0)
+    )
+    unnotified_wms = WmsFixture(patient_context, tasks=wms.tasks)
     await wms.add_task(make_task(), jobs=1)
     holder, waiter = await wms.add_pilot(), await wms.add_pilot()
     (job,) = await wms.lease(holder)
-    async with running(ReadyListener(wms.database.url, patient.signal)):
-        await patient.signal.wait(0, seconds=10.0)  # it listens now
-        lease = asyncio.create_task(deaf.lease(waiter, wait=60.0))
+    async with running(ReadyListener(wms.database.url, patient_context.signal)):
+        await patient_context.signal.wait(0, seconds=10.0)  # it listens now
+        lease = asyncio.create_task(unnotified_wms.lease(waiter, wait=60.0))
         async with asyncio.timeout(20):  # its request would look again after 60 s
-            while await _waiting(lease):
+            while await _is_waiting(lease):
                 await wms.backdate_leases(job)
                 await wms.expire_leases()
             assert [again.id for again in await lease] == [job.id]
 
 
-async def _ask_patiently(
+async def _request_with_long_wait(
     wms: WmsFixture,
 ) -> tuple[WmsFixture, UUID, "asyncio.Task[list[ClaimedJob]]"]:
     """Let a pilot ask an instance that itself looks for jobs only once an hour."""
@@ -45,7 +47,7 @@ async def _ask_patiently(
     return waiter, pilot, asyncio.create_task(waiter.lease(pilot, wait=60.0))
 
 
-async def _waiting(task: "asyncio.Task[object]") -> bool:
+async def _is_waiting(task: "asyncio.Task[object]") -> bool:
     done, _ = await asyncio.wait([task], timeout=0.05)
     return not done
 
@@ -63,18 +65,18 @@ async def test_signal_given_before_the_wait_is_not_missed() -> None:
 
 
 async def test_waiting_requests_end_when_the_process_stops(wms: WmsFixture) -> None:
-    waiter, pilot, lease = await _ask_patiently(wms)
+    waiter, pilot, lease = await _request_with_long_wait(wms)
     async with asyncio.timeout(20):
-        while await _waiting(lease):
+        while await _is_waiting(lease):
             waiter.context.signal.close()
         assert await lease == []
         assert await waiter.lease(pilot, wait=60.0) == [], "a later request waited"
 
 
 async def test_waiting_request_ends_when_its_pilot_signs_off(wms: WmsFixture) -> None:
-    waiter, pilot, lease = await _ask_patiently(wms)
+    waiter, pilot, lease = await _request_with_long_wait(wms)
     async with asyncio.timeout(20):
-        while await _waiting(lease):
+        while await _is_waiting(lease):
             await sign_off_pilot(waiter.context, pilot, [])
         assert await lease == []
 
@@ -87,8 +89,8 @@ async def test_rank_of_a_waiting_task_rises_once_for_all_instances(
         "UPDATE tasks SET created_at = now() - interval '1 hour', ranked_at = now() - interval '1"
         " hour'"
     )
-    looked = await asyncio.gather(
+    update_counts = await asyncio.gather(
         *(update_ranks(at.context, period=30.0) for at in (wms, other_wms) for _ in range(3))
     )
-    assert sum(looked) == 1
+    assert sum(update_counts) == 1
     assert abs((await wms.status(task)).rank - 2.6) < 0.01

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.pilots.pilots import LeaseRequest
-from tests.integration.wms.leasing.warm_stages import two_stages
+from tests.integration.wms.leasing.warm_stages import add_two_stages
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.domain.placement.policy import Kind, Move, WarmSlot
 from wms.usecases.leasing.lease_jobs import lease_jobs
@@ -14,7 +14,7 @@ from wms.usecases.ttl_cache import TtlCache
 
 @dataclass
 class FixedKindPolicy:
-    """A policy that wants a certain kind and records what it is told."""
+    """A policy that selects a certain kind and records its arguments."""
 
     kind_name: str
     every: float | None = None
@@ -29,7 +29,7 @@ class FixedKindPolicy:
         return []
 
 
-async def leased_by(wms: WmsFixture, *loaded: str) -> Sequence[str]:
+async def lease_steps(wms: WmsFixture, *loaded: str) -> Sequence[str]:
     """Return the steps of the jobs that a new pilot gets."""
     wms.context = replace(wms.context, kinds=TtlCache())
     pilot = await wms.add_pilot()
@@ -41,17 +41,17 @@ async def leased_by(wms: WmsFixture, *loaded: str) -> Sequence[str]:
 async def test_pilot_keeps_its_warm_worker_until_a_later_step_is_worth_a_load(
     wms: WmsFixture,
 ) -> None:
-    await two_stages(wms, layout=9, read=2)
-    assert await leased_by(wms, "layout") == ["layout"]
+    await add_two_stages(wms, layout=9, read=2)
+    assert await lease_steps(wms, "layout") == ["layout"]
     await wms.add_task(make_task(step="read", warm=Warm(kind="read"), depth=1), jobs=90)
-    assert await leased_by(wms, "layout") == ["read"]
-    assert await leased_by(wms, "read") == ["read"]
+    assert await lease_steps(wms, "layout") == ["read"]
+    assert await lease_steps(wms, "read") == ["read"]
 
 
 async def test_pilot_that_loads_a_warm_worker_counts_for_the_next_decision(wms: WmsFixture) -> None:
     """From its first job on, it counts for all instances."""
-    await two_stages(wms, layout=9, read=92)
-    assert [await leased_by(wms, "layout") for _ in range(2)] == [["read"], ["read"]]
+    await add_two_stages(wms, layout=9, read=92)
+    assert [await lease_steps(wms, "layout") for _ in range(2)] == [["read"], ["read"]]
     policy = FixedKindPolicy("read")
     wms.context = replace(wms.context, policy=policy, kinds=TtlCache())
     pilot = await wms.add_pilot()
@@ -62,17 +62,17 @@ async def test_pilot_that_loads_a_warm_worker_counts_for_the_next_decision(wms: 
 
 
 async def test_policy_decides_which_warm_worker_is_used(wms: WmsFixture) -> None:
-    await two_stages(wms, layout=9, read=90)
+    await add_two_stages(wms, layout=9, read=90)
     for kind in ("layout", "read"):
         wms.context = replace(wms.context, policy=FixedKindPolicy(kind))
-        assert await leased_by(wms, "layout") == [kind]
+        assert await lease_steps(wms, "layout") == [kind]
 
 
 async def test_policy_is_told_ready_jobs_run_times_and_loading_times(wms: WmsFixture) -> None:
-    await two_stages(wms, layout=9, read=2)
+    await add_two_stages(wms, layout=9, read=2)
     policy = FixedKindPolicy("read")
     wms.context = replace(wms.context, policy=policy)
-    await leased_by(wms)
+    await lease_steps(wms)
     [kinds] = policy.decisions
     assert (kinds["layout"].ready, kinds["read"].ready) == (9, 2)
     assert (round(kinds["layout"].mean), round(kinds["layout"].downstream_seconds)) == (2, 10)

@@ -15,7 +15,7 @@ from wms.usecases.times.learn_times import learn_times
 SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-async def two_stages(wms: WmsFixture, *, layout: int, read: int) -> tuple[Task, Task]:
+async def add_two_stages(wms: WmsFixture, *, layout: int, read: int) -> tuple[Task, Task]:
     """Add two tasks of a chain, of which layout takes 2 s and reading 10 s."""
     first = make_task(step="layout", warm=Warm(kind="layout"))
     second = make_task(step="read", warm=Warm(kind="read"), depth=1)

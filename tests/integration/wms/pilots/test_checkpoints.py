@@ -13,7 +13,7 @@ from wms.usecases.tasks.cancel_task import cancel_task
 FAILED = AttemptOutcome.FAILED
 
 
-async def report_answers(
+async def send_reports(
     wms: WmsFixture, pilot: UUID, *reports: AttemptReport
 ) -> list[tuple[str, bool]]:
     answers = await report_attempts(wms.context, pilot, reports)
@@ -38,24 +38,24 @@ async def start_job(wms: WmsFixture, *, attempts: int = 1) -> tuple[UUID, Claime
 async def test_finished_job_has_ended(wms: WmsFixture) -> None:
     pilot, job = await start_job(wms)
     report = report_with_checkpoint(wms, job, AttemptOutcome.FINISHED)
-    assert await report_answers(wms, pilot, report) == [(ReportAnswer.ACCEPTED, True)]
-    assert await report_answers(wms, pilot, report) == [(ReportAnswer.ALREADY, True)]
+    assert await send_reports(wms, pilot, report) == [(ReportAnswer.ACCEPTED, True)]
+    assert await send_reports(wms, pilot, report) == [(ReportAnswer.ALREADY, True)]
 
 
 async def test_job_has_ended_only_after_its_last_attempt(
     wms: WmsFixture,
 ) -> None:
     pilot, job = await start_job(wms, attempts=2)
-    assert await report_answers(wms, pilot, report_with_checkpoint(wms, job, FAILED)) == [
+    assert await send_reports(wms, pilot, report_with_checkpoint(wms, job, FAILED)) == [
         ("accepted", False)
     ]
-    again = next(one for one in await wms.lease(pilot, 2) if one.id == job.id)
-    assert again.attempt == 2
+    second_job = next(one for one in await wms.lease(pilot, 2) if one.id == job.id)
+    assert second_job.attempt == 2
     # The first report comes again after the second attempt has begun.
-    assert await report_answers(wms, pilot, report_with_checkpoint(wms, job, FAILED)) == [
+    assert await send_reports(wms, pilot, report_with_checkpoint(wms, job, FAILED)) == [
         ("already", False)
     ]
-    assert await report_answers(wms, pilot, report_with_checkpoint(wms, again, FAILED)) == [
+    assert await send_reports(wms, pilot, report_with_checkpoint(wms, second_job, FAILED)) == [
         ("accepted", True)
     ]
 
@@ -67,9 +67,9 @@ async def test_late_report_is_answered_with_the_state_of_the_job(wms: WmsFixture
     other = await wms.add_pilot(name="other")
     new = next(one for one in await wms.lease(other, 2) if one.id == old.id)
     late = report_with_checkpoint(wms, old, AttemptOutcome.FINISHED)
-    assert await report_answers(wms, pilot, late) == [("stale", False)]
+    assert await send_reports(wms, pilot, late) == [("stale", False)]
     await wms.finish(other, new)
-    assert await report_answers(wms, pilot, late) == [("stale", True)]
+    assert await send_reports(wms, pilot, late) == [("stale", True)]
 
 
 async def test_canceled_job_has_ended(wms: WmsFixture) -> None:
@@ -79,5 +79,5 @@ async def test_canceled_job_has_ended(wms: WmsFixture) -> None:
     report = wms.make_report(
         job, AttemptOutcome.CANCELED, error=ErrorClass.CANCELED, checkpoint=True
     )
-    ((_, ended),) = await report_answers(wms, pilot, report)
+    ((_, ended),) = await send_reports(wms, pilot, report)
     assert ended

@@ -21,37 +21,39 @@ from wms.usecases.tasks.read_tasks import read_job
 MINUTE = Resources(time_limit=60.0)
 
 
-def commands(answer: HeartbeatAnswer) -> list[tuple[str, int]]:
+def list_commands(answer: HeartbeatAnswer) -> list[tuple[str, int]]:
     return [(command.kind, command.job.id) for command in answer.commands]
 
 
-async def started(wms: WmsFixture, pilot: UUID, task: Task) -> ClaimedJob:
+async def start_job(wms: WmsFixture, pilot: UUID, task: Task) -> ClaimedJob:
     await wms.add_task(task, jobs=1)
     (job,) = await wms.lease(pilot)
-    assert commands(await wms.send_heartbeat(pilot, running=[job])) == []
+    assert list_commands(await wms.send_heartbeat(pilot, running=[job])) == []
     return job
 
 
 async def test_overdue_job_is_canceled_and_its_lease_is_renewed_no_more(wms: WmsFixture) -> None:
     """Invariant 6: the job is leased again only after its lease has ended."""
     pilot, other = await wms.add_pilot(), await wms.add_pilot(name="other")
-    job = await started(wms, pilot, make_task(resources=MINUTE, retry=1))
+    job = await start_job(wms, pilot, make_task(resources=MINUTE, retry=1))
     await wms.backdate_start(job, seconds=400)
-    assert commands(await wms.send_heartbeat(pilot, running=[job], phase=AttemptPhase.RUN)) == []
+    assert (
+        list_commands(await wms.send_heartbeat(pilot, running=[job], phase=AttemptPhase.RUN)) == []
+    )
     await wms.backdate_start(job, seconds=100)
     for _ in range(2):
-        assert commands(
+        assert list_commands(
             await wms.send_heartbeat(pilot, running=[job], phase=AttemptPhase.STAGE_OUT)
         ) == [("cancel", job.id)]
     await wms.expire_leases()
     assert await wms.lease(other) == []
     await wms.backdate_leases(job)
-    assert commands(await wms.send_heartbeat(pilot, running=[job])) == [("cancel", job.id)]
+    assert list_commands(await wms.send_heartbeat(pilot, running=[job])) == [("cancel", job.id)]
     await wms.expire_leases()
-    (again,) = await wms.lease(other)
-    assert (again.id, again.attempt) == (job.id, 2)
-    assert commands(await wms.send_heartbeat(pilot, running=[job])) == [("abandon", job.id)]
-    assert commands(await wms.send_heartbeat(other, running=[again])) == []
+    (second_job,) = await wms.lease(other)
+    assert (second_job.id, second_job.attempt) == (job.id, 2)
+    assert list_commands(await wms.send_heartbeat(pilot, running=[job])) == [("abandon", job.id)]
+    assert list_commands(await wms.send_heartbeat(other, running=[second_job])) == []
     first = (await read_job(wms.context, job.id)).attempts[0]
     assert (first.outcome, first.error_class) == (AttemptOutcome.LOST, ErrorClass.PILOT_LOST)
     assert first.message.startswith(
@@ -64,7 +66,7 @@ async def test_overdue_job_is_ready_at_once_after_its_cancellation(wms: WmsFixtu
     """The attempt counts as lost with the pilot, so the job does not fail."""
     pilot = await wms.add_pilot()
     task = make_task(resources=MINUTE, retry=1)
-    job = await started(wms, pilot, task)
+    job = await start_job(wms, pilot, task)
     await wms.backdate_start(job, seconds=500)
     await wms.send_heartbeat(pilot, running=[job])
     report = wms.make_report(
@@ -82,7 +84,7 @@ async def test_overdue_job_is_ready_at_once_after_its_cancellation(wms: WmsFixtu
 async def test_overdue_job_that_finishes_before_its_cancellation_counts(wms: WmsFixture) -> None:
     pilot = await wms.add_pilot()
     task = make_task(resources=MINUTE)
-    job = await started(wms, pilot, task)
+    job = await start_job(wms, pilot, task)
     await wms.backdate_start(job, seconds=500)
     await wms.send_heartbeat(pilot, running=[job])
     assert await wms.finish(pilot, job) == [ReportAnswer.ACCEPTED]
@@ -92,10 +94,10 @@ async def test_overdue_job_that_finishes_before_its_cancellation_counts(wms: Wms
 async def test_deadline_includes_the_time_for_files(wms: WmsFixture) -> None:
     """The time for outputs counts as soon as the pilot reports that it stores them."""
     pilot = await wms.add_pilot()
-    job = await started(wms, pilot, make_task(resources=MINUTE))
+    job = await start_job(wms, pilot, make_task(resources=MINUTE))
     await wms.backdate_start(job, seconds=500)
     assert (
-        commands(
+        list_commands(
             await wms.send_heartbeat(
                 pilot, running=[job], phase=AttemptPhase.STAGE_OUT, bytes=10**9
             )
@@ -103,9 +105,9 @@ async def test_deadline_includes_the_time_for_files(wms: WmsFixture) -> None:
         == []
     )
     await wms.execute("UPDATE jobs SET inputs = jsonb_set(inputs, '{0,size}', '1000000000')")
-    assert commands(await wms.send_heartbeat(pilot, running=[job])) == []
+    assert list_commands(await wms.send_heartbeat(pilot, running=[job])) == []
     await wms.execute("UPDATE jobs SET inputs = jsonb_set(inputs, '{0,size}', '10000000')")
-    assert commands(await wms.send_heartbeat(pilot, running=[job])) == [("cancel", job.id)]
+    assert list_commands(await wms.send_heartbeat(pilot, running=[job])) == [("cancel", job.id)]
 
 
 @pytest.mark.parametrize("limit", [0.0, 3600.0])
@@ -114,13 +116,13 @@ async def test_job_that_is_never_started_is_canceled(wms: WmsFixture, limit: flo
     await wms.add_task(make_task(resources=Resources(time_limit=limit)), jobs=1)
     (job,) = await wms.lease(pilot)
     await wms.backdate_start(job, seconds=299)
-    assert commands(await wms.send_heartbeat(pilot, waiting=[job])) == []
+    assert list_commands(await wms.send_heartbeat(pilot, waiting=[job])) == []
     await wms.backdate_start(job, seconds=2)
-    assert commands(await wms.send_heartbeat(pilot, waiting=[job])) == [("cancel", job.id)]
+    assert list_commands(await wms.send_heartbeat(pilot, waiting=[job])) == [("cancel", job.id)]
 
 
 async def test_job_without_a_time_limit_runs_as_long_as_it_is_renewed(wms: WmsFixture) -> None:
     pilot = await wms.add_pilot()
-    job = await started(wms, pilot, make_task(resources=Resources(time_limit=0.0)))
+    job = await start_job(wms, pilot, make_task(resources=Resources(time_limit=0.0)))
     await wms.backdate_start(job, seconds=10**8)
-    assert commands(await wms.send_heartbeat(pilot, running=[job])) == []
+    assert list_commands(await wms.send_heartbeat(pilot, running=[job])) == []

@@ -16,8 +16,8 @@ from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.jobs.warm_workers import LoadTool, WarmWorkerState
 from sluice.contracts.pilots.pilot_list import PilotActivity
 from sluice.contracts.pilots.pilots import Heartbeat, LeaseRequest
-from tests.integration.wms.pilots.pilot_events import is_silent, registers, signs_off
-from tests.integration.wms.query_plans import nodes, plan, scans
+from tests.integration.wms.pilots.pilot_events import expire_silent_pilot, register, sign_off
+from tests.integration.wms.query_plans import explain_query, list_job_scans, list_nodes
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.pilots.pilot_detail import SELECT_ENDED, SELECT_JOBS
 from wms.db.pilots.pilot_pages import PilotQuery
@@ -37,28 +37,28 @@ async def test_jobs_of_a_stopped_pilot_are_returned_without_using_up_an_attempt(
     """Invariant 6: the jobs are leased again only after the pilot has stopped them."""
     task = await wms.add_task(make_task(retry=1), jobs=3)
     pilot, other = await wms.add_pilot(name="old"), await wms.add_pilot(name="new")
-    running, ahead = await wms.lease(pilot, 2)
-    await wms.send_heartbeat(pilot, running=[running], waiting=[ahead])
+    running, leased_ahead = await wms.lease(pilot, 2)
+    await wms.send_heartbeat(pilot, running=[running], waiting=[leased_ahead])
     await stop_pilot(wms.context, pilot)
     await stop_pilot(wms.context, pilot)
     assert (await wms.request_lease(pilot, 1)).drain
-    answer = await wms.send_heartbeat(pilot, running=[running], waiting=[ahead])
+    answer = await wms.send_heartbeat(pilot, running=[running], waiting=[leased_ahead])
     assert answer.drain
     assert {(c.kind, c.job.id) for c in answer.commands} == {
         ("cancel", running.id),
-        ("cancel", ahead.id),
+        ("cancel", leased_ahead.id),
     }
     assert len(await wms.lease(other, 3)) == 1, "a job was leased before the pilot had stopped it"
     assert (await read_pilot(wms.context, pilot)).pilot.activity is PilotActivity.STOPPING
-    reports = [wms.make_report(job, AttemptOutcome.CANCELED) for job in (running, ahead)]
+    reports = [wms.make_report(job, AttemptOutcome.CANCELED) for job in (running, leased_ahead)]
     assert await wms.report(pilot, *reports) == [ReportAnswer.ACCEPTED] * 2
-    again = await wms.lease(other, 3)
-    assert {job.id for job in again} == {running.id, ahead.id}
+    second_jobs = await wms.lease(other, 3)
+    assert {job.id for job in second_jobs} == {running.id, leased_ahead.id}
     job = await read_job(wms.context, running.id)
     assert job.attempts[0].outcome is AttemptOutcome.RETURNED
     assert job.attempts[0].message == "handed back: pilot old was told to stop"
     assert await wms.report(pilot, *reports) == [ReportAnswer.ALREADY] * 2
-    await wms.fail(other, again[0])
+    await wms.fail(other, second_jobs[0])
     assert (await wms.states(task))[JobState.FAILED] == 1, "the returned attempt counted"
 
 
@@ -81,10 +81,10 @@ async def test_stopped_pilot_that_does_not_answer_loses_its_jobs_by_expiry(wms: 
     await wms.backdate_leases(job)
     await wms.expire_leases()
     assert (await wms.states(task))[JobState.READY] == 1
-    await is_silent(wms, pilot)
+    await expire_silent_pilot(wms, pilot)
     await wms.add_pilot(uid=pilot)
     assert len(await wms.lease(pilot)) == 1, "the restarted pilot got no job"
-    await signs_off(wms, pilot)
+    await sign_off(wms, pilot)
     with pytest.raises(Conflict, match="signed off: there is nothing to stop"):
         await stop_pilot(wms.context, pilot)
     for unknown in (stop_pilot, remove_pilot, read_pilot):
@@ -95,7 +95,7 @@ async def test_stopped_pilot_that_does_not_answer_loses_its_jobs_by_expiry(wms: 
 async def test_only_a_lost_or_gone_pilot_can_be_removed_from_the_lists(wms: WmsFixture) -> None:
     uid = await wms.add_pilot()
 
-    async def listed() -> int:
+    async def count_listed() -> int:
         paged = [
             await list_pilots(wms.context, PilotQuery(limit=5, attention=attention))
             for attention in (False, True)
@@ -104,20 +104,20 @@ async def test_only_a_lost_or_gone_pilot_can_be_removed_from_the_lists(wms: WmsF
 
     with pytest.raises(Conflict, match=r"is active, so it stays on the lists: stop it first"):
         await remove_pilot(wms.context, uid)
-    await is_silent(wms, uid)
-    assert await listed() == 4
+    await expire_silent_pilot(wms, uid)
+    assert await count_listed() == 4
     for _ in range(2):
         await remove_pilot(wms.context, uid)
-    assert await listed() == 0
+    assert await count_listed() == 0
     assert (await read_pilot(wms.context, uid)).pilot.activity is PilotActivity.FAILED
     await wms.send_heartbeat(uid)
-    assert await listed() == 2, "a pilot that sends heartbeats again is missing"
-    await is_silent(wms, uid)
-    assert await listed() == 4, "a pilot that is lost again is missing"
+    assert await count_listed() == 2, "a pilot that sends heartbeats again is missing"
+    await expire_silent_pilot(wms, uid)
+    assert await count_listed() == 4, "a pilot that is lost again is missing"
     await remove_pilot(wms.context, uid)
-    await registers(wms, uid)
-    await signs_off(wms, uid)
-    assert await listed() == 2, "a pilot that registered again and signed off is missing"
+    await register(wms, uid)
+    await sign_off(wms, uid)
+    assert await count_listed() == 2, "a pilot that registered again and signed off is missing"
 
 
 async def test_pilot_is_shown_with_its_activity_jobs_and_failures(wms: WmsFixture) -> None:
@@ -154,22 +154,22 @@ async def test_ended_jobs_of_a_pilot_are_read_along_an_index(wms: WmsFixture) ->
         jobs = await wms.lease(pilot, 1000)
         await wms.finish(pilot, *jobs)
     await wms.execute("ANALYZE")
-    ended = await plan(wms, SELECT_ENDED, pilots[0], 20, None)
-    used = {node["Index Name"] for node in nodes(ended) if "Index Name" in node}
+    ended = await explain_query(wms, SELECT_ENDED, pilots[0], 20, None)
+    used = {node["Index Name"] for node in list_nodes(ended) if "Index Name" in node}
     assert "attempts_by_pilot" in used
-    assert not [node for node in nodes(ended) if node["Node Type"] == "Sort"
+    assert not [node for node in list_nodes(ended) if node["Node Type"] == "Sort"
                 and node["Actual Rows"] > 20]  # fmt: skip
     # The primary key finds the jobs of duplicate attempts.
-    had = await plan(wms, SELECT_JOBS, pilots[0], 20, None)
-    assert scans(had) == {"jobs_in_flight", "jobs_pkey"}
+    first_plan = await explain_query(wms, SELECT_JOBS, pilots[0], 20, None)
+    assert list_job_scans(first_plan) == {"jobs_in_flight", "jobs_pkey"}
 
 
 async def test_warm_workers_are_shown_as_the_last_heartbeat_reported(wms: WmsFixture) -> None:
     pilot = await wms.add_pilot()
     ocr = WarmWorkerState(kind="a", step="ocr", since=datetime(2026, 1, 1, tzinfo=UTC), jobs=3)
     await renew_leases(wms.context, pilot, Heartbeat(loaded=[ocr]))
-    [listed] = (await list_pilots(wms.context, PilotQuery(limit=10))).pilots
-    assert (listed.loaded, str(ocr)) == ([ocr], "ocr (idle, 3 jobs)")
+    [count_listed] = (await list_pilots(wms.context, PilotQuery(limit=10))).pilots
+    assert (count_listed.loaded, str(ocr)) == ([ocr], "ocr (idle, 3 jobs)")
     assert (await read_pilot(wms.context, pilot)).pilot.loaded == [ocr]
     await renew_leases(wms.context, pilot, Heartbeat())
     assert (await read_pilot(wms.context, pilot)).pilot.loaded == []
@@ -206,11 +206,11 @@ async def test_pilot_gets_jobs_of_the_step_that_it_is_to_load_first(wms: WmsFixt
 async def test_only_an_active_pilot_accepts_a_step_to_load(wms: WmsFixture) -> None:
     pilot = await wms.add_pilot()
     await load_tool(wms.context, pilot, LoadTool(step="layout"))
-    await registers(wms, pilot)
+    await register(wms, pilot)
     assert (await read_pilot(wms.context, pilot)).pilot.to_load is None, (
         "the restarted pilot kept the order"
     )
-    await signs_off(wms, pilot)
+    await sign_off(wms, pilot)
     with pytest.raises(Conflict, match="no longer takes jobs"):
         await load_tool(wms.context, pilot, LoadTool(step="layout"))
     with pytest.raises(NotFound):

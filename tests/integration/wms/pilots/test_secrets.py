@@ -43,7 +43,9 @@ async def operator(make_database: DatabaseFactory) -> AsyncIterator[Operator]:
         yield operator
 
 
-async def leased(wms: WmsFixture, pilot: UUID, **changes: object) -> tuple[Task, JobToken]:
+async def lease_job_with_secret(
+    wms: WmsFixture, pilot: UUID, **changes: object
+) -> tuple[Task, JobToken]:
     secrets = {"key": REF}
     new_task = make_task(**{"secrets": secrets, **changes})
     task = await wms.add_task(new_task, jobs=1)
@@ -53,41 +55,41 @@ async def leased(wms: WmsFixture, pilot: UUID, **changes: object) -> tuple[Task,
     return task, JobToken(id=job.id, attempt=job.attempt)
 
 
-def giving(wms: WmsFixture, operator: Operator, key: str = KEY) -> GetSecrets:
+def make_secrets_request(wms: WmsFixture, operator: Operator, key: str = KEY) -> GetSecrets:
     return partial(get_secrets, wms.context, operator.client, Sealer(SecretStr(key)))
 
 
 async def test_pilot_that_has_the_job_gets_its_secrets(wms: WmsFixture, operator: Operator) -> None:
-    pilot, give = await wms.add_pilot(), giving(wms, operator)
-    _, job = await leased(wms, pilot)
-    values = (await give(pilot=pilot, job=job)).values
+    pilot, get_secrets = await wms.add_pilot(), make_secrets_request(wms, operator)
+    _, job = await lease_job_with_secret(wms, pilot)
+    values = (await get_secrets(pilot=pilot, job=job)).values
     assert {port: value.get_secret_value() for port, value in values.items()} == {"key": VALUE}
 
 
 async def test_other_pilots_and_ended_leases_get_no_secrets(
     wms: WmsFixture, operator: Operator
 ) -> None:
-    pilot, other, give = (
+    pilot, other, get_secrets = (
         await wms.add_pilot(),
         await wms.add_pilot(),
-        giving(wms, operator),
+        make_secrets_request(wms, operator),
     )
-    _, job = await leased(wms, pilot)
+    _, job = await lease_job_with_secret(wms, pilot)
     with pytest.raises(NotFound):
-        await give(pilot=uuid4(), job=job)
+        await get_secrets(pilot=uuid4(), job=job)
     for who, token in (
         (other, job),
         (pilot, JobToken(id=job.id, attempt=job.attempt + 1)),
         (pilot, JobToken(id=job.id + 1, attempt=1)),
     ):
         with pytest.raises(Conflict, match="is not, or no longer, assigned to this pilot"):
-            await give(pilot=who, job=token)
+            await get_secrets(pilot=who, job=token)
     for change in ("lease_until = now() - interval '1 s'", "stop_attempt = attempt"):
         async with wms.database.transaction() as transaction:
             before = await transaction.connection.fetchval("SELECT lease_until FROM jobs")
             await transaction.connection.execute(f"UPDATE jobs SET {change}")  # noqa: S608
         with pytest.raises(Conflict, match="no longer"):
-            await give(pilot=pilot, job=job)
+            await get_secrets(pilot=pilot, job=job)
         async with wms.database.transaction() as transaction:
             await transaction.connection.execute("UPDATE jobs SET lease_until = $1", before)
 
@@ -95,27 +97,29 @@ async def test_other_pilots_and_ended_leases_get_no_secrets(
 async def test_unavailable_secret_is_refused_with_the_reason(
     wms: WmsFixture, operator: Operator
 ) -> None:
-    pilot, give = await wms.add_pilot(), giving(wms, operator)
-    _, other = await leased(wms, pilot, template="another")
+    pilot, get_secrets = await wms.add_pilot(), make_secrets_request(wms, operator)
+    _, other = await lease_job_with_secret(wms, pilot, template="another")
     with pytest.raises(Conflict, match="is not for template 'another'"):
-        await give(pilot=pilot, job=other)
-    _, job = await leased(wms, pilot)
+        await get_secrets(pilot=pilot, job=other)
+    _, job = await lease_job_with_secret(wms, pilot)
     with pytest.raises(Conflict, match="cannot be decrypted"):
-        await giving(wms, operator, Fernet.generate_key().decode())(pilot=pilot, job=job)
+        await make_secrets_request(wms, operator, Fernet.generate_key().decode())(
+            pilot=pilot, job=job
+        )
     await operator.client.remove_secret("places-api")
     with pytest.raises(Conflict, match="it was removed"):
-        await give(pilot=pilot, job=job)
+        await get_secrets(pilot=pilot, job=job)
 
 
 async def test_answer_with_secrets_is_neither_cached_nor_stored(
     wms: WmsFixture, operator: Operator
 ) -> None:
     pilot = await wms.add_pilot()
-    _, job = await leased(wms, pilot)
+    _, job = await lease_job_with_secret(wms, pilot)
     router = pilot_protocol_router(
         wms.context,
         None,  # type: ignore[arg-type] # no route here asks the DMS
-        giving(wms, operator),
+        make_secrets_request(wms, operator),
         tokens=None,
         revoked_sites=RevokedSites(wms.context.database),
     )

@@ -35,14 +35,14 @@ SYSTEM_TOKEN = "a-token-of-the-system"
 
 
 @dataclass
-class Wms:
+class SiteWms:
     """A WMS. ``http`` sends any token, and ``operator`` acts as the operator service."""
 
     http: httpx.AsyncClient
     operator: WmsClient
     database_url: str
 
-    async def add(self, name: str = "cern", **options: Any) -> str:
+    async def add_site(self, name: str = "cern", **options: Any) -> str:
         """Add a site and return the secret with which its pilots enrol."""
         site = await self.operator.add_site(NewSite(name=name, **options))
         return site.secret.get_secret_value()
@@ -55,8 +55,8 @@ class Wms:
             await connection.close()
 
 
-class Pilot:
-    def __init__(self, wms: Wms, **resources: Any) -> None:
+class SitePilot:
+    def __init__(self, wms: SiteWms, **resources: Any) -> None:
         self.uid = uuid4()
         self.token = ""
         self.last_answer = ""
@@ -64,18 +64,18 @@ class Pilot:
         self._key = PilotKey.new()
         self._resources = {"cores": 1, "ram": 1000, "disk": 1000, **resources}
 
-    def started_again(self) -> "Pilot":
+    def restart(self) -> "SitePilot":
         """Return a new pilot with the same key, as if started again in the same folder."""
-        again = Pilot(self._wms, **self._resources)
+        again = SitePilot(self._wms, **self._resources)
         again._key = self._key
         return again
 
     async def register(
-        self, enrolment: str, *, key: PilotKey | None = None, shown: bool = True
+        self, enrolment: str, *, key: PilotKey | None = None, shows_key: bool = True
     ) -> int:
-        """Register the pilot. Without ``shown`` it shows no key."""
+        """Register the pilot. Without ``shows_key`` it shows no key."""
         headers = {"authorization": f"Bearer {enrolment}"}
-        if shown:
+        if shows_key:
             headers[PILOT_PROOF_HEADER] = (key or self._key).proof(time.time())
         body = {
             "uid": str(self.uid),
@@ -89,7 +89,7 @@ class Pilot:
         )
         return answer.status_code
 
-    async def ask(self, what: str, body: Any) -> int:
+    async def send_request(self, what: str, body: Any) -> int:
         answer = await self._wms.http.post(
             f"/api/v1/pilots/{self.uid}/{what}",
             json=body,
@@ -102,11 +102,11 @@ class Pilot:
         return answer.status_code
 
     async def heartbeat(self) -> int:
-        return await self.ask("heartbeat", {})
+        return await self.send_request("heartbeat", {})
 
 
 @pytest.fixture
-async def wms(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Wms]:
+async def wms(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SiteWms]:
     monkeypatch.setattr(authenticate_pilots, "CACHE_SECONDS", 0.0)
     settings = WmsSettings(
         database_url=database_url,
@@ -123,16 +123,16 @@ async def wms(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
         httpx.AsyncClient(transport=httpx.ASGITransport(guarded), base_url="http://wms") as http,
     ):
         operator = WmsClient(links.http_of(ServiceCaller(CallingService.OPERATOR), "wms"))
-        yield Wms(http, operator, database_url)
+        yield SiteWms(http, operator, database_url)
 
 
-async def test_site_is_added_listed_and_revoked(wms: Wms) -> None:
-    secret = await wms.add(most_pilots=3, labels=["zone"], resources=["licence"], days=2)
+async def test_site_is_added_listed_and_revoked(wms: SiteWms) -> None:
+    secret = await wms.add_site(most_pilots=3, labels=["zone"], resources=["licence"], days=2)
     assert secret.startswith(SITE_TOKEN_PREFIX)
     with pytest.raises(Conflict, match="site 'cern' already exists"):
-        await wms.add()
-    await wms.add("jinr")
-    assert await Pilot(wms).register(secret) == 200
+        await wms.add_site()
+    await wms.add_site("jinr")
+    assert await SitePilot(wms).register(secret) == 200
     [cern, jinr] = (await wms.operator.list_sites()).sites
     assert (cern.name, cern.pilots, cern.most_pilots) == ("cern", 1, 3)
     assert (cern.labels, cern.resources) == (["zone"], ["licence"])
@@ -142,7 +142,7 @@ async def test_site_is_added_listed_and_revoked(wms: Wms) -> None:
     assert (await wms.operator.revoke_site("cern")).revoked_at is not None
     with pytest.raises(NotFound, match="there is no site 'cern'"):
         await wms.operator.revoke_site("cern")
-    again = await wms.add()
+    again = await wms.add_site()
     assert again != secret
     assert [(s.name, s.revoked_at is None) for s in (await wms.operator.list_sites()).sites] == [
         ("cern", True),
@@ -154,158 +154,162 @@ async def test_site_is_added_listed_and_revoked(wms: Wms) -> None:
     assert again not in rows
 
 
-async def test_pilot_of_a_site_works_until_the_site_is_revoked(wms: Wms) -> None:
-    secret = await wms.add()
-    mine, foreign, ours = Pilot(wms), Pilot(wms), Pilot(wms)
-    assert await mine.register(secret) == 200
-    assert await foreign.register(await wms.add("jinr")) == 200
-    assert await ours.register(SYSTEM_TOKEN) == 200
-    assert await mine.heartbeat() == 200
-    assert await mine.ask("lease", {"jobs": 1, "wait": 0}) == 200
+async def test_pilot_of_a_site_works_until_the_site_is_revoked(wms: SiteWms) -> None:
+    secret = await wms.add_site()
+    own_pilot, foreign_pilot, third_pilot = SitePilot(wms), SitePilot(wms), SitePilot(wms)
+    assert await own_pilot.register(secret) == 200
+    assert await foreign_pilot.register(await wms.add_site("jinr")) == 200
+    assert await third_pilot.register(SYSTEM_TOKEN) == 200
+    assert await own_pilot.heartbeat() == 200
+    assert await own_pilot.send_request("lease", {"jobs": 1, "wait": 0}) == 200
 
     await wms.operator.revoke_site("cern")
 
     for ask in (
-        mine.heartbeat(),
-        mine.ask("lease", {"jobs": 1, "wait": 0}),
-        mine.ask("report", {"reports": []}),
-        mine.register(secret),
-        Pilot(wms).register(secret),
+        own_pilot.heartbeat(),
+        own_pilot.send_request("lease", {"jobs": 1, "wait": 0}),
+        own_pilot.send_request("report", {"reports": []}),
+        own_pilot.register(secret),
+        SitePilot(wms).register(secret),
     ):
         assert await ask == 401
-    assert "the site cern was revoked" in mine.last_answer
-    await wms.add()
-    assert await mine.heartbeat() == 401, "a new site of the same name took the pilot over"
-    assert await foreign.heartbeat() == 200
-    assert await ours.heartbeat() == 200
+    assert "the site cern was revoked" in own_pilot.last_answer
+    await wms.add_site()
+    assert await own_pilot.heartbeat() == 401, "a new site of the same name took the pilot over"
+    assert await foreign_pilot.heartbeat() == 200
+    assert await third_pilot.heartbeat() == 200
 
 
-async def test_enrolled_pilot_stays_after_the_enrolment_has_expired(wms: Wms) -> None:
+async def test_enrolled_pilot_stays_after_the_enrolment_has_expired(wms: SiteWms) -> None:
     """An outage may outlast the pilot's token and the enrolment."""
-    secret = await wms.add()
-    mine = Pilot(wms)
-    assert await mine.register(secret) == 200
+    secret = await wms.add_site()
+    own_pilot = SitePilot(wms)
+    assert await own_pilot.register(secret) == 200
     await wms.execute("UPDATE sites SET expires_at = now()")
 
-    assert await mine.heartbeat() == 200
-    assert await mine.register(secret) == 200
-    late = Pilot(wms)
-    assert await late.register(secret) == 401
-    assert "no new pilots of the site cern are accepted" in late.last_answer
-    assert await mine.register(secret, key=PilotKey.new()) == 401, (
+    assert await own_pilot.heartbeat() == 200
+    assert await own_pilot.register(secret) == 200
+    late_pilot = SitePilot(wms)
+    assert await late_pilot.register(secret) == 401
+    assert "no new pilots of the site cern are accepted" in late_pilot.last_answer
+    assert await own_pilot.register(secret, key=PilotKey.new()) == 401, (
         "a pilot with another key registered in its place"
     )
 
 
-async def test_killed_pilot_comes_back_after_the_enrolment_has_expired(wms: Wms) -> None:
+async def test_killed_pilot_comes_back_after_the_enrolment_has_expired(wms: SiteWms) -> None:
     """Each start has a new uid and the key of the folder, which one pilot at a time may use."""
-    secret = await wms.add()
-    mine = Pilot(wms)
-    assert await mine.register(secret) == 200
+    secret = await wms.add_site()
+    own_pilot = SitePilot(wms)
+    assert await own_pilot.register(secret) == 200
     await wms.execute("UPDATE sites SET expires_at = now()")
 
-    again, third = mine.started_again(), mine.started_again()
+    again, third = own_pilot.restart(), own_pilot.restart()
     assert await again.register(secret) == 403
     assert "another pilot with this key may still be running" in again.last_answer
     await wms.execute("UPDATE pilots SET seen_at = now() - $1::interval", timedelta(seconds=61))
     assert await again.register(secret) == 200
     assert await again.heartbeat() == 200
     assert await third.register(secret) == 403
-    assert await mine.register(secret) == 200, "the earlier uid cannot register for its reports"
+    assert await own_pilot.register(secret) == 200, (
+        "the earlier uid cannot register for its reports"
+    )
 
 
-async def test_site_offers_only_allowed_labels_and_resources(wms: Wms) -> None:
-    secret = await wms.add(labels=["zone"], resources=[])
-    assert await Pilot(wms, labels={"zone": "a"}).register(secret) == 200
-    greedy = Pilot(wms, labels={"zone": "a", "trusted": "yes"}, named={"licence": 5})
-    assert await greedy.register(secret) == 403
-    assert "its site may not offer the label trusted" in greedy.last_answer
-    assert "its site may not offer the resource licence" in greedy.last_answer
-    assert await greedy.register(SYSTEM_TOKEN) == 200
+async def test_site_offers_only_allowed_labels_and_resources(wms: SiteWms) -> None:
+    secret = await wms.add_site(labels=["zone"], resources=[])
+    assert await SitePilot(wms, labels={"zone": "a"}).register(secret) == 200
+    greedy_pilot = SitePilot(wms, labels={"zone": "a", "trusted": "yes"}, named={"licence": 5})
+    assert await greedy_pilot.register(secret) == 403
+    assert "its site may not offer the label trusted" in greedy_pilot.last_answer
+    assert "its site may not offer the resource licence" in greedy_pilot.last_answer
+    assert await greedy_pilot.register(SYSTEM_TOKEN) == 200
 
 
-async def test_site_has_at_most_its_number_of_pilots(wms: Wms) -> None:
-    secret = await wms.add(most_pilots=2)
-    first, second, third = (Pilot(wms) for _ in range(3))
+async def test_site_has_at_most_its_number_of_pilots(wms: SiteWms) -> None:
+    secret = await wms.add_site(most_pilots=2)
+    first, second, third = (SitePilot(wms) for _ in range(3))
     assert [await pilot.register(secret) for pilot in (first, second, third)] == [200, 200, 403]
     assert "it may have at most 2 pilots at a time, and has 2" in third.last_answer
     assert await second.register(secret) == 200, "a registered pilot cannot register again"
-    assert await first.ask("sign-off", {"returned": []}) == 204
+    assert await first.send_request("sign-off", {"returned": []}) == 204
     assert await third.register(secret) == 200
     assert await first.register(secret) == 403
 
 
-async def test_concurrent_registrations_do_not_exceed_the_limit_of_a_site(wms: Wms) -> None:
-    secret = await wms.add(most_pilots=2)
-    answers = await asyncio.gather(*(Pilot(wms).register(secret) for _ in range(16)))
+async def test_concurrent_registrations_do_not_exceed_the_limit_of_a_site(wms: SiteWms) -> None:
+    secret = await wms.add_site(most_pilots=2)
+    answers = await asyncio.gather(*(SitePilot(wms).register(secret) for _ in range(16)))
     assert sorted(answers) == [200] * 2 + [403] * 14
     [cern] = (await wms.operator.list_sites()).sites
     assert cern.pilots == 2
 
 
-async def test_lost_pilot_of_a_full_site_loses_its_place(wms: Wms) -> None:
-    secret = await wms.add(most_pilots=1)
-    first, second, ours = Pilot(wms), Pilot(wms), Pilot(wms)
+async def test_lost_pilot_of_a_full_site_loses_its_place(wms: SiteWms) -> None:
+    secret = await wms.add_site(most_pilots=1)
+    first, second, third_pilot = SitePilot(wms), SitePilot(wms), SitePilot(wms)
     assert await first.register(secret) == 200
-    assert await ours.register(SYSTEM_TOKEN) == 200
+    assert await third_pilot.register(SYSTEM_TOKEN) == 200
     await wms.execute("UPDATE pilots SET state = $1", PilotState.LOST)
     assert await second.register(secret) == 200
     assert [await first.heartbeat(), await first.register(secret)] == [404, 403]
-    assert await ours.heartbeat() == 200
+    assert await third_pilot.heartbeat() == 200
 
 
-async def test_waiting_lease_request_gets_no_job_after_its_site_is_revoked(wms: Wms) -> None:
-    secret = await wms.add()
-    mine = Pilot(wms)
-    assert await mine.register(secret) == 200
-    waiting = asyncio.create_task(mine.ask("lease", {"jobs": 1, "wait": 60}))
-    await eventually(partial(_has_arrived, wms), what="the request waits")
+async def test_waiting_lease_request_gets_no_job_after_its_site_is_revoked(wms: SiteWms) -> None:
+    secret = await wms.add_site()
+    own_pilot = SitePilot(wms)
+    assert await own_pilot.register(secret) == 200
+    waiting = asyncio.create_task(own_pilot.send_request("lease", {"jobs": 1, "wait": 60}))
+    await eventually(partial(_has_request_arrived, wms), what="the request waits")
     await wms.operator.revoke_site("cern")
     async with asyncio.timeout(30):
         assert await waiting == 200
-    assert '"jobs":[]' in mine.last_answer
+    assert '"jobs":[]' in own_pilot.last_answer
 
 
-async def _has_arrived(wms: Wms) -> bool:
+async def _has_request_arrived(wms: SiteWms) -> bool:
     """Return whether the request of the only pilot has arrived."""
     [row] = await wms.execute("SELECT seen_at > registered_at AS seen FROM pilots")
     return bool(row["seen"])
 
 
-async def test_pilot_without_a_key_is_not_enrolled(wms: Wms) -> None:
-    secret = await wms.add()
+async def test_pilot_without_a_key_is_not_enrolled(wms: SiteWms) -> None:
+    secret = await wms.add_site()
     for token in (secret, SYSTEM_TOKEN):
-        assert await Pilot(wms).register(token, shown=False) == 401
+        assert await SitePilot(wms).register(token, shows_key=False) == 401
 
 
 @pytest.mark.parametrize("made_up", ["sluice-site_made-up", "sluice-site_", "x" * 5000])
-async def test_invalid_site_token_enrols_no_pilot(wms: Wms, made_up: str) -> None:
-    await wms.add()
-    assert await Pilot(wms).register(made_up) == 401
+async def test_invalid_site_token_enrols_no_pilot(wms: SiteWms, made_up: str) -> None:
+    await wms.add_site()
+    assert await SitePilot(wms).register(made_up) == 401
 
 
-async def test_pilot_is_recorded_with_its_site_and_others_cannot_use_its_token(wms: Wms) -> None:
-    secret = await wms.add()
-    mine = Pilot(wms)
-    await mine.register(secret)
+async def test_pilot_is_recorded_with_its_site_and_others_cannot_use_its_token(
+    wms: SiteWms,
+) -> None:
+    secret = await wms.add_site()
+    own_pilot = SitePilot(wms)
+    await own_pilot.register(secret)
     [row] = await wms.execute("SELECT uid, site FROM pilots")
     [site] = await wms.execute("SELECT uid FROM sites")
-    assert (UUID(str(row["uid"])), row["site"]) == (mine.uid, site["uid"])
-    stranger = Pilot(wms)
-    stranger.token = mine.token
-    assert await stranger.heartbeat() == 403
+    assert (UUID(str(row["uid"])), row["site"]) == (own_pilot.uid, site["uid"])
+    other_pilot = SitePilot(wms)
+    other_pilot.token = own_pilot.token
+    assert await other_pilot.heartbeat() == 403
 
 
-async def test_identity_of_a_pilot_contains_its_site(wms: Wms) -> None:
+async def test_identity_of_a_pilot_contains_its_site(wms: SiteWms) -> None:
     """Statistics go by name and host, which a pilot chooses itself."""
-    mine, foreign, ours = (Pilot(wms) for _ in range(3))
-    assert await ours.register(SYSTEM_TOKEN) == 200
+    own_pilot, foreign_pilot, third_pilot = (SitePilot(wms) for _ in range(3))
+    assert await third_pilot.register(SYSTEM_TOKEN) == 200
     await wms.execute("UPDATE pilots SET state = $1", PilotState.LOST)
-    assert await mine.register(await wms.add()) == 200
-    assert await foreign.register(await wms.add("jinr")) == 200
+    assert await own_pilot.register(await wms.add_site()) == 200
+    assert await foreign_pilot.register(await wms.add_site("jinr")) == 200
     rows = await wms.execute("SELECT uid, name, host, started_again FROM pilots")
     assert {row["uid"]: (row["name"], row["host"], row["started_again"]) for row in rows} == {
-        ours.uid: ("p", "h", False),
-        mine.uid: ("p", "h at cern", False),
-        foreign.uid: ("p", "h at jinr", False),
+        third_pilot.uid: ("p", "h", False),
+        own_pilot.uid: ("p", "h at cern", False),
+        foreign_pilot.uid: ("p", "h at jinr", False),
     }

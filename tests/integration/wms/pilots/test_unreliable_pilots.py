@@ -17,7 +17,7 @@ from wms.usecases.times.learn_times import learn_times
 WORK = WorkKind("t", "decode")
 
 
-async def two_pilots(wms: WmsFixture) -> list[UUID]:
+async def add_two_pilots(wms: WmsFixture) -> list[UUID]:
     return [await wms.add_pilot(name=name) for name in ("slow", "quick")]
 
 
@@ -29,7 +29,7 @@ async def record_failures(wms: WmsFixture, bad: UUID, good: UUID) -> None:
 async def test_pilot_that_fails_where_others_succeed_gets_a_job_now_and_then(
     wms: WmsFixture,
 ) -> None:
-    bad, good = await two_pilots(wms)
+    bad, good = await add_two_pilots(wms)
     await record_failures(wms, bad, good)
     task = await wms.add_task(make_task(), jobs=10)
     assert len(await wms.lease(bad, 5)) == 1, "the pilot did not get exactly one job as a trial"
@@ -46,7 +46,7 @@ async def test_pilot_that_fails_where_others_succeed_gets_a_job_now_and_then(
 
 
 async def test_failing_pilot_keeps_its_turn_while_jobs_are_left_to_others(wms: WmsFixture) -> None:
-    bad, good = await two_pilots(wms)
+    bad, good = await add_two_pilots(wms)
     await wms.record_durations(*[(bad, 100.0)] * 2, *[(bad, None)] * 6, *[(good, 1.0)] * 6)
     await wms.add_task(make_task(), jobs=2)
     running = await wms.lease(good, 1)
@@ -57,7 +57,7 @@ async def test_failing_pilot_keeps_its_turn_while_jobs_are_left_to_others(wms: W
 
 
 async def test_pilot_with_some_failures_gets_one_job_at_a_time(wms: WmsFixture) -> None:
-    bad, good = await two_pilots(wms)
+    bad, good = await add_two_pilots(wms)
     await wms.record_durations(*[(bad, None)] * 3, *[(bad, 1.0)] * 5, *[(good, 1.0)] * 6)
     await wms.add_task(make_task(), jobs=10)
     jobs = await wms.lease(bad, 5)
@@ -66,7 +66,7 @@ async def test_pilot_with_some_failures_gets_one_job_at_a_time(wms: WmsFixture) 
     assert len(await wms.lease(bad, 5)) == 1
 
 
-async def failures(wms: WmsFixture, pilot: UUID) -> int:
+async def count_failures(wms: WmsFixture, pilot: UUID) -> int:
     """Return the failures that are known of the pilot."""
     await learn_times(wms.context)
     async with wms.database.connection() as connection:
@@ -80,9 +80,9 @@ async def test_failures_caused_by_the_input_do_not_count_against_a_pilot(wms: Wm
     await wms.add_task(make_task(), jobs=2)
     failed, refused = await wms.lease(pilot, 2)
     await wms.fail(pilot, failed)
-    assert await failures(wms, pilot) == 1
+    assert await count_failures(wms, pilot) == 1
     await wms.fail(pilot, refused, error=ErrorClass.TOOL_REFUSED)
-    assert await failures(wms, pilot) == 1
+    assert await count_failures(wms, pilot) == 1
 
 
 async def test_lost_pilot_counts_as_one_failure_only_if_jobs_were_running(
@@ -94,7 +94,7 @@ async def test_lost_pilot_counts_as_one_failure_only_if_jobs_were_running(
     await wms.send_heartbeat(pilot, running=running)
     await wms.backdate_leases(*running, *waiting)
     await expire_leases(wms.context)
-    assert [await failures(wms, one) for one in (pilot, other)] == [1, 0]
+    assert [await count_failures(wms, one) for one in (pilot, other)] == [1, 0]
 
 
 async def test_restarted_pilot_counts_as_one_failure(wms: WmsFixture) -> None:
@@ -103,11 +103,11 @@ async def test_restarted_pilot_counts_as_one_failure(wms: WmsFixture) -> None:
     jobs = await wms.lease(pilot, 4)
     await wms.send_heartbeat(pilot, running=jobs)
     await wms.fail(pilot, *jobs, error=ErrorClass.PILOT_LOST)
-    assert await failures(wms, pilot) == 1
+    assert await count_failures(wms, pilot) == 1
 
 
 async def test_failures_on_all_pilots_do_not_count_against_a_pilot(wms: WmsFixture) -> None:
-    one, other = await two_pilots(wms)
+    one, other = await add_two_pilots(wms)
     await wms.record_durations(*[(pilot, None) for pilot in (one, other) for _ in range(6)])
     await wms.record_durations((one, 1.0), (other, 1.0))
     await wms.add_task(make_task(), jobs=10)
@@ -115,14 +115,14 @@ async def test_failures_on_all_pilots_do_not_count_against_a_pilot(wms: WmsFixtu
 
 
 async def test_failing_pilot_gets_jobs_of_other_steps_as_before(wms: WmsFixture) -> None:
-    bad, good = await two_pilots(wms)
+    bad, good = await add_two_pilots(wms)
     await record_failures(wms, bad, good)
     await wms.add_task(make_task(step="other"), jobs=10)
     assert len(await wms.lease(bad, 5)) == 5
 
 
 async def test_pilot_that_succeeds_again_gets_jobs_as_before(wms: WmsFixture) -> None:
-    bad, good = await two_pilots(wms)
+    bad, good = await add_two_pilots(wms)
     await record_failures(wms, bad, good)
     await wms.record_durations(*[(bad, 1.0)] * 15)
     await wms.add_task(make_task(), jobs=10)
@@ -131,7 +131,7 @@ async def test_pilot_that_succeeds_again_gets_jobs_as_before(wms: WmsFixture) ->
 
 async def test_failing_pilot_gets_jobs_when_the_better_pilot_is_gone(wms: WmsFixture) -> None:
     """No other pilot would run the jobs."""
-    bad, good = await two_pilots(wms)
+    bad, good = await add_two_pilots(wms)
     await record_failures(wms, bad, good)
     await sign_off_pilot(wms.context, good, [])
     await wms.add_task(make_task(), jobs=10)
@@ -142,7 +142,7 @@ async def test_run_time_is_bounded_by_the_lease_whatever_the_pilots_clock_says(
     wms: WmsFixture,
 ) -> None:
     """The clock of a node may jump from 1970 when its network comes up."""
-    slow, quick = await two_pilots(wms)
+    slow, quick = await add_two_pilots(wms)
     task = await wms.add_task(make_task(), jobs=1)
     (job,) = await wms.lease(slow)
     await wms.send_heartbeat(slow, running=[job])

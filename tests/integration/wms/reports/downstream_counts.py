@@ -5,7 +5,7 @@ from tests.integration.wms.chain_of_steps import ChainOfSteps
 from wms.usecases.tasks.accept_task import accept_downstream_counts
 
 
-async def tell(chain: ChainOfSteps, step: str, **numbers: int) -> None:
+async def send_downstream_counts(chain: ChainOfSteps, step: str, **numbers: int) -> None:
     """Tell the WMS how many tasks read each of the outputs that ``step`` reads."""
     counts = {chain.steps[name].main_output.dat_out_uid: count for name, count in numbers.items()}
     async with chain.wms.database.transaction() as transaction:

@@ -19,30 +19,30 @@ DATA = b"a picture"
 SUM = f"sha256:{sha256(DATA).hexdigest()}"
 
 
-def looking_at(wms: WmsFixture, dms: DmsClient, *, content: bool) -> WmsFixture:
+def make_checking_wms(wms: WmsFixture, dms: DmsClient, *, content: bool) -> WmsFixture:
     check = OutputCheck(dms, content=content)
     return WmsFixture(replace(wms.context, output_check=check), wms.tasks)
 
 
-def another(path: Path) -> None:
+def replace_file(path: Path) -> None:
     path.write_bytes(DATA[::-1])
 
 
-def longer(path: Path) -> None:
+def extend_file(path: Path) -> None:
     path.write_bytes(DATA + b"!")
 
 
 @pytest.mark.parametrize(
-    ("spoil", "content", "why"),
+    ("damage", "content", "reason"),
     [
         (None, False, None),
         (None, True, None),
         (Path.unlink, False, "does not exist"),
         (Path.unlink, True, "there is no such file"),
-        (longer, False, "has 10 bytes, not 9"),
-        (longer, True, "expected 9 bytes, found 10 bytes"),
-        (another, False, None),
-        (another, True, f"expected {SUM}"),
+        (extend_file, False, "has 10 bytes, not 9"),
+        (extend_file, True, "expected 9 bytes, found 10 bytes"),
+        (replace_file, False, None),
+        (replace_file, True, f"expected {SUM}"),
     ],
 )
 async def test_attempt_fails_if_a_reported_output_is_missing_or_differs(
@@ -50,39 +50,39 @@ async def test_attempt_fails_if_a_reported_output_is_missing_or_differs(
     dms: DmsClient,
     tmp_path: Path,
     *,
-    spoil: Callable[[Path], None] | None,
+    damage: Callable[[Path], None] | None,
     content: bool,
-    why: str | None,
+    reason: str | None,
 ) -> None:
-    looking = looking_at(wms, dms, content=content)
-    task = await looking.add_task(make_task(dat_out_url=f"file://{tmp_path}/out"), jobs=1)
-    pilot = await looking.add_pilot()
-    (job,) = await looking.lease(pilot)
+    checking_wms = make_checking_wms(wms, dms, content=content)
+    task = await checking_wms.add_task(make_task(dat_out_url=f"file://{tmp_path}/out"), jobs=1)
+    pilot = await checking_wms.add_pilot()
+    (job,) = await checking_wms.lease(pilot)
     path = tmp_path / "out" / "00000000.1-0.png"
     path.parent.mkdir()
     path.write_bytes(DATA)
-    if spoil is not None:
-        spoil(path)
+    if damage is not None:
+        damage(path)
     url = f"file://{path}"
     output = OutputFile(
         port=task.main_output.port, name=path.name, size=len(DATA), checksum=SUM, url=url
     )
-    report = looking.make_report(job, outputs=[output])
-    assert await looking.report(pilot, report) == [ReportAnswer.ACCEPTED]
-    details = await read_job(looking.context, job.id)
-    if why is None:
+    report = checking_wms.make_report(job, outputs=[output])
+    assert await checking_wms.report(pilot, report) == [ReportAnswer.ACCEPTED]
+    details = await read_job(checking_wms.context, job.id)
+    if reason is None:
         assert details.state is JobState.FINISHED
         return
     (attempt,) = details.attempts
     assert (details.state, attempt.error_class) == (JobState.READY, ErrorClass.STAGE_OUT_FAILED)
-    assert f"output file '{path.name}' at {url}: {why}" in attempt.message
+    assert f"output file '{path.name}' at {url}: {reason}" in attempt.message
 
 
 async def test_report_is_accepted_while_the_catalogue_is_unavailable(wms: WmsFixture) -> None:
-    async with httpx.AsyncClient(base_url="http://127.0.0.1:9") as nobody:
-        looking = looking_at(wms, DmsClient(nobody), content=False)
-        task = await looking.add_task(make_task(), jobs=1)
-        pilot = await looking.add_pilot()
-        (job,) = await looking.lease(pilot)
-        assert await looking.finish(pilot, job) == [ReportAnswer.ACCEPTED]
-    assert (await looking.status(task)).finished == 1
+    async with httpx.AsyncClient(base_url="http://127.0.0.1:9") as unavailable_dms:
+        checking_wms = make_checking_wms(wms, DmsClient(unavailable_dms), content=False)
+        task = await checking_wms.add_task(make_task(), jobs=1)
+        pilot = await checking_wms.add_pilot()
+        (job,) = await checking_wms.lease(pilot)
+        assert await checking_wms.finish(pilot, job) == [ReportAnswer.ACCEPTED]
+    assert (await checking_wms.status(task)).finished == 1

@@ -6,7 +6,7 @@ from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.states import ErrorClass, JobState, ReportAnswer, TaskState
 from sluice.contracts.human_tasks.annotation import RefusedJob
 from sluice.contracts.templates.plan import Boundary
-from tests.integration.wms.human_tasks import HumanTasks, answered
+from tests.integration.wms.human_tasks import HumanTasks, answered_job
 from tests.integration.wms.wms_fixture import NOW
 from wms.usecases.reports.accept_answers import accept_answers
 from wms.usecases.reports.retry_jobs import retry_job, retry_task
@@ -16,18 +16,18 @@ from wms.usecases.tasks.read_tasks import read_job
 async def test_job_that_people_cannot_be_asked_about_fails_permanently(
     human_tasks: HumanTasks,
 ) -> None:
-    task = await human_tasks.task(files=3, boundary=Boundary(minimum=0.5))
-    first, second, third = await human_tasks.jobs(task)
+    task = await human_tasks.create_task(files=3, boundary=Boundary(minimum=0.5))
+    first, second, third = await human_tasks.list_jobs(task)
     no = RefusedJob(id=first.id, reason="it is not valid UTF-8", asked_at=NOW)
     accepted = await accept_answers(
-        human_tasks.wms.context, task.uid, [answered(task, second)], [no, no]
+        human_tasks.wms.context, task.uid, [answered_job(task, second)], [no, no]
     )
     assert [(one.id, one.answer) for one in accepted] == [
         (second.id, ReportAnswer.ACCEPTED),
         *[(first.id, ReportAnswer.ACCEPTED)] * 2,
     ]
     counts = {JobState.ASKED: 1, JobState.FINISHED: 1, JobState.FAILED: 1}
-    assert await human_tasks.check(task) == counts
+    assert await human_tasks.count_states(task) == counts
     details = await read_job(human_tasks.wms.context, first.id)
     assert (details.error_class, details.message) == (
         ErrorClass.TOOL_REFUSED,
@@ -39,10 +39,10 @@ async def test_job_that_people_cannot_be_asked_about_fails_permanently(
         Conflict, match="its file cannot be shown to annotators: it is not valid UTF-8"
     ):
         await retry_job(human_tasks.wms.context, first.id)
-    assert await human_tasks.check(task) == counts
-    [again] = await accept_answers(human_tasks.wms.context, task.uid, [], [no])
-    assert again.answer is ReportAnswer.STALE
-    await human_tasks.answer(task, answered(task, third))
+    assert await human_tasks.count_states(task) == counts
+    [second_answer] = await accept_answers(human_tasks.wms.context, task.uid, [], [no])
+    assert second_answer.answer is ReportAnswer.STALE
+    await human_tasks.answer(task, answered_job(task, third))
     status = await human_tasks.wms.status(task)
     assert (status.state, status.failed) == (TaskState.FINISHED, 1)
     sent = await human_tasks.wms.sent_messages()

@@ -11,12 +11,21 @@ from sluice.contracts.jobs.tasks import ReusedTask, Task
 from sluice.contracts.messaging.messages import DownstreamCounts
 from sluice.contracts.templates.plan import Boundary
 from sluice.servicekit.database import Database
-from tests.integration.wms.catalogue import deliver, deliver_releases, new_output, releases
+from tests.integration.wms.catalogue import (
+    deliver_files,
+    deliver_releases,
+    list_release_messages,
+    new_output,
+)
 from tests.integration.wms.chain_of_steps import ChainOfSteps
-from tests.integration.wms.reports.downstream_counts import tell
-from tests.integration.wms.splitting.gathering_steps import gather
-from tests.integration.wms.splitting.joined_steps import join
-from tests.integration.wms.splitting.split_tasks import DyingDmsClient, ProcessKilled, accept
+from tests.integration.wms.reports.downstream_counts import send_downstream_counts
+from tests.integration.wms.splitting.gathering_steps import make_gathering_step
+from tests.integration.wms.splitting.joined_steps import make_joined_step
+from tests.integration.wms.splitting.split_tasks import (
+    DyingDmsClient,
+    ProcessKilled,
+    accept_new_task,
+)
 from tests.integration.wms.wms_fixture import WmsFixture
 from wms.domain.splitting.tree_merge import SPAN
 from wms.usecases.reports.retry_jobs import retry_job
@@ -32,22 +41,22 @@ def chain(wms: WmsFixture, dms: DmsClient) -> ChainOfSteps:
 
 async def list_releases(chain: ChainOfSteps) -> list[tuple[str, str, int, list[int]]]:
     """Return upstream and downstream step, number of tasks and file numbers of each release."""
-    wrote = {task.main_output.dat_out_uid: name for name, task in chain.steps.items()}
+    upstream_steps = {task.main_output.dat_out_uid: name for name, task in chain.steps.items()}
     names = {task.uid: name for name, task in chain.steps.items()}
     return [
         (
-            wrote[release.dataset_uid],
+            upstream_steps[release.dataset_uid],
             names[release.task_uid],
             release.downstream_count,
             list(release.seqs),
         )
-        for release in await releases(chain.wms)
+        for release in await list_release_messages(chain.wms)
     ]
 
 
 async def test_finished_job_releases_its_inputs(chain: ChainOfSteps, tmp_path: Path) -> None:
     await chain.create_tasks(tmp_path, files=4)
-    await tell(chain, "b", a=1)
+    await send_downstream_counts(chain, "b", a=1)
     await chain.send("a", "b")
     pilot = await chain.wms.add_pilot()
     jobs = await chain.wms.lease(pilot, 4)
@@ -73,7 +82,7 @@ async def test_inputs_read_before_the_number_of_downstream_tasks_is_known_are_re
     await chain.run_all(pilot)
     assert await list_releases(chain) == []
     for _ in range(2):
-        await tell(chain, "b", a=1)
+        await send_downstream_counts(chain, "b", a=1)
     assert await list_releases(chain) == [("a", "b", 1, [0, 1])], (
         "the files were not released exactly once"
     )
@@ -86,7 +95,7 @@ async def test_files_are_not_released_while_the_number_of_downstream_tasks_is_un
     chain: ChainOfSteps, tmp_path: Path
 ) -> None:
     await (await chain.create_tasks(tmp_path, files=2)).send("a", "b", "c")
-    await tell(chain, "c", b=1)
+    await send_downstream_counts(chain, "c", b=1)
     await chain.run_all(await chain.wms.add_pilot())
     assert {release[:2] for release in await list_releases(chain)} == {("b", "c")}
 
@@ -98,7 +107,7 @@ async def test_each_downstream_task_releases_its_inputs(
     read = chain.steps["b"].main_input
     chain.steps["c"] = chain.steps["c"].model_copy(update={"inputs": [read]})
     for step in "bc":
-        await tell(chain, step, a=2)
+        await send_downstream_counts(chain, step, a=2)
     await chain.send("a", "b", "c")
     await chain.run_all(await chain.wms.add_pilot())
     assert sorted(await list_releases(chain)) == [("a", "b", 2, [0]), ("a", "c", 2, [0])]
@@ -107,7 +116,7 @@ async def test_each_downstream_task_releases_its_inputs(
 async def test_joined_inputs_are_released_together(chain: ChainOfSteps, tmp_path: Path) -> None:
     """The files have the same number, whichever input is the main input."""
     await chain.create_tasks(tmp_path, files=2)
-    joined = await join(chain, first="original")
+    joined = await make_joined_step(chain, first="original")
     counts = {
         joined_input.dat_in_uid: number for number, joined_input in enumerate(joined.inputs, 1)
     }
@@ -117,7 +126,7 @@ async def test_joined_inputs_are_released_together(chain: ChainOfSteps, tmp_path
         )
     await chain.send("a", "b")
     await chain.run_all(await chain.wms.add_pilot())
-    sent_releases = await releases(chain.wms)
+    sent_releases = await list_release_messages(chain.wms)
     assert sorted((one.downstream_count, one.seqs) for one in sent_releases) == [
         (1, [0]),
         (1, [1]),
@@ -133,13 +142,13 @@ async def test_invariant_4_inputs_of_jobs_that_can_be_retried_are_kept(
     await chain.create_tasks(
         tmp_path, files=3, retry=2, boundary=Boundary(minimum=0.1, sufficient=1.0)
     )
-    await tell(chain, "b", a=1)
+    await send_downstream_counts(chain, "b", a=1)
     await chain.send("a", "b")
     pilot = await chain.wms.add_pilot()
     await chain.wms.finish(pilot, *(await chain.wms.lease(pilot, 3)))
-    good, bad, lost = await chain.wms.lease(pilot, 3)
+    good, bad, lost_job = await chain.wms.lease(pilot, 3)
     await chain.wms.fail(pilot, bad)
-    await chain.wms.backdate_leases(lost)
+    await chain.wms.backdate_leases(lost_job)
     await chain.wms.expire_leases()
     assert await list_releases(chain) == [], "inputs of jobs that are tried again were released"
     await chain.wms.finish(pilot, good)
@@ -156,7 +165,7 @@ async def test_invariant_4_inputs_of_jobs_that_can_be_retried_are_kept(
 
 async def test_held_job_keeps_its_inputs(chain: ChainOfSteps, tmp_path: Path) -> None:
     await chain.create_tasks(tmp_path, files=1)
-    await tell(chain, "b", a=1)
+    await send_downstream_counts(chain, "b", a=1)
     await chain.send("a", "b")
     pilot = await chain.wms.add_pilot()
     await chain.wms.finish(pilot, *(await chain.wms.lease(pilot)))
@@ -171,7 +180,7 @@ async def test_invariant_3_stale_report_releases_nothing(
     chain: ChainOfSteps, tmp_path: Path
 ) -> None:
     await chain.create_tasks(tmp_path, files=1)
-    await tell(chain, "b", a=1)
+    await send_downstream_counts(chain, "b", a=1)
     await chain.send("a", "b")
     dead, alive = await chain.wms.add_pilot(name="dead"), await chain.wms.add_pilot(name="alive")
     await chain.wms.finish(alive, *(await chain.wms.lease(alive)))
@@ -191,8 +200,8 @@ async def test_job_over_several_files_releases_all_of_them(
     chain: ChainOfSteps, tmp_path: Path
 ) -> None:
     await chain.create_tasks(tmp_path, files=7)
-    gather(chain, "b", "groups")
-    await tell(chain, "b", a=1)
+    make_gathering_step(chain, "b", "groups")
+    await send_downstream_counts(chain, "b", a=1)
     await chain.send("a", "b")
     pilot = await chain.wms.add_pilot()
     await chain.run_all(pilot)
@@ -206,15 +215,15 @@ async def test_tree_releases_its_parts_as_they_are_joined(
 ) -> None:
     """Only one job of the tree reads a part."""
     await chain.create_tasks(tmp_path, files=7)
-    gather(chain, "b", "tree")
-    await tell(chain, "b", a=1)
+    make_gathering_step(chain, "b", "tree")
+    await send_downstream_counts(chain, "b", a=1)
     await chain.send("a", "b")
     pilot = await chain.wms.add_pilot()
     await chain.run_all(pilot)
     await chain.split()
     await chain.run_all(pilot)
     assert await chain.state("b") is TaskState.FINISHED
-    sent_releases = await releases(chain.wms)
+    sent_releases = await list_release_messages(chain.wms)
     tree = chain.steps["b"]
     of_parts = [list(one.seqs) for one in sent_releases if one.dataset_uid == tree.parts_uid]
     assert of_parts == [[0, 1, 2]]
@@ -231,12 +240,12 @@ async def test_nothing_is_released_while_the_whole_data_set_is_split(
 ) -> None:
     """After a crash, another splitter reads the data set from its beginning."""
     await chain.create_tasks(tmp_path, files=7)
-    await tell(chain, "b", a=1)
+    await send_downstream_counts(chain, "b", a=1)
     await chain.send("a")
     pilot = await chain.wms.add_pilot()
     await chain.run_all(pilot)
-    await deliver(chain.wms, dms)
-    await accept(chain.wms, chain.steps["b"])
+    await deliver_files(chain.wms, dms)
+    await accept_new_task(chain.wms, chain.steps["b"])
     with pytest.raises(ProcessKilled):
         await split_waiting_tasks(chain.wms.context, DyingDmsClient(dms, pages=2), page=3)
     await chain.run_all(pilot)
@@ -256,10 +265,10 @@ async def test_number_of_downstream_tasks_is_deleted_with_its_task(
 ) -> None:
     await chain.create_tasks(tmp_path, files=1)
     for _ in range(2):
-        await tell(chain, "b", a=1)
+        await send_downstream_counts(chain, "b", a=1)
     await chain.send("a", "b")
     await cancel_task(chain.wms.context, chain.steps["b"].uid)
-    await tell(chain, "b", a=1)
+    await send_downstream_counts(chain, "b", a=1)
     async with chain.wms.database.connection() as connection:
         assert await connection.fetchval("SELECT count(*) FROM downstream_counts") == 0
 
@@ -269,8 +278,8 @@ async def run_chain(chain: ChainOfSteps, folder: Path, *, files: int, bad: set[i
     await chain.create_tasks(
         folder, files=files, retry=1, boundary=Boundary(minimum=0.1, sufficient=1.0)
     )
-    await tell(chain, "b", a=1)
-    await tell(chain, "c", b=1)
+    await send_downstream_counts(chain, "b", a=1)
+    await send_downstream_counts(chain, "c", b=1)
     await chain.send("a", "b", "c")
     pilot = await chain.wms.add_pilot()
     while jobs := await chain.wms.lease(pilot):
@@ -284,19 +293,19 @@ async def run_chain(chain: ChainOfSteps, folder: Path, *, files: int, bad: set[i
 async def add_rerun(chain: ChainOfSteps, step: str, *, read: UUID) -> Task:
     before = chain.steps[step]
     out = await new_output(chain.dms)
-    written = before.main_output.model_copy(update={"dat_out_uid": out})
-    taken = ReusedTask(task=before.uid, outputs={written.port: before.main_output.dat_out_uid})
+    output = before.main_output.model_copy(update={"dat_out_uid": out})
+    reused = ReusedTask(task=before.uid, outputs={output.port: before.main_output.dat_out_uid})
     again = before.model_copy(
         update={
             "uid": uuid4(),
             "chain_uid": chain.uid,
             "inputs": [before.main_input.model_copy(update={"dat_in_uid": read})],
-            "outputs": [written],
-            "taken_over": taken,
+            "outputs": [output],
+            "taken_over": reused,
             "log_out_uid": uuid4(),
         }
     )
-    return await accept(chain.wms, again)
+    return await accept_new_task(chain.wms, again)
 
 
 async def test_rerun_of_failed_jobs_does_without_released_files(
@@ -304,11 +313,11 @@ async def test_rerun_of_failed_jobs_does_without_released_files(
 ) -> None:
     """Two steps reuse finished jobs, and most of the files that they read are released."""
     await run_chain(chain, tmp_path, files=6, bad={1, 4})
-    await deliver(chain.wms, dms)
+    await deliver_files(chain.wms, dms)
     await deliver_releases(chain.wms, catalogue)
-    for step, left in (("a", [1, 4]), ("b", [])):
+    for step, remaining_seqs in (("a", [1, 4]), ("b", [])):
         files_page = await dms.list_files(chain.steps[step].main_output.dat_out_uid)
-        assert [file.seq for file in files_page.files] == left
+        assert [file.seq for file in files_page.files] == remaining_seqs
     chain.uid = uuid4()
     second = await add_rerun(chain, "b", read=chain.steps["a"].main_output.dat_out_uid)
     third = await add_rerun(chain, "c", read=second.main_output.dat_out_uid)
@@ -317,17 +326,17 @@ async def test_rerun_of_failed_jobs_does_without_released_files(
     jobs = await chain.wms.lease(pilot, 100)
     assert [(job.task_uid, job.seq) for job in jobs] == [(second.uid, 1), (second.uid, 4)]
     await chain.wms.finish(pilot, *jobs)
-    await deliver(chain.wms, dms)
+    await deliver_files(chain.wms, dms)
     await chain.split()
     jobs = await chain.wms.lease(pilot, 100)
     assert [(job.task_uid, job.seq) for job in jobs] == [(third.uid, 1), (third.uid, 4)]
     await chain.wms.finish(pilot, *jobs)
-    await deliver(chain.wms, dms)
+    await deliver_files(chain.wms, dms)
     for task in (second, third):
         assert (await chain.wms.status(task)).state is TaskState.FINISHED
         assert await chain.wms.states(task) == {JobState.FINISHED: 6}
-    written = [await dms.list_files(task.main_output.dat_out_uid) for task in (second, third)]
-    assert [[file.seq for file in page.files] for page in written] == [[1, 4], list(range(6))]
+    output = [await dms.list_files(task.main_output.dat_out_uid) for task in (second, third)]
+    assert [[file.seq for file in page.files] for page in output] == [[1, 4], list(range(6))]
     between = await dms.get_dataset(second.main_output.dat_out_uid)
     assert (between.count_files, between.released, between.state.readable) == (6, 4, True)
 
@@ -337,20 +346,23 @@ async def test_invariant_4_step_that_needs_released_files_fails(
 ) -> None:
     """The step was planned before the files were released."""
     await run_chain(chain, tmp_path, files=4, bad={1})
-    await deliver(chain.wms, dms)
+    await deliver_files(chain.wms, dms)
     await deliver_releases(chain.wms, catalogue)
     chain.uid = uuid4()
     read = chain.steps["a"].main_output.dat_out_uid
-    lacking = await add_rerun(chain, "b", read=read)
+    incomplete_task = await add_rerun(chain, "b", read=read)
     plain = chain.steps["b"].model_copy(update={"uid": uuid4(), "chain_uid": chain.uid})
     await chain.wms.execute(
         "UPDATE jobs SET inputs = jsonb_set(inputs, '{0,size}', '7')"
         " WHERE task_uid = $1 AND seq = 2",
         chain.steps["b"].uid,
     )
-    await accept(chain.wms, plain)
+    await accept_new_task(chain.wms, plain)
     await chain.split()
-    for task, reason in ((lacking, "its job 2 has to run"), (plain, "3 files of its input")):
+    for task, reason in (
+        (incomplete_task, "its job 2 has to run"),
+        (plain, "3 files of its input"),
+    ):
         status = await chain.wms.status(task)
         assert status.state is TaskState.FAILED
         assert reason in status.reason

@@ -135,8 +135,8 @@ async def test_next_attempt_asks_for_more_memory_than_was_used(wms: WmsFixture) 
         job, AttemptOutcome.FAILED, error=ErrorClass.OUT_OF_MEMORY, peak_memory=1030.0
     )
     await wms.report(pilot, report)
-    (again,) = await wms.lease(pilot)
-    assert (again.attempt, again.ram) == (2, 1545)
+    (retried_job,) = await wms.lease(pilot)
+    assert (retried_job.attempt, retried_job.ram) == (2, 1545)
     assert (await wms.status(task)).failed_attempts == 1
 
 
@@ -148,7 +148,9 @@ async def test_job_is_not_leased_during_its_backoff(wms: WmsFixture) -> None:
     assert [other.seq for other in await wms.lease(pilot, 5)] == [1]
     assert (await wms.status(task)).ready == 1
     await wms.execute("UPDATE jobs SET not_before = now() WHERE id = $1", job.id)
-    assert [(again.seq, again.attempt) for again in await wms.lease(pilot, 5)] == [(0, 2)]
+    assert [
+        (retried_job.seq, retried_job.attempt) for retried_job in await wms.lease(pilot, 5)
+    ] == [(0, 2)]
 
 
 async def test_five_lost_pilots_in_a_row_hold_the_job_without_failing_it(
@@ -164,9 +166,9 @@ async def test_five_lost_pilots_in_a_row_hold_the_job_without_failing_it(
     assert (await wms.status(task)).state is TaskState.ACTIVE
     assert await wms.lease(pilot) == []
     assert (await retry_task(wms.context, task.uid)).ready == 1
-    (again,) = await wms.lease(pilot)
-    assert again.attempt == 6
-    await wms.finish(pilot, again)
+    (retried_job,) = await wms.lease(pilot)
+    assert retried_job.attempt == 6
+    await wms.finish(pilot, retried_job)
     assert (await wms.status(task)).state is TaskState.FINISHED
 
 
@@ -187,15 +189,17 @@ async def test_renewed_lease_does_not_expire(wms: WmsFixture) -> None:
     """Invariant 6: the job is leased again only after its lease has ended."""
     task = await wms.add_task(make_task(), jobs=2)
     pilot = await wms.add_pilot()
-    renewed_job, lost = await wms.lease(pilot, 2)
-    await wms.backdate_leases(renewed_job, lost)
+    renewed_job, lost_job = await wms.lease(pilot, 2)
+    await wms.backdate_leases(renewed_job, lost_job)
     answer = await wms.send_heartbeat(pilot, running=[renewed_job])
     assert answer.commands == []
     await wms.expire_leases()
     status = await wms.status(task)
     assert (status.running, status.ready) == (1, 1)
-    answer = await wms.send_heartbeat(pilot, running=[renewed_job, lost])
-    assert [(command.kind, command.job.id) for command in answer.commands] == [("abandon", lost.id)]
+    answer = await wms.send_heartbeat(pilot, running=[renewed_job, lost_job])
+    assert [(command.kind, command.job.id) for command in answer.commands] == [
+        ("abandon", lost_job.id)
+    ]
 
 
 async def test_heartbeat_between_the_check_and_the_lock_saves_the_lease(
@@ -225,10 +229,10 @@ async def test_lost_job_goes_to_another_pilot_and_its_first_pilot_abandons_it(
     (job,) = await wms.lease(first)
     await wms.backdate_leases(job)
     await wms.expire_leases()
-    (again,) = await wms.lease(other)
+    (retried_job,) = await wms.lease(other)
     answer = await wms.send_heartbeat(first, running=[job])
     assert [command.kind for command in answer.commands] == ["abandon"]
-    assert (await wms.send_heartbeat(other, waiting=[again])).commands == []
+    assert (await wms.send_heartbeat(other, waiting=[retried_job])).commands == []
 
 
 async def test_heartbeat_after_the_report_gets_no_command(wms: WmsFixture) -> None:
@@ -242,13 +246,13 @@ async def test_heartbeat_after_the_report_gets_no_command(wms: WmsFixture) -> No
 async def test_sign_off_returns_jobs_at_once(wms: WmsFixture) -> None:
     task = await wms.add_task(make_task(retry=1), jobs=3)
     pilot, other = await wms.add_pilot(), await wms.add_pilot()
-    first, again, kept_job = await wms.lease(pilot, 3)
-    returned = [JobToken(id=job.id, attempt=job.attempt) for job in (first, again)]
+    first, retried_job, kept_job = await wms.lease(pilot, 3)
+    returned = [JobToken(id=job.id, attempt=job.attempt) for job in (first, retried_job)]
     await sign_off_pilot(wms.context, pilot, [*returned, JobToken(id=kept_job.id, attempt=7)])
     await sign_off_pilot(wms.context, pilot, returned)
     status = await wms.status(task)
     assert (status.ready, status.leased, status.failed_attempts) == (2, 1, 0)
-    assert {job.id for job in await wms.lease(other, 3)} == {first.id, again.id}
+    assert {job.id for job in await wms.lease(other, 3)} == {first.id, retried_job.id}
     assert (await wms.request_lease(pilot)).drain
     assert await wms.finish(pilot, kept_job) == [ReportAnswer.ACCEPTED]
 
@@ -263,10 +267,12 @@ async def test_draining_pilot_gets_no_new_jobs(wms: WmsFixture) -> None:
     assert (await wms.send_heartbeat(pilot, running=[job])).drain
     await wms.execute("UPDATE pilots SET seen_at = now() - interval '1 day'")
     await lose_pilots(wms.context)
-    assert [shown.state for shown in (await list_pilots(wms.context)).pilots] == [PilotState.LOST]
+    assert [listed_pilot.state for listed_pilot in (await list_pilots(wms.context)).pilots] == [
+        PilotState.LOST
+    ]
     assert (await wms.send_heartbeat(pilot, running=[job])).drain
-    (shown,) = (await list_pilots(wms.context)).pilots
-    assert (shown.state, shown.running) == (PilotState.DRAINING, 1)
+    (listed_pilot,) = (await list_pilots(wms.context)).pilots
+    assert (listed_pilot.state, listed_pilot.running) == (PilotState.DRAINING, 1)
 
 
 async def test_silent_pilot_is_lost_until_its_next_request(wms: WmsFixture) -> None:
@@ -275,7 +281,9 @@ async def test_silent_pilot_is_lost_until_its_next_request(wms: WmsFixture) -> N
     await wms.execute("UPDATE pilots SET seen_at = now() - interval '1 day'")
     await lose_pilots(wms.context)
     assert len(await wms.lease(pilot)) == 1
-    assert [shown.state for shown in (await list_pilots(wms.context)).pilots] == [PilotState.ACTIVE]
+    assert [listed_pilot.state for listed_pilot in (await list_pilots(wms.context)).pilots] == [
+        PilotState.ACTIVE
+    ]
 
 
 async def test_failed_jobs_can_be_retried_until_the_task_ends(wms: WmsFixture) -> None:
@@ -306,8 +314,8 @@ async def test_impossible_memory_of_a_report_does_not_fail_the_job(wms: WmsFixtu
     )
     await wms.report(pilot, report)
     assert (await wms.status(task)).failed == 0
-    (again,) = await wms.lease(other)
-    assert again.ram == 1200, "the job asks for more than the largest node has"
+    (retried_job,) = await wms.lease(other)
+    assert retried_job.ram == 1200, "the job asks for more than the largest node has"
 
 
 async def test_memory_of_a_report_is_bounded_by_the_node_of_its_pilot(wms: WmsFixture) -> None:
@@ -319,8 +327,8 @@ async def test_memory_of_a_report_is_bounded_by_the_node_of_its_pilot(wms: WmsFi
         job, AttemptOutcome.FAILED, error=ErrorClass.OUT_OF_MEMORY, peak_memory=2.0**31
     )
     await wms.report(pilot, report)
-    (again,) = await wms.lease(large)
-    assert again.ram == 1500
+    (retried_job,) = await wms.lease(large)
+    assert retried_job.ram == 1500
 
 
 async def test_impossible_gpu_memory_of_a_report_does_not_fail_the_job(wms: WmsFixture) -> None:
@@ -329,10 +337,10 @@ async def test_impossible_gpu_memory_of_a_report_does_not_fail_the_job(wms: WmsF
     pilot = await wms.add_pilot(devices=[small], gpus=[small.name])
     other = await wms.add_pilot(name="other", devices=[large], gpus=[large.name])
     (job,) = await wms.lease(pilot)
-    await wms.report(pilot, full(wms, job, 2**31 - 1))
+    await wms.report(pilot, make_gpu_memory_report(wms, job, 2**31 - 1))
     assert (await wms.status(task)).failed == 0
-    (again,) = await wms.lease(other)
-    assert again.gpu_memory == 8_001
+    (retried_job,) = await wms.lease(other)
+    assert retried_job.gpu_memory == 8_001
 
 
 async def test_gpu_out_of_memory_asks_for_a_larger_gpu(wms: WmsFixture) -> None:
@@ -344,11 +352,11 @@ async def test_gpu_out_of_memory_asks_for_a_larger_gpu(wms: WmsFixture) -> None:
     }
     (job,) = await wms.lease(pilots[8_000])
     assert job.gpu_memory is None
-    await wms.report(pilots[8_000], full(wms, job, 8_000))
+    await wms.report(pilots[8_000], make_gpu_memory_report(wms, job, 8_000))
     assert await wms.lease(pilots[8_000]) == []
-    (again,) = await wms.lease(pilots[24_000])
-    assert (again.gpu_memory, again.ram) == (8_001, None)
-    await wms.report(pilots[24_000], full(wms, again, 24_000))
+    (retried_job,) = await wms.lease(pilots[24_000])
+    assert (retried_job.gpu_memory, retried_job.ram) == (8_001, None)
+    await wms.report(pilots[24_000], make_gpu_memory_report(wms, retried_job, 24_000))
     status = await wms.status(task)
     assert status.state is TaskState.FAILED
     assert "has a GPU with more than 24000 MiB of memory, which it had" in status.reason
@@ -358,16 +366,16 @@ async def test_job_that_waits_for_a_larger_gpu_is_explained(wms: WmsFixture) -> 
     await wms.add_task(make_task(retry=5, device_type=DeviceType.GPU), jobs=1)
     small, large = gpu("GPU-0", memory=8_000), gpu("GPU-1", memory=24_000)
     pilot = await wms.add_pilot(devices=[small], gpus=[small.name])
-    going = await wms.add_pilot(name="going", devices=[large], gpus=[large.name])
+    available_pilot = await wms.add_pilot(name="going", devices=[large], gpus=[large.name])
     (job,) = await wms.lease(pilot)
-    await wms.report(pilot, full(wms, job, 8_000))
-    await sign_off_pilot(wms.context, going, [])
+    await wms.report(pilot, make_gpu_memory_report(wms, job, 8_000))
+    await sign_off_pilot(wms.context, available_pilot, [])
     await wms.execute("UPDATE jobs SET not_before = now() WHERE id = $1", job.id)
     explanation = (await explain_job(wms.context, job.id)).text
     assert "needs a GPU with 8001 MiB of memory, the node has 8000" in explanation
 
 
-def full(wms: WmsFixture, job: ClaimedJob, memory: int) -> AttemptReport:
+def make_gpu_memory_report(wms: WmsFixture, job: ClaimedJob, memory: int) -> AttemptReport:
     report = wms.make_report(job, AttemptOutcome.FAILED, error=ErrorClass.OUT_OF_MEMORY)
     return report.model_copy(update={"gpu_memory": memory})
 
@@ -378,5 +386,5 @@ async def test_out_of_memory_asks_for_a_larger_node(wms: WmsFixture) -> None:
     (job,) = await wms.lease(small)
     await wms.fail(small, job, error=ErrorClass.OUT_OF_MEMORY)
     assert await wms.lease(small) == []
-    (again,) = await wms.lease(large)
-    assert again.ram == 384
+    (retried_job,) = await wms.lease(large)
+    assert retried_job.ram == 384

@@ -8,7 +8,7 @@ import pytest
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.jobs.times import StepTimes, Timeline, WorkTimes
-from tests.integration.wms.query_plans import nodes, plan, scans
+from tests.integration.wms.query_plans import explain_query, list_job_scans, list_nodes
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.times.timelines import SELECT_BUSY, SELECT_QUEUES
 from wms.db.times.times import SELECT_OF_PERIOD, SELECT_TIMES, SELECT_UNCOUNTED, TimesPeriod
@@ -50,7 +50,7 @@ async def add_chain(wms: WmsFixture) -> UUID:
     return chain
 
 
-def by_name(times: WorkTimes) -> dict[str, StepTimes]:
+def group_by_name(times: WorkTimes) -> dict[str, StepTimes]:
     return {step.step: step for step in times.steps}
 
 
@@ -63,7 +63,7 @@ async def test_times_of_a_chain_are_summed_by_step_and_in_total(wms: WmsFixture)
     stored_times = await read_chain_times(wms.context, [chain])
     assert stored_times == live
     assert [step.step for step in stored_times.steps] == ["layout", "merge"]
-    layout = by_name(stored_times)["layout"]
+    layout = group_by_name(stored_times)["layout"]
     assert layout.working is not None
     assert layout.waiting is not None
     assert (layout.working.count, layout.working.least, layout.working.most) == (3, 2.0, 6.0)
@@ -122,7 +122,7 @@ async def test_times_of_a_template_in_a_period_are_summed(
         await count_ended_tasks(instance.context)
     times = await read_period_times(wms.context, period)
     assert (times.uncounted, len(times.steps)) == (0, 2)
-    layout = by_name(times)["layout"]
+    layout = group_by_name(times)["layout"]
     assert (layout.tasks, layout.finished) == (2, 6)
     assert layout.working is not None
     assert layout.working.count == 6
@@ -158,8 +158,8 @@ async def test_timeline_shows_the_work_of_pilots_and_the_waiting_jobs(wms: WmsFi
 async def test_timeline_of_a_running_chain_includes_running_jobs(wms: WmsFixture) -> None:
     task = await wms.add_task(make_task(), jobs=3)
     pilot = await wms.add_pilot(name="farm-1")
-    [job, ahead] = await wms.lease(pilot, 2)
-    await wms.send_heartbeat(pilot, running=[job], waiting=[ahead])
+    [job, leased_job] = await wms.lease(pilot, 2)
+    await wms.send_heartbeat(pilot, running=[job], waiting=[leased_job])
     await wms.execute("UPDATE tasks SET created_at = created_at - interval '60 seconds'")
     await wms.execute("UPDATE jobs SET ready_at = now() - interval '50 seconds'")
     await wms.backdate_start(job, seconds=30)
@@ -173,15 +173,15 @@ async def test_timeline_of_a_running_chain_includes_running_jobs(wms: WmsFixture
 
 
 async def test_ttl_cache_keeps_recent_values_up_to_its_limit() -> None:
-    lately: TtlCache[int] = TtlCache(limit=2)
-    counted: list[int] = []
+    cache: TtlCache[int] = TtlCache(limit=2)
+    calls: list[int] = []
 
     async def count() -> int:
-        counted.append(len(counted))
-        return counted[-1]
+        calls.append(len(calls))
+        return calls[-1]
 
-    assert [await lately.get("a", count) for _ in range(3)] == [0, 0, 0]
-    assert [await lately.get(key, count) for key in ("b", "c", "a")] == [1, 2, 3], (
+    assert [await cache.get("a", count) for _ in range(3)] == [0, 0, 0]
+    assert [await cache.get(key, count) for key in ("b", "c", "a")] == [1, 2, 3], (
         "the oldest value was not dropped"
     )
 
@@ -195,11 +195,15 @@ async def test_times_are_counted_by_indexes(wms: WmsFixture) -> None:
         await wms.finish(pilot, *await wms.lease(pilot, 1000))
     await wms.execute("ANALYZE")
     now = datetime.now(UTC)
-    assert "Seq Scan" not in scans(await plan(wms, SELECT_TIMES, tasks[0].uid, now))
+    assert "Seq Scan" not in list_job_scans(
+        await explain_query(wms, SELECT_TIMES, tasks[0].uid, now)
+    )
     for sql in (SELECT_BUSY, SELECT_QUEUES):
-        tree = await plan(wms, sql, [tasks[0].uid], now - timedelta(hours=1), 10.0, 240)
-        assert "Seq Scan" not in scans(tree)
-    assert not scans(await plan(wms, SELECT_UNCOUNTED, 50))
-    tree = await plan(wms, SELECT_OF_PERIOD, None, now - timedelta(hours=1), now, 100, ["a"])
-    assert not scans(tree)
-    assert nodes(tree)
+        tree = await explain_query(wms, sql, [tasks[0].uid], now - timedelta(hours=1), 10.0, 240)
+        assert "Seq Scan" not in list_job_scans(tree)
+    assert not list_job_scans(await explain_query(wms, SELECT_UNCOUNTED, 50))
+    tree = await explain_query(
+        wms, SELECT_OF_PERIOD, None, now - timedelta(hours=1), now, 100, ["a"]
+    )
+    assert not list_job_scans(tree)
+    assert list_nodes(tree)

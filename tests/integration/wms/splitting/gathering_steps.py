@@ -15,10 +15,10 @@ GROUPING_FIELDS: dict[str, dict[str, Any]] = {
 }
 
 
-def gather(chain: ChainOfSteps, step: str, how: str) -> None:
+def make_gathering_step(chain: ChainOfSteps, step: str, fields: str) -> None:
     """Make the step gather files instead of mapping them."""
-    task, group = chain.steps[step], GROUPING_FIELDS[how]
+    task, group = chain.steps[step], GROUPING_FIELDS[fields]
     mode = InputMode.ALL if group["mode"] is TaskMode.MERGE else InputMode.EACH
     read = task.main_input.model_copy(update={"mode": mode})
-    parts = uuid4() if how == "tree" else None
+    parts = uuid4() if fields == "tree" else None
     chain.steps[step] = task.model_copy(update={**group, "inputs": [read], "parts_uid": parts})

@@ -8,11 +8,13 @@ from sluice.contracts.jobs.tasks import Task, TaskInput
 from tests.integration.wms.wms_fixture import WmsFixture
 
 
-def side(port: str, dataset: UUID, mode: InputMode, *, optional: bool = False) -> TaskInput:
+def make_side_input(
+    port: str, dataset: UUID, mode: InputMode, *, optional: bool = False
+) -> TaskInput:
     return TaskInput(port=port, dat_in_uid=dataset, mode=mode, optional=optional)
 
 
-async def inputs_of(wms: WmsFixture, task: Task) -> list[tuple[int, list[tuple[str, int]]]]:
+async def list_job_inputs(wms: WmsFixture, task: Task) -> list[tuple[int, list[tuple[str, int]]]]:
     """Return the number of each job with the port and number of each of its files."""
     async with wms.database.connection() as connection:
         rows: list[Any] = await connection.fetch(

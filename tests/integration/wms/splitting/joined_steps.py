@@ -5,7 +5,7 @@ from sluice.contracts.jobs.tasks import Task, TaskInput
 from tests.integration.wms.chain_of_steps import ChainOfSteps
 
 
-async def join(chain: ChainOfSteps, *, first: str) -> Task:
+async def make_joined_step(chain: ChainOfSteps, *, first: str) -> Task:
     """Make ``b`` read the output and the input of ``a`` by number. ``first`` is the main input."""
     a, b = chain.steps["a"], chain.steps["b"]
     inputs = {"original": a.main_input.dat_in_uid, "made": a.main_output.dat_out_uid}

@@ -39,14 +39,14 @@ async def make_dataset(
     return dataset.uid
 
 
-async def accept(wms: WmsFixture, task: Task) -> Task:
+async def accept_new_task(wms: WmsFixture, task: Task) -> Task:
     wms.tasks[task.uid] = task
     async with wms.database.transaction() as transaction:
         await accept_task(transaction, task)
     return task
 
 
-async def jobs_of(wms: WmsFixture, task: Task) -> list[tuple[int, list[str]]]:
+async def list_jobs(wms: WmsFixture, task: Task) -> list[tuple[int, list[str]]]:
     async with wms.database.connection() as connection:
         rows = await connection.fetch(
             "SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid
@@ -63,10 +63,10 @@ class DyingDmsClient(DmsClient):
 
     def __init__(self, dms: DmsClient, *, pages: int) -> None:
         super().__init__(dms._http)
-        self._left = pages
+        self._remaining_pages = pages
 
     async def list_files(self, uid: UUID, **changes: Any) -> Any:
-        if self._left == 0:
+        if self._remaining_pages == 0:
             raise ProcessKilled
-        self._left -= 1
+        self._remaining_pages -= 1
         return await super().list_files(uid, **changes)

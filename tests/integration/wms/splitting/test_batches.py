@@ -8,11 +8,11 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import AttemptOutcome, InputMode, ReportAnswer, TaskState
 from sluice.contracts.pilots.output_files import OutputFile
 from sluice.contracts.pilots.pilots import AttemptReport
-from tests.integration.wms.splitting.joined_inputs import inputs_of, side
+from tests.integration.wms.splitting.joined_inputs import list_job_inputs, make_side_input
 from tests.integration.wms.splitting.split_tasks import (
     DyingDmsClient,
     ProcessKilled,
-    accept,
+    accept_new_task,
     make_dataset,
 )
 from tests.integration.wms.wms_fixture import CHECKSUM, NOW, WmsFixture, make_task
@@ -25,19 +25,19 @@ from wms.usecases.splitting.split_task import split_waiting_tasks
 async def test_batches_are_the_same_after_a_kill_at_any_page(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path, batch: int, expected: list[int]
 ) -> None:
-    """Invariants 7 and 8: another splitter goes on, and the files keep their order."""
-    task = await accept(
+    """Invariants 7 and 8: another splitter continues, and the files keep their order."""
+    task = await accept_new_task(
         wms, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=25), batch=batch)
     )
-    died = 0
+    killed_count = 0
     for pages in range(1, 12):
         try:
             await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=pages), page=3)
         except ProcessKilled:
-            died += 1
+            killed_count += 1
             await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
-    jobs = await inputs_of(wms, task)
-    assert died >= 2
+    jobs = await list_job_inputs(wms, task)
+    assert killed_count >= 2
     assert [len(files) for _, files in jobs] == expected
     assert [seq for _, files in jobs for _, seq in files] == list(range(25))
     assert [seq for seq, _ in jobs] == [files[0][1] for _, files in jobs]
@@ -49,8 +49,11 @@ async def test_batches_over_several_data_sets_are_the_same_after_a_kill(
     """Invariants 7 and 8: files without a partner are in no batch."""
     first = await make_dataset(dms, tmp_path / "a", files=20)
     second = await make_dataset(dms, tmp_path / "b", files=10, seqs=list(range(0, 20, 2)))
-    task = await accept(
-        wms, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.EACH)], batch=4)
+    task = await accept_new_task(
+        wms,
+        make_task(
+            dat_in_uid=first, side_inputs=[make_side_input("b", second, InputMode.EACH)], batch=4
+        ),
     )
     totals = []
     for pages in range(1, 24):
@@ -60,7 +63,7 @@ async def test_batches_over_several_data_sets_are_the_same_after_a_kill(
             await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
         totals.append((await wms.status(task)).total)
     assert 0 in totals
-    assert await inputs_of(wms, task) == [
+    assert await list_job_inputs(wms, task) == [
         (
             first_seq,
             [
@@ -77,7 +80,7 @@ async def test_duplicate_sequence_numbers_fail_the_task(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     uid = await make_dataset(dms, tmp_path, files=4, seqs=[0, 1, 1, 2])
-    task = await accept(wms, make_task(dat_in_uid=uid, batch=4))
+    task = await accept_new_task(wms, make_task(dat_in_uid=uid, batch=4))
     await split_waiting_tasks(wms.context, dms)
     status = await wms.status(task)
     assert status.state is TaskState.FAILED
@@ -88,7 +91,7 @@ async def test_outputs_of_a_batch_are_registered_once(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     """Invariant 3: a repeated report changes nothing. Each file has its own input's number."""
-    task = await accept(
+    task = await accept_new_task(
         wms, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=3), batch=3)
     )
     await split_waiting_tasks(wms.context, dms)

@@ -18,7 +18,7 @@ from sluice.contracts.pilots.pilots import FreeCapacity, LeasedJob, LeaseRequest
 from tests.integration.wms.splitting.split_tasks import (
     DyingDmsClient,
     ProcessKilled,
-    accept,
+    accept_new_task,
     make_dataset,
 )
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
@@ -30,14 +30,14 @@ from wms.usecases.splitting.split_task import split_waiting_tasks
 InputPairs = list[tuple[str, int]]
 
 
-def over_values(dataset: UUID, **lists: list[Any]) -> dict[str, Any]:
+def make_value_fields(dataset: UUID, **lists: list[Any]) -> dict[str, Any]:
     """Return the fields of a task whose jobs are made of these lists only."""
     main = TaskInput(port="", dat_in_uid=dataset, mode=InputMode.NONE)
     needs = Needs(items=list(lists))
     return {"inputs": [main], "needs": needs, "args": {"fixed": 1, **lists}}
 
 
-def task_of(fields: dict[str, Any], **more: Any) -> Task:
+def make_task_with(fields: dict[str, Any], **more: Any) -> Task:
     """Return a task with these fields, and otherwise as ``make_task`` makes it."""
     return make_task().model_copy(update={**fields, **more})
 
@@ -64,7 +64,7 @@ async def names_by_job(wms: WmsFixture, task: Task) -> list[list[str]]:
     return [[each["name"] for each in row["inputs"]] for row in rows]
 
 
-async def files_of(dms: DmsClient, folder: Path, name: str, seqs: list[int]) -> UUID:
+async def make_files(dms: DmsClient, folder: Path, name: str, seqs: list[int]) -> UUID:
     return await make_dataset(dms, folder / name, files=len(seqs), seqs=seqs)
 
 
@@ -74,8 +74,8 @@ async def test_each_value_of_lists_becomes_a_job_with_any_page_size(
 ) -> None:
     """Invariant 8: a job refers to each value by its place in the list."""
     data = await make_dataset(dms, tmp_path, files=1)
-    both = over_values(data, share=[0.5, 0.25, 0.125, 1.0], word=["a", "b", "c", "d"])
-    task = await accept(wms, task_of(both))
+    both = make_value_fields(data, share=[0.5, 0.25, 0.125, 1.0], word=["a", "b", "c", "d"])
+    task = await accept_new_task(wms, make_task_with(both))
     await split_waiting_tasks(wms.context, dms, page=page)
     assert await inputs_by_job(wms, task) == [(n, [("share", n), ("word", n)]) for n in range(4)]
     status = await wms.status(task)
@@ -88,7 +88,7 @@ async def test_step_that_reads_no_data_set_is_a_single_job(
 ) -> None:
     """The files of the chain's data set do not matter, and a repeated split adds no job."""
     data = await make_dataset(dms, tmp_path, files=files)
-    task = await accept(wms, task_of(over_values(data), single=True))
+    task = await accept_new_task(wms, make_task_with(make_value_fields(data), single=True))
     await split_waiting_tasks(wms.context, dms, page=1)
     await split_waiting_tasks(wms.context, dms, page=1)
     assert await inputs_by_job(wms, task) == [(0, [])]
@@ -98,7 +98,7 @@ async def test_step_that_reads_no_data_set_is_a_single_job(
 
 async def test_empty_list_makes_no_jobs(wms: WmsFixture, dms: DmsClient, tmp_path: Path) -> None:
     data = await make_dataset(dms, tmp_path, files=1)
-    task = await accept(wms, task_of(over_values(data, word=[])))
+    task = await accept_new_task(wms, make_task_with(make_value_fields(data, word=[])))
     await split_waiting_tasks(wms.context, dms)
     status = await wms.status(task)
     assert (status.state, status.total) == (TaskState.FINISHED, 0)
@@ -108,7 +108,9 @@ async def test_pilot_gets_the_place_with_the_job_and_the_list_with_the_task(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     data = await make_dataset(dms, tmp_path, files=1)
-    await accept(wms, task_of(over_values(data, word=["a", "b", "c"]), batch=2))
+    await accept_new_task(
+        wms, make_task_with(make_value_fields(data, word=["a", "b", "c"]), batch=2)
+    )
     await split_waiting_tasks(wms.context, dms)
     pilot = await wms.add_pilot()
     free_capacity = FreeCapacity(
@@ -135,8 +137,8 @@ async def test_pilot_gets_the_place_with_the_job_and_the_list_with_the_task(
     assert json.loads(leased_task.pilot_json)["args"]["word"] == ["a", "b", "c"]
     assert json.loads(leased_task.pilot_json)["needs"]["items"] == ["word"]
     async with wms.database.connection() as connection:
-        shown = await get_job_with_attempts(connection, jobs[0].id)
-    assert shown.inputs == ["word[0]", "word[1]"]
+        shown_job = await get_job_with_attempts(connection, jobs[0].id)
+    assert shown_job.inputs == ["word[0]", "word[1]"]
 
 
 @pytest.mark.parametrize("page", [1, 2, 50])
@@ -144,14 +146,14 @@ async def test_values_are_paired_with_files_by_place(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path, page: int
 ) -> None:
     """Invariant 8: a job has the number of its file, also if the numbers have gaps."""
-    first = await files_of(dms, tmp_path, "a", [3, 5, 6, 9])
-    second = await files_of(dms, tmp_path, "b", [3, 5, 6, 9])
+    first = await make_files(dms, tmp_path, "a", [3, 5, 6, 9])
+    second = await make_files(dms, tmp_path, "b", [3, 5, 6, 9])
     inputs = [
         TaskInput(port="a", dat_in_uid=first, mode=InputMode.EACH),
         TaskInput(port="b", dat_in_uid=second, mode=InputMode.EACH),
     ]
-    fields = {**over_values(first, word=["w", "x", "y", "z"]), "inputs": inputs}
-    task = await accept(wms, task_of(fields))
+    fields = {**make_value_fields(first, word=["w", "x", "y", "z"]), "inputs": inputs}
+    task = await accept_new_task(wms, make_task_with(fields))
     await split_waiting_tasks(wms.context, dms, page=page)
     assert await inputs_by_job(wms, task) == [
         (seq, [("", seq), ("b", seq), ("word", place)]) for place, seq in enumerate([3, 5, 6, 9])
@@ -171,12 +173,12 @@ async def test_inputs_of_unequal_length_fail_the_task_with_the_reason(
 ) -> None:
     inputs = [
         TaskInput(
-            port=port, dat_in_uid=await files_of(dms, tmp_path, port, seqs), mode=InputMode.EACH
+            port=port, dat_in_uid=await make_files(dms, tmp_path, port, seqs), mode=InputMode.EACH
         )
         for port, seqs in (("a", [0, 1]), ("b", second))
     ]
-    fields = {**over_values(inputs[0].dat_in_uid, word=["w"] * words), "inputs": inputs}
-    task = await accept(wms, task_of(fields))
+    fields = {**make_value_fields(inputs[0].dat_in_uid, word=["w"] * words), "inputs": inputs}
+    task = await accept_new_task(wms, make_task_with(fields))
     await split_waiting_tasks(wms.context, dms)
     status = await wms.status(task)
     assert status.state is TaskState.FAILED
@@ -188,14 +190,14 @@ async def test_cross_product_makes_jobs_row_by_row(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path, page: int, batch: int
 ) -> None:
     """A data set of several pages is read again for each row. A single page is kept."""
-    first = await files_of(dms, tmp_path, "a", [4, 7, 8])
-    second = await files_of(dms, tmp_path, "b", [0, 9])
+    first = await make_files(dms, tmp_path, "a", [4, 7, 8])
+    second = await make_files(dms, tmp_path, "b", [0, 9])
     inputs = [
         TaskInput(port="a", dat_in_uid=first, mode=InputMode.EACH),
         TaskInput(port="b", dat_in_uid=second, mode=InputMode.EACH),
     ]
-    fields = {**over_values(first, word=["x", "y"]), "inputs": inputs}
-    task = await accept(wms, task_of(fields, cross=["b", "word", "a"], batch=batch))
+    fields = {**make_value_fields(first, word=["x", "y"]), "inputs": inputs}
+    task = await accept_new_task(wms, make_task_with(fields, cross=["b", "word", "a"], batch=batch))
     await split_waiting_tasks(wms.context, dms, page=page)
     rows = [
         sorted([f"f{b:05}", f"f{a:05}", f"word[{word}]"])
@@ -211,14 +213,14 @@ async def test_cross_product_makes_jobs_row_by_row(
 async def test_splitter_killed_within_a_row_makes_no_duplicate_jobs(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """Invariant 7: another splitter goes on."""
+    """Invariant 7: another splitter continues."""
     first, second = [await make_dataset(dms, tmp_path / name, files=5) for name in "ab"]
     inputs = [
         TaskInput(port="a", dat_in_uid=first, mode=InputMode.EACH),
         TaskInput(port="b", dat_in_uid=second, mode=InputMode.EACH),
     ]
-    task = await accept(
-        wms, task_of({"inputs": inputs, "needs": Needs(), "args": {}}, cross=["a", "b"])
+    task = await accept_new_task(
+        wms, make_task_with({"inputs": inputs, "needs": Needs(), "args": {}}, cross=["a", "b"])
     )
     totals = []
     for pages in range(1, 40):
@@ -235,8 +237,8 @@ async def test_cross_product_with_too_many_jobs_fails_the_task(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     data = await make_dataset(dms, tmp_path, files=1)
-    fields = over_values(data, x=list(range(4000)), y=list(range(4000)))
-    task = await accept(wms, task_of(fields, cross=["x", "y"]))
+    fields = make_value_fields(data, x=list(range(4000)), y=list(range(4000)))
+    task = await accept_new_task(wms, make_task_with(fields, cross=["x", "y"]))
     await split_waiting_tasks(wms.context, dms)
     status = await wms.status(task)
     assert status.state is TaskState.FAILED
@@ -248,12 +250,12 @@ async def test_many_values_need_no_more_memory_than_few(wms: WmsFixture, dms: Dm
 
     The data set is the placeholder that a chain over values has.
     """
-    stand_in = await dms.register_dataset(NewDataset(name="none", on_demand=True))
-    data, peaks = (await dms.close_dataset(stand_in.uid, files=0)).uid, []
+    placeholder = await dms.register_dataset(NewDataset(name="none", on_demand=True))
+    data, peaks = (await dms.close_dataset(placeholder.uid, files=0)).uid, []
     text = "v" * 90
     for count in (100, 100, 10_000):
         values = [f"{number}{text}" for number in range(count)]
-        task = await accept(wms, task_of(over_values(data, word=values)))
+        task = await accept_new_task(wms, make_task_with(make_value_fields(data, word=values)))
         async with wms.database.connection() as connection:
             await wms.context.tasks.get(connection, [task.uid])
         tracemalloc.start()
@@ -272,15 +274,15 @@ async def test_data_sets_with_different_numbers_are_paired_by_place(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path, page: int
 ) -> None:
     """Invariant 8: a job and all its inputs have the number of its first file."""
-    first = await files_of(dms, tmp_path, "a", [3, 5, 6])
-    second = await files_of(dms, tmp_path, "b", [0, 1, 7])
+    first = await make_files(dms, tmp_path, "a", [3, 5, 6])
+    second = await make_files(dms, tmp_path, "b", [0, 1, 7])
     inputs = [
         TaskInput(port="a", dat_in_uid=first, mode=InputMode.EACH),
         TaskInput(port="b", dat_in_uid=second, mode=InputMode.EACH),
     ]
-    fields = {**over_values(first, word=["x", "y", "z"]), "inputs": inputs}
+    fields = {**make_value_fields(first, word=["x", "y", "z"]), "inputs": inputs}
     for more in ({}, {"needs": Needs(), "args": {}}):
-        task = await accept(wms, task_of({**fields, **more}, by_place=True))
+        task = await accept_new_task(wms, make_task_with({**fields, **more}, by_place=True))
         await split_waiting_tasks(wms.context, dms, page=page)
         assert [seq for seq, _ in await inputs_by_job(wms, task)] == [3, 5, 6]
         words = [[f"word[{n}]"] if not more else [] for n in range(3)]
@@ -306,7 +308,7 @@ async def test_data_sets_of_unequal_size_cannot_be_paired_by_place(
         for port, files in (("a", 2), ("b", 3))
     ]
     fields = {"inputs": inputs, "needs": Needs(), "args": {}}
-    task = await accept(wms, task_of(fields, by_place=True))
+    task = await accept_new_task(wms, make_task_with(fields, by_place=True))
     await split_waiting_tasks(wms.context, dms)
     status = await wms.status(task)
     assert (status.state, status.total) == (TaskState.FAILED, 0)

@@ -11,10 +11,14 @@ from sluice.contracts.common.states import InputMode, JobState, ReportAnswer, Ta
 from sluice.contracts.jobs.tasks import TaskInput
 from sluice.contracts.templates.plan import Boundary
 from sluice.servicekit.database import Transaction
-from tests.integration.wms.catalogue import deliver
+from tests.integration.wms.catalogue import deliver_files
 from tests.integration.wms.chain_of_steps import ChainOfSteps
-from tests.integration.wms.splitting.joined_steps import join
-from tests.integration.wms.splitting.split_tasks import DyingDmsClient, ProcessKilled, accept
+from tests.integration.wms.splitting.joined_steps import make_joined_step
+from tests.integration.wms.splitting.split_tasks import (
+    DyingDmsClient,
+    ProcessKilled,
+    accept_new_task,
+)
 from tests.integration.wms.wms_fixture import WmsFixture
 from tests.waiting import eventually
 from wms.db.dataflow.dataflow_links import insert_dataflow_link
@@ -83,7 +87,7 @@ async def test_downstream_task_ends_after_its_upstream_task_without_the_catalogu
         assert await chain.wms.states(chain.steps[step]) == {JobState.FINISHED: 5}
     async with chain.wms.database.connection() as connection:
         assert await connection.fetchval("SELECT count(*) FROM flows") == 0
-    await deliver(chain.wms, dms)
+    await deliver_files(chain.wms, dms)
     for task in chain.steps.values():
         dataset = await dms.get_dataset(task.main_output.dat_out_uid)
         assert (dataset.state.readable, dataset.count_files) == (True, 5)
@@ -96,9 +100,9 @@ async def test_dataflow_makes_the_same_jobs_as_the_whole_data_set(
     pilot = await chain.wms.add_pilot()
     jobs = await chain.wms.lease(pilot, 5)
     await chain.wms.finish(pilot, *reversed(jobs))
-    await deliver(chain.wms, chain.dms)
-    whole = chain.steps["b"].model_copy(update={"uid": uuid4(), "step": "whole"})
-    chain.steps["whole"] = whole
+    await deliver_files(chain.wms, chain.dms)
+    whole_task = chain.steps["b"].model_copy(update={"uid": uuid4(), "step": "whole"})
+    chain.steps["whole"] = whole_task
     await chain.send("whole")
     assert await chain.job_inputs("b") == await chain.job_inputs("whole") != []
     assert await chain.job_seqs("b") == await chain.job_seqs("whole") == list(range(5))
@@ -116,7 +120,7 @@ async def test_files_written_before_the_downstream_task_came_are_found(
     assert await chain.job_seqs("b") == [], "jobs were made before the catalogue knew the files"
     await chain.wms.finish(pilot, jobs[6])
     assert await chain.job_seqs("b") == [6]
-    await deliver(chain.wms, chain.dms)
+    await deliver_files(chain.wms, chain.dms)
     await chain.split()
     assert await chain.job_seqs("b") == [0, 1, 2, 3, 4, 6]
     await chain.wms.finish(pilot, jobs[5], jobs[7])
@@ -165,7 +169,7 @@ async def test_downstream_task_of_a_failed_task_does_not_finish(
     await chain.wms.finish(pilot, *(await chain.wms.lease(pilot)))
     await chain.wms.fail(pilot, jobs[1])
     assert await chain.state("a") is TaskState.FAILED
-    await deliver(chain.wms, chain.dms)
+    await deliver_files(chain.wms, chain.dms)
     await chain.split()
     status = await chain.wms.status(chain.steps["b"])
     assert (status.state, status.finished) == (TaskState.SPLITTING, 1)
@@ -199,7 +203,7 @@ async def test_report_concurrent_with_a_new_downstream_task_makes_its_job(
     await (await chain.create_tasks(tmp_path, files=1)).send("a")
     pilot = await chain.wms.add_pilot()
     [job] = await chain.wms.lease(pilot)
-    await accept(chain.wms, chain.steps["b"])
+    await accept_new_task(chain.wms, chain.steps["b"])
     a, b = chain.steps["a"], chain.steps["b"]
     async with chain.wms.database.transaction() as transaction:
         connection = transaction.connection
@@ -222,7 +226,7 @@ async def test_open_data_set_is_paired_with_a_closed_data_set(
 ) -> None:
     """A dot product reads two data sets, of which one is still being written."""
     await chain.create_tasks(tmp_path, files=5)
-    joined = await join(chain, first=first)
+    joined = await make_joined_step(chain, first=first)
     await chain.send("a", "b", "c")
     pilot = await chain.wms.add_pilot()
     jobs = await chain.wms.lease(pilot, 5)
@@ -231,7 +235,7 @@ async def test_open_data_set_is_paired_with_a_closed_data_set(
     await chain.wms.finish(pilot, *(await chain.wms.lease(pilot, 1)))
     assert await chain.ready_seqs("c") == [1]
     await chain.wms.finish(pilot, jobs[0], jobs[2], jobs[4])
-    await deliver(chain.wms, chain.dms)
+    await deliver_files(chain.wms, chain.dms)
     chain.steps["whole"] = joined.model_copy(update={"uid": uuid4(), "step": "whole"})
     await chain.send("whole")
     assert await chain.job_inputs("b") == await chain.job_inputs("whole")
@@ -259,13 +263,13 @@ async def test_task_over_two_open_data_sets_waits_until_one_is_closed(
     [job] = await chain.wms.lease(pilot)
     await chain.wms.finish(pilot, job)
     assert await chain.job_seqs("c") == [], "a job was made while both data sets are open"
-    await deliver(chain.wms, chain.dms)
+    await deliver_files(chain.wms, chain.dms)
     await chain.split()
     [job] = await chain.wms.lease(pilot)
     await chain.wms.finish(pilot, job)
     assert await chain.job_seqs("c") == [1]
     await chain.run_all(pilot)
-    await deliver(chain.wms, chain.dms)
+    await deliver_files(chain.wms, chain.dms)
     for _ in range(3):
         await chain.split()
     await chain.run_all(pilot)
@@ -278,8 +282,8 @@ async def test_data_set_that_is_also_read_as_a_whole_is_waited_for(
 ) -> None:
     await chain.create_tasks(tmp_path, files=4)
     read = chain.steps["b"].main_input
-    whole = TaskInput(port="all", dat_in_uid=read.dat_in_uid, mode=InputMode.ALL)
-    chain.steps["b"] = chain.steps["b"].model_copy(update={"inputs": [read, whole]})
+    whole_task = TaskInput(port="all", dat_in_uid=read.dat_in_uid, mode=InputMode.ALL)
+    chain.steps["b"] = chain.steps["b"].model_copy(update={"inputs": [read, whole_task]})
     await chain.send("a", "b")
     status = await chain.wms.status(chain.steps["b"])
     assert (status.state, status.total) == (TaskState.WAITING, 0)
@@ -291,18 +295,18 @@ async def test_concurrent_ends_of_upstream_and_downstream_task_leave_no_flow(
 ) -> None:
     await (await chain.create_tasks(tmp_path, files=2)).send("a", "b")
 
-    async def end(at: WmsFixture, step: str, transaction: Transaction) -> None:
+    async def end_in_transaction(at: WmsFixture, step: str, transaction: Transaction) -> None:
         uid = chain.steps[step].uid
         await lock_tasks(transaction.connection, [uid])
         task = (await at.context.tasks.get(transaction.connection, [uid]))[uid]
         assert await end_task(transaction, task, TaskEnding(TaskState.CANCELED, "by request"))
 
     async with chain.wms.database.transaction() as first:
-        await end(chain.wms, "a", first)
+        await end_in_transaction(chain.wms, "a", first)
 
         async def end_other() -> None:
             async with other_wms.database.transaction() as transaction:
-                await end(other_wms, "b", transaction)
+                await end_in_transaction(other_wms, "b", transaction)
 
         other = asyncio.create_task(end_other())
         await eventually(chain.wms.is_waiting_for_lock, what="the other one waits")
@@ -335,8 +339,8 @@ async def test_stale_report_makes_no_downstream_job(chain: ChainOfSteps, tmp_pat
     await chain.wms.expire_leases()
     await chain.wms.finish(dead, job)
     assert await chain.job_seqs("b") == []
-    again = await chain.wms.lease(alive, 2)
-    await chain.wms.finish(alive, *again)
+    second_jobs = await chain.wms.lease(alive, 2)
+    await chain.wms.finish(alive, *second_jobs)
     await chain.wms.finish(dead, job)
     assert await chain.job_seqs("b") == [0, 1]
 
@@ -360,26 +364,26 @@ async def test_repeated_report_after_the_end_of_the_downstream_task_is_answered(
 async def test_splitter_killed_at_every_page_finds_the_missing_files(
     chain: ChainOfSteps, tmp_path: Path
 ) -> None:
-    """Invariant 7: another splitter goes on."""
+    """Invariant 7: another splitter continues."""
     await (await chain.create_tasks(tmp_path, files=13)).send("a")
     pilot = await chain.wms.add_pilot()
     jobs = await chain.wms.lease(pilot, 13)
     await chain.wms.finish(pilot, *jobs[:12])
-    await deliver(chain.wms, chain.dms)
-    await accept(chain.wms, chain.steps["b"])
-    died = 0
+    await deliver_files(chain.wms, chain.dms)
+    await accept_new_task(chain.wms, chain.steps["b"])
+    killed_count = 0
     for pages in range(8):
         try:
             await split_waiting_tasks(
                 chain.wms.context, DyingDmsClient(chain.dms, pages=pages), page=3
             )
         except ProcessKilled:
-            died += 1
+            killed_count += 1
             await chain.wms.execute(
                 "UPDATE tasks SET split_until = now() WHERE split_until < 'infinity'"
             )
             await chain.wms.execute("UPDATE tasks SET split_checked_at = NULL")
-    assert died >= 3
+    assert killed_count >= 3
     await chain.split()
     assert await chain.job_seqs("b") == list(range(12))
     await chain.wms.finish(pilot, jobs[12])

@@ -11,18 +11,18 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import InputMode, Pick, TaskMode, TaskState
 from sluice.contracts.jobs.tasks import NextInput, Task
 from sluice.contracts.templates.plan import MergeGroups
-from tests.integration.wms.splitting.joined_inputs import inputs_of, side
+from tests.integration.wms.splitting.joined_inputs import list_job_inputs, make_side_input
 from tests.integration.wms.splitting.split_tasks import (
     DyingDmsClient,
     ProcessKilled,
-    accept,
+    accept_new_task,
     make_dataset,
 )
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.usecases.splitting.split_task import split_waiting_tasks
 
 
-async def shared_of(wms: WmsFixture, task: Task) -> list[tuple[str, int]]:
+async def list_shared_inputs(wms: WmsFixture, task: Task) -> list[tuple[str, int]]:
     """Return port and number of each file that all jobs get, as a pilot is told."""
     pilot = await wms.add_pilot()
     leased = await wms.request_lease(pilot)
@@ -38,22 +38,22 @@ async def test_files_of_the_same_number_are_paired(
     """Invariant 8: a job needs all required files, and may lack an optional file."""
     first = await make_dataset(dms, tmp_path / "a", files=6, seqs=[0, 1, 2, 3, 5, 7])
     needed = await make_dataset(dms, tmp_path / "b", files=5, seqs=[0, 2, 3, 5, 6])
-    spare = await make_dataset(dms, tmp_path / "c", files=2, seqs=[2, 7])
+    optional_dataset = await make_dataset(dms, tmp_path / "c", files=2, seqs=[2, 7])
     shared = await make_dataset(dms, tmp_path / "d", files=1)
     sides = [
-        side("all", shared, InputMode.ONE),
-        side("b", needed, InputMode.EACH),
-        side("c", spare, InputMode.EACH, optional=True),
+        make_side_input("all", shared, InputMode.ONE),
+        make_side_input("b", needed, InputMode.EACH),
+        make_side_input("c", optional_dataset, InputMode.EACH, optional=True),
     ]
-    task = await accept(wms, make_task(dat_in_uid=first, side_inputs=sides))
+    task = await accept_new_task(wms, make_task(dat_in_uid=first, side_inputs=sides))
     await split_waiting_tasks(wms.context, dms, page=page)
-    assert await inputs_of(wms, task) == [
+    assert await list_job_inputs(wms, task) == [
         (0, [("", 0), ("b", 0)]),
         (2, [("", 2), ("b", 2), ("c", 2)]),
         (3, [("", 3), ("b", 3)]),
         (5, [("", 5), ("b", 5)]),
     ]
-    assert await shared_of(wms, task) == [("all", 0)]
+    assert await list_shared_inputs(wms, task) == [("all", 0)]
     assert (await wms.status(task)).state is TaskState.ACTIVE
 
 
@@ -62,8 +62,8 @@ async def test_splitter_killed_while_reading_several_data_sets_makes_no_duplicat
 ) -> None:
     """Invariant 7: another splitter reads from the beginning and skips files that have jobs."""
     first, second = [await make_dataset(dms, tmp_path / name, files=20) for name in "ab"]
-    task = await accept(
-        wms, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.EACH)])
+    task = await accept_new_task(
+        wms, make_task(dat_in_uid=first, side_inputs=[make_side_input("b", second, InputMode.EACH)])
     )
     totals = []
     for pages in range(1, 20):
@@ -73,7 +73,7 @@ async def test_splitter_killed_while_reading_several_data_sets_makes_no_duplicat
             await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
         totals.append((await wms.status(task)).total)
     assert 0 < totals[5] < 20
-    assert await inputs_of(wms, task) == [(n, [("", n), ("b", n)]) for n in range(20)]
+    assert await list_job_inputs(wms, task) == [(n, [("", n), ("b", n)]) for n in range(20)]
 
 
 async def test_groups_of_a_merge_get_a_second_data_set_whole(
@@ -84,16 +84,16 @@ async def test_groups_of_a_merge_get_a_second_data_set_whole(
         for name, files in (("a", 5), ("b", 3))
     ]
     groups = MergeGroups(files=3)
-    sides = [side("b", second, InputMode.ALL)]
-    task = await accept(
+    sides = [make_side_input("b", second, InputMode.ALL)]
+    task = await accept_new_task(
         wms, make_task(dat_in_uid=first, mode=TaskMode.MERGE, groups=groups, side_inputs=sides)
     )
     await split_waiting_tasks(wms.context, dms, page=2)
-    assert await inputs_of(wms, task) == [
+    assert await list_job_inputs(wms, task) == [
         (0, [("", 0), ("", 1), ("", 2)]),
         (1, [("", 3), ("", 4)]),
     ]
-    assert await shared_of(wms, task) == [("b", 0), ("b", 1), ("b", 2)]
+    assert await list_shared_inputs(wms, task) == [("b", 0), ("b", 1), ("b", 2)]
 
 
 async def test_map_gives_a_whole_data_set_to_every_job(
@@ -104,12 +104,12 @@ async def test_map_gives_a_whole_data_set_to_every_job(
         await make_dataset(dms, tmp_path / name, files=files)
         for name, files in (("a", 3), ("b", 3))
     ]
-    task = await accept(
-        wms, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.ALL)])
+    task = await accept_new_task(
+        wms, make_task(dat_in_uid=first, side_inputs=[make_side_input("b", second, InputMode.ALL)])
     )
     await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=3), page=2)
-    assert await inputs_of(wms, task) == [(n, [("", n)]) for n in range(3)]
-    assert await shared_of(wms, task) == [("b", 0), ("b", 1), ("b", 2)]
+    assert await list_job_inputs(wms, task) == [(n, [("", n)]) for n in range(3)]
+    assert await list_shared_inputs(wms, task) == [("b", 0), ("b", 1), ("b", 2)]
     lease = await wms.request_lease(await wms.add_pilot(), known_tasks=[task.uid])
     assert (len(lease.jobs), lease.shared) == (1, {})
 
@@ -122,8 +122,8 @@ async def test_shared_input_of_a_single_file_must_have_one_file(
 ) -> None:
     first = await make_dataset(dms, tmp_path / "a", files=3)
     shared = await make_dataset(dms, tmp_path / "b", files=files)
-    task = await accept(
-        wms, make_task(dat_in_uid=first, side_inputs=[side("b", shared, InputMode.ONE)])
+    task = await accept_new_task(
+        wms, make_task(dat_in_uid=first, side_inputs=[make_side_input("b", shared, InputMode.ONE)])
     )
     await split_waiting_tasks(wms.context, dms)
     status = await wms.status(task)
@@ -137,12 +137,12 @@ async def test_single_values_make_one_job_also_without_a_file(
 ) -> None:
     first = await make_dataset(dms, tmp_path / "a", files=files)
     none = await make_dataset(dms, tmp_path / "b", files=0)
-    sides = [side("b", none, InputMode.ONE, optional=True)]
-    task = await accept(
+    sides = [make_side_input("b", none, InputMode.ONE, optional=True)]
+    task = await accept_new_task(
         wms, make_task(dat_in_uid=first, dat_in_optional=True, single=True, side_inputs=sides)
     )
     await split_waiting_tasks(wms.context, dms)
-    assert await inputs_of(wms, task) == [(0, inputs)]
+    assert await list_job_inputs(wms, task) == [(0, inputs)]
     assert (await wms.status(task)).state is TaskState.ACTIVE
 
 
@@ -153,7 +153,7 @@ async def test_required_single_value_must_have_one_file(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path, files: int, reason: str
 ) -> None:
     first = await make_dataset(dms, tmp_path / "a", files=files)
-    task = await accept(wms, make_task(dat_in_uid=first, single=True))
+    task = await accept_new_task(wms, make_task(dat_in_uid=first, single=True))
     await split_waiting_tasks(wms.context, dms)
     status = await wms.status(task)
     assert (status.state, status.total) == (TaskState.FAILED, 0)
@@ -165,8 +165,8 @@ async def test_task_waits_for_every_data_set(
 ) -> None:
     first = await make_dataset(dms, tmp_path / "a", files=2)
     late = await make_dataset(dms, tmp_path / "b", files=2, close=False)
-    task = await accept(
-        wms, make_task(dat_in_uid=first, side_inputs=[side("b", late, InputMode.EACH)])
+    task = await accept_new_task(
+        wms, make_task(dat_in_uid=first, side_inputs=[make_side_input("b", late, InputMode.EACH)])
     )
     await split_waiting_tasks(wms.context, dms)
     assert "still open, with 2 files so far" in (await wms.status(task)).reason
@@ -175,7 +175,7 @@ async def test_task_waits_for_every_data_set(
     assert (await wms.status(task)).total == 2
 
 
-def behind(*uids: UUID, stride: int = 100) -> list[NextInput]:
+def chain_inputs(*uids: UUID, stride: int = 100) -> list[NextInput]:
     return [
         NextInput(dat_in_uid=uid, start=stride * (number + 1)) for number, uid in enumerate(uids)
     ]
@@ -190,10 +190,14 @@ async def test_consecutive_data_sets_keep_their_pairs(
         await make_dataset(dms, tmp_path / name, files=len(seqs), seqs=seqs)
         for name, seqs in (("a", [0, 1, 2, 3]), ("b", [0, 2]), ("c", [1, 2]))
     ]
-    pairs = side("b", b, InputMode.EACH).model_copy(update={"next_inputs": behind(c)})
-    task = await accept(wms, make_task(dat_in_uid=a, next_inputs=behind(a), side_inputs=[pairs]))
+    pairs = make_side_input("b", b, InputMode.EACH).model_copy(
+        update={"next_inputs": chain_inputs(c)}
+    )
+    task = await accept_new_task(
+        wms, make_task(dat_in_uid=a, next_inputs=chain_inputs(a), side_inputs=[pairs])
+    )
     await split_waiting_tasks(wms.context, dms, page=page)
-    assert await inputs_of(wms, task) == [(n, [("", n), ("b", n)]) for n in (0, 2, 101, 102)]
+    assert await list_job_inputs(wms, task) == [(n, [("", n), ("b", n)]) for n in (0, 2, 101, 102)]
 
 
 async def test_merge_reads_data_sets_one_after_the_other(
@@ -204,9 +208,9 @@ async def test_merge_reads_data_sets_one_after_the_other(
     task = make_task(
         dat_in_uid=a, mode=TaskMode.MERGE, groups=MergeGroups(files=4), next_inputs=further
     )
-    await accept(wms, task)
+    await accept_new_task(wms, task)
     await split_waiting_tasks(wms.context, dms, page=2)
-    assert await inputs_of(wms, task) == [
+    assert await list_job_inputs(wms, task) == [
         (0, [("", 0), ("", 1), ("", 2), ("", 0)]),
         (1, [("", 1), ("", 2), ("", 0), ("", 1)]),
         (2, [("", 2)]),
@@ -234,30 +238,30 @@ async def test_one_file_is_picked_from_several_data_sets(
     a, b = [
         await make_dataset(dms, tmp_path / str(n), files=count) for n, count in enumerate(files)
     ]
-    first = await accept(
+    first = await accept_new_task(
         wms, make_task(dat_in_uid=a, next_inputs=[NextInput(dat_in_uid=b)], pick=pick)
     )
-    chosen = side("b", a, InputMode.ONE).model_copy(
+    chosen = make_side_input("b", a, InputMode.ONE).model_copy(
         update={"next_inputs": [NextInput(dat_in_uid=b)], "pick": pick}
     )
     other = await make_dataset(dms, tmp_path / "x", files=1)
-    second = await accept(wms, make_task(dat_in_uid=other, side_inputs=[chosen]))
+    second = await accept_new_task(wms, make_task(dat_in_uid=other, side_inputs=[chosen]))
     await split_waiting_tasks(wms.context, dms)
     if isinstance(expected, str):
         assert expected in (await wms.status(first)).reason
         assert expected in (await wms.status(second)).reason
     else:
-        assert await inputs_of(wms, first) == expected
+        assert await list_job_inputs(wms, first) == expected
         await wms.execute("DELETE FROM jobs WHERE task_uid = $1", first.uid)
         await wms.execute("UPDATE tasks SET total = 0, ready = 0 WHERE uid = $1", first.uid)
-        assert await shared_of(wms, second) == [("b", 0)]
+        assert await list_shared_inputs(wms, second) == [("b", 0)]
 
 
 async def test_number_beyond_the_range_of_its_data_set_fails_the_task(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     a = await make_dataset(dms, tmp_path / "a", files=2, seqs=[0, 100])
-    task = await accept(wms, make_task(dat_in_uid=a, next_inputs=behind(a)))
+    task = await accept_new_task(wms, make_task(dat_in_uid=a, next_inputs=chain_inputs(a)))
     await split_waiting_tasks(wms.context, dms)
     status = await wms.status(task)
     assert status.state is TaskState.FAILED

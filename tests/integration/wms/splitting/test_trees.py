@@ -17,7 +17,7 @@ from sluice.contracts.templates.plan import MergeGroups
 from tests.integration.wms.splitting.split_tasks import (
     DyingDmsClient,
     ProcessKilled,
-    accept,
+    accept_new_task,
     make_dataset,
 )
 from tests.integration.wms.wms_fixture import WmsFixture, make_draft, make_task
@@ -28,18 +28,18 @@ from wms.usecases.splitting.split_task import split_waiting_tasks
 from wms.usecases.tasks.cancel_task import cancel_task
 
 
-async def tree_task(
+async def make_tree_task(
     wms: WmsFixture, dms: DmsClient, folder: Path, *, files: int, group: int, **more: Any
 ) -> Task:
     uid = await make_dataset(dms, folder, files=files)
     groups = MergeGroups(files=group, tree=True)
-    return await accept(
+    return await accept_new_task(
         wms,
         make_task(dat_in_uid=uid, mode=TaskMode.MERGE, groups=groups, parts_uid=uuid4(), **more),
     )
 
 
-async def inputs_of(wms: WmsFixture, task: Task) -> list[tuple[int, list[int]]]:
+async def list_job_inputs(wms: WmsFixture, task: Task) -> list[tuple[int, list[int]]]:
     """Return the sequence number of each job with those of its inputs."""
     async with wms.database.connection() as connection:
         rows: Sequence[Any] = await connection.fetch(
@@ -63,9 +63,9 @@ async def test_tree_merges_level_by_level_into_one_file(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path, page: int
 ) -> None:
     """Invariant 8: the last job covers all files in order, in whatever order the jobs end."""
-    task = await tree_task(wms, dms, tmp_path, files=7, group=2)
+    task = await make_tree_task(wms, dms, tmp_path, files=7, group=2)
     await run_all(wms, dms, await wms.add_pilot(), page=page)
-    assert await inputs_of(wms, task) == [
+    assert await list_job_inputs(wms, task) == [
         (0, [0, 1]),
         (1, [2, 3]),
         (2, [4, 5]),
@@ -104,7 +104,7 @@ async def test_tree_merges_level_by_level_into_one_file(
 async def test_tree_has_as_many_levels_and_jobs_as_it_needs(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path, files: int, group: int, levels: list[int]
 ) -> None:
-    task = await tree_task(wms, dms, tmp_path, files=files, group=group)
+    task = await make_tree_task(wms, dms, tmp_path, files=files, group=group)
     await run_all(wms, dms, await wms.add_pilot())
     assert (await wms.status(task)).total == sum(levels)
     sent = await wms.sent_messages()
@@ -117,7 +117,7 @@ async def test_tree_over_an_empty_data_set_is_one_job_without_inputs(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     """Invariants 3 and 7: a killed splitter and a lost attempt add no second file."""
-    task = await tree_task(wms, dms, tmp_path, files=0, group=2)
+    task = await make_tree_task(wms, dms, tmp_path, files=0, group=2)
     with pytest.raises(ProcessKilled):
         await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=0))
     await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
@@ -126,7 +126,7 @@ async def test_tree_over_an_empty_data_set_is_one_job_without_inputs(
     await wms.backdate_leases(*await wms.lease(pilot))
     await wms.expire_leases()
     await run_all(wms, dms, pilot)
-    assert await inputs_of(wms, task) == [(0, [])]
+    assert await list_job_inputs(wms, task) == [(0, [])]
     status, sent = await wms.status(task), await wms.sent_messages()
     assert (status.state, status.total, status.finished) == (TaskState.FINISHED, 1, 1)
     assert sent.files[task.main_output.dat_out_uid] == [(0, output_name(0, 2, "events"))]
@@ -138,7 +138,7 @@ async def test_tree_over_an_empty_data_set_is_one_job_without_inputs(
 async def test_failed_job_of_an_empty_data_set_fails_the_task(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
-    task = await tree_task(wms, dms, tmp_path, files=0, group=2, retry=1)
+    task = await make_tree_task(wms, dms, tmp_path, files=0, group=2, retry=1)
     await split_waiting_tasks(wms.context, dms)
     pilot = await wms.add_pilot()
     await wms.fail(pilot, *await wms.lease(pilot), error=ErrorClass.TOOL_REFUSED)
@@ -149,8 +149,8 @@ async def test_failed_job_of_an_empty_data_set_fails_the_task(
 async def test_tree_reads_several_data_sets_that_may_be_empty(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path, files: int
 ) -> None:
-    behind = NextInput(dat_in_uid=await make_dataset(dms, tmp_path, files=0))
-    task = await tree_task(wms, dms, tmp_path, files=files, group=2, next_inputs=[behind])
+    next_input = NextInput(dat_in_uid=await make_dataset(dms, tmp_path, files=0))
+    task = await make_tree_task(wms, dms, tmp_path, files=files, group=2, next_input=[next_input])
     await run_all(wms, dms, await wms.add_pilot())
     status, sent = await wms.status(task), await wms.sent_messages()
     assert (status.state, status.total) == (TaskState.FINISHED, 3 if files else 1)
@@ -161,7 +161,7 @@ async def test_job_that_ends_during_splitting_is_not_taken_for_the_last_job(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     """The first page has the only job so far, but the data set is known to go on."""
-    task = await tree_task(wms, dms, tmp_path, files=3, group=2)
+    task = await make_tree_task(wms, dms, tmp_path, files=3, group=2)
     pilot = await wms.add_pilot()
     await wms.add_page(
         task, [make_draft(0, [0, 1])], place=SplitPlace(skip=2, group=1, last_seq=0), last=False
@@ -171,7 +171,7 @@ async def test_job_that_ends_during_splitting_is_not_taken_for_the_last_job(
         "UPDATE tasks SET split_until = now(), split_checked_at = NULL WHERE uid = $1", task.uid
     )
     await run_all(wms, dms, pilot)
-    assert [seqs for _, seqs in await inputs_of(wms, task)] == [[0, 1], [2], [0, 1]]
+    assert [seqs for _, seqs in await list_job_inputs(wms, task)] == [[0, 1], [2], [0, 1]]
     assert (await wms.sent_messages()).files[task.main_output.dat_out_uid] == [
         (0, output_name(SPAN, 1, "events"))
     ]
@@ -181,7 +181,7 @@ async def test_repeated_and_late_reports_add_no_parts(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     """Invariant 3: the next level reads each part once."""
-    task = await tree_task(wms, dms, tmp_path, files=4, group=2)
+    task = await make_tree_task(wms, dms, tmp_path, files=4, group=2)
     pilot = await wms.add_pilot()
     await split_waiting_tasks(wms.context, dms)
     jobs = await wms.lease(pilot, 2)
@@ -190,7 +190,7 @@ async def test_repeated_and_late_reports_add_no_parts(
     await wms.finish(pilot, jobs[1])
     await wms.finish(pilot, *jobs)
     await run_all(wms, dms, pilot)
-    assert (await inputs_of(wms, task))[2:] == [(SPAN, [0, 1])]
+    assert (await list_job_inputs(wms, task))[2:] == [(SPAN, [0, 1])]
     assert (await wms.status(task)).state is TaskState.FINISHED
 
 
@@ -198,7 +198,7 @@ async def test_repeated_and_late_reports_add_no_parts(
 async def test_failed_job_of_any_level_fails_the_task(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path, level: int
 ) -> None:
-    task = await tree_task(wms, dms, tmp_path, files=8, group=2, retry=1)
+    task = await make_tree_task(wms, dms, tmp_path, files=8, group=2, retry=1)
     pilot = await wms.add_pilot()
     await split_waiting_tasks(wms.context, dms)
     for _ in range(level):
@@ -215,7 +215,7 @@ async def test_failed_job_of_any_level_fails_the_task(
 async def test_tree_canceled_while_it_grows_gets_no_more_jobs(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
-    task = await tree_task(wms, dms, tmp_path, files=8, group=2)
+    task = await make_tree_task(wms, dms, tmp_path, files=8, group=2)
     pilot = await wms.add_pilot()
     await split_waiting_tasks(wms.context, dms)
     await wms.finish(pilot, *await wms.lease(pilot, 100))
@@ -229,24 +229,26 @@ async def test_parts_are_joined_as_soon_as_all_of_a_group_exist(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     """Other jobs of the level may still run, and only neighbours are joined."""
-    task = await tree_task(wms, dms, tmp_path, files=16, group=2)
+    task = await make_tree_task(wms, dms, tmp_path, files=16, group=2)
     pilot = await wms.add_pilot()
     await split_waiting_tasks(wms.context, dms)
     jobs = await wms.lease(pilot, 8)
     await wms.finish(pilot, jobs[0], jobs[2], jobs[3])
-    assert (await inputs_of(wms, task))[8:] == []
+    assert (await list_job_inputs(wms, task))[8:] == []
     await wms.finish(pilot, jobs[1])
-    assert (await inputs_of(wms, task))[8:] == [(SPAN, [0, 1])], (
+    assert (await list_job_inputs(wms, task))[8:] == [(SPAN, [0, 1])], (
         "a group was joined that may be the last"
     )
     await wms.finish(pilot, jobs[4])
-    assert (await inputs_of(wms, task))[9:] == [(SPAN + 1, [2, 3])]
+    assert (await list_job_inputs(wms, task))[9:] == [(SPAN + 1, [2, 3])]
     [first, second] = await wms.lease(pilot, 2)
     await wms.finish(pilot, second)
     await wms.finish(pilot, first)
-    assert (await inputs_of(wms, task))[10:] == [], "two parts were joined that may be the last"
+    assert (await list_job_inputs(wms, task))[10:] == [], (
+        "two parts were joined that may be the last"
+    )
     await wms.finish(pilot, *jobs[5:])
-    assert (await inputs_of(wms, task))[10:] == [(SPAN + 2, [4, 5]), (SPAN + 3, [6, 7])]
+    assert (await list_job_inputs(wms, task))[10:] == [(SPAN + 2, [4, 5]), (SPAN + 3, [6, 7])]
     await run_all(wms, dms, pilot)
     assert (await wms.status(task)).total == 8 + 4 + 2 + 1
     assert (await wms.sent_messages()).files[task.main_output.dat_out_uid] == [
@@ -261,7 +263,9 @@ async def test_tree_is_the_same_in_any_order_of_ends(
     """Invariants 3 and 8: jobs fail and are retried while the first level is still being made."""
     random = Random(seed)
     files, group = random.randint(2, 23), random.randint(2, 4)
-    task = await tree_task(wms, dms, tmp_path, files=files, group=group, retry=100, backoff=0.0)
+    task = await make_tree_task(
+        wms, dms, tmp_path, files=files, group=group, retry=100, backoff=0.0
+    )
     pilot, jobs = await wms.add_pilot(), list[ClaimedJob]()
     with suppress(ProcessKilled):
         await split_waiting_tasks(
@@ -275,7 +279,7 @@ async def test_tree_is_the_same_in_any_order_of_ends(
         await (wms.fail if random.random() < 0.2 else wms.finish)(pilot, *ended)
         if random.random() < 0.4:
             await split_waiting_tasks(wms.context, dms, page=2)
-    assert await inputs_of(wms, task) == expected_tree(files, group)
+    assert await list_job_inputs(wms, task) == expected_tree(files, group)
     [last] = (await wms.sent_messages()).files[task.main_output.dat_out_uid]
     assert last[0] == 0
 

@@ -16,11 +16,11 @@ from wms.usecases.tasks.cancel_task import cancel_task
 LENIENT = Boundary(minimum=0.0, sufficient=1.0)
 
 
-async def why(wms: WmsFixture, task: Task) -> str:
+async def get_explanation(wms: WmsFixture, task: Task) -> str:
     return (await explain_task(wms.context, task.uid)).text
 
 
-async def why_job(wms: WmsFixture, job_id: int) -> str:
+async def get_job_explanation(wms: WmsFixture, job_id: int) -> str:
     return (await explain_job(wms.context, job_id)).text
 
 
@@ -28,27 +28,29 @@ async def test_waiting_task_is_explained(wms: WmsFixture) -> None:
     new = make_task()
     async with wms.database.transaction() as transaction:
         await accept_task(transaction, new)
-    assert await why(wms, new) == "Waiting for its turn to be split into jobs."
+    assert await get_explanation(wms, new) == "Waiting for its turn to be split into jobs."
     task = await wms.add_task(make_task(resources=Resources(cores=4)), jobs=3)
     assert (
-        await why(wms, task)
+        await get_explanation(wms, task)
         == "No pilot: no registered pilot is alive and takes jobs (3 ready, 0 of 3 jobs finished)."
     )
     small = await wms.add_pilot(cores=2)
     await wms.add_pilot(cores=1)
     assert (
         "No pilot fits: a job needs 4 cores, the node has 2 (this is the largest of 2 pilots)"
-        in await why(wms, task)
+        in await get_explanation(wms, task)
     )
     await wms.add_pilot(cores=4)
-    assert "Next in line: 3 pilots have no capacity left" in await why(wms, task)
+    assert "Next in line: 3 pilots have no capacity left" in await get_explanation(wms, task)
     await wms.add_task(make_task(rank=2), jobs=7)
-    assert "Waiting behind 1 task of higher rank or age with 7 ready jobs" in await why(wms, task)
+    assert "Waiting behind 1 task of higher rank or age with 7 ready jobs" in await get_explanation(
+        wms, task
+    )
     await drain_pilot(wms.context, small)
     job, *_ = await wms.lease(await wms.add_pilot(), 8)
     assert (
-        await why_job(wms, job.id)
-        == f"Leased to pilot {await _pilot_of(wms, job.id)} (attempt 1), which has not started it"
+        await get_job_explanation(wms, job.id)
+        == f"Leased to pilot {await _get_pilot(wms, job.id)} (attempt 1), which has not started it"
         " yet."
     )
 
@@ -56,25 +58,30 @@ async def test_waiting_task_is_explained(wms: WmsFixture) -> None:
 async def test_task_that_needs_a_container_is_explained(wms: WmsFixture) -> None:
     container = Container(images=[ContainerImage(name="debian:12")])
     task = await wms.add_task(make_task(container=container, resources=Resources(cores=2)), jobs=2)
-    bare = [await wms.add_pilot(cores=32)]
+    pilots_without_engine = [await wms.add_pilot(cores=32)]
     assert (
         "needs a container, and the only pilot has none of Docker, Podman, Apptainer or udocker"
-        in await why(wms, task)
+        in await get_explanation(wms, task)
     )
-    bare += [await wms.add_pilot(cores=64) for _ in range(2)]
+    pilots_without_engine += [await wms.add_pilot(cores=64) for _ in range(2)]
     assert (
         "a job needs a container, and none of the 3 pilots has Docker, Podman, Apptainer or udocker"
-        in await why(wms, task)
+        in await get_explanation(wms, task)
     )
-    assert [await wms.lease(pilot, 2) for pilot in bare] == [[], [], []]
+    assert [await wms.lease(pilot, 2) for pilot in pilots_without_engine] == [[], [], []]
     small = await wms.add_pilot(cores=1, engines=[ContainerEngine.PODMAN])
-    assert ("a job needs 2 cores, the node has 1 (this is the largest of 4 pilots)") in await why(
-        wms, task
-    )
+    assert (
+        "a job needs 2 cores, the node has 1 (this is the largest of 4 pilots)"
+    ) in await get_explanation(wms, task)
     assert await wms.lease(small, 2) == []
-    able = await wms.request_lease(await wms.add_pilot(engines=[ContainerEngine.DOCKER]), 2)
-    assert len(able.jobs) == 2
-    assert PilotTask.model_validate_json(able.tasks[0].pilot_json).needs.container == container
+    lease_of_suitable_pilot = await wms.request_lease(
+        await wms.add_pilot(engines=[ContainerEngine.DOCKER]), 2
+    )
+    assert len(lease_of_suitable_pilot.jobs) == 2
+    assert (
+        PilotTask.model_validate_json(lease_of_suitable_pilot.tasks[0].pilot_json).needs.container
+        == container
+    )
 
 
 async def test_optional_container_excludes_no_pilot(wms: WmsFixture) -> None:
@@ -85,27 +92,35 @@ async def test_optional_container_excludes_no_pilot(wms: WmsFixture) -> None:
 
 async def test_task_that_needs_a_sandbox_is_explained(wms: WmsFixture) -> None:
     task = await wms.add_task(make_task(sandbox=True), jobs=2)
-    bare = [await wms.add_pilot()]
-    assert "a job needs a sandbox (bubblewrap), and the only pilot has none" in await why(wms, task)
-    bare.append(await wms.add_pilot(engines=[ContainerEngine.PODMAN]))
-    assert "a job needs a sandbox (bubblewrap), and none of the 2 pilots has one" in await why(
-        wms, task
+    pilots_without_engine = [await wms.add_pilot()]
+    assert (
+        "a job needs a sandbox (bubblewrap), and the only pilot has none"
+        in await get_explanation(wms, task)
+    )
+    pilots_without_engine.append(await wms.add_pilot(engines=[ContainerEngine.PODMAN]))
+    assert (
+        "a job needs a sandbox (bubblewrap), and none of the 2 pilots has one"
+        in await get_explanation(wms, task)
     )
     secret = await wms.add_task(
         make_task(sandbox=True, secrets={"key": SecretRef(name="a", version=1)}), jobs=1
     )
-    assert "a job needs a sandbox (bubblewrap) for its secrets, and none" in await why(wms, secret)
-    bare.append(await wms.add_pilot(sandbox=SandboxKind.USERS))
+    assert "a job needs a sandbox (bubblewrap) for its secrets, and none" in await get_explanation(
+        wms, secret
+    )
+    pilots_without_engine.append(await wms.add_pilot(sandbox=SandboxKind.USERS))
     assert (
         "none of the 3 pilots has one (some have only a user for each slot, which is not a sandbox)"
-    ) in await why(wms, task)
-    assert [await wms.lease(pilot, 3) for pilot in bare] == [[], [], []]
-    able = await wms.request_lease(await wms.add_pilot(sandbox=SandboxKind.NAMESPACES), 2)
-    assert len(able.jobs) == 2
-    assert PilotTask.model_validate_json(able.tasks[0].pilot_json).needs.sandbox
+    ) in await get_explanation(wms, task)
+    assert [await wms.lease(pilot, 3) for pilot in pilots_without_engine] == [[], [], []]
+    lease_of_suitable_pilot = await wms.request_lease(
+        await wms.add_pilot(sandbox=SandboxKind.NAMESPACES), 2
+    )
+    assert len(lease_of_suitable_pilot.jobs) == 2
+    assert PilotTask.model_validate_json(lease_of_suitable_pilot.tasks[0].pilot_json).needs.sandbox
 
 
-async def _pilot_of(wms: WmsFixture, job_id: int) -> object:
+async def _get_pilot(wms: WmsFixture, job_id: int) -> object:
     async with wms.database.connection() as connection:
         return await connection.fetchval("SELECT pilot FROM jobs WHERE id = $1", job_id)
 
@@ -115,22 +130,22 @@ async def test_jobs_that_back_off_or_failed_are_explained(wms: WmsFixture) -> No
     pilot = await wms.add_pilot()
     first, other = await wms.lease(pilot, 2)
     await wms.fail(pilot, first)
-    assert "1 with pilots, 1 ready" in await why(wms, task)
+    assert "1 with pilots, 1 ready" in await get_explanation(wms, task)
     await wms.finish(pilot, other)
-    assert (await why(wms, task)).startswith(
+    assert (await get_explanation(wms, task)).startswith(
         "Backing off: 1 job will be tried again, the first in "
     )
-    text = await why_job(wms, first.id)
+    text = await get_job_explanation(wms, first.id)
     assert text.startswith("Backing off for another ")
     assert text.endswith("after attempt 1 of at most 2, which ended with tool_failed: exit code 1.")
     await wms.execute("UPDATE jobs SET not_before = now() WHERE id = $1", first.id)
-    (again,) = await wms.lease(pilot)
-    await wms.fail(pilot, again)
+    (retried_job,) = await wms.lease(pilot)
+    await wms.fail(pilot, retried_job)
     assert (
-        await why_job(wms, first.id)
+        await get_job_explanation(wms, first.id)
         == "Failed with attempt 2 of at most 2: tool_failed: exit code 1."
     )
-    assert await why(wms, task) == "Finished: 1 of 2 jobs finished, 1 failed."
+    assert await get_explanation(wms, task) == "Finished: 1 of 2 jobs finished, 1 failed."
 
 
 async def test_quarantined_failed_and_canceled_jobs_are_explained(wms: WmsFixture) -> None:
@@ -140,16 +155,18 @@ async def test_quarantined_failed_and_canceled_jobs_are_explained(wms: WmsFixtur
         (job,) = await wms.lease(pilot)
         await wms.backdate_leases(job)
         await wms.expire_leases()
-    assert "Waiting for a person: 0 of 1 job finished, 1 job quarantined" in await why(wms, task)
-    assert (await why_job(wms, job.id)).startswith(
+    assert "Waiting for a person: 0 of 1 job finished, 1 job quarantined" in await get_explanation(
+        wms, task
+    )
+    assert (await get_job_explanation(wms, job.id)).startswith(
         "Quarantined after 5 attempts: several in a row were lost with their pilots"
     )
     await cancel_task(wms.context, task.uid)
-    assert await why(wms, task) == "Canceled: canceled by request."
-    assert await why_job(wms, job.id) == "Canceled: its task ended as canceled."
+    assert await get_explanation(wms, task) == "Canceled: canceled by request."
+    assert await get_job_explanation(wms, job.id) == "Canceled: its task ended as canceled."
     failed = await wms.add_task(make_task(), jobs=1)
     await wms.fail(pilot, *await wms.lease(pilot), error=ErrorClass.TOOL_REFUSED)
-    assert "Failed: 1 of 1 job failed" in await why(wms, failed)
+    assert "Failed: 1 of 1 job failed" in await get_explanation(wms, failed)
 
 
 async def test_job_that_needs_more_memory_than_any_pilot_has_is_explained(wms: WmsFixture) -> None:
@@ -158,4 +175,4 @@ async def test_job_that_needs_more_memory_than_any_pilot_has_is_explained(wms: W
     (job,) = await wms.lease(pilot)
     await wms.fail(pilot, job, error=ErrorClass.OUT_OF_MEMORY)
     await sign_off_pilot(wms.context, large, [])
-    assert "needs 384 MiB of memory, the node has 300" in await why_job(wms, job.id)
+    assert "needs 384 MiB of memory, the node has 300" in await get_job_explanation(wms, job.id)

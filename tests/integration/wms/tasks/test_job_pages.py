@@ -10,14 +10,19 @@ from sluice.contracts.common.problems import InvalidCursor, NotFound
 from sluice.contracts.common.states import ErrorClass, JobState
 from sluice.contracts.jobs.tasks import Job, JobOrder, Task
 from sluice.contracts.templates.plan import Boundary
-from tests.integration.wms.query_plans import buffers, nodes, plan, scans
+from tests.integration.wms.query_plans import (
+    count_buffers,
+    explain_query,
+    list_job_scans,
+    list_nodes,
+)
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs import job_pages
 from wms.db.jobs.job_pages import JobQuery, UnsupportedOrder
 from wms.usecases.tasks.read_tasks import read_job, read_jobs
 
 
-async def pages(wms: WmsFixture, task: Task, *, limit: int, **query: Any) -> list[Job]:
+async def list_pages(wms: WmsFixture, task: Task, *, limit: int, **query: Any) -> list[Job]:
     jobs: list[Job] = []
     after = None
     while True:
@@ -32,17 +37,17 @@ async def pages(wms: WmsFixture, task: Task, *, limit: int, **query: Any) -> lis
 
 
 @pytest.fixture
-async def mixed(wms: WmsFixture) -> tuple[Task, UUID]:
-    """40 jobs: 12 finished, 4 failed, 3 ready again, 5 running, 2 leased and 14 never leased."""
+async def mixed_jobs(wms: WmsFixture) -> tuple[Task, UUID]:
+    """Add jobs: 12 finished, 4 failed, 3 ready again, 5 running, 2 leased and 14 never leased."""
     task = await wms.add_task(make_task(retry=1, boundary=Boundary(minimum=0.1)), jobs=40)
     pilot = await wms.add_pilot(name="farm-07")
     jobs = await wms.lease(pilot, 26)
     await wms.backdate_start(*jobs, seconds=30)
     for number, job in enumerate(jobs[:12]):
         report = wms.make_report(job)
-        took = timedelta(seconds=(number * 7) % 12)
+        seconds = timedelta(seconds=(number * 7) % 12)
         changed = {
-            "started_at": report.ended_at - took,
+            "started_at": report.ended_at - seconds,
             "peak_memory": float((number * 5) % 12),
             "cpu_seconds": 1.5,
         }
@@ -66,9 +71,9 @@ COUNTS = {
 @pytest.mark.parametrize(("state", "count"), COUNTS.items())
 @pytest.mark.parametrize("limit", [1, 3, 1000])
 async def test_every_job_is_listed_once(
-    wms: WmsFixture, mixed: tuple[Task, UUID], state: JobState | None, count: int, limit: int
+    wms: WmsFixture, mixed_jobs: tuple[Task, UUID], state: JobState | None, count: int, limit: int
 ) -> None:
-    jobs = await pages(wms, mixed[0], limit=limit, state=state)
+    jobs = await list_pages(wms, mixed_jobs[0], limit=limit, state=state)
     seqs = [job.seq for job in jobs]
     assert len(seqs) == len(set(seqs)) == count
     assert all(job.state is state for job in jobs if state is not None)
@@ -84,7 +89,7 @@ async def test_every_job_is_listed_once(
     ("order", "figure"), [(JobOrder.TIME, "seconds"), (JobOrder.MEMORY, "peak_memory")]
 )
 async def test_jobs_are_listed_by_time_and_memory_in_descending_order(
-    wms: WmsFixture, mixed: tuple[Task, UUID], order: JobOrder, figure: str, limit: int
+    wms: WmsFixture, mixed_jobs: tuple[Task, UUID], order: JobOrder, figure: str, limit: int
 ) -> None:
     for state, count in (
         (None, 16),
@@ -92,19 +97,21 @@ async def test_jobs_are_listed_by_time_and_memory_in_descending_order(
         (JobState.FAILED, 4),
         (JobState.CANCELED, 0),
     ):
-        jobs = await pages(wms, mixed[0], limit=limit, order=order, state=state)
+        jobs = await list_pages(wms, mixed_jobs[0], limit=limit, order=order, state=state)
         figures = [getattr(job, figure) or 0.0 for job in jobs]
         assert len({job.seq for job in jobs}) == len(jobs) == count
         assert figures == sorted(figures, reverse=True)
-    finished = await pages(wms, mixed[0], limit=limit, order=order, state=JobState.FINISHED)
+    finished = await list_pages(
+        wms, mixed_jobs[0], limit=limit, order=order, state=JobState.FINISHED
+    )
     assert [round(getattr(job, figure)) for job in finished] == list(range(11, -1, -1))
 
 
 async def test_jobs_are_listed_with_their_details(
-    wms: WmsFixture, mixed: tuple[Task, UUID]
+    wms: WmsFixture, mixed_jobs: tuple[Task, UUID]
 ) -> None:
-    task, pilot = mixed
-    by_seq = {job.seq: job for job in await pages(wms, task, limit=100)}
+    task, pilot = mixed_jobs
+    by_seq = {job.seq: job for job in await list_pages(wms, task, limit=100)}
     ended, failed, running, fresh = by_seq[1], by_seq[12], by_seq[19], by_seq[30]
     assert (
         ended.pilot_name,
@@ -135,23 +142,25 @@ async def test_jobs_are_listed_with_their_details(
 
 @pytest.mark.parametrize("after", ["x", "-1", "1/2", "9" * 30])
 async def test_cursor_of_another_list_is_refused(
-    wms: WmsFixture, mixed: tuple[Task, UUID], after: str
+    wms: WmsFixture, mixed_jobs: tuple[Task, UUID], after: str
 ) -> None:
     with pytest.raises(InvalidCursor):
-        await read_jobs(wms.context, mixed[0].uid, JobQuery(after=after))
+        await read_jobs(wms.context, mixed_jobs[0].uid, JobQuery(after=after))
     with pytest.raises(InvalidCursor):
-        await read_jobs(wms.context, mixed[0].uid, JobQuery(after="high/7x", order=JobOrder.TIME))
+        await read_jobs(
+            wms.context, mixed_jobs[0].uid, JobQuery(after="high/7x", order=JobOrder.TIME)
+        )
 
 
 async def test_running_jobs_cannot_be_listed_by_time(
-    wms: WmsFixture, mixed: tuple[Task, UUID]
+    wms: WmsFixture, mixed_jobs: tuple[Task, UUID]
 ) -> None:
     with pytest.raises(UnsupportedOrder, match="these are running"):
         await read_jobs(
-            wms.context, mixed[0].uid, JobQuery(state=JobState.RUNNING, order=JobOrder.TIME)
+            wms.context, mixed_jobs[0].uid, JobQuery(state=JobState.RUNNING, order=JobOrder.TIME)
         )
     with pytest.raises(NotFound):
-        await read_jobs(wms.context, mixed[1], JobQuery())
+        await read_jobs(wms.context, mixed_jobs[1], JobQuery())
 
 
 STATEMENTS: dict[str, tuple[str, list[Any]]] = {
@@ -201,11 +210,11 @@ async def test_each_order_is_read_along_its_index(wms: WmsFixture) -> None:
         await wms.execute(statement)
     for name, (query, place) in STATEMENTS.items():
         index = name.partition(" ")[0]
-        query_plan = await plan(wms, query, task.uid, *place)
-        assert scans(query_plan) - {"Bitmap Heap Scan"} == {index}, name
+        query_plan = await explain_query(wms, query, task.uid, *place)
+        assert list_job_scans(query_plan) - {"Bitmap Heap Scan"} == {index}, name
         assert "Sort" not in {
             node["Node Type"]
-            for node in nodes(query_plan)
+            for node in list_nodes(query_plan)
             if name in {"jobs_task_seq", "jobs_ready"}
         }, name
-        assert buffers(query_plan) < 700, name
+        assert count_buffers(query_plan) < 700, name

@@ -9,7 +9,7 @@ from sluice.contracts.common.states import TaskState
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.jobs.steps import DISABLED, RankStep, SetStepPriority, StepLoad
 from sluice.contracts.jobs.tasks import Task
-from tests.integration.wms.query_plans import plan, scans
+from tests.integration.wms.query_plans import explain_query, list_job_scans
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.tasks.steps import SELECT_LOADS
 from wms.usecases.leasing.explain_job import explain_job, explain_task
@@ -53,7 +53,7 @@ async def test_step_is_ranked_over_all_chains(wms: WmsFixture) -> None:
 
 
 async def test_disabled_step_leases_no_jobs(wms: WmsFixture, other_wms: WmsFixture) -> None:
-    """This holds for all instances. Running jobs finish, and other steps go on."""
+    """This holds for all instances. Running jobs finish, and other steps continue."""
     task, other = (
         await add_step_task(wms, "layout", jobs=3),
         await add_step_task(wms, "export", jobs=1),
@@ -64,14 +64,14 @@ async def test_disabled_step_leases_no_jobs(wms: WmsFixture, other_wms: WmsFixtu
     leases = [await at.lease(pilot, 4) for at in (wms, other_wms)]
     assert [[job.task_uid for job in jobs] for jobs in leases] == [[other.uid], []]
     await wms.finish(pilot, running_job, *leases[0])
-    why = (await explain_task(wms.context, task.uid)).text
-    assert why.startswith("Step layout is disabled by Ada since 20")
-    assert why.endswith(
+    explanation = (await explain_task(wms.context, task.uid)).text
+    assert explanation.startswith("Step layout is disabled by Ada since 20")
+    assert explanation.endswith(
         "(wrong model): none of its jobs is leased (2 ready, 1 of 3 jobs finished)."
     )
-    shown = await get_load(wms, "layout")
-    assert shown.is_disabled
-    assert (shown.waiting, shown.in_flight, shown.timed) == (2, 0, 1)
+    step_load = await get_load(wms, "layout")
+    assert step_load.is_disabled
+    assert (step_load.waiting, step_load.in_flight, step_load.timed) == (2, 0, 1)
     waiting = asyncio.create_task(other_wms.lease(pilot, 2, wait=20.0))
     await set_priority(wms, "layout", 0)
     assert len(await waiting) == 2, "the waiting request did not get the jobs"
@@ -82,9 +82,11 @@ async def test_task_with_running_jobs_of_a_disabled_step_is_explained(wms: WmsFi
     pilot = await wms.add_pilot()
     [job] = await wms.lease(pilot)
     await set_priority(wms, "layout", DISABLED, template="ocr")
-    why = (await explain_task(wms.context, task.uid)).text
-    assert why.startswith("In work: 0 of 2 jobs finished, 1 with pilots, 1 ready; step layout is")
-    assert "disabled in template ocr since" in why
+    explanation = (await explain_task(wms.context, task.uid)).text
+    assert explanation.startswith(
+        "In work: 0 of 2 jobs finished, 1 with pilots, 1 ready; step layout is"
+    )
+    assert "disabled in template ocr since" in explanation
     assert (await explain_job(wms.context, job.id + 1)).text.startswith("Ready: Step layout is")
 
 
@@ -138,4 +140,7 @@ async def test_steps_are_listed_by_indexes(wms: WmsFixture) -> None:
         await add_step_task(wms, "layout", jobs=4000)
     await wms.lease(await wms.add_pilot(), 100)
     await wms.execute("ANALYZE")
-    assert scans(await plan(wms, SELECT_LOADS, None)) == {"jobs_ready", "jobs_in_flight"}
+    assert list_job_scans(await explain_query(wms, SELECT_LOADS, None)) == {
+        "jobs_ready",
+        "jobs_in_flight",
+    }

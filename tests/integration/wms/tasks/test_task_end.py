@@ -15,7 +15,7 @@ from wms.usecases.tasks.prioritise_task import prioritise_task
 from wms.usecases.tasks.read_tasks import read_task_status, read_task_statuses
 
 
-async def killed(wms: WmsFixture, task: Task) -> int | None:
+async def count_killed_jobs(wms: WmsFixture, task: Task) -> int | None:
     return (await read_task_status(wms.context, task.uid)).killed
 
 
@@ -34,7 +34,7 @@ async def test_sufficient_share_finishes_the_task_and_cancels_the_rest(wms: WmsF
         0,
     )
     assert await wms.states(task) == {JobState.FINISHED: 8, JobState.CANCELED: 2}
-    assert await killed(wms, task) == 1, "a job without a pilot counts as killed"
+    assert await count_killed_jobs(wms, task) == 1, "a job without a pilot counts as killed"
     answer = await wms.send_heartbeat(pilot, running=[jobs[8]])
     assert [(command.kind, command.job.id) for command in answer.commands] == [
         ("cancel", jobs[8].id)
@@ -87,7 +87,7 @@ async def test_cancellation_stops_all_jobs_and_may_be_repeated(wms: WmsFixture) 
     await wms.finish(pilot, done)
     status = await cancel_task(wms.context, task.uid)
     assert (status.state, status.finished, status.canceled) == (TaskState.CANCELED, 1, 4)
-    assert await killed(wms, task) == 1
+    assert await count_killed_jobs(wms, task) == 1
     assert await cancel_task(wms.context, task.uid) == status
     assert await wms.finish(pilot, in_flight) == [ReportAnswer.STALE]
     assert await wms.lease(pilot, 5) == []

@@ -35,11 +35,11 @@ EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 TASK = uuid4()
 
 
-def at(boot_time: float) -> CurrentTime:
+def make_time(boot_time: float) -> CurrentTime:
     return CurrentTime(boot_time, EPOCH + timedelta(seconds=boot_time))
 
 
-def task(
+def make_task(
     uid: UUID = TASK, resources: Resources | None = None, gpu: GpuNeeds | None = None
 ) -> PilotTask:
     device = DeviceType.CPU if gpu is None else DeviceType.GPU
@@ -58,14 +58,14 @@ def task(
     )
 
 
-def leased(
+def make_lease(
     *ids: int, uid: UUID = TASK, seconds: float = 60.0, tasks: list[PilotTask] | None = None
 ) -> Lease:
     jobs = [LeasedJob(id=job_id, attempt=1, task_uid=uid, seq=job_id, inputs=[]) for job_id in ids]
-    return Lease(seconds=seconds, jobs=jobs, tasks=[task(uid)] if tasks is None else tasks)
+    return Lease(seconds=seconds, jobs=jobs, tasks=[make_task(uid)] if tasks is None else tasks)
 
 
-def ended(
+def make_attempt_ended(
     job_id: int,
     *,
     slot: int = 0,
@@ -77,7 +77,7 @@ def ended(
     return AttemptEnded(slot=slot, report=report, seconds=seconds)
 
 
-def pilot(
+def make_core(
     slots: int = 1,
     *,
     policy: PrefetchPolicy | None = None,
@@ -85,28 +85,30 @@ def pilot(
 ) -> PilotCore:
     """Return a core whose slots are all ready."""
     core = PilotCore(slots, policy, node, min_slots=slots)
-    core.handle(PilotStarted(), at(0))
+    core.handle(PilotStarted(), make_time(0))
     for slot in range(slots):
-        core.handle(SlotReady(slot), at(0))
+        core.handle(SlotReady(slot), make_time(0))
     return core
 
 
-def granted(
+def grant_lease(
     core: PilotCore, *ids: int, boot_time: float = 0.0, seconds: float = 60.0
 ) -> list[Instruction]:
-    return core.handle(LeaseGranted(boot_time, leased(*ids, seconds=seconds)), at(boot_time))
+    return core.handle(
+        LeaseGranted(boot_time, make_lease(*ids, seconds=seconds)), make_time(boot_time)
+    )
 
 
-def command(
+def send_command(
     core: PilotCore, kind: str, job_id: int, *, boot_time: float = 1.0
 ) -> list[Instruction]:
     answer = HeartbeatAnswer.model_validate(
         {"lease": 60.0, "commands": [{"kind": kind, "job": {"id": job_id, "attempt": 1}}]}
     )
-    return core.handle(HeartbeatAnswered(boot_time, core.heartbeat(), answer), at(boot_time))
+    return core.handle(HeartbeatAnswered(boot_time, core.heartbeat(), answer), make_time(boot_time))
 
 
-def runs(instructions: list[Instruction]) -> list[tuple[int, int]]:
+def list_runs(instructions: list[Instruction]) -> list[tuple[int, int]]:
     return [
         (instruction.slot, instruction.job.id)
         for instruction in instructions
@@ -114,13 +116,13 @@ def runs(instructions: list[Instruction]) -> list[tuple[int, int]]:
     ]
 
 
-def reports(instructions: list[Instruction]) -> list[AttemptReport]:
+def list_reports(instructions: list[Instruction]) -> list[AttemptReport]:
     return [
         instruction.report for instruction in instructions if isinstance(instruction, SendReport)
     ]
 
 
-def stops(instructions: list[Instruction]) -> list[tuple[int, StopReason]]:
+def list_stops(instructions: list[Instruction]) -> list[tuple[int, StopReason]]:
     return [
         (instruction.token[0], instruction.reason)
         for instruction in instructions

@@ -38,7 +38,14 @@ from sluice.contracts.pilots.pilots import (
 )
 from sluice.scheduling.fit import Allocation, GpuPart
 from tests.unit.gpus import gpu, node
-from tests.unit.pilot.domain.cores import at, ended, pilot, reports, runs, task
+from tests.unit.pilot.domain.cores import (
+    list_reports,
+    list_runs,
+    make_attempt_ended,
+    make_core,
+    make_task,
+    make_time,
+)
 
 GPUS = [gpu("GPU-0"), gpu("GPU-1", memory=8_000)]
 NODE = node(8, 16_000, *GPUS)
@@ -46,18 +53,18 @@ BIG, SMALL = UUID(int=8), UUID(int=1)
 MAX_SLOTS = 6
 LICENSED = UUID(int=10)
 KINDS = {
-    BIG: task(BIG, Resources(cores=8)),
-    SMALL: task(SMALL, Resources(cores=1)),
-    UUID(int=2): task(UUID(int=2), Resources(cores=0.3, ram=5_000)),
-    UUID(int=3): task(UUID(int=3), Resources(cores=3, ram=100), GpuNeeds()),
-    UUID(int=4): task(UUID(int=4), Resources(cores=2.5, ram=16_000)),
-    UUID(int=6): task(UUID(int=6), Resources(cores=0.5), GpuNeeds(share=0.5, memory=5_000)),
-    UUID(int=7): task(UUID(int=7), Resources(cores=0.5), GpuNeeds(share=0.3)),
-    UUID(int=9): task(UUID(int=9), Resources(cores=1), GpuNeeds(least=2, most=2)),
+    BIG: make_task(BIG, Resources(cores=8)),
+    SMALL: make_task(SMALL, Resources(cores=1)),
+    UUID(int=2): make_task(UUID(int=2), Resources(cores=0.3, ram=5_000)),
+    UUID(int=3): make_task(UUID(int=3), Resources(cores=3, ram=100), GpuNeeds()),
+    UUID(int=4): make_task(UUID(int=4), Resources(cores=2.5, ram=16_000)),
+    UUID(int=6): make_task(UUID(int=6), Resources(cores=0.5), GpuNeeds(share=0.5, memory=5_000)),
+    UUID(int=7): make_task(UUID(int=7), Resources(cores=0.5), GpuNeeds(share=0.3)),
+    UUID(int=9): make_task(UUID(int=9), Resources(cores=1), GpuNeeds(least=2, most=2)),
 }
 
 
-def lease(
+def make_lease_of_kinds(
     *jobs: tuple[int, UUID],
     ram: int | None = None,
     known_tasks: Iterable[PilotTask] = KINDS.values(),
@@ -69,47 +76,53 @@ def lease(
     return Lease(seconds=1e6, jobs=leased_jobs, tasks=list(known_tasks))
 
 
-def granted(core: PilotCore, *jobs: tuple[int, UUID], boot_time: float = 0.0) -> list[Instruction]:
-    return core.handle(LeaseGranted(boot_time, lease(*jobs)), at(boot_time))
+def grant_lease_of_kinds(
+    core: PilotCore, *jobs: tuple[int, UUID], boot_time: float = 0.0
+) -> list[Instruction]:
+    return core.handle(LeaseGranted(boot_time, make_lease_of_kinds(*jobs)), make_time(boot_time))
 
 
 def test_jobs_that_need_all_cores_run_one_after_the_other() -> None:
-    core = pilot(8, node=NODE)
-    assert runs(granted(core, *((number, BIG) for number in range(8)))) == [(0, 0)]
+    core = make_core(8, node=NODE)
+    assert list_runs(grant_lease_of_kinds(core, *((number, BIG) for number in range(8)))) == [
+        (0, 0)
+    ]
     for number in range(7):
-        assert runs(core.handle(ended(number), at(1.0))) == [(0, number + 1)]
+        assert list_runs(core.handle(make_attempt_ended(number), make_time(1.0))) == [
+            (0, number + 1)
+        ]
 
 
 def test_small_jobs_do_not_overtake_a_big_job() -> None:
-    core = pilot(8, node=NODE)
-    assert len(runs(granted(core, (1, SMALL), (2, SMALL)))) == 2
-    assert runs(granted(core, (3, BIG), (4, SMALL), boot_time=1.0)) == []
-    assert core.count_jobs_to_request(at(1.0)) == 0
-    assert runs(core.handle(ended(1), at(2.0))) == []
-    assert runs(core.handle(ended(2, slot=1), at(3.0))) == [(0, 3)]
-    assert runs(core.handle(ended(3), at(4.0))) == [(0, 4)]
+    core = make_core(8, node=NODE)
+    assert len(list_runs(grant_lease_of_kinds(core, (1, SMALL), (2, SMALL)))) == 2
+    assert list_runs(grant_lease_of_kinds(core, (3, BIG), (4, SMALL), boot_time=1.0)) == []
+    assert core.count_jobs_to_request(make_time(1.0)) == 0
+    assert list_runs(core.handle(make_attempt_ended(1), make_time(2.0))) == []
+    assert list_runs(core.handle(make_attempt_ended(2, slot=1), make_time(3.0))) == [(0, 3)]
+    assert list_runs(core.handle(make_attempt_ended(3), make_time(4.0))) == [(0, 4)]
 
 
 def test_job_that_does_not_fit_is_returned_and_the_next_job_runs() -> None:
-    core = pilot(8, node=NODE, policy=PrefetchPolicy(return_after=5.0))
-    granted(core, (1, SMALL))
-    assert runs(granted(core, (2, BIG), (3, SMALL), boot_time=1.0)) == []
-    moves = core.handle(TimePassed(), at(6.0))
-    assert [(report.id, report.outcome) for report in reports(moves)] == [
+    core = make_core(8, node=NODE, policy=PrefetchPolicy(return_after=5.0))
+    grant_lease_of_kinds(core, (1, SMALL))
+    assert list_runs(grant_lease_of_kinds(core, (2, BIG), (3, SMALL), boot_time=1.0)) == []
+    instructions = core.handle(TimePassed(), make_time(6.0))
+    assert [(report.id, report.outcome) for report in list_reports(instructions)] == [
         (2, AttemptOutcome.RETURNED)
     ]
-    assert runs(moves) == [(1, 3)]
+    assert list_runs(instructions) == [(1, 3)]
 
 
 def test_queued_job_of_a_slot_allocates_only_what_it_needs_in_addition() -> None:
-    core = pilot(2, node=node(4, 16_000), policy=PrefetchPolicy(short=10.0))
-    granted(core, (1, SMALL))
-    core.handle(ended(1, seconds=0.01), at(1.0))
-    three = task(UUID(int=5), Resources(cores=3))
+    core = make_core(2, node=node(4, 16_000), policy=PrefetchPolicy(short=10.0))
+    grant_lease_of_kinds(core, (1, SMALL))
+    core.handle(make_attempt_ended(1, seconds=0.01), make_time(1.0))
+    three = make_task(UUID(int=5), Resources(cores=3))
     core.handle(
         LeaseGranted(
             2.0,
-            lease(
+            make_lease_of_kinds(
                 (2, SMALL),
                 (3, SMALL),
                 (4, three.uid),
@@ -117,22 +130,22 @@ def test_queued_job_of_a_slot_allocates_only_what_it_needs_in_addition() -> None
                 known_tasks=[*KINDS.values(), three],
             ),
         ),
-        at(2.0),
+        make_time(2.0),
     )
     assert [[entry.job.id for entry in slot.queue] for slot in core.slots] == [[2, 4], [3, 5]]
     assert core.free == Allocation(0, 16_000 - 512)
-    core.handle(ended(2), at(3.0))
+    core.handle(make_attempt_ended(2), make_time(3.0))
     assert core.free == Allocation(0, 16_000 - 512)
-    core.handle(ended(4), at(4.0))
+    core.handle(make_attempt_ended(4), make_time(4.0))
     assert core.free == Allocation(3, 16_000 - 256)
 
 
 def test_lease_request_has_the_free_and_the_soon_free_capacity() -> None:
-    core = pilot(8, node=NODE, policy=PrefetchPolicy(horizon=0.75))
-    granted(core, (1, UUID(int=3)), boot_time=10.0)
-    granted(core, (2, SMALL), boot_time=11.0)
-    assert core.count_jobs_to_request(at(11.0)) == 6
-    free_capacity = core.free_capacity(at(11.0), 6)
+    core = make_core(8, node=NODE, policy=PrefetchPolicy(horizon=0.75))
+    grant_lease_of_kinds(core, (1, UUID(int=3)), boot_time=10.0)
+    grant_lease_of_kinds(core, (2, SMALL), boot_time=11.0)
+    assert core.count_jobs_to_request(make_time(11.0)) == 6
+    free_capacity = core.free_capacity(make_time(11.0), 6)
     assert free_capacity is not None
     assert (free_capacity.free.cores, free_capacity.free.ram, free_capacity.ahead) == (
         4,
@@ -147,17 +160,17 @@ def test_lease_request_has_the_free_and_the_soon_free_capacity() -> None:
         15_900,
         free_capacity.free.gpus,
     )
-    granted(core, (3, SMALL), (4, SMALL), (5, SMALL), (6, SMALL), boot_time=11.0)
-    assert core.count_jobs_to_request(at(11.0)) == 0
-    assert pilot(8).free_capacity(at(0), 3) is None
+    grant_lease_of_kinds(core, (3, SMALL), (4, SMALL), (5, SMALL), (6, SMALL), boot_time=11.0)
+    assert core.count_jobs_to_request(make_time(11.0)) == 0
+    assert make_core(8).free_capacity(make_time(0), 3) is None
 
 
 def test_lease_request_counts_prefetched_jobs_separately() -> None:
-    core = pilot(2, node=node(2, 16_000))
-    granted(core, (1, SMALL))
-    core.handle(ended(1, seconds=0.1), at(1.0))
-    requested_jobs = core.count_jobs_to_request(at(1.0))
-    free_capacity = core.free_capacity(at(1.0), requested_jobs)
+    core = make_core(2, node=node(2, 16_000))
+    grant_lease_of_kinds(core, (1, SMALL))
+    core.handle(make_attempt_ended(1, seconds=0.1), make_time(1.0))
+    requested_jobs = core.count_jobs_to_request(make_time(1.0))
+    free_capacity = core.free_capacity(make_time(1.0), requested_jobs)
     assert free_capacity is not None
     assert (requested_jobs, free_capacity.ahead) == (17, 15)
 
@@ -178,14 +191,14 @@ _moves = st.lists(
 )
 
 
-def part_of(uuid: str, needs: GpuNeeds | None) -> GpuPart:
+def make_part(uuid: str, needs: GpuNeeds | None) -> GpuPart:
     """Return the part of this device that a job takes."""
     assert needs is not None
     [memory] = [node_gpu.memory for node_gpu in GPUS if node_gpu.uuid == uuid]
     return GpuPart(needs.share, needs.memory or int(needs.share * memory))
 
 
-class Node:
+class SimulatedNode:
     """A node whose slots carry out the instructions of the core and run the first job of their
     queue. ``killed`` has the slots that are about to end."""
 
@@ -198,9 +211,9 @@ class Node:
         self.queues: dict[int, list[RunJob]] = {}
         self.boot_time = 0.0
         self.number = 0
-        self.obey(self.core.handle(PilotStarted(), at(0)))
+        self.follow_instructions(self.core.handle(PilotStarted(), make_time(0)))
 
-    def obey(self, instructions: list[Instruction]) -> None:
+    def follow_instructions(self, instructions: list[Instruction]) -> None:
         for instruction in instructions:
             if isinstance(instruction, KillSlot):
                 assert self.queues[instruction.slot]
@@ -218,63 +231,65 @@ class Node:
                 self.leaving.add(instruction.slot)
         assert len(self.queues) <= MAX_SLOTS
 
-    def running(self) -> Allocation:
+    def sum_running(self) -> Allocation:
         total = Allocation()
         for queue in self.queues.values():
             if queue:
                 needs = KINDS[queue[0].job.task_uid].needs
-                parts = {uuid: part_of(uuid, needs.gpu) for uuid in queue[0].gpus}
-                assert needs.gpu is None or len(parts) == needs.gpu.least
-                total += Allocation(needs.resources.cores, needs.resources.ram, parts)
+                allocation = {uuid: make_part(uuid, needs.gpu) for uuid in queue[0].gpus}
+                assert needs.gpu is None or len(allocation) == needs.gpu.least
+                total += Allocation(needs.resources.cores, needs.resources.ram, allocation)
         return total
 
-    def move(self, kind: str, value: object) -> None:
-        now = at(self.boot_time)
+    def apply_event(self, kind: str, value: object) -> None:
+        now = make_time(self.boot_time)
         match kind, value:
             case "lease", list(kinds):
                 jobs = [(self.number + place, uid) for place, uid in enumerate(kinds, 1)]
                 self.number += len(kinds)
-                self.obey(self.core.handle(LeaseGranted(self.boot_time, lease(*jobs)), now))
+                self.follow_instructions(
+                    self.core.handle(LeaseGranted(self.boot_time, make_lease_of_kinds(*jobs)), now)
+                )
             case "end", int(place):
                 busy = [slot for slot, queue in self.queues.items() if queue]
                 if busy:
-                    self.end(busy[place % len(busy)])
+                    self.end_job(busy[place % len(busy)])
             case "lose", int(slot) if slot in self.queues.keys() - self.starting - self.leaving:
                 self.queues[slot].clear()
                 self.killed.discard(slot)
-                self.obey(self.core.handle(SlotLost(slot, "ended"), now))
+                self.follow_instructions(self.core.handle(SlotLost(slot, "ended"), now))
             case "ready", int(slot) if slot in self.starting:
                 self.starting.remove(slot)
-                self.obey(self.core.handle(SlotReady(slot), now))
+                self.follow_instructions(self.core.handle(SlotReady(slot), now))
             case "left", int(slot) if slot in self.leaving:
                 self.leaving.remove(slot)
                 del self.queues[slot]
-                self.obey(self.core.handle(SlotReleased(slot), now))
+                self.follow_instructions(self.core.handle(SlotReleased(slot), now))
             case "cancel", int(number):
                 command = Command(kind="cancel", job=JobToken(id=number, attempt=1))
                 answer = HeartbeatAnswer(lease=1e6, commands=[command])
-                self.obey(
+                self.follow_instructions(
                     self.core.handle(
                         HeartbeatAnswered(self.boot_time, self.core.heartbeat(), answer), now
                     )
                 )
             case "wait", float(seconds):
                 self.boot_time += seconds
-                self.obey(self.core.handle(TimePassed(), at(self.boot_time)))
+                self.follow_instructions(self.core.handle(TimePassed(), make_time(self.boot_time)))
                 self.require_stopped()
             case "drain", _:
-                self.obey(self.core.handle(DrainRequested(), now))
+                self.follow_instructions(self.core.handle(DrainRequested(), now))
             case "shutdown", _:
-                self.obey(self.core.handle(ShutdownRequested(), now))
+                self.follow_instructions(self.core.handle(ShutdownRequested(), now))
 
-    def settle(self) -> None:
+    def finish_transitions(self) -> None:
         """Let all slots start, leave or end as instructed."""
         while self.killed or self.starting or self.leaving:
             for slot in list(self.queues):
                 if slot in self.killed:
-                    self.move("lose", slot)
-                self.move("ready", slot)
-                self.move("left", slot)
+                    self.apply_event("lose", slot)
+                self.apply_event("ready", slot)
+                self.apply_event("left", slot)
 
     def require_stopped(self) -> None:
         """Check that each job with an old stop has ended or that its slot is being killed."""
@@ -287,30 +302,34 @@ class Node:
             ):
                 assert self.boot_time < max(first.stopped_at, slot.since) + 5.0
 
-    def end(self, slot: int) -> None:
+    def end_job(self, slot: int) -> None:
         job = self.queues[slot].pop(0).job
-        self.obey(self.core.handle(ended(job.id, slot=slot, seconds=0.1), at(self.boot_time)))
+        self.follow_instructions(
+            self.core.handle(
+                make_attempt_ended(job.id, slot=slot, seconds=0.1), make_time(self.boot_time)
+            )
+        )
 
 
 @pytest.mark.parametrize("short", [0.0, 10.0], ids=["one a slot", "two a slot"])
 @given(moves=_moves)
 def test_capacity_is_never_overbooked_and_all_of_it_is_released(
-    short: float, moves: list[tuple[str, object]]
+    short: float, instructions: list[tuple[str, object]]
 ) -> None:
-    node = Node(short)
-    for kind, value in moves:
-        node.move(kind, value)
-        assert NODE.amounts.contains(node.running())
+    node = SimulatedNode(short)
+    for kind, value in instructions:
+        node.apply_event(kind, value)
+        assert NODE.amounts.contains(node.sum_running())
         assert node.core.free.contains(Allocation())
-        assert (NODE.amounts - node.core.free).contains(node.running())
-    node.settle()
+        assert (NODE.amounts - node.core.free).contains(node.sum_running())
+    node.finish_transitions()
     while any(node.queues.values()):
-        node.end(next(slot for slot, queue in node.queues.items() if queue))
-        assert NODE.amounts.contains(node.running())
-        node.settle()
+        node.end_job(next(slot for slot, queue in node.queues.items() if queue))
+        assert NODE.amounts.contains(node.sum_running())
+        node.finish_transitions()
     assert node.core.free.amounts() == NODE.amounts.amounts()
     assert node.core.idle
     for _ in range(2):
-        node.move("wait", 10.0)
-        node.settle()
+        node.apply_event("wait", 10.0)
+        node.finish_transitions()
     assert len(node.queues) == len(node.core.slots) == 2

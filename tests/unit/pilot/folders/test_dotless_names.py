@@ -22,7 +22,7 @@ JAVASCRIPT = {"class": "InlineJavascriptRequirement"}
 
 
 @pytest.fixture(scope="module")
-def dotted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+def dotted_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
     runner = Runner(
         tmp_path_factory.mktemp("home") / ".local" / "sluice",
         environment={"PYTHONPATH": str(Path.cwd())},
@@ -32,7 +32,7 @@ def dotted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
     runner.run.delete()
 
 
-def cat(**fields: Any) -> dict[str, Any]:
+def make_cat_tool(**fields: Any) -> dict[str, Any]:
     return tool(["cat"], arguments=[PATH_UNTIL_FIRST_DOT], requirements=[JAVASCRIPT], **fields)
 
 
@@ -41,18 +41,22 @@ def read_output(root: Path, report: AttemptReport) -> str:
     return (root / "out" / report.outputs[0].name).read_text()
 
 
-def test_tool_can_cut_its_input_path_at_the_first_dot(dotted: Runner, root: Path) -> None:
+def test_tool_can_cut_its_input_path_at_the_first_dot(dotted_runner: Runner, root: Path) -> None:
     assert (
         read_output(
             root,
-            run(dotted, task(root, cat()), [input_file(root / "in" / "a.dat", data=b"all of it")]),
+            run(
+                dotted_runner,
+                task(root, make_cat_tool()),
+                [input_file(root / "in" / "a.dat", data=b"all of it")],
+            ),
         )
         == "all of it"
     )
 
 
 def test_tool_in_an_inner_workflow_can_cut_its_input_path_at_the_first_dot(
-    dotted: Runner, root: Path
+    dotted_runner: Runner, root: Path
 ) -> None:
     workflow = {
         "cwlVersion": "v1.2",
@@ -61,12 +65,12 @@ def test_tool_in_an_inner_workflow_can_cut_its_input_path_at_the_first_dot(
         "outputs": {"o": {"type": "File", "outputSource": "last/o"}},
         "steps": {
             "first": {
-                "run": cat(stdout="first.dat", outputs={"o": {"type": "stdout"}}),
+                "run": make_cat_tool(stdout="first.dat", outputs={"o": {"type": "stdout"}}),
                 "in": {"f": "f"},
                 "out": ["o"],
             },
             "last": {
-                "run": cat(outputs={"o": {"type": "stdout"}}),
+                "run": make_cat_tool(outputs={"o": {"type": "stdout"}}),
                 "in": {"f": "first/o"},
                 "out": ["o"],
             },
@@ -76,21 +80,23 @@ def test_tool_in_an_inner_workflow_can_cut_its_input_path_at_the_first_dot(
         read_output(
             root,
             run(
-                dotted, task(root, workflow), [input_file(root / "in" / "a.dat", data=b"all of it")]
+                dotted_runner,
+                task(root, workflow),
+                [input_file(root / "in" / "a.dat", data=b"all of it")],
             ),
         )
         == "all of it"
     )
 
 
-def test_outputs_named_by_the_real_path_are_accepted(dotted: Runner, root: Path) -> None:
+def test_outputs_named_by_the_real_path_are_accepted(dotted_runner: Runner, root: Path) -> None:
     script = """echo fine > made.txt; real=`pwd -P`; ln -s "$real/made.txt" link.txt
         named='"path": "'$real'/made.txt"'
         link='{"class": "File", "path": "link.txt"}'
         echo '{"o": {"class": "File", '"$named"'}, "l": '"$link"'}' > cwl.output.json"""
     executable = tool(["sh", "-c"], arguments=[script], outputs={"o": "File", "l": "File"})
     report = run(
-        dotted,
+        dotted_runner,
         task(root, executable, outputs=[output(root, "o"), output(root, "l", "l")]),
         [input_file(root / "in" / "a.dat")],
     )
@@ -125,8 +131,8 @@ def test_foreign_link_at_the_place_of_the_alias_is_not_used(
     monkeypatch.setattr("pilot.folders.dotless_alias._places", lambda: [str(tmp_path)])
     (tmp_path / "sluice-x").mkdir()
     (tmp_path / "sluice-x" / "slots").symlink_to(tmp_path)
-    mine = tmp_path / "ho.me"
-    name = DotlessAlias(str(mine), "x")
-    assert name.find_path() == str(mine)
+    own_folder = tmp_path / "ho.me"
+    name = DotlessAlias(str(own_folder), "x")
+    assert name.find_path() == str(own_folder)
     name.remove()
     assert (tmp_path / "sluice-x" / "slots").is_symlink()

@@ -30,7 +30,7 @@ _LOCK = (
 
 
 @pytest.fixture(scope="module")
-def unprivileged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+def unprivileged_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
     runner = Runner(
         tmp_path_factory.mktemp("pilot"),
         environment={"PYTHONPATH": str(Path.cwd())},
@@ -43,7 +43,7 @@ def unprivileged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
 @pytest.mark.parametrize("batch", [1, 2])
 @pytest.mark.parametrize("end", ["true", "chmod 500 ."])
 def test_read_only_job_folders_are_emptied_after_the_job(
-    unprivileged: Runner, root: Path, batch: int, end: str
+    unprivileged_runner: Runner, root: Path, batch: int, end: str
 ) -> None:
     locks = tool(
         ["sh", "-c", f"{_LOCK}; {end}"],
@@ -51,14 +51,14 @@ def test_read_only_job_folders_are_emptied_after_the_job(
     )
     del locks["stdout"]
     files = [input_file(root / "in" / f"{number}.dat", seq=number) for number in range(batch)]
-    report = run(unprivileged, task(root, locks, batch=batch), files)
+    report = run(unprivileged_runner, task(root, locks, batch=batch), files)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert [Path(file.url.removeprefix("file://")).read_text() for file in report.outputs] == [
         "1\n"
     ] * batch
-    [folder] = (unprivileged.run.path / "slots").glob("*-[0-9]*")
-    left = [path for name in ("in", "out", "tmp") for path in (folder / name).iterdir()]
-    assert left == []
+    [folder] = (unprivileged_runner.run.path / "slots").glob("*-[0-9]*")
+    remaining_paths = [path for name in ("in", "out", "tmp") for path in (folder / name).iterdir()]
+    assert remaining_paths == []
 
 
 def test_run_folder_with_read_only_folders_is_deleted(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ SOMEBODY = 65534
 
 
 @pytest.fixture
-def shared(tmp_path: Path) -> Path:
+def shared_folder(tmp_path: Path) -> Path:
     """Return a folder where all users may write, like /tmp."""
     folder = tmp_path / "shared"
     folder.mkdir()
@@ -22,7 +22,7 @@ def shared(tmp_path: Path) -> Path:
     return folder
 
 
-def mode(path: Path) -> int:
+def get_mode(path: Path) -> int:
     return path.stat().st_mode & 0o7777
 
 
@@ -33,7 +33,7 @@ def test_missing_work_folder_is_created_with_mode_0700(tmp_path: Path) -> None:
     finally:
         os.umask(umask)
     assert folder == (tmp_path / "a" / "b").resolve()
-    assert (mode(tmp_path / "a"), mode(folder)) == (0o700, 0o700)
+    assert (get_mode(tmp_path / "a"), get_mode(folder)) == (0o700, 0o700)
 
 
 def test_existing_pilot_folder_is_closed_and_its_parent_is_left_alone(tmp_path: Path) -> None:
@@ -43,11 +43,11 @@ def test_existing_pilot_folder_is_closed_and_its_parent_is_left_alone(tmp_path: 
     folder.chmod(0o755)
     opened = open_folder(folder, patience=0)
     opened.close()
-    assert (mode(work), mode(folder)) == (0o755, 0o700)
+    assert (get_mode(work), get_mode(folder)) == (0o755, 0o700)
 
 
-def test_work_folder_may_lie_in_a_shared_folder_with_a_sticky_bit(shared: Path) -> None:
-    assert make_own_folder(shared / "mine" / "more").is_dir()
+def test_work_folder_may_lie_in_a_shared_folder_with_a_sticky_bit(shared_folder: Path) -> None:
+    assert make_own_folder(shared_folder / "mine" / "more").is_dir()
 
 
 def test_link_that_the_pilot_owns_is_followed(tmp_path: Path) -> None:
@@ -75,12 +75,14 @@ def test_work_folder_that_others_can_write_to_is_refused(tmp_path: Path, folder_
         make_own_folder(tmp_path / "work")
 
 
-def test_work_folder_in_a_shared_folder_without_a_sticky_bit_is_refused(shared: Path) -> None:
-    shared.chmod(0o777)
+def test_work_folder_in_a_shared_folder_without_a_sticky_bit_is_refused(
+    shared_folder: Path,
+) -> None:
+    shared_folder.chmod(0o777)
     with pytest.raises(
         UnsafeFolderError, match=r"everybody may write to .*shared, which has no sticky bit"
     ):
-        make_own_folder(shared / "mine" / "work")
+        make_own_folder(shared_folder / "mine" / "work")
 
 
 def test_work_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
@@ -99,30 +101,30 @@ def test_dangling_link_is_refused_and_its_target_is_not_created(tmp_path: Path) 
 
 
 def test_work_folder_of_another_user_is_refused(tmp_path: Path) -> None:
-    theirs = Path("/")  # It belongs to root, if the tests run as another user.
+    folder_of_other_user = Path("/")  # It belongs to root, if the tests run as another user.
     if os.geteuid() == 0:
-        theirs = tmp_path / "work"
-        theirs.mkdir(mode=0o700)
-        os.chown(theirs, SOMEBODY, SOMEBODY)
+        folder_of_other_user = tmp_path / "work"
+        folder_of_other_user.mkdir(mode=0o700)
+        os.chown(folder_of_other_user, SOMEBODY, SOMEBODY)
     with pytest.raises(UnsafeFolderError, match=r"belongs to user (nobody|root)"):
-        make_own_folder(theirs)
+        make_own_folder(folder_of_other_user)
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
 @pytest.mark.parametrize("entry", ["folder", "link"])
 def test_entry_of_another_user_in_a_shared_folder_is_refused(
-    tmp_path: Path, shared: Path, entry: str
+    tmp_path: Path, shared_folder: Path, entry: str
 ) -> None:
     if entry == "folder":
-        (shared / "work" / "node-1").mkdir(parents=True, mode=0o700)
+        (shared_folder / "work" / "node-1").mkdir(parents=True, mode=0o700)
     else:
         (tmp_path / "mine" / "node-1").mkdir(parents=True, mode=0o700)
-        (shared / "work").symlink_to(tmp_path / "mine")
-    os.lchown(shared / "work", SOMEBODY, SOMEBODY)
+        (shared_folder / "work").symlink_to(tmp_path / "mine")
+    os.lchown(shared_folder / "work", SOMEBODY, SOMEBODY)
     with pytest.raises(
         UnsafeFolderError, match=r"was put into .*shared, where everybody may write, by user nobody"
     ):
-        make_own_folder(shared / "work" / "node-1")
+        make_own_folder(shared_folder / "work" / "node-1")
 
 
 def test_default_work_folder_lies_in_the_home_of_the_user(

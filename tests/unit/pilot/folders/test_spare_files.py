@@ -30,13 +30,13 @@ TOOL_COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("doing", TOOL_COMMANDS)
+@pytest.mark.parametrize("tool_command", TOOL_COMMANDS)
 def test_inputs_of_the_next_job_have_no_data_of_the_previous_job(
-    runner: Runner, root: Path, tmp_path: Path, doing: str
+    runner: Runner, root: Path, tmp_path: Path, tool_command: str
 ) -> None:
     (elsewhere := tmp_path / "elsewhere").write_text("untouched")
     first = tool(
-        ["sh", "-c", doing],
+        ["sh", "-c", tool_command],
         arguments=["$(inputs.f.path)", str(elsewhere)],
         requirements={"InplaceUpdateRequirement": {"inplaceUpdate": True}},
     )
@@ -46,7 +46,7 @@ def test_inputs_of_the_next_job_have_no_data_of_the_previous_job(
         [input_file(root / "in" / "a.dat", data=b"a longer content, of the first job")],
     )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
-    left = elsewhere.read_bytes()
+    remaining_bytes = elsewhere.read_bytes()
     second = tool(["sh", "-c", 'cat "$0"; stat -c %a "$0"'], arguments=["$(inputs.f.path)"])
     report = run(
         runner, task(root, second), [input_file(root / "in" / "b.dat", data=b"short\n")], seq=1
@@ -58,7 +58,7 @@ def test_inputs_of_the_next_job_have_no_data_of_the_previous_job(
         Path(report.outputs[0].url.removeprefix("file://")).read_text()
         == f"short\n{0o666 & ~umask:o}\n"
     )
-    assert elsewhere.read_bytes() == left
+    assert elsewhere.read_bytes() == remaining_bytes
 
 
 def test_next_job_reuses_the_file_of_the_previous_input(runner: Runner, root: Path) -> None:
@@ -79,14 +79,14 @@ def test_large_files_and_files_beyond_the_limit_are_not_kept(tmp_path: Path) -> 
         (jobs / f"{number}.small").write_bytes(bytes(200_000))
     (jobs / "large").write_bytes(bytes(300_000))
     with os.scandir(jobs) as entries:
-        taken = [entry.name for entry in entries if spares.add(entry)]
-    assert "large" not in taken
-    assert 300 < len(taken) < 400
+        accepted_names = [entry.name for entry in entries if spares.add(entry)]
+    assert "large" not in accepted_names
+    assert 300 < len(accepted_names) < 400
     assert sum(path.stat().st_size for path in (tmp_path / "spare").iterdir()) <= 64 << 20
-    for number in range(len(taken)):
+    for number in range(len(accepted_names)):
         assert spares.reuse(f"{tmp_path}/{number}")
     assert not spares.reuse(f"{tmp_path}/more")
-    assert len(list(tmp_path.glob("[0-9]*"))) == len(taken)
+    assert len(list(tmp_path.glob("[0-9]*"))) == len(accepted_names)
 
 
 def test_empty_spare_files_count_towards_the_limit(tmp_path: Path) -> None:

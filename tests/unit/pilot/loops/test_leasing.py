@@ -20,8 +20,8 @@ from pilot.slot_processes import SlotProcesses
 from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
-from tests.servers.scripted_wms import ScriptedWms, until
-from tests.unit.pilot.builders import leftovers, no_secrets
+from tests.servers.scripted_wms import ScriptedWms, wait_for
+from tests.unit.pilot.builders import answer_without_secrets, make_file_remover
 
 
 @pytest.fixture
@@ -41,17 +41,17 @@ async def test_no_jobs_are_requested_while_the_disk_is_full(
     agent = PilotRuntime(
         PilotCore(1),
         SlotProcesses.__new__(SlotProcesses),
-        Outbox(run.journals, leftovers()),
+        Outbox(run.journals, make_file_remover()),
         run,
-        request_secrets=no_secrets,
+        request_secrets=answer_without_secrets,
     )
     agent.tell(PilotStarted())
     agent.tell(SlotReady(0))
-    looks: list[Path] = []
+    measured_paths: list[Path] = []
     free = 0
 
     def usage(path: Path) -> SimpleNamespace:
-        looks.append(path)
+        measured_paths.append(path)
         return SimpleNamespace(free=free)
 
     monkeypatch.setattr(shutil, "disk_usage", usage)
@@ -63,12 +63,12 @@ async def test_no_jobs_are_requested_while_the_disk_is_full(
         session = WmsSession(WmsClient(http), pilot)
         await session.register()
         leasing = asyncio.create_task(request_jobs(agent, session, wait=0.1))
-        await until(lambda: len(looks) >= 3)
+        await wait_for(lambda: len(measured_paths) >= 3)
         assert wms.lease_requests == []
         monkeypatch.setattr(SlotProcesses, "progress", lambda _: {})
         assert agent.heartbeat().trouble.startswith("its disk is full")
         free = 1 << 30
-        await until(lambda: bool(wms.lease_requests))
+        await wait_for(lambda: bool(wms.lease_requests))
         leasing.cancel()
         await asyncio.gather(leasing, return_exceptions=True)
-    assert set(looks) == {tmp_path}
+    assert set(measured_paths) == {tmp_path}

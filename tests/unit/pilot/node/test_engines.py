@@ -33,7 +33,7 @@ def test_podman_that_cannot_run_containers_is_not_found(
     assert "no-such-limit" in capsys.readouterr().out
 
 
-def program(folder: Path, name: str, script: str) -> None:
+def write_program(folder: Path, name: str, script: str) -> None:
     folder.mkdir(exist_ok=True)
     path = folder / name
     path.write_text(f"#!/bin/sh\n{script}\n")
@@ -44,13 +44,13 @@ def test_engine_is_found_if_its_command_succeeds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     programs = tmp_path / "bin"
-    program(
+    write_program(
         programs,
         "docker",
         "echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock.' >&2; exit 1",
     )
-    program(programs, "podman", "echo '{}'")
-    program(programs, "singularity", "echo 'apptainer version 1.3.4'")
+    write_program(programs, "podman", "echo '{}'")
+    write_program(programs, "singularity", "echo 'apptainer version 1.3.4'")
     monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
     engines = find_engines(list(ContainerEngine))
     assert [(engine.kind, engine.version) for engine in engines] == [

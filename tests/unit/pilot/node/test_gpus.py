@@ -20,7 +20,7 @@ _A2 = Gpu(
 _TWO = (Device("GPU-a"), Device("GPU-b", minor=3, can_be_divided=True))
 
 
-def uuids(nvml: Nvml, **environment: str) -> list[str]:
+def list_uuids(nvml: Nvml, **environment: str) -> list[str]:
     gpu_uuids = [each.gpu.uuid for each in find_gpus(environment, nvml)]
     assert nvml.open == 0
     return gpu_uuids
@@ -33,7 +33,7 @@ def test_each_gpu_is_described() -> None:
 
 
 def test_node_without_a_driver_has_no_gpus() -> None:
-    assert uuids(Nvml(_TWO, driver="")) == []
+    assert list_uuids(Nvml(_TWO, driver="")) == []
 
 
 def test_divided_gpu_counts_as_its_mig_instances() -> None:
@@ -48,7 +48,7 @@ def test_divided_gpu_counts_as_its_mig_instances() -> None:
 
 
 def test_broken_gpu_does_not_hide_the_others() -> None:
-    assert uuids(Nvml([Device("GPU-x", broken=True), *_TWO])) == ["GPU-a", "GPU-b"]
+    assert list_uuids(Nvml([Device("GPU-x", broken=True), *_TWO])) == ["GPU-a", "GPU-b"]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_broken_gpu_does_not_hide_the_others() -> None:
 def test_cuda_visible_devices_selects_the_gpus_of_the_pilot(
     visible: str, expected: list[str]
 ) -> None:
-    assert uuids(Nvml(_TWO), CUDA_VISIBLE_DEVICES=visible) == expected
+    assert list_uuids(Nvml(_TWO), CUDA_VISIBLE_DEVICES=visible) == expected
 
 
 def test_fake_nvml_has_only_names_of_the_real_package() -> None:

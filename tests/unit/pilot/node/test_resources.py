@@ -17,7 +17,7 @@ from sluice.contracts.pilots.pilots import NodeResources
 MIB = 1 << 20
 
 
-def system(root: Path, group: str, **limits: tuple[str, str]) -> Path:
+def write_kernel_files(root: Path, group: str, **limits: tuple[str, str]) -> Path:
     """Write the files of the kernel. ``limits`` has the cores and the memory of control groups by
     name; ``top`` is the root group."""
     (root / "proc/self").mkdir(parents=True)
@@ -31,14 +31,17 @@ def system(root: Path, group: str, **limits: tuple[str, str]) -> Path:
 
 
 def test_unlimited_node_has_all_cores_and_memory_of_the_machine(tmp_path: Path) -> None:
-    for root in (tmp_path / "none", system(tmp_path / "max", "/", top=("max 100000", "max"))):
+    for root in (
+        tmp_path / "none",
+        write_kernel_files(tmp_path / "max", "/", top=("max 100000", "max")),
+    ):
         node = detect(tmp_path, root=root)
         assert node.cores == len(os.sched_getaffinity(0))
         assert node.ram == psutil.virtual_memory().total // MIB
 
 
 def test_tightest_limit_of_nested_control_groups_applies(tmp_path: Path) -> None:
-    root = system(
+    root = write_kernel_files(
         tmp_path,
         "/job/step",
         job=("100000 100000", str(300 * MIB)),
@@ -75,9 +78,11 @@ def test_pilots_that_share_a_node_divide_its_resources() -> None:
     node = NodeResources(cores=4, ram=1000, disk=50)
     named = {"licence": 4.0, "scanner": 1.0, "tank": 0.5}
     offers = [compute_offer(node, DeclaredResources(named=named, part=part)) for part in PARTS]
-    assert [has.part for has in offers] == list(PARTS)
-    assert {(has.cores, has.ram, has.disk) for has in offers} == {(1.333, 333, 16)}
-    assert [has.named for has in offers] == [
+    assert [detected.part for detected in offers] == list(PARTS)
+    assert {(detected.cores, detected.ram, detected.disk) for detected in offers} == {
+        (1.333, 333, 16)
+    }
+    assert [detected.named for detected in offers] == [
         {"licence": 2, "scanner": 1, "tank": 0.5},
         {"licence": 1},
         {"licence": 1},
@@ -86,9 +91,9 @@ def test_pilots_that_share_a_node_divide_its_resources() -> None:
         compute_offer(node, DeclaredResources(cores=4, memory=900, disk=40, part=part))
         for part in PARTS
     ]
-    assert {(has.cores, has.ram, has.disk) for has in declared_offers} == {(4, 900, 40)}, (
-        "declared amounts are not divided"
-    )
+    assert {(detected.cores, detected.ram, detected.disk) for detected in declared_offers} == {
+        (4, 900, 40)
+    }, "declared amounts are not divided"
 
 
 def test_each_gpu_goes_to_exactly_one_of_the_pilots_of_a_node() -> None:

@@ -29,24 +29,28 @@ _PLACES = [
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Path:
+def own_folder(tmp_path: Path) -> Path:
     (tmp_path / "own").mkdir()
     return tmp_path / "own"
 
 
-def sandbox_with(own: Path, *path: str | Path, hidden: Sequence[Path] = ()) -> Sandbox:
+def make_sandbox(own_folder: Path, *path: str | Path, hidden: Sequence[Path] = ()) -> Sandbox:
     """Return the sandbox of a pilot with these entries before those of the system on its search
     path."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", os.pathsep.join([*map(str, path), _SYSTEM_PATH]))
-        node_sandbox = find_sandbox("required", own / "system", [], hidden_paths=hidden)
+        node_sandbox = find_sandbox(
+            "required", own_folder / "system", [], hidden_paths=hidden_paths
+        )
     assert isinstance(node_sandbox, Sandbox)
     return node_sandbox
 
 
-def say(sandbox: Sandbox, own: Path, script: str, *, path: str = "", times: int = 1) -> str:
+def run_in_sandbox(
+    sandbox: Sandbox, own_folder: Path, script: str, *, path: str = "", times: int = 1
+) -> str:
     """Run a shell script in the sandbox and return the output of its last run."""
-    job, tmp = own / "job", own / "job-tmp"
+    job, tmp = own_folder / "job", own_folder / "job-tmp"
     for folder in (job, tmp):
         folder.mkdir(exist_ok=True)
     instance = SandboxInstance(sandbox, [str(job), str(tmp)], SandboxOptions())
@@ -80,16 +84,16 @@ def say(sandbox: Sandbox, own: Path, script: str, *, path: str = "", times: int 
     return text
 
 
-def program(folder: Path, name: str = "hello", says: str = "hello") -> Path:
+def write_program(folder: Path, name: str = "hello", output_text: str = "hello") -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
-    path.write_text(f"#!/bin/sh\necho {says}\n")
+    path.write_text(f"#!/bin/sh\necho {output_text}\n")
     path.chmod(0o755)
     return path
 
 
 @pytest.fixture
-def anywhere() -> Iterator[list[Path]]:
+def folders_with_unusual_names() -> Iterator[list[Path]]:
     """Make a folder with a space and an umlaut in its name at each place where tools have a folder
     of their own."""
     with ExitStack() as ended:
@@ -102,11 +106,11 @@ def anywhere() -> Iterator[list[Path]]:
 
 
 def test_programs_on_the_search_path_are_visible_and_files_beside_them_are_not(
-    own: Path, anywhere: list[Path]
+    own_folder: Path, folders_with_unusual_names: list[Path]
 ) -> None:
     script = ""
-    for folder in anywhere:
-        program(folder / "env" / "bin")
+    for folder in folders_with_unusual_names:
+        write_program(folder / "env" / "bin")
         (folder / "env" / "lib").mkdir()
         (folder / "env" / "lib" / "data").write_text("data")
         (folder / "private").write_text("hush")
@@ -114,55 +118,65 @@ def test_programs_on_the_search_path_are_visible_and_files_beside_them_are_not(
         script += f"! cat '{folder}/private' 2>/dev/null || exit 9;"
         script += f"! echo x 2>/dev/null > '{folder}/env/bin/hello' || exit 8;"
         script += f"! echo x 2>/dev/null > '{folder}/x' || exit 7;"
-    sandbox = sandbox_with(own, *(folder / "env" / "bin" for folder in anywhere))
+    sandbox = make_sandbox(
+        own_folder, *(folder / "env" / "bin" for folder in folders_with_unusual_names)
+    )
     # Files that the first run leaves below /tmp are gone in the second run.
-    assert say(sandbox, own, script, times=2).split() == ["hello", "data"] * len(anywhere)
+    assert run_in_sandbox(sandbox, own_folder, script, times=2).split() == ["hello", "data"] * len(
+        folders_with_unusual_names
+    )
     assert sandbox.dropped == {}
 
 
-def test_links_to_programs_can_be_followed(own: Path) -> None:
+def test_links_to_programs_can_be_followed(own_folder: Path) -> None:
     """Links are an entry of the search path, a parent folder of an entry, and links from program to
     program and from an environment to its interpreter."""
     with TemporaryDirectory(dir="/tmp") as folder:
         real = Path(folder, "real")
-        program(real / "bin", "one", "one")
+        write_program(real / "bin", "one", "one")
         (real / "pyvenv.cfg").touch()
         Path(folder, "link").symlink_to("real")
         Path(folder, "path").symlink_to("real/bin")
-        program(Path(folder, "package", "bin"), "two", "two")
-        program(Path(folder, "package", "libexec"), "helper")
-        program(Path(folder, "alone"), "three", "three")
+        write_program(Path(folder, "package", "bin"), "two", "two")
+        write_program(Path(folder, "package", "libexec"), "helper")
+        write_program(Path(folder, "alone"), "three", "three")
         tools = Path(folder, "tools")
         tools.mkdir()
         (tools / "two").symlink_to("../package/bin/two")
         (tools / "three").symlink_to(Path(folder, "alone", "three"))
         (Path(folder, "alone", "private")).write_text("hush")
-        sandbox = sandbox_with(own, f"{folder}/link/bin", f"{folder}/path", tools)
+        sandbox = make_sandbox(own_folder, f"{folder}/link/bin", f"{folder}/path", tools)
         script = (
             f"{folder}/link/bin/one; {folder}/path/one; {real}/bin/one; {tools}/two;"
             f" {folder}/package/libexec/helper; {tools}/three; ! test -e {folder}/alone/private"
         )
-        assert say(sandbox, own, script).split() == ["one"] * 3 + ["two", "hello", "three"]
+        assert run_in_sandbox(sandbox, own_folder, script).split() == ["one"] * 3 + [
+            "two",
+            "hello",
+            "three",
+        ]
 
 
 def test_entries_that_cannot_be_visible_are_dropped_with_a_reason(
-    own: Path, monkeypatch: pytest.MonkeyPatch
+    own_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No entry turns the sandbox off."""
     with TemporaryDirectory(dir="/tmp") as folder:
         monkeypatch.setenv("HOME", folder)
         entries = [".", "", "some/bin", "/", "/tmp", "/proc/self", "/home", "/run", folder]
         (Path(folder) / "private").write_text("hush")
-        sandbox = sandbox_with(own, *entries)
+        sandbox = make_sandbox(own_folder, *entries)
         assert set(sandbox.dropped) == {entry or "''" for entry in entries}
         assert "absolute path" in sandbox.dropped["."]
         assert "separate folder" in sandbox.dropped["/"]
-        assert say(sandbox, own, f"test -e {folder}/private || echo none") == "none"
+        assert (
+            run_in_sandbox(sandbox, own_folder, f"test -e {folder}/private || echo none") == "none"
+        )
     assert absolute_entries(":.:a/bin:/usr/bin:/:") == "/usr/bin:/"
 
 
 @pytest.mark.parametrize("place", ["/tmp", "/var/tmp"])
-def test_hidden_paths_are_masked_in_visible_folders(own: Path, place: str) -> None:
+def test_hidden_paths_are_masked_in_visible_folders(own_folder: Path, place: str) -> None:
     """The home of the system lies in a folder of the search path. The home masks its token, which
     is listed separately as well. A job sees its own files in the home."""
     with TemporaryDirectory(dir=place) as folder:
@@ -170,20 +184,20 @@ def test_hidden_paths_are_masked_in_visible_folders(own: Path, place: str) -> No
         for name in ("token", "storages/other", "env/lib/data"):
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             (home / name).write_text("hush")
-        program(Path(folder))
+        write_program(Path(folder))
         Path(folder, "password").write_text("hush")
         hidden = [home, home / "token", Path(folder, "password")]
-        sandbox = sandbox_with(own, folder, home / "env" / "bin", hidden=hidden)
-        own = home / "pilots"
-        own.mkdir()
+        sandbox = make_sandbox(own_folder, folder, home / "env" / "bin", hidden=hidden)
+        own_folder = home / "pilots"
+        own_folder.mkdir()
         tried = f"for file in {home}/token {home}/storages/other {folder}/password; do"
         tried += ' cat "$file" 2>/dev/null && exit 9; done;'
-        tried += f" touch {home}/x 2>/dev/null && exit 8; hello; ls {home} {own}"
-        assert say(sandbox, own, tried, path=folder, times=2).split() == [
+        tried += f" touch {home}/x 2>/dev/null && exit 8; hello; ls {home} {own_folder}"
+        assert run_in_sandbox(sandbox, own_folder, tried, path=folder, times=2).split() == [
             "hello",
             f"{home}:",
             "pilots",
-            f"{own}:",
+            f"{own_folder}:",
             "job",
         ]
 
@@ -204,7 +218,7 @@ def test_installation_of_sluice_is_visible_in_a_hidden_folder(tmp_path: Path) ->
     assert "of which tools see nothing" in shown_paths.dropped_paths[str(tmp_path)]
 
 
-def stub(folder: Path, name: str, script: str) -> str:
+def write_wrapper(folder: Path, name: str, script: str) -> str:
     """Write a program with this name into a folder and return the folder. The script knows the real
     program as ``$real``."""
     folder.mkdir(exist_ok=True)
@@ -214,30 +228,33 @@ def stub(folder: Path, name: str, script: str) -> str:
     return str(folder)
 
 
-def test_path_that_the_sandbox_cannot_mount_is_dropped_with_a_reason(own: Path) -> None:
+def test_path_that_the_sandbox_cannot_mount_is_dropped_with_a_reason(own_folder: Path) -> None:
     with TemporaryDirectory(dir="/var/tmp") as folder:
-        good, bad = program(Path(folder, "good")).parent, program(Path(folder, "bad")).parent
-        refusing = stub(
+        good, bad = (
+            write_program(Path(folder, "good")).parent,
+            write_program(Path(folder, "bad")).parent,
+        )
+        refusing_bubblewrap = write_wrapper(
             Path(folder, "stub"),
             "bwrap",
             f'case "$*" in *{bad}*) echo "bwrap: no way" >&2; exit 1;; esac; exec "$real" "$@"',
         )
-        sandbox = sandbox_with(own, refusing, bad, good)
-        assert say(sandbox, own, f"{good}/hello; ! test -e {bad}") == "hello"
+        sandbox = make_sandbox(own_folder, refusing_bubblewrap, bad, good)
+        assert run_in_sandbox(sandbox, own_folder, f"{good}/hello; ! test -e {bad}") == "hello"
     assert sandbox.dropped == {str(bad): "the sandbox cannot show it: bwrap: no way"}
 
 
 @pytest.mark.parametrize("use", ["preferred", "required"])
 def test_failing_bubblewrap_is_an_error_on_a_node_with_namespaces(
-    use: SandboxUse, own: Path, monkeypatch: pytest.MonkeyPatch
+    use: SandboxUse, own_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = stub(own / "stub", "bwrap", 'echo "bwrap: out of order" >&2; exit 1')
+    broken = write_wrapper(own_folder / "stub", "bwrap", 'echo "bwrap: out of order" >&2; exit 1')
     monkeypatch.setenv("PATH", f"{broken}:{_SYSTEM_PATH}")
     with pytest.raises(NoSandboxError, match=r"bwrap: out of order.*SLUICE_PILOT_SANDBOX=off"):
-        find_sandbox(use, own / "system", [], hidden_paths=[])
+        find_sandbox(use, own_folder / "system", [], hidden_paths=[])
 
 
-def test_preferred_sandbox_is_left_out_on_a_node_without_namespaces(own: Path) -> None:
+def test_preferred_sandbox_is_left_out_on_a_node_without_namespaces(own_folder: Path) -> None:
     """A required sandbox is an error there."""
     code = """
 import sys
@@ -251,7 +268,7 @@ except NoSandboxError as error:
 """
     script = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
     command = ["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh"]
-    command += [sys.executable, "-c", code, str(own / "system")]
+    command += [sys.executable, "-c", code, str(own_folder / "system")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found_line, refused = done.stdout.strip().splitlines()[-2:]
     assert found_line.startswith("found namespaces cannot be created on this node: ")

@@ -23,7 +23,7 @@ DAEMON = pwd.getpwnam("daemon")
 
 
 @pytest.fixture
-def jobs() -> Iterator[Path]:
+def jobs_folder() -> Iterator[Path]:
     """Return a folder that users can enter."""
     adopt_orphans()
     with open_folder() as folder:
@@ -31,9 +31,9 @@ def jobs() -> Iterator[Path]:
 
 
 @pytest.fixture
-def closed(jobs: Path) -> Path:
-    (jobs / "closed").mkdir(mode=0o700)
-    return jobs / "closed"
+def closed_folder(jobs_folder: Path) -> Path:
+    (jobs_folder / "closed").mkdir(mode=0o700)
+    return jobs_folder / "closed"
 
 
 def test_slot_users_are_given_by_name_or_number() -> None:
@@ -87,35 +87,47 @@ def test_slot_user_is_claimed_by_one_pilot_at_a_time() -> None:
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
-def test_user_that_can_enter_only_the_job_folder_is_accepted(jobs: Path, closed: Path) -> None:
-    assert why_unsuitable([new_user(), new_user()], jobs, closed) is None
-    assert list(closed.iterdir()) == []
-    assert list(jobs.iterdir()) == [closed]
+def test_user_that_can_enter_only_the_job_folder_is_accepted(
+    jobs_folder: Path, closed_folder: Path
+) -> None:
+    assert why_unsuitable([new_user(), new_user()], jobs_folder, closed_folder) is None
+    assert list(closed_folder.iterdir()) == []
+    assert list(jobs_folder.iterdir()) == [closed_folder]
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
-def test_user_that_cannot_enter_the_job_folder_is_refused(jobs: Path, closed: Path) -> None:
+def test_user_that_cannot_enter_the_job_folder_is_refused(
+    jobs_folder: Path, closed_folder: Path
+) -> None:
     user = new_user()
-    jobs.chmod(0o700)
+    jobs_folder.chmod(0o700)
     assert f"tools cannot run as user {user.name}: sh: Permission denied" in str(
-        why_unsuitable([user], jobs, closed)
+        why_unsuitable([user], jobs_folder, closed_folder)
     )
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
-def test_user_that_can_read_files_of_the_pilot_is_refused(jobs: Path, closed: Path) -> None:
+def test_user_that_can_read_files_of_the_pilot_is_refused(
+    jobs_folder: Path, closed_folder: Path
+) -> None:
     user = new_user()
-    closed.chmod(0o711)
-    assert why_unsuitable([user], jobs, closed) == (
+    closed_folder.chmod(0o711)
+    assert why_unsuitable([user], jobs_folder, closed_folder) == (
         f"tools cannot run as user {user.name}: it can read the pilot's files"
     )
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
-def test_pilot_that_is_not_root_cannot_use_slot_users(jobs: Path, closed: Path) -> None:
+def test_pilot_that_is_not_root_cannot_use_slot_users(
+    jobs_folder: Path, closed_folder: Path
+) -> None:
     """A container with dropped capabilities is such a case."""
     pid = os.fork()
     if pid == 0:
         os.setresuid(65534, 65534, 65534)
-        os._exit(0 if "is not root" in str(why_unsuitable([new_user()], jobs, closed)) else 1)
+        os._exit(
+            0
+            if "is not root" in str(why_unsuitable([new_user()], jobs_folder, closed_folder))
+            else 1
+        )
     assert os.waitpid(pid, 0)[1] == 0

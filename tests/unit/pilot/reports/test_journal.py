@@ -8,10 +8,10 @@ from pilot.reports.journal import Journal, UnansweredReports, read_journals
 from pilot.reports.outbox import Outbox
 from sluice.contracts.common.states import AttemptOutcome, ReportAnswer
 from sluice.contracts.pilots.pilots import AnsweredReport, AttemptReport, ReportAnswers
-from tests.unit.pilot.builders import leftovers
+from tests.unit.pilot.builders import make_file_remover
 
 
-def report(job_id: int) -> AttemptReport:
+def make_report(job_id: int) -> AttemptReport:
     return AttemptReport(
         id=job_id,
         attempt=1,
@@ -26,20 +26,20 @@ def test_journal_distinguishes_all_stages_of_an_attempt(tmp_path: Path) -> None:
         journal.record_start((job_id, 1))
     journal.record_urls((1, 1), ["file:///a b", "file:///c"])
     journal.record_urls((2, 1), ["file:///d"])
-    journal.record_report(report(2))
+    journal.record_report(make_report(2))
     journal.record_removal((3, 1))
     traces = read_journals(tmp_path)
     assert set(traces) == {(0, 1), (1, 1), (2, 1)}
     assert (traces[(0, 1)].report, traces[(0, 1)].urls) == (None, [])
     assert (traces[(1, 1)].report, traces[(1, 1)].urls) == (None, ["file:///a b", "file:///c"])
-    assert traces[(2, 1)].report == report(2)
+    assert traces[(2, 1)].report == make_report(2)
 
 
 def test_incomplete_last_line_is_ignored(tmp_path: Path) -> None:
     journal = Journal(tmp_path, "slot-7")
     journal.record_start((1, 1))
     journal.record_urls((1, 1), ["file:///a"])
-    journal.record_report(report(1))
+    journal.record_report(make_report(1))
     path = tmp_path / journal.name
     path.write_bytes(path.read_bytes()[:-5])
     trace = read_journals(tmp_path)[(1, 1)]
@@ -50,7 +50,7 @@ def test_answered_reports_are_not_read_again(tmp_path: Path) -> None:
     journal, ledger = Journal(tmp_path, "slot-7"), UnansweredReports(tmp_path)
     for job_id in (1, 2):
         journal.record_start((job_id, 1))
-        journal.record_report(report(job_id))
+        journal.record_report(make_report(job_id))
         ledger.expect(journal.name, (job_id, 1))
     ledger.record_answers(journal.name, [(1, 1)])
     assert set(read_journals(tmp_path)) == {(2, 1)}
@@ -75,7 +75,7 @@ def test_large_journal_is_rotated_between_attempts(tmp_path: Path) -> None:
     journal = Journal(tmp_path, "slot-7")
     journal.record_start((1, 1))
     journal.record_urls((1, 1), ["file:///" + "x" * 5_000_000])
-    journal.record_report(report(1))
+    journal.record_report(make_report(1))
     assert journal.name == "slot-7.0.journal"
     journal.record_start((2, 1))
     assert journal.name == "slot-7.1.journal"
@@ -85,9 +85,9 @@ def test_large_journal_is_rotated_between_attempts(tmp_path: Path) -> None:
 async def test_answer_that_cannot_be_written_still_counts(tmp_path: Path) -> None:
     """A full disk is a usual cause; here the folder is missing. After a kill the report would be
     sent once more, which is harmless."""
-    outbox = Outbox(tmp_path / "journals", leftovers())
+    outbox = Outbox(tmp_path / "journals", make_file_remover())
     (tmp_path / "journals").mkdir()
-    outbox.add(report(1))
+    outbox.add(make_report(1))
     shutil.rmtree(tmp_path / "journals")
     [sent] = outbox.next_batch()
     answers = ReportAnswers(

@@ -9,11 +9,11 @@ import pytest
 from pilot.reports.file_remover import FileRemover
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.pilots.pilots import StorageUrls
-from tests.unit.pilot.builders import leftovers
+from tests.unit.pilot.builders import make_file_remover
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
+def storage(tmp_path: Path) -> Path:
     """Return a storage with a file in a folder."""
     (tmp_path / "store" / "set").mkdir(parents=True)
     (tmp_path / "store" / "set" / "left").touch()
@@ -21,16 +21,18 @@ def store(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def precious(tmp_path: Path) -> Path:
+def foreign_file(tmp_path: Path) -> Path:
     path = tmp_path / "home" / "precious"
     path.parent.mkdir()
     path.touch()
     return path
 
 
-async def test_files_of_registered_storages_are_removed(store: Path) -> None:
-    assert await leftovers(store).remove([f"file://{store}/set/left", f"file://{store}/set/gone"])
-    assert list((store / "set").iterdir()) == []
+async def test_files_of_registered_storages_are_removed(storage: Path) -> None:
+    assert await make_file_remover(storage).remove(
+        [f"file://{storage}/set/left", f"file://{storage}/set/gone"]
+    )
+    assert list((storage / "set").iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -45,53 +47,55 @@ async def test_files_of_registered_storages_are_removed(store: Path) -> None:
     ],
 )
 async def test_files_outside_registered_storages_are_not_removed(
-    store: Path, precious: Path, url: str
+    storage: Path, foreign_file: Path, url: str
 ) -> None:
-    (store / "door").symlink_to(precious.parent)
-    assert await leftovers(store).remove(
-        [url.format(store=store, precious=precious), f"file://{store}/set/left"]
+    (storage / "door").symlink_to(foreign_file.parent)
+    assert await make_file_remover(storage).remove(
+        [url.format(store=storage, precious=foreign_file), f"file://{storage}/set/left"]
     )
-    assert list(precious.parent.iterdir()) == [precious]
-    assert list((store / "set").iterdir()) == []
+    assert list(foreign_file.parent.iterdir()) == [foreign_file]
+    assert list((storage / "set").iterdir()) == []
 
 
-async def test_files_of_a_storage_that_is_registered_later_are_removed(store: Path) -> None:
+async def test_files_of_a_storage_that_is_registered_later_are_removed(storage: Path) -> None:
     urls: list[str] = []
 
-    async def ask() -> StorageUrls:
+    async def list_storages() -> StorageUrls:
         return StorageUrls(urls=urls)
 
-    removing = FileRemover(ask)
-    url = f"file://{store}/set/left"
-    await removing.remove([url])
-    assert (store / "set" / "left").exists()
-    urls.append(f"file://{store}")
-    await removing.remove([url])
-    assert not (store / "set" / "left").exists()
+    file_remover = FileRemover(list_storages)
+    url = f"file://{storage}/set/left"
+    await file_remover.remove([url])
+    assert (storage / "set" / "left").exists()
+    urls.append(f"file://{storage}")
+    await file_remover.remove([url])
+    assert not (storage / "set" / "left").exists()
 
 
-async def test_no_file_is_removed_if_the_list_of_storages_is_unavailable(store: Path) -> None:
-    async def ask() -> StorageUrls:
+async def test_no_file_is_removed_if_the_list_of_storages_is_unavailable(storage: Path) -> None:
+    async def list_storages() -> StorageUrls:
         raise NotAvailable("the DMS is away")
 
-    assert not await FileRemover(ask).remove([f"file://{store}/set/left"])
-    assert (store / "set" / "left").exists()
+    assert not await FileRemover(list_storages).remove([f"file://{storage}/set/left"])
+    assert (storage / "set" / "left").exists()
 
 
 async def test_file_behind_a_link_does_not_block_files_of_a_new_storage(
-    store: Path, tmp_path: Path
+    storage: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "later").mkdir()
     (tmp_path / "later" / "left").touch()
-    (store / "door").symlink_to("set")
-    urls = [f"file://{store}"]
+    (storage / "door").symlink_to("set")
+    urls = [f"file://{storage}"]
 
-    async def ask() -> StorageUrls:
+    async def list_storages() -> StorageUrls:
         return StorageUrls(urls=urls)
 
-    removing = FileRemover(ask)
-    assert await removing.remove([f"file://{store}/set/gone"])
+    file_remover = FileRemover(list_storages)
+    assert await file_remover.remove([f"file://{storage}/set/gone"])
     urls.append(f"file://{tmp_path}/later")
-    assert await removing.remove([f"file://{store}/door/left", f"file://{tmp_path}/later/left"])
-    assert (store / "set" / "left").exists()
+    assert await file_remover.remove(
+        [f"file://{storage}/door/left", f"file://{tmp_path}/later/left"]
+    )
+    assert (storage / "set" / "left").exists()
     assert not (tmp_path / "later" / "left").exists()

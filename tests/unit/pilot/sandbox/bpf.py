@@ -21,11 +21,13 @@ _DATA = struct.Struct("=IIQ6Q")
 _MAX_INSTRUCTIONS = 4096
 
 
-def answer(program: bytes, architecture: int, number: int, arguments: Sequence[int] = ()) -> int:
+def run_filter(
+    program: bytes, architecture: int, number: int, arguments: Sequence[int] = ()
+) -> int:
     """Return the result of ``program`` for a call. Missing arguments are 0. Raises ``ValueError``
     where the kernel would refuse the program."""
     data = _DATA.pack(number, architecture, 0, *arguments, *[0] * (6 - len(arguments)))
-    steps = _steps(program)
+    steps = _decode_program(program)
     accumulator, place = 0, 0
     while place < len(steps):
         code, yes, no, value = steps[place]
@@ -46,7 +48,7 @@ def answer(program: bytes, architecture: int, number: int, arguments: Sequence[i
 
 
 @cache
-def _steps(program: bytes) -> list[tuple[int, int, int, int]]:
+def _decode_program(program: bytes) -> list[tuple[int, int, int, int]]:
     steps = list(_INSTRUCTION.iter_unpack(program))
     if not 0 < len(steps) <= _MAX_INSTRUCTIONS:
         raise ValueError(f"a program of {len(steps)} instructions")

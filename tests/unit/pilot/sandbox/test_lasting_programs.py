@@ -16,7 +16,7 @@ from pilot.isolation.sandbox.sandbox import SandboxOptions
 from pilot.isolation.sandbox.sandbox_instance import SandboxError
 from pilot.isolation.sandbox.sandboxed_warm_worker import SandboxedWarmWorker, find_changing_folder
 from pilot.isolation.sandbox.view import View, VisibleFile
-from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.sandboxes import get_sandbox
 
 #: Evaluates each line of its input and answers with a line.
 _OBEYS = """
@@ -38,7 +38,7 @@ class EvaluatingWorker:
         sources = [str(self.folder), str(folder / "tmp")]
         for source in sources:
             os.mkdir(source)
-        self.program = SandboxedWarmWorker(found_sandbox(), sources, SandboxOptions(), inputs)
+        self.program = SandboxedWarmWorker(get_sandbox(), sources, SandboxOptions(), inputs)
         (to, self._to), (self._from, back) = os.pipe(), os.pipe()
         self.program.start(
             [sys.executable, "-I", "-S", "-c", _OBEYS],
@@ -56,14 +56,14 @@ class EvaluatingWorker:
         os.close(to)
         os.close(back)
 
-    def say(self, code: str) -> str:
-        self.send(code)
-        return self.answer()
+    def evaluate(self, code: str) -> str:
+        self.send_code(code)
+        return self.read_answer()
 
-    def send(self, code: str) -> None:
+    def send_code(self, code: str) -> None:
         os.write(self._to, f"{code}\n".encode())
 
-    def answer(self) -> str:
+    def read_answer(self) -> str:
         text = b""
         while not text.endswith(b"\n"):
             text += os.read(self._from, 1 << 16) or b"(gone)\n"
@@ -76,24 +76,24 @@ class EvaluatingWorker:
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
+def private_folder() -> Iterator[Path]:
     """Make a folder outside /dev/shm and /var/tmp, where a program sees only its own files."""
     with TemporaryDirectory(dir="/tmp") as folder:
         yield Path(folder)
 
 
 @pytest.fixture
-def storage(place: Path) -> Path:
+def storage(private_folder: Path) -> Path:
     """Make a storage with two data sets of a file each."""
     for name in ("one", "two"):
-        (place / "storage" / name).mkdir(parents=True)
-        (place / "storage" / name / "file").write_text(name)
-    return place / "storage"
+        (private_folder / "storage" / name).mkdir(parents=True)
+        (private_folder / "storage" / name / "file").write_text(name)
+    return private_folder / "storage"
 
 
 @pytest.fixture
-def worker(place: Path, storage: Path) -> Iterator[EvaluatingWorker]:
-    program = EvaluatingWorker(place, [f"{storage}/one/file"])
+def worker(private_folder: Path, storage: Path) -> Iterator[EvaluatingWorker]:
+    program = EvaluatingWorker(private_folder, [f"{storage}/one/file"])
     yield program
     program.close()
 
@@ -102,15 +102,15 @@ def test_warm_worker_sees_only_the_inputs_of_its_current_job(
     worker: EvaluatingWorker, storage: Path
 ) -> None:
     one, two = f"{storage}/one/file", f"{storage}/two/file"
-    assert worker.say(f"open({one!r}).read()") == "one"
-    assert worker.say(f"os.listdir({str(storage)!r})") == "['one']"
+    assert worker.evaluate(f"open({one!r}).read()") == "one"
+    assert worker.evaluate(f"os.listdir({str(storage)!r})") == "['one']"
     assert worker.program.show([two])
-    assert worker.say(f"open({two!r}).read()") == "two"
-    assert worker.say(f"os.listdir({str(storage)!r})") == "['two']"
-    assert "FileNotFoundError" in worker.say(f"open({one!r})")
+    assert worker.evaluate(f"open({two!r}).read()") == "two"
+    assert worker.evaluate(f"os.listdir({str(storage)!r})") == "['two']"
+    assert "FileNotFoundError" in worker.evaluate(f"open({one!r})")
     assert worker.program.show([])
-    assert worker.say(f"os.listdir({str(storage)!r})") == "[]"
-    assert worker.say("os.listdir('/.changing')").startswith("PermissionError")
+    assert worker.evaluate(f"os.listdir({str(storage)!r})") == "[]"
+    assert worker.evaluate("os.listdir('/.changing')").startswith("PermissionError")
 
 
 def test_warm_worker_cannot_write_to_its_inputs(worker: EvaluatingWorker, storage: Path) -> None:
@@ -124,7 +124,7 @@ def test_warm_worker_cannot_write_to_its_inputs(worker: EvaluatingWorker, storag
             f"open({str(storage)!r} + '/new', 'w')",
             f"os.mkdir({os.path.dirname(path)!r} + '/new')",
         ):
-            assert "Read-only file system" in worker.say(code)
+            assert "Read-only file system" in worker.evaluate(code)
     assert (storage / "one" / "file").read_text() == "one"
 
 
@@ -132,19 +132,19 @@ def test_open_descriptor_does_not_give_access_to_inputs_of_another_job(
     worker: EvaluatingWorker, storage: Path
 ) -> None:
     one = f"{storage}/one/file"
-    worker.say(f"globals().update(kept=open({one!r}), way=os.open({str(storage)!r}, 0))")
+    worker.evaluate(f"globals().update(kept=open({one!r}), way=os.open({str(storage)!r}, 0))")
     assert worker.program.show([f"{storage}/two/file"])
-    assert worker.say("kept.read()") == "one"
-    assert worker.say("os.listdir(way)") == "['two']"
-    assert "Errno" in worker.say("os.open('one/file', os.O_RDONLY, dir_fd=way)")
+    assert worker.evaluate("kept.read()") == "one"
+    assert worker.evaluate("os.listdir(way)") == "['two']"
+    assert "Errno" in worker.evaluate("os.open('one/file', os.O_RDONLY, dir_fd=way)")
 
 
 def test_files_outside_the_storage_are_not_shown(
-    worker: EvaluatingWorker, place: Path, storage: Path
+    worker: EvaluatingWorker, private_folder: Path, storage: Path
 ) -> None:
-    (place / "other" / "data").mkdir(parents=True)
-    (place / "other" / "data" / "file").write_text("other")
-    assert not worker.program.show([f"{place}/other/data/file"])
+    (private_folder / "other" / "data").mkdir(parents=True)
+    (private_folder / "other" / "data" / "file").write_text("other")
+    assert not worker.program.show([f"{private_folder}/other/data/file"])
     with pytest.raises(SandboxError, match="No such file"):
         worker.program.show([f"{storage}/one/gone"])
 
@@ -152,9 +152,9 @@ def test_files_outside_the_storage_are_not_shown(
 def test_pause_stops_the_worker_and_clears_shared_memory_and_orphans(
     worker: EvaluatingWorker,
 ) -> None:
-    assert worker.say("open('/dev/shm/left', 'w').close()") == "None"
-    assert worker.say("os.makedirs('/dev/shm/folder/in/it')") == "None"
-    worker.send(
+    assert worker.evaluate("open('/dev/shm/left', 'w').close()") == "None"
+    assert worker.evaluate("os.makedirs('/dev/shm/folder/in/it')") == "None"
+    worker.send_code(
         "os.fork() or (os.fork() and os._exit(0)) or (open('ready', 'w').close(),"
         " __import__('signal').pause())"
     )
@@ -162,20 +162,20 @@ def test_pause_stops_the_worker_and_clears_shared_memory_and_orphans(
         os.sched_yield()
     program = worker.program.pid
     holder = int(Path(f"/proc/{program}/stat").read_text().rpartition(")")[2].split()[1])
-    while len(children(holder)) != 2:  # It may write before its parent has ended.
+    while len(list_children(holder)) != 2:  # It may write before its parent has ended.
         os.sched_yield()
     worker.program.pause()
-    while children(holder) != [program]:
+    while list_children(holder) != [program]:
         os.sched_yield()
-    assert state_of(program) == "T"
-    worker.send("os.listdir('/dev/shm')")
+    assert get_state(program) == "T"
+    worker.send_code("os.listdir('/dev/shm')")
     worker.program.resume()
-    answer_words = worker.answer().split()
+    answer_words = worker.read_answer().split()
     while "[]" not in answer_words:
-        answer_words += worker.answer().split()
+        answer_words += worker.read_answer().split()
 
 
-def children(pid: int) -> list[int]:
+def list_children(pid: int) -> list[int]:
     return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()] + [
         int(one)
         for thread in os.listdir(f"/proc/{pid}/task")
@@ -184,14 +184,14 @@ def children(pid: int) -> list[int]:
     ]
 
 
-def state_of(pid: int) -> str:
+def get_state(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 def test_end_of_the_worker_is_noticed_while_inputs_are_shown(
     worker: EvaluatingWorker, storage: Path
 ) -> None:
-    worker.send("os._exit(3)")
+    worker.send_code("os._exit(3)")
     select.select([worker.program.running.descriptor], [], [])
     assert not worker.program.show([f"{storage}/two/file"])
     assert os.waitstatus_to_exitcode(worker.program.running.end().status) == 3

@@ -18,10 +18,10 @@ from pilot.isolation.sandbox.network import build_resolver_settings, check_netwo
 from pilot.isolation.sandbox.sandbox import Sandbox
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from tests.needs import ROOT_RIGHTS, TUNNELS
-from tests.unit.pilot.attempts import log_of, run
+from tests.unit.pilot.attempts import read_log, run
 from tests.unit.pilot.builders import input_file, task, tool
-from tests.unit.pilot.inner_workflows import around
-from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
+from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner, has_ended
 from tests.waiting import wait_until
 
@@ -54,7 +54,7 @@ def listener() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-def own_address() -> str:
+def find_own_address() -> str:
     """Return an address of this machine in a network."""
     return next(
         address.address
@@ -64,7 +64,7 @@ def own_address() -> str:
     )
 
 
-def connecting(port: int, *addresses: str, network: bool) -> dict[str, Any]:
+def make_connecting_tool(port: int, *addresses: str, network: bool) -> dict[str, Any]:
     return tool(
         [sys.executable, "-I", "-c"],
         arguments=[_CONNECT, str(port), *addresses],
@@ -83,14 +83,18 @@ def run_network_probe(runner: Runner, root: Path, process: dict[str, Any]) -> di
 def slot(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Runner]:
     """Start a slot in the given sandbox, or in a sandbox whose network reaches the given
     addresses."""
-    sandbox = request.param if isinstance(request.param, Sandbox) else networked(*request.param)
+    sandbox = (
+        request.param
+        if isinstance(request.param, Sandbox)
+        else make_networked_sandbox(*request.param)
+    )
     runner = Runner(tmp_path / "pilot", settings={"sandbox": sandbox})
     yield runner
     runner.close()
 
 
-def networked(*allowed: str) -> Sandbox:
-    sandbox_with_network = with_network(found_sandbox(), "required", allowed)
+def make_networked_sandbox(*allowed: str) -> Sandbox:
+    sandbox_with_network = with_network(get_sandbox(), "required", allowed)
     assert sandbox_with_network.network is not None, sandbox_with_network.no_network
     return sandbox_with_network
 
@@ -101,8 +105,8 @@ def networked(*allowed: str) -> Sandbox:
 def test_tool_without_network_access_reaches_no_address(
     slot: Runner, root: Path, listener: int, *, inside: bool
 ) -> None:
-    process = connecting(listener, "127.0.0.1", own_address(), network=False)
-    results = run_network_probe(slot, root, around(process) if inside else process)
+    process = make_connecting_tool(listener, "127.0.0.1", find_own_address(), network=False)
+    results = run_network_probe(slot, root, wrap_in_workflow(process) if inside else process)
     assert set(results.values()) == {"Connection refused", "Network is unreachable"}
 
 
@@ -114,43 +118,45 @@ def test_tool_with_network_access_reaches_neither_the_node_nor_private_addresses
 ) -> None:
     """10.0.2.2 is the loopback address of the node in slirp4netns."""
     private = ("10.0.0.1", "172.16.0.1", "192.168.0.1", "169.254.169.254", "100.64.0.1")
-    process = connecting(listener, "127.0.0.1", "10.0.2.2", own_address(), *private, network=True)
-    results = run_network_probe(slot, root, around(process) if inside else process)
+    process = make_connecting_tool(
+        listener, "127.0.0.1", "10.0.2.2", find_own_address(), *private, network=True
+    )
+    results = run_network_probe(slot, root, wrap_in_workflow(process) if inside else process)
     assert "reached" not in results.values()
     # There is a network that refuses these addresses.
-    assert {results[address] for address in (own_address(), *private)} == {
+    assert {results[address] for address in (find_own_address(), *private)} == {
         "Operation not permitted"
     }
 
 
 @pytest.mark.needs(TUNNELS)
-@pytest.mark.parametrize("slot", [(f"{own_address()}/32",)], indirect=True)
+@pytest.mark.parametrize("slot", [(f"{find_own_address()}/32",)], indirect=True)
 def test_tool_reaches_the_addresses_that_an_operator_allows(
     slot: Runner, root: Path, listener: int
 ) -> None:
-    process = connecting(listener, own_address(), "127.0.0.1", network=True)
+    process = make_connecting_tool(listener, find_own_address(), "127.0.0.1", network=True)
     assert run_network_probe(slot, root, process) == {
-        own_address(): "reached",
+        find_own_address(): "reached",
         "127.0.0.1": "Connection refused",
     }
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
 @pytest.mark.needs(TUNNELS)
-@pytest.mark.parametrize("slot", [(f"{own_address()}/32",)], indirect=True)
+@pytest.mark.parametrize("slot", [(f"{find_own_address()}/32",)], indirect=True)
 def test_answers_are_not_delivered_after_the_tool_has_ended(
     slot: Runner, root: Path, *, inside: bool
 ) -> None:
     """They would reach the next tool that has the same port."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
-        server.bind((own_address(), 0))
+        server.bind((find_own_address(), 0))
         server.settimeout(20)
         process = tool(
             [sys.executable, "-I", "-c"],
             arguments=[_SEND, *map(str, server.getsockname())],
             requirements={"NetworkAccess": {"networkAccess": True}},
         )
-        assert run_network_probe(slot, root, around(process) if inside else process) == {
+        assert run_network_probe(slot, root, wrap_in_workflow(process) if inside else process) == {
             "sent": "it"
         }
         _, sender = server.recvfrom(16)
@@ -163,7 +169,7 @@ def test_answers_are_not_delivered_after_the_tool_has_ended(
 @pytest.mark.parametrize(
     "slot",
     [
-        found_sandbox().model_copy(
+        get_sandbox().model_copy(
             update={"no_network": "there is no slirp4netns", "node_network": shared}
         )
         for shared in (True, False)
@@ -174,11 +180,11 @@ def test_answers_are_not_delivered_after_the_tool_has_ended(
 def test_node_without_slirp4netns_shares_its_network_or_fails_the_job(
     slot: Runner, root: Path, listener: int, request: pytest.FixtureRequest
 ) -> None:
-    process = connecting(listener, "127.0.0.1", network=True)
+    process = make_connecting_tool(listener, "127.0.0.1", network=True)
     report = run(slot, task(root, process), [input_file(root / "in" / "a.dat")])
     if "preferred" in request.node.name:
         assert report.outcome is AttemptOutcome.FINISHED, report.message
-        assert "network: the node's own, as there is no slirp4netns" in log_of(report)
+        assert "network: the node's own, as there is no slirp4netns" in read_log(report)
     else:
         assert report.error_class is ErrorClass.STAGE_IN_FAILED
         assert "there is no slirp4netns" in report.message
@@ -209,7 +215,7 @@ time.sleep(600)
 
 @pytest.mark.needs(TUNNELS)
 def test_network_process_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
-    network = networked().network
+    network = make_networked_sandbox().network
     assert network is not None
     apart = ["unshare", "--user", "--map-root-user", "--net", "sleep", "600"]
     with subprocess.Popen(apart) as asleep:
@@ -284,9 +290,9 @@ exec setpriv --reuid 1000 --regid 1000 --clear-groups env PYTHONPATH=/mnt "$@"
 def test_pilot_that_is_not_root_has_the_same_sandbox_and_network(
     before: list[str], *, network: bool
 ) -> None:
-    here = str(Path.cwd())
-    there = here if network else "/mnt"
-    python = sys.executable.replace(here, there)
+    own_path = str(Path.cwd())
+    sandbox_path = own_path if network else "/mnt"
+    python = sys.executable.replace(own_path, sandbox_path)
     with TemporaryDirectory(dir="/var/tmp") as folder:
         os.chown(folder, *([-1, -1] if network else [1000, 1000]))
         output = subprocess.run(
@@ -294,7 +300,7 @@ def test_pilot_that_is_not_root_has_the_same_sandbox_and_network(
             stdout=subprocess.PIPE,
             text=True,
             check=True,
-            env={"PATH": os.environ["PATH"].replace(here, there)},
+            env={"PATH": os.environ["PATH"].replace(own_path, sandbox_path)},
         ).stdout
     refused = "Operation not permitted" if network else "Network is unreachable"
     assert output.splitlines()[-1] == f"1000 2  {refused}"

@@ -14,10 +14,10 @@ from pilot.isolation.sandbox.bare_python import bare_environment
 from pilot.isolation.sandbox.sandbox import SandboxOptions
 from pilot.isolation.sandbox.tool_root import SOURCES
 from sluice.contracts.common.states import AttemptOutcome
-from tests.unit.pilot.attempts import python, run
+from tests.unit.pilot.attempts import python_tool, run
 from tests.unit.pilot.builders import input_file, task
-from tests.unit.pilot.inner_workflows import around
-from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
+from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 _CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
@@ -46,7 +46,7 @@ print(json.dumps({{
 
 @pytest.fixture
 def slot(tmp_path: Path) -> Iterator[Runner]:
-    runner = Runner(tmp_path / "pilot", settings={"sandbox": found_sandbox()})
+    runner = Runner(tmp_path / "pilot", settings={"sandbox": get_sandbox()})
     yield runner
     runner.close()
 
@@ -55,10 +55,10 @@ def slot(tmp_path: Path) -> Iterator[Runner]:
 def test_tools_have_no_capabilities_and_cannot_gain_any(
     slot: Runner, root: Path, *, inside: bool
 ) -> None:
-    tells = python(f"{_STATUS}\nimport json; print(json.dumps(status))")
+    tells = python_tool(f"{_STATUS}\nimport json; print(json.dumps(status))")
     report = run(
         slot,
-        task(root, around(tells, mode="File") if inside else tells),
+        task(root, wrap_in_workflow(tells, mode="File") if inside else tells),
         [input_file(root / "a.dat")],
     )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
@@ -71,7 +71,7 @@ def test_tools_have_no_capabilities_and_cannot_gain_any(
 
 def test_holder_of_a_sandbox_drops_its_capabilities_and_is_not_dumpable() -> None:
     holder = (
-        found_sandbox()
+        get_sandbox()
         .namespaces([], SandboxOptions())
         .start(
             [os.path.realpath(sys.executable), "-I", "-S", "-c", _SHUT_OFF],

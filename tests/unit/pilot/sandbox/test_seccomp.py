@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pilot.isolation.sandbox.seccomp import Filter, filter_program
 from pilot.isolation.sandbox.system_calls import ARCHITECTURES
-from tests.unit.pilot.sandbox.bpf import answer
+from tests.unit.pilot.sandbox.bpf import run_filter
 
 _ALLOWED, _ENDED, _REFUSED = 0x7FFF0000, 0x80000000, 0x00050000
 _EPERM, _ENOSYS = _REFUSED | errno.EPERM, _REFUSED | errno.ENOSYS
@@ -61,30 +61,30 @@ _arguments = st.lists(st.integers(0, _HALF * _HALF - 1), min_size=6, max_size=6)
 Query = Callable[..., int]
 
 
-def _asking(kind: Filter, machine: str) -> Query:
+def _make_query(kind: Filter, machine: str) -> Query:
     """Return a function that gives the answer to a call, by name or number, with arguments."""
     program, architecture = filter_program(kind, machine), ARCHITECTURES[machine]
     assert program is not None
 
-    def ask(call: str | int, *arguments: int) -> int:
+    def query(call: str | int, *arguments: int) -> int:
         number = architecture.calls[call] if isinstance(call, str) else call
-        return answer(program, architecture.audit, number, arguments)
+        return run_filter(program, architecture.audit, number, arguments)
 
-    return ask
+    return query
 
 
 @machines
 @kinds
 def test_exactly_the_listed_calls_are_refused(kind: Filter, machine: str) -> None:
     """The test leaves out calls whose arguments decide."""
-    calls, ask = ARCHITECTURES[machine].calls, _asking(kind, machine)
+    calls, query = ARCHITECTURES[machine].calls, _make_query(kind, machine)
     never = set(_NEVER[kind].split()) - (_NOT_ON_AARCH64 if machine == "aarch64" else set())
     expected = dict.fromkeys((calls[name] for name in never), _EPERM)
     expected[calls["clone3"]] = _ENOSYS  # The C library falls back to clone.
     depending = {calls[name] for name in _DEPENDING[kind]}
     expected |= dict.fromkeys(range(_NEW, _NUMBERS.stop), _ENOSYS)
     for number in set(_NUMBERS) - depending:
-        assert ask(number) == expected.get(number, _ALLOWED), number
+        assert query(number) == expected.get(number, _ALLOWED), number
 
 
 @machines
@@ -93,9 +93,9 @@ def test_exactly_the_listed_calls_are_refused(kind: Filter, machine: str) -> Non
 def test_refused_calls_are_refused_with_any_arguments(
     kind: Filter, machine: str, data: st.DataObject
 ) -> None:
-    calls, ask = ARCHITECTURES[machine].calls, _asking(kind, machine)
+    calls, query = ARCHITECTURES[machine].calls, _make_query(kind, machine)
     name = data.draw(st.sampled_from([n for n in (*_NEVER[kind].split(), "clone3") if n in calls]))
-    assert ask(name, *data.draw(_arguments)) in {_EPERM, _ENOSYS}
+    assert query(name, *data.draw(_arguments)) in {_EPERM, _ENOSYS}
 
 
 @machines
@@ -109,22 +109,22 @@ def test_calls_of_another_architecture_end_the_program(kind: Filter, machine: st
     others = {known_architecture.audit for known_architecture in ARCHITECTURES.values()} - {own}
     for architecture in (*others, i386, arm, 0, own ^ 1):
         for number in _NUMBERS:
-            assert answer(program, architecture, number) == _ENDED
+            assert run_filter(program, architecture, number) == _ENDED
 
 
 @machines
 @kinds
 def test_x32_calls_are_refused(kind: Filter, machine: str) -> None:
-    ask = _asking(kind, machine)
+    query = _make_query(kind, machine)
     for number in (*_NUMBERS, 0x3FFFFFFF, 0x7FFFFFFF, 0xBFFFFFFF):
-        assert ask(number | 0x40000000) == _EPERM
+        assert query(number | 0x40000000) == _EPERM
 
 
 def test_unknown_architecture_has_no_filter() -> None:
     assert filter_program(Filter.TOOL, "riscv64") is None
 
 
-def _noise(value: int, high: int) -> int:
+def _set_upper_half(value: int, high: int) -> int:
     """Return an argument of which the kernel reads only the lower half."""
     return high * _HALF | value
 
@@ -143,26 +143,26 @@ def test_tools_cannot_make_namespaces(
     machine: str, flag: tuple[str, int], high: int, more: int
 ) -> None:
     name, bit = flag
-    ask = _asking(Filter.TOOL, machine)
-    assert ask("clone", _noise(bit | more, high)) == _EPERM
-    alone = ask("unshare", _noise(bit, high))
+    query = _make_query(Filter.TOOL, machine)
+    assert query("clone", _set_upper_half(bit | more, high)) == _EPERM
+    alone = query("unshare", _set_upper_half(bit, high))
     # The process that starts tools renews the IPC namespace. Tools lack the capability to do so.
     assert alone == (_ALLOWED if name == "NEWIPC" else _EPERM)
-    assert ask("unshare", bit | 0x400) == ask("unshare", 0x400) == _EPERM
+    assert query("unshare", bit | 0x400) == query("unshare", 0x400) == _EPERM
 
 
 @machines
 @pytest.mark.parametrize("flags", [17, 0x4111, 0x3D0F00, 0x1200011], ids=hex)
 def test_tools_start_processes_and_threads(machine: str, flags: int) -> None:
     """The flags are those of fork, vfork, threads of the C library, and fork of the C library."""
-    assert _asking(Filter.TOOL, machine)("clone", flags) == _ALLOWED
+    assert _make_query(Filter.TOOL, machine)("clone", flags) == _ALLOWED
 
 
 @machines
 @given(flags=_words, high=_words)
 def test_javascript_can_start_threads_only(machine: str, flags: int, high: int) -> None:
     thread = bool(flags & 0x10000)
-    answered = _asking(Filter.JAVASCRIPT, machine)("clone", _noise(flags, high))
+    answered = _make_query(Filter.JAVASCRIPT, machine)("clone", _set_upper_half(flags, high))
     assert answered == (_ALLOWED if thread else _EPERM)
 
 
@@ -171,11 +171,11 @@ def test_javascript_can_start_threads_only(machine: str, flags: int, high: int) 
 def test_tools_cannot_inject_input_into_a_terminal(
     machine: str, descriptor: int, high: int
 ) -> None:
-    ask = _asking(Filter.TOOL, machine)
+    query = _make_query(Filter.TOOL, machine)
     for typing in (0x5412, 0x541C):  # TIOCSTI, TIOCLINUX
-        assert ask("ioctl", descriptor, _noise(typing, high)) == _EPERM
+        assert query("ioctl", descriptor, _set_upper_half(typing, high)) == _EPERM
     for harmless in (0x5401, 0x5413, 0x541B):  # TCGETS, TIOCGWINSZ, FIONREAD
-        assert ask("ioctl", 0x5412, _noise(harmless, high)) == _ALLOWED
+        assert query("ioctl", 0x5412, _set_upper_half(harmless, high)) == _ALLOWED
 
 
 _REQUESTS_REFUSED = {
@@ -205,11 +205,13 @@ _REQUESTS_NEEDED = {
 def test_tools_can_read_but_not_change_attributes_of_the_file_system(
     machine: str, high: int
 ) -> None:
-    ask = _asking(Filter.TOOL, machine)
+    query = _make_query(Filter.TOOL, machine)
     for name, request in _REQUESTS_REFUSED.items():
-        assert ask("ioctl", 3, _noise(request, high)) == _REFUSED | errno.EOPNOTSUPP, name
+        assert query("ioctl", 3, _set_upper_half(request, high)) == _REFUSED | errno.EOPNOTSUPP, (
+            name
+        )
     for name, request in _REQUESTS_NEEDED.items():
-        assert ask("ioctl", 3, _noise(request, high)) == _ALLOWED, name
+        assert query("ioctl", 3, _set_upper_half(request, high)) == _ALLOWED, name
 
 
 @machines
@@ -217,11 +219,11 @@ def test_tools_can_read_but_not_change_attributes_of_the_file_system(
 def test_tools_cannot_take_file_leases_or_watch_folders(
     machine: str, descriptor: int, high: int
 ) -> None:
-    ask = _asking(Filter.TOOL, machine)
+    query = _make_query(Filter.TOOL, machine)
     refused = {1024, 1026, 1040}  # F_SETLEASE, F_NOTIFY, F_SETDELEG
     for command in (*range(64), *range(1024, 1088)):
         expected = _REFUSED | errno.EACCES if command in refused else _ALLOWED
-        assert ask("fcntl", descriptor, _noise(command, high), 1) == expected, command
+        assert query("fcntl", descriptor, _set_upper_half(command, high), 1) == expected, command
 
 
 @machines
@@ -231,7 +233,7 @@ def test_tools_can_open_only_sockets_of_the_usual_families(
     machine: str, call: str, family: int, high: int
 ) -> None:
     usual = {1, 2, 10, 16}  # local, IPv4, IPv6, netlink
-    answered = _asking(Filter.TOOL, machine)(call, _noise(family, high))
+    answered = _make_query(Filter.TOOL, machine)(call, _set_upper_half(family, high))
     assert answered == (_ALLOWED if family in usual else _EAFNOSUPPORT)
 
 
@@ -245,14 +247,17 @@ _POINTERS = (1, 1 << 32, 0x7FFF_0000_0000, (1 << 64) - 1)
 def test_tools_cannot_change_the_resource_limits_of_the_job(
     machine: str, limit: int, high: int
 ) -> None:
-    ask = _asking(Filter.TOOL, machine)
+    query = _make_query(Filter.TOOL, machine)
     expected = _EPERM if limit in _PROTECTED_LIMITS else _ALLOWED
-    assert ask("setrlimit", _noise(limit, high), 1) == expected
+    assert query("setrlimit", _set_upper_half(limit, high), 1) == expected
     for pointer in _POINTERS:
-        assert ask("prlimit64", _noise(0, high), _noise(limit, high), pointer) == expected
-        assert ask("prlimit64", 4711, limit, pointer) == _EPERM
+        assert (
+            query("prlimit64", _set_upper_half(0, high), _set_upper_half(limit, high), pointer)
+            == expected
+        )
+        assert query("prlimit64", 4711, limit, pointer) == _EPERM
     # Limits can be read.
-    assert ask("prlimit64", 4711, limit, 0, 1) == _ALLOWED
+    assert query("prlimit64", 4711, limit, 0, 1) == _ALLOWED
 
 
 _HEADERS = {

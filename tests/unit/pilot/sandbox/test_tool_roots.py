@@ -17,9 +17,9 @@ from pilot.isolation.sandbox.sandbox import Sandbox, SandboxOptions
 from pilot.isolation.sandbox.sandbox_instance import SandboxedProgram, SandboxError, SandboxInstance
 from pilot.isolation.sandbox.view import View, VisibleFile
 from tests.needs import DEVICE, find_device
-from tests.unit.pilot.attempts import python, run
+from tests.unit.pilot.attempts import python_tool, run
 from tests.unit.pilot.builders import input_file, task
-from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 #: Identifies the instance by the start time of the holder of the sandbox and by the number of the
@@ -33,24 +33,28 @@ print(open('/proc/1/stat').read().split()[21], max(map(int, os.listdir('/proc/1/
 class _Programs:
     """Run programs in one sandbox, in ``folder``."""
 
-    def __init__(self, folder: Path, gets: SandboxOptions, sandbox: Sandbox | None = None) -> None:
+    def __init__(
+        self, folder: Path, sandbox_options: SandboxOptions, sandbox: Sandbox | None = None
+    ) -> None:
         self.folder = folder
-        self.instance = SandboxInstance(sandbox or found_sandbox(), [str(folder)], gets)
+        self.instance = SandboxInstance(sandbox or get_sandbox(), [str(folder)], sandbox_options)
         self.view = View([VisibleFile(str(folder), str(folder), writable=True)])
         self.stdin = os.devnull
 
-    def say(self, code: str) -> str:
+    def run_code(self, code: str) -> str:
         """Return the output of the program."""
         with open(self.folder / "said", "w+b") as output_file:
             streams = [output_file.fileno(), output_file.fileno()]
             command = [sys.executable, "-I", "-S", "-c", code]
-            status = self.start(command, streams, folder=str(self.folder)).end().status
+            status = self.start_program(command, streams, folder=str(self.folder)).end().status
             output_file.seek(0)
             text = output_file.read().decode().strip()
         assert status == 0, text
         return text
 
-    def start(self, command: list[str], streams: list[int], *, folder: str) -> SandboxedProgram:
+    def start_program(
+        self, command: list[str], streams: list[int], *, folder: str
+    ) -> SandboxedProgram:
         return self.instance.start(
             command,
             environment={"PATH": os.environ["PATH"]},
@@ -62,19 +66,19 @@ class _Programs:
         )
 
     def list_mounts(self) -> str:
-        return self.say(_MOUNTS)
+        return self.run_code(_MOUNTS)
 
 
 @pytest.fixture
-def gets() -> SandboxOptions:
+def sandbox_options() -> SandboxOptions:
     return SandboxOptions()
 
 
 @pytest.fixture
-def programs(tmp_path: Path, gets: SandboxOptions) -> Iterator[_Programs]:
+def programs(tmp_path: Path, sandbox_options: SandboxOptions) -> Iterator[_Programs]:
     folder = tmp_path / "job"
     folder.mkdir()
-    programs = _Programs(folder, gets)
+    programs = _Programs(folder, sandbox_options)
     yield programs
     programs.instance.close()
 
@@ -96,7 +100,7 @@ def test_instance_is_replaced_after_a_program_wrote_to_shared_memory(
     programs: _Programs, code: str
 ) -> None:
     before = programs.list_mounts()
-    programs.say(code)
+    programs.run_code(code)
     assert programs.list_mounts() != before
 
 
@@ -120,14 +124,14 @@ def test_instance_is_replaced_after_a_program_used_the_network(
 ) -> None:
     """The counters of the kernel and ports that it reserves for a while are gone."""
     tell = "import os; print(os.readlink('/proc/self/ns/net'), open('/proc/net/dev').read())"
-    before = programs.say(tell)
-    assert programs.say(tell) == before
-    programs.say(f"import socket, struct\n{code}")
-    after = programs.say(tell)
+    before = programs.run_code(tell)
+    assert programs.run_code(tell) == before
+    programs.run_code(f"import socket, struct\n{code}")
+    after = programs.run_code(tell)
     assert after.split()[0] != before.split()[0]
     assert after.split()[1:] == before.split()[1:]
     # Programs can connect to each other in the new instance, too.
-    programs.say(
+    programs.run_code(
         "import socket; server = socket.create_server(('127.0.0.1', 0))\n"
         "socket.create_connection(server.getsockname())"
     )
@@ -138,7 +142,7 @@ def test_folder_that_was_replaced_is_visible(programs: _Programs) -> None:
     programs.folder.rename(programs.folder.with_name("earlier"))
     programs.folder.mkdir()
     (programs.folder / "new").touch()
-    assert "new" in programs.say("import os; print(os.listdir())")
+    assert "new" in programs.run_code("import os; print(os.listdir())")
 
 
 def test_file_that_one_program_may_write_can_be_read_only_for_the_next(
@@ -150,7 +154,10 @@ def test_file_that_one_program_may_write_can_be_read_only_for_the_next(
         programs.view = View(
             [programs.view.files[0], VisibleFile(str(file), str(file), writable=writable)]
         )
-        assert programs.say(f"import os; print(os.access({str(file)!r}, os.W_OK))") == f"{writable}"
+        assert (
+            programs.run_code(f"import os; print(os.access({str(file)!r}, os.W_OK))")
+            == f"{writable}"
+        )
 
 
 def test_file_that_was_replaced_is_visible(programs: _Programs, tmp_path: Path) -> None:
@@ -160,10 +167,10 @@ def test_file_that_was_replaced_is_visible(programs: _Programs, tmp_path: Path) 
     os.link(file, tmp_path / "kept")
     programs.view = View([*programs.view.files, VisibleFile(f"{file}", f"{file}")])
     code = f"print(open({str(file)!r}).read())"
-    assert programs.say(code) == "old"
+    assert programs.run_code(code) == "old"
     (tmp_path / "next").write_text("new")
     (tmp_path / "next").rename(file)
-    assert programs.say(code) == "new"
+    assert programs.run_code(code) == "new"
 
 
 def test_deleted_data_sets_do_not_break_the_sandbox(programs: _Programs, tmp_path: Path) -> None:
@@ -173,7 +180,7 @@ def test_deleted_data_sets_do_not_break_the_sandbox(programs: _Programs, tmp_pat
         data.parent.mkdir()
         data.write_text(name)
         programs.view = View([programs.view.files[0], VisibleFile(str(data), str(data))])
-        assert programs.say(f"print(open({str(data)!r}).read())") == name
+        assert programs.run_code(f"print(open({str(data)!r}).read())") == name
         shutil.rmtree(data.parent)
     programs.view = View([programs.view.files[0]])
     programs.instance.close()
@@ -181,7 +188,7 @@ def test_deleted_data_sets_do_not_break_the_sandbox(programs: _Programs, tmp_pat
 
 
 def test_missing_bubblewrap_is_a_sandbox_error(tmp_path: Path) -> None:
-    missing_sandbox = found_sandbox().model_copy(update={"bubblewrap": str(tmp_path / "bwrap")})
+    missing_sandbox = get_sandbox().model_copy(update={"bubblewrap": str(tmp_path / "bwrap")})
     instance = SandboxInstance(missing_sandbox, [], SandboxOptions())
     with open(os.devnull, "r+b") as nothing, pytest.raises(SandboxError, match="bwrap: No such"):
         instance.start(
@@ -215,9 +222,9 @@ def test_folder_of_the_pilot_is_hidden_wherever_it_lies(
         job = Path(other) / "job"
         job.mkdir()
         programs = _Programs(job, SandboxOptions(), sandbox)
-        assert programs.say(f"import os; print(os.path.exists({str(place / 'journal')!r}))") == (
-            "False"
-        )
+        assert programs.run_code(
+            f"import os; print(os.path.exists({str(place / 'journal')!r}))"
+        ) == ("False")
         programs.instance.close()
 
 
@@ -247,7 +254,7 @@ except OSError as error:
     print(error.strerror, end=" ")
 print(os.read(0, 4).decode())
 """
-    output = programs.say(tried)
+    output = programs.run_code(tried)
     if of_the_job:
         assert output == "Read-only file system data"
     else:
@@ -257,11 +264,13 @@ print(os.read(0, 4).decode())
 def test_signals_and_ptrace_do_not_disturb_the_first_process(programs: _Programs) -> None:
     """A traced program stops where others would end."""
     before = programs.list_mounts()
-    assert programs.say("import os; os.kill(1, 2); print('went on')") == "went on"
+    assert programs.run_code("import os; os.kill(1, 2); print('went on')") == "went on"
     traced = "import ctypes, os; ctypes.CDLL(None).ptrace(0, 0, 0, 0); os.kill(os.getpid(), 10)"
     with open(os.devnull, "r+b") as nothing:
         command = [sys.executable, "-I", "-S", "-c", traced]
-        program = programs.start(command, [nothing.fileno()] * 2, folder=str(programs.folder))
+        program = programs.start_program(
+            command, [nothing.fileno()] * 2, folder=str(programs.folder)
+        )
         assert os.waitstatus_to_exitcode(program.end().status) == -signal.SIGKILL
     assert programs.list_mounts() == before
 
@@ -269,13 +278,15 @@ def test_signals_and_ptrace_do_not_disturb_the_first_process(programs: _Programs
 def test_programs_can_start_after_a_program_that_cannot_be_started(programs: _Programs) -> None:
     programs.list_mounts()
     with open(os.devnull, "r+b") as nothing, pytest.raises(FileNotFoundError, match="no-such"):
-        programs.start(["no-such-program"], [nothing.fileno()] * 3, folder=str(programs.folder))
+        programs.start_program(
+            ["no-such-program"], [nothing.fileno()] * 3, folder=str(programs.folder)
+        )
     assert programs.list_mounts()
 
 
 def test_missing_working_directory_is_a_sandbox_error(programs: _Programs) -> None:
     with open(os.devnull, "r+b") as nothing, pytest.raises(SandboxError, match="/no-such-folder: "):
-        programs.start(["true"], [nothing.fileno()] * 3, folder="/no-such-folder")
+        programs.start_program(["true"], [nothing.fileno()] * 3, folder="/no-such-folder")
     assert programs.list_mounts()
 
 
@@ -294,7 +305,7 @@ def test_tar_unpacks_files_of_other_users(programs: _Programs) -> None:
         entry = tarfile.TarInfo("theirs")
         entry.uid = entry.gid = 4711
         archive.addfile(entry)
-    assert programs.say("import os; print(os.system('tar xf made.tar'))") == "0"
+    assert programs.run_code("import os; print(os.system('tar xf made.tar'))") == "0"
     assert (programs.folder / "theirs").exists()
 
 
@@ -306,9 +317,9 @@ def test_jobs_of_a_slot_share_an_instance_wherever_the_slot_works(
     """A new instance for each job would double the cost. In two of the places the parent folder of
     the slot lies in a folder that the job writes to, and so does the link to it without a dot."""
     with TemporaryDirectory(dir=place) as folder:
-        runner = Runner(Path(folder, name), settings={"sandbox": found_sandbox()})
+        runner = Runner(Path(folder, name), settings={"sandbox": get_sandbox()})
         try:
-            kind = task(root, python(_MOUNTS))
+            kind = task(root, python_tool(_MOUNTS))
             reports = [
                 run(runner, kind, [input_file(root / f"{number}.dat")], seq=number)
                 for number in range(4)
@@ -335,22 +346,22 @@ def device() -> str:
 
 
 @pytest.mark.needs(DEVICE)
-@pytest.mark.parametrize("gets", [SandboxOptions(devices=(_DEVICE,))])
+@pytest.mark.parametrize("sandbox_options", [SandboxOptions(devices=(_DEVICE,))])
 def test_gpu_devices_can_be_opened_and_their_mode_cannot_be_changed(
     programs: _Programs, device: str
 ) -> None:
     used = f"import os; print(os.open({device!r}, os.O_RDONLY | os.O_NONBLOCK) > 2)"
-    assert programs.say(used) == "True"
+    assert programs.run_code(used) == "True"
     change = f"os.chmod({device!r}, stat.S_IMODE(os.stat({device!r}).st_mode))"
     with pytest.raises(AssertionError, match=r"Read-only|not permitted"):
-        programs.say(f"import os, stat; {change}")
+        programs.run_code(f"import os, stat; {change}")
 
 
 @pytest.mark.needs(DEVICE)
 def test_gpu_devices_are_missing_for_jobs_that_do_not_request_them(
     programs: _Programs, device: str
 ) -> None:
-    assert programs.say(f"import os; print(os.path.lexists({device!r}))") == "False"
+    assert programs.run_code(f"import os; print(os.path.lexists({device!r}))") == "False"
 
 
 _MANY_FILES = """
@@ -368,4 +379,4 @@ except OSError as error:
 
 def test_shared_memory_is_limited_in_total(programs: _Programs) -> None:
     programs.view = View(programs.view.files, shared_memory=4 << 20)
-    assert programs.say(_MANY_FILES) == "4 No space left on device"
+    assert programs.run_code(_MANY_FILES) == "4 No space left on device"

@@ -16,12 +16,12 @@ from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.pilots.pilots import AttemptReport
 from tests.needs import ROOT_RIGHTS
-from tests.unit.pilot.attempts import failed, log_of, run
+from tests.unit.pilot.attempts import get_error, read_log, run
 from tests.unit.pilot.builders import TOOL_PYTHON, input_file, task, tool
-from tests.unit.pilot.inner_workflows import around
-from tests.unit.pilot.runner.attempts.warm_jobs import Jobs
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
+from tests.unit.pilot.runner.attempts.warm_jobs import WarmJobs
 from tests.unit.pilot.slot_runner import Runner
-from tests.unit.pilot.slot_users import new_user, open_folder, start
+from tests.unit.pilot.slot_users import new_user, open_folder, start_slot_as_users
 
 pytestmark = [
     pytest.mark.in_the_open("slots have users where there is no sandbox"),
@@ -33,34 +33,36 @@ USERS = [new_user(processes=77), new_user()]
 
 
 @pytest.fixture(scope="module")
-def node() -> Iterator[Path]:
+def job_folder() -> Iterator[Path]:
     with open_folder() as folder:
         yield folder
 
 
 @pytest.fixture(scope="module")
-def runner(node: Path) -> Iterator[Runner]:
+def runner(job_folder: Path) -> Iterator[Runner]:
     # Root can enter this folder and would find programs there. Other users cannot.
-    (node / "closed").mkdir(mode=0o700)
-    runner = start(node, USERS, PATH=f"{node}/closed:{os.environ['PATH']}")
+    (job_folder / "closed").mkdir(mode=0o700)
+    runner = start_slot_as_users(
+        job_folder, USERS, PATH=f"{job_folder}/closed:{os.environ['PATH']}"
+    )
     yield runner
     runner.close()
 
 
 @pytest.fixture
-def root(node: Path) -> Path:
-    return Path(tempfile.mkdtemp(dir=node)) / "store"
+def root(job_folder: Path) -> Path:
+    return Path(tempfile.mkdtemp(dir=job_folder)) / "store"
 
 
 @pytest.fixture
-def elsewhere() -> Iterator[Path]:
+def folder_on_other_file_system() -> Iterator[Path]:
     """Return a folder on another file system."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
 
 
-def shell(script: str, **fields: Any) -> dict[str, Any]:
+def make_shell_tool(script: str, **fields: Any) -> dict[str, Any]:
     """Return a tool that runs a script. ``$0`` in the script is the path of the input."""
     return tool(["sh", "-c", script], inputs=READ, **fields)
 
@@ -76,10 +78,10 @@ def test_tool_runs_as_the_slot_user_without_capabilities(
     runner: Runner, root: Path, *, inside: bool
 ) -> None:
     script = "grep -E '^(Uid|Gid|Groups|Cap...|NoNewPrivs|Seccomp):' /proc/self/status"
-    process = shell(script)
+    process = make_shell_tool(script)
     report = run(
         runner,
-        task(root, around(process) if inside else process),
+        task(root, wrap_in_workflow(process) if inside else process),
         [input_file(root / "in" / "a.dat")],
     )
     status = dict(line.split(":", 1) for line in read_output(report).splitlines())
@@ -92,14 +94,14 @@ def test_tool_runs_as_the_slot_user_without_capabilities(
     assert (
         "contained only by a separate user: there is none in this test; it had the rights of"
         f" user {USERS[0].name}, and the node's network"
-    ) in log_of(report)
+    ) in read_log(report)
 
 
 def test_warm_worker_runs_without_capabilities_and_ends_with_its_processes(
     runner: Runner, root: Path
 ) -> None:
-    jobs, journals = Jobs(runner, root), runner.run.journals
-    of = jobs.task()
+    jobs, journals = WarmJobs(runner, root), runner.run.journals
+    warm_task = jobs.task()
     looks = (
         "lines = dict(line.split(':\t', 1) for line in open('/proc/self/status'))\n"
         "print(len(served), *[lines[key].split() for key in"
@@ -109,15 +111,19 @@ def test_warm_worker_runs_without_capabilities_and_ends_with_its_processes(
     )
     uid = str(USERS[0].uid)
     rights = f"{[uid] * 4} [] {['0' * 16]} ['1'] ['2']\nPermission denied"
-    assert [jobs.run_and_read(of, looks) for _ in range(2)] == [f"1 {rights}", f"2 {rights}"]
-    jobs.run_and_read(of, "subprocess.Popen(['sleep', '98.77'], start_new_session=True); print(1)")
-    assert jobs.run_and_read(of) == "1", "the worker was restarted after it had left a process"
+    assert [jobs.run_and_read(warm_task, looks) for _ in range(2)] == [f"1 {rights}", f"2 {rights}"]
+    jobs.run_and_read(
+        warm_task, "subprocess.Popen(['sleep', '98.77'], start_new_session=True); print(1)"
+    )
+    assert jobs.run_and_read(warm_task) == "1", (
+        "the worker was restarted after it had left a process"
+    )
     runner.unload()
-    runner.unloaded()
-    assert [one.pid for one in psutil.process_iter() if _uid(one) == USERS[0].uid] == []
+    runner.wait_for_unload()
+    assert [one.pid for one in psutil.process_iter() if _get_uid(one) == USERS[0].uid] == []
 
 
-def _uid(process: psutil.Process) -> int | None:
+def _get_uid(process: psutil.Process) -> int | None:
     try:
         return int(process.uids().real)
     except psutil.NoSuchProcess:
@@ -125,8 +131,8 @@ def _uid(process: psutil.Process) -> int | None:
 
 
 def test_slot_user_is_not_a_sandbox_for_a_job_that_requires_one(runner: Runner, root: Path) -> None:
-    asking = task(root, shell("true")).model_copy(update={"needs": Needs(sandbox=True)})
-    error_class, message = failed(run(runner, asking, [input_file(root / "in" / "a.dat")]))
+    asking = task(root, make_shell_tool("true")).model_copy(update={"needs": Needs(sandbox=True)})
+    error_class, message = get_error(run(runner, asking, [input_file(root / "in" / "a.dat")]))
     assert error_class is ErrorClass.INTERNAL
     assert "sluice:sandbox" in message
 
@@ -147,7 +153,9 @@ def test_outputs_belong_to_the_pilot_after_the_job(runner: Runner, root: Path) -
 def test_resource_limits_are_set_before_the_tool_starts(runner: Runner, root: Path) -> None:
     """To set limits of a process of another user later takes a capability that containers lack."""
     limited = task(
-        root, shell("cat /proc/self/limits"), resources=Resources(ram=100, disk=3, time_limit=60)
+        root,
+        make_shell_tool("cat /proc/self/limits"),
+        resources=Resources(ram=100, disk=3, time_limit=60),
     )
     limits = {
         line[:26].strip(): line[26:].split()[:2]
@@ -163,13 +171,17 @@ def test_resource_limits_are_set_before_the_tool_starts(runner: Runner, root: Pa
     assert int(soft) < 4 << 30
 
 
-def test_slot_user_reaches_the_job_folder_by_a_path_without_a_dot(node: Path, root: Path) -> None:
-    place = node / "with.dot"
+def test_slot_user_reaches_the_job_folder_by_a_path_without_a_dot(
+    job_folder: Path, root: Path
+) -> None:
+    place = job_folder / "with.dot"
     place.mkdir()
     place.chmod(0o711)
-    runner = start(place, [new_user()])
+    runner = start_slot_as_users(place, [new_user()])
     try:
-        report = run(runner, task(root, shell("echo $0")), [input_file(root / "in" / "a.dat")])
+        report = run(
+            runner, task(root, make_shell_tool("echo $0")), [input_file(root / "in" / "a.dat")]
+        )
         assert "with.dot" not in read_output(report)
     finally:
         runner.close()
@@ -179,28 +191,30 @@ def test_slot_user_reaches_the_job_folder_by_a_path_without_a_dot(node: Path, ro
 def test_slot_user_can_open_its_standard_streams_by_path(runner: Runner, root: Path) -> None:
     report = run(
         runner,
-        task(root, shell("echo out > /dev/stdout; echo error > /dev/stderr")),
+        task(root, make_shell_tool("echo out > /dev/stdout; echo error > /dev/stderr")),
         [input_file(root / "in" / "a.dat")],
     )
     assert read_output(report) == "out\n"
-    assert "\nerror\n" in log_of(report)
+    assert "\nerror\n" in read_log(report)
 
 
 def test_slot_user_has_a_folder_for_temporary_files(runner: Runner, root: Path) -> None:
     script = 'echo here > "$TMPDIR/x"; cat `mktemp` "$TMPDIR/x"'
-    report = run(runner, task(root, shell(script)), [input_file(root / "in" / "a.dat")])
+    report = run(runner, task(root, make_shell_tool(script)), [input_file(root / "in" / "a.dat")])
     assert read_output(report) == "here\n"
 
 
 @pytest.mark.parametrize("inside", [False, True])
 def test_slot_user_cannot_write_to_inputs(runner: Runner, root: Path, *, inside: bool) -> None:
-    writes = shell(
+    writes = make_shell_tool(
         'for way in "echo more >> $0" "chmod a+w $0" "rm $0" "touch $0.more"; do'
         ' sh -c "$way" "$0" && echo "$way"; done; cat "$0"'
     )
     for number, size in enumerate((5, MAX_COPIED + 1)):
         file = input_file(root / "in" / f"{number}.dat", data=b"x" * size)
-        report = run(runner, task(root, around(writes) if inside else writes), [file], seq=number)
+        report = run(
+            runner, task(root, wrap_in_workflow(writes) if inside else writes), [file], seq=number
+        )
         assert read_output(report) == "x" * size
 
 
@@ -208,17 +222,23 @@ def test_slot_user_cannot_write_to_inputs(runner: Runner, root: Path, *, inside:
 @pytest.mark.parametrize("closed", ["file", "folder", "nothing"])
 @pytest.mark.parametrize("shared", [False, True])
 def test_slot_user_can_read_inputs_of_a_closed_storage(
-    runner: Runner, root: Path, elsewhere: Path, place: str, closed: str, *, shared: bool
+    runner: Runner,
+    root: Path,
+    folder_on_other_file_system: Path,
+    place: str,
+    closed: str,
+    *,
+    shared: bool,
 ) -> None:
     """A hard link to a closed file would not do. On another file system, a symbolic link into a
     closed folder would not do either."""
-    folder = root if place == "beside" else elsewhere
+    folder = root if place == "beside" else folder_on_other_file_system
     file = input_file(folder / "in" / "large.dat", data=bytes(MAX_COPIED + 1))
     path = folder / "in" / "large.dat"
     if closed != "nothing":
         (path if closed == "file" else path.parent).chmod(0o600)
     script = 'wc -c < "$0"; if [ -L "$0" ]; then echo link; else stat -c %h "$0"; fi'
-    reads = task(root, shell(script))
+    reads = task(root, make_shell_tool(script))
     inputs = [file]
     if shared:
         reads = task(
@@ -242,9 +262,13 @@ def test_slot_user_can_read_inputs_of_a_closed_storage(
 def test_tool_that_kills_all_processes_ends_only_its_own(runner: Runner, root: Path) -> None:
     slot = runner.slot_pid
     file = input_file(root / "in" / "a.dat")
-    report = run(runner, task(root, shell("sleep 600 & kill -9 -1; wait; echo alone")), [file])
+    report = run(
+        runner, task(root, make_shell_tool("sleep 600 & kill -9 -1; wait; echo alone")), [file]
+    )
     assert read_output(report) == "alone\n"
-    report = run(runner, task(root, shell("cat $0")), [input_file(root / "in" / "b.dat")], seq=1)
+    report = run(
+        runner, task(root, make_shell_tool("cat $0")), [input_file(root / "in" / "b.dat")], seq=1
+    )
     assert (read_output(report), runner.slot_pid) == ("frame", slot)
 
 
@@ -254,7 +278,7 @@ def test_all_processes_of_the_slot_user_end_with_the_job(runner: Runner, root: P
     with subprocess.Popen(["sleep", "600"], user=user.uid, group=user.gid) as stray:
         report = run(
             runner,
-            task(root, shell("setsid sleep 601 & exec setsid true")),
+            task(root, make_shell_tool("setsid sleep 601 & exec setsid true")),
             [input_file(root / "in" / "a.dat")],
         )
         assert report.outcome is AttemptOutcome.FINISHED, report.message
@@ -271,13 +295,13 @@ def test_slot_user_cannot_read_or_write_files_of_another_slot(runner: Runner, ro
     (folder / "in" / "of-another.txt").write_text("nobody-may-see-this")
     runner.open_slot(1)
     try:
-        tries = shell(
+        tries = make_shell_tool(
             f"id -u; for path in {folder} {folder}/in {folder}/out; do ls $path && echo seen; done;"
             f" cat {folder}/in/of-another.txt; touch {folder}/out/x && echo made; true"
         )
         report = run(runner, task(root, tries), [input_file(root / "in" / "a.dat")])
         assert read_output(report) == f"{USERS[1].uid}\n"
-        assert log_of(report).count("Permission denied") == 5
+        assert read_log(report).count("Permission denied") == 5
     finally:
         runner.connection.close()
         runner.connection = first
@@ -291,7 +315,7 @@ def test_missing_program_is_reported_as_without_slot_users(runner: Runner, root:
         ("/usr/bin/nothing-such", "does not exist on this node"),
         ("/etc/passwd", "cannot be started: Permission denied"),
     ):
-        assert sentence in failed(run(runner, task(root, tool([command])), [file]))[1]
+        assert sentence in get_error(run(runner, task(root, tool([command])), [file]))[1]
 
 
 def test_dynamic_loader_does_not_follow_the_environment_of_the_tool_as_root(

@@ -26,7 +26,7 @@ DATA = Source(step=None, port="frames")
 DELETE_ALL = Retention(input="delete", only_copies=True, logs="delete")
 
 
-def step(
+def make_step(
     name: str, source: Source = DATA, *ports: str, sides: Sequence[StepInput] = (), **more: Any
 ) -> PlanStep:
     """Return a step with these outputs, by default ``out``.
@@ -47,7 +47,7 @@ def step(
     )
 
 
-def plan(*steps: PlanStep, outputs: list[tuple[str, str]], **more: Any) -> Plan:
+def make_plan(*steps: PlanStep, outputs: list[tuple[str, str]], **more: Any) -> Plan:
     named = [
         PlanOutput(name=f"{producer}_{port}", step=producer, port=port)
         for producer, port in outputs
@@ -64,17 +64,17 @@ def plan(*steps: PlanStep, outputs: list[tuple[str, str]], **more: Any) -> Plan:
 
 def three_steps(**more: Any) -> Plan:
     """Return the usual chain: decode → filter → merge."""
-    return plan(
-        step("decode"),
-        step("filter", Source(step="decode", port="out")),
-        step("merge", Source(step="filter", port="out"), mode=TaskMode.MERGE),
+    return make_plan(
+        make_step("decode"),
+        make_step("filter", Source(step="decode", port="out")),
+        make_step("merge", Source(step="filter", port="out"), mode=TaskMode.MERGE),
         outputs=[("merge", "out")],
         **more,
     )
 
 
 @st.composite
-def plans(draw: st.DrawFn) -> Plan:
+def draw_plan(draw: st.DrawFn) -> Plan:
     """Draw a plan with up to six steps of up to two ports each.
 
     Each step reads the workflow's input or a port of another step, without cycles.
@@ -87,10 +87,10 @@ def plans(draw: st.DrawFn) -> Plan:
             for out in producer.outputs
         ]
         source = draw(st.sampled_from([DATA, *earlier]))
-        steps.append(step(f"s{number}", source, *(["a", "b"][: draw(st.integers(1, 2))])))
+        steps.append(make_step(f"s{number}", source, *(["a", "b"][: draw(st.integers(1, 2))])))
     every = [(producer.name, out.port) for producer in steps for out in producer.outputs]
     outputs = draw(st.lists(st.sampled_from(every), min_size=1, max_size=3, unique=True))
     keep: Literal["keep", "delete"] = draw(st.sampled_from(["keep", "delete"]))
     logs: Literal["keep", "delete"] = draw(st.sampled_from(["keep", "delete"]))
     retention = Retention(input=keep, only_copies=keep == "delete", logs=logs)
-    return plan(*draw(st.permutations(steps)), outputs=outputs, retention=retention)
+    return make_plan(*draw(st.permutations(steps)), outputs=outputs, retention=retention)

@@ -14,7 +14,7 @@ SPACE = UUID(int=7)
 INPUT = UUID(int=1)
 
 
-def uid_of(step: str, port: str | None) -> UUID:
+def make_uid(step: str, port: str | None) -> UUID:
     return uuid5(SPACE, f"{step}/{port}")
 
 
@@ -24,8 +24,8 @@ class Simulation:
     input_needed: bool = False
     input_copied: bool = False
     input_type: DatasetType = DatasetType.INPUT
-    started: list[str] = field(default_factory=list)
-    released: list[UUID] = field(default_factory=list)
+    started_steps: list[str] = field(default_factory=list)
+    released_datasets: list[UUID] = field(default_factory=list)
     uploads: list[UUID] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -45,17 +45,17 @@ class Simulation:
     def move_step(self, name: str, to: StepState, **more: int | bool) -> None:
         now = self.view.steps[name]
         assert to in STEP_MOVES[now.state], f"{name}: {now.state} → {to}"
-        moved = replace(now, state=to, **more)  # type: ignore[arg-type] # names of StepView's fields
-        self.view = replace(self.view, steps={**self.view.steps, name: moved})
+        changed = replace(now, state=to, **more)  # type: ignore[arg-type] # names of StepView's fields
+        self.view = replace(self.view, steps={**self.view.steps, name: changed})
 
     def move_datasets(self, uids: list[UUID], to: ChainDatasetStatus) -> None:
-        moved = []
+        changed = []
         for dataset in self.view.datasets:
             if dataset.uid in uids:
                 assert to in DATASET_MOVES[dataset.status], f"{dataset}: → {to}"
                 dataset = replace(dataset, status=to)  # noqa: PLW2901 - the moved data set replaces it
-            moved.append(dataset)
-        self.view = replace(self.view, datasets=moved)
+            changed.append(dataset)
+        self.view = replace(self.view, datasets=changed)
 
     def advance(self) -> None:
         todo = next_actions(self.view)
@@ -65,7 +65,7 @@ class Simulation:
             self.move_step(name, StepState.CANCELED)
         self.move_datasets(list(todo.ready), ChainDatasetStatus.READY)
         self.move_datasets(list(todo.release), ChainDatasetStatus.FINISHED)
-        self.released += todo.release
+        self.released_datasets += todo.release
         self.uploads += todo.upload
         if todo.state is not self.view.state:
             assert todo.state in CHAIN_MOVES[self.view.state]
@@ -80,10 +80,10 @@ class Simulation:
     def state(self) -> ChainState:
         return self.view.state
 
-    def reached(self, state: ChainState) -> bool:
+    def has_reached(self, state: ChainState) -> bool:
         return self.view.state is state
 
-    def in_state(self, state: StepState) -> list[str]:
+    def list_steps(self, state: StepState) -> list[str]:
         return [name for name, step in self.view.steps.items() if step.state is state]
 
     def try_start(self, name: str) -> None:
@@ -94,12 +94,12 @@ class Simulation:
 
     def start(self, name: str) -> None:
         datasets = [
-            DatasetView(uid_of(name, port), name, port, ChainDatasetStatus.IN_PROGRESS)
+            DatasetView(make_uid(name, port), name, port, ChainDatasetStatus.IN_PROGRESS)
             for port in ports(self.plan, name)
         ]
         self.view = replace(self.view, datasets=[*self.view.datasets, *datasets])
         if self.view.ending is None:
-            self.started.append(name)
+            self.started_steps.append(name)
             self.move_step(name, StepState.IN_PROGRESS, tried=True, sent=True)
         else:
             self.move_step(name, StepState.CANCELED)
@@ -110,14 +110,14 @@ class Simulation:
         if failed_jobs:
             self.view = replace(self.view, unsettled=True)
         if state is not StepState.FINISHED:
-            self.doom(ChainState(str(state)))
+            self.begin_ending(ChainState(str(state)))
         self.advance()
 
-    def doom(self, ending: ChainState) -> None:
+    def begin_ending(self, ending: ChainState) -> None:
         self.view = replace(self.view, ending=self.view.ending or ending)
         self.advance()
 
-    def settle(self) -> None:
+    def settle_failed_jobs(self) -> None:
         """Record that a person has decided about the failed jobs."""
         self.view = replace(self.view, unsettled=False)
         self.advance()
@@ -126,7 +126,7 @@ class Simulation:
         self.view = replace(self.view, discarded=True, unsettled=False)
         self.advance()
 
-    def uploaded(self, uid: UUID) -> None:
+    def finish_upload(self, uid: UUID) -> None:
         self.view = replace(
             self.view,
             datasets=[

@@ -4,25 +4,27 @@ import pytest
 from hypothesis import given
 
 from sluice.contracts.templates.plan import Plan, Source
-from tests.unit.wfms.chains.plans import plan, plans, step
+from tests.unit.wfms.chains.plans import draw_plan, make_plan, make_step
 from wfms.chains.domain.graph import link_findings
 
 
-def _from(name: str) -> Source:
+def _make_source(name: str) -> Source:
     return Source(step=name, port="out")
 
 
 WRONG_PLANS = {
-    "there is no step 'b', whose files are used": plan(
-        step("a", _from("b")), outputs=[("a", "out")]
+    "there is no step 'b', whose files are used": make_plan(
+        make_step("a", _make_source("b")), outputs=[("a", "out")]
     ),
-    "there is no step 'c', whose files are used": plan(step("a"), outputs=[("c", "out")]),
-    "two steps have the name 'a'": plan(step("a"), step("a"), outputs=[("a", "out")]),
-    "the steps depend on each other in a cycle: 'a', 'b', 'a'": plan(
-        step("a", _from("b")), step("b", _from("a")), outputs=[("a", "out")]
+    "there is no step 'c', whose files are used": make_plan(make_step("a"), outputs=[("c", "out")]),
+    "two steps have the name 'a'": make_plan(
+        make_step("a"), make_step("a"), outputs=[("a", "out")]
     ),
-    "the steps depend on each other in a cycle: 'a', 'a'": plan(
-        step("a", _from("a")), outputs=[("a", "out")]
+    "the steps depend on each other in a cycle: 'a', 'b', 'a'": make_plan(
+        make_step("a", _make_source("b")), make_step("b", _make_source("a")), outputs=[("a", "out")]
+    ),
+    "the steps depend on each other in a cycle: 'a', 'a'": make_plan(
+        make_step("a", _make_source("a")), outputs=[("a", "out")]
     ),
 }
 
@@ -33,6 +35,6 @@ def test_broken_links_of_a_plan_are_reported(sentence: str) -> None:
     assert messages == [sentence]
 
 
-@given(plan=plans())
+@given(plan=draw_plan())
 def test_valid_plan_has_no_link_findings(plan: Plan) -> None:
     assert link_findings(plan) == []

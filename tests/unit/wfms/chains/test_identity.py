@@ -17,7 +17,7 @@ BOUND = {"run": 7, "flag": True}
 AUTOMATIC = UUID("22302a7a-e703-5fac-95c5-7555cc64fe10")
 
 
-def key(**params: Any) -> ChainKey:
+def make_key(**params: Any) -> ChainKey:
     names = ("run", "flag", "cut", "what")
     plan = three_steps(
         parameters={name: Parameter(type="Any") for name in names},
@@ -50,9 +50,9 @@ def key(**params: Any) -> ChainKey:
 
 
 def test_values_equal_to_the_metadata_do_not_change_the_chain() -> None:
-    assert key().uid == AUTOMATIC
-    assert key(**BOUND) == key() == key(run=7)
-    assert key().variant == ""
+    assert make_key().uid == AUTOMATIC
+    assert make_key(**BOUND) == make_key() == make_key(run=7)
+    assert make_key().variant == ""
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ def test_values_equal_to_the_metadata_do_not_change_the_chain() -> None:
     [{"run": 8}, {"flag": 1}, {"run": 7.0}, {"cut": None}, {"what": {"a": 1}}, {"what": {"a": 2}}],
 )
 def test_given_parameters_identify_another_chain(parameters: dict[str, Any]) -> None:
-    chain_key = key(**BOUND | parameters)
+    chain_key = make_key(**BOUND | parameters)
     assert chain_key.uid != AUTOMATIC
-    assert chain_key == key(**parameters)
-    assert chain_key != key(**BOUND | parameters | {"cut": 1})
+    assert chain_key == make_key(**parameters)
+    assert chain_key != make_key(**BOUND | parameters | {"cut": 1})
 
 
 def test_order_of_parameters_does_not_change_the_chain() -> None:
-    assert key(cut=1, what={"a": 1, "b": 2}) == key(what={"b": 2, "a": 1}, cut=1)
+    assert make_key(cut=1, what={"a": 1, "b": 2}) == make_key(what={"b": 2, "a": 1}, cut=1)

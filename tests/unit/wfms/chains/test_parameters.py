@@ -8,7 +8,7 @@ import pytest
 from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.templates.parameters import describe, find_problems, fits
 from sluice.contracts.templates.plan import Constant, Parameter, ParameterRef, Plan
-from tests.unit.wfms.chains.plans import plan, step
+from tests.unit.wfms.chains.plans import make_plan, make_step
 from wfms.chains.domain.parameters import arguments, complete, given_files
 
 RECORD = {"type": "record", "fields": {"a": "int", "b": "string?"}}
@@ -63,7 +63,9 @@ def test_value_fits_a_cwl_type(kind: Any, good: list[Any], bad: list[Any]) -> No
     ],
 )  # fmt: skip
 def test_field_that_does_not_fit_is_named(kind: Any, value: Any, place: str, problem: str) -> None:
-    only = plan(step("only"), outputs=[("only", "out")], parameters={"r": Parameter(type=kind)})
+    only = make_plan(
+        make_step("only"), outputs=[("only", "out")], parameters={"r": Parameter(type=kind)}
+    )
     [finding] = find_problems(only, {"r": value})
     assert (finding.parameter, finding.place, finding.problem) == ("r", place, problem)
     field = f": field '{place}'" if place else ""
@@ -78,8 +80,8 @@ def test_types_are_described_in_words() -> None:
     assert describe(RECORD_AS_LIST) == "a record of a (int), b (string?)"
 
 
-WORKFLOW = plan(
-    step(
+WORKFLOW = make_plan(
+    make_step(
         "only",
         arguments={
             "cut": ParameterRef(name="cut"),
@@ -98,20 +100,20 @@ WORKFLOW = plan(
 
 
 def test_findings_list_all_wrong_parameters() -> None:
-    there = "cut (int, has to be given), maybe (string?, optional), scale (float)"
+    parameters = "cut (int, has to be given), maybe (string?, optional), scale (float)"
     messages = [
         finding.message
         for finding in find_problems(WORKFLOW, {"scale": "big", "speed": 1, "maybee": 2})
     ]
     assert messages == [
-        f"parameter 'speed' is unknown; the workflow has {there}",
-        f"parameter 'maybee' is unknown (did you mean 'maybe'?); the workflow has {there}",
+        f"parameter 'speed' is unknown; the workflow has {parameters}",
+        f"parameter 'maybee' is unknown (did you mean 'maybe'?); the workflow has {parameters}",
         "parameter 'cut' (int) is required and has no value",
         "parameter 'scale' must be float, not 'big'",
     ]
     assert find_problems(WORKFLOW, {"cut": 1, "maybe": None}) == []
-    (shown,) = find_problems(WORKFLOW, {"cut": [True, None, "ü"]})
-    assert shown.message == "parameter 'cut' must be int, not [true, null, \"ü\"]"
+    (texts,) = find_problems(WORKFLOW, {"cut": [True, None, "ü"]})
+    assert texts.message == "parameter 'cut' must be int, not [true, null, \"ü\"]"
 
 
 def test_parameters_defaults_and_constants_become_arguments() -> None:
@@ -141,8 +143,10 @@ def test_null_selects_the_default() -> None:
 
 def test_null_file_parameters_are_not_given_files() -> None:
     files = {name: Parameter(type="File") for name in ("mask", "none")}
-    wf = plan(
-        step("only"), outputs=[("only", "out")], parameters={**files, "cut": Parameter(type="int")}
+    wf = make_plan(
+        make_step("only"),
+        outputs=[("only", "out")],
+        parameters={**files, "cut": Parameter(type="int")},
     )
     files_by_name = given_files(
         wf, {"mask": {"class": "File", "dataset": str(UUID(int=1))}, "none": None, "cut": 1}
@@ -150,8 +154,8 @@ def test_null_file_parameters_are_not_given_files() -> None:
     assert {name: file.dataset for name, file in files_by_name.items()} == {"mask": UUID(int=1)}
 
 
-def over_lists(**more: Any) -> Plan:
-    sweep = step(
+def make_scatter_plan(**more: Any) -> Plan:
+    sweep = make_step(
         "sweep",
         arguments={
             "cut": ParameterRef(name="cuts"),
@@ -165,28 +169,28 @@ def over_lists(**more: Any) -> Plan:
         "cuts": Parameter(type="int[]", required=True),
         "words": Parameter(type="string[]", default=["a", "b"]),
     }
-    return plan(sweep, outputs=[("sweep", "out")], parameters=parameters)
+    return make_plan(sweep, outputs=[("sweep", "out")], parameters=parameters)
 
 
 def test_lists_that_a_step_pairs_must_have_equal_lengths() -> None:
     """In a cross product, they may have any length."""
-    assert find_problems(over_lists(), {"cuts": [3, 4]}) == []
-    [problem] = find_problems(over_lists(), {"cuts": [3, 4, 5]})
+    assert find_problems(make_scatter_plan(), {"cuts": [3, 4]}) == []
+    [problem] = find_problems(make_scatter_plan(), {"cuts": [3, 4, 5]})
     assert problem.message == (
         "step 'sweep' pairs its inputs by number, but there are 3 values"
         " at 'cut' and 2 values at 'word' and 2 values at 'fixed': give as many of each, or write"
         " 'scatterMethod: flat_crossproduct', which takes each with each"
     )
-    assert find_problems(over_lists(cross=["cut", "word", "fixed"]), {"cuts": []}) == []
+    assert find_problems(make_scatter_plan(cross=["cut", "word", "fixed"]), {"cuts": []}) == []
 
 
 def test_list_that_a_step_scatters_over_must_be_given() -> None:
-    assert find_problems(over_lists(), {"cuts": [3, 4], "words": None}) == [], (
+    assert find_problems(make_scatter_plan(), {"cuts": [3, 4], "words": None}) == [], (
         "null selects the default"
     )
-    optional = over_lists()
+    optional = make_scatter_plan()
     optional.parameters["words"] = Parameter(type="string[]?")
     [problem] = find_problems(optional, {"cuts": [3, 4]})
     assert problem.message == "step 'sweep' scatters over 'word', whose value is not a list"
-    [problem] = find_problems(over_lists(), {})
+    [problem] = find_problems(make_scatter_plan(), {})
     assert "'cuts' (int[]) is required" in problem.message

@@ -8,17 +8,19 @@ import pytest
 from sluice.contracts.common.states import TaskMode, TaskState
 from sluice.contracts.jobs.tasks import TaskStatus
 from sluice.contracts.templates.plan import Plan, Source
-from tests.unit.wfms.chains.plans import plan, step
+from tests.unit.wfms.chains.plans import make_plan, make_step
 from wfms.chains.domain.rerun import Rerun, RerunRequest
 from wfms.chains.domain.rerun_counts import describe_rerun_step
 
 CHAIN, INPUT = UUID(int=1), UUID(int=2)
-TWO: Plan = plan(
-    step("upper"), step("number", Source(step="upper", port="out")), outputs=[("number", "out")]
+TWO: Plan = make_plan(
+    make_step("upper"),
+    make_step("number", Source(step="upper", port="out")),
+    outputs=[("number", "out")],
 )
 
 
-def status(name: str, state: TaskState, finished: int, *, failed: int = 0) -> TaskStatus:
+def make_status(name: str, state: TaskState, finished: int, *, failed: int = 0) -> TaskStatus:
     return TaskStatus(
         uid=UUID(int=3),
         chain_uid=CHAIN,
@@ -35,7 +37,7 @@ def status(name: str, state: TaskState, finished: int, *, failed: int = 0) -> Ta
     )
 
 
-def announced_jobs(
+def count_announced_jobs(
     *statuses: TaskStatus, runs: str = "upper number", by_jobs: str = "", cut: int = 1
 ) -> dict[str, tuple[int | None, int]]:
     """Return the numbers of jobs and of jobs taken over for each step that runs."""
@@ -52,47 +54,49 @@ def announced_jobs(
 
 
 def test_rerun_of_a_finished_step_announces_the_same_number_of_jobs() -> None:
-    done = [status(one, TaskState.FINISHED, 30) for one in ("upper", "number")]
-    assert announced_jobs(*done) == {"upper": (30, 0), "number": (30, 0)}
-    assert announced_jobs(*done, runs="number") == {"number": (30, 0)}
+    first_status = [make_status(one, TaskState.FINISHED, 30) for one in ("upper", "number")]
+    assert count_announced_jobs(*first_status) == {"upper": (30, 0), "number": (30, 0)}
+    assert count_announced_jobs(*first_status, runs="number") == {"number": (30, 0)}
 
 
 def test_jobs_taken_over_are_not_announced_as_jobs_to_run() -> None:
-    upper = status("upper", TaskState.FAILED, 28, failed=2)
-    number = status("number", TaskState.FINISHED, 29, failed=1)
-    assert announced_jobs(upper, runs="upper", by_jobs="upper") == {"upper": (2, 28)}
-    assert announced_jobs(number, runs="number", by_jobs="number") == {"number": (1, 29)}
+    first_status = make_status("upper", TaskState.FAILED, 28, failed=2)
+    number = make_status("number", TaskState.FINISHED, 29, failed=1)
+    assert count_announced_jobs(first_status, runs="upper", by_jobs="upper") == {"upper": (2, 28)}
+    assert count_announced_jobs(number, runs="number", by_jobs="number") == {"number": (1, 29)}
 
 
 @pytest.mark.parametrize(
-    ("upper", "number"),
+    ("first_status", "number"),
     [
-        (status("upper", TaskState.FINISHED, 29, failed=1), TaskState.FINISHED),
-        (status("upper", TaskState.FINISHED, 30), TaskState.CANCELED),
-        (status("upper", TaskState.FAILED, 28, failed=2), TaskState.CANCELED),
+        (make_status("upper", TaskState.FINISHED, 29, failed=1), TaskState.FINISHED),
+        (make_status("upper", TaskState.FINISHED, 30), TaskState.CANCELED),
+        (make_status("upper", TaskState.FAILED, 28, failed=2), TaskState.CANCELED),
     ],
 )
 def test_step_that_will_get_more_input_has_an_unknown_number_of_jobs(
-    upper: TaskStatus, number: TaskState
+    first_status: TaskStatus, number: TaskState
 ) -> None:
-    jobs_by_step = announced_jobs(upper, status("number", number, 27), by_jobs="upper number")
+    jobs_by_step = count_announced_jobs(
+        first_status, make_status("number", number, 27), by_jobs="upper number"
+    )
     assert jobs_by_step["number"] == (None, 27)
 
 
 def test_step_with_new_input_takes_over_no_jobs() -> None:
-    upper = status("upper", TaskState.FINISHED, 29, failed=1)
-    number = status("number", TaskState.FINISHED, 29)
-    assert announced_jobs(upper, number, by_jobs="number", cut=2) == {
+    first_status = make_status("upper", TaskState.FINISHED, 29, failed=1)
+    number = make_status("number", TaskState.FINISHED, 29)
+    assert count_announced_jobs(first_status, number, by_jobs="number", cut=2) == {
         "upper": (30, 0),
         "number": (None, 0),
     }
 
 
 def test_downstream_of_changed_parameters_has_an_unknown_number_of_jobs() -> None:
-    done = [status(one, TaskState.FINISHED, 30) for one in ("upper", "number")]
-    assert announced_jobs(*done, cut=2) == {"upper": (30, 0), "number": (None, 0)}
+    first_status = [make_status(one, TaskState.FINISHED, 30) for one in ("upper", "number")]
+    assert count_announced_jobs(*first_status, cut=2) == {"upper": (30, 0), "number": (None, 0)}
 
 
 def test_number_of_jobs_without_status_is_unknown() -> None:
-    assert announced_jobs() == {"upper": (None, 0), "number": (None, 0)}
-    assert announced_jobs(status("upper", TaskState.FINISHED, 30))["number"] == (None, 0)
+    assert count_announced_jobs() == {"upper": (None, 0), "number": (None, 0)}
+    assert count_announced_jobs(make_status("upper", TaskState.FINISHED, 30))["number"] == (None, 0)

@@ -27,7 +27,7 @@ from sluice.contracts.templates.plan import (
     StepInput,
     StepOutput,
 )
-from tests.unit.wfms.chains.plans import plan, step
+from tests.unit.wfms.chains.plans import make_plan, make_step
 from wfms.chains.domain.identity import ChainKey, dataset_name, task_uid
 from wfms.chains.domain.storages import NoStorageOfType, choose_storage
 from wfms.chains.domain.tasks import (
@@ -44,7 +44,7 @@ CHAIN = UUID(int=9)
 ORIGIN = Origin(CHAIN, "wf", "run-7", {"kind": "raw", "step": "mine"}, "2024a", 7)
 
 
-def storage(
+def make_storage(
     name: str,
     kind: StorageType = StorageType.LOGS,
     *,
@@ -93,7 +93,7 @@ def test_data_sets_of_a_chain_have_different_names() -> None:
 
 
 def test_fields_of_a_step_are_copied_to_its_task() -> None:
-    filter_step = step(
+    filter_step = make_step(
         "filter",
         Source(step="decode", port="out"),
         boundary=Boundary(minimum=0.5, sufficient=0.9),
@@ -114,7 +114,7 @@ def test_fields_of_a_step_are_copied_to_its_task() -> None:
     )
     task = make_task(
         ORIGIN,
-        plan(filter_step, step("decode"), outputs=[("filter", "a")]),
+        make_plan(filter_step, make_step("decode"), outputs=[("filter", "a")]),
         step="filter",
         params={},
         datasets=datasets,
@@ -147,16 +147,16 @@ def test_fields_of_a_step_are_copied_to_its_task() -> None:
 
 
 def test_depth_of_a_step_is_its_longest_path_from_the_input() -> None:
-    first, again = step("first"), step("again", Source(step="first", port="out"))
+    first, again = make_step("first"), make_step("again", Source(step="first", port="out"))
     side = StepInput(port="side", source=Source(step="again", port="out"), mode=InputMode.ALL)
-    both = step("both", Source(step="first", port="out"), sides=[side])
-    chain_plan = plan(both, again, first, outputs=[("both", "out")])
+    step_with_both = make_step("both", Source(step="first", port="out"), sides=[side])
+    chain_plan = make_plan(step_with_both, again, first, outputs=[("both", "out")])
     assert [chain_plan.depth(name) for name in ("first", "again", "both")] == [0, 1, 2]
 
 
-def kind_of(name: str = "filter", *, tool: str = "ocr", **arguments: object) -> str | None:
+def find_kind(name: str = "filter", *, tool: str = "ocr", **arguments: object) -> str | None:
     """Return the kind of a task whose tool loads the argument ``model``."""
-    tool_step = step(
+    tool_step = make_step(
         name,
         needs=Needs(warm=Warm(key=["model"])),
         arguments={port: Constant(value=value) for port, value in arguments.items()},
@@ -167,7 +167,11 @@ def kind_of(name: str = "filter", *, tool: str = "ocr", **arguments: object) -> 
         logs=DatasetFolder(UUID(int=4), "file:///l/x.logs"),
     )
     task = make_task(
-        ORIGIN, plan(tool_step, outputs=[(name, "out")]), step=name, params={}, datasets=datasets
+        ORIGIN,
+        make_plan(tool_step, outputs=[(name, "out")]),
+        step=name,
+        params={},
+        datasets=datasets,
     )
     assert task.needs.warm is not None
     return task.needs.warm.kind
@@ -175,12 +179,12 @@ def kind_of(name: str = "filter", *, tool: str = "ocr", **arguments: object) -> 
 
 def test_tasks_whose_tools_load_the_same_have_the_same_kind() -> None:
     """The names of their steps and the other arguments do not matter."""
-    assert kind_of(model="a", page=1) == kind_of("other", model="a", page=2)
-    assert len({kind_of(model="a"), kind_of(model="b"), kind_of(), kind_of(tool="x")}) == 4
+    assert find_kind(model="a", page=1) == find_kind("other", model="a", page=2)
+    assert len({find_kind(model="a"), find_kind(model="b"), find_kind(), find_kind(tool="x")}) == 4
 
 
 def test_data_sets_inherit_the_description_of_the_input() -> None:
-    workflow = plan(step("only"), outputs=[("only", "out")])
+    workflow = make_plan(make_step("only"), outputs=[("only", "out")])
     output = new_dataset(ORIGIN, workflow, step="only", port="out", storage_url="file:///s")
     assert (output.type, output.period, output.run) == (DatasetType.INTERMEDIATE, "2024a", 7)
     assert output.url == f"file:///s/{CHAIN}.only.out"
@@ -202,7 +206,7 @@ def test_output_description_is_not_inherited_by_the_next_chain() -> None:
         "output_name": "week.1.report",
     }
     after = replace(ORIGIN, name="week.1.report", meta={"kind": "raw", **own})
-    workflow = plan(step("first"), step("last"), outputs=[("last", "out")])
+    workflow = make_plan(make_step("first"), make_step("last"), outputs=[("last", "out")])
     for port in ("out", None):
         output = new_dataset(after, workflow, step="first", port=port, storage_url="file:///s")
         assert output.meta["kind"] == "raw"
@@ -218,7 +222,7 @@ def test_description_beyond_the_bounds_is_not_inherited() -> None:
     old = replace(ORIGIN, meta={"notes": "x" * (MAX_META + MAX_ADDED)})
     output = new_dataset(
         old,
-        plan(step("only"), outputs=[("only", "out")]),
+        make_plan(make_step("only"), outputs=[("only", "out")]),
         step="only",
         port="out",
         storage_url="file:///s",
@@ -231,7 +235,7 @@ def test_description_beyond_the_bounds_is_not_inherited() -> None:
     largest = replace(ORIGIN, meta={"notes": "x" * (MAX_META - 20)})
     output = new_dataset(
         largest,
-        plan(step("only"), outputs=[("only", "out")]),
+        make_plan(make_step("only"), outputs=[("only", "out")]),
         step="only",
         port="out",
         storage_url="file:///s",
@@ -240,50 +244,52 @@ def test_description_beyond_the_bounds_is_not_inherited() -> None:
 
 
 def test_names_that_make_no_data_set_name_are_reported() -> None:
-    assert name_findings(CHAIN, plan(step("fine"), outputs=[("fine", "out")])) == []
-    findings = name_findings(CHAIN, plan(step("a/b"), outputs=[("a/b", "out")]))
+    assert name_findings(CHAIN, make_plan(make_step("fine"), outputs=[("fine", "out")])) == []
+    findings = name_findings(CHAIN, make_plan(make_step("a/b"), outputs=[("a/b", "out")]))
     assert len(findings) == 2
     assert "step 'a/b' with its port 'out' cannot be the name of a data set" in findings[0].message
 
 
 def test_storage_with_the_most_free_space_is_chosen() -> None:
     full, small, large = (
-        storage("full", used=5, capacity=5),
-        storage("s", capacity=5),
-        storage("l", used=90, capacity=100),
+        make_storage("full", used=5, capacity=5),
+        make_storage("s", capacity=5),
+        make_storage("l", used=90, capacity=100),
     )
-    off, frozen, endless = (
-        storage("off", enabled=False),
-        storage("frozen", read_only=True),
-        storage("endless", used=10**12),
+    disabled, read_only, unlimited = (
+        make_storage("off", enabled=False),
+        make_storage("frozen", read_only=True),
+        make_storage("endless", used=10**12),
     )
-    assert choose_storage(StorageType.LOGS, [full, small, large, off, frozen]) is large
-    assert choose_storage(StorageType.LOGS, [large, endless]) is endless
-    odd = large.model_copy(update={"name": "odd", "used": 0, "warning": "its folder is not there"})
-    assert choose_storage(StorageType.LOGS, [odd, small]) is small
+    assert choose_storage(StorageType.LOGS, [full, small, large, disabled, read_only]) is large
+    assert choose_storage(StorageType.LOGS, [large, unlimited]) is unlimited
+    unknown_size = large.model_copy(
+        update={"name": "odd", "used": 0, "warning": "its folder is not there"}
+    )
+    assert choose_storage(StorageType.LOGS, [unknown_size, small]) is small
     with pytest.raises(
         NoStorageOfType, match=r"odd gets no new data sets \(its folder is not there\)"
     ):
-        choose_storage(StorageType.LOGS, [odd])
+        choose_storage(StorageType.LOGS, [unknown_size])
     with pytest.raises(
         NoStorageOfType,
         match=r"full is full \(5 of 5 bytes\); off is disabled \(.* enable off`\); frozen is"
         r" read-only",
     ):
-        choose_storage(StorageType.LOGS, [full, off, frozen])
+        choose_storage(StorageType.LOGS, [full, disabled, read_only])
     with pytest.raises(NoStorageOfType, match="type logs: none is registered"):
         choose_storage(StorageType.LOGS, [])
 
 
 def test_storage_too_small_for_large_files_is_the_last_choice() -> None:
-    small, large = storage("s", capacity=5), storage("l", capacity=100)
+    small, large = make_storage("s", capacity=5), make_storage("l", capacity=100)
     full_storage = large.model_copy(update={"full": "72 GB free, 9.0 PB needed", "full_for": 2**53})
     assert choose_storage(StorageType.LOGS, [full_storage, small]) is small
     assert choose_storage(StorageType.LOGS, [full_storage]) is full_storage
 
 
 def test_storage_of_another_type_is_never_chosen() -> None:
-    logs, outputs = storage("l", capacity=5), storage("o", StorageType.OUTPUT)
+    logs, outputs = make_storage("l", capacity=5), make_storage("o", StorageType.OUTPUT)
     assert choose_storage(StorageType.LOGS, [outputs, logs]) is logs
     with pytest.raises(NoStorageOfType, match="type intermediate: none is registered"):
         choose_storage(StorageType.INTERMEDIATE, [outputs, logs])
@@ -298,7 +304,7 @@ def test_parameter_with_undeclared_secondary_files_has_bundles(*, bundle: bool) 
         DatasetFolder(UUID(int=8), "file:///l/x"),
     )
     value = {"class": "File", "dataset": str(UUID(int=1)), "bundle": bundle}
-    chain_plan = plan(step("use", source), outputs=[("use", "out")])
+    chain_plan = make_plan(make_step("use", source), outputs=[("use", "out")])
     task = make_task(ORIGIN, chain_plan, step="use", params={"own": value}, datasets=datasets)
     assert task.main_input.kind is (EntryKind.BUNDLE if bundle else EntryKind.FILE)
 
@@ -309,15 +315,15 @@ def test_missing_file_parameter_makes_way_for_the_next_source() -> None:
         Source(step="make", port="out"),
         Source(step=None, port="more"),
     )
-    chosen = step(
+    chosen = make_step(
         "use",
         own,
         next_sources=[NextSource(source=from_step), NextSource(source=more)],
         pick=Pick.FIRST,
     )
-    chain_plan = plan(chosen, step("make"), outputs=[("use", "out")])
+    chain_plan = make_plan(chosen, make_step("make"), outputs=[("use", "out")])
 
-    def task_with(**numbers: int) -> Task:
+    def make_task_with_numbers(**numbers: int) -> Task:
         sources = {
             Source(
                 step="make" if name == "make" else None, port="out" if name == "make" else name
@@ -331,8 +337,8 @@ def test_missing_file_parameter_makes_way_for_the_next_source() -> None:
         )
         return make_task(ORIGIN, chain_plan, step="use", params={}, datasets=datasets)
 
-    assert task_with(own=1, make=2).main_input.dat_in_uid == UUID(int=1)
-    task = task_with(make=2, more=3)
+    assert make_task_with_numbers(own=1, make=2).main_input.dat_in_uid == UUID(int=1)
+    task = make_task_with_numbers(make=2, more=3)
     assert (
         task.main_input.dat_in_uid,
         [following.dat_in_uid for following in task.main_input.next_inputs],
@@ -344,7 +350,7 @@ def test_missing_file_parameter_makes_way_for_the_next_source() -> None:
         InputFilesMissing,
         match="step use has nothing to work on: no file was given for its input file",
     ):
-        task_with()
+        make_task_with_numbers()
 
 
 def test_list_of_files_of_which_none_is_given_is_empty() -> None:
@@ -361,8 +367,8 @@ def test_list_of_files_of_which_none_is_given_is_empty() -> None:
         StepInput(port="others", source=own, mode=InputMode.ALL, optional=True),
         StepInput(port="other", source=own, mode=InputMode.ONE, optional=True),
     ]
-    use = step("use", from_step).model_copy(update={"inputs": inputs})
-    chain_plan = plan(step("make"), use, outputs=[("use", "out")])
+    use = make_step("use", from_step).model_copy(update={"inputs": inputs})
+    chain_plan = make_plan(make_step("make"), use, outputs=[("use", "out")])
     datasets = StepDatasets(
         {from_step: UUID(int=1)},
         {"out": DatasetFolder(UUID(int=7), "file:///s/x")},

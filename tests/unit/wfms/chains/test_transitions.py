@@ -8,7 +8,7 @@ from sluice.contracts.common.states import ChainDatasetStatus, ChainState, StepS
 from wfms.chains.domain.transitions import CHAIN_MOVES, DATASET_MOVES, STEP_MOVES
 
 
-def reachable(moves: dict[StrEnum, frozenset[StrEnum]], first: StrEnum) -> set[StrEnum]:
+def list_reachable_states(moves: dict[StrEnum, frozenset[StrEnum]], first: StrEnum) -> set[StrEnum]:
     reached, grown = {first}, True
     while grown:
         new = {target for state in reached for target in moves[state]} - reached
@@ -28,7 +28,7 @@ def test_each_state_can_be_reached(
     moves: dict[StrEnum, frozenset[StrEnum]], first: StrEnum
 ) -> None:
     assert list(moves) == list(type(first))
-    assert reachable(moves, first) == set(type(first))
+    assert list_reachable_states(moves, first) == set(type(first))
 
 
 @pytest.mark.parametrize("state", [*ChainState, *StepState])

@@ -32,10 +32,10 @@ BUFFER = Storage(
 def test_reason_shows_the_watermark_as_it_was_set(
     high: float, capacity: int | None, watermark: str
 ) -> None:
-    since = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    start = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     marks = Watermarks(low=high / 2, high=high)
     storage = BUFFER.model_copy(
-        update={"capacity": capacity, "marks": marks, "filling_since": since}
+        update={"capacity": capacity, "marks": marks, "filling_since": start}
     )
     reason = (
         "storage buffer, which has the chain's input, reached its high watermark"

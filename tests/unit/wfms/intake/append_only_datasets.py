@@ -12,8 +12,8 @@ from sluice.contracts.data.datasets import Dataset
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def dataset(
-    *, append_only: str | None = None, of: SliceOf | None = None, **more: object
+def make_dataset(
+    *, append_only: str | None = None, parent: SliceOf | None = None, **more: object
 ) -> Dataset:
     fields: dict[str, object] = {"name": "corpus", "meta": {"type": "pages"}, **more}
     return Dataset.model_validate(
@@ -25,15 +25,15 @@ def dataset(
             "bytes": 1,
             "timestamp": START,
             "append_only": append_only,
-            "slice": of,
+            "slice": parent,
             **fields,
         }
     )
 
 
-def corpus(*readers: tuple[str, int, datetime], **more: Any) -> AppendOnlyDataset:
+def make_corpus(*readers: tuple[str, int, datetime], **more: Any) -> AppendOnlyDataset:
     return AppendOnlyDataset(
-        dataset=dataset(append_only="corpus", **more),
+        dataset=make_dataset(append_only="corpus", **more),
         since=START,
         readers=[
             SliceConsumer(name=name, used=used, slices=1, last_at=at, last=UUID(int=2))

@@ -14,13 +14,13 @@ from sluice.contracts.templates.conditions import Between, Condition, Equals, Gl
 from sluice.contracts.templates.matching import facts_of, holds
 from sluice.contracts.templates.plan import Parameter
 from sluice.contracts.templates.templates import Template
-from tests.unit.wfms.chains.plans import plan, step
+from tests.unit.wfms.chains.plans import make_plan, make_step
 from wfms.intake.domain.matching import Match, NoMatch, decide
 
 TIME = datetime(2024, 1, 1, tzinfo=UTC)
 
 
-def dataset(meta: dict[str, Any] | None = None, **more: Any) -> Dataset:
+def make_dataset(meta: dict[str, Any] | None = None, **more: Any) -> Dataset:
     fields: dict[str, Any] = {"period": "2024a", "run": 7, "name": "run-7", **more}
     return Dataset(
         uid=UUID(int=1),
@@ -34,8 +34,10 @@ def dataset(meta: dict[str, Any] | None = None, **more: Any) -> Dataset:
     )
 
 
-def template(name: str, match: dict[str, Condition], version: int = 1, **more: Any) -> Template:
-    template_plan = plan(step("only"), outputs=[("only", "out")], match=match, **more)
+def make_template(
+    name: str, match: dict[str, Condition], version: int = 1, **more: Any
+) -> Template:
+    template_plan = make_plan(make_step("only"), outputs=[("only", "out")], match=match, **more)
     return Template(
         id=uuid5(UUID(int=2), f"{name}{version}"),
         name=name,
@@ -67,36 +69,39 @@ def test_condition_holds_for_matching_values(
 
 
 def test_metadata_override_the_facts_of_a_data_set() -> None:
-    facts = facts_of(dataset({"type": "raw", "n": 1}))
+    facts = facts_of(make_dataset({"type": "raw", "n": 1}))
     assert facts == {"name": "run-7", "type": "raw", "run": 7, "period": "2024a", "n": 1}
-    assert facts_of(dataset())["type"] == "input"
-    assert "run" not in facts_of(dataset(run=None))
+    assert facts_of(make_dataset())["type"] == "input"
+    assert "run" not in facts_of(make_dataset(run=None))
 
 
 def test_template_is_chosen_by_priority_then_name_from_latest_versions() -> None:
     run: dict[str, Condition] = {"run": Equals(value=7)}
-    low, high = template("a", run), template("z", run, priority=5)
-    assert decide(dataset(), [low, high]) == Match(high, {})
-    also_low = template("b", run)
-    assert decide(dataset(), [also_low, low]) == Match(low, {}, (also_low,))
-    assert decide(dataset(), [also_low, high, low]) == Match(high, {}), (
+    low, high = make_template("a", run), make_template("z", run, priority=5)
+    assert decide(make_dataset(), [low, high]) == Match(high, {})
+    second_low = make_template("b", run)
+    assert decide(make_dataset(), [second_low, low]) == Match(low, {}, (second_low,))
+    assert decide(make_dataset(), [second_low, high, low]) == Match(high, {}), (
         "templates of lower priority do not compete"
     )
-    other = template("z", {"run": Equals(value=8)}, version=2, priority=5)
-    assert decide(dataset(), [low, high, other]) == Match(low, {})
+    other = make_template("z", {"run": Equals(value=8)}, version=2, priority=5)
+    assert decide(make_dataset(), [low, high, other]) == Match(low, {})
 
 
 def test_reason_names_each_template_that_does_not_match() -> None:
     decision = decide(
-        dataset(),
-        [template("a", {"kind": Equals(value="raw")}), template("b", {"run": Between(maximum=5)})],
+        make_dataset(),
+        [
+            make_template("a", {"kind": Equals(value="raw")}),
+            make_template("b", {"run": Between(maximum=5)}),
+        ],
     )
     assert decision == NoMatch(
         "no template matches: a wants kind = 'raw', which is missing; b wants run from -∞ to 5, "
         "which is 7"
     )
-    assert decide(dataset(), []) == NoMatch("there is no template for data sets")
-    many = decide(dataset(), [template(f"t{number:02}", {}) for number in range(12)])
+    assert decide(make_dataset(), []) == NoMatch("there is no template for data sets")
+    many = decide(make_dataset(), [make_template(f"t{number:02}", {}) for number in range(12)])
     assert isinstance(many, NoMatch)
     assert many.reason.endswith("; and 2 more")
     assert "on request only" in many.reason
@@ -107,27 +112,34 @@ def test_parameters_bound_to_metadata_are_filled_in() -> None:
         "cut": Parameter(type="int", required=True),
         "scale": Parameter(type="float", default=1.0),
     }
-    bound = template(
+    bound = make_template(
         "a",
         {"run": Equals(value=7)},
         parameters=parameters,
         bind={"cut": "threshold", "scale": "gain"},
     )
-    assert decide(dataset({"threshold": 3}), [bound]) == Match(bound, {"cut": 3})
-    missing = decide(dataset({"gain": 2.0}), [bound])
+    assert decide(make_dataset({"threshold": 3}), [bound]) == Match(bound, {"cut": 3})
+    missing = decide(make_dataset({"gain": 2.0}), [bound])
     assert isinstance(missing, NoMatch)
     assert "cut (from metadata 'threshold')" in missing.reason
     assert missing.reason.endswith("sluice chain start DATASET TEMPLATE --param cut=…")
 
 
 def test_unmet_requirement_of_a_template_leaves_the_data_set_unmatched() -> None:
-    wants: dict[str, Condition] = {"run": Equals(value=7)}
+    conditions: dict[str, Condition] = {"run": Equals(value=7)}
     require = Require(files=Between(minimum=10), parameters={"cut": Between(maximum=5)})
     parameters = {"cut": Parameter(type="int", default=3)}
-    fussy = template(
-        "a", wants, require=require, parameters=parameters, bind={"cut": "threshold"}, priority=5
+    strict_template = make_template(
+        "a",
+        conditions,
+        require=require,
+        parameters=parameters,
+        bind={"cut": "threshold"},
+        priority=5,
     )
-    decision = decide(dataset({"threshold": 9}), [fussy, template("b", wants)])
+    decision = decide(
+        make_dataset({"threshold": 9}), [strict_template, make_template("b", conditions)]
+    )
     assert decision == NoMatch(
         "template a matches, but requires files from 10 to ∞, which is 1, and parameter cut from "
         "-∞ to 5, which is 9"
@@ -148,17 +160,17 @@ def test_decision_does_not_depend_on_the_order_of_templates(
         (name, version): (priority, fits) for name, version, priority, fits in template_list
     }
     templates = [
-        template(name, {"run": Equals(value=7 if fits else 8)}, version, priority=priority)
+        make_template(name, {"run": Equals(value=7 if fits else 8)}, version, priority=priority)
         for (name, version), (priority, fits) in versions.items()
     ]
-    first = decide(dataset(), templates)
+    first = decide(make_dataset(), templates)
     random.shuffle(templates)
-    assert decide(dataset(), templates) == first
+    assert decide(make_dataset(), templates) == first
 
 
 def test_reason_hides_the_names_of_templates_of_other_groups() -> None:
     """The group of the data set reads the reason."""
-    shared_dataset = dataset({"kind": "a"}, group="alpha", shared_with=["beta"])
+    shared_dataset = make_dataset({"kind": "a"}, group="alpha", shared_with=["beta"])
     match: dict[str, Condition] = {"kind": Equals(value="a")}
     for group, named in (("alpha", "template told"), ("beta", "a template of another group")):
         for more in (
@@ -168,7 +180,9 @@ def test_reason_hides_the_names_of_templates_of_other_groups() -> None:
             },
             {"require": Require(files=Between(minimum=9))},
         ):
-            group_template = template("told", match, **more).model_copy(update={"group": group})
+            group_template = make_template("told", match, **more).model_copy(
+                update={"group": group}
+            )
             decided = decide(shared_dataset, [group_template])
             assert isinstance(decided, NoMatch), decided
             assert decided.reason.startswith(f"{named} "), decided.reason

@@ -34,7 +34,7 @@ class StandaloneAttempt:
         job_ = job(task_, [input_file(store / "in" / "a.dat")], attempt=number, seq=seq)
         self.checkpoints = Checkpoints(task_, job_, limit=limit, note=self.notes.append)
 
-    def write(self, path: str, data: bytes | str) -> None:
+    def write_file(self, path: str, data: bytes | str) -> None:
         """Write a whole file by a rename."""
         place = self.out / path
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -42,7 +42,7 @@ class StandaloneAttempt:
         new.write_bytes(data if isinstance(data, bytes) else data.encode())
         new.replace(place)
 
-    def keep(self) -> None:
+    def keep_checkpoint(self) -> None:
         """Keep a checkpoint now if a file has changed."""
         descriptor = os.open(self.folder, os.O_PATH)
         try:
@@ -51,7 +51,7 @@ class StandaloneAttempt:
         finally:
             os.close(descriptor)
 
-    def go_on(self) -> dict[str, str]:
+    def restore_checkpoint(self) -> dict[str, str]:
         """Restore the checkpoint and return the content of each file by its path."""
         self.checkpoints.restore_newest(str(self.folder), lambda: None)
         return {

@@ -9,15 +9,17 @@ import pytest
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.needs import Resources
-from tests.unit.pilot.attempts import failed, log_of, python, run
+from tests.unit.pilot.attempts import get_error, python_tool, read_log, run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
 
 def test_time_limit_ends_a_tool_that_traps_sigterm(runner: Runner, root: Path) -> None:
-    executable = python("import signal,time; signal.signal(15, signal.SIG_IGN); time.sleep(60)")
+    executable = python_tool(
+        "import signal,time; signal.signal(15, signal.SIG_IGN); time.sleep(60)"
+    )
     task_ = task(root, executable, resources=Resources(time_limit=1.0))
-    error_class, message = failed(run(runner, task_, [input_file(root / "in" / "a.dat")]))
+    error_class, message = get_error(run(runner, task_, [input_file(root / "in" / "a.dat")]))
     assert error_class is ErrorClass.TOOL_TIMEOUT
     assert message == "ran longer than its limit of 1 s (ToolTimeLimit) and was ended"
 
@@ -31,7 +33,7 @@ def test_time_limit_by_expression_replaces_the_limit_of_the_task(
         requirements={"ToolTimeLimit": {"timelimit": "$(inputs.seconds)"}},
     )
     task_ = task(root, executable, args={"seconds": 1}, resources=Resources(time_limit=0.0))
-    error_class, message = failed(run(runner, task_, [input_file(root / "in" / "a.dat")]))
+    error_class, message = get_error(run(runner, task_, [input_file(root / "in" / "a.dat")]))
     assert error_class is ErrorClass.TOOL_TIMEOUT
     assert message == "ran longer than its limit of 1 s (ToolTimeLimit) and was ended"
 
@@ -56,10 +58,10 @@ def test_resource_request_by_expression_is_what_the_tool_sees(runner: Runner, ro
 
 
 def test_tool_that_uses_too_much_memory_is_ended(runner: Runner, root: Path) -> None:
-    executable = python("import time; x = bytearray(300 << 20); time.sleep(60)")
+    executable = python_tool("import time; x = bytearray(300 << 20); time.sleep(60)")
     task_ = task(root, executable, resources=Resources(time_limit=30.0, ram=50))
     report = run(runner, task_, [input_file(root / "in" / "a.dat")])
-    assert failed(report)[0] is ErrorClass.OUT_OF_MEMORY
+    assert get_error(report)[0] is ErrorClass.OUT_OF_MEMORY
     assert report.peak_memory is not None
     assert report.peak_memory > 64
 
@@ -128,24 +130,28 @@ with open(sys.argv[1], "ab") as file:
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("how", _FILLS)
-def test_tool_that_writes_more_than_its_disk_is_ended(runner: Runner, root: Path, how: str) -> None:
-    requirements = _IN_PLACE if how == "its input" else {}
+@pytest.mark.parametrize("writing_way", _FILLS)
+def test_tool_that_writes_more_than_its_disk_is_ended(
+    runner: Runner, root: Path, writing_way: str
+) -> None:
+    requirements = _IN_PLACE if writing_way == "its input" else {}
     # The kernel limits the size of a file only beyond the memory of the tool.
     resources = Resources(disk=16, ram=200, time_limit=30.0)
     report = run(
         runner,
-        task(root, python(_FILLS[how], requirements=requirements), resources=resources),
+        task(
+            root, python_tool(_FILLS[writing_way], requirements=requirements), resources=resources
+        ),
         [input_file(root / "in" / "a.dat")],
     )
-    assert failed(report) == (
+    assert get_error(report) == (
         ErrorClass.TOOL_FAILED,
         "filled its folder: it may write 16 MiB (tmpdirMin and outdirMin)",
     )
 
 
 def test_file_in_memory_can_be_larger_than_the_disk_of_the_job(runner: Runner, root: Path) -> None:
-    executable = python("import os; print(os.write(os.memfd_create('x'), bytes(32 << 20)))")
+    executable = python_tool("import os; print(os.write(os.memfd_create('x'), bytes(32 << 20)))")
     report = run(
         runner,
         task(root, executable, resources=Resources(disk=8, ram=200)),
@@ -156,7 +162,9 @@ def test_file_in_memory_can_be_larger_than_the_disk_of_the_job(runner: Runner, r
 
 
 def test_size_of_an_input_does_not_count_as_disk_usage(runner: Runner, root: Path) -> None:
-    executable = python("import sys; open(sys.argv[1], 'ab').write(b'x')", requirements=_IN_PLACE)
+    executable = python_tool(
+        "import sys; open(sys.argv[1], 'ab').write(b'x')", requirements=_IN_PLACE
+    )
     report = run(
         runner,
         task(root, executable, resources=Resources(disk=1)),
@@ -166,8 +174,8 @@ def test_size_of_an_input_does_not_count_as_disk_usage(runner: Runner, root: Pat
 
 
 def test_long_streams_are_cut_in_the_middle(runner: Runner, root: Path) -> None:
-    executable = python("import sys; sys.stderr.write('begin' + 'x' * (2 << 20) + 'end')")
-    text = log_of(run(runner, task(root, executable), [input_file(root / "in" / "a.dat")]))
+    executable = python_tool("import sys; sys.stderr.write('begin' + 'x' * (2 << 20) + 'end')")
+    text = read_log(run(runner, task(root, executable), [input_file(root / "in" / "a.dat")]))
     assert "begin" in text
     assert text.endswith("end")
     assert "bytes left out" in text
@@ -175,7 +183,7 @@ def test_long_streams_are_cut_in_the_middle(runner: Runner, root: Path) -> None:
 
 
 def test_tool_does_not_inherit_the_environment_of_the_pilot(runner: Runner, root: Path) -> None:
-    executable = python(
+    executable = python_tool(
         "import os, json; print(json.dumps(dict(os.environ)))",
         requirements={"EnvVarRequirement": {"envDef": {"MODE": "fast"}}},
     )

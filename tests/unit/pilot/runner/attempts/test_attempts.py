@@ -9,9 +9,9 @@ import pytest
 from pilot.reports.journal import read_journals
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, TaskMode
 from sluice.storage import compute_checksum
-from tests.unit.pilot.attempts import failed, files_in, log_of, python, run
+from tests.unit.pilot.attempts import get_error, list_files, python_tool, read_log, run
 from tests.unit.pilot.builders import SHA, input_file, output, task, tool
-from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 
@@ -24,15 +24,22 @@ def test_successful_job_reports_its_output_and_log(runner: Runner, root: Path) -
         "",
         0,
     )
-    written = root / "out" / "00000007.2-frame 1.out"
-    assert written.read_text().split()[0] == hashlib.sha256(b"hits").hexdigest()
+    output_path = root / "out" / "00000007.2-frame 1.out"
+    assert output_path.read_text().split()[0] == hashlib.sha256(b"hits").hexdigest()
     (stored,) = report.outputs
-    assert (stored.port, stored.name, stored.url) == ("o", written.name, f"file://{written}")
-    assert (stored.size, stored.checksum) == (written.stat().st_size, compute_checksum(written))
+    assert (stored.port, stored.name, stored.url) == (
+        "o",
+        output_path.name,
+        f"file://{output_path}",
+    )
+    assert (stored.size, stored.checksum) == (
+        output_path.stat().st_size,
+        compute_checksum(output_path),
+    )
     assert report.log is not None
     assert report.log.name == "00000007.2.log"
-    assert "command sha256sum" in log_of(report)
-    assert "exit code 0" in log_of(report)
+    assert "command sha256sum" in read_log(report)
+    assert "exit code 0" in read_log(report)
     assert report.started_at is not None
     assert report.started_at <= report.ended_at
     assert report.cpu_seconds is not None
@@ -41,7 +48,7 @@ def test_successful_job_reports_its_output_and_log(runner: Runner, root: Path) -
 def test_input_is_unchanged_and_the_job_folder_is_emptied(runner: Runner, root: Path) -> None:
     task_ = task(
         root,
-        python(
+        python_tool(
             "import os,sys; open('extra','w').write('x'); os.mkdir('d'); open('d/e','w');"
             " print(os.getcwd())"
         ),
@@ -58,11 +65,11 @@ def test_input_is_unchanged_and_the_job_folder_is_emptied(runner: Runner, root: 
 def test_control_characters_in_the_message_of_a_tool_are_escaped(
     runner: Runner, root: Path
 ) -> None:
-    says = "import sys; sys.exit('a\\x1b]0;taken\\x07\\tb\\u202egpj')"
-    report = run(runner, task(root, python(says)), [input_file(root / "in" / "a.dat")])
+    code = "import sys; sys.exit('a\\x1b]0;taken\\x07\\tb\\u202egpj')"
+    report = run(runner, task(root, python_tool(code)), [input_file(root / "in" / "a.dat")])
     assert report.outcome is AttemptOutcome.FAILED
     assert report.message.endswith("a\u241b]0;taken\u2407\u2409b<U+202E>gpj")
-    assert "\x1b]0;taken" in log_of(report)
+    assert "\x1b]0;taken" in read_log(report)
 
 
 def test_report_is_in_the_journal_before_it_is_sent(runner: Runner, root: Path) -> None:
@@ -76,14 +83,14 @@ def test_report_is_in_the_journal_before_it_is_sent(runner: Runner, root: Path) 
 def test_message_of_a_failed_tool_has_the_exit_code_and_the_last_line(
     runner: Runner, root: Path
 ) -> None:
-    executable = python("import sys; print('header is damaged', file=sys.stderr); sys.exit(3)")
+    executable = python_tool("import sys; print('header is damaged', file=sys.stderr); sys.exit(3)")
     report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
-    error_class, message = failed(report)
+    error_class, message = get_error(report)
     assert error_class is ErrorClass.TOOL_FAILED
     assert message.endswith("ended with exit code 3: header is damaged")
     assert report.exit_code == 3
-    assert "header is damaged" in log_of(report)
-    assert files_in(root / "out") == []
+    assert "header is damaged" in read_log(report)
+    assert list_files(root / "out") == []
 
 
 @pytest.mark.parametrize(
@@ -93,24 +100,24 @@ def test_message_of_a_failed_tool_has_the_exit_code_and_the_last_line(
 def test_declared_fail_codes_decide_the_error_class(
     runner: Runner, root: Path, code: int, expected: ErrorClass
 ) -> None:
-    executable = python(
+    executable = python_tool(
         f"import sys; sys.exit({code})", permanentFailCodes=[65], temporaryFailCodes=[66]
     )
     assert (
-        failed(run(runner, task(root, executable), [input_file(root / "in" / "a.dat")]))[0]
+        get_error(run(runner, task(root, executable), [input_file(root / "in" / "a.dat")]))[0]
         is expected
     )
 
 
 def test_declared_success_code_finishes_the_job(runner: Runner, root: Path) -> None:
-    executable = python("import sys; print('ok'); sys.exit(2)", successCodes=[0, 2])
+    executable = python_tool("import sys; print('ok'); sys.exit(2)", successCodes=[0, 2])
     report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
     assert (report.outcome, report.exit_code) == (AttemptOutcome.FINISHED, 2)
 
 
 def test_message_names_the_signal_that_killed_the_tool(runner: Runner, root: Path) -> None:
-    executable = python("import os; os.kill(os.getpid(), 11)")
-    error_class, message = failed(
+    executable = python_tool("import os; os.kill(os.getpid(), 11)")
+    error_class, message = get_error(
         run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
     )
     assert error_class is ErrorClass.TOOL_FAILED
@@ -119,7 +126,7 @@ def test_message_names_the_signal_that_killed_the_tool(runner: Runner, root: Pat
 
 def test_message_names_a_missing_program(runner: Runner, root: Path) -> None:
     report = run(runner, task(root, tool(["no-such-program"])), [input_file(root / "in" / "a.dat")])
-    assert failed(report) == (
+    assert get_error(report) == (
         ErrorClass.TOOL_FAILED,
         "program 'no-such-program' was not found on this node's PATH: install it in one of its"
         " folders, or add the folder that has it to the PATH that the pilot is started with",
@@ -130,7 +137,7 @@ def test_message_names_a_missing_program(runner: Runner, root: Path) -> None:
 def test_message_names_a_program_that_is_not_executable(runner: Runner, root: Path) -> None:
     executable = tool([], arguments=["$(inputs.f.path)"])
     report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
-    error_class, message = failed(report)
+    error_class, message = get_error(report)
     assert error_class is ErrorClass.TOOL_FAILED
     assert message == "program 'in/a.dat' cannot be started: Permission denied"
     assert report.exit_code == 126
@@ -138,12 +145,12 @@ def test_message_names_a_program_that_is_not_executable(runner: Runner, root: Pa
 
 def test_message_says_how_to_make_a_program_visible_in_the_sandbox(root: Path) -> None:
     (program := root.parent / "program").symlink_to("/bin/true")
-    runner = Runner(root.parent / "pilot", settings={"sandbox": found_sandbox()})
+    runner = Runner(root.parent / "pilot", settings={"sandbox": get_sandbox()})
     try:
         report = run(runner, task(root, tool([str(program)])), [input_file(root / "in" / "a.dat")])
     finally:
         runner.close()
-    assert failed(report) == (
+    assert get_error(report) == (
         ErrorClass.TOOL_FAILED,
         f"program '{program}', or its interpreter, is where tools see nothing in this pilot's"
         " sandbox: add its folder to SLUICE_PILOT_SANDBOX_PATHS, or to the PATH that the pilot is"
@@ -155,13 +162,13 @@ def test_message_says_how_to_make_a_program_visible_in_the_sandbox(root: Path) -
 def test_message_names_the_dropped_search_path_entry_of_a_program(root: Path) -> None:
     (root.parent / "program").symlink_to("/bin/true")
     dropped = {str(root.parent): "it holds files of others"}
-    sandbox = found_sandbox().model_copy(update={"dropped": dropped})
+    sandbox = get_sandbox().model_copy(update={"dropped": dropped})
     runner = Runner(root.parent / "pilot", settings={"sandbox": sandbox})
     try:
         report = run(runner, task(root, tool(["program"])), [input_file(root / "in" / "a.dat")])
     finally:
         runner.close()
-    assert failed(report) == (
+    assert get_error(report) == (
         ErrorClass.TOOL_FAILED,
         f"program 'program' is in {root.parent}, which tools do not see in this pilot's sandbox:"
         " it holds files of others",
@@ -175,7 +182,7 @@ def test_message_names_the_port_and_the_pattern_of_a_missing_output(
         ["true"], outputs={"o": {"type": "File", "outputBinding": {"glob": "result-*.root"}}}
     )
     del executable["stdout"]
-    error_class, message = failed(
+    error_class, message = get_error(
         run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
     )
     assert error_class is ErrorClass.TOOL_FAILED
@@ -194,7 +201,7 @@ def test_each_output_goes_to_the_folder_of_its_port(runner: Runner, root: Path) 
     outputs = {
         name: {"type": "File", "outputBinding": {"glob": f"{name}.txt"}} for name in ("o", "side")
     }
-    executable = python(
+    executable = python_tool(
         "open('o.txt','w').write('1'); open('side.txt','w').write('2')", outputs=outputs
     )
     del executable["stdout"]
@@ -202,7 +209,7 @@ def test_each_output_goes_to_the_folder_of_its_port(runner: Runner, root: Path) 
     report = run(runner, task_, [input_file(root / "in" / "a.dat")], seq=3)
     assert [stored.port for stored in report.outputs] == ["o", "side"]
     assert (root / "histograms" / "00000003.1-side.txt").read_text() == "2"
-    assert "--- stdout ---" in log_of(report)
+    assert "--- stdout ---" in read_log(report)
 
 
 def test_input_that_is_returned_as_an_output_is_copied(runner: Runner, root: Path) -> None:
@@ -221,7 +228,7 @@ def test_inputs_with_unusual_names_are_processed(runner: Runner, root: Path, nam
     report = run(runner, task(root, SHA), [input_file(root / "in" / name)], seq=1)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     stem = name.removesuffix(".dat")
-    assert files_in(root / "out") == [f"00000001.1-{stem}.out"]
+    assert list_files(root / "out") == [f"00000001.1-{stem}.out"]
     assert (
         hashlib.sha256(b"frame").hexdigest()
         in (root / "out" / f"00000001.1-{stem}.out").read_text()
@@ -233,28 +240,28 @@ def test_message_names_files_relative_to_the_job_folder(
     runner: Runner, root: Path, name: str
 ) -> None:
     """The log has the whole path."""
-    says = f"import os, sys; path = sys.argv[-1]; sys.exit('no picture: ' + {name})"
-    report = run(runner, task(root, python(says)), [input_file(root / "in" / "a.dat")])
-    _, message = failed(report)
+    code = f"import os, sys; path = sys.argv[-1]; sys.exit('no picture: ' + {name})"
+    report = run(runner, task(root, python_tool(code)), [input_file(root / "in" / "a.dat")])
+    _, message = get_error(report)
     assert message.endswith(": no picture: in/a.dat")
-    assert "/in/a.dat" in log_of(report).partition("no picture: ")[2]
+    assert "/in/a.dat" in read_log(report).partition("no picture: ")[2]
 
 
 def test_input_with_a_wrong_checksum_fails_the_job(runner: Runner, root: Path) -> None:
     file = input_file(root / "in" / "a.dat")
     (root / "in" / "a.dat").write_bytes(b"FRAME")
     report = run(runner, task(root, SHA), [file])
-    error_class, message = failed(report)
+    error_class, message = get_error(report)
     assert error_class is ErrorClass.CHECKSUM_MISMATCH
     assert file.checksum in message
     assert file.url in message
-    assert "(not reached)" in log_of(report)
+    assert "(not reached)" in read_log(report)
 
 
 def test_missing_input_file_fails_the_job(runner: Runner, root: Path) -> None:
     file = input_file(root / "in" / "a.dat")
     (root / "in" / "a.dat").unlink()
-    error_class, message = failed(run(runner, task(root, SHA), [file]))
+    error_class, message = get_error(run(runner, task(root, SHA), [file]))
     assert error_class is ErrorClass.STAGE_IN_FAILED
     assert message == f"input file 'a.dat' is no longer there: {file.url}"
 
@@ -263,9 +270,9 @@ def test_output_storage_that_cannot_be_written_fails_the_job(runner: Runner, roo
     root.mkdir()
     (root / "out").write_text("a file where the folder should be")
     report = run(runner, task(root, SHA), [input_file(root / "in" / "a.dat")])
-    assert failed(report)[0] is ErrorClass.STAGE_OUT_FAILED
+    assert get_error(report)[0] is ErrorClass.STAGE_OUT_FAILED
     assert "could not be written" in report.message
-    assert "stage_out_failed" in log_of(report)
+    assert "stage_out_failed" in read_log(report)
 
 
 def test_first_output_is_removed_if_the_second_cannot_be_written(
@@ -276,16 +283,16 @@ def test_first_output_is_removed_if_the_second_cannot_be_written(
     outputs = {
         name: {"type": "File", "outputBinding": {"glob": f"{name}.txt"}} for name in ("o", "side")
     }
-    executable = python(
+    executable = python_tool(
         "open('o.txt','w').write('1'); open('side.txt','w').write('2')", outputs=outputs
     )
     del executable["stdout"]
     task_ = task(root, executable, outputs=[output(root, "o"), output(root, "side", "side")])
     assert (
-        failed(run(runner, task_, [input_file(root / "in" / "a.dat")]))[0]
+        get_error(run(runner, task_, [input_file(root / "in" / "a.dat")]))[0]
         is ErrorClass.STAGE_OUT_FAILED
     )
-    assert files_in(root / "out") == []
+    assert list_files(root / "out") == []
 
 
 def test_job_finishes_if_its_log_cannot_be_written(runner: Runner, root: Path) -> None:

@@ -7,19 +7,19 @@ from pilot.reports.journal import read_journals
 from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.needs import Resources
-from tests.unit.pilot.attempts import failed, files_in, log_of, python, run
+from tests.unit.pilot.attempts import get_error, list_files, python_tool, read_log, run
 from tests.unit.pilot.builders import SHA, input_file, output, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
 
-def inputs(root: Path, *texts: str, first: int = 3) -> list[InputFile]:
+def make_inputs(root: Path, *texts: str, first: int = 3) -> list[InputFile]:
     return [
         input_file(root / "in" / f"{text}.dat", seq=seq, data=text.encode())
         for seq, text in enumerate(texts, first)
     ]
 
 
-def written(root: Path) -> dict[str, str]:
+def read_written_files(root: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in sorted((root / "out").iterdir())}
 
 
@@ -27,7 +27,7 @@ def test_each_entry_has_its_own_outputs(runner: Runner, root: Path) -> None:
     report = run(
         runner,
         task(root, tool(["cat"], stdin="$(inputs.f.path)"), batch=5),
-        inputs(root, "x", "y", "z"),
+        make_inputs(root, "x", "y", "z"),
         seq=3,
         attempt=2,
     )
@@ -37,13 +37,13 @@ def test_each_entry_has_its_own_outputs(runner: Runner, root: Path) -> None:
         ("00000004.2-y.out", 4),
         ("00000005.2-z.out", 5),
     ]
-    assert written(root) == {
+    assert read_written_files(root) == {
         "00000003.2-x.out": "x",
         "00000004.2-y.out": "y",
         "00000005.2-z.out": "z",
     }
-    alone = run(runner, task(root / "one", SHA, batch=5), inputs(root, "x"), seq=3)
-    assert [file.number for file in alone.outputs] == [3], (
+    single_report = run(runner, task(root / "one", SHA, batch=5), make_inputs(root, "x"), seq=3)
+    assert [file.number for file in single_report.outputs] == [3], (
         "the last batch of a data set may have a single entry"
     )
 
@@ -56,11 +56,13 @@ def test_files_with_the_same_number_form_an_entry(runner: Runner, root: Path) ->
             "g": {"type": "File?", "inputBinding": {}},
         },
     )
-    first, second = inputs(root, "x", "y")
-    beside = input_file(root / "in" / "beside", seq=3, data=b"+").model_copy(update={"port": "g"})
-    report = run(runner, task(root, both, side_ports=["g"], batch=2), [first, beside, second])
+    first, second = make_inputs(root, "x", "y")
+    neighbour = input_file(root / "in" / "beside", seq=3, data=b"+").model_copy(
+        update={"port": "g"}
+    )
+    report = run(runner, task(root, both, side_ports=["g"], batch=2), [first, neighbour, second])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
-    assert list(written(root).values()) == ["x+", "y"]
+    assert list(read_written_files(root).values()) == ["x+", "y"]
 
 
 def test_entry_sees_no_files_of_earlier_entries(runner: Runner, root: Path) -> None:
@@ -71,9 +73,9 @@ print(sorted(os.listdir()), os.listdir(tmp))
 open("left", "w").close()
 open(tmp + "/left", "w").close()
 """
-    report = run(runner, task(root, python(code), batch=3), inputs(root, "x", "y", "z"))
+    report = run(runner, task(root, python_tool(code), batch=3), make_inputs(root, "x", "y", "z"))
     assert report.outcome is AttemptOutcome.FINISHED, report.message
-    assert list(written(root).values()) == [f"['{name}.out'] []\n" for name in "xyz"]
+    assert list(read_written_files(root).values()) == [f"['{name}.out'] []\n" for name in "xyz"]
 
 
 def test_failed_entry_fails_the_whole_job(runner: Runner, root: Path) -> None:
@@ -81,23 +83,23 @@ def test_failed_entry_fails_the_whole_job(runner: Runner, root: Path) -> None:
         "import sys; text = open(sys.argv[1]).read(); print(text); sys.exit('no beam' if text =="
         " 'y' else 0)"
     )
-    batch = task(root, python(code, permanentFailCodes=[7]), batch=3)
-    report = run(runner, batch, inputs(root, "x", "y", "z"))
-    error, message = failed(report)
+    batch = task(root, python_tool(code, permanentFailCodes=[7]), batch=3)
+    report = run(runner, batch, make_inputs(root, "x", "y", "z"))
+    error, message = get_error(report)
     assert error is ErrorClass.TOOL_FAILED
     assert message.startswith("y.dat: ")
     assert "no beam" in message
-    assert files_in(root / "out") == []
-    assert "no beam" in log_of(report)
-    assert run(runner, batch, inputs(root, "x", "z")).outcome is AttemptOutcome.FINISHED, (
+    assert list_files(root / "out") == []
+    assert "no beam" in read_log(report)
+    assert run(runner, batch, make_inputs(root, "x", "z")).outcome is AttemptOutcome.FINISHED, (
         "the failed job leaves no files that disturb the next job"
     )
 
 
 def test_limits_apply_to_each_entry(runner: Runner, root: Path) -> None:
     code = "import sys, time; time.sleep(60 if open(sys.argv[1]).read() == 'y' else 0)"
-    slow = task(root, python(code), batch=2, resources=Resources(time_limit=2))
-    error, message = failed(run(runner, slow, inputs(root, "x", "y")))
+    slow = task(root, python_tool(code), batch=2, resources=Resources(time_limit=2))
+    error, message = get_error(run(runner, slow, make_inputs(root, "x", "y")))
     assert (error, message.split(":")[0]) == (ErrorClass.TOOL_TIMEOUT, "y.dat")
 
 
@@ -115,9 +117,9 @@ def test_journal_names_all_outputs_of_a_batch(runner: Runner, root: Path) -> Non
         output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE}),
         output(root, "p", "same"),
     ]
-    report = run(runner, task(root, tree, batch=2, outputs=outputs), inputs(root, "x", "y"))
+    report = run(runner, task(root, tree, batch=2, outputs=outputs), make_inputs(root, "x", "y"))
     assert report.outcome is AttemptOutcome.FINISHED, report.message
-    assert files_in(root / "out") == ["00000003.1-x.tar", "00000004.1-y.tar"]
+    assert list_files(root / "out") == ["00000003.1-x.tar", "00000004.1-y.tar"]
     same = {path.name: path.read_text() for path in (root / "same").iterdir()}
     assert same == {"00000003.1-x.dat": "x", "00000004.1-y.dat": "y"}
     assert (root / "in" / "x.dat").read_text() == "x", (
@@ -141,7 +143,7 @@ def test_expression_can_rename_an_output_and_the_output_stays_executable(
         "o": {"type": "File", "outputBinding": {"glob": "tmp.out", "outputEval": rename}}
     }
     process["requirements"] = {"InlineJavascriptRequirement": {}}
-    report = run(runner, task(root, process, batch=2), inputs(root, "x", "y"), seq=3)
+    report = run(runner, task(root, process, batch=2), make_inputs(root, "x", "y"), seq=3)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert [file.name for file in report.outputs] == [
         "00000003.1-x.renamed",

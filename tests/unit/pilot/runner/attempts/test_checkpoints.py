@@ -11,11 +11,11 @@ from sluice.contracts.jobs.checkpoints import Checkpoint
 from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
 from tests.unit.pilot import slot_users
-from tests.unit.pilot.attempts import log_of, python, run
+from tests.unit.pilot.attempts import python_tool, read_log, run
 from tests.unit.pilot.builders import TOOL_PYTHON, input_file, job, task, tool
-from tests.unit.pilot.isolation import ISOLATION_PARAMETERS, slot_behind
-from tests.unit.pilot.job_pipes import let_through, wait_for, waiting_at
-from tests.unit.pilot.runner.attempts.warm_jobs import OBEYS, text_of
+from tests.unit.pilot.isolation import ISOLATION_PARAMETERS, start_isolated_slot
+from tests.unit.pilot.job_pipes import make_waiting_code, release_tool, wait_for
+from tests.unit.pilot.runner.attempts.warm_jobs import OBEYS, read_output
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
 
@@ -30,13 +30,13 @@ os.replace('state/new', 'state/n')
 print('begun', n, 'times')
 if n == 3:
     raise SystemExit(0)
-{waiting_at("gate")}
+{make_waiting_code("gate")}
 raise SystemExit(3)
 """
 
 
-def counting(root: Path, *, every: float = 1) -> PilotTask:
-    return task(root, python(COUNT), checkpoint=Checkpoint(files=["state/n"], every=every))
+def make_counting_task(root: Path, *, every: float = 1) -> PilotTask:
+    return task(root, python_tool(COUNT), checkpoint=Checkpoint(files=["state/n"], every=every))
 
 
 @pytest.fixture(params=ISOLATION_PARAMETERS)
@@ -51,32 +51,32 @@ def folder() -> Iterator[Path]:
         yield folder
 
 
-def listed(root: Path, attempt: int) -> bool:
+def is_listed(root: Path, attempt: int) -> bool:
     return (root / "logs" / f"00000000.{attempt}-checkpoint-list.0.json").exists()
 
 
 def test_killed_job_resumes_from_its_checkpoint(folder: Path, isolation: str) -> None:
     root = folder / "store"
-    task_ = counting(root)
+    task_ = make_counting_task(root)
     file = input_file(root / "in" / "a.dat")
     # The slot and its pilot are killed while the tool runs.
-    killed = slot_behind(isolation, folder / "first")
+    killed = start_isolated_slot(isolation, folder / "first")
     killed.submit(task_, job(task_, [file]))
-    wait_until(lambda: listed(root, 1), what="a checkpoint is kept")
+    wait_until(lambda: is_listed(root, 1), what="a checkpoint is kept")
     killed.close()
     # The tool fails by itself: its final state is kept.
-    second = slot_behind(isolation, folder / "second")
+    second = start_isolated_slot(isolation, folder / "second")
     second.submit(task_, job(task_, [file], attempt=2))
-    let_through(second, "gate")
-    failed = second.ended().report
+    release_tool(second, "gate")
+    failed = second.wait_for_end().report
     assert (failed.outcome, failed.exit_code) == (AttemptOutcome.FAILED, 3)
     assert "resumed from the checkpoint of" in failed.message
-    assert "its last checkpoint is of" in log_of(failed)
+    assert "its last checkpoint is of" in read_log(failed)
     report = second.attempt(task_, job(task_, [file], attempt=3))
     second.close()
     assert report.outcome is AttemptOutcome.FINISHED
     assert Path(report.outputs[0].url.removeprefix("file://")).read_text() == "begun 3 times\n"
-    assert "(attempt 2), 1 file, 1 bytes" in log_of(report)
+    assert "(attempt 2), 1 file, 1 bytes" in read_log(report)
     assert report.message.startswith("resumed from the checkpoint of")
     assert report.checkpoint
 
@@ -93,19 +93,19 @@ def test_killed_job_resumes_from_its_checkpoint(folder: Path, isolation: str) ->
 def test_stopped_job_keeps_a_last_checkpoint_if_it_may_resume(
     runner: Runner, root: Path, reason: StopReason, *, is_kept: bool
 ) -> None:
-    task_ = counting(root, every=3600)
+    task_ = make_counting_task(root, every=3600)
     job_ = job(task_, [input_file(root / "in" / "a.dat")])
     runner.submit(task_, job_)
     wait_for(runner, "gate")
     runner.stop_job(job_, reason)
-    report = runner.ended().report
-    assert (listed(root, 1), report.checkpoint) == (is_kept, is_kept)
+    report = runner.wait_for_end().report
+    assert (is_listed(root, 1), report.checkpoint) == (is_kept, is_kept)
 
 
 def test_warm_worker_resumes_from_a_checkpoint(folder: Path, isolation: str) -> None:
     """The worker has run another job in between."""
     root = folder / "store"
-    runner = slot_behind(isolation, folder / "pilot")
+    runner = start_isolated_slot(isolation, folder / "pilot")
     task_ = task(
         root,
         tool([TOOL_PYTHON, "-c", OBEYS], arguments=["$(inputs.f.path)"]),
@@ -120,7 +120,7 @@ def test_warm_worker_resumes_from_a_checkpoint(folder: Path, isolation: str) -> 
     fails = "os.mkdir('state'); open('state/n', 'w').write('1'); result = 3"
     assert run_code(fails, seq=1).outcome is AttemptOutcome.FAILED
     other = run_code("print(os.path.exists('state'))", seq=2)
-    goes_on = "open('state/n', 'a').write('2'); print(open('state/n').read())"
-    assert text_of(run_code(goes_on, seq=1, attempt=2)) == "12"
-    assert text_of(other) == "False"
+    continuing_code = "open('state/n', 'a').write('2'); print(open('state/n').read())"
+    assert read_output(run_code(continuing_code, seq=1, attempt=2)) == "12"
+    assert read_output(other) == "False"
     runner.close()

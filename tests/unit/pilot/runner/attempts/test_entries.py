@@ -14,12 +14,14 @@ from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.contracts.pilots.pilots import AttemptReport, BundlePort
 from sluice.cwl_values import pack, unpack
-from tests.unit.pilot.attempts import failed, run
+from tests.unit.pilot.attempts import get_error, run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
 
-def bundle(root: Path, value: Any, *, seq: int = 0, port: str = "", name: str = "") -> InputFile:
+def make_bundle(
+    root: Path, value: Any, *, seq: int = 0, port: str = "", name: str = ""
+) -> InputFile:
     path = root / "in" / (name or f"{port}{seq}.tar")
     path.parent.mkdir(parents=True, exist_ok=True)
     pack(value, path)
@@ -41,25 +43,25 @@ def write_file(path: Path, text: str = "") -> dict[str, Any]:
     return {"class": "File", "path": str(path)}
 
 
-def bundled(root: Path, *, optional: bool = False) -> TaskOutput:
+def make_bundle_output(root: Path, *, optional: bool = False) -> TaskOutput:
     return output(root, "o", optional=optional).model_copy(update={"kind": EntryKind.BUNDLE})
 
 
-def spread(root: Path, *, kind: EntryKind = EntryKind.FILE) -> TaskOutput:
+def make_spread_output(root: Path, *, kind: EntryKind = EntryKind.FILE) -> TaskOutput:
     return output(root, "o").model_copy(update={"kind": kind, "spread": True})
 
 
-def value_of(report: AttemptReport, folder: Path) -> Any:
+def read_value(report: AttemptReport, folder: Path) -> Any:
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     [stored] = report.outputs
     return unpack(Path(stored.url.removeprefix("file://")), folder)
 
 
-def path_of(value: dict[str, Any]) -> Path:
+def get_path(value: dict[str, Any]) -> Path:
     return Path(unquote(urlsplit(value["location"]).path))
 
 
-def script(
+def make_script_tool(
     code: str, inputs: dict[str, Any], outputs: dict[str, Any], *arguments: str
 ) -> dict[str, Any]:
     javascript: dict[str, Any] = {"InlineJavascriptRequirement": {}}
@@ -82,33 +84,33 @@ TREE = {"o": {"type": "Directory", "outputBinding": {"glob": "*.copy"}}}
 
 def test_directory_can_be_an_input_and_an_output(runner: Runner, root: Path) -> None:
     write_file(root / "a tree" / "deep" / "leaf", "leaf")
-    copy = script(
+    copy = make_script_tool(
         'cp -RL "$1" "$2.copy" || exit; echo more > "$1/deep/leaf" || :',
         {"f": "Directory"},
         TREE,
         "$(inputs.f)",
         "$(inputs.f.basename)",
     )
-    trees = task(root, copy, bundles=[BundlePort(port="f")], outputs=[bundled(root)])
-    stored_bundle = bundle(root, {"class": "Directory", "path": str(root / "a tree")})
+    trees = task(root, copy, bundles=[BundlePort(port="f")], outputs=[make_bundle_output(root)])
+    stored_bundle = make_bundle(root, {"class": "Directory", "path": str(root / "a tree")})
     report = run(runner, trees, [stored_bundle], seq=5)
-    output_value = value_of(report, root / "found")
+    output_value = read_value(report, root / "found")
     assert (report.outputs[0].name, report.outputs[0].number) == (
         "00000005.1-a tree.copy.tar",
         None,
     )
-    assert (output_value["class"], (path_of(output_value) / "deep" / "leaf").read_text()) == (
+    assert (output_value["class"], (get_path(output_value) / "deep" / "leaf").read_text()) == (
         "Directory",
         "leaf",
     )
-    again = value_of(run(runner, trees, [stored_bundle], seq=6), root / "again")
-    assert (path_of(again) / "deep" / "leaf").read_text() == "leaf", (
+    again = read_value(run(runner, trees, [stored_bundle], seq=6), root / "again")
+    assert (get_path(again) / "deep" / "leaf").read_text() == "leaf", (
         "changes that a tool makes to its input stay in its job"
     )
 
 
 def test_secondary_files_are_staged_beside_their_file(runner: Runner, root: Path) -> None:
-    read = script(
+    read = make_script_tool(
         'cat "$1" "$1.bai" > x && mv x "$2.all" && echo 1 > "$2.all.n"',
         {"f": {"type": "File", "secondaryFiles": [".bai"]}},
         {"o": {"type": "File", "secondaryFiles": [".n"], "outputBinding": {"glob": "*.all"}}},
@@ -119,17 +121,17 @@ def test_secondary_files_are_staged_beside_their_file(runner: Runner, root: Path
         **write_file(root / "x.bam", "reads"),
         "secondaryFiles": [write_file(root / "x.bam.bai", "index")],
     }
-    output_value = value_of(
+    output_value = read_value(
         run(
             runner,
-            task(root, read, bundles=[BundlePort(port="f")], outputs=[bundled(root)]),
-            [bundle(root, value)],
+            task(root, read, bundles=[BundlePort(port="f")], outputs=[make_bundle_output(root)]),
+            [make_bundle(root, value)],
         ),
         root / "found",
     )
-    assert path_of(output_value).read_text() == "readsindex"
-    assert [path_of(file) for file in output_value["secondaryFiles"]] == [
-        path_of(output_value).with_name("x.all.n")
+    assert get_path(output_value).read_text() == "readsindex"
+    assert [get_path(file) for file in output_value["secondaryFiles"]] == [
+        get_path(output_value).with_name("x.all.n")
     ]
 
 
@@ -144,25 +146,26 @@ def test_port_takes_a_single_value_or_all_values_as_the_task_says(
     count = {"o": {"type": "int", "outputBinding": {"outputEval": "$(inputs.f.length)"}}}
     whole = task(
         root,
-        script("true", {"f": {"type": nested}}, count),
+        make_script_tool("true", {"f": {"type": nested}}, count),
         bundles=[BundlePort(port="f", whole=True)],
-        outputs=[bundled(root)],
+        outputs=[make_bundle_output(root)],
         mode=TaskMode.MERGE,
     )
     assert (
-        value_of(
-            run(runner, whole, [bundle(root, first), bundle(root, second, seq=1)]), root / "whole"
+        read_value(
+            run(runner, whole, [make_bundle(root, first), make_bundle(root, second, seq=1)]),
+            root / "whole",
         )
         == 2
     )
     single = task(
         root,
-        script("true", {"f": "File[]"}, count),
+        make_script_tool("true", {"f": "File[]"}, count),
         bundles=[BundlePort(port="f")],
-        outputs=[bundled(root)],
+        outputs=[make_bundle_output(root)],
     )
-    assert value_of(run(runner, single, [bundle(root, first)]), root / "one") == 2
-    assert value_of(run(runner, single, [bundle(root, [])]), root / "none") == 0, (
+    assert read_value(run(runner, single, [make_bundle(root, first)]), root / "one") == 2
+    assert read_value(run(runner, single, [make_bundle(root, [])]), root / "none") == 0, (
         "an empty list is a value"
     )
 
@@ -171,35 +174,39 @@ def test_value_without_files_can_be_an_input_and_an_output(runner: Runner, root:
     double = {"o": {"type": "int", "outputBinding": {"outputEval": "$(inputs.f * 2)"}}}
     numbers = task(
         root,
-        script("true", {"f": "int"}, double),
+        make_script_tool("true", {"f": "int"}, double),
         bundles=[BundlePort(port="f")],
-        outputs=[bundled(root)],
+        outputs=[make_bundle_output(root)],
     )
-    report = run(runner, numbers, [bundle(root, 21)])
-    assert (value_of(report, root / "found"), report.outputs[0].name) == (42, "00000000.1-o.tar")
+    report = run(runner, numbers, [make_bundle(root, 21)])
+    assert (read_value(report, root / "found"), report.outputs[0].name) == (42, "00000000.1-o.tar")
 
 
 def test_null_output_is_no_entry_if_the_output_is_optional(runner: Runner, root: Path) -> None:
-    nothing = script(
+    nothing = make_script_tool(
         "true",
         {"f": "File"},
         {"o": {"type": ["null", "int"], "outputBinding": {"outputEval": "$(null)"}}},
     )
     file = input_file(root / "in" / "a.dat")
-    report = run(runner, task(root, nothing, outputs=[bundled(root, optional=True)]), [file])
+    report = run(
+        runner, task(root, nothing, outputs=[make_bundle_output(root, optional=True)]), [file]
+    )
     assert (report.outcome, report.outputs) == (AttemptOutcome.FINISHED, [])
-    error, message = failed(run(runner, task(root, nothing, outputs=[bundled(root)]), [file]))
+    error, message = get_error(
+        run(runner, task(root, nothing, outputs=[make_bundle_output(root)]), [file])
+    )
     assert (error, message) == (ErrorClass.TOOL_FAILED, "the tool gave nothing for its output 'o'")
 
 
 def test_each_item_of_a_list_becomes_an_entry(runner: Runner, root: Path) -> None:
-    several = script(
+    several = make_script_tool(
         "mkdir d e; echo 0 > d/x; echo 1 > e/x; echo 2 > y",
         {"f": "File"},
         {"o": {"type": "File[]", "outputBinding": {"glob": ["d/x", "e/x", "y"]}}},
     )
     file = input_file(root / "in" / "a.dat")
-    report = run(runner, task(root, several, outputs=[spread(root)]), [file], attempt=2)
+    report = run(runner, task(root, several, outputs=[make_spread_output(root)]), [file], attempt=2)
     assert [(file.name, file.number) for file in report.outputs] == [
         ("00000000.2-x", 0),
         ("00000001.2-x", 1),
@@ -210,25 +217,35 @@ def test_each_item_of_a_list_becomes_an_entry(runner: Runner, root: Path) -> Non
         "1\n",
         "2\n",
     ]
-    values = script(
+    values = make_script_tool(
         "true",
         {"f": "File"},
         {"o": {"type": "Any", "outputBinding": {"outputEval": "$(['a', null, 'c'])"}}},
     )
-    report = run(runner, task(root, values, outputs=[spread(root, kind=EntryKind.BUNDLE)]), [file])
+    report = run(
+        runner,
+        task(root, values, outputs=[make_spread_output(root, kind=EntryKind.BUNDLE)]),
+        [file],
+    )
     assert [file.number for file in report.outputs] == [0, 2], report.message
-    scalar = script(
+    scalar = make_script_tool(
         "true", {"f": "File"}, {"o": {"type": "Any", "outputBinding": {"outputEval": "$(3)"}}}
     )
-    _, message = failed(
-        run(runner, task(root, scalar, outputs=[spread(root, kind=EntryKind.BUNDLE)]), [file])
+    _, message = get_error(
+        run(
+            runner,
+            task(root, scalar, outputs=[make_spread_output(root, kind=EntryKind.BUNDLE)]),
+            [file],
+        )
     )
     assert message == "output 'o' is not a list"
 
 
 def test_file_that_is_not_a_bundle_fails_the_job(runner: Runner, root: Path) -> None:
     trees = task(root, tool(["true"]), bundles=[BundlePort(port="f")])
-    error, message = failed(run(runner, trees, [input_file(root / "in" / "a.txt", data=b"text")]))
+    error, message = get_error(
+        run(runner, trees, [input_file(root / "in" / "a.txt", data=b"text")])
+    )
     assert error is ErrorClass.TOOL_REFUSED
     assert message.startswith("input file 'a.txt' is not a bundle (")
 
@@ -237,13 +254,15 @@ def test_file_that_is_not_a_bundle_fails_the_job(runner: Runner, root: Path) -> 
 def test_directories_with_too_long_names_are_stored_under_shortened_names(
     length: int, kept_length: int, runner: Runner, root: Path
 ) -> None:
-    make = script(
+    make = make_script_tool(
         f"mkdir {'d' * length}",
         {"f": "File"},
         {"o": {"type": "Directory", "outputBinding": {"glob": "d*"}}},
     )
     report = run(
-        runner, task(root, make, outputs=[bundled(root)]), [input_file(root / "in" / "a.dat")]
+        runner,
+        task(root, make, outputs=[make_bundle_output(root)]),
+        [input_file(root / "in" / "a.dat")],
     )
     [stored] = report.outputs
     assert len(stored.name) <= MAX_NAME_BYTES
@@ -251,13 +270,17 @@ def test_directories_with_too_long_names_are_stored_under_shortened_names(
 
 
 def test_directory_with_a_named_pipe_fails_the_job(runner: Runner, root: Path) -> None:
-    pipe = script(
+    pipe = make_script_tool(
         "mkdir d && mkfifo d/pipe",
         {"f": "File"},
         {"o": {"type": "Directory", "outputBinding": {"glob": "d"}}},
     )
-    error, message = failed(
-        run(runner, task(root, pipe, outputs=[bundled(root)]), [input_file(root / "in" / "a.dat")])
+    error, message = get_error(
+        run(
+            runner,
+            task(root, pipe, outputs=[make_bundle_output(root)]),
+            [input_file(root / "in" / "a.dat")],
+        )
     )
     assert error is ErrorClass.TOOL_REFUSED
     assert message == "output 'o' cannot be taken: 'd/pipe' is neither a file nor a folder"

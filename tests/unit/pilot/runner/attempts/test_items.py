@@ -10,7 +10,7 @@ from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.job_inputs import InputItem, JobInput
 from sluice.contracts.jobs.needs import Needs, Warm
 from sluice.contracts.pilots.pilots import PilotTask
-from tests.unit.pilot.attempts import files_in, log_of, run
+from tests.unit.pilot.attempts import list_files, read_log, run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
@@ -27,11 +27,11 @@ SAY = tool(
 LISTS = {"share": [0.5, 1.25e-7, 3.0], "words": [["a", "b"], ["c"], []]}
 
 
-def item(port: str, place: int, *, seq: int = 0) -> InputItem:
+def make_item(port: str, place: int, *, seq: int = 0) -> InputItem:
     return InputItem(seq=seq, name=f"{port}[{place}]", port=port, place=place)
 
 
-def over_lists(root: Path, executable: dict[str, Any] = SAY, **more: Any) -> PilotTask:
+def make_list_task(root: Path, executable: dict[str, Any] = SAY, **more: Any) -> PilotTask:
     prepared = task(root, executable, args=LISTS, dat_in_port="", **more)
     return prepared.model_copy(
         update={"needs": prepared.needs.model_copy(update={"items": list(LISTS)})}
@@ -44,18 +44,18 @@ def read_outputs(root: Path) -> list[str]:
 
 def test_job_without_files_gets_its_items(runner: Runner, root: Path) -> None:
     """The items are a fraction in decimal notation and a list."""
-    report = run(runner, over_lists(root), [item("share", 1), item("words", 0)])
+    report = run(runner, make_list_task(root), [make_item("share", 1), make_item("words", 0)])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert read_outputs(root) == ["0.000000125 a+b\n"]
-    assert "share[1], words[0]" in log_of(report)
+    assert "share[1], words[0]" in read_log(report)
 
 
 def test_batch_entry_gets_its_items_and_its_file(runner: Runner, root: Path) -> None:
     inputs: list[JobInput] = []
     for seq in (3, 4):
         file = input_file(root / "in" / f"{seq}.dat", seq=seq)
-        inputs += [file, item("share", seq - 3, seq=seq), item("words", 4 - seq, seq=seq)]
-    batch = over_lists(root, batch=2).model_copy(update={"dat_in_port": "f"})
+        inputs += [file, make_item("share", seq - 3, seq=seq), make_item("words", 4 - seq, seq=seq)]
+    batch = make_list_task(root, batch=2).model_copy(update={"dat_in_port": "f"})
     report = run(runner, batch, inputs, seq=3)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert [file.number for file in report.outputs] == [3, 4]
@@ -63,11 +63,13 @@ def test_batch_entry_gets_its_items_and_its_file(runner: Runner, root: Path) -> 
 
 
 def test_message_of_a_failed_entry_names_its_item(runner: Runner, root: Path) -> None:
-    failing_task = over_lists(root, {**SAY, "baseCommand": ["false"]}, batch=2)
-    inputs = [item("share", n, seq=n) for n in (0, 1)] + [item("words", n, seq=n) for n in (0, 1)]
+    failing_task = make_list_task(root, {**SAY, "baseCommand": ["false"]}, batch=2)
+    inputs = [make_item("share", n, seq=n) for n in (0, 1)] + [
+        make_item("words", n, seq=n) for n in (0, 1)
+    ]
     report = run(runner, failing_task, inputs)
     assert report.message.startswith("share[0]: ")
-    assert files_in(root / "out") == []
+    assert list_files(root / "out") == []
 
 
 @pytest.mark.parametrize(("second", "starts"), [(0, 1), (1, 2), (2, 1)])
@@ -77,18 +79,18 @@ def test_warm_worker_is_restarted_for_another_value_of_its_key(
     """Equal items share a process."""
     lines = ("import uuid, sluice.warm", "me = uuid.uuid4()")
     code = "\n".join((*lines, "sluice.warm.serve(lambda _: print(me) or 0)"))
-    keyed = tool(
+    tool_with_key = tool(
         [sys.executable, "-c", code],
         inputs={"word": {"type": "string", "inputBinding": {}}},
         outputs={"o": "stdout"},
         stdout="said",
     )
-    keyed_task = task(root, keyed, args={"word": ["a", "b", "a"]}, dat_in_port="")
+    keyed_task = task(root, tool_with_key, args={"word": ["a", "b", "a"]}, dat_in_port="")
     needs = Needs(
         resources=keyed_task.needs.resources, items=["word"], warm=Warm(key=["word"], kind="k" * 32)
     )
     warm = keyed_task.model_copy(update={"needs": needs})
     for seq, place in enumerate((0, second)):
-        report = run(runner, warm, [item("word", place, seq=seq)], seq=seq)
+        report = run(runner, warm, [make_item("word", place, seq=seq)], seq=seq)
         assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert len(set(read_outputs(root))) == starts

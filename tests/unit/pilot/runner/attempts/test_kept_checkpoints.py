@@ -20,20 +20,20 @@ from tests.unit.pilot.runner.attempts.attempts_with_checkpoints import (
 )
 
 
-def url(store: Path) -> str:
+def make_url(store: Path) -> str:
     return f"file://{store}/logs"
 
 
 def test_next_attempt_gets_the_files_that_match(root: Path) -> None:
     first = StandaloneAttempt(root, 1, files=("state/*", "model.pt"))
-    first.write("state/queue", "12 pages")
-    first.write("state/deep/seen", "a b c")
-    first.write("state/.hidden", "no")
-    first.write("model.pt", "weights")
-    first.write("other", "no")
-    first.keep()
+    first.write_file("state/queue", "12 pages")
+    first.write_file("state/deep/seen", "a b c")
+    first.write_file("state/.hidden", "no")
+    first.write_file("model.pt", "weights")
+    first.write_file("other", "no")
+    first.keep_checkpoint()
     second = StandaloneAttempt(root, 2, files=("state/*", "model.pt"))
-    assert second.go_on() == {
+    assert second.restore_checkpoint() == {
         "state/queue": "12 pages",
         "state/deep/seen": "a b c",
         "model.pt": "weights",
@@ -45,26 +45,30 @@ def test_next_attempt_gets_the_files_that_match(root: Path) -> None:
 
 def test_attempt_without_a_checkpoint_starts_from_nothing(root: Path) -> None:
     first = StandaloneAttempt(root, 1)
-    assert first.go_on() == {}
-    first.keep()
+    assert first.restore_checkpoint() == {}
+    first.keep_checkpoint()
     assert not (root / "logs").exists()
     second = StandaloneAttempt(root, 2)
-    assert (second.go_on(), second.notes, second.checkpoints.resume_note) == ({}, [], "")
+    assert (second.restore_checkpoint(), second.notes, second.checkpoints.resume_note) == (
+        {},
+        [],
+        "",
+    )
     assert (first.checkpoints.may_exist, second.checkpoints.may_exist) == (False, True)
 
 
 def test_unchanged_files_are_not_copied_again(root: Path) -> None:
     first = StandaloneAttempt(root, 1)
-    first.write("state/big", "b" * 100)
-    first.write("state/n", "1")
-    first.keep()
+    first.write_file("state/big", "b" * 100)
+    first.write_file("state/n", "1")
+    first.keep_checkpoint()
     before = {path.name: path.stat() for path in (root / "logs").iterdir()}
-    first.keep()
+    first.keep_checkpoint()
     assert {path.name: path.stat().st_ino for path in (root / "logs").iterdir()} == {
         name: stat.st_ino for name, stat in before.items()
     }
-    first.write("state/n", "2")
-    first.keep()
+    first.write_file("state/n", "2")
+    first.keep_checkpoint()
     assert list_log_files(root) == [
         "00000007.1-checkpoint-list.0.json",
         "00000007.1-checkpoint-list.1.json",
@@ -73,14 +77,17 @@ def test_unchanged_files_are_not_copied_again(root: Path) -> None:
         "00000007.1-checkpoint.2",
     ]
     assert (root / "logs" / "00000007.1-checkpoint.2").read_text() == "2"
-    assert StandaloneAttempt(root, 2).go_on() == {"state/big": "b" * 100, "state/n": "2"}
+    assert StandaloneAttempt(root, 2).restore_checkpoint() == {
+        "state/big": "b" * 100,
+        "state/n": "2",
+    }
 
 
 def test_two_checkpoints_are_kept(root: Path) -> None:
     first = StandaloneAttempt(root, 1)
     for number in range(5):
-        first.write("state/n", str(number))
-        first.keep()
+        first.write_file("state/n", str(number))
+        first.keep_checkpoint()
     assert list_log_files(root) == [
         "00000007.1-checkpoint-list.0.json",
         "00000007.1-checkpoint-list.1.json",
@@ -93,20 +100,20 @@ def test_two_checkpoints_are_kept(root: Path) -> None:
 
 def test_deleted_file_is_not_restored(root: Path) -> None:
     first = StandaloneAttempt(root, 1)
-    first.write("state/a", "a")
-    first.write("state/b", "b")
-    first.keep()
+    first.write_file("state/a", "a")
+    first.write_file("state/b", "b")
+    first.keep_checkpoint()
     (first.out / "state" / "a").unlink()
-    first.keep()
-    assert StandaloneAttempt(root, 2).go_on() == {"state/b": "b"}
+    first.keep_checkpoint()
+    assert StandaloneAttempt(root, 2).restore_checkpoint() == {"state/b": "b"}
 
 
 @pytest.mark.parametrize("damage", ["content", "missing", "list", "torn list"])
 def test_previous_checkpoint_is_restored_if_the_last_is_damaged(root: Path, damage: str) -> None:
     first = StandaloneAttempt(root, 1)
     for number in ("one", "two"):
-        first.write("state/n", number)
-        first.keep()
+        first.write_file("state/n", number)
+        first.keep_checkpoint()
     newest = root / "logs" / "00000007.1-checkpoint.1"
     index = root / "logs" / "00000007.1-checkpoint-list.1.json"
     match damage:
@@ -119,7 +126,7 @@ def test_previous_checkpoint_is_restored_if_the_last_is_damaged(root: Path, dama
         case _:
             index.write_bytes(index.read_bytes()[:40])
     second = StandaloneAttempt(root, 2)
-    assert second.go_on() == {"state/n": "one"}
+    assert second.restore_checkpoint() == {"state/n": "one"}
     assert (damage == "list") == (len(second.notes) == 1)
 
 
@@ -127,12 +134,12 @@ def test_attempt_without_an_intact_checkpoint_starts_at_the_beginning_and_logs_i
     root: Path,
 ) -> None:
     first = StandaloneAttempt(root, 1)
-    first.write("state/a", "a")
-    first.write("state/b", "b")
-    first.keep()
+    first.write_file("state/a", "a")
+    first.write_file("state/b", "b")
+    first.keep_checkpoint()
     (root / "logs" / "00000007.1-checkpoint.1").unlink()
     second = StandaloneAttempt(root, 2)
-    assert second.go_on() == {}
+    assert second.restore_checkpoint() == {}
     assert second.notes[-1] == "no complete checkpoint was found: it started from the beginning"
     assert os.listdir(second.folder / "tmp") == []
 
@@ -142,48 +149,46 @@ def test_checkpoint_without_its_list_does_not_count_and_leaves_no_files(
 ) -> None:
     """Files are written before the list that names them."""
     first = StandaloneAttempt(root, 1)
-    first.write("state/n", "one")
-    first.keep()
-    first.write("state/n", "two")
+    first.write_file("state/n", "one")
+    first.keep_checkpoint()
+    first.write_file("state/n", "two")
     (root / "logs" / "00000007.1-checkpoint-list.1.json").mkdir()
-    first.keep()
+    first.keep_checkpoint()
     assert any("could not be kept" in note for note in first.notes)
     assert "00000007.1-checkpoint.1" not in list_log_files(root)
     second = StandaloneAttempt(root, 2)
-    assert second.go_on() == {"state/n": "one"}
+    assert second.restore_checkpoint() == {"state/n": "one"}
 
 
 def test_checkpoint_of_the_newest_attempt_is_restored(root: Path) -> None:
     """An older attempt that still runs keeps checkpoints of its own."""
     first = StandaloneAttempt(root, 1)
-    first.write("state/n", "first")
-    first.keep()
+    first.write_file("state/n", "first")
+    first.keep_checkpoint()
     second = StandaloneAttempt(root, 2)
-    second.go_on()
-    second.write("state/n", "second")
-    second.keep()
-    first.write("state/n", "first, late")
-    first.keep()
-    assert StandaloneAttempt(root, 3).go_on() == {"state/n": "second"}
+    second.restore_checkpoint()
+    second.write_file("state/n", "second")
+    second.keep_checkpoint()
+    first.write_file("state/n", "first, late")
+    first.keep_checkpoint()
+    assert StandaloneAttempt(root, 3).restore_checkpoint() == {"state/n": "second"}
 
 
-def test_attempt_without_progress_keeps_no_checkpoint_of_its_own(
-    root: Path,
-) -> None:
+def test_attempt_without_progress_keeps_no_checkpoint_of_its_own(root: Path) -> None:
     first = StandaloneAttempt(root, 1)
-    first.write("state/n", "first")
-    first.keep()
+    first.write_file("state/n", "first")
+    first.keep_checkpoint()
     second = StandaloneAttempt(root, 2)
-    second.go_on()
-    second.keep()
+    second.restore_checkpoint()
+    second.keep_checkpoint()
     assert not any(name.startswith("00000007.2") for name in list_log_files(root))
-    assert StandaloneAttempt(root, 3).go_on() == {"state/n": "first"}
+    assert StandaloneAttempt(root, 3).restore_checkpoint() == {"state/n": "first"}
 
 
 def test_too_large_checkpoint_is_not_kept_and_the_log_says_why(root: Path) -> None:
     first = StandaloneAttempt(root, 1)
-    first.write("state/n", "x" * (LIMIT + 1))
-    first.keep()
+    first.write_file("state/n", "x" * (LIMIT + 1))
+    first.keep_checkpoint()
     assert not (root / "logs").exists()
     assert first.notes == [
         "no checkpoint was kept: 1 file, 1001 bytes are more than this pilot keeps (0 MiB,"
@@ -193,11 +198,9 @@ def test_too_large_checkpoint_is_not_kept_and_the_log_says_why(root: Path) -> No
 
 def test_pilot_with_a_limit_of_zero_keeps_no_checkpoints_and_logs_it(root: Path) -> None:
     first = StandaloneAttempt(root, 1, limit=0)
-    first.write("state/n", "1")
-    first.keep()
-    assert first.notes == [
-        "this pilot keeps no checkpoints (SLUICE_PILOT_CHECKPOINT_LIMIT is 0)",
-    ]
+    first.write_file("state/n", "1")
+    first.keep_checkpoint()
+    assert first.notes == ["this pilot keeps no checkpoints (SLUICE_PILOT_CHECKPOINT_LIMIT is 0)"]
     assert not first.checkpoints.may_exist
 
 
@@ -207,8 +210,8 @@ def test_checkpoint_with_too_many_files_is_not_kept(
     monkeypatch.setattr("pilot.runner.files.matching_files.MAX_CHECKPOINT_FILES", 2)
     first = StandaloneAttempt(root, 1)
     for name in "abc":
-        first.write(f"state/{name}", name)
-    first.keep()
+        first.write_file(f"state/{name}", name)
+    first.keep_checkpoint()
     assert first.notes == ["no checkpoint was kept: there are more than 2 files"]
 
 
@@ -216,19 +219,17 @@ def test_checkpoint_with_a_file_that_is_written_in_place_is_left_out(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = StandaloneAttempt(root, 1)
-    first.write("state/n", "begun")
-    put = CheckpointStore.put
+    first.write_file("state/n", "begun")
+    original_put = CheckpointStore.put
 
-    def put_while_it_grows(*args: object, **named: object) -> object:
+    def copy_growing_file(*args: object, **named: object) -> object:
         with (first.out / "state" / "n").open("a") as file:
             file.write(" and more")
-        return put(*args, **named)  # type: ignore[arg-type]
+        return original_put(*args, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(CheckpointStore, "put", put_while_it_grows)
-    first.keep()
-    assert first.notes == [
-        "a checkpoint was left out: 'state/n' was written to, not renamed",
-    ]
+    monkeypatch.setattr(CheckpointStore, "put", copy_growing_file)
+    first.keep_checkpoint()
+    assert first.notes == ["a checkpoint was left out: 'state/n' was written to, not renamed"]
     assert list_log_files(root) == []
 
 
@@ -237,45 +238,45 @@ def test_checkpoint_has_the_files_of_a_single_moment(
 ) -> None:
     """Files that the tool renames during the copy belong to the next checkpoint."""
     first = StandaloneAttempt(root, 1)
-    first.write("state/a", "a1")
-    first.write("state/b", "b1")
-    put = CheckpointStore.put
+    first.write_file("state/a", "a1")
+    first.write_file("state/b", "b1")
+    original_put = CheckpointStore.put
 
-    def put_while_it_goes_on(*args: object, **named: object) -> object:
-        first.write("state/a", "a2")
-        first.write("state/b", "b2")
-        return put(*args, **named)  # type: ignore[arg-type]
+    def copy_while_tool_runs(*args: object, **named: object) -> object:
+        first.write_file("state/a", "a2")
+        first.write_file("state/b", "b2")
+        return original_put(*args, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(CheckpointStore, "put", put_while_it_goes_on)
-    first.keep()
-    assert StandaloneAttempt(root, 2).go_on() == {"state/a": "a1", "state/b": "b1"}
+    monkeypatch.setattr(CheckpointStore, "put", copy_while_tool_runs)
+    first.keep_checkpoint()
+    assert StandaloneAttempt(root, 2).restore_checkpoint() == {"state/a": "a1", "state/b": "b1"}
 
 
 def test_files_renamed_during_the_search_are_searched_again(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = StandaloneAttempt(root, 1)
-    first.write("state/a", "a1")
-    first.write("state/b", "b1")
-    take, taken = matching_files._Search._add, list[object]()
+    first.write_file("state/a", "a1")
+    first.write_file("state/b", "b1")
+    search, found_paths = matching_files._Search._add, list[object]()
 
-    def take_one_before(*args: Any) -> None:
-        take(*args)
-        if not taken:
-            first.write("state/a", "a2")
-            first.write("state/b", "b2")
-        taken.append(args)
+    def rename_before_search(*args: Any) -> None:
+        search(*args)
+        if not found_paths:
+            first.write_file("state/a", "a2")
+            first.write_file("state/b", "b2")
+        found_paths.append(args)
 
-    monkeypatch.setattr(matching_files._Search, "_add", take_one_before)
-    first.keep()
-    assert StandaloneAttempt(root, 2).go_on() == {"state/a": "a2", "state/b": "b2"}
+    monkeypatch.setattr(matching_files._Search, "_add", rename_before_search)
+    first.keep_checkpoint()
+    assert StandaloneAttempt(root, 2).restore_checkpoint() == {"state/a": "a2", "state/b": "b2"}
 
 
 def test_failing_storage_does_not_fail_the_job(root: Path) -> None:
     first = StandaloneAttempt(root, 1)
     (root / "logs").write_text("no folder")
-    first.write("state/n", "1")
-    first.keep()
+    first.write_file("state/n", "1")
+    first.keep_checkpoint()
     assert [note for note in first.notes if "a checkpoint could not be kept" in note]
 
 
@@ -286,12 +287,12 @@ def test_links_and_pipes_are_not_kept(root: Path) -> None:
     first = StandaloneAttempt(root, 1)
     secret = root / "in" / "secret"
     secret.write_text("hush")
-    first.write("state/n", "1")
+    first.write_file("state/n", "1")
     (first.out / "state" / "link").symlink_to(secret)
     (first.out / "state" / "folder").symlink_to(secret.parent)
     os.mkfifo(first.out / "state" / "pipe")
-    first.keep()
-    assert StandaloneAttempt(root, 2).go_on() == {"state/n": "1"}
+    first.keep_checkpoint()
+    assert StandaloneAttempt(root, 2).restore_checkpoint() == {"state/n": "1"}
     notes = "\n".join(first.notes)
     assert "'state/link' is not kept in checkpoints: it is a link" in notes
     assert "'state/pipe' is not kept in checkpoints: it is not a regular file" in notes
@@ -301,20 +302,20 @@ def test_link_in_the_path_of_a_pattern_is_not_followed(root: Path) -> None:
     first = StandaloneAttempt(root, 1)
     (root / "in" / "n").write_text("hush")
     (first.out / "state").symlink_to(root / "in")
-    first.keep()
+    first.keep_checkpoint()
     assert not (root / "logs").exists()
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
 def test_hard_link_to_a_file_of_another_user_is_not_kept(root: Path) -> None:
     first = StandaloneAttempt(root, 1)
-    first.write("state/n", "1")
+    first.write_file("state/n", "1")
     secret = first.folder / "secret"
     secret.write_text("hush")
     os.chown(secret, 12345, 12345)
     os.link(secret, first.out / "state" / "taken")
-    first.keep()
-    assert StandaloneAttempt(root, 2).go_on() == {"state/n": "1"}
+    first.keep_checkpoint()
+    assert StandaloneAttempt(root, 2).restore_checkpoint() == {"state/n": "1"}
 
 
 def test_file_names_of_any_bytes_are_restored(root: Path) -> None:
@@ -324,7 +325,7 @@ def test_file_names_of_any_bytes_are_restored(root: Path) -> None:
     for name in names:
         with open(os.fsencode(first.out / "state") + b"/" + name, "wb") as file:
             file.write(name)
-    first.keep()
+    first.keep_checkpoint()
     second = StandaloneAttempt(root, 2)
     second.checkpoints.restore_newest(str(second.folder), lambda: None)
     state_folder = os.fsencode(second.out / "state")
@@ -335,46 +336,46 @@ def test_file_names_of_any_bytes_are_restored(root: Path) -> None:
 @pytest.mark.parametrize("path", ["../../evil", "/tmp/evil", "state/%2e%2e/%2e%2e/evil", "a//b"])
 def test_forged_list_does_not_write_outside_the_job_folder(root: Path, path: str) -> None:
     first = StandaloneAttempt(root, 1)
-    first.write("state/n", "1")
-    first.keep()
+    first.write_file("state/n", "1")
+    first.keep_checkpoint()
     index = root / "logs" / "00000007.1-checkpoint-list.0.json"
     index.write_text(index.read_text().replace("state/n", path))
     second = StandaloneAttempt(root, 2)
-    assert second.go_on() == {}
+    assert second.restore_checkpoint() == {}
     assert not list(root.parent.rglob("evil"))
 
 
 def test_checkpoint_is_not_restored_through_a_link(root: Path) -> None:
     """The link is an input that is staged as a link to the storage."""
     first = StandaloneAttempt(root, 1)
-    first.write("state/n", "1")
-    first.keep()
+    first.write_file("state/n", "1")
+    first.keep_checkpoint()
     second = StandaloneAttempt(root, 2)
     (second.out / "state").symlink_to(root / "in")
     assert not (root / "in" / "n").exists()
-    second.go_on()
+    second.restore_checkpoint()
     assert not (root / "in" / "n").exists()
     assert "something else is at 'state/n'" in second.notes[0]
 
 
 def test_checkpoint_replaces_a_staged_file(root: Path) -> None:
     first = StandaloneAttempt(root, 1)
-    first.write("state/n", "1")
-    first.keep()
+    first.write_file("state/n", "1")
+    first.keep_checkpoint()
     second = StandaloneAttempt(root, 2)
     (second.out / "state").mkdir()
     (second.out / "state" / "n").symlink_to(root / "in" / "a.dat")
-    assert second.go_on() == {"state/n": "1"}
+    assert second.restore_checkpoint() == {"state/n": "1"}
     assert (root / "in" / "a.dat").read_bytes() == b"frame"
 
 
 def test_checkpoints_of_different_jobs_are_separate(root: Path) -> None:
     for seq in (1, 11):
         one = StandaloneAttempt(root, 1, seq=seq)
-        one.write("state/n", str(seq))
-        one.keep()
-    assert StandaloneAttempt(root, 2, seq=1).go_on() == {"state/n": "1"}
-    remove_job_checkpoints(url(root), 1, 2, remove)
+        one.write_file("state/n", str(seq))
+        one.keep_checkpoint()
+    assert StandaloneAttempt(root, 2, seq=1).restore_checkpoint() == {"state/n": "1"}
+    remove_job_checkpoints(make_url(root), 1, 2, remove)
     assert list_log_files(root) == ["00000011.1-checkpoint-list.0.json", "00000011.1-checkpoint.0"]
 
 
@@ -384,16 +385,16 @@ def test_checkpoints_of_different_jobs_are_separate(root: Path) -> None:
 def test_all_checkpoint_files_of_a_job_are_removed(root: Path) -> None:
     first = StandaloneAttempt(root, 1)
     for number in range(3):
-        first.write("state/n", str(number))
-        first.keep()
+        first.write_file("state/n", str(number))
+        first.keep_checkpoint()
     second = StandaloneAttempt(root, 2)
-    second.write("state/n", "second")
-    second.keep()
+    second.write_file("state/n", "second")
+    second.keep_checkpoint()
     for name in ("1-checkpoint.3", "1-checkpoint.4", "3-checkpoint.0"):
         (root / "logs" / f"00000007.{name}").write_text("cut off")
     index = root / "logs" / "00000007.1-checkpoint-list.0.json"
     checkpoint = KeptCheckpoint.model_validate_json(index.read_bytes())
     (root / "logs" / "00000007.1-checkpoint.0").write_text("not removed yet")
     assert checkpoint.spent == [0]
-    remove_job_checkpoints(url(root), 7, 3, remove)
+    remove_job_checkpoints(make_url(root), 7, 3, remove)
     assert list_log_files(root) == []

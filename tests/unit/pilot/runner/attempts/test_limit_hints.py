@@ -10,10 +10,10 @@ from pilot.isolation.sandbox.process_limits import ProcessLimits
 from pilot.runner.attempts.limit_hints import KernelLimits
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.jobs.needs import Resources
-from tests.unit.pilot.attempts import failed, python, run
+from tests.unit.pilot.attempts import get_error, python_tool, run
 from tests.unit.pilot.builders import input_file, task
 from tests.unit.pilot.network_access import ASKING
-from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 PROCESSES, FILES = 100, 64
@@ -22,9 +22,9 @@ DISK, FLOOR = 16, 64
 
 
 @pytest.fixture(scope="module")
-def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+def limited_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
     limits = {"processes": PROCESSES, "open_files": FILES}
-    sandbox = found_sandbox().model_copy(update=limits)
+    sandbox = get_sandbox().model_copy(update=limits)
     runner = Runner(tmp_path_factory.mktemp("limited"), settings={"sandbox": sandbox})
     yield runner
     runner.close()
@@ -79,35 +79,41 @@ for _ in range(1000):
     ids=["open files", "large file", "shared memory", "watches", "processes", "network"],
 )
 def test_failure_names_the_limit_that_was_reached(
-    limited: Runner, root: Path, code: str, disk: int, hint: str
+    limited_runner: Runner, root: Path, code: str, disk: int, hint: str
 ) -> None:
     needs = Resources(ram=FLOOR // 4, disk=disk, time_limit=60.0)
     report = run(
-        limited, task(root, python(code), resources=needs), [input_file(root / "in" / "a")]
+        limited_runner,
+        task(root, python_tool(code), resources=needs),
+        [input_file(root / "in" / "a")],
     )
-    error_class, message = failed(report)
+    error_class, message = get_error(report)
     assert error_class is ErrorClass.TOOL_FAILED
     assert message.endswith(f" ({hint})"), message
 
 
-def test_failure_without_a_limit_has_no_hint(limited: Runner, root: Path) -> None:
+def test_failure_without_a_limit_has_no_hint(limited_runner: Runner, root: Path) -> None:
     report = run(
-        limited, task(root, python("raise ValueError(7)")), [input_file(root / "in" / "a")]
+        limited_runner,
+        task(root, python_tool("raise ValueError(7)")),
+        [input_file(root / "in" / "a")],
     )
-    assert failed(report)[1].endswith("ended with exit code 1: ValueError: 7")
+    assert get_error(report)[1].endswith("ended with exit code 1: ValueError: 7")
 
 
 #: Looks up a host name and fails.
 LOOKS_UP = "import socket; socket.getaddrinfo('sluice.invalid', 80)"
 
 
-def test_message_says_how_to_request_network_access(limited: Runner, root: Path) -> None:
-    lacking = run(limited, task(root, python(LOOKS_UP)), [input_file(root / "in" / "a")])
-    assert "(tools have no network unless they ask for it" in failed(lacking)[1]
-    tool = python(LOOKS_UP)
+def test_message_says_how_to_request_network_access(limited_runner: Runner, root: Path) -> None:
+    report_without_network = run(
+        limited_runner, task(root, python_tool(LOOKS_UP)), [input_file(root / "in" / "a")]
+    )
+    assert "(tools have no network unless they ask for it" in get_error(report_without_network)[1]
+    tool = python_tool(LOOKS_UP)
     tool["requirements"] = {**tool.get("requirements", {}), **ASKING}
-    having = run(limited, task(root, tool), [input_file(root / "in" / "a")])
-    assert "tools have no network" not in failed(having)[1]
+    report_with_network = run(limited_runner, task(root, tool), [input_file(root / "in" / "a")])
+    assert "tools have no network" not in get_error(report_with_network)[1]
 
 
 CONTAINED = KernelLimits(ProcessLimits(), largest_file=0, shared_memory=64)

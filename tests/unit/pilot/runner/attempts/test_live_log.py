@@ -9,9 +9,9 @@ from pathlib import Path
 from pilot.runner.attempts.live_log import LiveLogs
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.logs import LIVE_BYTES, LiveLog
-from tests.unit.pilot.attempts import python
+from tests.unit.pilot.attempts import python_tool
 from tests.unit.pilot.builders import input_file, job, task
-from tests.unit.pilot.job_pipes import let_through, waiting_at
+from tests.unit.pilot.job_pipes import make_waiting_code, release_tool
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
 
@@ -19,15 +19,15 @@ from tests.waiting import wait_until
 TALK = f"""
 import sys
 print('begun', file=sys.stderr, flush=True)
-{waiting_at("half")}
+{make_waiting_code("half")}
 print('half', file=sys.stderr, flush=True)
-{waiting_at("done")}
+{make_waiting_code("done")}
 print('done', file=sys.stderr, flush=True)
 """
 
 
 @contextmanager
-def stream(path: Path) -> Iterator[int]:
+def open_stream(path: Path) -> Iterator[int]:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     try:
         yield descriptor
@@ -47,14 +47,14 @@ def read_stream(path: Path, name: str = "stderr") -> tuple[int, bytes]:
 def test_live_log_follows_a_running_job_and_is_deleted_at_its_end(root: Path) -> None:
     runner = Runner(root.parent / "pilot", settings={"live_logs": 0.05})
     file = root / "logs" / "00000004.2-live.json"
-    task_ = task(root, python(TALK))
+    task_ = task(root, python_tool(TALK))
     job_ = job(task_, [input_file(root / "in" / "a.dat")], attempt=2, seq=4)
     runner.submit(task_, job_)
     wait_until(lambda: read_stream(file) == (0, b"begun\n"))
-    let_through(runner, "half")
+    release_tool(runner, "half")
     wait_until(lambda: read_stream(file) == (0, b"begun\nhalf\n"))
-    let_through(runner, "done")
-    report = runner.ended().report
+    release_tool(runner, "done")
+    report = runner.wait_for_end().report
     assert report.outcome is AttemptOutcome.FINISHED
     assert sorted(os.listdir(root / "logs")) == ["00000004.2.log"]
     assert "begun\nhalf\ndone\n" in (root / "logs" / "00000004.2.log").read_text()
@@ -64,7 +64,7 @@ def test_live_log_follows_a_running_job_and_is_deleted_at_its_end(root: Path) ->
 def test_live_log_has_the_end_of_a_long_stream_and_its_offset(tmp_path: Path) -> None:
     logs, url = LiveLogs(0.02), f"file://{tmp_path}/live.json"
     logs.start()
-    with stream(tmp_path / "out") as out:
+    with open_stream(tmp_path / "out") as out:
         os.write(out, b"a" * LIVE_BYTES + b"b" * 1000)
         with logs.follow(url, {"stdout": out}):
             wait_until(
@@ -80,7 +80,7 @@ def test_live_log_has_the_end_of_a_long_stream_and_its_offset(tmp_path: Path) ->
 def test_short_run_writes_no_live_log(tmp_path: Path) -> None:
     logs = LiveLogs(3600.0)
     logs.start()
-    with stream(tmp_path / "out") as out:
+    with open_stream(tmp_path / "out") as out:
         os.write(out, b"text")
         with logs.follow(f"file://{tmp_path}/logs/live.json", {"stdout": out}):
             pass
@@ -91,7 +91,7 @@ def test_live_log_is_not_written_before_the_tool_writes(tmp_path: Path) -> None:
     logs = LiveLogs(0.01)
     logs.start()
     file = tmp_path / "logs" / "live.json"
-    with stream(tmp_path / "err") as err, logs.follow(f"file://{file}", {"stderr": err}):
+    with open_stream(tmp_path / "err") as err, logs.follow(f"file://{file}", {"stderr": err}):
         assert not file.exists()
         os.write(err, b"text")
         wait_until(lambda: read_stream(file) == (0, b"text"))
@@ -102,7 +102,7 @@ def test_live_log_that_cannot_be_written_does_not_disturb_the_job(root: Path) ->
     (root / "logs" / "00000000.1-live.json").mkdir()
     logs = LiveLogs(0.01)
     logs.start()
-    with stream(root / "out") as out:
+    with open_stream(root / "out") as out:
         os.write(out, b"x")
         with logs.follow(f"file://{root}/logs/00000000.1-live.json", {"stdout": out}):
             os.write(out, b"y")

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from sluice.contracts.common.states import AttemptOutcome
-from tests.unit.pilot.attempts import log_of, run
+from tests.unit.pilot.attempts import read_log, run
 from tests.unit.pilot.builders import SHA, input_file, task, tool
-from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.runner.attempts.attempts_with_checkpoints import StandaloneAttempt
 from tests.unit.pilot.slot_runner import Runner
 
@@ -57,7 +57,7 @@ def test_invalid_file_of_spent_amounts_is_ignored_and_the_log_says_why(
     report = run(runner, task(root, writes, named={"places": 24}), [file])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert report.spent == {}
-    log = log_of(report)
+    log = read_log(report)
     assert "the whole reservation of the job counts as spent" in log
     assert message in log
 
@@ -82,7 +82,7 @@ def test_file_of_spent_amounts_is_not_an_output(
 ) -> None:
     outputs = {"o": {"type": "File", "outputBinding": {"glob": "*.json"}}}
     process = tool(["sh", "-c", WRITE_RESULT_AND_AMOUNTS], outputs=outputs, stdout="said")
-    executable = around(process) if is_inner else process
+    executable = wrap_in_workflow(process) if is_inner else process
     report = run(runner, task(root, executable, named=named), [input_file(root / "in" / "a")])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     [output] = report.outputs
@@ -91,10 +91,10 @@ def test_file_of_spent_amounts_is_not_an_output(
 
 def test_file_of_spent_amounts_is_not_kept_in_checkpoints(tmp_path: Path) -> None:
     first = StandaloneAttempt(tmp_path / "store", 1, files=("*.json",))
-    first.write("sluice.spent.json", '{"places": 11}')
-    first.write("state.json", "{}")
-    first.keep()
-    assert StandaloneAttempt(tmp_path / "store", 2, files=("*.json",)).go_on() == {
+    first.write_file("sluice.spent.json", '{"places": 11}')
+    first.write_file("state.json", "{}")
+    first.keep_checkpoint()
+    assert StandaloneAttempt(tmp_path / "store", 2, files=("*.json",)).restore_checkpoint() == {
         "state.json": "{}"
     }
 

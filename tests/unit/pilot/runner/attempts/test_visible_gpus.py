@@ -10,17 +10,17 @@ import pytest
 from pilot.isolation.sandbox.sandbox import list_gpu_devices
 from sluice.contracts.common.states import DeviceType, ErrorClass
 from sluice.contracts.pilots.pilots import AttemptReport
-from tests.unit.pilot.attempts import python
+from tests.unit.pilot.attempts import python_tool
 from tests.unit.pilot.builders import input_file, job, task
-from tests.unit.pilot.inner_workflows import around
-from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
+from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 _TELL = """
 import json, os
 print(json.dumps(os.environ.get("CUDA_VISIBLE_DEVICES")))
 """
-_TOOL = python(_TELL)
+_TOOL = python_tool(_TELL)
 
 
 @pytest.fixture(scope="module", params=["open", "sandbox"])
@@ -28,7 +28,7 @@ def slot(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Runner]:
     contained = request.param == "sandbox"
-    isolation = {"sandbox": found_sandbox()} if contained else {"no_sandbox": "a test"}
+    isolation = {"sandbox": get_sandbox()} if contained else {"no_sandbox": "a test"}
     gpus = {"GPU-a": "/dev/nvidia7", "GPU-b": "/dev/nvidia8"}
     runner = Runner(tmp_path_factory.mktemp("slot"), settings={**isolation, "gpus": gpus})
     yield runner
@@ -47,7 +47,7 @@ def test_environment_names_the_gpus_of_the_job(
     slot: Runner, tmp_path: Path, gpus: list[str], *, inside: bool
 ) -> None:
     root = tmp_path / "data"
-    kind = task(root, around(_TOOL) if inside else _TOOL)
+    kind = task(root, wrap_in_workflow(_TOOL) if inside else _TOOL)
     report = slot.attempt(kind, job(kind, [input_file(root / "a.dat")]), gpus=gpus)
     assert read_output_json(report) == ",".join(gpus)
 
@@ -64,7 +64,7 @@ def test_runtime_has_the_number_of_gpus_of_the_job(
     }
     named = {"$namespaces": {"cwltool": "http://commonwl.org/cwltool#"}}
     root = tmp_path / "data"
-    kind = task(root, (around(counting) if inside else counting) | named)
+    kind = task(root, (wrap_in_workflow(counting) if inside else counting) | named)
     report = slot.attempt(kind, job(kind, [input_file(root / "a.dat")]), gpus=["GPU-a", "GPU-b"])
     assert read_output_json(report) == 2
 
@@ -110,7 +110,7 @@ def test_full_gpu_memory_is_classified_as_out_of_memory(
     slot: Runner, tmp_path: Path, message: str, *, on_gpu: bool
 ) -> None:
     root = tmp_path / "data"
-    kind = task(root, python(f"import sys; print({message!r}, file=sys.stderr); sys.exit(1)"))
+    kind = task(root, python_tool(f"import sys; print({message!r}, file=sys.stderr); sys.exit(1)"))
     if on_gpu:
         needs = kind.needs.model_copy(update={"device_type": DeviceType.GPU})
         kind = kind.model_copy(update={"needs": needs})

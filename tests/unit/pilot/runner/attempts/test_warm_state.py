@@ -12,66 +12,70 @@ from sluice.contracts.access.secrets import SecretRef
 from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.pilots.pilots import PilotTask
 from tests.unit.pilot.builders import input_file, task
-from tests.unit.pilot.isolation import slot_behind
-from tests.unit.pilot.runner.attempts.warm_jobs import Jobs
+from tests.unit.pilot.isolation import start_isolated_slot
+from tests.unit.pilot.runner.attempts.warm_jobs import WarmJobs
 from tests.unit.pilot.slot_runner import Runner
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
-    runner = slot_behind("open", tmp_path_factory.mktemp("pilot"))
+    runner = start_isolated_slot("open", tmp_path_factory.mktemp("pilot"))
     yield runner
     runner.close()
 
 
 @pytest.fixture
-def jobs(server: Runner, tmp_path: Path) -> Iterator[Jobs]:
+def jobs(server: Runner, tmp_path: Path) -> Iterator[WarmJobs]:
     """Yield jobs of a slot without warm workers."""
-    yield Jobs(server, tmp_path)
+    yield WarmJobs(server, tmp_path)
     server.replace_slot()
 
 
-def laid_out(jobs: Jobs, *listing: Any) -> PilotTask:
+def make_task_with_listing(jobs: WarmJobs, *listing: Any) -> PilotTask:
     return jobs.task(requirements={"InitialWorkDirRequirement": {"listing": list(listing)}})
 
 
-def test_file_that_a_warm_worker_keeps_open_does_not_change(jobs: Jobs) -> None:
+def test_file_that_a_warm_worker_keeps_open_does_not_change(jobs: WarmJobs) -> None:
     """Its blocks are not reused for an input of the next job."""
-    of = jobs.task()
+    warm_task = jobs.task()
     keep_open = "sys.kept = open(path, 'rb'); sys.was = sys.kept.read(); print(len(served))"
-    assert jobs.run_and_read(of, keep_open) == "1"
+    assert jobs.run_and_read(warm_task, keep_open) == "1"
     for number in range(2, 6):
         code = "sys.kept.seek(0); print(len(served), sys.kept.read() == sys.was)"
-        assert jobs.run_and_read(of, code) == f"{number} True"
+        assert jobs.run_and_read(warm_task, code) == f"{number} True"
 
 
-def test_initial_files_of_the_working_directory_belong_to_the_key(jobs: Jobs) -> None:
-    fixed = laid_out(jobs, {"entryname": "settings", "entry": "threshold 1"})
+def test_initial_files_of_the_working_directory_belong_to_the_key(jobs: WarmJobs) -> None:
+    fixed = make_task_with_listing(jobs, {"entryname": "settings", "entry": "threshold 1"})
     assert [jobs.run_and_read(fixed), jobs.run_and_read(fixed)] == ["1", "2"]
-    other = laid_out(jobs, {"entryname": "settings", "entry": "threshold 2"})
+    other = make_task_with_listing(jobs, {"entryname": "settings", "entry": "threshold 2"})
     code = "print(len(served), open('settings').read())"
     assert jobs.run_and_read(other, code) == "1 threshold 2"
-    of_job = laid_out(jobs, {"entryname": "settings", "entry": "for $(inputs.f.basename)"})
+    of_job = make_task_with_listing(
+        jobs, {"entryname": "settings", "entry": "for $(inputs.f.basename)"}
+    )
     assert [jobs.run_and_read(of_job), jobs.run_and_read(of_job)] == ["1", "1"]
 
 
-def test_inputs_in_the_working_directory_count_by_their_content(jobs: Jobs) -> None:
-    of = laid_out(jobs, {"entryname": "given", "entry": "$(inputs.f)"})
-    assert [jobs.run_and_read(of), jobs.run_and_read(of)] == ["1", "2"], (
+def test_inputs_in_the_working_directory_count_by_their_content(jobs: WarmJobs) -> None:
+    warm_task = make_task_with_listing(jobs, {"entryname": "given", "entry": "$(inputs.f)"})
+    assert [jobs.run_and_read(warm_task), jobs.run_and_read(warm_task)] == ["1", "2"], (
         "both inputs have the same text"
     )
-    assert jobs.run_and_read(of, "print(len(served), open('given').read()[:5])") == "1 print"
+    assert jobs.run_and_read(warm_task, "print(len(served), open('given').read()[:5])") == "1 print"
 
 
 def test_secret_in_the_key_counts_with_its_version(tmp_path: Path) -> None:
-    def loads(version: int) -> object:
-        of = task(
+    def make_key(version: int) -> object:
+        warm_task = task(
             tmp_path, {}, warm=Warm(kind="a", key=["token"]),
             secrets={"token": SecretRef(name="places", version=version)},
         )  # fmt: skip
         file = input_file(tmp_path / "in" / "1.txt", data=b"x")
-        values = {of.dat_in_port: [{"class": "File", "location": "file:///in/1.txt"}]}
-        return add_inputs(WarmCommand(of.needs.warm or Warm(), 1), of, [file], values).loads
+        values = {warm_task.dat_in_port: [{"class": "File", "location": "file:///in/1.txt"}]}
+        return add_inputs(
+            WarmCommand(warm_task.needs.warm or Warm(), 1), warm_task, [file], values
+        ).loads
 
-    assert loads(1) == loads(1)
-    assert loads(1) != loads(2)
+    assert make_key(1) == make_key(1)
+    assert make_key(1) != make_key(2)

@@ -44,7 +44,7 @@ for line in sys.stdin:
 NUMBER = "print(len(served))"
 
 
-class Jobs:
+class WarmJobs:
     """Run jobs of one warm tool."""
 
     def __init__(self, runner: Runner, root: Path) -> None:
@@ -65,20 +65,20 @@ class Jobs:
         self.number += 1
         return input_file(self.root / folder / f"{self.number}.txt", data=code.encode())
 
-    def run(self, of: PilotTask, code: str = NUMBER) -> AttemptReport:
-        return run(self.runner, of, [self.file(code)], seq=self.number)
+    def run(self, warm_task: PilotTask, code: str = NUMBER) -> AttemptReport:
+        return run(self.runner, warm_task, [self.file(code)], seq=self.number)
 
-    def run_and_read(self, of: PilotTask, code: str = NUMBER) -> str:
+    def run_and_read(self, warm_task: PilotTask, code: str = NUMBER) -> str:
         """Run a job and return its standard output, which is its output file."""
-        return text_of(self.run(of, code))
+        return read_output(self.run(warm_task, code))
 
 
-def text_of(report: AttemptReport) -> str:
+def read_output(report: AttemptReport) -> str:
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     return Path(report.outputs[0].url.removeprefix("file://")).read_text().strip()
 
 
-def raw(jobs: Jobs, code: str, **resources: Any) -> PilotTask:
+def make_raw_task(jobs: WarmJobs, code: str, **resources: Any) -> PilotTask:
     executable = tool([TOOL_PYTHON, "-c", RAW, code])
     request = Resources(**{"time_limit": 60, **resources})
     return task(jobs.root, executable, warm=Warm(kind="a"), resources=request)

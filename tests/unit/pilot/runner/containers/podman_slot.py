@@ -11,7 +11,7 @@ from sluice.contracts.common.states import AttemptOutcome, ContainerEngine
 from sluice.contracts.pilots.pilots import AttemptReport
 from tests.servers.podman import IMAGE, Podman, start_podman
 from tests.unit.pilot.builders import tool
-from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 
@@ -34,12 +34,12 @@ def engine(podman: Podman) -> Engine:
     return engine
 
 
-def start(podman: Podman, engine: Engine | None, folder: Path) -> Runner:
+def start_slot(podman: Podman, engine: Engine | None, folder: Path) -> Runner:
     environment = {"PYTHONPATH": str(Path.cwd()), "SLUICE_SECRET": "hush", **podman.environment}
     settings = {
         "engine": engine,
         "images": str(folder / "images"),
-        "sandbox": found_sandbox(),
+        "sandbox": get_sandbox(),
         "gpus": {"GPU-a": "/dev/nvidia0", "GPU-b": "/dev/nvidia1"},
     }
     return Runner(folder / "pilot", environment=environment, settings=settings)
@@ -49,18 +49,18 @@ def start(podman: Podman, engine: Engine | None, folder: Path) -> Runner:
 def runner(
     podman: Podman, engine: Engine, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Runner]:
-    runner = start(podman, engine, tmp_path_factory.mktemp("node"))
+    runner = start_slot(podman, engine, tmp_path_factory.mktemp("node"))
     yield runner
     runner.close()
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left(podman: Podman) -> Iterator[None]:
+def no_containers_left(podman: Podman) -> Iterator[None]:
     yield
     assert podman.containers() == []
 
 
-def shell(
+def shell_tool(
     script: str, *, image: str = IMAGE, kind: str = "requirements", **fields: Any
 ) -> dict[str, Any]:
     """Return a tool that runs a script in a container. ``$f`` is the path of its input."""
@@ -76,6 +76,6 @@ def shell(
     )
 
 
-def text_of(report: AttemptReport, number: int = 0) -> str:
+def read_output(report: AttemptReport, number: int = 0) -> str:
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     return Path(report.outputs[number].url.removeprefix("file://")).read_text()

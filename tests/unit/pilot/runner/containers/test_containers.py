@@ -14,35 +14,34 @@ from sluice.contracts.jobs.needs import Container, ContainerImage, Resources
 from tests.needs import CONTAINER_GROUPS
 from tests.servers.image_registry import ImageRegistry
 from tests.servers.podman import IMAGE, Podman
-from tests.unit.pilot.attempts import failed, log_of, run
+from tests.unit.pilot.attempts import get_error, read_log, run
 from tests.unit.pilot.builders import input_file, job, output, task, tool
-from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.runner.containers.podman_slot import (
     engine,
-    nothing_is_left,
+    no_containers_left,
     podman,
+    read_output,
     runner,
-    shell,
-    start,
-    text_of,
+    shell_tool,
+    start_slot,
 )
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
 
-__all__ = ["engine", "nothing_is_left", "podman", "runner"]  # fixtures
+__all__ = ["engine", "no_containers_left", "podman", "runner"]  # fixtures
 
 
 def test_tool_runs_in_its_image_and_reads_its_input(runner: Runner, root: Path) -> None:
     file = input_file(root / "in" / "frame 1.dat", data=b"hits\n")
-    report = run(runner, task(root, shell('cat /etc/mark "$f"; echo no >&2')), [file], seq=7)
-    assert text_of(report) == "inside the image\nhits\n"
+    report = run(runner, task(root, shell_tool('cat /etc/mark "$f"; echo no >&2')), [file], seq=7)
+    assert read_output(report) == "inside the image\nhits\n"
     assert report.outputs[0].name == "00000007.1-frame 1.out"
-    assert f"container {IMAGE}, run with Podman" in log_of(report)
-    assert log_of(report).rstrip().endswith("no")
-    assert (report.peak_memory, report.cpu_seconds) == (
-        None,
-        None,
-    ), "only the client of the engine could be measured"
+    assert f"container {IMAGE}, run with Podman" in read_log(report)
+    assert read_log(report).rstrip().endswith("no")
+    assert (report.peak_memory, report.cpu_seconds) == (None, None), (
+        "only the client of the engine could be measured"
+    )
     assert (root / "in" / "frame 1.dat").read_bytes() == b"hits\n"
 
 
@@ -51,12 +50,12 @@ def test_container_sees_only_its_own_folders_of_the_node(runner: Runner, root: P
     script = f"""ls -A / | grep -v -E '^(bin|dev|etc|proc|run|sys|tmp|var)$' | wc -l
         ls /sys/class/net; env
         cat {root}/in/other.dat; echo x >> "$f"; touch /etc/x; ls {runner.run.path}; pwd; true"""
-    report = run(runner, task(root, shell(script)), [input_file(root / "in" / "a.dat")])
-    lines = text_of(report).splitlines()
+    report = run(runner, task(root, shell_tool(script)), [input_file(root / "in" / "a.dat")])
+    lines = read_output(report).splitlines()
     assert lines[:2] == ["1", "lo"], "there is one folder more than in the image, and no network"
-    assert "SLUICE_SECRET" not in text_of(report)
-    assert str(root) not in text_of(report)
-    log = log_of(report)
+    assert "SLUICE_SECRET" not in read_output(report)
+    assert str(root) not in read_output(report)
+    log = read_log(report)
     assert log.count("No such file") == 2
     assert log.count("Read-only file system") == 2
     assert (
@@ -66,10 +65,10 @@ def test_container_sees_only_its_own_folders_of_the_node(runner: Runner, root: P
 
 def test_container_has_a_network_only_on_request(runner: Runner, root: Path) -> None:
     requirement = {"class": "NetworkAccess", "networkAccess": True}
-    prepared = task(root, shell("true", more=[requirement]))
-    assert "--net=none" not in log_of(run(runner, prepared, [input_file(root / "in" / "a.dat")]))
-    assert "--net=none" in log_of(
-        run(runner, task(root, shell("true")), [input_file(root / "in" / "b.dat")])
+    prepared = task(root, shell_tool("true", more=[requirement]))
+    assert "--net=none" not in read_log(run(runner, prepared, [input_file(root / "in" / "a.dat")]))
+    assert "--net=none" in read_log(
+        run(runner, task(root, shell_tool("true")), [input_file(root / "in" / "b.dat")])
     )
 
 
@@ -77,11 +76,11 @@ def test_message_says_how_to_request_network_access_for_a_container(
     runner: Runner, root: Path
 ) -> None:
     script = "echo 'connect: Network is unreachable' >&2; exit 1"
-    report = run(runner, task(root, shell(script)), [input_file(root / "in" / "a.dat")])
-    assert "tools have no network unless they ask for it" in failed(report)[1]
-    networked_tool = shell(script, more=[{"class": "NetworkAccess", "networkAccess": True}])
+    report = run(runner, task(root, shell_tool(script)), [input_file(root / "in" / "a.dat")])
+    assert "tools have no network unless they ask for it" in get_error(report)[1]
+    networked_tool = shell_tool(script, more=[{"class": "NetworkAccess", "networkAccess": True}])
     report = run(runner, task(root, networked_tool), [input_file(root / "in" / "b.dat")])
-    assert "tools have no network" not in failed(report)[1]
+    assert "tools have no network" not in get_error(report)[1]
 
 
 def test_cwl_requirements_apply_in_a_container(runner: Runner, root: Path) -> None:
@@ -116,31 +115,36 @@ def test_cwl_requirements_apply_in_a_container(runner: Runner, root: Path) -> No
         task(root, executable, outputs=outputs),
         [input_file(root / "in" / "a.dat", data=b"12345\n")],
     )
-    assert text_of(report) == "/results\nmade a.dat\n12345\n12345\n12\n"
-    assert text_of(report, 1) == "second\n"
-    assert text_of(report, 2) == "made a.dat"
+    assert read_output(report) == "/results\nmade a.dat\n12345\n12345\n12\n"
+    assert read_output(report, 1) == "second\n"
+    assert read_output(report, 2) == "made a.dat"
 
 
 @pytest.mark.needs(CONTAINER_GROUPS)
 def test_exit_codes_of_containers_are_those_of_the_tool(runner: Runner, root: Path) -> None:
     report = run(
         runner,
-        task(root, shell("echo bad header >&2; exit 65", permanentFailCodes=[65])),
+        task(root, shell_tool("echo bad header >&2; exit 65", permanentFailCodes=[65])),
         [input_file(root / "in" / "a")],
     )
-    assert failed(report) == (ErrorClass.TOOL_REFUSED, "'sh' ended with exit code 65: bad header")
+    assert get_error(report) == (
+        ErrorClass.TOOL_REFUSED,
+        "'sh' ended with exit code 65: bad header",
+    )
     for code in (3, 126):
-        report = run(runner, task(root, shell(f"exit {code}")), [input_file(root / "in" / "b")])
-        assert failed(report) == (ErrorClass.TOOL_FAILED, f"'sh' ended with exit code {code}")
+        report = run(
+            runner, task(root, shell_tool(f"exit {code}")), [input_file(root / "in" / "b")]
+        )
+        assert get_error(report) == (ErrorClass.TOOL_FAILED, f"'sh' ended with exit code {code}")
 
 
 def test_message_names_a_program_that_the_image_lacks(runner: Runner, root: Path) -> None:
     report = run(
         runner,
-        task(root, {**shell("true"), "baseCommand": ["no-such-program"]}),
+        task(root, {**shell_tool("true"), "baseCommand": ["no-such-program"]}),
         [input_file(root / "in" / "a")],
     )
-    error_class, message = failed(report)
+    error_class, message = get_error(report)
     assert error_class is ErrorClass.TOOL_FAILED
     assert message.startswith("'no-such-program' ended with exit code 127")
 
@@ -148,12 +152,10 @@ def test_message_names_a_program_that_the_image_lacks(runner: Runner, root: Path
 def test_container_that_exceeds_its_time_limit_is_ended(
     runner: Runner, podman: Podman, root: Path
 ) -> None:
-    endless = task(
-        root,
-        shell("trap '' TERM; sleep 1000"),
-        resources=Resources(time_limit=3.0),
+    endless_tool = task(
+        root, shell_tool("trap '' TERM; sleep 1000"), resources=Resources(time_limit=3.0)
     )
-    error_class, message = failed(run(runner, endless, [input_file(root / "in" / "a.dat")]))
+    error_class, message = get_error(run(runner, endless_tool, [input_file(root / "in" / "a.dat")]))
     assert (error_class, message) == (
         ErrorClass.TOOL_TIMEOUT,
         "ran longer than its limit of 3 s (ToolTimeLimit) and was ended",
@@ -163,13 +165,13 @@ def test_container_that_exceeds_its_time_limit_is_ended(
 
 @pytest.mark.needs(CONTAINER_GROUPS)
 def test_container_that_exceeds_its_memory_limit_is_ended(runner: Runner, root: Path) -> None:
-    greedy = task(
+    greedy_tool = task(
         root,
-        shell("head -c 300m /dev/zero | tail > /dev/null"),
+        shell_tool("head -c 300m /dev/zero | tail > /dev/null"),
         resources=Resources(ram=64, time_limit=60.0),
     )
-    report = run(runner, greedy, [input_file(root / "in" / "a.dat")])
-    assert failed(report) == (
+    report = run(runner, greedy_tool, [input_file(root / "in" / "a.dat")])
+    assert get_error(report) == (
         ErrorClass.OUT_OF_MEMORY,
         "used 128 MiB of memory, having asked for 64 MiB (ramMin), which lets it use"
         " 128 MiB, and was ended",
@@ -179,11 +181,11 @@ def test_container_that_exceeds_its_memory_limit_is_ended(runner: Runner, root: 
 def test_container_that_exceeds_its_disk_limit_is_ended(runner: Runner, root: Path) -> None:
     writer = task(
         root,
-        shell("head -c 60m /dev/zero > big; sleep 60"),
+        shell_tool("head -c 60m /dev/zero > big; sleep 60"),
         resources=Resources(disk=20, time_limit=60.0),
     )
     report = run(runner, writer, [input_file(root / "in" / "a.dat")])
-    assert failed(report) == (
+    assert get_error(report) == (
         ErrorClass.TOOL_FAILED,
         "filled its folder: it may write 20 MiB (tmpdirMin and outdirMin)",
     )
@@ -193,12 +195,12 @@ def test_container_that_exceeds_its_disk_limit_is_ended(runner: Runner, root: Pa
 def test_container_ends_when_its_job_is_stopped(
     runner: Runner, podman: Podman, root: Path, reason: StopReason
 ) -> None:
-    waiting = task(root, shell("trap '' TERM; sleep 1000"))
-    stopped = job(waiting, [input_file(root / "in" / "a.dat")], job_id=5000 + len(reason))
-    runner.submit(waiting, stopped)
+    waiting_tool = task(root, shell_tool("trap '' TERM; sleep 1000"))
+    stopped = job(waiting_tool, [input_file(root / "in" / "a.dat")], job_id=5000 + len(reason))
+    runner.submit(waiting_tool, stopped)
     wait_until(lambda: podman.run("ps", "--quiet"))
     runner.stop_job(stopped, reason)
-    assert runner.ended().report.outcome in {AttemptOutcome.CANCELED, AttemptOutcome.FAILED}
+    assert runner.wait_for_end().report.outcome in {AttemptOutcome.CANCELED, AttemptOutcome.FAILED}
     assert podman.containers() == []
 
 
@@ -206,9 +208,9 @@ def test_container_ends_when_the_pilot_ends(
     podman: Podman, engine: Engine, root: Path, tmp_path: Path
 ) -> None:
     """Invariant 6 applies to containers, too."""
-    runner = start(podman, engine, tmp_path)
-    waiting = task(root, shell("trap '' TERM; sleep 1000"))
-    runner.submit(waiting, job(waiting, [input_file(root / "in" / "a.dat")], job_id=5100))
+    runner = start_slot(podman, engine, tmp_path)
+    waiting_tool = task(root, shell_tool("trap '' TERM; sleep 1000"))
+    runner.submit(waiting_tool, job(waiting_tool, [input_file(root / "in" / "a.dat")], job_id=5100))
     wait_until(lambda: podman.run("ps", "--quiet"))
     runner.close()
     wait_until(lambda: podman.containers() == [])
@@ -252,10 +254,10 @@ def test_file_of_the_node_cannot_be_staged_into_a_container(runner: Runner, root
     root.mkdir()
     secret.write_text("hush")
     listing = [{"class": "File", "location": f"file://{secret}"}]
-    executable = shell(
+    executable = shell_tool(
         "cat secret", more=[{"class": "InitialWorkDirRequirement", "listing": listing}]
     )
-    error_class, message = failed(
+    error_class, message = get_error(
         run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
     )
     assert error_class is ErrorClass.TOOL_REFUSED
@@ -273,16 +275,18 @@ def test_engine_is_asked_for_the_gpus_of_the_job(
         "cudaComputeCapability": "5",
     }
     namespaces = {"$namespaces": {"cwltool": "http://commonwl.org/cwltool#"}}
-    executable = {**shell("true"), "hints": [cuda]}
-    executable = {**(around(executable) if inside else executable), **namespaces}
+    executable = {**shell_tool("true"), "hints": [cuda]}
+    executable = {**(wrap_in_workflow(executable) if inside else executable), **namespaces}
     container = Container(images=[ContainerImage(name=IMAGE)])
     kind = task(root, executable, container=container)
     one_job = job(kind, [input_file(root / "in" / "a.dat")])
     report = runner.attempt(kind, one_job, gpus=["GPU-a", "GPU-b"])
-    assert failed(report)[0] is (ErrorClass.TOOL_FAILED if inside else ErrorClass.STAGE_IN_FAILED)
-    assert "--device=nvidia.com/gpu=GPU-a" in log_of(report)
-    assert "nvidia.com/gpu=GPU-b" in log_of(report)
-    assert "--gpus" not in log_of(report)
+    assert get_error(report)[0] is (
+        ErrorClass.TOOL_FAILED if inside else ErrorClass.STAGE_IN_FAILED
+    )
+    assert "--device=nvidia.com/gpu=GPU-a" in read_log(report)
+    assert "nvidia.com/gpu=GPU-b" in read_log(report)
+    assert "--gpus" not in read_log(report)
 
 
 @pytest.mark.parametrize(
@@ -301,55 +305,54 @@ def test_gpu_options_depend_on_the_engine(kind: ContainerEngine, expected: list[
 
 
 def test_container_hint_is_used_if_there_is_an_engine(runner: Runner, root: Path) -> None:
-    report = run(
-        runner,
-        task(root, shell("cat /etc/mark", kind="hints")),
-        [input_file(root / "in" / "a.dat")],
-    )
-    assert text_of(report) == "inside the image\n"
+    file = input_file(root / "in" / "a.dat")
+    report = run(runner, task(root, shell_tool("cat /etc/mark", kind="hints")), [file])
+    assert read_output(report) == "inside the image\n"
 
 
 def test_container_hint_is_ignored_if_there_is_no_engine(
     podman: Podman, root: Path, tmp_path: Path
 ) -> None:
-    runner = start(podman, None, tmp_path)
+    runner = start_slot(podman, None, tmp_path)
     try:
-        report = run(
-            runner, task(root, shell("cat $f", kind="hints")), [input_file(root / "in" / "a.dat")]
-        )
-        assert text_of(report) == "frame"
+        file = input_file(root / "in" / "a.dat")
+        report = run(runner, task(root, shell_tool("cat $f", kind="hints")), [file])
+        assert read_output(report) == "frame"
         assert (
             f"container {IMAGE} is a hint, and this node has no engine: the tool runs without it"
-        ) in log_of(report)
-        report = run(runner, task(root, shell("cat $f")), [input_file(root / "in" / "b.dat")])
+        ) in read_log(report)
+        report = run(runner, task(root, shell_tool("cat $f")), [input_file(root / "in" / "b.dat")])
         sentence = "the tool requires a container, and this pilot's node has no engine to run it"
-        assert failed(report) == (ErrorClass.INTERNAL, sentence)
+        assert get_error(report) == (ErrorClass.INTERNAL, sentence)
         hint = Container(images=[ContainerImage(name=IMAGE)], required=False)
-        inside = task(root, around(shell("cat $f", kind="hints")), container=hint)
+        inside = task(root, wrap_in_workflow(shell_tool("cat $f", kind="hints")), container=hint)
         report = run(runner, inside, [input_file(root / "in" / "c.dat")])
-        assert text_of(report) == "frame"
+        assert read_output(report) == "frame"
         assert (
             f"containers {IMAGE} are hints, and this node has no engine: the tools run without them"
-        ) in log_of(report)
+        ) in read_log(report)
         inside = task(
-            root, around(shell("cat $f")), container=hint.model_copy(update={"required": True})
+            root,
+            wrap_in_workflow(shell_tool("cat $f")),
+            container=hint.model_copy(update={"required": True}),
         )
         report = run(runner, inside, [input_file(root / "in" / "d.dat")])
-        assert failed(report)[0] is ErrorClass.INTERNAL
+        assert get_error(report)[0] is ErrorClass.INTERNAL
     finally:
         runner.close()
 
 
 def test_missing_image_fails_the_job_with_a_message(runner: Runner, root: Path) -> None:
-    nowhere = "localhost:1/lab/none:1"
-    error_class, message = failed(
-        run(runner, task(root, shell("true", image=nowhere)), [input_file(root / "in" / "a.dat")])
+    missing_image = "localhost:1/lab/none:1"
+    file = input_file(root / "in" / "a.dat")
+    error_class, message = get_error(
+        run(runner, task(root, shell_tool("true", image=missing_image)), [file])
     )
     assert error_class is ErrorClass.STAGE_IN_FAILED
-    assert message.startswith(f"the image '{nowhere}' could not be pulled with Podman: ")
-    local = shell("true")
+    assert message.startswith(f"the image '{missing_image}' could not be pulled with Podman: ")
+    local = shell_tool("true")
     local["requirements"][0] = {"class": "DockerRequirement", "dockerImageId": "localhost/none:1"}
-    error_class, message = failed(
+    error_class, message = get_error(
         run(runner, task(root, local), [input_file(root / "in" / "b.dat")])
     )
     sentence = (
@@ -368,10 +371,10 @@ def test_image_is_pulled_once_for_the_node(
     podman.trust(registry.name)
     # Without this image, all layers have to be pulled.
     podman.run("rmi", "--force", IMAGE)
-    runners = [start(podman, engine, tmp_path)]
+    runners = [start_slot(podman, engine, tmp_path)]
     try:
         runners.append(replace(runners[0], folder=tmp_path / "second"))
-        prepared = task(root, shell("cat /etc/mark", image=f"{registry.name}/lab/tiny:1"))
+        prepared = task(root, shell_tool("cat /etc/mark", image=f"{registry.name}/lab/tiny:1"))
         for number, runner in enumerate(runners):
             runner.submit(
                 prepared,
@@ -382,7 +385,9 @@ def test_image_is_pulled_once_for_the_node(
                     seq=number,
                 ),
             )
-        assert [text_of(runner.ended().report) for runner in runners] == ["inside the image\n"] * 2
+        assert [read_output(runner.wait_for_end().report) for runner in runners] == [
+            "inside the image\n"
+        ] * 2
         assert len(registry.pulled) == len(set(registry.pulled))
     finally:
         for runner in runners:

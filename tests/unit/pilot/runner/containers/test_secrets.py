@@ -13,27 +13,27 @@ from pydantic import SecretStr
 
 from sluice.contracts.access.secrets import SecretRef
 from tests.servers.podman import IMAGE
-from tests.unit.pilot.attempts import log_of
+from tests.unit.pilot.attempts import read_log
 from tests.unit.pilot.builders import input_file, job, task
-from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.runner.containers.podman_slot import (
     engine,
-    nothing_is_left,
+    no_containers_left,
     podman,
+    read_output,
     runner,
-    shell,
-    text_of,
+    shell_tool,
 )
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
 
-__all__ = ["engine", "nothing_is_left", "podman", "runner"]  # fixtures
+__all__ = ["engine", "no_containers_left", "podman", "runner"]  # fixtures
 
 VALUE = "hunter2-hunter2"
 
 
-def asking(script: str) -> dict[str, Any]:
-    executable = shell(
+def make_tool_with_secret(script: str) -> dict[str, Any]:
+    executable = shell_tool(
         script,
         inputs={"f": "File", "key": "string"},
         more=[
@@ -53,50 +53,52 @@ def asking(script: str) -> dict[str, Any]:
     return executable
 
 
-def inside(executable: dict[str, Any]) -> dict[str, Any]:
+def wrap_with_secret(executable: dict[str, Any]) -> dict[str, Any]:
     """Return a workflow that runs the tool inside the job."""
-    workflow = around(executable)
+    workflow = wrap_in_workflow(executable)
     workflow["inputs"]["key"] = "string"
     workflow["steps"]["run"]["in"]["key"] = "key"
     return workflow
 
 
-def command_lines() -> str:
+def list_command_lines() -> str:
     """Return the command lines of all processes."""
     return "\n".join(
         " ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])
     )
 
 
-def gates(runner: Runner) -> list[Path]:
+def list_waiting_pipes(runner: Runner) -> list[Path]:
     """Return the named pipes where tools wait."""
     return list(Path(runner.run.path).rglob("gate"))
 
 
-@pytest.mark.parametrize("wrap", [lambda process: process, inside], ids=["alone", "in a workflow"])
+@pytest.mark.parametrize(
+    "wrap", [lambda process: process, wrap_with_secret], ids=["alone", "in a workflow"]
+)
 def test_secret_is_in_the_container_and_on_no_command_line(
     runner: Runner, root: Path, wrap: Callable[[Any], Any]
 ) -> None:
     script = 'echo "$TOKEN" $(cat key.txt); echo "$TOKEN" >&2; mkfifo gate; : < gate; rm gate'
     prepared = task(
         root,
-        wrap(asking(script)),
+        wrap(make_tool_with_secret(script)),
         secrets={"key": SecretRef(name="a", version=1)},
         container={"images": [{"name": IMAGE, "pull": IMAGE}]},
     )
     work = job(prepared, [input_file(root / "in" / "a.dat")])
-    with ThreadPoolExecutor(1) as aside:
-        attempt = aside.submit(runner.attempt, prepared, work, secrets={"key": SecretStr(VALUE)})
-        wait_until(lambda: attempt.done() or gates(runner), seconds=60)
-        lines = command_lines()
-        opened = [os.open(gate, os.O_RDWR) for gate in gates(runner)]
+    with ThreadPoolExecutor(1) as executor:
+        attempt = executor.submit(runner.attempt, prepared, work, secrets={"key": SecretStr(VALUE)})
+        wait_until(lambda: attempt.done() or list_waiting_pipes(runner), seconds=60)
+        lines = list_command_lines()
+        opened = [os.open(gate, os.O_RDWR) for gate in list_waiting_pipes(runner)]
         report = attempt.result()
     for gate in opened:
         os.close(gate)
     assert "--env=TOKEN " in lines, "the client of the engine gets the name of the variable"
     assert VALUE not in lines
-    assert text_of(report) == f"Bearer {VALUE} <{VALUE}>\n", (
+    assert read_output(report) == f"Bearer {VALUE} <{VALUE}>\n", (
         "the tool may write the secret to its output"
     )
-    assert "Bearer (secret a)" in log_of(report)
-    assert VALUE not in log_of(report)
+    assert "Bearer (secret a)" in read_log(report)
+    assert VALUE not in read_log(report)

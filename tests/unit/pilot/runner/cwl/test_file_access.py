@@ -18,13 +18,13 @@ def job_files(tmp_path: Path) -> JobFiles:
     return JobFiles(work.folders, set())
 
 
-def put(job_files: JobFiles, name: str, **fields: Any) -> dict[str, Any]:
+def write_file(job_files: JobFiles, name: str, **fields: Any) -> dict[str, Any]:
     path = Path(job_files.folder, "in", name)
     path.write_text(name)
     return {"class": "File", "location": path.as_uri(), "basename": name, **fields}
 
 
-def mapped(job_files: JobFiles, *files: dict[str, Any]) -> list[str]:
+def list_mapped_paths(job_files: JobFiles, *files: dict[str, Any]) -> list[str]:
     """Return where the tool finds the files and their secondary files."""
     mapper = InPlaceMapper(job_files, list(files), job_files.folder, f"{job_files.folder}/in")
     parts = [part for file in files for part in (file, *file.get("secondaryFiles", ()))]
@@ -32,19 +32,21 @@ def mapped(job_files: JobFiles, *files: dict[str, Any]) -> list[str]:
 
 
 def test_tool_finds_files_under_their_own_names_where_they_are(job_files: JobFiles) -> None:
-    index = put(job_files, "a.txt.idx")
-    text = put(job_files, "a.txt", secondaryFiles=[index])
+    index = write_file(job_files, "a.txt.idx")
+    text = write_file(job_files, "a.txt", secondaryFiles=[index])
     folder = f"{job_files.folder}/in"
-    assert mapped(job_files, text) == [f"{folder}/a.txt", f"{folder}/a.txt.idx"]
+    assert list_mapped_paths(job_files, text) == [f"{folder}/a.txt", f"{folder}/a.txt.idx"]
 
 
 def test_tool_finds_a_renamed_file(job_files: JobFiles) -> None:
-    (place,) = mapped(job_files, put(job_files, "a.txt", basename="b.txt"))
+    (place,) = list_mapped_paths(job_files, write_file(job_files, "a.txt", basename="b.txt"))
     assert os.path.basename(place) == "b.txt"
 
 
 def test_tool_finds_a_renamed_secondary_file_beside_its_file(job_files: JobFiles) -> None:
-    note = put(job_files, "note", basename="a.txt.note")
-    text, beside = mapped(job_files, put(job_files, "a.txt", secondaryFiles=[note]))
+    note = write_file(job_files, "note", basename="a.txt.note")
+    text, secondary_path = list_mapped_paths(
+        job_files, write_file(job_files, "a.txt", secondaryFiles=[note])
+    )
     assert os.path.basename(text) == "a.txt"
-    assert beside == f"{text}.note"
+    assert secondary_path == f"{text}.note"

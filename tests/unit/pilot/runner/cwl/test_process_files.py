@@ -13,7 +13,7 @@ from pilot.runner.cwl.process_files import write_process
 _TOOL = {"class": "CommandLineTool", "baseCommand": "true", "inputs": {}, "outputs": {}}
 
 
-def _around(run: dict[str, Any], **fields: Any) -> dict[str, Any]:
+def _wrap_in_workflow(run: dict[str, Any], **fields: Any) -> dict[str, Any]:
     return {
         "class": "Workflow",
         "inputs": {},
@@ -23,10 +23,12 @@ def _around(run: dict[str, Any], **fields: Any) -> dict[str, Any]:
     }
 
 
-def _nested(*, as_list: bool) -> dict[str, Any]:
-    old = _around({**_TOOL, "cwlVersion": "v1.2"}, cwlVersion="v1.0")
-    nested = _around(
-        _around(old), cwlVersion="v1.2", requirements={"SubworkflowFeatureRequirement": {}}
+def _make_nested_workflow(*, as_list: bool) -> dict[str, Any]:
+    old = _wrap_in_workflow({**_TOOL, "cwlVersion": "v1.2"}, cwlVersion="v1.0")
+    nested = _wrap_in_workflow(
+        _wrap_in_workflow(old),
+        cwlVersion="v1.2",
+        requirements={"SubworkflowFeatureRequirement": {}},
     )
     if as_list:
         nested["steps"] = [{"id": "run", **nested["steps"]["run"]}]
@@ -35,7 +37,9 @@ def _nested(*, as_list: bool) -> dict[str, Any]:
 
 @pytest.mark.parametrize("as_list", [True, False])
 def test_each_process_keeps_its_version_and_no_file_is_left(tmp_path: Path, as_list: bool) -> None:
-    loaded = load_document(_nested(as_list=as_list), str(tmp_path), subject="the process")
+    loaded = load_document(
+        _make_nested_workflow(as_list=as_list), str(tmp_path), subject="the process"
+    )
     versions = []
     while True:
         versions.append(loaded.metadata["http://commonwl.org/cwltool#original_cwlVersion"])
@@ -47,7 +51,7 @@ def test_each_process_keeps_its_version_and_no_file_is_left(tmp_path: Path, as_l
 
 
 def test_namespaces_are_copied_to_inner_processes(tmp_path: Path) -> None:
-    document = _around({**_TOOL, "cwlVersion": "v1.0"}, cwlVersion="v1.2") | {
+    document = _wrap_in_workflow({**_TOOL, "cwlVersion": "v1.0"}, cwlVersion="v1.2") | {
         "$namespaces": {"x": "urn:x:"}
     }
     _, inner = write_process(document, str(tmp_path / "process.cwl"))

@@ -45,13 +45,13 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
     runner.close()
 
 
-def saying(*expressions: str) -> dict[str, Any]:
+def make_expression_tool(*expressions: str) -> dict[str, Any]:
     """Return a tool that writes the values of the expressions, one on each line."""
     javascript = [{"class": "InlineJavascriptRequirement"}]
     return tool(["/usr/bin/printf", r"%s\n"], requirements=javascript, arguments=list(expressions))
 
 
-def outside(code: str) -> list[str]:
+def break_out(code: str) -> list[str]:
     """Return expressions that break out and then give the value of ``code`` outside as JSON."""
     return [BREAK_OUT, "${ return JSON.stringify(" + code + "); }"]
 
@@ -61,15 +61,19 @@ def read_output_lines(report: AttemptReport) -> list[str]:
     return Path(report.outputs[0].url.removeprefix("file://")).read_text().splitlines()
 
 
-def found_outside(runner: Runner, root: Path, code: str) -> Any:
+def evaluate_outside(runner: Runner, root: Path, code: str) -> Any:
     """Return the value of ``code`` outside the context, or the text of its error."""
     answer = read_output_lines(
-        run(runner, task(root, saying(*outside(code))), [input_file(root / "in" / "a.dat")])
+        run(
+            runner,
+            task(root, make_expression_tool(*break_out(code))),
+            [input_file(root / "in" / "a.dat")],
+        )
     )[1]
     return answer if answer.startswith("Error:") else json.loads(answer)
 
 
-def evaluators(runner: Runner) -> list[int]:
+def list_evaluators(runner: Runner) -> list[int]:
     """Return the IDs of the processes in which the slot evaluates expressions."""
     return [
         child.pid

@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from sluice.contracts.common.states import ErrorClass
-from tests.unit.pilot.attempts import failed, log_of, run
+from tests.unit.pilot.attempts import get_error, read_log, run
 from tests.unit.pilot.builders import input_file, task, tool
-from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.runner.expressions.expression_slot import (
     LIMIT,
     SECRET,
-    evaluators,
-    found_outside,
-    outside,
+    break_out,
+    evaluate_outside,
+    list_evaluators,
+    make_expression_tool,
     read_output_lines,
     runner,
-    saying,
 )
 from tests.unit.pilot.slot_runner import Runner
 
@@ -28,22 +28,28 @@ __all__ = ["runner"]  # fixtures
 
 def test_endless_loop_fails_the_job_and_the_slot_runs_the_next(runner: Runner, root: Path) -> None:
     report = run(
-        runner, task(root, saying("${while(true){}}")), [input_file(root / "in" / "a.dat")]
+        runner,
+        task(root, make_expression_tool("${while(true){}}")),
+        [input_file(root / "in" / "a.dat")],
     )
     sentence = f"the expression ${{while(true){{}}}} took longer than its limit of {LIMIT:g} s"
-    assert failed(report) == (ErrorClass.TOOL_REFUSED, sentence)
+    assert get_error(report) == (ErrorClass.TOOL_REFUSED, sentence)
     assert read_output_lines(
-        run(runner, task(root, saying("$(6 * 7)")), [input_file(root / "in" / "b.dat")])
+        run(
+            runner,
+            task(root, make_expression_tool("$(6 * 7)")),
+            [input_file(root / "in" / "b.dat")],
+        )
     ) == ["42"]
 
 
 def test_endless_loop_in_an_inner_workflow_fails_the_job(runner: Runner, root: Path) -> None:
     report = run(
         runner,
-        task(root, around(saying("$(1)"), when="${while(true){}}")),
+        task(root, wrap_in_workflow(make_expression_tool("$(1)"), when="${while(true){}}")),
         [input_file(root / "in" / "a.dat")],
     )
-    error_class, message = failed(report)
+    error_class, message = get_error(report)
     assert error_class is ErrorClass.TOOL_REFUSED
     assert message.endswith(
         f"the expression ${{while(true){{}}}} took longer than its limit of {LIMIT:g} s"
@@ -54,17 +60,21 @@ def test_endless_loop_in_a_late_callback_fails_the_job(runner: Runner, root: Pat
     late = "import('x').catch(error => { while (true) {} })"
     report = run(
         runner,
-        task(root, saying("${ " + late + "; return 1; }", "$(2 + 3)")),
+        task(root, make_expression_tool("${ " + late + "; return 1; }", "$(2 + 3)")),
         [input_file(root / "in" / "a.dat")],
     )
-    assert failed(report)[0] is ErrorClass.TOOL_REFUSED
+    assert get_error(report)[0] is ErrorClass.TOOL_REFUSED
     assert read_output_lines(
-        run(runner, task(root, saying("$(6 * 7)")), [input_file(root / "in" / "b.dat")])
+        run(
+            runner,
+            task(root, make_expression_tool("$(6 * 7)")),
+            [input_file(root / "in" / "b.dat")],
+        )
     ) == ["42"]
 
 
 @pytest.mark.parametrize(
-    ("bomb", "sentence"),
+    ("expression", "sentence"),
     [
         ("new Array(1000000).fill(1.5)", "took more than its 1280 MiB of memory"),
         ("new Uint8Array(50000000).fill(1)", "Array buffer allocation failed"),
@@ -72,7 +82,7 @@ def test_endless_loop_in_a_late_callback_fails_the_job(runner: Runner, root: Pat
     ],
 )
 def test_expression_that_uses_too_much_memory_fails_the_job(
-    root: Path, tmp_path: Path, bomb: str, sentence: str
+    root: Path, tmp_path: Path, expression: str, sentence: str
 ) -> None:
     runner = Runner(
         tmp_path / "pilot",
@@ -80,13 +90,23 @@ def test_expression_that_uses_too_much_memory_fails_the_job(
         settings={"expression_limit": 60.0},
     )
     try:
-        code = "${ var held = []; while (true) { held.push(" + bomb + "); } }"
+        code = "${ var held = []; while (true) { held.push(" + expression + "); } }"
         assert (
             sentence
-            in failed(run(runner, task(root, saying(code)), [input_file(root / "in" / "a.dat")]))[1]
+            in get_error(
+                run(
+                    runner,
+                    task(root, make_expression_tool(code)),
+                    [input_file(root / "in" / "a.dat")],
+                )
+            )[1]
         )
         assert read_output_lines(
-            run(runner, task(root, saying("$(6 * 7)")), [input_file(root / "in" / "b.dat")])
+            run(
+                runner,
+                task(root, make_expression_tool("$(6 * 7)")),
+                [input_file(root / "in" / "b.dat")],
+            )
         ) == ["42"]
     finally:
         runner.close()
@@ -94,9 +114,11 @@ def test_expression_that_uses_too_much_memory_fails_the_job(
 
 def test_too_long_result_of_an_expression_fails_the_job(runner: Runner, root: Path) -> None:
     report = run(
-        runner, task(root, saying("$('x'.repeat(70000000))")), [input_file(root / "in" / "a.dat")]
+        runner,
+        task(root, make_expression_tool("$('x'.repeat(70000000))")),
+        [input_file(root / "in" / "a.dat")],
     )
-    assert "longer than 16 MiB" in failed(report)[1]
+    assert "longer than 16 MiB" in get_error(report)[1]
 
 
 @pytest.mark.parametrize(
@@ -110,18 +132,28 @@ def test_too_long_result_of_an_expression_fails_the_job(runner: Runner, root: Pa
 )
 def test_result_of_an_expression_cannot_be_forged(runner: Runner, root: Path, forged: str) -> None:
     code = f"(() => {{ {forged}; while (true) {{}} }})()"
-    failed(run(runner, task(root, saying(*outside(code))), [input_file(root / "in" / "a.dat")]))
+    get_error(
+        run(
+            runner,
+            task(root, make_expression_tool(*break_out(code))),
+            [input_file(root / "in" / "a.dat")],
+        )
+    )
     assert read_output_lines(
-        run(runner, task(root, saying("$(6 * 7)")), [input_file(root / "in" / "b.dat")])
+        run(
+            runner,
+            task(root, make_expression_tool("$(6 * 7)")),
+            [input_file(root / "in" / "b.dat")],
+        )
     ) == ["42"]
 
 
 def test_expressions_see_no_variables_of_earlier_expressions(runner: Runner, root: Path) -> None:
-    marking = (
+    marking_task = (
         "${ if (globalThis.mark) { return 'seen'; } globalThis.mark = Array.prototype.mark = 1;"
         " return 'unseen'; }"
     )
-    task_ = task(root, saying(marking, marking))
+    task_ = task(root, make_expression_tool(marking_task, marking_task))
     for number in range(2):
         report = run(runner, task_, [input_file(root / "in" / "a.dat")], seq=number)
         assert read_output_lines(report) == ["unseen", "unseen"]
@@ -130,20 +162,26 @@ def test_expressions_see_no_variables_of_earlier_expressions(runner: Runner, roo
 def test_jobs_of_a_task_share_an_evaluator_that_other_tasks_do_not_get(
     runner: Runner, root: Path
 ) -> None:
-    marking = task(root, saying(*outside("[globalThis.mark, globalThis.mark = 'left']")))
+    marking_task = task(
+        root, make_expression_tool(*break_out("[globalThis.mark, globalThis.mark = 'left']"))
+    )
     before: list[int] = []
     for number in range(2):
-        run(runner, marking, [input_file(root / "in" / "a.dat")], seq=number)
-        before.append(*evaluators(runner))
+        run(runner, marking_task, [input_file(root / "in" / "a.dat")], seq=number)
+        before.append(*list_evaluators(runner))
     assert before[0] == before[1], "it is slow to start an evaluator for each job"
     assert read_output_lines(
-        run(runner, task(root, saying("$(typeof mark)")), [input_file(root / "in" / "b.dat")])
+        run(
+            runner,
+            task(root, make_expression_tool("$(typeof mark)")),
+            [input_file(root / "in" / "b.dat")],
+        )
     ) == ["undefined"]
-    assert found_outside(runner, root, "typeof globalThis.mark") == "undefined"
-    assert evaluators(runner) != before[:1]
+    assert evaluate_outside(runner, root, "typeof globalThis.mark") == "undefined"
+    assert list_evaluators(runner) != before[:1]
 
 
-def node_alone(folder: Path) -> dict[str, str]:
+def make_environment_without_sandbox(folder: Path) -> dict[str, str]:
     """Return an environment with node.js and without bubblewrap on the PATH."""
     folder.mkdir()
     (folder / "node").symlink_to(os.path.realpath("/usr/bin/node"))
@@ -151,16 +189,20 @@ def node_alone(folder: Path) -> dict[str, str]:
 
 
 def test_node_restricts_itself_without_bubblewrap(root: Path, tmp_path: Path) -> None:
-    runner = Runner(tmp_path / "pilot", environment=node_alone(tmp_path / "bin"))
+    runner = Runner(
+        tmp_path / "pilot", environment=make_environment_without_sandbox(tmp_path / "bin")
+    )
     try:
-        assert found_outside(runner, root, "process.env") == {}
+        assert evaluate_outside(runner, root, "process.env") == {}
         for code in (
             "require('fs').readFileSync('/etc/passwd')",
             "require('child_process').execSync('id')",
         ):
-            assert "restricted" in found_outside(runner, root, code)
+            assert "restricted" in evaluate_outside(runner, root, code)
         report = run(
-            runner, task(root, around(saying("$(6 * 7)"))), [input_file(root / "in" / "b.dat")]
+            runner,
+            task(root, wrap_in_workflow(make_expression_tool("$(6 * 7)"))),
+            [input_file(root / "in" / "b.dat")],
         )
         assert read_output_lines(report) == ["42"]
     finally:
@@ -173,7 +215,7 @@ def test_pilot_with_a_required_sandbox_refuses_javascript_without_bubblewrap(
 ) -> None:
     runner = Runner(
         tmp_path / "pilot",
-        environment=node_alone(tmp_path / "bin"),
+        environment=make_environment_without_sandbox(tmp_path / "bin"),
         settings={"sandbox_required": True},
     )
     sentence = (
@@ -181,10 +223,14 @@ def test_pilot_with_a_required_sandbox_refuses_javascript_without_bubblewrap(
         " this node's PATH"
     )
     try:
-        process = around(saying("$(6 * 7)")) if inside else saying("$(6 * 7)")
+        process = (
+            wrap_in_workflow(make_expression_tool("$(6 * 7)"))
+            if inside
+            else make_expression_tool("$(6 * 7)")
+        )
         report = run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
-        failed(report)
-        assert sentence in (log_of(report) if inside else report.message)
+        get_error(report)
+        assert sentence in (read_log(report) if inside else report.message)
         plain = task(root, tool([sys.executable, "-c", "print(1)"]))
         assert read_output_lines(run(runner, plain, [input_file(root / "in" / "b.dat")])) == ["1"]
     finally:

@@ -8,15 +8,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.unit.pilot.attempts import failed, run
+from tests.unit.pilot.attempts import get_error, run
 from tests.unit.pilot.builders import input_file, task
 from tests.unit.pilot.runner.expressions.expression_slot import (
     SECRET,
-    found_outside,
-    outside,
+    break_out,
+    evaluate_outside,
+    make_expression_tool,
     read_output_lines,
     runner,
-    saying,
 )
 from tests.unit.pilot.slot_runner import Runner
 
@@ -30,7 +30,9 @@ def test_expressions_return_numbers_and_strings(runner: Runner, root: Path) -> N
         "$(inputs.f.basename + '!')",
     ]
     report = run(
-        runner, task(root, saying(*expressions)), [input_file(root / "in" / "a.dat", data=b"four")]
+        runner,
+        task(root, make_expression_tool(*expressions)),
+        [input_file(root / "in" / "a.dat", data=b"four")],
     )
     assert read_output_lines(report) == ["5", '["é",null]', "a.dat!"]
 
@@ -56,27 +58,31 @@ def test_expressions_return_numbers_and_strings(runner: Runner, root: Path) -> N
 )
 def test_context_blocks_known_escapes(runner: Runner, root: Path, escape: str) -> None:
     report = run(
-        runner, task(root, saying("$(" + escape + ")")), [input_file(root / "in" / "a.dat")]
+        runner,
+        task(root, make_expression_tool("$(" + escape + ")")),
+        [input_file(root / "in" / "a.dat")],
     )
     assert (
-        "is not defined" in failed(report)[1]
-        or "Cannot read properties of undefined" in failed(report)[1]
+        "is not defined" in get_error(report)[1]
+        or "Cannot read properties of undefined" in get_error(report)[1]
     )
 
 
 def test_break_out_of_the_other_tests_works(runner: Runner, root: Path) -> None:
-    assert found_outside(runner, root, "[typeof process, typeof require('fs').readFileSync]") == [
+    assert evaluate_outside(
+        runner, root, "[typeof process, typeof require('fs').readFileSync]"
+    ) == [
         "object",
         "function",
     ]
 
 
 def test_escaped_code_finds_no_environment_variables(runner: Runner, root: Path) -> None:
-    assert set(found_outside(runner, root, "process.env")) <= {"PWD"}
+    assert set(evaluate_outside(runner, root, "process.env")) <= {"PWD"}
 
 
 def test_escaped_code_sees_only_system_libraries(runner: Runner, root: Path) -> None:
-    assert set(found_outside(runner, root, "require('fs').readdirSync('/')")) <= {
+    assert set(evaluate_outside(runner, root, "require('fs').readdirSync('/')")) <= {
         "usr",
         "lib",
         "lib32",
@@ -116,13 +122,13 @@ def test_escaped_code_cannot_read_files_of_the_node(runner: Runner, root: Path, 
     )
     assert Path(path).exists(), "the test needs a path that exists"
     for call in ("readFileSync", "readdirSync"):
-        assert "ENOENT" in found_outside(runner, root, f"require('fs').{call}('{path}')")
+        assert "ENOENT" in evaluate_outside(runner, root, f"require('fs').{call}('{path}')")
 
 
 @pytest.mark.parametrize("place", ["/", "/dev", "/usr/lib", "{runs}"])
 def test_escaped_code_cannot_write_files(runner: Runner, root: Path, place: str) -> None:
     path = place.format(runs=runner.run.path) + "/left-behind"
-    answer = found_outside(runner, root, f"require('fs').writeFileSync('{path}', 'x')")
+    answer = evaluate_outside(runner, root, f"require('fs').writeFileSync('{path}', 'x')")
     assert "EROFS" in answer or "ENOENT" in answer
     assert not Path(path).exists()
 
@@ -144,7 +150,7 @@ def test_escaped_code_cannot_change_devices_of_the_node(
         "(() => { const fs = require('fs'), device = '%s', seen = fs.statSync(device);"
         f" return String({change}) }})()"
     )
-    answer = found_outside(runner, root, code % device)
+    answer = evaluate_outside(runner, root, code % device)
     assert "EROFS" in answer or "ENOENT" in answer
     own = root / "own"
     own.touch()
@@ -186,7 +192,7 @@ LIBC = next(
 def test_escaped_code_cannot_start_programs(
     runner: Runner, root: Path, code: str, refusal: str
 ) -> None:
-    assert refusal in str(found_outside(runner, root, code))
+    assert refusal in str(evaluate_outside(runner, root, code))
     script = (
         "try { console.log(JSON.stringify(%s)) } catch (e) { console.log('Error: ' + e) }"
         " process.exit()"
@@ -206,7 +212,7 @@ def test_escaped_code_cannot_signal_processes(
     runner: Runner, root: Path, target: str, call: str
 ) -> None:
     code = call.format(target=target.format(slot=runner.slot_pid, server=runner.server.pid))
-    answer = found_outside(runner, root, code)
+    answer = evaluate_outside(runner, root, code)
     assert "EPERM" in answer or "ESRCH" in answer or "not permitted" in answer
     assert psutil.pid_exists(runner.slot_pid)
 
@@ -218,8 +224,12 @@ def test_escaped_code_has_no_network(runner: Runner, root: Path) -> None:
             f"require('net').connect({server.getsockname()[1]}, '127.0.0.1').on('error', e =>"
             " globalThis.seen = e.code).pending"
         )
-        expressions = [*outside(connect), *["${ return String(globalThis.seen); }"] * 3]
-        report = run(runner, task(root, saying(*expressions)), [input_file(root / "in" / "a.dat")])
+        expressions = [*break_out(connect), *["${ return String(globalThis.seen); }"] * 3]
+        report = run(
+            runner,
+            task(root, make_expression_tool(*expressions)),
+            [input_file(root / "in" / "a.dat")],
+        )
         assert read_output_lines(report)[-1] in {"EPERM", "ENETUNREACH"}
         with pytest.raises(BlockingIOError):
             server.accept()

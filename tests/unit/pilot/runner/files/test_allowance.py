@@ -9,9 +9,9 @@ import pytest
 from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.pilots.pilots import AttemptReport
-from tests.unit.pilot.attempts import failed, python, run
+from tests.unit.pilot.attempts import get_error, python_tool, run
 from tests.unit.pilot.builders import input_file, output, task
-from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.invocations import OPERATION, invocation
 from tests.unit.pilot.slot_runner import Runner
 
@@ -29,7 +29,7 @@ _FOLDER = {"type": "Directory", "outputBinding": {"glob": "d"}}
 _FILES = {"type": "File[]", "outputBinding": {"glob": "d/*"}}
 
 
-def _handed_on(
+def _run_with_output(
     runner: Runner,
     root: Path,
     code: str,
@@ -39,9 +39,9 @@ def _handed_on(
     data: bytes = b"",
     inside: bool = False,
 ) -> AttemptReport:
-    process = python(code, outputs={"o": port})
+    process = python_tool(code, outputs={"o": port})
     del process["stdout"]
-    document = around(process) if inside else process
+    document = wrap_in_workflow(process) if inside else process
     if inside:
         document["outputs"]["o"]["type"] = port["type"]
     kind = EntryKind.FILE if spread else EntryKind.BUNDLE
@@ -65,8 +65,8 @@ def _handed_on(
 def test_outputs_larger_than_the_disk_of_the_job_are_refused(
     runner: Runner, root: Path, code: str, port: Any, *, spread: bool, inside: bool
 ) -> None:
-    report = _handed_on(runner, root, code, port, spread=spread, inside=inside)
-    error_class, message = failed(report)
+    report = _run_with_output(runner, root, code, port, spread=spread, inside=inside)
+    error_class, message = get_error(report)
     assert error_class is ErrorClass.TOOL_REFUSED, message
     assert message.startswith(
         "output 'o' cannot be taken: its files are larger than the 8 MiB that the job may write"
@@ -79,11 +79,11 @@ def test_outputs_of_an_invocation_are_limited_by_the_disk_of_its_task(
 ) -> None:
     """The outer task requests the disk. Its outputs would be refused as well, but only after they
     were written."""
-    process = python(_HOLES, inputs={}, outputs={"o": _FOLDER})
+    process = python_tool(_HOLES, inputs={}, outputs={"o": _FOLDER})
     process["arguments"] = process["arguments"][:1]
     del process["stdout"]
     outer = task(root, OPERATION, resources=Resources(disk=8))
-    error_class, message = failed(run(runner, outer, [invocation(root, process, {})]))
+    error_class, message = get_error(run(runner, outer, [invocation(root, process, {})]))
     assert error_class is ErrorClass.TOOL_REFUSED
     assert message.startswith("what the tool left cannot be taken: its files are larger than")
 
@@ -95,5 +95,5 @@ os.mkdir("d")
 os.symlink(sys.argv[1], "d/input")
 open("d/own", "wb").write(bytes(6 << 20))
 """
-    report = _handed_on(runner, root, code, _FOLDER, data=bytes(20 << 20))
+    report = _run_with_output(runner, root, code, _FOLDER, data=bytes(20 << 20))
     assert report.outcome is AttemptOutcome.FINISHED, report.message

@@ -15,26 +15,26 @@ from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.pilots.pilots import AttemptReport
 from sluice.cwl_values import unpack
 from tests.draws import examples
-from tests.unit.pilot.attempts import failed, python, run
+from tests.unit.pilot.attempts import get_error, python_tool, run
 from tests.unit.pilot.builders import input_file, output, task
-from tests.unit.pilot.inner_workflows import around
-from tests.unit.pilot.runner.files.written_outputs import bundled, writing
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
+from tests.unit.pilot.runner.files.written_outputs import make_bundle_output, make_writing_tool
 from tests.unit.pilot.slot_runner import Runner
 
 FAULTS = {ErrorClass.TOOL_FAILED, ErrorClass.TOOL_REFUSED}
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def storage(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a storage for all examples of a test."""
     return tmp_path_factory.mktemp("store")
 
 
-def _refuse(constant: str) -> None:
+def _refuse_constant(constant: str) -> None:
     raise AssertionError(f"{constant} is not JSON")
 
 
-def require_kept_or_told(report: AttemptReport) -> None:
+def require_stored_or_explained(report: AttemptReport) -> None:
     if report.outcome is not AttemptOutcome.FINISHED:
         assert report.error_class in FAULTS, report
         assert report.message
@@ -44,20 +44,20 @@ def require_kept_or_told(report: AttemptReport) -> None:
         if path.suffix == ".tar":
             with tempfile.TemporaryDirectory() as folder:
                 value = unpack(path, Path(folder))
-            assert json.loads(json.dumps(value).encode(), parse_constant=_refuse) == value
+            assert json.loads(json.dumps(value).encode(), parse_constant=_refuse_constant) == value
 
 
-def deep(opening: str, closing: str, levels: int) -> bytes:
+def nest_text(opening: str, closing: str, levels: int) -> bytes:
     return f'{{"o": {opening * levels}1{closing * levels}}}'.encode()
 
 
 WRONG_OUTPUTS = {
     "deep lists": (
-        deep("[", "]", 256),
+        nest_text("[", "]", 256),
         "output 'o' cannot be taken: o[0][0][0]… is nested more than 256 lists and objects deep",
     ),
     "deep objects": (
-        deep('{"a":', "}", 5000),
+        nest_text('{"a":', "}", 5000),
         "cwl.output.json cannot be read as JSON (it nests lists and objects more than 256 deep)",
     ),
     "long number": (
@@ -142,9 +142,9 @@ def test_unusable_output_object_is_refused_with_a_message(
     same applies in an inner workflow."""
     content, reason = WRONG_OUTPUTS[name]
     file = input_file(root / "in" / "a.dat", data=content)
-    for process in (writing("Any"), around(writing("Any"))):
-        error_class, message = failed(
-            run(runner, task(root, process, outputs=[bundled(root)]), [file])
+    for process in (make_writing_tool("Any"), wrap_in_workflow(make_writing_tool("Any"))):
+        error_class, message = get_error(
+            run(runner, task(root, process, outputs=[make_bundle_output(root)]), [file])
         )
         assert error_class is ErrorClass.TOOL_REFUSED, message
         assert reason in message
@@ -152,16 +152,16 @@ def test_unusable_output_object_is_refused_with_a_message(
 
 def test_output_object_at_the_depth_limit_is_stored(runner: Runner, root: Path) -> None:
     for number, content in enumerate(
-        (deep("[", "]", 255), deep('{"a":', "}", 255), b'{"o": %s}' % (b"9" * 4300))
+        (nest_text("[", "]", 255), nest_text('{"a":', "}", 255), b'{"o": %s}' % (b"9" * 4300))
     ):
         report = run(
             runner,
-            task(root, writing("Any"), outputs=[bundled(root)]),
+            task(root, make_writing_tool("Any"), outputs=[make_bundle_output(root)]),
             [input_file(root / "in" / f"{number}.dat", data=content)],
             seq=number,
         )
         assert report.outcome is AttemptOutcome.FINISHED, report.message
-        require_kept_or_told(report)
+        require_stored_or_explained(report)
 
 
 #: A placeholder for a number that Python does not write.
@@ -230,19 +230,19 @@ NAMED = st.builds(lambda text: b'{"o": %s}' % text, OBJECTS)
 @example(b'{"o": {"class": "File", "location": null}}', "Any")
 @example(b'\xef\xbb\xbf{"o": 1}', "Any")
 def test_any_output_object_is_stored_or_refused(
-    runner: Runner, store: Path, content: bytes, kind: str
+    runner: Runner, storage: Path, content: bytes, kind: str
 ) -> None:
-    process = writing(kind)
+    process = make_writing_tool(kind)
     process["baseCommand"], process["arguments"] = (
         ["sh", "-c", 'echo x > f; mkdir d; echo y > d/y; cp "$0" cwl.output.json'],
         ["$(inputs.f.path)"],
     )
-    target = output(store, "o") if kind == "File" else bundled(store)
-    require_kept_or_told(
+    target = output(storage, "o") if kind == "File" else make_bundle_output(storage)
+    require_stored_or_explained(
         run(
             runner,
-            task(store, process, outputs=[target]),
-            [input_file(store / "in" / "a.dat", data=content)],
+            task(storage, process, outputs=[target]),
+            [input_file(storage / "in" / "a.dat", data=content)],
         )
     )
 
@@ -278,61 +278,66 @@ PATHS = st.lists(st.lists(PARTS, min_size=1, max_size=3).map(b"/".join), max_siz
 @example([b"cwl.output.json/x"], "*", "File")
 @example([b"cwl.output.json\xff", b"cwl.output.json"], "*", "File")
 def test_any_output_files_are_stored_or_refused(
-    runner: Runner, store: Path, names: list[bytes], glob: str, kind: str
+    runner: Runner, storage: Path, names: list[bytes], glob: str, kind: str
 ) -> None:
-    process = python(MAKES, outputs={"o": {"type": kind, "outputBinding": {"glob": glob}}})
+    process = python_tool(MAKES, outputs={"o": {"type": kind, "outputBinding": {"glob": glob}}})
     del process["stdout"]
     file = input_file(
-        store / "in" / "a.dat", data=json.dumps([list(name) for name in names]).encode()
+        storage / "in" / "a.dat", data=json.dumps([list(name) for name in names]).encode()
     )
-    target = output(store, "o") if kind == "File" else bundled(store)
-    require_kept_or_told(run(runner, task(store, process, outputs=[target]), [file]))
+    target = output(storage, "o") if kind == "File" else make_bundle_output(storage)
+    require_stored_or_explained(run(runner, task(storage, process, outputs=[target]), [file]))
 
 
 DEEP = "import os\nfor _ in range({levels}): os.mkdir('d'); os.chdir('d')\nopen('f', 'w').close()"
 
 
 @pytest.fixture
-def swept(runner: Runner) -> Iterator[None]:
+def removed_folders(runner: Runner) -> Iterator[None]:
     """Remove folders that would be too deep for the cleanup after a failed test."""
     yield
-    left = [*runner.run.path.glob("slots/*/out/d"), *runner.run.path.glob("slots/*/tmp/*/d")]
-    subprocess.run(["rm", "-rf", *left], check=True)
+    remaining_folders = [
+        *runner.run.path.glob("slots/*/out/d"),
+        *runner.run.path.glob("slots/*/tmp/*/d"),
+    ]
+    subprocess.run(["rm", "-rf", *remaining_folders], check=True)
 
 
-@pytest.mark.usefixtures("swept")
+@pytest.mark.usefixtures("removed_folders")
 @pytest.mark.parametrize("listing", ["no_listing", "deep_listing"])
 def test_too_deep_output_folder_is_refused(runner: Runner, root: Path, listing: str) -> None:
     """The folder is deeper than any path and than the stack of Python. The same applies in an inner
     workflow."""
     binding = {"type": "Directory", "outputBinding": {"glob": "d", "loadListing": listing}}
-    process = python(DEEP.format(levels=3000), outputs={"o": binding})
+    process = python_tool(DEEP.format(levels=3000), outputs={"o": binding})
     del process["stdout"]
-    inside = around(process)
+    inside = wrap_in_workflow(process)
     inside["outputs"]["o"]["type"] = "Directory"
     file = input_file(root / "in" / "a.dat")
     for document in (process, inside):
-        error_class, message = failed(
-            run(runner, task(root, document, outputs=[bundled(root)]), [file])
+        error_class, message = get_error(
+            run(runner, task(root, document, outputs=[make_bundle_output(root)]), [file])
         )
         assert error_class is ErrorClass.TOOL_REFUSED, message
         assert "more than 100 folders deep" in message
     process["arguments"][0] = DEEP.format(levels=90)
-    report = run(runner, task(root, process, outputs=[bundled(root)]), [file])
+    report = run(runner, task(root, process, outputs=[make_bundle_output(root)]), [file])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
-    require_kept_or_told(report)
+    require_stored_or_explained(report)
 
 
-@pytest.mark.usefixtures("swept")
+@pytest.mark.usefixtures("removed_folders")
 def test_deep_folder_beside_the_outputs_is_removed(runner: Runner, root: Path) -> None:
     optional = {"o": {"type": "File?", "outputBinding": {"glob": "nothing"}}}
-    leaves = python(DEEP.format(levels=3000), outputs=optional)
-    del leaves["stdout"]
-    looks = python("import os; print(os.listdir())")
+    leaving_tool = python_tool(DEEP.format(levels=3000), outputs=optional)
+    del leaving_tool["stdout"]
+    listing_tool = python_tool("import os; print(os.listdir())")
     file = input_file(root / "in" / "a.dat")
     assert (
-        run(runner, task(root, leaves, outputs=[output(root, "o", optional=True)]), [file]).outcome
+        run(
+            runner, task(root, leaving_tool, outputs=[output(root, "o", optional=True)]), [file]
+        ).outcome
         is AttemptOutcome.FINISHED
     )
-    report = run(runner, task(root, looks), [file], seq=2)
+    report = run(runner, task(root, listing_tool), [file], seq=2)
     assert (root / "out" / report.outputs[0].name).read_text() == "['a.out']\n"

@@ -19,7 +19,7 @@ from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
 
-def asset(path: Path, data: bytes) -> InputFile:
+def write_asset(path: Path, data: bytes) -> InputFile:
     return input_file(path, data=data).model_copy(update={"meta": {MARK: "model@1"}})
 
 
@@ -27,12 +27,12 @@ def list_cached_files(cache: AssetCache) -> set[str]:
     return {name for name in os.listdir(f"{cache.folder}/files") if not name.endswith(".verified")}
 
 
-def name_of(file: InputFile) -> str:
+def get_name(file: InputFile) -> str:
     return file.checksum.removeprefix("sha256:")
 
 
 def test_asset_file_is_fetched_once_and_jobs_get_links(tmp_path: Path) -> None:
-    cache, file = AssetCache(str(tmp_path / "cache"), 100), asset(tmp_path / "m", b"model")
+    cache, file = AssetCache(str(tmp_path / "cache"), 100), write_asset(tmp_path / "m", b"model")
     assert cache.link_file(file, str(tmp_path / "one"))
     Path(file.url.removeprefix("file://")).unlink()
     assert cache.link_file(file, str(tmp_path / "two")), "the file is in the cache"
@@ -42,7 +42,7 @@ def test_asset_file_is_fetched_once_and_jobs_get_links(tmp_path: Path) -> None:
 
 
 def test_changed_asset_file_is_fetched_again(tmp_path: Path) -> None:
-    cache, file = AssetCache(str(tmp_path / "cache"), 100), asset(tmp_path / "m", b"model")
+    cache, file = AssetCache(str(tmp_path / "cache"), 100), write_asset(tmp_path / "m", b"model")
     assert cache.link_file(file, str(tmp_path / "one"))
     os.chmod(tmp_path / "one", 0o644)
     (tmp_path / "one").write_bytes(b"bad!!")
@@ -51,7 +51,7 @@ def test_changed_asset_file_is_fetched_again(tmp_path: Path) -> None:
 
 
 def test_asset_file_with_a_wrong_checksum_is_not_kept(tmp_path: Path) -> None:
-    cache, file = AssetCache(str(tmp_path / "cache"), 100), asset(tmp_path / "m", b"model")
+    cache, file = AssetCache(str(tmp_path / "cache"), 100), write_asset(tmp_path / "m", b"model")
     (tmp_path / "m").write_bytes(b"other")
     with pytest.raises(AttemptError) as refused:
         cache.link_file(file, str(tmp_path / "one"))
@@ -62,49 +62,49 @@ def test_asset_file_with_a_wrong_checksum_is_not_kept(tmp_path: Path) -> None:
 
 def test_least_recently_used_asset_file_is_removed_unless_it_is_in_use(tmp_path: Path) -> None:
     cache = AssetCache(str(tmp_path / "cache"), 10)
-    files = [asset(tmp_path / f"m{number}", bytes([number]) * 4) for number in range(4)]
+    files = [write_asset(tmp_path / f"m{number}", bytes([number]) * 4) for number in range(4)]
     for number, file in enumerate(files[:2]):
         assert cache.link_file(file, str(tmp_path / f"job{number}"))
-        os.utime(f"{cache.folder}/files/{name_of(file)}.verified", (number, number))
+        os.utime(f"{cache.folder}/files/{get_name(file)}.verified", (number, number))
     (tmp_path / "job1").unlink()
     assert cache.link_file(files[2], str(tmp_path / "job2"))
-    assert list_cached_files(cache) == {name_of(files[0]), name_of(files[2])}, (
+    assert list_cached_files(cache) == {get_name(files[0]), get_name(files[2])}, (
         "the first file is in use"
     )
     assert not cache.link_file(files[3], str(tmp_path / "job3")), (
         "all files of the cache are in use"
     )
-    assert not cache.link_file(asset(tmp_path / "large", b"x" * 11), str(tmp_path / "job4"))
+    assert not cache.link_file(write_asset(tmp_path / "large", b"x" * 11), str(tmp_path / "job4"))
     (tmp_path / "job0").unlink()
     assert cache.link_file(files[3], str(tmp_path / "job3"))
-    assert list_cached_files(cache) == {name_of(files[2]), name_of(files[3])}
+    assert list_cached_files(cache) == {get_name(files[2]), get_name(files[3])}
 
 
 def test_asset_file_that_a_job_is_getting_is_not_removed(tmp_path: Path) -> None:
     cache = AssetCache(str(tmp_path / "cache"), 10)
-    first, second = asset(tmp_path / "a", b"1234567"), asset(tmp_path / "b", b"abcdefg")
+    first, second = write_asset(tmp_path / "a", b"1234567"), write_asset(tmp_path / "b", b"abcdefg")
     assert cache.link_file(first, str(tmp_path / "one"))
     (tmp_path / "one").unlink()
-    with open(f"{cache.folder}/locks/{name_of(first)}", "rb") as giving:
-        fcntl.flock(giving, fcntl.LOCK_EX)
+    with open(f"{cache.folder}/locks/{get_name(first)}", "rb") as lock_file:
+        fcntl.flock(lock_file, fcntl.LOCK_EX)
         assert not cache.link_file(second, str(tmp_path / "two"))
-    assert list_cached_files(cache) == {name_of(first)}
+    assert list_cached_files(cache) == {get_name(first)}
     assert cache.link_file(second, str(tmp_path / "two"))
-    assert list_cached_files(cache) == {name_of(second)}
+    assert list_cached_files(cache) == {get_name(second)}
 
 
 def test_incomplete_file_of_a_killed_process_takes_no_space(tmp_path: Path) -> None:
-    cache, file = AssetCache(str(tmp_path / "cache"), 10), asset(tmp_path / "m", b"x" * 8)
-    left = Path(cache.folder) / "files" / ("0" * 64)
-    left.parent.mkdir(parents=True)
-    (left.parent.parent / "locks").mkdir()
-    left.with_name(left.name + ".coming").write_text("8")
-    left.with_name(left.name + ".part").write_bytes(b"half")
+    cache, file = AssetCache(str(tmp_path / "cache"), 10), write_asset(tmp_path / "m", b"x" * 8)
+    incomplete_file = Path(cache.folder) / "files" / ("0" * 64)
+    incomplete_file.parent.mkdir(parents=True)
+    (incomplete_file.parent.parent / "locks").mkdir()
+    incomplete_file.with_name(incomplete_file.name + ".coming").write_text("8")
+    incomplete_file.with_name(incomplete_file.name + ".part").write_bytes(b"half")
     assert cache.link_file(file, str(tmp_path / "one"))
-    assert list_cached_files(cache) == {name_of(file)}
+    assert list_cached_files(cache) == {get_name(file)}
 
 
-def _give(cache: AssetCache, file: InputFile, path: str, start: Barrier) -> None:
+def _stage_file(cache: AssetCache, file: InputFile, path: str, start: Barrier) -> None:
     start.wait()
     if not cache.link_file(file, path):
         raise SystemExit(1)
@@ -113,12 +113,12 @@ def _give(cache: AssetCache, file: InputFile, path: str, start: Barrier) -> None
 def test_concurrent_requests_fetch_an_asset_file_once(tmp_path: Path) -> None:
     """All jobs share an inode, which shows that only one process has fetched the file."""
     data, cache = os.urandom(4 << 20), AssetCache(str(tmp_path / "cache"), 5 << 20)
-    file = asset(tmp_path / "m", data)
+    file = write_asset(tmp_path / "m", data)
     start = multiprocessing.Barrier(4)
     paths = [tmp_path / f"job{number}" for number in range(4)]
     workers = [
         multiprocessing.Process(
-            target=_give,
+            target=_stage_file,
             args=(cache, file, str(path), start),
         )
         for path in paths
@@ -152,7 +152,7 @@ def test_tool_gets_assets_as_a_folder_a_list_and_a_file(tmp_path: Path, root: Pa
         "all": {"1": b"1", "2": b"2"},
     }
     shared = [
-        asset(root / "assets" / name, data).model_copy(update={"port": port})
+        write_asset(root / "assets" / name, data).model_copy(update={"port": port})
         for port, contents in files.items()
         for name, data in contents.items()
     ]

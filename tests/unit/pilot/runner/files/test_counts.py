@@ -9,13 +9,13 @@ import pytest
 
 from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass
 from sluice.contracts.pilots.pilots import AttemptReport
-from tests.unit.pilot.attempts import failed, run
+from tests.unit.pilot.attempts import get_error, run
 from tests.unit.pilot.builders import input_file, output, task, tool
-from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.slot_runner import Runner
 
 
-def saying(counts: Any, **file: Any) -> dict[str, Any]:
+def make_counting_tool(counts: Any, **file: Any) -> dict[str, Any]:
     """Return a tool that names its output and its counts in an output object."""
     named = {"o": {"class": "File", "path": "x", "sluice:counts": counts, **file}}
     process = tool(
@@ -45,51 +45,51 @@ BY_EXPRESSION = tool(
 )
 
 
-def counts_of(report: AttemptReport) -> list[dict[str, int] | None]:
+def list_counts(report: AttemptReport) -> list[dict[str, int] | None]:
     assert report.outcome is AttemptOutcome.FINISHED, report
     return [file.counts for file in report.outputs]
 
 
 def test_counts_are_taken_from_output_objects_and_expressions(runner: Runner, root: Path) -> None:
     file = input_file(root / "in" / "a.dat", data=b"frame")
-    assert counts_of(run(runner, task(root, saying({"events": 3, "tracks": 0})), [file])) == [
-        {"events": 3, "tracks": 0}
-    ]
-    assert counts_of(run(runner, task(root, BY_EXPRESSION), [file])) == [{"events": 5}]
-    assert counts_of(run(runner, task(root, around(saying({"events": 4}))), [file])) == [
-        {"events": 4}
-    ], "counts of an inner workflow are reported"
-    plain = run(runner, task(root, saying(None)), [file])
-    assert counts_of(plain) == [None]
+    assert list_counts(
+        run(runner, task(root, make_counting_tool({"events": 3, "tracks": 0})), [file])
+    ) == [{"events": 3, "tracks": 0}]
+    assert list_counts(run(runner, task(root, BY_EXPRESSION), [file])) == [{"events": 5}]
+    assert list_counts(
+        run(runner, task(root, wrap_in_workflow(make_counting_tool({"events": 4}))), [file])
+    ) == [{"events": 4}], "counts of an inner workflow are reported"
+    plain = run(runner, task(root, make_counting_tool(None)), [file])
+    assert list_counts(plain) == [None]
 
 
 def test_batch_entries_and_bundles_have_their_own_counts(runner: Runner, root: Path) -> None:
     files = [
         input_file(root / "in" / f"{seq}.dat", seq=seq, data=bytes(seq + 1)) for seq in range(2)
     ]
-    assert counts_of(run(runner, task(root, BY_EXPRESSION, batch=2), files)) == [
+    assert list_counts(run(runner, task(root, BY_EXPRESSION, batch=2), files)) == [
         {"events": 1},
         {"events": 2},
     ]
     bundled = output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE})
-    assert counts_of(
-        run(runner, task(root, saying({"events": 3}), outputs=[bundled]), files[:1])
+    assert list_counts(
+        run(runner, task(root, make_counting_tool({"events": 3}), outputs=[bundled]), files[:1])
     ) == [{"events": 3}]
 
 
 @pytest.mark.parametrize(
-    ("counts", "why"),
+    ("counts", "reason"),
     [
         ({"events": -1}, "events: input should be greater than or equal to 0"),
         ("many", "should be a valid dictionary"),
     ],
 )
 def test_invalid_counts_fail_the_job_with_a_message(
-    runner: Runner, root: Path, counts: Any, why: str
+    runner: Runner, root: Path, counts: Any, reason: str
 ) -> None:
-    error, message = failed(
-        run(runner, task(root, saying(counts)), [input_file(root / "in" / "a.dat")])
+    error, message = get_error(
+        run(runner, task(root, make_counting_tool(counts)), [input_file(root / "in" / "a.dat")])
     )
     assert error is ErrorClass.TOOL_REFUSED, "another attempt would give the same counts"
     assert message.startswith("output 'o': sluice:counts")
-    assert why in message
+    assert reason in message

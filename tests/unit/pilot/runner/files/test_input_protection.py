@@ -12,11 +12,11 @@ from pilot.runner.cwl.requirements import changes_inputs
 from pilot.runner.files.input_protection import MAX_COPIED, ProtectedInputs
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.job_inputs import InputFile
-from tests.unit.pilot.attempts import failed, log_of, run
+from tests.unit.pilot.attempts import get_error, read_log, run
 from tests.unit.pilot.builders import input_file, job, task, tool
-from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.job_pipes import wait_for
-from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 READ = tool(["stat", "-Lc", "%i"], arguments=["$(inputs.f.path)"])
@@ -34,11 +34,11 @@ del IN_PLACE["stdout"]
 ONLY_READ = pytest.mark.in_the_open("inputs can only be read in the sandbox")
 
 
-def large(root: Path, name: str = "large.dat") -> InputFile:
+def write_large_input(root: Path, name: str = "large.dat") -> InputFile:
     return input_file(root / "in" / name, data=bytes(MAX_COPIED + 1))
 
 
-def text_of(url: str) -> bytes:
+def read_file(url: str) -> bytes:
     return Path(url.removeprefix("file://")).read_bytes()
 
 
@@ -57,16 +57,17 @@ def test_small_input_is_copied_for_the_tool(runner: Runner, root: Path) -> None:
         for again in range(2):
             report = run(runner, task_, [file], seq=2 * number + again)
             assert report.outcome is AttemptOutcome.FINISHED, report.message
-            assert text_of(report.outputs[0].url) == b"ramemore\n"
-            assert text_of(file.url) == b"frame"
+            assert read_file(report.outputs[0].url) == b"ramemore\n"
+            assert read_file(file.url) == b"frame"
 
 
 def test_large_input_is_a_link(runner: Runner, root: Path) -> None:
-    file = large(root)
+    file = write_large_input(root)
     report = run(runner, task(root, READ), [file])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert (
-        int(text_of(report.outputs[0].url)) == Path(file.url.removeprefix("file://")).stat().st_ino
+        int(read_file(report.outputs[0].url))
+        == Path(file.url.removeprefix("file://")).stat().st_ino
     )
 
 
@@ -75,11 +76,11 @@ def test_large_input_is_a_link(runner: Runner, root: Path) -> None:
 def test_tool_that_writes_to_a_large_input_fails_however_it_ends(
     runner: Runner, root: Path, ending: str
 ) -> None:
-    file = large(root)
+    file = write_large_input(root)
     writes = tool(["sh", "-c", f'echo more >> "$0"; {ending}'], arguments=["$(inputs.f.path)"])
     limit = task(root, READ).needs.resources.model_copy(update={"time_limit": 2.0})
     report = run(runner, task(root, writes, resources=limit), [file])
-    error_class, message = failed(report)
+    error_class, message = get_error(report)
     assert error_class is ErrorClass.TOOL_REFUSED, (
         "another attempt would only find a wrong checksum"
     )
@@ -89,7 +90,7 @@ def test_tool_that_writes_to_a_large_input_fails_however_it_ends(
 
 @ONLY_READ
 def test_change_of_a_shared_input_fails_the_job_that_made_it(runner: Runner, root: Path) -> None:
-    shared, own = large(root), input_file(root / "in" / "a.dat")
+    shared, own = write_large_input(root), input_file(root / "in" / "a.dat")
     writes = tool(
         ["sh", "-c", 'if [ "$0" = b.dat ]; then echo more >> "$1"; fi'],
         inputs={"f": "File", "g": "File"},
@@ -100,7 +101,7 @@ def test_change_of_a_shared_input_fails_the_job_that_made_it(runner: Runner, roo
     )
     assert run(runner, task_, [own], seq=0).outcome is AttemptOutcome.FINISHED
     report = run(runner, task_, [input_file(root / "in" / "b.dat")], seq=1)
-    assert "input file 'large.dat'" in failed(report)[1]
+    assert "input file 'large.dat'" in get_error(report)[1]
 
 
 #: Reads its input after the test has made the file ``go``.
@@ -113,8 +114,8 @@ WAITS = tool(
 @pytest.mark.parametrize("shared", [False, True])
 def test_input_that_changes_while_the_job_runs_fails_the_job(root: Path, *, shared: bool) -> None:
     """The tool is not blamed, as it can only read the input in the sandbox."""
-    file, own = large(root), input_file(root / "in" / "a.dat")
-    runner = Runner(root.parent / "contained", settings={"sandbox": found_sandbox()})
+    file, own = write_large_input(root), input_file(root / "in" / "a.dat")
+    runner = Runner(root.parent / "contained", settings={"sandbox": get_sandbox()})
     task_ = task(root, WAITS)
     if shared:
         shared_input = file.model_copy(update={"port": "g"})
@@ -126,7 +127,7 @@ def test_input_that_changes_while_the_job_runs_fails_the_job(root: Path, *, shar
         with Path(file.url.removeprefix("file://")).open("ab") as changed:
             changed.write(b"more")
         started_file.with_name("go").touch()
-        error_class, message = failed(runner.ended().report)
+        error_class, message = get_error(runner.wait_for_end().report)
     finally:
         runner.close()
     assert error_class is ErrorClass.CHECKSUM_MISMATCH
@@ -140,7 +141,7 @@ def test_input_that_was_replaced_behind_a_symbolic_link_is_detected(
 ) -> None:
     """Inputs on another file system are symbolic links. A replacement with the same content is no
     change."""
-    file = large(root)
+    file = write_large_input(root)
     path = Path(file.url.removeprefix("file://"))
     protected = ProtectedInputs(SpareFiles(str(root / "spare")))
     (root / "link").symlink_to(path)
@@ -154,7 +155,7 @@ def test_input_that_was_replaced_behind_a_symbolic_link_is_detected(
 def test_input_that_changed_between_two_jobs_fails_the_second(
     runner: Runner, root: Path, *, shared: bool
 ) -> None:
-    file, own = large(root), input_file(root / "in" / "a.dat")
+    file, own = write_large_input(root), input_file(root / "in" / "a.dat")
     task_ = task(root, READ)
     if shared:
         executable = READ | {"inputs": {"f": "File", "g": "File"}}
@@ -164,7 +165,7 @@ def test_input_that_changed_between_two_jobs_fails_the_second(
     assert run(runner, task_, inputs, seq=0).outcome is AttemptOutcome.FINISHED
     with Path(file.url.removeprefix("file://")).open("r+b") as changed:
         changed.write(b"other")
-    error_class, message = failed(run(runner, task_, inputs, seq=1))
+    error_class, message = get_error(run(runner, task_, inputs, seq=1))
     assert error_class is ErrorClass.CHECKSUM_MISMATCH
     assert "input file 'large.dat' is not the one registered" in message
 
@@ -176,13 +177,13 @@ def test_log_of_a_canceled_job_names_the_changed_input(runner: Runner, root: Pat
         arguments=["$(inputs.f.path)"],
     )
     task_ = task(root, writes)
-    running = job(task_, [large(root)], job_id=7001)
+    running = job(task_, [write_large_input(root)], job_id=7001)
     runner.submit(task_, running)
     wait_for(runner, "written")
     runner.stop_job(running, StopReason.CANCEL)
-    report = runner.ended().report
+    report = runner.wait_for_end().report
     assert report.outcome is AttemptOutcome.CANCELED
-    assert "input file 'large.dat'" in log_of(report)
+    assert "input file 'large.dat'" in read_log(report)
 
 
 @pytest.mark.parametrize("inside", [False, True])
@@ -190,8 +191,10 @@ def test_log_of_a_canceled_job_names_the_changed_input(runner: Runner, root: Pat
 def test_tool_with_in_place_updates_gets_a_copy_of_its_input(
     runner: Runner, root: Path, *, inside: bool, is_shared: bool
 ) -> None:
-    file = large(root)
-    executable: dict[str, Any] = around(IN_PLACE, mode="File") if inside else deepcopy(IN_PLACE)
+    file = write_large_input(root)
+    executable: dict[str, Any] = (
+        wrap_in_workflow(IN_PLACE, mode="File") if inside else deepcopy(IN_PLACE)
+    )
     data_port, main_inputs = ("f", [file])
     fields: dict[str, Any] = {}
     if is_shared:  # The changed file is a shared input of the task.
@@ -202,12 +205,12 @@ def test_tool_with_in_place_updates_gets_a_copy_of_its_input(
     for number in range(2):
         report = run(runner, task_, main_inputs, seq=number)
         assert report.outcome is AttemptOutcome.FINISHED, report.message
-        assert text_of(report.outputs[0].url) == bytes(MAX_COPIED + 1) + b"more\n"
-        assert text_of(file.url) == bytes(MAX_COPIED + 1)
+        assert read_file(report.outputs[0].url) == bytes(MAX_COPIED + 1) + b"more\n"
+        assert read_file(file.url) == bytes(MAX_COPIED + 1)
 
 
 def test_in_place_updates_are_recognized_in_both_forms_of_requirements() -> None:
-    assert changes_inputs(around(IN_PLACE))
+    assert changes_inputs(wrap_in_workflow(IN_PLACE))
     assert changes_inputs({"hints": [{"class": "InplaceUpdateRequirement", "inplaceUpdate": True}]})
     assert not changes_inputs(
         {"requirements": [{"class": "InplaceUpdateRequirement", "inplaceUpdate": False}]}
@@ -215,4 +218,4 @@ def test_in_place_updates_are_recognized_in_both_forms_of_requirements() -> None
     assert not changes_inputs(
         {"requirements": {"InplaceUpdateRequirement": {"inplaceUpdate": False}}}
     )
-    assert not changes_inputs(around(READ))
+    assert not changes_inputs(wrap_in_workflow(READ))

@@ -27,7 +27,7 @@ def inputs() -> set[tuple[int, int]]:
 
 
 @pytest.fixture(params=["openat2", "walk"])
-def own(
+def job_files(
     work: WorkFolder,
     inputs: set[tuple[int, int]],
     request: pytest.FixtureRequest,
@@ -41,7 +41,7 @@ def own(
 
 
 @pytest.fixture
-def out(work: WorkFolder) -> Path:
+def output_folder(work: WorkFolder) -> Path:
     """Return an output folder with files and links of many kinds."""
     folder = Path(work.path, "out")
     for name in (
@@ -75,38 +75,44 @@ def out(work: WorkFolder) -> Path:
     ],
 )  # fmt: skip
 def test_patterns_match_like_those_of_the_glob_module(
-    own: JobFiles, out: Path, pattern: str
+    job_files: JobFiles, output_folder: Path, pattern: str
 ) -> None:
-    path = f"{out}/{pattern}".removesuffix("/") if not pattern else f"{out}/{pattern}"
-    assert sorted(map(os.path.normpath, matching_paths(path, own))) == sorted(
+    path = (
+        f"{output_folder}/{pattern}".removesuffix("/")
+        if not pattern
+        else f"{output_folder}/{pattern}"
+    )
+    assert sorted(map(os.path.normpath, matching_paths(path, job_files))) == sorted(
         map(os.path.normpath, glob.glob(path))
     )
 
 
 def test_name_with_brackets_is_found_if_it_matches_nothing_as_a_pattern(
-    own: JobFiles, out: Path
+    job_files: JobFiles, output_folder: Path
 ) -> None:
     """``stdout: $(inputs.file.basename)`` gives such names."""
-    assert matching_paths(f"{out}/[1].dat", own) == [f"{out}/[1].dat"]
-    (out / "1.dat").write_text("1")
-    assert matching_paths(f"{out}/[1].dat", own) == [f"{out}/1.dat"], (
+    assert matching_paths(f"{output_folder}/[1].dat", job_files) == [f"{output_folder}/[1].dat"]
+    (output_folder / "1.dat").write_text("1")
+    assert matching_paths(f"{output_folder}/[1].dat", job_files) == [f"{output_folder}/1.dat"], (
         "the match as a pattern comes first"
     )
-    assert matching_paths(f"{out}/[2].dat", own) == []
+    assert matching_paths(f"{output_folder}/[2].dat", job_files) == []
 
 
 @pytest.mark.parametrize(
     "name", ["a.txt", "file", "absolute", "folder/c.txt", "in/x.dat", "sub/../sub/./deep/../c.txt"]
 )
-def test_links_within_the_job_folder_are_followed(own: JobFiles, out: Path, name: str) -> None:
-    assert own.is_file(f"{out}/{name}")
-    with own.open_output(f"{out}/{name}") as opened_output:
-        assert os.read(opened_output.descriptor, 100) == (out / name).read_bytes()
+def test_links_within_the_job_folder_are_followed(
+    job_files: JobFiles, output_folder: Path, name: str
+) -> None:
+    assert job_files.is_file(f"{output_folder}/{name}")
+    with job_files.open_output(f"{output_folder}/{name}") as opened_output:
+        assert os.read(opened_output.descriptor, 100) == (output_folder / name).read_bytes()
         assert opened_output.is_movable
 
 
 def test_openat2_finds_files_below_a_folder_and_follows_no_links(
-    work: WorkFolder, out: Path
+    work: WorkFolder, output_folder: Path
 ) -> None:
     root = work.folders[0].descriptor
     for name in ("", "out", "out/sub/deep/d.txt", "out/sub/../a.txt", "out/ü ö"):
@@ -122,27 +128,31 @@ def test_openat2_finds_files_below_a_folder_and_follows_no_links(
         open_beneath(root, "out/a.txt/x")
 
 
-def test_output_with_a_name_that_is_not_utf_8_is_refused(own: JobFiles, out: Path) -> None:
-    (out / "n\udcff.dat").write_text("x")
-    access = create_access_factory(own)(str(out))
+def test_output_with_a_name_that_is_not_utf_8_is_refused(
+    job_files: JobFiles, output_folder: Path
+) -> None:
+    (output_folder / "n\udcff.dat").write_text("x")
+    access = create_access_factory(job_files)(str(output_folder))
     refused = pytest.raises(ForeignFileError, match=r"the name 'n\\xff.dat' is not valid UTF-8")
     with refused:
         access.glob("*.dat")
     with refused:
-        access.listdir(str(out))
+        access.listdir(str(output_folder))
 
 
-def test_missing_paths_have_no_status_and_cannot_be_opened(own: JobFiles, out: Path) -> None:
+def test_missing_paths_have_no_status_and_cannot_be_opened(
+    job_files: JobFiles, output_folder: Path
+) -> None:
     for name in (
         "nothing", "dangling", "a.txt/x", "a.txt/", "a.txt/.", "a.txt/..", "nothing/../a.txt", "\0",
     ):  # fmt: skip
-        assert own.status(f"{out}/{name}") is None
+        assert job_files.status(f"{output_folder}/{name}") is None
         with pytest.raises(OSError):  # noqa: PT011 - the kind depends on the system
-            own.open(f"{out}/{name}")
-    assert not own.is_file(f"{out}/sub")
-    assert not own.is_folder(f"{out}/a.txt")
-    assert own.is_folder(f"{out}/folder")
-    assert sorted(own.list_names(f"{out}/folder")) == [".e", "c.txt", "deep"]
+            job_files.open(f"{output_folder}/{name}")
+    assert not job_files.is_file(f"{output_folder}/sub")
+    assert not job_files.is_folder(f"{output_folder}/a.txt")
+    assert job_files.is_folder(f"{output_folder}/folder")
+    assert sorted(job_files.list_names(f"{output_folder}/folder")) == [".e", "c.txt", "deep"]
 
 
 @pytest.mark.parametrize(
@@ -158,31 +168,38 @@ def test_missing_paths_have_no_status_and_cannot_be_opened(own: JobFiles, out: P
     ],
 )
 def test_paths_outside_the_job_are_refused_whether_they_exist_or_not(
-    own: JobFiles, out: Path, tmp_path: Path, to: str
+    job_files: JobFiles, output_folder: Path, tmp_path: Path, to: str
 ) -> None:
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "f").write_text("foreign")
     target = to.format(os.path.realpath(tmp_path))
-    (out / "x").symlink_to(target)
-    (out / "y").symlink_to(f"{target}-that-is-not-there")
+    (output_folder / "x").symlink_to(target)
+    (output_folder / "y").symlink_to(f"{target}-that-is-not-there")
     for path in (
-        f"{out}/x",
-        f"{out}/y",
-        f"{out}/x/f",
-        f"{out}/{target}" if target.startswith("..") else target,
+        f"{output_folder}/x",
+        f"{output_folder}/y",
+        f"{output_folder}/x/f",
+        f"{output_folder}/{target}" if target.startswith("..") else target,
     ):
-        for use in (own.status, own.open, own.list_names, own.is_file, own.is_folder, own.require):
+        for use in (
+            job_files.status,
+            job_files.open,
+            job_files.list_names,
+            job_files.is_file,
+            job_files.is_folder,
+            job_files.require,
+        ):
             with pytest.raises(ForeignFileError, match="not a file of the job"):
                 use(path)
-        with pytest.raises(ForeignFileError), own.open_output(path):
+        with pytest.raises(ForeignFileError), job_files.open_output(path):
             raise AssertionError
     with pytest.raises(ForeignFileError):
-        matching_paths(f"{out}/x/*", own)
-    assert matching_paths(f"{out}/*/f", own) == []
+        matching_paths(f"{output_folder}/x/*", job_files)
+    assert matching_paths(f"{output_folder}/*/f", job_files) == []
 
 
 def test_input_outside_the_job_is_recognized_by_its_inode_and_never_moved(
-    own: JobFiles, inputs: set[tuple[int, int]], out: Path, tmp_path: Path
+    job_files: JobFiles, inputs: set[tuple[int, int]], output_folder: Path, tmp_path: Path
 ) -> None:
     stored, replaced = tmp_path / "stored", tmp_path / "replaced"
     for path in (stored, replaced):
@@ -191,23 +208,25 @@ def test_input_outside_the_job_is_recognized_by_its_inode_and_never_moved(
         inputs.add((stat.st_dev, stat.st_ino))
     replaced.rename(tmp_path / "kept")
     replaced.write_text("something else")
-    for number, target in enumerate((str(stored), os.path.relpath(stored, out), str(replaced))):
-        (out / f"link-{number}").symlink_to(target)
-    os.link(stored, out / "name")
+    for number, target in enumerate(
+        (str(stored), os.path.relpath(stored, output_folder), str(replaced))
+    ):
+        (output_folder / f"link-{number}").symlink_to(target)
+    os.link(stored, output_folder / "name")
     for name in ("link-0", "link-1", "name"):
-        with own.open_output(f"{out}/{name}") as opened_output:
+        with job_files.open_output(f"{output_folder}/{name}") as opened_output:
             assert not opened_output.is_movable
     with pytest.raises(ForeignFileError):
-        own.open(f"{out}/link-2")
+        job_files.open(f"{output_folder}/link-2")
 
 
 def test_opened_output_is_stored_even_if_its_path_is_replaced(
-    own: JobFiles, out: Path, tmp_path: Path
+    job_files: JobFiles, output_folder: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "foreign").write_text("foreign")
-    with own.open_output(f"{out}/a.txt") as opened_output:
-        (out / "a.txt").unlink()
-        (out / "a.txt").symlink_to(tmp_path / "foreign")
+    with job_files.open_output(f"{output_folder}/a.txt") as opened_output:
+        (output_folder / "a.txt").unlink()
+        (output_folder / "a.txt").symlink_to(tmp_path / "foreign")
         put_open(
             opened_output.descriptor,
             f"file://{tmp_path}/storage/a",
@@ -217,92 +236,96 @@ def test_opened_output_is_stored_even_if_its_path_is_replaced(
 
 
 def test_output_with_two_names_is_moved_once_and_copied_once(
-    own: JobFiles, out: Path, tmp_path: Path
+    job_files: JobFiles, output_folder: Path, tmp_path: Path
 ) -> None:
     for number, name in enumerate(("a.txt", "file")):
-        with own.open_output(f"{out}/{name}") as opened_output:
+        with job_files.open_output(f"{output_folder}/{name}") as opened_output:
             put_open(
                 opened_output.descriptor,
                 f"file://{tmp_path}/storage/{number}",
                 may_link=opened_output.is_movable,
             )
     first, second = (tmp_path / "storage" / name for name in "01")
-    assert first.samefile(out / "a.txt")
+    assert first.samefile(output_folder / "a.txt")
     assert not second.samefile(first)
     assert first.read_text() == second.read_text() == "a.txt"
 
 
 def test_files_are_not_created_through_links(
-    own: JobFiles, work: WorkFolder, out: Path, tmp_path: Path
+    job_files: JobFiles, work: WorkFolder, output_folder: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "f").write_text("foreign")
-    (out / "to-folder").symlink_to(tmp_path / "foreign")
-    (out / "to-file").symlink_to(tmp_path / "foreign" / "f")
-    os.link(tmp_path / "foreign" / "f", out / "name")
-    os.mkfifo(out / "pipe")
+    (output_folder / "to-folder").symlink_to(tmp_path / "foreign")
+    (output_folder / "to-file").symlink_to(tmp_path / "foreign" / "f")
+    os.link(tmp_path / "foreign" / "f", output_folder / "name")
+    os.mkfifo(output_folder / "pipe")
     for name in ("to-folder/new", "to-folder/f", "to-file", "name", "pipe", "dangling"):
         with pytest.raises(ForeignFileError):
-            own.create(f"{out}/{name}")
+            job_files.create(f"{output_folder}/{name}")
     with pytest.raises(ForeignFileError):
-        own.put_link(f"{out}/to-folder/f", "/")
-    own.put_link(f"{out}/to-file", None)
-    own.put_link(f"{out}/name", "a.txt")
-    own.put_link(f"{out}/nothing/here", "a.txt")
+        job_files.put_link(f"{output_folder}/to-folder/f", "/")
+    job_files.put_link(f"{output_folder}/to-file", None)
+    job_files.put_link(f"{output_folder}/name", "a.txt")
+    job_files.put_link(f"{output_folder}/nothing/here", "a.txt")
     os.rmdir(f"{work.path}/tmp")
     os.symlink(tmp_path / "foreign", f"{work.path}/tmp")
     with pytest.raises(ForeignFileError):
-        own.new_folder()
+        job_files.new_folder()
     assert [path.name for path in (tmp_path / "foreign").iterdir()] == ["f"]
     assert (tmp_path / "foreign" / "f").read_text() == "foreign"
-    assert (out / "name").readlink() == Path("a.txt")
-    os.close(own.create(f"{out}/a.txt"))
-    assert (out / "a.txt").read_text() == ""
+    assert (output_folder / "name").readlink() == Path("a.txt")
+    os.close(job_files.create(f"{output_folder}/a.txt"))
+    assert (output_folder / "a.txt").read_text() == ""
 
 
-def test_status_is_cached_after_the_tool_has_ended(own: JobFiles, out: Path) -> None:
-    (out / "away").symlink_to("/")
-    own.cache_status()
-    assert own.is_file(f"{out}/a.txt")
-    assert not own.is_file(f"{out}/nothing")
-    (out / "a.txt").unlink()
-    (out / "nothing").touch()
-    assert own.is_file(f"{out}/a.txt")
-    assert not own.is_file(f"{out}/nothing")
+def test_status_is_cached_after_the_tool_has_ended(
+    job_files: JobFiles, output_folder: Path
+) -> None:
+    (output_folder / "away").symlink_to("/")
+    job_files.cache_status()
+    assert job_files.is_file(f"{output_folder}/a.txt")
+    assert not job_files.is_file(f"{output_folder}/nothing")
+    (output_folder / "a.txt").unlink()
+    (output_folder / "nothing").touch()
+    assert job_files.is_file(f"{output_folder}/a.txt")
+    assert not job_files.is_file(f"{output_folder}/nothing")
     for _ in range(2):
         with pytest.raises(ForeignFileError):
-            own.status(f"{out}/away")
+            job_files.status(f"{output_folder}/away")
 
 
-def test_cached_status_is_not_used_to_open_files(own: JobFiles, out: Path, tmp_path: Path) -> None:
+def test_cached_status_is_not_used_to_open_files(
+    job_files: JobFiles, output_folder: Path, tmp_path: Path
+) -> None:
     (tmp_path / "foreign").write_text("foreign")
-    own.cache_status()
-    assert own.is_file(f"{out}/a.txt")
-    os.close(own.open(f"{out}/a.txt"))
-    (out / "a.txt").unlink()
-    (out / "a.txt").symlink_to(tmp_path / "foreign")
+    job_files.cache_status()
+    assert job_files.is_file(f"{output_folder}/a.txt")
+    os.close(job_files.open(f"{output_folder}/a.txt"))
+    (output_folder / "a.txt").unlink()
+    (output_folder / "a.txt").symlink_to(tmp_path / "foreign")
     with pytest.raises(ForeignFileError):
-        own.open(f"{out}/a.txt")
-    with pytest.raises(ForeignFileError), own.open_output(f"{out}/a.txt"):
+        job_files.open(f"{output_folder}/a.txt")
+    with pytest.raises(ForeignFileError), job_files.open_output(f"{output_folder}/a.txt"):
         pass
 
 
-def test_own_changes_update_the_cached_status(own: JobFiles, out: Path) -> None:
-    own.cache_status()
-    assert own.status(f"{out}/new") is None
-    os.close(own.create(f"{out}/new"))
-    assert own.is_file(f"{out}/new")
-    own.put_link(f"{out}/new", "sub")
-    assert own.is_folder(f"{out}/new")
+def test_own_changes_update_the_cached_status(job_files: JobFiles, output_folder: Path) -> None:
+    job_files.cache_status()
+    assert job_files.status(f"{output_folder}/new") is None
+    os.close(job_files.create(f"{output_folder}/new"))
+    assert job_files.is_file(f"{output_folder}/new")
+    job_files.put_link(f"{output_folder}/new", "sub")
+    assert job_files.is_folder(f"{output_folder}/new")
 
 
-def test_searches_leave_no_descriptor_open(own: JobFiles, out: Path) -> None:
-    def used() -> list[str]:
+def test_searches_leave_no_descriptor_open(job_files: JobFiles, output_folder: Path) -> None:
+    def list_descriptors() -> list[str]:
         return sorted(os.listdir("/proc/self/fd"))
 
-    (out / "loop").symlink_to("loop")
-    (out / "away").symlink_to("/")
-    before = used()
+    (output_folder / "loop").symlink_to("loop")
+    (output_folder / "away").symlink_to("/")
+    before = list_descriptors()
     for name in (
         "sub/deep/d.txt",
         "folder/c.txt",
@@ -313,8 +336,8 @@ def test_searches_leave_no_descriptor_open(own: JobFiles, out: Path) -> None:
         "sub/../a.txt/x",
     ):
         try:
-            own.status(f"{out}/{name}")
-            matching_paths(f"{out}/{name}/*", own)
+            job_files.status(f"{output_folder}/{name}")
+            matching_paths(f"{output_folder}/{name}/*", job_files)
         except ForeignFileError:
             continue
-    assert used() == before
+    assert list_descriptors() == before

@@ -10,7 +10,7 @@ from dms.domain.places import Root, storage_place
 from sluice.contracts.common.naming import own_name
 from sluice.contracts.common.states import AttemptOutcome, StorageType
 from sluice.contracts.jobs.job_inputs import InputFile
-from tests.unit.pilot.attempts import python, run
+from tests.unit.pilot.attempts import python_tool, run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
@@ -34,7 +34,7 @@ def test_name_that_could_be_read_as_another_path_reaches_the_next_tool(
     next_input = InputFile(
         name=own_name(stored.name), url=stored.url, size=4, checksum=stored.checksum, seq=3
     )
-    says = python(
+    says = python_tool(
         "import os, sys; print(os.path.basename(sys.argv[1]), open(sys.argv[1]).read())",
         stdout="said",
     )
@@ -49,7 +49,7 @@ def test_name_that_could_be_read_as_another_path_reaches_the_next_tool(
 def test_file_with_the_longest_possible_name_is_stored(
     runner: Runner, root: Path, name: str
 ) -> None:
-    writes = python(f"open({name!r}, 'w').write('hits')")
+    writes = python_tool(f"open({name!r}, 'w').write('hits')")
     del writes["stdout"]
     writes["outputs"] = {"o": {"type": "File", "outputBinding": {"glob": "*"}}}
     report = run(runner, task(root, writes), [input_file(root / "in" / "a.dat")], seq=3)

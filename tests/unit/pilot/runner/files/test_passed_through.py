@@ -13,7 +13,7 @@ from sluice.contracts.pilots.pilots import AttemptReport
 from sluice.cwl_values import unpack
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, output, task, tool
-from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.invocations import OPERATION, invocation
 from tests.unit.pilot.slot_runner import Runner
 
@@ -21,7 +21,7 @@ _SMALL, _LARGE = b"small", bytes(MAX_COPIED + 1)
 _LINKED = {"class": "InitialWorkDirRequirement", "listing": ["$(inputs.f)"]}
 
 
-def linking(command: str, **fields: Any) -> dict[str, Any]:
+def link_tool(command: str, **fields: Any) -> dict[str, Any]:
     process = tool(["sh", "-c", command], arguments=["$(inputs.f.path)"], **fields)
     process.setdefault("outputs", {})["o"] = fields.get("outputs", {}).get("o", glob_output("x"))
     del process["stdout"]
@@ -33,17 +33,17 @@ def glob_output(pattern: str) -> dict[str, Any]:
 
 
 PASSED_THROUGH_TOOLS = {
-    "link": linking('ln -s "$0" x'),
-    "link by links": linking('mkdir d; ln -s "$0" d/y; ln -s d e; ln -s e/y x'),
-    "link to where it lies": linking('ln -s "$(readlink -f "$0")" x'),
-    "linked folder": linking('ln -s "$(dirname "$0")" d', outputs={"o": glob_output("d/a.dat")}),
-    "put into the work folder": linking(
+    "link": link_tool('ln -s "$0" x'),
+    "link by links": link_tool('mkdir d; ln -s "$0" d/y; ln -s d e; ln -s e/y x'),
+    "link to where it lies": link_tool('ln -s "$(readlink -f "$0")" x'),
+    "linked folder": link_tool('ln -s "$(dirname "$0")" d', outputs={"o": glob_output("d/a.dat")}),
+    "put into the work folder": link_tool(
         "true", requirements=[_LINKED], outputs={"o": glob_output("a.dat")}
     ),
-    "expression": linking(
+    "expression": link_tool(
         "true", outputs={"o": {"type": "File", "outputBinding": {"outputEval": "$(inputs.f)"}}}
     ),
-    "output object": linking(
+    "output object": link_tool(
         """printf '{"o": {"class": "File", "path": "%s"}}' "$0" > cwl.output.json"""
     ),
 }  # fmt: skip
@@ -83,7 +83,9 @@ def test_input_can_be_an_output(
 ) -> None:
     file = create_input(root, content, linked=linked)
     files = [file.model_copy(update={"seq": seq}) for seq in range(batch)]
-    _require_apart(run(runner, task(root, process, batch=batch), files), root, content, batch)
+    _require_separate_files(
+        run(runner, task(root, process, batch=batch), files), root, content, batch
+    )
 
 
 @pytest.mark.parametrize("linked", [False, True])
@@ -95,15 +97,17 @@ def test_input_can_be_an_output_of_an_inner_workflow(
 ) -> None:
     """cwltool removes its links to inputs together with the temporary folder of the tool."""
     file = create_input(root, _LARGE, linked=linked)
-    _require_apart(
-        run(runner, task(root, around(PASSED_THROUGH_TOOLS[name], mode="File")), [file]),
+    _require_separate_files(
+        run(runner, task(root, wrap_in_workflow(PASSED_THROUGH_TOOLS[name], mode="File")), [file]),
         root,
         _LARGE,
         1,
     )
 
 
-def _require_apart(report: AttemptReport, root: Path, content: bytes, outputs: int) -> None:
+def _require_separate_files(
+    report: AttemptReport, root: Path, content: bytes, outputs: int
+) -> None:
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert len(report.outputs) == outputs
     for stored in report.outputs:
@@ -115,7 +119,7 @@ def _require_apart(report: AttemptReport, root: Path, content: bytes, outputs: i
 
 def test_input_can_be_part_of_an_output_folder(runner: Runner, root: Path) -> None:
     folder = {"o": {"type": "Directory", "outputBinding": {"glob": "d"}}}
-    process = linking(
+    process = link_tool(
         'mkdir d; ln -s "$0" d/x; ln -s x d/y; ln -s "$(dirname "$0")" d/in', outputs=folder
     )
     bundle = output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE})

@@ -17,9 +17,9 @@ from pilot.runner.files.output_allowance import OutputAllowance
 from pilot.runner.files.output_globs import matching_paths
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.cwl_values import pack
-from tests.unit.pilot.attempts import failed, python, run
+from tests.unit.pilot.attempts import get_error, python_tool, run
 from tests.unit.pilot.builders import SHA, input_file, task
-from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.slot_runner import Runner
 
 _STEPS, _PATHS = 10_000_000, 1_000_000
@@ -31,12 +31,12 @@ def work(tmp_path: Path) -> WorkFolder:
 
 
 @pytest.fixture
-def own(work: WorkFolder) -> JobFiles:
+def job_files(work: WorkFolder) -> JobFiles:
     return JobFiles(work.folders, set())
 
 
 @pytest.fixture
-def out(work: WorkFolder) -> Path:
+def output_folder(work: WorkFolder) -> Path:
     """Make folders with two links each to the next folder, so that 2^30 paths lead to the last."""
     folder = Path(work.path, "out")
     for level in range(30):
@@ -47,84 +47,92 @@ def out(work: WorkFolder) -> Path:
     return folder
 
 
-def listed(own: JobFiles, out: Path) -> None:
+def list_folder(job_files: JobFiles, output_folder: Path) -> None:
     get_listing(
-        create_access_factory(own)(str(out)),
-        {"class": "Directory", "location": f"file://{out}/d0"},
+        create_access_factory(job_files)(str(output_folder)),
+        {"class": "Directory", "location": f"file://{output_folder}/d0"},
         True,
     )
 
 
-def packed(own: JobFiles, out: Path) -> None:
-    allowance = OutputAllowance(own, disk=0, inputs=0)
-    value = {"class": "Directory", "location": f"file://{out}/d0"}
-    pack(value, out.parent / "bundle", open_file=allowance.open)
+def pack_folder(job_files: JobFiles, output_folder: Path) -> None:
+    allowance = OutputAllowance(job_files, disk=0, inputs=0)
+    value = {"class": "Directory", "location": f"file://{output_folder}/d0"}
+    pack(value, output_folder.parent / "bundle", open_file=allowance.open)
 
 
-def search_deeply(own: JobFiles, out: Path) -> None:
-    matching_paths(f"{out}/d0{'/*' * 29}/z", own)
+def search_deeply(job_files: JobFiles, output_folder: Path) -> None:
+    matching_paths(f"{output_folder}/d0{'/*' * 29}/z", job_files)
 
 
 @pytest.mark.parametrize(
     ("search", "steps", "paths"),
     [
-        (listed, _STEPS - 1000, 0),
-        (listed, _STEPS - 500_000, _PATHS - 1000),
-        (packed, _STEPS - 1000, 0),
+        (list_folder, _STEPS - 1000, 0),
+        (list_folder, _STEPS - 500_000, _PATHS - 1000),
+        (pack_folder, _STEPS - 1000, 0),
         (search_deeply, _STEPS - 1000, 0),
         (search_deeply, _STEPS - 500_000, _PATHS - 1000),
     ],
 )
 def test_too_expensive_search_is_refused(
-    own: JobFiles, out: Path, search: Callable[[JobFiles, Path], None], steps: int, paths: int
+    job_files: JobFiles,
+    output_folder: Path,
+    search: Callable[[JobFiles, Path], None],
+    steps: int,
+    paths: int,
 ) -> None:
-    own.cost.steps, own.cost.paths = steps, paths
+    job_files.cost.steps, job_files.cost.paths = steps, paths
     which = f"{_PATHS} paths" if paths else f"{_STEPS} steps"
     with pytest.raises(InvalidOutputError, match=f"more than {which}.*use fewer wildcards"):
-        search(own, out)
-    assert own.cost.steps < _STEPS + 10_000
+        search(job_files, output_folder)
+    assert job_files.cost.steps < _STEPS + 10_000
 
 
-def test_cost_of_patterns_with_parent_folders_is_bounded(own: JobFiles, out: Path) -> None:
-    own.cost.paths = _PATHS - 10_000
+def test_cost_of_patterns_with_parent_folders_is_bounded(
+    job_files: JobFiles, output_folder: Path
+) -> None:
+    job_files.cost.paths = _PATHS - 10_000
     with pytest.raises(InvalidOutputError, match=r"more than 1000000 paths"):
-        matching_paths(f"{out}/{'*/../' * 20}*", own)
+        matching_paths(f"{output_folder}/{'*/../' * 20}*", job_files)
 
 
-def test_too_long_pattern_is_refused(own: JobFiles, out: Path) -> None:
+def test_too_long_pattern_is_refused(job_files: JobFiles, output_folder: Path) -> None:
     with pytest.raises(InvalidOutputError, match="more than 4096 characters"):
-        matching_paths(f"{out}/*{'/.' * 100_000}", own)
+        matching_paths(f"{output_folder}/*{'/.' * 100_000}", job_files)
 
 
-def test_links_with_too_long_paths_are_not_followed(own: JobFiles, out: Path) -> None:
-    (out / "way").symlink_to("d1/../" * 500 + "d1")
-    (out / "ways").symlink_to("way/../" * 3 + "way")
-    assert own.is_folder(f"{out}/way")
+def test_links_with_too_long_paths_are_not_followed(
+    job_files: JobFiles, output_folder: Path
+) -> None:
+    (output_folder / "way").symlink_to("d1/../" * 500 + "d1")
+    (output_folder / "ways").symlink_to("way/../" * 3 + "way")
+    assert job_files.is_folder(f"{output_folder}/way")
     with pytest.raises(ForeignFileError, match="folders deep"):
-        own.is_folder(f"{out}/ways")
-    assert own.cost.steps < 4000
+        job_files.is_folder(f"{output_folder}/ways")
+    assert job_files.cost.steps < 4000
 
 
-def test_search_of_many_files_is_cheap(own: JobFiles, work: WorkFolder) -> None:
+def test_search_of_many_files_is_cheap(job_files: JobFiles, work: WorkFolder) -> None:
     folder = Path(work.path, "out", "many")
     folder.mkdir(parents=True)
     for number in range(1000):
         (folder / f"{number}.dat").touch()
-    assert len(matching_paths(f"{work.path}/out/*/*.dat", own)) == 1000
-    assert own.cost.steps < 2000
-    assert own.cost.paths < 2000
+    assert len(matching_paths(f"{work.path}/out/*/*.dat", job_files)) == 1000
+    assert job_files.cost.steps < 2000
+    assert job_files.cost.paths < 2000
 
 
-@pytest.mark.parametrize("wrap", [dict, around], ids=["alone", "in a workflow"])
+@pytest.mark.parametrize("wrap", [dict, wrap_in_workflow], ids=["alone", "in a workflow"])
 def test_links_into_the_same_folder_fail_the_job_and_free_the_slot(
     runner: Runner, root: Path, wrap: Callable[[Any], Any]
 ) -> None:
     files = {"type": "File", "outputBinding": {"glob": "*/*/*/*/*/*/*/zz"}}
-    process = python(
+    process = python_tool(
         "import os\nfor n in range(20): os.symlink('.', f'l{n}')", outputs={"o": files}
     )
     file = input_file(root / "in" / "a.dat")
-    error_class, message = failed(run(runner, task(root, wrap(process)), [file]))
+    error_class, message = get_error(run(runner, task(root, wrap(process)), [file]))
     assert error_class is ErrorClass.TOOL_REFUSED, message
     assert "output 'o' cannot be taken: finding '*/*/*/*/*/*/*/zz' and what came" in message
     assert run(runner, task(root, SHA), [file]).outcome is AttemptOutcome.FINISHED

@@ -18,7 +18,7 @@ JOIN = tool(
 )
 
 
-def shared_task(root: Path, last: bytes = b"z") -> PilotTask:
+def make_shared_task(root: Path, last: bytes = b"z") -> PilotTask:
     files = [
         input_file(root / "a" / "x", seq=0, data=b"x"),
         input_file(root / "b" / "x", seq=1, data=b"y"),
@@ -31,7 +31,7 @@ def shared_task(root: Path, last: bytes = b"z") -> PilotTask:
     return task(root, JOIN, side_ports=["all", "one"], shared_inputs=shared)
 
 
-def run(
+def run_job(
     runner: Runner, task_: PilotTask, file: InputFile, number: int
 ) -> tuple[AttemptOutcome, ErrorClass | None]:
     report = runner.attempt(task_, job(task_, [file], job_id=number, seq=number))
@@ -39,14 +39,14 @@ def run(
 
 
 def test_shared_inputs_are_fetched_once_for_all_jobs_of_a_task(runner: Runner, root: Path) -> None:
-    shared = shared_task(root)
+    shared = make_shared_task(root)
     own = [
         input_file(root / "in" / f"{number}.dat", data=str(number).encode()) for number in range(3)
     ]
-    assert run(runner, shared, own[0], 0) == (AttemptOutcome.FINISHED, None)
+    assert run_job(runner, shared, own[0], 0) == (AttemptOutcome.FINISHED, None)
     for name in ("a/x", "b/x", "c/z"):
         (root / name).unlink()
-    assert run(runner, shared, own[1], 1) == (AttemptOutcome.FINISHED, None)
+    assert run_job(runner, shared, own[1], 1) == (AttemptOutcome.FINISHED, None)
     assert [(root / "out" / f"0000000{n}.1-{n}.out").read_text() for n in range(2)] == [
         "0xyz",
         "1xyz",
@@ -56,14 +56,17 @@ def test_shared_inputs_are_fetched_once_for_all_jobs_of_a_task(runner: Runner, r
     )
     assert len(list(shared_folder.iterdir())) == 3
     runner.forget(shared)
-    assert run(runner, shared_task(root / "other"), own[2], 2) == (AttemptOutcome.FINISHED, None)
+    assert run_job(runner, make_shared_task(root / "other"), own[2], 2) == (
+        AttemptOutcome.FINISHED,
+        None,
+    )
     assert not shared_folder.exists()
 
 
 def test_changed_shared_input_fails_the_next_job(runner: Runner, root: Path) -> None:
-    shared = shared_task(root, bytes(MAX_COPIED + 1))
+    shared = make_shared_task(root, bytes(MAX_COPIED + 1))
     own = input_file(root / "in" / "0.dat")
-    assert run(runner, shared, own, 0) == (AttemptOutcome.FINISHED, None)
+    assert run_job(runner, shared, own, 0) == (AttemptOutcome.FINISHED, None)
     with open(root / "c" / "z", "ab") as file:
         file.write(b"more")
-    assert run(runner, shared, own, 1) == (AttemptOutcome.FAILED, ErrorClass.CHECKSUM_MISMATCH)
+    assert run_job(runner, shared, own, 1) == (AttemptOutcome.FAILED, ErrorClass.CHECKSUM_MISMATCH)

@@ -8,12 +8,12 @@ from sluice.contracts.jobs.tasks import TaskOutput
 from tests.unit.pilot.builders import output, tool
 
 
-def writing(kind: Any) -> dict[str, Any]:
+def make_writing_tool(kind: Any) -> dict[str, Any]:
     """Return a tool whose output object is the content of its input."""
     process = tool(["cp"], arguments=["$(inputs.f.path)", "cwl.output.json"], outputs={"o": kind})
     del process["stdout"]
     return process
 
 
-def bundled(root: Path) -> TaskOutput:
+def make_bundle_output(root: Path) -> TaskOutput:
     return output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE})

@@ -12,9 +12,9 @@ from pilot.runner.inner_workflow.finished_steps import FinishedSteps
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.checkpoints import FINISHED_STEPS, Checkpoint, KeptCheckpoint
 from tests.unit.pilot import slot_users
-from tests.unit.pilot.attempts import failed, run
+from tests.unit.pilot.attempts import get_error, run
 from tests.unit.pilot.builders import TOOL_PYTHON, input_file, task
-from tests.unit.pilot.isolation import ISOLATION_PARAMETERS, slot_behind
+from tests.unit.pilot.isolation import ISOLATION_PARAMETERS, start_isolated_slot
 from tests.unit.pilot.slot_runner import Runner
 
 COUNTING = pytest.mark.in_the_open("its tools count their runs in a file that no sandbox shows")
@@ -39,7 +39,7 @@ for part in sys.argv[2:]:
 """
 
 
-def _tool(code: str, arguments: list[str], **fields: Any) -> dict[str, Any]:
+def _make_tool(code: str, arguments: list[str], **fields: Any) -> dict[str, Any]:
     return {
         "class": "CommandLineTool",
         "baseCommand": [sys.executable, "-c", code.replace("$(", "\\$(")],
@@ -48,9 +48,9 @@ def _tool(code: str, arguments: list[str], **fields: Any) -> dict[str, Any]:
     }
 
 
-def workflow(folder: Path, **counting: Any) -> dict[str, Any]:
+def make_workflow(folder: Path, **counting: Any) -> dict[str, Any]:
     """Return a workflow whose first step counts its runs, and whose last one may fail."""
-    counts = _tool(
+    counts = _make_tool(
         COUNTS,
         [str(folder / "count"), "$(inputs.f.path)"],
         inputs={"f": "File"},
@@ -59,7 +59,7 @@ def workflow(folder: Path, **counting: Any) -> dict[str, Any]:
             "d": {"type": "Directory", "outputBinding": {"glob": "d"}},
         },
     )
-    fails = _tool(
+    fails = _make_tool(
         FAILS,
         [str(folder / "go"), "$(inputs.o.path)", "$(inputs.d.path)/p", "$(inputs.d.path)/e/q"],
         inputs={"o": "File", "d": "Directory"},
@@ -81,14 +81,14 @@ def workflow(folder: Path, **counting: Any) -> dict[str, Any]:
     }
 
 
-def _attempts(
+def _run_two_attempts(
     runner: Runner, root: Path, process: dict[str, Any], *, folder: Path, data: bytes = b"a"
 ) -> str:
-    """Run an attempt that fails and one that succeeds, and return the result of the latter."""
+    """Run an attempt that fails and one that succeeds, and return the result of the second."""
     checkpoint = Checkpoint(files=[FINISHED_STEPS], every=86_400)
     task_ = task(root, process, checkpoint=checkpoint)
     file = input_file(root / "in" / "a.dat", data=data)
-    failed(run(runner, task_, [file], attempt=1))
+    get_error(run(runner, task_, [file], attempt=1))
     (folder / "go").touch()
     report = run(runner, task_, [file], attempt=2)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
@@ -99,7 +99,7 @@ def _attempts(
 def test_next_attempt_takes_over_the_results_of_finished_tools(
     runner: Runner, root: Path, tmp_path: Path
 ) -> None:
-    result = _attempts(runner, root, workflow(tmp_path), folder=tmp_path)
+    result = _run_two_attempts(runner, root, make_workflow(tmp_path), folder=tmp_path)
     assert result == "2 1 a;" * 3
     assert (tmp_path / "count").read_text() == "x\n" * 2, "each tool ran once"
 
@@ -109,7 +109,7 @@ def test_tools_that_change_files_in_place_run_again(
     runner: Runner, root: Path, tmp_path: Path
 ) -> None:
     in_place = {"InplaceUpdateRequirement": {"inplaceUpdate": True}}
-    _attempts(runner, root, workflow(tmp_path, requirements=in_place), folder=tmp_path)
+    _run_two_attempts(runner, root, make_workflow(tmp_path, requirements=in_place), folder=tmp_path)
     assert (tmp_path / "count").read_text() == "x\n" * 4
 
 
@@ -118,12 +118,12 @@ def test_results_that_a_checkpoint_cannot_restore_are_not_kept(
     runner: Runner, root: Path, tmp_path: Path
 ) -> None:
     """The first tool writes a program: a checkpoint does not restore permissions."""
-    process = workflow(tmp_path)
+    process = make_workflow(tmp_path)
     process["steps"]["first"]["run"] = {
         **process["steps"]["first"]["run"],
         "baseCommand": [sys.executable, "-c", COUNTS + "\nos.chmod('o', 0o755)"],
     }
-    result = _attempts(runner, root, process, folder=tmp_path)
+    result = _run_two_attempts(runner, root, process, folder=tmp_path)
     assert result == "4 3 a;" * 3, "what reads the results of a tool that runs again runs again"
 
 
@@ -145,7 +145,7 @@ def test_isolated_tool_writes_no_results_of_others(isolation: str) -> None:
     """What is kept is in the list of the checkpoint of the attempt that fails."""
     with slot_users.open_folder() as folder:
         root = folder / "store"
-        process = workflow(folder)
+        process = make_workflow(folder)
         process["steps"]["first"]["run"]["baseCommand"] = [TOOL_PYTHON, "-c", FORGES]
         process["steps"]["first"]["run"]["outputs"] = {
             "o": {"type": "File", "outputBinding": {"glob": "o"}}
@@ -154,8 +154,8 @@ def test_isolated_tool_writes_no_results_of_others(isolation: str) -> None:
         process["steps"]["second"]["run"]["baseCommand"] = ["false"]
         process["steps"]["last"]["run"]["baseCommand"] = ["false"]
         task_ = task(root, process, checkpoint=Checkpoint(files=[FINISHED_STEPS], every=86_400))
-        runner = slot_behind(isolation, folder / "pilot")
-        failed(run(runner, task_, [input_file(root / "in" / "a.dat")]))
+        runner = start_isolated_slot(isolation, folder / "pilot")
+        get_error(run(runner, task_, [input_file(root / "in" / "a.dat")]))
         runner.close()
         kept_list = (root / "logs" / "00000000.1-checkpoint-list.0.json").read_text()
     kept_files = KeptCheckpoint.model_validate_json(kept_list).files
@@ -194,7 +194,7 @@ def test_tool_behind_results_that_are_not_whole_runs_again(tmp_path: Path) -> No
     """The first tool runs again, and its new results are not kept: they are others."""
     context = SimpleNamespace(workflow_eval_lock=nullcontext())
 
-    def attempt(number: int, *, mode: int) -> list[str]:
+    def run_attempt(number: int, *, mode: int) -> list[str]:
         _Job.runs.clear()
         kind = FinishedSteps(str(tmp_path / "out"), {}).wrap_job(_Job)
         first = kind("first", tmp_path / f"first{number}", {}, mode=mode)
@@ -203,10 +203,10 @@ def test_tool_behind_results_that_are_not_whole_runs_again(tmp_path: Path) -> No
         second.run(context)
         return list(_Job.runs)
 
-    assert attempt(1, mode=0o644) == ["first", "second"]
-    assert attempt(2, mode=0o644) == []
-    [kept] = [
+    assert run_attempt(1, mode=0o644) == ["first", "second"]
+    assert run_attempt(2, mode=0o644) == []
+    [kept_result] = [
         path for path in (tmp_path / "out").rglob("y") if path.samefile(tmp_path / "first2" / "y")
     ]
-    kept.unlink()
-    assert attempt(3, mode=0o755) == ["first", "second"]
+    kept_result.unlink()
+    assert run_attempt(3, mode=0o755) == ["first", "second"]

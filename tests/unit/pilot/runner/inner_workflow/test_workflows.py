@@ -15,11 +15,11 @@ from sluice.contracts.jobs.needs import Resources
 from sluice.cwl_values.cwltool_exceptions import SCATTER_OVER_NULL
 from tests.processes import command_of, running_with
 from tests.unit.pilot import attempts
-from tests.unit.pilot.attempts import failed, log_of, run
+from tests.unit.pilot.attempts import get_error, read_log, run
 from tests.unit.pilot.builders import input_file, job, output, task, tool
-from tests.unit.pilot.inner_workflows import around
-from tests.unit.pilot.job_pipes import let_through, wait_for, waiting_at
-from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
+from tests.unit.pilot.job_pipes import make_waiting_code, release_tool, wait_for
+from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner, has_ended
 from tests.waiting import wait_until
 
@@ -27,23 +27,23 @@ from tests.waiting import wait_until
 _WAITS = str(uuid.uuid4())
 
 
-def python(code: str) -> dict[str, Any]:
+def python_step(code: str) -> dict[str, Any]:
     return tool([sys.executable, "-c", code.replace("$(", "\\$(")])
 
 
-def waits() -> dict[str, Any]:
+def make_waiting_tool() -> dict[str, Any]:
     """Return a tool that waits at ``gate``."""
-    return tool([sys.executable, "-c", waiting_at("gate"), _WAITS])
+    return tool([sys.executable, "-c", make_waiting_code("gate"), _WAITS])
 
 
-def waiting_tools(runner: Runner) -> list[int]:
+def wait_for_waiting_tools(runner: Runner) -> list[int]:
     """Wait for such a tool and return the process IDs of all of them."""
     wait_for(runner, "gate")
     return running_with(_WAITS)
 
 
 def test_inner_workflow_runs_its_tools_in_order(runner: Runner, root: Path) -> None:
-    second = around(tool(["tr", "a-z", "A-Z"], stdin="$(inputs.f.path)"))
+    second = wrap_in_workflow(tool(["tr", "a-z", "A-Z"], stdin="$(inputs.f.path)"))
     second["steps"]["again"] = {
         "in": {"f": "run/o"},
         "out": ["o"],
@@ -64,29 +64,31 @@ def test_inner_workflow_runs_its_tools_in_order(runner: Runner, root: Path) -> N
 
 def test_scatter_over_null_is_refused_with_the_reason(runner: Runner, root: Path) -> None:
     of_word = {"f": {"type": "File"}, "w": {"type": "string"}}
-    workflow = around(tool(["true"], inputs=of_word), scatter="w")
+    workflow = wrap_in_workflow(tool(["true"], inputs=of_word), scatter="w")
     workflow["requirements"].append({"class": "ScatterFeatureRequirement"})
     workflow["inputs"]["words"] = {"type": ["null", {"type": "array", "items": "string"}]}
     workflow["outputs"]["o"]["type"] = "Any"
     workflow["steps"]["run"]["in"]["w"] = {"source": "words"}
     report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat", data=b"")])
-    assert failed(report) == (ErrorClass.TOOL_REFUSED, SCATTER_OVER_NULL)
+    assert get_error(report) == (ErrorClass.TOOL_REFUSED, SCATTER_OVER_NULL)
 
 
 def test_skipped_step_gives_no_output(runner: Runner, root: Path) -> None:
-    passed_over = around(python("print(1)"), when="$(inputs.f.size > 100)")
+    skipped_step = wrap_in_workflow(python_step("print(1)"), when="$(inputs.f.size > 100)")
     report = run(
         runner,
-        task(root, passed_over, outputs=[output(root, "o", optional=True)]),
+        task(root, skipped_step, outputs=[output(root, "o", optional=True)]),
         [input_file(root / "in" / "a.dat")],
     )
     assert (report.outcome, report.outputs) == (AttemptOutcome.FINISHED, [])
-    _, message = failed(run(runner, task(root, passed_over), [input_file(root / "in" / "b.dat")]))
+    _, message = get_error(
+        run(runner, task(root, skipped_step), [input_file(root / "in" / "b.dat")])
+    )
     assert "wrote no file for its output 'o'" in message
 
 
 def test_expression_tool_can_choose_one_of_all_files(runner: Runner, root: Path) -> None:
-    chooser = {
+    choosing_tool = {
         "cwlVersion": "v1.2",
         "class": "ExpressionTool",
         "requirements": {"InlineJavascriptRequirement": {}},
@@ -95,7 +97,7 @@ def test_expression_tool_can_choose_one_of_all_files(runner: Runner, root: Path)
         "expression": "${ return {o: inputs.f[1]}; }",
     }
     files = [input_file(root / "in" / name, data=name.encode()) for name in ("x", "y", "z")]
-    report = run(runner, task(root, chooser, mode=TaskMode.MERGE), files)
+    report = run(runner, task(root, choosing_tool, mode=TaskMode.MERGE), files)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert Path(report.outputs[0].url.removeprefix("file://")).read_text() == "y"
     assert (root / "in" / "y").read_text() == "y", "the input stays in its place"
@@ -104,9 +106,11 @@ def test_expression_tool_can_choose_one_of_all_files(runner: Runner, root: Path)
 def test_log_has_each_message_of_cwltool_once_and_no_messages_of_the_pilot(
     runner: Runner, root: Path
 ) -> None:
-    process = around(python("import sys; print(1); print('by the tool', file=sys.stderr)"))
+    process = wrap_in_workflow(
+        python_step("import sys; print(1); print('by the tool', file=sys.stderr)")
+    )
     report = run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
-    log_lines = log_of(report).partition("--- stderr ---\n")[2].splitlines()
+    log_lines = read_log(report).partition("--- stderr ---\n")[2].splitlines()
     assert (
         log_lines.count("[workflow ] start") == log_lines.count("[job run] completed success") == 1
     )
@@ -117,18 +121,18 @@ def test_log_has_each_message_of_cwltool_once_and_no_messages_of_the_pilot(
 def test_log_has_the_error_of_a_tool_in_an_inner_workflow(runner: Runner, root: Path) -> None:
     report = run(
         runner,
-        task(root, around(python("raise SystemExit('no beam')"))),
+        task(root, wrap_in_workflow(python_step("raise SystemExit('no beam')"))),
         [input_file(root / "in" / "a.dat")],
     )
-    assert failed(report)[0] is ErrorClass.TOOL_FAILED
-    assert "no beam" in log_of(report)
+    assert get_error(report)[0] is ErrorClass.TOOL_FAILED
+    assert "no beam" in read_log(report)
 
 
 def test_tool_in_an_inner_workflow_ends_at_the_time_limit(runner: Runner, root: Path) -> None:
-    endless = task(root, around(waits()), resources=Resources(time_limit=5.0))
+    endless = task(root, wrap_in_workflow(make_waiting_tool()), resources=Resources(time_limit=5.0))
     runner.submit(endless, job(endless, [input_file(root / "in" / "a.dat")], job_id=1))
-    [pid] = waiting_tools(runner)
-    assert failed(runner.ended().report)[0] is ErrorClass.TOOL_TIMEOUT
+    [pid] = wait_for_waiting_tools(runner)
+    assert get_error(runner.wait_for_end().report)[0] is ErrorClass.TOOL_TIMEOUT
     wait_until(lambda: has_ended(pid))
 
 
@@ -136,23 +140,25 @@ def test_inner_workflow_does_not_see_the_environment_of_the_pilot(
     runner: Runner, root: Path
 ) -> None:
     """Neither a tool nor an expression that breaks out of its context sees it."""
-    look = "import os,json; print(json.dumps(dict(os.environ)))"
-    report = run(runner, task(root, around(python(look))), [input_file(root / "in" / "a.dat")])
+    code = "import os,json; print(json.dumps(dict(os.environ)))"
+    report = run(
+        runner, task(root, wrap_in_workflow(python_step(code))), [input_file(root / "in" / "a.dat")]
+    )
     environment = json.loads(Path(report.outputs[0].url.removeprefix("file://")).read_text())
     assert "SLUICE_SECRET" not in environment
     escape = (
         "${ return JSON.stringify(globalThis.constructor.constructor('return process')().env); }"
     )
-    workflow = around(
+    workflow = wrap_in_workflow(
         tool(["echo"], inputs={"f": {"type": "File"}, "e": {"type": "string", "inputBinding": {}}})
     )
     workflow["steps"]["run"]["in"]["e"] = {"valueFrom": escape}
     report = run(runner, task(root, workflow), [input_file(root / "in" / "b.dat")])
-    written = [Path(file.url.removeprefix("file://")).read_text() for file in report.outputs]
-    assert "hush" not in "".join([*written, log_of(report)])
+    texts = [Path(file.url.removeprefix("file://")).read_text() for file in report.outputs]
+    assert "hush" not in "".join([*texts, read_log(report)])
 
 
-def waiting(runner: Runner) -> list[psutil.Process]:
+def list_waiting_processes(runner: Runner) -> list[psutil.Process]:
     """Return the processes of the slot that wait to run a workflow."""
     return [
         child
@@ -164,29 +170,29 @@ def waiting(runner: Runner) -> list[psutil.Process]:
 def test_each_inner_workflow_runs_in_a_process_that_was_started_ahead(
     runner: Runner, root: Path
 ) -> None:
-    workflow_task = task(root, around(waits()))
-    pids = [process.pid for process in waiting(runner)]
+    workflow_task = task(root, wrap_in_workflow(make_waiting_tool()))
+    pids = [process.pid for process in list_waiting_processes(runner)]
     for number in range(3):
         file = input_file(root / "in" / "a.dat")
         runner.submit(workflow_task, job(workflow_task, [file], job_id=2 + number, seq=number))
-        [pid] = waiting_tools(runner)
+        [pid] = wait_for_waiting_tools(runner)
         assert pids[-1] in [process.pid for process in psutil.Process(pid).parents()]
-        let_through(runner, "gate")
-        assert runner.ended().report.outcome is AttemptOutcome.FINISHED
-        [left] = waiting(runner)
-        pids.append(left.pid)
+        release_tool(runner, "gate")
+        assert runner.wait_for_end().report.outcome is AttemptOutcome.FINISHED
+        [remaining_process] = list_waiting_processes(runner)
+        pids.append(remaining_process.pid)
     assert len(set(pids)) == 4
 
 
 def test_inner_workflow_runs_if_the_process_started_ahead_was_killed(
     runner: Runner, root: Path
 ) -> None:
-    for process in waiting(runner):
+    for process in list_waiting_processes(runner):
         process.kill()
     for number in range(2):
         report = run(
             runner,
-            task(root, around(python("print(1)"))),
+            task(root, wrap_in_workflow(python_step("print(1)"))),
             [input_file(root / "in" / "a.dat")],
             seq=number,
         )
@@ -245,28 +251,30 @@ def test_failure_in_an_inner_workflow_is_reported_like_that_of_a_tool(
     exit_code: int,
     message: str,
 ) -> None:
-    workflow = around(executable, when="$(inputs.f.size > 1)")
+    workflow = wrap_in_workflow(executable, when="$(inputs.f.size > 1)")
     report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")])
-    assert (*failed(report), report.exit_code) == (error_class, message, exit_code)
+    assert (*get_error(report), report.exit_code) == (error_class, message, exit_code)
 
 
 def test_message_names_the_step_that_failed(runner: Runner, root: Path) -> None:
-    workflow = around(tool(["sh", "-c", "echo fine >&2; echo 1"]))
+    workflow = wrap_in_workflow(tool(["sh", "-c", "echo fine >&2; echo 1"]))
     workflow["steps"]["again"] = {"in": {"f": "run/o"}, "out": ["o"], "run": SPEAKS}
     workflow["outputs"]["o"]["outputSource"] = "again/o"
     report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")])
-    assert failed(report)[1] == "step 'again': 'sh' ended with exit code 3: the header is damaged"
-    assert "fine" in log_of(report)
+    assert (
+        get_error(report)[1] == "step 'again': 'sh' ended with exit code 3: the header is damaged"
+    )
+    assert "fine" in read_log(report)
 
 
 def test_step_whose_input_has_another_type_is_refused_with_the_reason(
     runner: Runner, root: Path
 ) -> None:
     words = {"f": {"type": "File"}, "w": {"type": "string"}}
-    workflow = around(tool(["true"], inputs=words))
+    workflow = wrap_in_workflow(tool(["true"], inputs=words))
     workflow["steps"]["run"]["in"]["w"] = {"valueFrom": "$(3)"}
     report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")])
-    assert failed(report) == (
+    assert get_error(report) == (
         ErrorClass.TOOL_REFUSED,
         "the job could not be set up: Invalid job input record: the 'w' field is not valid because"
         " the value is not string",
@@ -276,14 +284,14 @@ def test_step_whose_input_has_another_type_is_refused_with_the_reason(
 def test_failed_expression_is_reported_alike_without_a_process_started_ahead(
     runner: Runner, root: Path
 ) -> None:
-    workflow = around(SPEAKS)
+    workflow = wrap_in_workflow(SPEAKS)
     workflow["steps"]["run"]["in"]["f"]["valueFrom"] = "${ throw 'no such calibration'; }"
     failures = []
     for number in range(2):
         report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")], seq=number)
-        failures.append(failed(report))
-        assert "Traceback" not in log_of(report)
-        for process in waiting(runner):
+        failures.append(get_error(report))
+        assert "Traceback" not in read_log(report)
+        for process in list_waiting_processes(runner):
             process.kill()
     assert failures == 2 * [
         (
@@ -295,9 +303,9 @@ def test_failed_expression_is_reported_alike_without_a_process_started_ahead(
 
 
 def test_failure_outside_of_a_tool_has_a_message(runner: Runner, root: Path) -> None:
-    workflow = around(tool(["no-such-program"]))
+    workflow = wrap_in_workflow(tool(["no-such-program"]))
     report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")])
-    error_class, message = failed(report)
+    error_class, message = get_error(report)
     assert (error_class, "'no-such-program' was not found on this node's PATH" in message) == (
         ErrorClass.TOOL_FAILED,
         True,
@@ -311,7 +319,7 @@ def test_failure_outside_of_a_tool_has_a_message(runner: Runner, root: Path) -> 
         "outputs": {"o": {"type": "File"}},
         "expression": "${ throw 'no such run'; }",
     }
-    error_class, message = failed(
+    error_class, message = get_error(
         run(runner, task(root, expression), [input_file(root / "in" / "a.dat")])
     )
     assert (error_class, "no such run" in message) == (ErrorClass.TOOL_FAILED, True), message
@@ -321,7 +329,7 @@ def test_only_a_tool_with_in_place_updates_can_change_its_inputs(
     tmp_path: Path, root: Path
 ) -> None:
     """The next tool of the workflow can only read the changed file."""
-    change = attempts.python(
+    change = attempts.python_tool(
         "import sys; open(sys.argv[1], 'a').write('changed')",
         requirements={
             "InlineJavascriptRequirement": {},
@@ -330,7 +338,7 @@ def test_only_a_tool_with_in_place_updates_can_change_its_inputs(
         },
         outputs={"o": {"type": "File", "outputBinding": {"glob": "$(inputs.f.basename)"}}},
     )
-    say = attempts.python(
+    say = attempts.python_tool(
         "import os, sys; print(open(sys.argv[1]).read(), os.access(sys.argv[1], os.W_OK))"
     )
     for part in (change, say):
@@ -345,7 +353,7 @@ def test_only_a_tool_with_in_place_updates_can_change_its_inputs(
             "say": {"run": say, "in": {"f": "change/o"}, "out": ["o"]},
         },
     }
-    runner = Runner(tmp_path / "pilot", settings={"sandbox": found_sandbox()})
+    runner = Runner(tmp_path / "pilot", settings={"sandbox": get_sandbox()})
     try:
         report = run(runner, task(root, workflow), [input_file(root / "a.dat", data=b"data ")])
     finally:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 @contextmanager
-def started(code: str, *arguments: str, folder: Path) -> Iterator[int]:
+def start_program(code: str, *arguments: str, folder: Path) -> Iterator[int]:
     """Start a Python program and yield its process ID after it has written an empty line."""
     process = subprocess.Popen(
         [sys.executable, "-c", code, *arguments], cwd=folder,

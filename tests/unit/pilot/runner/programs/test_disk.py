@@ -12,7 +12,7 @@ import pytest
 
 from pilot.folders.ownership import PASSAGE
 from pilot.runner.programs.disk import folder_size
-from tests.unit.pilot.runner.programs.other_programs import started
+from tests.unit.pilot.runner.programs.other_programs import start_program
 
 _NOBODY = 65534
 _LOOKS = """
@@ -96,6 +96,6 @@ def test_file_that_is_renamed_all_the_time_is_found(folder: Path, way: list[str]
         (folder / f"other{number}").mkdir()
     with ExitStack() as stack:
         for path in (place, *place.parents[: len(way) - 1]):
-            stack.enter_context(started(_RENAMES, path.name, folder=path.parent))
+            stack.enter_context(start_program(_RENAMES, path.name, folder=path.parent))
         sizes = [folder_size(str(folder)) for _ in range(20)]
     assert sum(size > 16 for size in sizes) > 10, sizes

@@ -17,7 +17,7 @@ from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.needs import Resources, Warm
 from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
 from tests.needs import MEMORY_GROUPS, ROOT_RIGHTS
-from tests.unit.pilot.attempts import failed, log_of, python, run
+from tests.unit.pilot.attempts import get_error, python_tool, read_log, run
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.runner.attempts.warm_jobs import OBEYS
 from tests.unit.pilot.slot_runner import Runner
@@ -48,7 +48,7 @@ def groups() -> Iterator[ControlGroupSettings]:
 
 
 @pytest.fixture(scope="module")
-def grouped(
+def group_slot(
     groups: ControlGroupSettings, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Runner]:
     runner = Runner(
@@ -66,22 +66,22 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def limited(kind: str, request: pytest.FixtureRequest) -> Runner:
+def slot(kind: str, request: pytest.FixtureRequest) -> Runner:
     """Return a slot that limits the memory of its tools in one of the two ways."""
-    limited_runner: Runner = request.getfixturevalue("grouped" if kind == "group" else "runner")
-    return limited_runner
+    slot: Runner = request.getfixturevalue("group_slot" if kind == "group" else "runner")
+    return slot
 
 
-def attempt(runner: Runner, root: Path, command: list[str], *arguments: str) -> AttemptReport:
-    return run(runner, tasked(root, command, *arguments), [input_file(root / "in" / "a.dat")])
+def run_tool(runner: Runner, root: Path, command: list[str], *arguments: str) -> AttemptReport:
+    return run(runner, command_task(root, command, *arguments), [input_file(root / "in" / "a.dat")])
 
 
-def taken(report: AttemptReport) -> int:
+def read_taken_memory(report: AttemptReport) -> int:
     """Return how many MiB the greedy tool had."""
-    return int(log_of(report).rpartition("taken: ")[2].splitlines()[0])
+    return int(read_log(report).rpartition("taken: ")[2].splitlines()[0])
 
 
-def tasked(root: Path, command: list[str], *arguments: str) -> PilotTask:
+def command_task(root: Path, command: list[str], *arguments: str) -> PilotTask:
     return task(
         root,
         tool(command, arguments=list(arguments)),
@@ -89,27 +89,27 @@ def tasked(root: Path, command: list[str], *arguments: str) -> PilotTask:
     )
 
 
-def test_greedy_tool_is_ended_at_its_memory_limit(limited: Runner, kind: str, root: Path) -> None:
-    report = attempt(limited, root, ["python3", "-c"], GREEDY)
+def test_greedy_tool_is_ended_at_its_memory_limit(slot: Runner, kind: str, root: Path) -> None:
+    report = run_tool(slot, root, ["python3", "-c"], GREEDY)
     assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
     assert report.message.endswith(
         f" MiB of memory, having asked for {RAM} MiB (ramMin), which lets it use {LIMIT} MiB, and"
         " was ended"
     )
-    most = LIMIT if kind == "group" else 2 * LIMIT + 1024 + 64 * (os.cpu_count() or 1)
-    assert 0.5 * LIMIT < taken(report) <= most
+    max_memory = LIMIT if kind == "group" else 2 * LIMIT + 1024 + 64 * (os.cpu_count() or 1)
+    assert 0.5 * LIMIT < read_taken_memory(report) <= max_memory
     assert report.peak_memory is not None
     assert report.peak_memory >= LIMIT
 
 
-def test_processes_of_a_tool_share_its_memory_limit(limited: Runner, root: Path) -> None:
+def test_processes_of_a_tool_share_its_memory_limit(slot: Runner, root: Path) -> None:
     script = 'for n in 1 2 3 4; do python3 -c "$0" & done; wait; exit 5'
-    report = attempt(limited, root, ["sh", "-c"], script, GREEDY)
+    report = run_tool(slot, root, ["sh", "-c"], script, GREEDY)
     assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
 
 
 def test_memory_of_a_replaced_warm_worker_does_not_count_for_the_next(
-    limited: Runner, root: Path
+    slot: Runner, root: Path
 ) -> None:
     """Both workers stay loaded after their jobs."""
     of = task(
@@ -122,16 +122,16 @@ def test_memory_of_a_replaced_warm_worker_does_not_count_for_the_next(
     for number, mib in enumerate((RAM, RAM + 1, LIMIT + 50)):
         code = f"import builtins; builtins.kept = b'x' * ({mib} << 20); work(0.6)"
         file = input_file(root / "in" / f"{number}.txt", data=code.encode())
-        reports.append(run(limited, of, [file], seq=number))
+        reports.append(run(slot, of, [file], seq=number))
     assert [report.error_class for report in reports] == [None, None, ErrorClass.OUT_OF_MEMORY]
     assert all((report.peak_memory or 0) >= RAM for report in reports)
 
 
 @pytest.mark.needs(MEMORY_GROUPS)
 def test_tool_with_a_process_killed_for_memory_fails_despite_exit_code_zero(
-    grouped: Runner, root: Path
+    group_slot: Runner, root: Path
 ) -> None:
-    report = attempt(grouped, root, ["sh", "-c"], 'python3 -c "$0"; exit 0', GREEDY)
+    report = run_tool(group_slot, root, ["sh", "-c"], 'python3 -c "$0"; exit 0', GREEDY)
     assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
 
 
@@ -140,7 +140,7 @@ def test_tool_with_a_process_killed_for_memory_fails_despite_exit_code_zero(
 )
 @pytest.mark.needs(MEMORY_GROUPS)
 def test_lack_of_node_memory_is_the_fault_of_a_job_that_exceeds_its_request(
-    ram: int, error: ErrorClass, groups: ControlGroupSettings, grouped: Runner, root: Path
+    ram: int, error: ErrorClass, groups: ControlGroupSettings, group_slot: Runner, root: Path
 ) -> None:
     limit = Path(groups.folder, limit_file(groups))
     before = limit.read_text()
@@ -148,7 +148,7 @@ def test_lack_of_node_memory_is_the_fault_of_a_job_that_exceeds_its_request(
     try:
         greedy = tool(["python3", "-c"], arguments=[GREEDY])
         prepared = task(root, greedy, resources=Resources(ram=ram))
-        report = run(grouped, prepared, [input_file(root / "in" / "a.dat")])
+        report = run(group_slot, prepared, [input_file(root / "in" / "a.dat")])
     finally:
         limit.write_text(before if before.strip() == "max" else "-1")
     assert report.error_class is error
@@ -158,28 +158,28 @@ def test_lack_of_node_memory_is_the_fault_of_a_job_that_exceeds_its_request(
     assert f" MiB, having asked for {ram} MiB (ramMin), which lets it use " in report.message
 
 
-def test_memory_limit_applies_to_each_tool_anew(limited: Runner, root: Path) -> None:
+def test_memory_limit_applies_to_each_tool_anew(slot: Runner, root: Path) -> None:
     for _ in range(2):
-        attempt(limited, root, ["python3", "-c"], GREEDY)
-        report = attempt(
-            limited, root, ["python3", "-c", f"print(len(bytearray({LIMIT // 2} << 20)))"]
+        run_tool(slot, root, ["python3", "-c"], GREEDY)
+        report = run_tool(
+            slot, root, ["python3", "-c", f"print(len(bytearray({LIMIT // 2} << 20)))"]
         )
         assert report.outcome is AttemptOutcome.FINISHED, report.message
 
 
-def test_reserved_address_space_does_not_count_as_memory(limited: Runner, root: Path) -> None:
+def test_reserved_address_space_does_not_count_as_memory(slot: Runner, root: Path) -> None:
     reserve = (
         "import mmap; kept = mmap.mmap(-1, 1 << 36, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS,"
         " prot=0); print('fine')"
     )
-    report = attempt(limited, root, ["python3", "-c", reserve])
+    report = run_tool(slot, root, ["python3", "-c", reserve])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
 
 
 def test_memory_error_of_a_tool_is_classified_as_out_of_memory(runner: Runner, root: Path) -> None:
-    braked = "resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY"
-    greedy = f"import resource\nwhile not {braked}: pass\nbytearray(3 << 30)"
-    report = attempt(runner, root, ["python3", "-c", greedy])
+    limit_test = "resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY"
+    greedy = f"import resource\nwhile not {limit_test}: pass\nbytearray(3 << 30)"
+    report = run_tool(runner, root, ["python3", "-c", greedy])
     assert report.error_class is ErrorClass.OUT_OF_MEMORY
     assert "MemoryError" in report.message
     assert f"it may use {LIMIT} MiB of memory (ramMin)" in report.message
@@ -187,26 +187,26 @@ def test_memory_error_of_a_tool_is_classified_as_out_of_memory(runner: Runner, r
 
 @pytest.mark.needs(MEMORY_GROUPS)
 def test_page_cache_of_earlier_jobs_does_not_extend_the_memory_limit(
-    grouped: Runner, root: Path
+    group_slot: Runner, root: Path
 ) -> None:
     """The page cache does not count as memory of the next job either."""
     for number in range(4):
-        report = attempt(
-            grouped,
+        report = run_tool(
+            group_slot,
             root,
             ["sh", "-c", "head -c 200000000 /dev/zero > large; sync; cat large > /dev/null"],
         )
         assert report.outcome is AttemptOutcome.FINISHED, (number, report.message)
-    report = attempt(grouped, root, ["python3", "-c"], GREEDY)
+    report = run_tool(group_slot, root, ["python3", "-c"], GREEDY)
     assert report.error_class is ErrorClass.OUT_OF_MEMORY
-    assert taken(report) <= LIMIT + 256
+    assert read_taken_memory(report) <= LIMIT + 256
 
 
 @pytest.mark.needs(MEMORY_GROUPS)
-def test_slot_survives_a_tool_that_runs_out_of_memory(grouped: Runner, root: Path) -> None:
-    before = grouped.slot_pid
-    attempt(grouped, root, ["python3", "-c"], GREEDY)
-    assert attempt(grouped, root, ["true"]).outcome is AttemptOutcome.FINISHED
+def test_slot_survives_a_tool_that_runs_out_of_memory(group_slot: Runner, root: Path) -> None:
+    before = group_slot.slot_pid
+    run_tool(group_slot, root, ["python3", "-c"], GREEDY)
+    assert run_tool(group_slot, root, ["true"]).outcome is AttemptOutcome.FINISHED
     assert Path(f"/proc/{before}").exists()
 
 
@@ -224,7 +224,7 @@ sys.stdin.read()
 
 
 @contextmanager
-def other_pilot(*arguments: str) -> Iterator[tuple["subprocess.Popen[str]", str, str]]:
+def start_other_pilot(*arguments: str) -> Iterator[tuple["subprocess.Popen[str]", str, str]]:
     """Start another pilot, as the user in ``arguments`` if there is one. Yield its process, its
     messages and the folder of its groups."""
     command = [sys.executable, "-c", PILOT, str(uuid.uuid4()), *arguments]
@@ -242,15 +242,15 @@ def other_pilot(*arguments: str) -> Iterator[tuple["subprocess.Popen[str]", str,
 
 @pytest.mark.needs(MEMORY_GROUPS)
 def test_slot_removes_groups_of_ended_slots_and_keeps_groups_of_starting_slots(
-    groups: ControlGroupSettings, grouped: Runner
+    groups: ControlGroupSettings, group_slot: Runner
 ) -> None:
     ended = subprocess.Popen(["true"])
     ended.wait()
     ended_group, entering = (Path(groups.folder, f"slot-{pid}") for pid in (ended.pid, os.getpid()))
     ended_group.mkdir()
     entering.mkdir()
-    grouped.connection.close()
-    grouped.open_slot()
+    group_slot.connection.close()
+    group_slot.open_slot()
     assert not ended_group.exists()
     entering.rmdir()
 
@@ -271,7 +271,7 @@ for _ in range(200):
 @pytest.mark.needs(MEMORY_GROUPS)
 @pytest.mark.usefixtures("groups")
 def test_pilots_that_start_together_each_have_their_own_groups() -> None:
-    wait, go = os.pipe()
+    wait, start_pipe = os.pipe()
     with ExitStack() as stack:
         command = [sys.executable, "-c", BUSY]
         pilots = [
@@ -281,7 +281,7 @@ def test_pilots_that_start_together_each_have_their_own_groups() -> None:
         for pilot in pilots:
             assert pilot.stdout is not None
             assert pilot.stdout.readline() == b"\n"
-        os.close(go)
+        os.close(start_pipe)
         os.close(wait)
         outputs = [pilot.communicate()[0] for pilot in pilots]
         assert [pilot.returncode for pilot in pilots] == [0] * len(pilots), outputs
@@ -294,13 +294,13 @@ def test_group_that_its_pilot_made_again_is_not_removed(
     group = tmp_path / "sluice-mine"
     group.mkdir()
 
-    def lock_the_old_folder(descriptor: int, operation: int) -> None:
+    def lock_replaced_folder(descriptor: int, operation: int) -> None:
         group.rmdir()
         group.mkdir()
         lock(descriptor, operation)
 
     lock = fcntl.flock
-    monkeypatch.setattr(fcntl, "flock", lock_the_old_folder)
+    monkeypatch.setattr(fcntl, "flock", lock_replaced_folder)
     memory_groups.remove_groups(str(group))
     assert group.is_dir()
 
@@ -326,17 +326,17 @@ def test_pilot_that_cannot_make_groups_returns_to_its_own_group(
 @pytest.mark.needs(MEMORY_GROUPS)
 @pytest.mark.usefixtures("groups")
 def test_groups_of_a_killed_pilot_are_removed_and_other_groups_are_kept() -> None:
-    with other_pilot() as (killed, _, left):
-        assert Path(left).is_dir()
+    with start_other_pilot() as (killed, _, remaining_groups):
+        assert Path(remaining_groups).is_dir()
         killed.kill()
         killed.wait()
-    assert Path(left).is_dir()
-    with other_pilot() as (_, _, alive):
-        mine = find_memory_groups(str(uuid.uuid4()))
-        assert mine is not None
-        assert not Path(left).exists()
+    assert Path(remaining_groups).is_dir()
+    with start_other_pilot() as (_, _, alive):
+        own_groups = find_memory_groups(str(uuid.uuid4()))
+        assert own_groups is not None
+        assert not Path(remaining_groups).exists()
         assert Path(alive).is_dir()
-        mine.remove()
+        own_groups.remove()
     again = find_memory_groups(str(uuid.uuid4()))
     assert again is not None
     again.remove()
@@ -345,21 +345,21 @@ def test_groups_of_a_killed_pilot_are_removed_and_other_groups_are_kept() -> Non
 
 @pytest.mark.needs(ROOT_RIGHTS)
 def test_pilot_without_permission_to_make_groups_logs_the_reason() -> None:
-    with other_pilot("65534") as (_, output, left):
-        assert left == "None"
+    with start_other_pilot("65534") as (_, output, remaining_groups):
+        assert remaining_groups == "None"
         assert "memory.limits" in output
         assert "each process" in output
         assert "Permission denied" in output
 
 
-def brake_of(runner: Runner, root: Path, resources: Resources, *, ram: int | None = None) -> int:
+def data_limit(runner: Runner, root: Path, resources: Resources, *, ram: int | None = None) -> int:
     """Return the data limit of each process of a tool, which follows from its memory limit. The
     tool uses 300 MiB. ``ram`` is the memory of the attempt."""
     waits = (
         "import resource as r\nx = bytearray(300 << 20)\nwhile (most :="
         " r.getrlimit(r.RLIMIT_DATA)[0]) < 0: pass\nprint(most)"
     )
-    task_ = task(root, python(waits), resources=resources)
+    task_ = task(root, python_tool(waits), resources=resources)
     inputs = [input_file(root / "in" / "b.dat")]
     report = runner.attempt(
         task_, job(task_, inputs, job_id=ram or resources.ram).model_copy(update={"ram": ram})
@@ -373,27 +373,27 @@ def test_memory_of_a_job_without_a_request_is_limited_by_the_node(
 ) -> None:
     """The default allocation of such a job is not its limit."""
     small = Runner(root.parent / "small", settings={"memory_unasked": 200})
-    hungry = python("import time; x = bytearray(300 << 20); time.sleep(60)")
+    greedy_tool = python_tool("import time; x = bytearray(300 << 20); time.sleep(60)")
     asks_nothing = Resources(time_limit=30.0)
     report = run(
-        small, task(root, hungry, resources=asks_nothing), [input_file(root / "in" / "a.dat")]
+        small, task(root, greedy_tool, resources=asks_nothing), [input_file(root / "in" / "a.dat")]
     )
     small.close()
-    error_class, message = failed(report)
+    error_class, message = get_error(report)
     assert error_class is ErrorClass.OUT_OF_MEMORY
     assert message.endswith(
         "MiB of memory, the maximum on this node for a job without a memory request (ramMin): 200"
         " MiB, and was ended"
     )
     large = Runner(root.parent / "large", settings={"memory_unasked": 4000})
-    unasked = brake_of(large, root, asks_nothing)
+    unasked = data_limit(large, root, asks_nothing)
     large.close()
-    assert unasked == brake_of(runner, root, Resources(time_limit=30.0, ram=2000)), (
+    assert unasked == data_limit(runner, root, Resources(time_limit=30.0, ram=2000)), (
         "a job may use twice as much memory as it requests"
     )
 
 
 def test_attempt_can_have_more_memory_than_its_task_requests(runner: Runner, root: Path) -> None:
-    asks_more = brake_of(runner, root, Resources(time_limit=30.0, ram=400))
-    assert brake_of(runner, root, Resources(time_limit=30.0, ram=200)) < asks_more
-    assert brake_of(runner, root, Resources(time_limit=30.0, ram=200), ram=400) == asks_more
+    asks_more = data_limit(runner, root, Resources(time_limit=30.0, ram=400))
+    assert data_limit(runner, root, Resources(time_limit=30.0, ram=200)) < asks_more
+    assert data_limit(runner, root, Resources(time_limit=30.0, ram=200), ram=400) == asks_more

@@ -7,7 +7,7 @@ import pytest
 from pilot.runner.programs.unlinked_files import unlinked_size
 from pilot.runner.programs.usage import proportional_memory, resident_memory
 from tests.needs import ROOT_RIGHTS
-from tests.unit.pilot.runner.programs.other_programs import started
+from tests.unit.pilot.runner.programs.other_programs import start_program
 
 #: Programs that run code, print a line and wait: in the first thread, or in another thread after
 #: the first thread has ended.
@@ -54,19 +54,19 @@ _FILE_KINDS = {
 def test_unlinked_file_counts_once_and_only_on_this_disk(
     file_kind: str, mib: float, way: str, tmp_path: Path
 ) -> None:
-    with started(way, file_kind, folder=tmp_path) as pid:
+    with start_program(way, file_kind, folder=tmp_path) as pid:
         assert unlinked_size(pid, str(tmp_path)) == pytest.approx(mib, abs=0.1)
 
 
 @ways
 @pytest.mark.needs(ROOT_RIGHTS)
 def test_unlinked_file_that_is_partly_mapped_counts_in_full(way: str, tmp_path: Path) -> None:
-    with started(way, _UNLINK + _MAP.format(4096), folder=tmp_path) as pid:
+    with start_program(way, _UNLINK + _MAP.format(4096), folder=tmp_path) as pid:
         assert unlinked_size(pid, str(tmp_path)) == pytest.approx(4, abs=0.1)
 
 
 @ways
 def test_memory_counts_after_the_first_thread_has_ended(way: str, tmp_path: Path) -> None:
-    with started(way, "global kept; kept = b'x' * (64 << 20)", folder=tmp_path) as pid:
+    with start_program(way, "global kept; kept = b'x' * (64 << 20)", folder=tmp_path) as pid:
         assert resident_memory(pid) > 64
         assert proportional_memory(pid) > 64

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.unit.pilot.attempts import python, run
+from tests.unit.pilot.attempts import python_tool, run
 from tests.unit.pilot.builders import input_file, task
-from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 #: Runs a command with the OOM priority in its first argument.
@@ -18,7 +18,7 @@ WITH_OOM_PRIORITY = ["sh", "-c", 'echo "$0" > /proc/self/oom_score_adj; exec "$@
 @pytest.fixture(params=["in the open", "in the sandbox"])
 def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
     """Return the settings of a slot with or without a sandbox."""
-    return {"sandbox": found_sandbox()} if request.param == "in the sandbox" else {}
+    return {"sandbox": get_sandbox()} if request.param == "in the sandbox" else {}
 
 
 @pytest.fixture(params=[0, 700])
@@ -40,7 +40,7 @@ def test_tool_has_at_least_the_oom_priority_of_its_slot(
     slot: tuple[Runner, int], root: Path
 ) -> None:
     runner, own = slot
-    tool = python("print(open('/proc/self/oom_score_adj').read().strip())")
+    tool = python_tool("print(open('/proc/self/oom_score_adj').read().strip())")
     workflow = {
         "cwlVersion": "v1.2",
         "class": "Workflow",

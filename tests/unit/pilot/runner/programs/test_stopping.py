@@ -15,10 +15,10 @@ from pilot.runner.progress_file import read_slot_progress
 from sluice.contracts.common.states import AttemptOutcome, AttemptPhase, ErrorClass
 from sluice.contracts.jobs.needs import Resources
 from tests.processes import running_with
-from tests.unit.pilot.attempts import log_of, python
+from tests.unit.pilot.attempts import python_tool, read_log
 from tests.unit.pilot.builders import SHA, input_file, job, task, tool
-from tests.unit.pilot.inner_workflows import around
-from tests.unit.pilot.job_pipes import let_through, wait_for, waiting_at
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
+from tests.unit.pilot.job_pipes import make_waiting_code, release_tool, wait_for
 from tests.unit.pilot.slot_runner import Runner, has_ended
 from tests.waiting import wait_until
 
@@ -34,11 +34,11 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 """
 
 
-def family(word: str) -> dict[str, object]:
-    return tool([sys.executable, "-c"], arguments=[_FAMILY + waiting_at("gate"), word])
+def make_family_tool(word: str) -> dict[str, object]:
+    return tool([sys.executable, "-c"], arguments=[_FAMILY + make_waiting_code("gate"), word])
 
 
-def pids_of(runner: Runner, word: str) -> list[int]:
+def list_pids(runner: Runner, word: str) -> list[int]:
     wait_for(runner, "gate")
     pids = running_with(word)
     assert len(pids) == 2
@@ -53,17 +53,19 @@ def word() -> str:
 def test_time_limit_kills_a_trapped_tool_and_its_grandchildren(
     runner: Runner, root: Path, word: str
 ) -> None:
-    task_ = task(root, family(word), resources=Resources(time_limit=2.0))
+    task_ = task(root, make_family_tool(word), resources=Resources(time_limit=2.0))
     runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=1))
-    alive = pids_of(runner, word)
-    assert runner.ended().report.error_class is ErrorClass.TOOL_TIMEOUT
+    alive = list_pids(runner, word)
+    assert runner.wait_for_end().report.error_class is ErrorClass.TOOL_TIMEOUT
     assert all(has_ended(pid) for pid in alive)
 
 
 def test_tool_that_obeys_sigterm_ends_before_the_grace_period(root: Path) -> None:
     """A tool in an inner workflow is run by another process that waits for it."""
     runner = Runner(root.parent / "pilot", grace=600.0)
-    for number, executable in enumerate((tool(["sleep", "600"]), around(tool(["sleep", "600"])))):
+    for number, executable in enumerate(
+        (tool(["sleep", "600"]), wrap_in_workflow(tool(["sleep", "600"])))
+    ):
         task_ = task(root, executable, resources=Resources(time_limit=2.0))
         report = runner.attempt(
             task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=20 + number)
@@ -73,26 +75,26 @@ def test_tool_that_obeys_sigterm_ends_before_the_grace_period(root: Path) -> Non
 
 
 def test_slot_records_the_phase_of_its_job(runner: Runner, root: Path) -> None:
-    task_ = task(root, python(waiting_at("on") + "print('12')"))
+    task_ = task(root, python_tool(make_waiting_code("on") + "print('12')"))
     note = runner.run.phase_file(runner.slot_pid)
     runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=41, attempt=3))
     wait_for(runner, "on")
     assert read_slot_progress(note) == ((41, 3), Progress(AttemptPhase.RUN))
-    let_through(runner, "on")
-    assert runner.ended().report.outcome is AttemptOutcome.FINISHED
+    release_tool(runner, "on")
+    assert runner.wait_for_end().report.outcome is AttemptOutcome.FINISHED
     assert read_slot_progress(note) == ((41, 3), Progress(AttemptPhase.STAGE_OUT, 3))
     assert read_slot_progress(note.with_name("none")) is None
 
 
 def test_slot_and_server_ignore_sigterm_and_sigint(runner: Runner, root: Path) -> None:
-    task_ = task(root, python(waiting_at("go")))
+    task_ = task(root, python_tool(make_waiting_code("go")))
     runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=22))
     wait_for(runner, "go")
     for number in (signal.SIGTERM, signal.SIGINT):
         for pid in (runner.slot_pid, runner.server.pid):
             os.kill(pid, number)
-    let_through(runner, "go")
-    assert runner.ended().report.outcome is AttemptOutcome.FINISHED
+    release_tool(runner, "go")
+    assert runner.wait_for_end().report.outcome is AttemptOutcome.FINISHED
     runner.connection.close()
     runner.open_slot()
 
@@ -100,11 +102,11 @@ def test_slot_and_server_ignore_sigterm_and_sigint(runner: Runner, root: Path) -
 def test_grandchildren_do_not_outlive_a_tool_that_succeeds(
     runner: Runner, root: Path, word: str
 ) -> None:
-    task_ = task(root, family(word))
+    task_ = task(root, make_family_tool(word))
     runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=2))
-    alive = pids_of(runner, word)
-    let_through(runner, "gate")
-    assert runner.ended().report.outcome is AttemptOutcome.FINISHED
+    alive = list_pids(runner, word)
+    release_tool(runner, "gate")
+    assert runner.wait_for_end().report.outcome is AttemptOutcome.FINISHED
     assert all(has_ended(pid) for pid in alive)
 
 
@@ -125,12 +127,12 @@ def test_stopped_job_ends_with_its_processes_and_the_outcome_of_the_reason(
     outcome: AttemptOutcome,
     error_class: ErrorClass | None,
 ) -> None:
-    task_ = task(root, family(word))
+    task_ = task(root, make_family_tool(word))
     running = job(task_, [input_file(root / "in" / "a.dat")], job_id=3)
     runner.submit(task_, running)
-    alive = pids_of(runner, word)
+    alive = list_pids(runner, word)
     runner.stop_job(running, reason)
-    frame = runner.ended()
+    frame = runner.wait_for_end()
     assert (frame.report.outcome, frame.report.error_class) == (outcome, error_class)
     assert all(has_ended(pid) for pid in alive)
     has_journal = (3, 1) in read_journals(runner.run.journals)
@@ -146,27 +148,27 @@ def test_canceled_tool_can_clean_up_after_sigterm(runner: Runner, root: Path) ->
         "signal.sigwait([signal.SIGTERM])\n"
         "print('tidied', 'up', file=sys.stderr)\n"
     )
-    task_ = task(root, python(code))
+    task_ = task(root, python_tool(code))
     running = job(task_, [input_file(root / "in" / "a.dat")], job_id=4)
     runner.submit(task_, running)
     wait_for(runner, "gate")
     runner.stop_job(running, StopReason.CANCEL)
-    report = runner.ended().report
+    report = runner.wait_for_end().report
     assert report.outcome is AttemptOutcome.CANCELED
-    assert "tidied up" in log_of(report)
+    assert "tidied up" in read_log(report)
 
 
 def test_stopped_job_in_the_queue_is_canceled_and_the_running_job_finishes(
     runner: Runner, root: Path
 ) -> None:
-    slow = task(root, python(waiting_at("go")))
+    slow = task(root, python_tool(make_waiting_code("go")))
     first = job(slow, [input_file(root / "in" / "a.dat")], job_id=5)
     second = job(slow, [input_file(root / "in" / "b.dat")], job_id=6)
     runner.submit(slow, first, second)
     wait_for(runner, "go")
     runner.stop_job(second, StopReason.CANCEL)
-    let_through(runner, "go")
-    reports = [runner.ended().report, runner.ended().report]
+    release_tool(runner, "go")
+    reports = [runner.wait_for_end().report, runner.wait_for_end().report]
     assert [(report.id, report.outcome) for report in reports] == [
         (5, AttemptOutcome.FINISHED),
         (6, AttemptOutcome.CANCELED),
@@ -176,18 +178,18 @@ def test_stopped_job_in_the_queue_is_canceled_and_the_running_job_finishes(
 def test_job_ends_with_its_lease_if_the_pilot_does_not_renew_it(
     runner: Runner, root: Path, word: str
 ) -> None:
-    task_ = task(root, family(word))
+    task_ = task(root, make_family_tool(word))
     running = job(task_, [input_file(root / "in" / "a.dat")], job_id=3)
     runner.submit(task_, running, deadline=boot_time() + 3600)
-    alive = pids_of(runner, word)
+    alive = list_pids(runner, word)
     runner.renew(running, boot_time() + 0.2)
-    report = runner.ended().report
+    report = runner.wait_for_end().report
     assert (report.outcome, report.error_class) == (AttemptOutcome.FAILED, ErrorClass.PILOT_LOST)
     assert all(has_ended(pid) for pid in alive)
 
 
 def test_job_with_a_renewed_lease_runs_to_its_end(runner: Runner, root: Path) -> None:
-    slow = task(root, python(waiting_at("go")))
+    slow = task(root, python_tool(make_waiting_code("go")))
     first = job(slow, [input_file(root / "in" / "a.dat")], job_id=5)
     second = job(slow, [input_file(root / "in" / "b.dat")], job_id=6)
     runner.submit(slow, first, second, deadline=boot_time() + 3600)
@@ -197,8 +199,8 @@ def test_job_with_a_renewed_lease_runs_to_its_end(runner: Runner, root: Path) ->
         runner.renew(leased_job, end)
     runner.renew(first, boot_time() + 3600)
     wait_until(lambda: boot_time() > end)
-    let_through(runner, "go")
-    reports = [runner.ended().report, runner.ended().report]
+    release_tool(runner, "go")
+    reports = [runner.wait_for_end().report, runner.wait_for_end().report]
     assert [(report.id, report.outcome, report.error_class) for report in reports] == [
         (5, AttemptOutcome.FINISHED, None),
         (6, AttemptOutcome.FAILED, ErrorClass.PILOT_LOST),
@@ -214,10 +216,10 @@ def test_stop_of_an_unknown_job_is_ignored(runner: Runner, root: Path) -> None:
 
 def test_all_processes_end_when_the_pilot_is_gone(root: Path, word: str) -> None:
     runner = Runner(root.parent / "pilot")
-    task_ = task(root, family(word))
+    task_ = task(root, make_family_tool(word))
     runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=8))
-    alive = pids_of(runner, word)
-    runner.hang_up()
+    alive = list_pids(runner, word)
+    runner.close_connections()
     wait_until(lambda: all(has_ended(pid) for pid in [*alive, runner.slot_pid]))
     assert runner.server.wait(20) == 0
     trace = read_journals(runner.run.journals)[(8, 1)]

@@ -8,7 +8,7 @@ import pytest
 from pilot.runner.programs.memory import OutOfMemory, ProcessMemory
 from pilot.runner.programs.running import Child
 from pilot.runner.programs.usage import proportional_memory, resident_memory
-from tests.unit.pilot.runner.programs.other_programs import started
+from tests.unit.pilot.runner.programs.other_programs import start_program
 
 #: MiB of each of the four processes.
 _EACH = 64
@@ -46,18 +46,18 @@ signal.pause()
 
 
 def test_shared_pages_count_once(tmp_path: Path) -> None:
-    with started(_SHARED, folder=tmp_path) as pid:
+    with start_program(_SHARED, folder=tmp_path) as pid:
         assert resident_memory(pid) > 4 * _EACH
         assert _EACH < proportional_memory(pid) < 2 * _EACH
 
 
 def test_private_pages_of_each_process_count(tmp_path: Path) -> None:
-    with started(_PRIVATE, folder=tmp_path) as pid:
+    with start_program(_PRIVATE, folder=tmp_path) as pid:
         assert proportional_memory(pid) > 4 * _EACH
 
 
 def test_process_that_cannot_be_inspected_counts_with_its_resident_memory(tmp_path: Path) -> None:
-    with started(_CLOSED, folder=tmp_path) as pid:
+    with start_program(_CLOSED, folder=tmp_path) as pid:
         assert proportional_memory(pid) > _EACH
 
 
@@ -71,7 +71,7 @@ def test_tool_is_ended_for_the_memory_that_its_processes_use_together(
 ) -> None:
     memory = ProcessMemory()
     memory.open(mib=3 * _EACH, inputs=0)
-    with started(code, folder=tmp_path) as pid:
+    with start_program(code, folder=tmp_path) as pid:
         running = Child(pid, frozenset)
         os.close(running.descriptor)
         memory.set_running(running)

@@ -15,20 +15,20 @@ from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.pilots.pilots import AttemptReport
 from sluice.cwl_values import pack, unpack
 from sluice.storage import compute_checksum
-from tests.unit.pilot.attempts import failed, run
+from tests.unit.pilot.attempts import get_error, run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.invocations import OPERATION, invocation
 from tests.unit.pilot.slot_runner import Runner
 
 
-def stored(root: Path, name: str, text: str) -> dict[str, Any]:
+def write_stored_file(root: Path, name: str, text: str) -> dict[str, Any]:
     path = root / "store" / "files" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return {"class": "File", "location": f"files/{name}", "checksum": compute_checksum(path)}
 
 
-def stored_tree(root: Path) -> dict[str, Any]:
+def write_stored_tree(root: Path) -> dict[str, Any]:
     """Return a directory with a single file, ``deep/leaf``."""
     archive = root / "store" / "files" / "tree.tar"
     archive.parent.mkdir(parents=True, exist_ok=True)
@@ -43,12 +43,12 @@ def stored_tree(root: Path) -> dict[str, Any]:
     }
 
 
-def result(report: AttemptReport, folder: Path) -> Any:
+def read_result(report: AttemptReport, folder: Path) -> Any:
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     return unpack(Path(report.outputs[0].url.removeprefix("file://")), folder)
 
 
-def text(value: dict[str, Any]) -> str:
+def read_text(value: dict[str, Any]) -> str:
     return Path(unquote(urlsplit(value["location"]).path)).read_text()
 
 
@@ -59,12 +59,12 @@ def test_process_of_the_invocation_is_run(runner: Runner, root: Path) -> None:
     }
     head = tool(["head"], inputs=inputs)
     about = task(root, OPERATION)
-    order = {"f": stored(root, "a b.txt", "one\ntwo\nthree\n"), "n": 2}
-    outputs = result(run(runner, about, [invocation(root, head, order)]), root / "first")
-    assert (outputs["o"]["basename"], text(outputs["o"])) == ("a b.out", "one\ntwo\n")
+    order = {"f": write_stored_file(root, "a b.txt", "one\ntwo\nthree\n"), "n": 2}
+    outputs = read_result(run(runner, about, [invocation(root, head, order)]), root / "first")
+    assert (outputs["o"]["basename"], read_text(outputs["o"])) == ("a b.out", "one\ntwo\n")
     count = tool(["wc", "-l"], inputs={"f": {"type": "File"}}, stdin="$(inputs.f.path)")
     report = run(runner, about, [invocation(root, count, {"f": order["f"]}, name="named-1")])
-    assert text(result(report, root / "second")["o"]).strip() == "3", (
+    assert read_text(read_result(report, root / "second")["o"]).strip() == "3", (
         "a task can run another process"
     )
 
@@ -72,8 +72,8 @@ def test_process_of_the_invocation_is_run(runner: Runner, root: Path) -> None:
 def test_directories_and_secondary_files_of_an_invocation_are_staged(
     runner: Runner, root: Path
 ) -> None:
-    reads = stored(root, "x.bam", "reads") | {
-        "secondaryFiles": [stored(root, "x.bam.bai", "index")]
+    reads = write_stored_file(root, "x.bam", "reads") | {
+        "secondaryFiles": [write_stored_file(root, "x.bam.bai", "index")]
     }
     show = tool(
         ["sh", "-c", 'cat "$0" "$0.bai"; cd "$1"; find . -type f'],
@@ -82,43 +82,49 @@ def test_directories_and_secondary_files_of_an_invocation_are_staged(
             "d": {"type": "Directory", "inputBinding": {"position": 2}},
         },
     )
-    order = {"f": reads, "d": stored_tree(root)}
-    outputs = result(
+    order = {"f": reads, "d": write_stored_tree(root)}
+    outputs = read_result(
         run(runner, task(root, OPERATION), [invocation(root, show, order)]), root / "out"
     )
-    assert text(outputs["o"]) == "readsindex./deep/leaf\n"
+    assert read_text(outputs["o"]) == "readsindex./deep/leaf\n"
 
 
-def literal(name: str, **fields: Any) -> dict[str, Any]:
+def make_literal_file(name: str, **fields: Any) -> dict[str, Any]:
     return {"class": "File", "basename": name, "contents": name, **fields}
 
 
-def collection(name: str, *listing: dict[str, Any]) -> dict[str, Any]:
+def make_literal_directory(name: str, *listing: dict[str, Any]) -> dict[str, Any]:
     return {"class": "Directory", "basename": name, "listing": list(listing)}
 
 
 def test_literal_directory_has_all_listed_entries(runner: Runner, root: Path) -> None:
-    paired = stored(root, "b", "b") | {
-        "secondaryFiles": [stored(root, "b.i", "b.i"), literal("b.j")]
+    paired = write_stored_file(root, "b", "b") | {
+        "secondaryFiles": [write_stored_file(root, "b.i", "b.i"), make_literal_file("b.j")]
     }
-    inner = collection("inner", paired, stored_tree(root))
-    directory = collection("made", stored(root, "a", "a"), literal("x"), inner, collection("empty"))
+    inner = make_literal_directory("inner", paired, write_stored_tree(root))
+    directory = make_literal_directory(
+        "made",
+        write_stored_file(root, "a", "a"),
+        make_literal_file("x"),
+        inner,
+        make_literal_directory("empty"),
+    )
     show = tool(
         ["sh", "-c", 'cd "$0"; find -L . | LC_ALL=C sort; cat a inner/b inner/tree/deep/leaf'],
         inputs={"d": {"type": "Directory", "inputBinding": {"position": 1}}},
         stdout="$(inputs.d.basename).out",
         outputs={"o": "stdout"},
     )
-    outputs = result(
+    outputs = read_result(
         run(runner, task(root, OPERATION), [invocation(root, show, {"d": directory})]), root / "out"
     )
     inside = ["", "/b", "/b.i", "/b.j", "/tree", "/tree/deep", "/tree/deep/leaf"]
     listed = [".", "./a", "./empty", *(f"./inner{name}" for name in inside), "./x"]
-    assert text(outputs["o"]) == "\n".join([*listed, "ableaf"])
+    assert read_text(outputs["o"]) == "\n".join([*listed, "ableaf"])
 
 
 def test_literal_secondary_files_are_staged_beside_their_file(runner: Runner, root: Path) -> None:
-    a, b = stored(root, "a", "a"), stored(root, "b", "b")
+    a, b = write_stored_file(root, "a", "a"), write_stored_file(root, "b", "b")
     show = tool(
         ["sh", "-c", 'cd "$(dirname "$0")"; find -L . | LC_ALL=C sort | tr -d "\\n"'],
         inputs={"f": {"type": "File", "inputBinding": {}}},
@@ -126,16 +132,23 @@ def test_literal_secondary_files_are_staged_beside_their_file(runner: Runner, ro
     for number, (order, expected) in enumerate(
         [
             (
-                literal("p", secondaryFiles=[a, literal("x"), collection("d", b)]),
+                make_literal_file(
+                    "p", secondaryFiles=[a, make_literal_file("x"), make_literal_directory("d", b)]
+                ),
                 "../a./d./d/b./p./x",
             ),
-            (a | {"secondaryFiles": [literal("x")]}, "../a./x"),
-            (a | {"secondaryFiles": [b, collection("d", b, literal("x"))]}, "../a./b./d./d/b./d/x"),
+            (a | {"secondaryFiles": [make_literal_file("x")]}, "../a./x"),
+            (
+                a | {"secondaryFiles": [b, make_literal_directory("d", b, make_literal_file("x"))]},
+                "../a./b./d./d/b./d/x",
+            ),
         ]
     ):
         files = [invocation(root, show, {"f": order}, name=f"named-{number}")]
         assert (
-            text(result(run(runner, task(root, OPERATION), files), root / f"out-{number}")["o"])
+            read_text(
+                read_result(run(runner, task(root, OPERATION), files), root / f"out-{number}")["o"]
+            )
             == expected
         )
 
@@ -161,10 +174,12 @@ def test_invocation_returns_outputs_of_all_types(runner: Runner, root: Path) -> 
         },
         "requirements": {"InlineJavascriptRequirement": {}},
     }
-    outputs = result(run(runner, task(root, OPERATION), [invocation(root, many, {})]), root / "out")
+    outputs = read_result(
+        run(runner, task(root, OPERATION), [invocation(root, many, {})]), root / "out"
+    )
     assert (outputs["n"], outputs["none"]) == (42, None)
     assert (Path(urlsplit(outputs["d"]["location"]).path) / "x").read_text() == "1\n"
-    assert [(file["basename"], text(file)) for file in outputs["all"]] == [
+    assert [(file["basename"], read_text(file)) for file in outputs["all"]] == [
         ("y", "2\n"),
         ("z", "2\n"),
     ]
@@ -177,7 +192,7 @@ def test_file_outside_the_storage_is_refused(location: str, runner: Runner, root
     (root / "secret").parent.mkdir(parents=True, exist_ok=True)
     (root / "secret").write_text("secret")
     order = {"f": {"class": "File", "location": location}}
-    error, message = failed(
+    error, message = get_error(
         run(runner, task(root, OPERATION), [invocation(root, tool(["cat"]), order)])
     )
     assert error is ErrorClass.TOOL_REFUSED
@@ -186,13 +201,13 @@ def test_file_outside_the_storage_is_refused(location: str, runner: Runner, root
 
 def test_file_is_staged_only_with_its_checksum(runner: Runner, root: Path) -> None:
     """Files of other groups lie on the same storage. Errors do not show whether a file exists."""
-    hers = stored(root, "hers", "secret")
+    foreign_file = write_stored_file(root, "hers", "secret")
     cat = tool(["cat"], inputs={"f": {"type": "File", "inputBinding": {}}})
 
     def run_with_fields(number: int, kind: str, **fields: Any) -> tuple[ErrorClass | None, str]:
-        order = {"f": {**hers, "class": kind, "basename": "f", **fields}}
+        order = {"f": {**foreign_file, "class": kind, "basename": "f", **fields}}
         file = invocation(root, cat, order, name=f"named-{number}")
-        return failed(run(runner, task(root, OPERATION), [file]))
+        return get_error(run(runner, task(root, OPERATION), [file]))
 
     for number, kind in enumerate(("File", "Directory")):
         for checksum in (None, "sha256:", "sha1$" + "0" * 40):
@@ -203,13 +218,13 @@ def test_file_is_staged_only_with_its_checksum(runner: Runner, root: Path) -> No
         missing = run_with_fields(number, kind, checksum=guess, location="files/none")
         assert mismatch[0] is missing[0] is ErrorClass.STAGE_IN_FAILED
         assert mismatch[1].replace("files/hers", "files/none") == missing[1]
-        assert hers["checksum"].removeprefix("sha256:") not in mismatch[1]
+        assert foreign_file["checksum"].removeprefix("sha256:") not in mismatch[1]
 
 
 @pytest.mark.parametrize("name", ["..", "."])
 def test_file_without_a_plain_name_is_refused(name: str, runner: Runner, root: Path) -> None:
-    order = {"f": stored(root, "a", "a") | {"basename": name}}
-    error, message = failed(
+    order = {"f": write_stored_file(root, "a", "a") | {"basename": name}}
+    error, message = get_error(
         run(runner, task(root, OPERATION), [invocation(root, tool(["cat"]), order)])
     )
     assert (error, "give it a name" in message) == (ErrorClass.TOOL_REFUSED, True)
@@ -218,7 +233,7 @@ def test_file_without_a_plain_name_is_refused(name: str, runner: Runner, root: P
 def test_bundle_of_a_directory_cannot_move_files_outside(runner: Runner, root: Path) -> None:
     outside = root.parent / "outside.txt"
     outside.write_text("secret")
-    archive = stored(root, "tree.tar", "")
+    archive = write_stored_file(root, "tree.tar", "")
     value = {"class": "Directory", "basename": str(outside), "location": "files/0/tree"}
     with tarfile.open(root / "store" / "files" / "tree.tar", "w") as tar_file:
         folder = tarfile.TarInfo("files/0/tree")
@@ -231,7 +246,7 @@ def test_bundle_of_a_directory_cannot_move_files_outside(runner: Runner, root: P
     checksum = compute_checksum(root / "store" / "files" / "tree.tar")
     order = {"d": {**archive, "class": "Directory", "basename": "tree", "checksum": checksum}}
     show = tool(["ls"], inputs={"d": {"type": "Directory", "inputBinding": {}}})
-    error, message = failed(run(runner, task(root, OPERATION), [invocation(root, show, order)]))
+    error, message = get_error(run(runner, task(root, OPERATION), [invocation(root, show, order)]))
     assert (error, "is not a file name" in message) == (ErrorClass.TOOL_REFUSED, True)
     assert outside.read_text() == "secret"
 
@@ -239,13 +254,13 @@ def test_bundle_of_a_directory_cannot_move_files_outside(runner: Runner, root: P
 def test_failed_invocation_is_refused_unless_the_exit_code_is_temporary(
     runner: Runner, root: Path
 ) -> None:
-    order = {"f": stored(root, "a", "")}
+    order = {"f": write_stored_file(root, "a", "")}
     for exit_code, codes, expected in (
         (3, {}, "tool_refused"),
         (3, {"temporaryFailCodes": [3]}, "tool_failed"),
     ):
         fails = tool(["sh", "-c", f"echo no beam >&2; exit {exit_code}"], **codes)
-        error, message = failed(
+        error, message = get_error(
             run(runner, task(root, OPERATION), [invocation(root, fails, order)])
         )
         assert (error, "no beam" in message) == (expected, True)
@@ -257,7 +272,7 @@ def test_failed_invocation_is_refused_unless_the_exit_code_is_temporary(
 
 
 @pytest.mark.parametrize(
-    ("body", "why"),
+    ("body", "reason"),
     [
         (b"no json", "is not an invocation"),
         (b'{"order": {}}', "process: Field required"),
@@ -267,8 +282,10 @@ def test_failed_invocation_is_refused_unless_the_exit_code_is_temporary(
          b'"inputs": {"n": "int"}, "outputs": {}}, "order": {"n": "x"}}', "could not be set up"),
     ],
 )  # fmt: skip
-def test_invalid_invocation_is_refused(body: bytes, why: str, runner: Runner, root: Path) -> None:
-    error, message = failed(
+def test_invalid_invocation_is_refused(
+    body: bytes, reason: str, runner: Runner, root: Path
+) -> None:
+    error, message = get_error(
         run(
             runner,
             task(root, OPERATION),
@@ -276,7 +293,7 @@ def test_invalid_invocation_is_refused(body: bytes, why: str, runner: Runner, ro
         )
     )
     assert error is ErrorClass.TOOL_REFUSED
-    assert why in message
+    assert reason in message
 
 
 #: Prints the number of its jobs, what the requests say about the files, and their contents.
@@ -299,13 +316,13 @@ def test_warm_worker_serves_invocations_with_the_same_key(runner: Runner, root: 
     about = task(root, OPERATION, warm=Warm(kind="a", key=["k"]))
     inputs = {"f": {"type": "File", "inputBinding": {}}, "k": "Any"}
     serves = tool([sys.executable, "-c", SERVES], inputs=inputs)
-    files = [stored(root, name, name) for name in ("one", "two")]
+    files = [write_stored_file(root, name, name) for name in ("one", "two")]
 
     def serve_order(process: dict[str, Any], file: dict[str, Any], key: Any) -> Any:
         order = {"f": file, "k": key}
         folder = root / f"{len(list(root.iterdir()))}"
         order_file = invocation(root, process, order, name=f"{folder.name}.json")
-        return json.loads(text(result(run(runner, about, [order_file]), folder)["o"]))
+        return json.loads(read_text(read_result(run(runner, about, [order_file]), folder)["o"]))
 
     one, two = ([True, "files/one"], [True, "files/two"])
     assert serve_order(serves, files[0], 1) == [1, [one], ["one"]]

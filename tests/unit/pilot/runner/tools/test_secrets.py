@@ -17,7 +17,7 @@ from pilot.runner.job_secrets import NO_SECRETS, JobSecrets, read_secrets
 from sluice.contracts.access.secrets import SecretRef, SecretValues
 from sluice.contracts.common.states import AttemptOutcome, ContainerEngine, ErrorClass
 from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
-from tests.unit.pilot.attempts import failed
+from tests.unit.pilot.attempts import get_error
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
@@ -34,7 +34,7 @@ REQUIREMENTS = {
 }
 
 
-def script(text: str, **fields: Any) -> dict[str, Any]:
+def make_script_tool(text: str, **fields: Any) -> dict[str, Any]:
     return tool(
         ["sh", "-c", text],
         inputs={"f": "File", "key": "string"},
@@ -43,7 +43,7 @@ def script(text: str, **fields: Any) -> dict[str, Any]:
     )
 
 
-def inside(executable: dict[str, Any]) -> dict[str, Any]:
+def wrap_in_workflow(executable: dict[str, Any]) -> dict[str, Any]:
     """Return a workflow that runs the tool inside the job."""
     return {
         "cwlVersion": "v1.2",
@@ -60,7 +60,7 @@ def inside(executable: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def ask(
+def run_with_secrets(
     runner: Runner,
     root: Path,
     executable: dict[str, Any],
@@ -80,7 +80,7 @@ def ask(
 
 
 both = pytest.mark.parametrize(
-    "around", [lambda process: process, inside], ids=["alone", "in a workflow"]
+    "around", [lambda process: process, wrap_in_workflow], ids=["alone", "in a workflow"]
 )
 
 
@@ -91,15 +91,15 @@ def test_secret_is_exact_in_variables_and_files_and_absent_elsewhere(
     tell = (
         'printf %s "$TOKEN" | sha256sum; sha256sum < key.txt; wc -c < sub/key.out; echo $HEADER >&2'
     )
-    report, log = ask(runner, root, around(script(tell)))
+    report, log = run_with_secrets(runner, root, around(make_script_tool(tell)))
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     [output] = (root / "out").iterdir()
     words = output.read_text().split()
     assert (words[0], words[2], words[4]) == (DIGEST, DIGEST, str(len(VALUE) + 2))
     assert "Bearer (secret a)" in log
     assert "hunter2" not in log + report.model_dump_json()
-    left = [path for path in runner.folder.rglob("*") if path.is_file()]
-    assert not [path for path in left if b"hunter2" in path.read_bytes()]
+    files_with_secret = [path for path in runner.folder.rglob("*") if path.is_file()]
+    assert not [path for path in files_with_secret if b"hunter2" in path.read_bytes()]
 
 
 @both
@@ -107,9 +107,11 @@ def test_secret_is_exact_in_variables_and_files_and_absent_elsewhere(
 def test_files_made_from_a_secret_cannot_be_outputs(
     runner: Runner, root: Path, around: Any, glob: str
 ) -> None:
-    executable = script("true", outputs={"o": {"type": "File", "outputBinding": {"glob": glob}}})
-    report, _ = ask(runner, root, around(executable))
-    error_class, _message = failed(report)
+    executable = make_script_tool(
+        "true", outputs={"o": {"type": "File", "outputBinding": {"glob": glob}}}
+    )
+    report, _ = run_with_secrets(runner, root, around(executable))
+    error_class, _message = get_error(report)
     assert error_class is ErrorClass.TOOL_FAILED
     assert not (root / "out").exists()
 
@@ -118,8 +120,10 @@ def test_files_made_from_a_secret_cannot_be_outputs(
 def test_message_of_a_failed_job_does_not_show_the_secret(
     runner: Runner, root: Path, around: Any
 ) -> None:
-    report, log = ask(runner, root, around(script('echo "no: $TOKEN" >&2; exit 7')))
-    assert failed(report)[1].endswith("ended with exit code 7: no: (secret a)")
+    report, log = run_with_secrets(
+        runner, root, around(make_script_tool('echo "no: $TOKEN" >&2; exit 7'))
+    )
+    assert get_error(report)[1].endswith("ended with exit code 7: no: (secret a)")
     assert "hunter2" not in log
 
 
@@ -128,21 +132,23 @@ def test_truncated_message_does_not_show_a_part_of_the_secret(
     runner: Runner, root: Path, around: Any
 ) -> None:
     tell = 'head -c 295 /dev/zero | tr "\\0" . >&2; echo "$TOKEN" >&2; exit 7'
-    report, _ = ask(runner, root, around(script(tell)))
-    assert failed(report)[1].endswith("..(secr")
+    report, _ = run_with_secrets(runner, root, around(make_script_tool(tell)))
+    assert get_error(report)[1].endswith("..(secr")
 
 
 def test_expressions_see_a_placeholder_instead_of_the_secret(runner: Runner, root: Path) -> None:
-    executable = script("true", arguments=["$(inputs.key)"], stderr="$(inputs.key)")
-    _, log = ask(runner, root, executable)
+    executable = make_script_tool("true", arguments=["$(inputs.key)"], stderr="$(inputs.key)")
+    _, log = run_with_secrets(runner, root, executable)
     [command] = [line for line in log.splitlines() if line.startswith("command ")]
     assert "(secret a)" in command
     assert "hunter2" not in log
 
 
 def test_job_without_its_secrets_does_not_run(runner: Runner, root: Path) -> None:
-    report, log = ask(runner, root, script("echo ran >&2"), secrets={}, trouble="it was removed")
-    assert failed(report) == (
+    report, log = run_with_secrets(
+        runner, root, make_script_tool("echo ran >&2"), secrets={}, trouble="it was removed"
+    )
+    assert get_error(report) == (
         ErrorClass.STAGE_IN_FAILED,
         "the pilot did not get the secrets of the job: it was removed",
     )
@@ -155,10 +161,10 @@ def test_job_whose_secrets_require_a_sandbox_does_not_run_without_a_sandbox(
 ) -> None:
     runner = Runner(tmp_path / "pilot", settings={"no_sandbox": "it is switched off"})
     try:
-        report, log = ask(runner, root, script("echo ran >&2"), sandbox=True)
+        report, log = run_with_secrets(runner, root, make_script_tool("echo ran >&2"), sandbox=True)
     finally:
         runner.close()
-    assert failed(report) == (
+    assert get_error(report) == (
         ErrorClass.INTERNAL,
         "the job is to run in a sandbox for its secrets, and it is switched off: give this node one"
         " (docs/how-to/contain-tools.md), or take the job to a node that has one",
@@ -168,7 +174,7 @@ def test_job_whose_secrets_require_a_sandbox_does_not_run_without_a_sandbox(
 
 def test_job_with_a_pending_stop_does_not_run(runner: Runner, root: Path) -> None:
     prepared_task: PilotTask = task(
-        root, script("true"), secrets={"key": SecretRef(name="a", version=1)}
+        root, make_script_tool("true"), secrets={"key": SecretRef(name="a", version=1)}
     )
     work = job(prepared_task, [input_file(root / "in" / "a.dat")])
     report = runner.attempt(prepared_task, work, stop=StopReason.SHUTDOWN)
@@ -184,7 +190,9 @@ def test_secrets_reach_the_inner_process_and_are_hidden_in_representations() -> 
     assert "hunter2" not in repr(SecretValues(values={"key": SecretStr(VALUE)}))
 
 
-def _runtime(kind: ContainerEngine, variable: str) -> tuple[list[str], dict[str, str], JobSecrets]:
+def _make_container_command(
+    kind: ContainerEngine, variable: str
+) -> tuple[list[str], dict[str, str], JobSecrets]:
     secrets = JobSecrets({"key": SecretRef(name="a")}, {"key": SecretStr(VALUE)})
     context = RuntimeContext({"secret_store": secrets.store})
     value = f"Bearer {secrets.placeholders['key']}"
@@ -198,14 +206,14 @@ def _runtime(kind: ContainerEngine, variable: str) -> tuple[list[str], dict[str,
 
 @pytest.mark.parametrize("kind", [ContainerEngine.DOCKER, ContainerEngine.PODMAN])
 def test_container_engine_gets_the_secret_in_its_environment(kind: ContainerEngine) -> None:
-    command, environment, secrets = _runtime(kind, "TOKEN")
+    command, environment, secrets = _make_container_command(kind, "TOKEN")
     assert command[2:4] == ["--env=TOKEN", "--env=PLAIN=1"]
     assert environment["TOKEN"] == f"Bearer {secrets.placeholders['key']}"
 
 
 def test_secret_that_would_be_on_a_command_line_is_refused() -> None:
     with pytest.raises(AttemptError, match="udocker") as refused:
-        _runtime(ContainerEngine.UDOCKER, "TOKEN")
+        _make_container_command(ContainerEngine.UDOCKER, "TOKEN")
     assert refused.value.error_class is ErrorClass.INTERNAL
     with pytest.raises(AttemptError, match="give it another name"):
-        _runtime(ContainerEngine.DOCKER, "PATH")
+        _make_container_command(ContainerEngine.DOCKER, "PATH")

@@ -15,11 +15,11 @@ from sluice.contracts.pilots.pilots import AttemptReport
 from sluice.cwl_values import unpack
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, output, task, tool
-from tests.unit.pilot.inner_workflows import around
+from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.slot_runner import Runner
 
 
-def text_of(report: AttemptReport) -> str:
+def read_output(report: AttemptReport) -> str:
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     return Path(report.outputs[0].url.removeprefix("file://")).read_text()
 
@@ -45,13 +45,13 @@ def test_programs_of_the_user_come_before_those_of_sluice(
         shows = tool(["sh", "-c", 'python3; command -v spd-decode; echo "$PATH"'])
         report = run(
             runner,
-            task(root, around(shows) if inside else shows),
+            task(root, wrap_in_workflow(shows) if inside else shows),
             [input_file(root / "in" / "a.dat")],
         )
     finally:
         runner.close()
     own = os.path.dirname(sys.executable)
-    assert text_of(report).splitlines() == ["the user's", f"{own}/spd-decode", f"{path}:{own}"]
+    assert read_output(report).splitlines() == ["the user's", f"{own}/spd-decode", f"{path}:{own}"]
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
@@ -63,15 +63,15 @@ def test_paths_of_job_folders_have_no_dots(runner: Runner, root: Path, *, inside
     )
     report = run(
         runner,
-        task(root, around(shows) if inside else shows),
+        task(root, wrap_in_workflow(shows) if inside else shows),
         [input_file(root / "in" / "reads.txt")],
     )
-    stem, outdir, tmpdir = text_of(report).split()
+    stem, outdir, tmpdir = read_output(report).split()
     assert "." not in f"{outdir}{tmpdir}".removeprefix(str(runner.run.path))
     assert stem.endswith("/reads")
 
 
-def _evaluating(expression: str) -> dict[str, Any]:
+def _make_evaluating_tool(expression: str) -> dict[str, Any]:
     port = {"type": ["null", "string"], "outputBinding": {"glob": "x", "outputEval": expression}}
     process = tool(
         ["sh", "-c", "printf content > x"],
@@ -86,8 +86,8 @@ def _evaluating(expression: str) -> dict[str, Any]:
 def test_expression_sees_the_checksum_of_an_output(
     runner: Runner, root: Path, *, inside: bool
 ) -> None:
-    evaluating = _evaluating("$(self[0].checksum)")
-    executable = around(evaluating) if inside else evaluating
+    evaluating = _make_evaluating_tool("$(self[0].checksum)")
+    executable = wrap_in_workflow(evaluating) if inside else evaluating
     if inside:
         executable["outputs"]["o"]["type"] = ["null", "string"]
     value = output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE})

@@ -4,7 +4,7 @@ import uuid
 from pathlib import Path
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
-from tests.unit.pilot.attempts import failed, python, run
+from tests.unit.pilot.attempts import get_error, python_tool, run
 from tests.unit.pilot.builders import SHA, input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
@@ -15,7 +15,7 @@ def test_invalid_tool_document_fails_the_job(runner: Runner, root: Path) -> None
         task(root, {"cwlVersion": "v1.2", "class": "CommandLineTool"}),
         [input_file(root / "in" / "a.dat")],
     )
-    error_class, message = failed(report)
+    error_class, message = get_error(report)
     assert error_class is ErrorClass.TOOL_FAILED
     assert message.startswith("the tool of step 'step' cannot be used: ")
     assert ".cwl:" not in message
@@ -23,7 +23,7 @@ def test_invalid_tool_document_fails_the_job(runner: Runner, root: Path) -> None
 
 def test_argument_of_a_wrong_type_fails_the_job(runner: Runner, root: Path) -> None:
     executable = tool(["true"], inputs={"f": "File", "level": "int"})
-    error_class, message = failed(
+    error_class, message = get_error(
         run(
             runner,
             task(root, executable, args={"level": "high"}),
@@ -65,7 +65,7 @@ def test_javascript_expressions_are_evaluated(runner: Runner, root: Path) -> Non
 
 
 def test_job_folder_that_a_tool_has_deleted_is_made_again(runner: Runner, root: Path) -> None:
-    spoil = python(
+    spoil = python_tool(
         "import os,shutil; p=os.path.dirname(os.getcwd()); "
         "[shutil.rmtree(f'{p}/{name}', ignore_errors=True) for name in ('tmp', 'in')]"
     )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sluice.contracts.common.states import ErrorClass
-from tests.unit.pilot.attempts import failed, run
+from tests.unit.pilot.attempts import get_error, run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
@@ -27,7 +27,7 @@ def test_text_with_a_nul_character_is_refused(
 ) -> None:
     process = tool(["echo"], **fields)
     process["requirements"] = {"InlineJavascriptRequirement": {}, **process.get("requirements", {})}
-    error_class, message = failed(
+    error_class, message = get_error(
         run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
     )
     assert error_class is ErrorClass.TOOL_REFUSED
