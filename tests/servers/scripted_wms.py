@@ -43,8 +43,8 @@ class ScriptedWms:
 
     ``answer`` decides on each report, and ``ended`` whether its job has ended. By default the first
     report on a leased attempt is accepted, and a job has ended when it has finished. ``silent`` has
-    the calls that get status 503. If ``is_pilot_forgotten`` is set, calls get 404 until a pilot registers.
-    ``storages`` starts with the storages that its tasks write to.
+    the calls that get status 503. If ``is_pilot_forgotten`` is set, calls get 404 until a pilot
+    registers. ``storages`` starts with the storages that its tasks write to.
     """
 
     def __init__(self, *, heartbeat: float = 0.5, lease: float = 30.0) -> None:
@@ -120,7 +120,7 @@ class ScriptedWms:
         attempt = (report.id, report.attempt)
         if attempt in self._settled:
             return ReportAnswer.ALREADY
-        if attempt not in {(job.id, job.attempt) for job in self.leased}:
+        if attempt not in {(job.id, job.attempt) for job in self.leased_jobs}:
             return ReportAnswer.STALE
         self._settled[attempt] = report.outcome
         return ReportAnswer.ACCEPTED

@@ -46,7 +46,7 @@ class OperatorChains:
         """Return a chain whose first step has a task."""
         chain = await self.chain()
         await self.wfms.start_steps()
-        await self.wfms.deliver()
+        await self.wfms.deliver_messages()
         return await self.copy(chain.uid)
 
     async def copy(self, uid: UUID) -> Chain:
@@ -62,7 +62,7 @@ class OperatorChains:
 
     async def _set_state(self, uid: UUID, state: ChainState) -> None:
         ending = state if state in {FAILED, CANCELED} else None
-        await self.wfms.rows(
+        await self.wfms.fetch_rows(
             "wfms.chains",
             """UPDATE chains SET state = $2, ending = $3::text, reason = $4,
                 upload_asked = $3::text IS NULL, ended_at = CASE WHEN $5 THEN now() END
@@ -73,7 +73,7 @@ class OperatorChains:
             f"it {state}" if ending else "",
             state.final,
         )
-        await self.wfms.rows(
+        await self.wfms.fetch_rows(
             "wfms.chains",
             """UPDATE steps SET state = $2, ended_at = now(),
                 started_at = CASE WHEN $3 THEN now() END

@@ -44,7 +44,7 @@ FROM chains, generate_series(1, 50) AS n
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def chains(kind: str, wfms: WfmsFixture) -> OperatorChains:
-    await wfms.rows("wfms.chains", "TRUNCATE chains CASCADE")
+    await wfms.fetch_rows("wfms.chains", "TRUNCATE chains CASCADE")
     if kind == REAL:
         return OperatorChains(wfms.chains, wfms, None)
     neighbours = Neighbours()
@@ -115,7 +115,7 @@ async def test_page_has_50_chains_by_default(chains: OperatorChains) -> None:
         if chains.neighbours is not None:
             chains.neighbours.chains[copy.uid] = copy
     if chains.neighbours is None:
-        await chains.wfms.rows("wfms.chains", COPY_CHAIN)
+        await chains.wfms.fetch_rows("wfms.chains", COPY_CHAIN)
     assert len(await listed(chains)) == 50
 
 

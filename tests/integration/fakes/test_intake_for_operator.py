@@ -74,7 +74,7 @@ def ignore() -> None:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def intake(kind: str, wfms: WfmsFixture) -> Intake:
-    await wfms.rows("wfms.intake", "TRUNCATE unmatched, handovers")
+    await wfms.fetch_rows("wfms.intake", "TRUNCATE unmatched, handovers")
     wfms.templates.clear()
     context = wfms.intake_context
     routers = [unmatched_router(context, wake=ignore), schedules_router(context)]

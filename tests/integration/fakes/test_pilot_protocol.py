@@ -52,7 +52,7 @@ class Wms:
         if self.scripted is None:
             return await self.services.work.add_task(task, jobs=jobs)
         known = PilotTask.model_validate_json(build_cached_task(task).pilot_json)
-        first = 1 + max((job.id for job in self.scripted.leased), default=0)
+        first = 1 + max((job.id for job in self.scripted.leased_jobs), default=0)
         leasable = [
             LeasedJob(
                 id=first + seq,
@@ -63,7 +63,7 @@ class Wms:
             )
             for seq in range(jobs)
         ]
-        self.scripted.add(known, leasable)
+        self.scripted.add_jobs(known, leasable)
         return task
 
     async def pilot(self) -> UUID:

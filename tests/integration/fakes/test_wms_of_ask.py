@@ -37,7 +37,7 @@ class Wms:
         """Return a human task with this number of items."""
         folder = self.services.folder / StorageType.INPUT
         tasks = HumanTasks(self.services.work, self.services.dms, folder)
-        uid = (await tasks.task(files=items, boundary=Boundary(minimum=0.0))).uid
+        uid = (await tasks.create_task(files=items, boundary=Boundary(minimum=0.0))).uid
         [task] = [
             one for one in (await self.services.wms.list_human_tasks()).tasks if one.uid == uid
         ]

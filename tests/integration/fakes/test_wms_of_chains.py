@@ -14,7 +14,7 @@ from tests.callers import open_to_all
 from tests.integration.fakes.real_services import RealServices
 from tests.integration.fakes.two_services import CONFLICT, NOT_FOUND, REAL, http_of, refusal
 from tests.integration.wfms.fake_wms import FakeWms
-from tests.integration.wms.splitting.split_tasks import accept
+from tests.integration.wms.splitting.split_tasks import accept_new_task
 from tests.integration.wms.wms_fixture import make_task
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -36,7 +36,7 @@ class Wms:
             if state.final:
                 self.fake.end(task.uid, state)
             return task
-        await accept(self.services.work, task)
+        await accept_new_task(self.services.work, task)
         if state.final:
             await self.services.work.execute(
                 "UPDATE tasks SET state = $2, ended_at = now() WHERE uid = $1", task.uid, state

@@ -11,7 +11,7 @@ import typer
 from sluice.cli.job_orders.parameters import ParameterInput, key_values, read_parameters
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.templates.chain_requirements import NO_DATASET, DatasetFacts
-from sluice.contracts.templates.make_plan import DataEntries, Parameter
+from sluice.contracts.templates.plan import DataEntries, Parameter
 from tests.unit.wfms.chains.plans import make_plan, make_step
 
 WORKFLOW = make_plan(
@@ -128,7 +128,7 @@ def test_unknown_field_of_a_record_is_refused() -> None:
 def test_data_set_may_be_given_for_a_record_with_files() -> None:
     record = {"type": "record", "fields": {"width": "int", "mask": "File"}}
     box = Parameter(type=record, entries=DataEntries(type="Any"))
-    boxes = plan(step("only"), outputs=[("only", "out")], parameters={"box": box})
+    boxes = make_plan(make_step("only"), outputs=[("only", "out")], parameters={"box": box})
     dataset = {"class": "File", "dataset": "6f0c7f5e-6c1b-5d0f-9a52-3b8c1d1a7e11"}
     typed = read_parameters([f"box={json.dumps(dataset)}"])
     assert typed.fit_to_plan(boxes, NO_DATASET, files=()) == {"box": dataset}

@@ -39,9 +39,7 @@ def make_sandbox(own_folder: Path, *path: str | Path, hidden: Sequence[Path] = (
     path."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", os.pathsep.join([*map(str, path), _SYSTEM_PATH]))
-        node_sandbox = find_sandbox(
-            "required", own_folder / "system", [], hidden_paths=hidden_paths
-        )
+        node_sandbox = find_sandbox("required", own_folder / "system", [], hidden_paths=hidden)
     assert isinstance(node_sandbox, Sandbox)
     return node_sandbox
 

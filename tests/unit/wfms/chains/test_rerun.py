@@ -83,9 +83,7 @@ def make_rerun(
 ) -> Rerun | None:
     request = RerunRequest(CHAIN, INPUT, {}, {}, from_step, failed_only)
     try:
-        return plan_rerun(
-            chain, request, readable=existing_datasets, released_datasets=released_datasets
-        )
+        return plan_rerun(chain, request, readable=existing_datasets, released_datasets=released)
     except NoFailedJobs:
         assert failed_only
         assert chain.ending is None

@@ -83,7 +83,7 @@ def make_rerun(
         chain,
         RerunRequest(CHAIN, INPUT, before or {}, after or before or {}, **options),
         readable=existing_datasets,
-        released_datasets={UUID(int=number) for number in released_datasets},
+        released_datasets={UUID(int=number) for number in released},
     )
 
 
