@@ -112,11 +112,11 @@ def test_random_graphs_give_the_same_answer_as_cwltool(setup: ComparisonSetup) -
         max_examples=GRAPHS // BATCH_SIZE, deadline=None, suppress_health_check=list(HealthCheck)
     )
     @given(
-        drawn=st.lists(draw_workflow(), min_size=BATCH_SIZE, max_size=BATCH_SIZE),
+        workflows=st.lists(draw_workflow(), min_size=BATCH_SIZE, max_size=BATCH_SIZE),
         texts=st.sampled_from(setup.texts),
     )
-    def compare(workflow: list[DrawnWorkflow], texts: GeneratedInputs) -> None:
-        documents = [graph.document for graph in workflow]
+    def compare(workflows: list[DrawnWorkflow], texts: GeneratedInputs) -> None:
+        documents = [graph.document for graph in workflows]
         with ThreadPoolExecutor(1) as executor:
             answers = executor.submit(
                 lambda: [_run_with_cwltool(setup, graph, texts) for graph in documents]
@@ -125,7 +125,7 @@ def test_random_graphs_give_the_same_answer_as_cwltool(setup: ComparisonSetup) -
             expected = answers.result()
         for graph, expectation, actual in zip(documents, expected, results, strict=True):
             assert actual == expectation, f"{len(texts.files)} files: {json.dumps(graph)}"
-        for one, expectation in zip(workflow, expected, strict=True):
+        for one, expectation in zip(workflows, expected, strict=True):
             if KEEPS_LOADED in one.shapes and len(by_runner) < MAX_BY_RUNNER:
                 by_runner.append(one)
                 for document in (one.document, remove_warm_workers(one.document)):
@@ -147,7 +147,7 @@ def test_every_shape_is_drawn() -> None:
     @settings(
         max_examples=GRAPHS_FOR_EVERY_SHAPE, deadline=None, suppress_health_check=list(HealthCheck)
     )
-    @given(drawn=draw_workflow())
+    @given(workflow=draw_workflow())
     def record_shapes(workflow: DrawnWorkflow) -> None:
         shapes.update(workflow.shapes)
 

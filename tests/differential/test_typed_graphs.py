@@ -52,19 +52,21 @@ def test_random_workflows_of_all_types_give_the_same_answer_as_cwltool(
         phases=[phase for phase in Phase if phase not in {Phase.shrink, Phase.explain}],
         suppress_health_check=list(HealthCheck),
     )
-    @given(drawn=st.lists(typed_workflows(files), min_size=BATCH_SIZE, max_size=BATCH_SIZE))
-    def compare(drawn_workflow: list[TypedWorkflow]) -> None:
-        folders = [_write_workflow(tmp_path, workflow) for workflow in drawn_workflow]
+    @given(
+        drawn_workflows=st.lists(typed_workflows(files), min_size=BATCH_SIZE, max_size=BATCH_SIZE)
+    )
+    def compare(drawn_workflows: list[TypedWorkflow]) -> None:
+        folders = [_write_workflow(tmp_path, workflow) for workflow in drawn_workflows]
         with CwltoolProcess() as reference, ThreadPoolExecutor(1) as executor:
             answers = executor.submit(
                 lambda: [
                     _run_with_cwltool(reference, folder, workflow)
-                    for folder, workflow in zip(folders, drawn_workflow, strict=True)
+                    for folder, workflow in zip(folders, drawn_workflows, strict=True)
                 ]
             )
-            results = asyncio.run(_run_with_sluice(system.url, folders, drawn_workflow))
+            results = asyncio.run(_run_with_sluice(system.url, folders, drawn_workflows))
             expected = answers.result()
-        for workflow, expectation, actual in zip(drawn_workflow, expected, results, strict=True):
+        for workflow, expectation, actual in zip(drawn_workflows, expected, results, strict=True):
             description = f"{json.dumps(workflow.document)}\norder: {json.dumps(workflow.order)}"
             answered.append(expectation is not None)
             if expectation is None:
@@ -98,12 +100,12 @@ def _run_with_cwltool(
 
 
 async def _run_with_sluice(
-    url: str, folders: list[Path], drawn_workflow: list[TypedWorkflow]
+    url: str, folders: list[Path], drawn_workflows: list[TypedWorkflow]
 ) -> list[Answer | BaseException]:
     return await asyncio.gather(
         *(
             run_job_order(url, folder / f"typed-{folder.name}.cwl", workflow.order)
-            for folder, workflow in zip(folders, drawn_workflow, strict=True)
+            for folder, workflow in zip(folders, drawn_workflows, strict=True)
         ),
         return_exceptions=True,
     )

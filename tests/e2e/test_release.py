@@ -78,12 +78,12 @@ async def begin_chain(connection: Connection, text: str, files: list[str]) -> Ch
     return await connection.operator.request_chain(dataset.uid, template.name)
 
 
-def get_intermediate_dataset(chain: Chain, step: str) -> str:
+def find_dataset(chain: Chain, step: str) -> str:
     [uid] = [one.uid for one in chain.datasets if (one.step, one.port) == (step, "out")]
     return str(uid)
 
 
-async def list_unfinished_jobs(connection: Connection, chain: Chain, step: str) -> list[int]:
+async def list_unfinished(connection: Connection, chain: Chain, step: str) -> list[int]:
     """Return the numbers of the eight jobs that are not finished or do not exist yet."""
     tasks = [one.task_uid for one in chain.steps if one.name == step and one.task_uid is not None]
     jobs = []
@@ -103,40 +103,33 @@ async def is_read(connection: Connection, chain: Chain) -> bool:
         intermediate_uids = [
             one.uid for one in chain.datasets if (one.step, one.port) == (before, "out")
         ]
-        unfinished_jobs = await list_unfinished_jobs(connection, chain, step)
-        if not intermediate_uids or len(unfinished_jobs) > 2:
+        open_seqs = await list_unfinished(connection, chain, step)
+        if not intermediate_uids or len(open_seqs) > 2:
             return False
         if (await connection.operator.get_dataset(intermediate_uids[0])).released != 8 - len(
-            unfinished_jobs
+            open_seqs
         ):
             return False
     return True
 
 
-def count_stored_files(system: LiveSystem, chain: Chain, step: str) -> int:
+def count_stored(system: LiveSystem, chain: Chain, step: str) -> int:
     """Return the number of files on the storage."""
     folder = f"{chain.uid}.{step}.out"
     return sum(path.parent.name == folder for path in system.storage_files("intermediate"))
 
 
-def is_shown(system: LiveSystem, chain: Chain, file_counts: list[int], *, deleted: int) -> bool:
+def is_shown(system: LiveSystem, chain: Chain, seqs_left: list[int], *, deleted: int) -> bool:
     """Return whether the data set of ``copy`` shows these files and a number of deleted ones."""
-    output = sluice(
-        "dataset", "show", get_intermediate_dataset(chain, "copy"), "--url", system.url
-    ).stdout
+    output = sluice("dataset", "show", find_dataset(chain, "copy"), "--url", system.url).stdout
     listed = json.loads(
         sluice(
-            "dataset",
-            "files",
-            get_intermediate_dataset(chain, "copy"),
-            "--url",
-            system.url,
-            "--json",
+            "dataset", "files", find_dataset(chain, "copy"), "--url", system.url, "--json"
         ).stdout
     )
     is_explained = f"{deleted} of them are deleted: all steps are done with them" in output
-    counted = f"{deleted + len(file_counts)} files" in output
-    return counted and is_explained and [file["seq"] for file in listed["files"]] == file_counts
+    counted = f"{deleted + len(seqs_left)} files" in output
+    return counted and is_explained and [file["seq"] for file in listed["files"]] == seqs_left
 
 
 def test_rerun_works_after_intermediate_files_are_gone(system: LiveSystem, tmp_path: Path) -> None:
@@ -147,44 +140,33 @@ def test_rerun_works_after_intermediate_files_are_gone(system: LiveSystem, tmp_p
     first = run_with_connection(system, lambda c: begin_chain(c, workflow(gate, flag), files))
 
     async def wait(connection: Connection) -> tuple[Chain, list[int], list[int], int]:
-        await eventually(
-            lambda: is_read(connection, first), what="other files are used", seconds=60
-        )
+        await eventually(lambda: is_read(connection, first), what="others are used", seconds=60)
         chain = await connection.operator.get_chain(first.uid)
-        unfinished_jobs = await list_unfinished_jobs(connection, chain, "shout")
-        copied = set(range(8)).difference(await list_unfinished_jobs(connection, chain, "copy"))
-        file_counts = [seq for seq in unfinished_jobs if seq in copied]
-        written_count = (
-            await connection.operator.get_dataset(UUID(get_intermediate_dataset(chain, "shout")))
-        ).count_files
-        return (
-            chain,
-            unfinished_jobs,
-            file_counts,
-            written_count - (8 - len(await list_unfinished_jobs(connection, chain, "end"))),
-        )
+        open_seqs = await list_unfinished(connection, chain, "shout")
+        copied = set(range(8)).difference(await list_unfinished(connection, chain, "copy"))
+        seqs_left = [seq for seq in open_seqs if seq in copied]
+        output = await connection.operator.get_dataset(UUID(find_dataset(chain, "shout")))
+        read_count = 8 - len(await list_unfinished(connection, chain, "end"))
+        return chain, open_seqs, seqs_left, output.count_files - read_count
 
     def is_gone() -> bool:
         """Look again each time, as a waiting job may continue meanwhile."""
-        chain, unfinished_jobs, file_counts, unread = run_with_connection(system, wait)
+        chain, open_seqs, seqs_left, unread = run_with_connection(system, wait)
         assert chain.state is ChainState.IN_PROGRESS
-        assert words.index("bad") in unfinished_jobs
-        stored_count = (
-            count_stored_files(system, chain, "copy"),
-            count_stored_files(system, chain, "shout"),
-        )
-        shown = is_shown(system, chain, file_counts, deleted=8 - len(unfinished_jobs))
-        return shown and stored_count == (len(file_counts), unread)
+        assert words.index("bad") in open_seqs
+        stored = (count_stored(system, chain, "copy"), count_stored(system, chain, "shout"))
+        shown = is_shown(system, chain, seqs_left, deleted=8 - len(open_seqs))
+        return shown and stored == (len(seqs_left), unread)
 
     wait_until(is_gone, what="the used files are released, and their replicas removed", seconds=120)
     gate.open()
     failed = wait_for_end(system, str(first.uid))
     assert failed.state is ChainState.FAILED
 
-    async def list_attempts_without_files(connection: Connection) -> list[list[int]]:
-        return [await list_unfinished_jobs(connection, failed, step) for step in ("shout", "end")]
+    async def list_unfinished_of_steps(connection: Connection) -> list[list[int]]:
+        return [await list_unfinished(connection, failed, step) for step in ("shout", "end")]
 
-    to_run = run_with_connection(system, list_attempts_without_files)
+    to_run = run_with_connection(system, list_unfinished_of_steps)
     flag.unlink()
     arguments = ["chain", "rerun", str(failed.uid), "--failed-only", "--url", system.url]
     plan = sluice(*arguments, "--dry-run").stdout

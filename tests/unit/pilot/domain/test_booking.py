@@ -312,12 +312,12 @@ class SimulatedNode:
 
 
 @pytest.mark.parametrize("short", [0.0, 10.0], ids=["one a slot", "two a slot"])
-@given(moves=_moves)
+@given(events=_moves)
 def test_capacity_is_never_overbooked_and_all_of_it_is_released(
-    short: float, instructions: list[tuple[str, object]]
+    short: float, events: list[tuple[str, object]]
 ) -> None:
     node = SimulatedNode(short)
-    for kind, value in instructions:
+    for kind, value in events:
         node.apply_event(kind, value)
         assert NODE.amounts.contains(node.sum_running())
         assert node.core.free.contains(Allocation())
