@@ -33,14 +33,6 @@ from dms.domain.errors import (
     TooManyFilesForDataset,
     UnknownDataset,
 )
-from dms.domain.places import (
-    OutsideStorages,
-    Root,
-    StoragePlace,
-    require_unreserved_folder,
-    storage_place,
-)
-from dms.domain.storage_errors import StorageDisabled
 from dms.usecases.context import DmsContext
 from dms.usecases.datasets.require_present import (
     require_files_present,
@@ -48,15 +40,19 @@ from dms.usecases.datasets.require_present import (
     require_no_asset,
 )
 from dms.usecases.files.check_files import NO_FAULTS, Faults, check_files
+from dms.usecases.files.submitted_files import (
+    find_place,
+    require_unreserved,
+    require_usable_storages,
+    to_submitted,
+)
 from dms.usecases.removal.release_files import release_registered
-from dms.usecases.storages.list_storages import RejectionReasons
 from sluice.contracts.access.owners import ALL
 from sluice.contracts.access.quotas import quota_holders
 from sluice.contracts.common.problems import Conflict, NotAvailable, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, ReplicaState
 from sluice.contracts.data.counts import add_counts, counts_in
 from sluice.contracts.data.datasets import NewFile, RegistrationCounts
-from sluice.contracts.data.reserved_names import require_no_reserved_keys
 from sluice.contracts.messaging.messages import RegisterFiles
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection, Database, Transaction
@@ -103,15 +99,15 @@ async def register_files(
     visibility = ALL if by is None or for_asset else by.visibility
     async with context.database.connection() as connection:
         roots = [root for root in (await list_roots(connection)).values() if root.enabled]
-        places = [_place(file, roots) for file in files]
+        places = [find_place(file, roots) for file in files]
         await require_folders_present(connection, [file.url for file in files], visibility)
         await require_files_present(
             connection, [(place.root.id, place.path) for place in places], visibility
         )
     if by is not None and not for_asset:
-        _require_unreserved(files, places)
-    _require_usable_storages(files, places, context.storage_monitor.rejection_reasons)
-    submitted = [_to_submitted(file, place) for file, place in zip(files, places, strict=True)]
+        require_unreserved(files, places)
+    require_usable_storages(files, places, context.storage_monitor.rejection_reasons)
+    submitted = [to_submitted(file, place) for file, place in zip(files, places, strict=True)]
     faults = await check_files(context.reads, files, places, verify=context.verify_files)
     with log_ids(dataset=uid):
         for _ in range(MAX_TRIES):
@@ -127,7 +123,7 @@ async def register_files(
 async def _register(
     database: Database,
     uid: UUID,
-    submitted_files: list[SubmittedFile],
+    files: list[SubmittedFile],
     *,
     faults: Faults,
     by: Person | None,
@@ -143,7 +139,7 @@ async def _register(
         return await _add(
             transaction.connection,
             row,
-            submitted_files,
+            files,
             close_at=None,
             faults=faults,
             bounded=bounded,
@@ -166,7 +162,7 @@ async def apply_registration(transaction: Transaction, message: RegisterFiles) -
             raise UnknownDataset(message.dataset_uid)
         # Disabled storages count, too: the file was written before.
         roots = list((await list_roots(transaction.connection)).values())
-        submitted = [_to_submitted(file, _place(file, roots)) for file in message.files]
+        submitted = [to_submitted(file, find_place(file, roots)) for file in message.files]
         try:
             await _add(transaction.connection, row, submitted, close_at=message.close_at, late=True)
         except Conflict as error:
@@ -176,7 +172,7 @@ async def apply_registration(transaction: Transaction, message: RegisterFiles) -
 async def _add(
     connection: Connection,
     row: DatasetRow,
-    submitted_files: list[SubmittedFile],
+    files: list[SubmittedFile],
     *,
     close_at: int | None,
     late: bool = False,
@@ -195,25 +191,16 @@ async def _add(
         raise DatasetIsAppendOnly(row.dataset, "no file can be added")
     being_deleted = row.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
     is_open = row.dataset.state is DatasetState.OPEN
-    if (
-        submitted_files
-        and not faults
-        and is_open
-        and not any(file.released for file in submitted_files)
-    ):
-        registered = await _add_new(
-            connection, row, submitted_files, close_at=close_at, bounded=bounded
-        )
+    if files and not faults and is_open and not any(file.released for file in files):
+        registered = await _add_new(connection, row, files, close_at=close_at, bounded=bounded)
         if registered is not None:
             return registered
     uid, existing, places_in_use = row.dataset.uid, {}, False
-    if submitted_files:
-        names_in_use, places_in_use = await check_names_and_places(connection, uid, submitted_files)
+    if files:
+        names_in_use, places_in_use = await check_names_and_places(connection, uid, files)
         if names_in_use:
-            existing = await list_files_by_name(
-                connection, uid, [file.name for file in submitted_files]
-            )
-    fresh = new_files(submitted_files, existing, numbered=_numbered(row))
+            existing = await list_files_by_name(connection, uid, [file.name for file in files])
+    fresh = new_files(files, existing, numbered=_numbered(row))
     if fresh and not is_open and not (late and being_deleted):
         raise DatasetNotOpen(uid, row.dataset.name, state=row.dataset.state, file=fresh[0].name)
     if faulty := next((file for file in fresh if file.name in faults), None):
@@ -236,13 +223,13 @@ async def _add(
         await note_late_files(connection, uid)
     if fresh or (close_at is not None and row.close_at is None):
         await _count(connection, row, fresh, close_at=close_at, bounded=bounded)
-    return RegistrationCounts(new=len(fresh), known=len(submitted_files) - len(fresh))
+    return RegistrationCounts(new=len(fresh), known=len(files) - len(fresh))
 
 
 async def _add_new(
     connection: Connection,
     row: DatasetRow,
-    submitted_files: list[SubmittedFile],
+    files: list[SubmittedFile],
     *,
     close_at: int | None,
     bounded: bool,
@@ -252,7 +239,7 @@ async def _add_new(
     Unique indexes detect files that are not new. Returns None if nothing was done.
     """
     try:
-        fresh = new_files(submitted_files, {}, numbered=_numbered(row))
+        fresh = new_files(files, {}, numbered=_numbered(row))
         _require_complete(row, len(fresh), close_at)
         async with connection.transaction():
             inserted = await insert_files(
@@ -267,7 +254,7 @@ async def _add_new(
     if not inserted:
         return None
     await _count(connection, row, fresh, close_at=close_at, bounded=bounded)
-    return RegistrationCounts(new=len(fresh), known=len(submitted_files) - len(fresh))
+    return RegistrationCounts(new=len(fresh), known=len(files) - len(fresh))
 
 
 async def _count(
@@ -357,45 +344,3 @@ async def _insert(
         await insert_released(connection, uid, released)
     if shared:
         await link_files(connection, uid, shared)
-
-
-def _place(file: NewFile, roots: Sequence[Root]) -> StoragePlace:
-    place = storage_place(file.url, roots, subject=f"file {quoted(file.name)}")
-    if not place.path:
-        raise OutsideStorages(
-            f"file {quoted(file.name)}", file.url, "is the folder of a storage, not a file in it"
-        )
-    return place
-
-
-def _require_unreserved(files: Sequence[NewFile], places: Sequence[StoragePlace]) -> None:
-    """Check files that a person registers: only the system registers files of assets."""
-    for file, place in zip(files, places, strict=True):
-        subject = f"file {quoted(file.name)}"
-        require_no_reserved_keys(file.meta, subject)
-        require_unreserved_folder(place, subject=subject)
-
-
-def _require_usable_storages(
-    files: Sequence[NewFile], places: Sequence[StoragePlace], rejection_reasons: RejectionReasons
-) -> None:
-    for file, place in zip(files, places, strict=True):
-        if (why := rejection_reasons.get(place.root.id)) is not None:
-            raise StorageDisabled(
-                f"file {quoted(file.name)}", place.root.name, storage_id=place.root.id, why=why
-            )
-
-
-def _to_submitted(file: NewFile, place: StoragePlace) -> SubmittedFile:
-    return SubmittedFile(
-        name=file.name,
-        seq=file.seq,
-        size=file.size,
-        checksum=bytes.fromhex(file.checksum.removeprefix("sha256:")),
-        url=file.url,
-        storage_id=place.root.id,
-        path=place.path,
-        meta=file.meta,
-        origin=file.origin,
-        released=file.released,
-    )

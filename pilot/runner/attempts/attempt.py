@@ -1,8 +1,7 @@
 """Run of one attempt: stage in, prepare, run, check, collect, stage out and report."""
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -23,9 +22,16 @@ from pilot.runner.attempts.verdict import ExitCheck
 from pilot.runner.attempts.warm_inputs import add_inputs
 from pilot.runner.failures import AttemptError, AttemptStoppedError, node_error
 from pilot.runner.files.input_protection import ProtectedInputs
-from pilot.runner.files.job_files import ForeignFileError, JobFiles
+from pilot.runner.files.job_files import JobFiles
 from pilot.runner.files.outputs import collect_files
-from pilot.runner.files.staging import ProducedFile, log_url, stage_in, stage_log, stage_out
+from pilot.runner.files.staging import (
+    ProducedFile,
+    log_url,
+    stage_in,
+    stage_log,
+    stage_out,
+    total_size,
+)
 from pilot.runner.job_secrets import NO_SECRETS, JobSecrets
 from pilot.runner.programs.program import KillReason, ProgramEnd, largest_file
 from pilot.runner.programs.visible_gpus import gpu_environment
@@ -196,7 +202,7 @@ class AttemptRun:
                 raise
             files += produced
         self._journal_urls([file.url for file in files])
-        size = _total_size(files, job_files)
+        size = total_size(files, job_files)
         self._write_phase(AttemptPhase.STAGE_OUT, size)
         self._outputs = stage_out(files, job_files, needed_bytes=size)
 
@@ -388,16 +394,3 @@ class AttemptRun:
                 self._context.folder.forget_streams()
         except OSError as error:  # The next job meets the same error and reports it.
             log.error("attempt.folder_not_cleared", reason=os_error_sentence(error))
-
-
-def _total_size(files: Sequence[ProducedFile], job_files: JobFiles) -> int:
-    """Return the total size of the files in bytes.
-
-    Missing and foreign files are left out: they raise errors when they are stored.
-    """
-    total = 0
-    for file in files:
-        with suppress(ForeignFileError):
-            status = job_files.status(file.path)
-            total += 0 if status is None else status.st_size
-    return total

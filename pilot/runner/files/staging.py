@@ -195,6 +195,19 @@ def open_output(file: ProducedFile, job_files: JobFiles) -> Iterator[OpenJobFile
         ) from error
 
 
+def total_size(files: Sequence[ProducedFile], job_files: JobFiles) -> int:
+    """Return the total size of the files in bytes.
+
+    Missing and foreign files are left out: they raise errors when they are stored.
+    """
+    total = 0
+    for file in files:
+        with contextlib.suppress(ForeignFileError):
+            status = job_files.status(file.path)
+            total += 0 if status is None else status.st_size
+    return total
+
+
 def stage_out(
     files: Sequence[ProducedFile], job_files: JobFiles, *, needed_bytes: int = 0
 ) -> list[OutputFile]:

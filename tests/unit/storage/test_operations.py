@@ -3,55 +3,21 @@
 import errno
 import os
 import uuid
-from hashlib import sha256
 from pathlib import Path
 
-import fsspec
 import pytest
 
 from sluice import storage
 from sluice.storage import (
     ChecksumMismatch,
     FileMissing,
-    LinkInPath,
     NotAFile,
-    OutsideStorage,
     StorageFull,
     StorageUnavailable,
     build_local_url,
-    local,
 )
 from sluice.storage.entries import make_temporary_name
-
-CONTENT = b"hit " * 1000
-
-
-def checksum(data: bytes) -> str:
-    return f"sha256:{sha256(data).hexdigest()}"
-
-
-@pytest.fixture(params=["local", "remote"])
-def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "local":
-        return f"file://{tmp_path}/storage"
-    return f"memory://{uuid.uuid4().hex}"
-
-
-@pytest.fixture
-def source(tmp_path: Path) -> Path:
-    path = tmp_path / "a file.dat"
-    path.write_bytes(CONTENT)
-    return path
-
-
-def content(url: str) -> bytes:
-    """Read a stored file without the code under test."""
-    with fsspec.open(url, expand=False) as file:
-        return bytes(file.read())
-
-
-def names(root: str) -> list[str]:
-    return [entry.name for entry in storage.list_entries(root)]
+from tests.unit.storage.stored_content import CONTENT, checksum, list_names, read_content
 
 
 def test_fetch_returns_the_content_that_was_put(root: str, source: Path, tmp_path: Path) -> None:
@@ -62,7 +28,7 @@ def test_fetch_returns_the_content_that_was_put(root: str, source: Path, tmp_pat
     )
     assert (tmp_path / "back").read_bytes() == CONTENT
     assert source.exists()
-    assert names(root) == ["ü 1.dat"]
+    assert list_names(root) == ["ü 1.dat"]
 
 
 @pytest.mark.parametrize("name", ["a::b", "a::file:", "[a]", "*", "a;b", "a%41", "~"])
@@ -72,7 +38,7 @@ def test_special_names_are_literal(scheme: str, source: Path, tmp_path: Path, na
     root = f"{scheme}://{tmp_path}/storage"
     storage.put_bytes(b"another's", f"{root}/a")
     stored = storage.put(source, f"{root}/{name}")
-    assert sorted(names(root)) == sorted(["a", name])
+    assert sorted(list_names(root)) == sorted(["a", name])
     storage.fetch(f"{root}/{name}", tmp_path / "x", checksum=stored.checksum, size=stored.size)
     assert storage.remove(f"{root}/{name}")
     assert (tmp_path / "storage" / "a").read_bytes() == b"another's"
@@ -95,7 +61,7 @@ def test_put_open_stores_the_open_file_even_if_its_path_is_replaced(
         stored = storage.put_open(file.fileno(), f"{root}/a", may_link=may_link)
         own = os.fstat(file.fileno()).st_nlink == names
     assert stored == storage.StoredFile(len(CONTENT), checksum(CONTENT))
-    assert content(f"{root}/a") == CONTENT
+    assert read_content(f"{root}/a") == CONTENT
     assert own is not (may_link and names == 1 and not there and root.startswith("file://"))
 
 
@@ -104,13 +70,13 @@ def test_put_of_a_link_writes_the_content(root: str, source: Path, tmp_path: Pat
     link.symlink_to(source)
     storage.put(link, f"{root}/a")
     source.unlink()
-    assert content(f"{root}/a") == CONTENT
+    assert read_content(f"{root}/a") == CONTENT
 
 
 def test_put_replaces_an_existing_file(root: str, source: Path) -> None:
     storage.put_bytes(b"old", f"{root}/a")
     storage.put(source, f"{root}/a")
-    assert content(f"{root}/a") == CONTENT
+    assert read_content(f"{root}/a") == CONTENT
 
 
 def test_verify_refuses_changed_content_and_a_missing_file(root: str) -> None:
@@ -125,7 +91,7 @@ def test_verify_refuses_changed_content_and_a_missing_file(root: str) -> None:
 def test_put_of_a_missing_file_raises_file_missing(root: str, tmp_path: Path) -> None:
     with pytest.raises(FileMissing):
         storage.put(tmp_path / "nothing", f"{root}/a")
-    assert names(root) == []
+    assert list_names(root) == []
 
 
 @pytest.mark.parametrize(
@@ -148,14 +114,14 @@ def test_interrupted_put_leaves_no_files(root: str, source: Path, after: int) ->
         return
     with pytest.raises((NobodyWaits, StorageUnavailable)):
         storage.put(source, f"{root}/a", check=check)
-    assert names(root) == []
+    assert list_names(root) == []
 
 
 def test_put_bytes_stores_the_content(root: str) -> None:
     assert storage.put_bytes(b"log", f"{root}/logs/1.log") == storage.StoredFile(
         3, checksum(b"log")
     )
-    assert names(root) == ["1.log"]
+    assert list_names(root) == ["1.log"]
 
 
 def test_fetch_of_a_missing_file_raises_file_missing(root: str, tmp_path: Path) -> None:
@@ -193,14 +159,14 @@ def test_copy_verifies_the_content_and_can_be_repeated(root: str) -> None:
             f"{root}/a", f"{root}/out/b", checksum=checksum(CONTENT), size=len(CONTENT)
         )
         assert stored == storage.StoredFile(len(CONTENT), checksum(CONTENT))
-    assert names(root) == ["a", "b"]
+    assert list_names(root) == ["a", "b"]
 
 
 def test_copy_overwrites_a_wrong_target(root: str) -> None:
     storage.put_bytes(b"right", f"{root}/a")
     storage.put_bytes(b"wrong", f"{root}/b")
     storage.copy(f"{root}/a", f"{root}/b", checksum=checksum(b"right"), size=5)
-    assert content(f"{root}/b") == b"right"
+    assert read_content(f"{root}/b") == b"right"
 
 
 def test_copy_of_damaged_source_leaves_no_target(root: str) -> None:
@@ -208,7 +174,7 @@ def test_copy_of_damaged_source_leaves_no_target(root: str) -> None:
     with pytest.raises(ChecksumMismatch) as caught:
         storage.copy(f"{root}/a", f"{root}/b", checksum=checksum(b"written"), size=7)
     assert caught.value.url == f"{root}/a"
-    assert names(root) == ["a"]
+    assert list_names(root) == ["a"]
 
 
 def test_copy_of_a_missing_source_names_the_source(root: str) -> None:
@@ -221,66 +187,7 @@ def test_copy_between_local_and_remote_keeps_the_content(tmp_path: Path, source:
     away, home = f"memory://{uuid.uuid4().hex}/a", f"file://{tmp_path}/home/a"
     storage.copy(f"file://{source}", away, checksum=checksum(CONTENT), size=len(CONTENT))
     storage.copy(away, home, checksum=checksum(CONTENT), size=len(CONTENT))
-    assert (content(away), content(home)) == (CONTENT, CONTENT)
-
-
-def test_remove_returns_whether_the_file_existed(root: str) -> None:
-    storage.put_bytes(b"x", f"{root}/sub/a")
-    assert storage.remove(f"{root}/sub/a")
-    assert not storage.remove(f"{root}/sub/a")
-    assert not storage.remove(f"{root}/never/a")
-
-
-def test_remove_within_removes_only_files_of_the_storage(root: str) -> None:
-    for name in ("store/set/a.dat", "other/b.dat"):
-        storage.put_bytes(CONTENT, f"{root}/{name}")
-    assert storage.remove_within(f"{root}/store", f"{root}/store/set/a.dat")
-    assert not storage.remove_within(f"{root}/store", f"{root}/store/set/a.dat")
-    for url in (f"{root}/other/b.dat", f"{root}/store/../other/b.dat"):
-        with pytest.raises(OutsideStorage):
-            storage.remove_within(f"{root}/store", url)
-    assert names(root) == ["b.dat"]
-
-
-def test_remove_below_does_not_follow_a_link(tmp_path: Path) -> None:
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "b.dat").touch()
-    (tmp_path / "store").mkdir()
-    (tmp_path / "store" / "set").symlink_to(tmp_path / "other")
-    with pytest.raises(OutsideStorage):
-        local.remove_below(
-            f"{tmp_path}/store",
-            f"file://{tmp_path}/store/set/b.dat",
-            storage_url=f"file://{tmp_path}/store",
-        )
-    assert (tmp_path / "other" / "b.dat").exists()
-
-
-@pytest.mark.parametrize("root", ["store", "store-by-link"])
-def test_remove_within_does_not_follow_links_below_the_storage(tmp_path: Path, root: str) -> None:
-    (tmp_path / "store" / "set").mkdir(parents=True)
-    (tmp_path / "store-by-link").symlink_to("store")
-    kept_file = tmp_path / "store" / "set" / "a.dat"
-    kept_file.touch()
-    (tmp_path / "store" / "door").symlink_to("set")
-    (tmp_path / "store" / "file").symlink_to("set/a.dat")
-    url = f"file://{tmp_path}/{root}"
-    with pytest.raises(LinkInPath, match="is reached through a link"):
-        storage.remove_within(url, f"{url}/door/a.dat")
-    assert storage.remove_within(url, f"{url}/file"), "the link is removed and its target is kept"
-    assert kept_file.exists()
-    assert storage.remove_within(url, f"{url}/set/a.dat"), (
-        "links in the path of the storage are allowed"
-    )
-
-
-def test_remove_folder_removes_only_an_empty_folder(root: str) -> None:
-    storage.put_bytes(b"x", f"{root}/sub/a")
-    assert not storage.remove_folder_within(root, f"{root}/sub")
-    assert names(root) == ["a"]
-    storage.remove(f"{root}/sub/a")
-    assert storage.remove_folder_within(root, f"{root}/sub")
-    assert storage.remove_folder_within(root, f"{root}/sub")
+    assert (read_content(away), read_content(home)) == (CONTENT, CONTENT)
 
 
 def test_entries_lists_all_files_of_a_tree(root: str) -> None:
@@ -346,7 +253,7 @@ def test_checksum_of_returns_the_sha256_digest_of_a_file(source: Path) -> None:
 
 def test_temporary_files_are_recognized(root: str) -> None:
     storage.put_bytes(b"x", f"{root}/{make_temporary_name()}")
-    assert [storage.is_temporary(name) for name in names(root)] == [True]
+    assert [storage.is_temporary(name) for name in list_names(root)] == [True]
     assert not storage.is_temporary("a.part")
 
 
@@ -362,7 +269,7 @@ def test_fetch_copies_small_files_and_links_large_ones(
         assert (was_linked, back.read_bytes()) == (linked, CONTENT)
         assert (back.stat().st_nlink > 1) is linked
     back.write_bytes(b"changed")
-    assert content(f"{root}/a") == CONTENT
+    assert read_content(f"{root}/a") == CONTENT
 
 
 def test_fetch_deletes_a_copy_with_wrong_checksum(root: str, source: Path, tmp_path: Path) -> None:

@@ -21,6 +21,14 @@ from sluice.cli.commands.chains.chain_watch import (
     print_next_commands,
     system_options,
 )
+from sluice.cli.commands.chains.run_options import (
+    ForceOption,
+    InputsOption,
+    MetaOption,
+    OutOption,
+    WaitOption,
+    WorkflowArgument,
+)
 from sluice.cli.commands.chains.run_system import provide_system
 from sluice.cli.connection import Connection, connected
 from sluice.cli.errors import plain_errors
@@ -44,7 +52,6 @@ from sluice.cli.output import err, print_files, print_json
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import (
     TemplateFiles,
-    check_documents_exist,
     read_template_files,
     template_name,
 )
@@ -73,39 +80,6 @@ from sluice.contracts.templates.plan import Plan
 from sluice.contracts.templates.templates import Template
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.process.termination import Terminated, complete, is_terminated, run_until_terminated
-
-WorkflowArgument = Annotated[
-    Path,
-    typer.Argument(
-        help="The CWL workflow. FILE#ID names a process of a packed document.",
-        callback=check_documents_exist,
-        dir_okay=False,
-    ),
-]
-InputsOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--input",
-        "-i",
-        help="Input files, in order. A folder stands for its files, or for itself if the"
-        " template takes directories. There are none if the workflow takes no data"
-        " set.",
-    ),
-]
-MetaOption = Annotated[
-    list[str] | None, typer.Option("--meta", "-m", help="key=value: metadata of the data set.")
-]
-OutOption = Annotated[
-    Path, typer.Option("--out", "-o", help="Empty folder for the outputs and manifest.json.")
-]
-ForceOption = Annotated[
-    bool,
-    typer.Option("--force", help="Accept a folder that is not empty, and overwrite its files."),
-]
-WaitOption = Annotated[
-    bool,
-    typer.Option("--wait", help="Wait for suitable nodes if the jobs need more than any node has."),
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

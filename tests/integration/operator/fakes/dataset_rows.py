@@ -33,7 +33,13 @@ from tests.integration.operator.fakes.rows import CLOCK, Rows
 
 
 def dataset_routers(rows: Rows) -> list[APIRouter]:
-    return [_filling_routes(rows), _reading_routes(rows), _watching_routes(rows), _run_routes(rows)]
+    return [
+        _filling_routes(rows),
+        _listing_routes(rows),
+        _reading_routes(rows),
+        _watching_routes(rows),
+        _run_routes(rows),
+    ]
 
 
 def _filling_routes(rows: Rows) -> APIRouter:
@@ -92,7 +98,7 @@ def _close(rows: Rows, uid: UUID, files: int | None) -> Dataset:
     return rows.datasets[uid]
 
 
-def _reading_routes(rows: Rows) -> APIRouter:
+def _listing_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
     @router.get("/datasets")
@@ -126,6 +132,12 @@ def _reading_routes(rows: Rows) -> APIRouter:
         page = [_without_details(one) for one in datasets_found[first : first + limit]]
         last = write_position(order, first + len(page)) if page else after
         return DatasetPage(datasets=page, after=last)
+
+    return router
+
+
+def _reading_routes(rows: Rows) -> APIRouter:
+    router = APIRouter(prefix="/api/v1")
 
     @router.get("/datasets/{uid}")
     async def dataset(uid: UUID, *, released: bool = False, copied: bool = False) -> Dataset:
