@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from sluice.clients.wms import WmsClient
-from sluice.contracts.common.states import ErrorClass, PilotState
+from sluice.contracts.common.states import ErrorClass, JobState, PilotState
 from sluice.contracts.jobs.tasks import Task, TaskStatus
 from tests.integration.fakes.real_services import RealServices
 from tests.integration.fakes.two_services import http_of
@@ -81,11 +81,11 @@ class OperatorWms:
     async def quarantine(self, task: Task, seq: int) -> None:
         """Quarantine a ready job."""
         await self.work.execute(
-            "UPDATE jobs SET state = 'quarantined', error_class = $3"
-            " WHERE task_uid = $1 AND seq = $2",
+            "UPDATE jobs SET state = $4, error_class = $3 WHERE task_uid = $1 AND seq = $2",
             task.uid,
             seq,
             ErrorClass.PILOT_LOST,
+            JobState.QUARANTINED,
         )
         await self.work.execute(
             "UPDATE tasks SET ready = ready - 1, quarantined = quarantined + 1 WHERE uid = $1",
