@@ -23,7 +23,7 @@ from sluice.contracts.data.asset_refs import MARK, is_asset
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.jobs.tasks import TaskStatus
 from sluice.contracts.templates.chain_requirements import requires_text, unmet_parameters
-from sluice.contracts.templates.parameters import find_problems
+from sluice.contracts.templates.parameters import find_problems, find_unknown_fields
 from sluice.contracts.templates.plan import Plan
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.access.principal import Person
@@ -257,6 +257,7 @@ async def _check_plan(
     """
     plan = new.plan
     problems = find_problems(plan, {**request.params, **new.params})
+    problems = problems or find_unknown_fields(plan, request.params)
     problems += [
         Finding(message=requires_text([condition]))
         for condition in unmet_parameters(plan, request.params)

@@ -4,11 +4,13 @@ import html
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import httpx
 import pytest
 
+from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
@@ -39,7 +41,7 @@ FILLED = {
     "param-masked": "",
     "param-masked/label": "m",
 }
-VALUES = {
+VALUES: dict[str, Any] = {
     "sample": {"label": "tumour", "library": {"layout": "paired", "sizes": [150, 151]}},
     "rows": [{"name": "a", "value": 1}],
     "cut": "auto",
@@ -150,6 +152,14 @@ async def test_json_that_no_request_may_contain_is_refused(
     refused = await operator.http.post("/chains/new", data=form)
     assert (refused.status_code, operator.neighbours.requested) == (422, [])
     assert html.escape(text) in refused.text.replace("&#34;", "&quot;")
+
+
+@pytest.mark.usefixtures("page")
+async def test_unknown_field_of_a_record_is_refused_in_a_request(operator: Operator) -> None:
+    wrong = VALUES | {"sample": VALUES["sample"] | {"lable": "tumour"}}
+    with pytest.raises(Unprocessable, match=r"field 'lable' is unknown \(did you mean 'label'\?"):
+        await operator.client.request_chain(None, "types", params=wrong)
+    assert operator.neighbours.datasets == {}
 
 
 async def test_rerun_changes_a_field_of_a_record(operator: Operator, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from sluice.contracts.common.problems import NotFound, ServiceError
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.matching import bind, facts_of
-from sluice.contracts.templates.parameters import find_problems
+from sluice.contracts.templates.parameters import find_problems, find_unknown_fields
 from sluice.servicekit.access.delegation import current_person
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Database
@@ -45,6 +45,8 @@ async def request_chain(context: OperatorContext, request: RequestChain) -> tupl
         NotAvailable: Another service does not answer.
     """
     template = await _read_enabled_template(context.database, request)
+    if problems := find_unknown_fields(template.plan, request.params):
+        raise RequestRefused(problems)
     dataset = await _find_dataset(context, request, template)
     if dataset.state in _DELETED_STATES:
         raise DatasetUnusable(dataset.name, dataset.state.value)
