@@ -74,7 +74,9 @@ def test_report_names_seed_faults_and_findings(progress: Progress, tmp_path: Pat
 
 def test_impossible_fault_makes_the_run_fail(progress: Progress) -> None:
     assert make_report(progress, make_fault(2.0), findings=[]).is_good
-    assert not make_report(progress, make_fault(2.0, failed="wms/0 did not run"), findings=[]).is_good
+    assert not make_report(
+        progress, make_fault(2.0, failed="wms/0 did not run"), findings=[]
+    ).is_good
 
 
 def test_duplicate_attempts_are_those_that_began_while_another_ran() -> None:

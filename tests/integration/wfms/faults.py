@@ -17,8 +17,8 @@ class Crash(BaseException):
 class Fuse:
     """Count the places that the code passes, and crash for good at place ``at``; None means never.
 
-    With ``is_canceling`` the work is canceled at that place, as if the service were stopped. Cleanup
-    still runs.
+    With ``is_canceling`` the work is canceled at that place, as if the service were stopped.
+    Cleanup still runs.
     """
 
     def __init__(self, at: int | None = None) -> None:
