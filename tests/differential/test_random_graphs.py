@@ -148,10 +148,10 @@ def test_every_shape_is_drawn() -> None:
         max_examples=GRAPHS_FOR_EVERY_SHAPE, deadline=None, suppress_health_check=list(HealthCheck)
     )
     @given(workflow=draw_workflow())
-    def record_shapes(workflow: DrawnWorkflow) -> None:
+    def collect_shapes(workflow: DrawnWorkflow) -> None:
         shapes.update(workflow.shapes)
 
-    record_shapes()
+    collect_shapes()
     assert shapes == SHAPES
 
 

@@ -150,7 +150,7 @@ async def test_tree_reads_several_data_sets_that_may_be_empty(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path, files: int
 ) -> None:
     next_input = NextInput(dat_in_uid=await make_dataset(dms, tmp_path, files=0))
-    task = await make_tree_task(wms, dms, tmp_path, files=files, group=2, next_input=[next_input])
+    task = await make_tree_task(wms, dms, tmp_path, files=files, group=2, next_inputs=[next_input])
     await run_all(wms, dms, await wms.add_pilot())
     status, sent = await wms.status(task), await wms.sent_messages()
     assert (status.state, status.total) == (TaskState.FINISHED, 3 if files else 1)
