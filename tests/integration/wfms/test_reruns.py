@@ -11,7 +11,7 @@ from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.common.states import ChainState, StepState
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.conditions import Between, Require
-from sluice.contracts.templates.plan import Retention
+from sluice.contracts.templates.plan import Parameter, Retention
 from tests.integration.wfms.crashes import crash_at, crash_everywhere
 from tests.integration.wfms.file_values import (
     create_file_dataset,
@@ -241,8 +241,15 @@ async def test_rerun_of_a_rerun_takes_over_steps_of_the_first_chain(wfms: WfmsFi
 
 
 async def test_impossible_reruns_are_refused(wfms: WfmsFixture) -> None:
-    strict_plan = make_plan_with_two_outputs().model_copy(
-        update={"require": Require(parameters={"cut": Between(maximum=9)})}
+    window = Parameter(
+        type=["null", {"type": "record", "fields": {"first": "int"}}], required=False
+    )
+    strict_plan = make_plan_with_two_outputs()
+    strict_plan = strict_plan.model_copy(
+        update={
+            "parameters": strict_plan.parameters | {"window": window},
+            "require": Require(parameters={"cut": Between(maximum=9)}),
+        }
     )
     first = await begin_chain(wfms, strict_plan, fail="")
     running = await wfms.create_chain(await wfms.create_input("b"), wfms.templates[0])
@@ -259,6 +266,8 @@ async def test_impossible_reruns_are_refused(wfms: WfmsFixture) -> None:
         await request_rerun(first.uid, RerunChain(params={"cutt": 1}))
     with pytest.raises(Unprocessable, match="must be int"):
         await request_rerun(first.uid, RerunChain(params={"cut": "x"}))
+    with pytest.raises(Unprocessable, match=r"field 'frist' is unknown \(did you mean 'first'"):
+        await request_rerun(first.uid, RerunChain(params={"window": {"first": 1, "frist": 2}}))
     with pytest.raises(Unprocessable, match="requires parameter cut from -∞ to 9, which is 10"):
         await request_rerun(first.uid, RerunChain(params={"cut": 10}))
     with pytest.raises(Unprocessable, match="either at a step or with failed jobs"):
