@@ -242,7 +242,7 @@ def _rerun_routes(rows: Rows) -> APIRouter:
             return rows.chains[new_uid]
         plan = _plan_rerun(rows, uid, request)
         if plan.missing:
-            raise RerunDataMissing(uid, plan.missing)
+            raise RerunDataMissing(uid, tuple(plan.missing))
         rows.reruns.append(request)
         first, *others = rows.chains[uid].steps
         rows.chains[new_uid] = rows.chains[uid].model_copy(
