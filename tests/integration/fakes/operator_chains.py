@@ -54,10 +54,9 @@ class OperatorChains:
         if self.neighbours is not None:
             self.neighbours.chains[uid] = chain
             self.neighbours.plans[chain.template_id] = PLAN
-            tasks = {step.task_uid for step in chain.steps if step.task_uid is not None}
-            self.neighbours.tasks.update(
-                {task: self.wfms.wms.statuses[task] for task in tasks & {*self.wfms.wms.statuses}}
-            )
+            statuses = self.wfms.wms.statuses
+            sent = {step.task_uid for step in chain.steps} & statuses.keys()
+            self.neighbours.tasks.update({uid: statuses[uid] for uid in statuses if uid in sent})
         return chain
 
     async def _set_state(self, uid: UUID, state: ChainState) -> None:

@@ -46,6 +46,7 @@ async def chain(operator: Operator) -> Chain:
     first, *others = new.steps
     step = first.model_copy(update={"state": StepState.IN_PROGRESS, "task_uid": new.uid})
     operator.neighbours.chains[new.uid] = new.model_copy(update={"steps": [step, *others]})
+    operator.neighbours.add_waiting_task(new.uid, step)
     return operator.neighbours.chains[new.uid]
 
 
@@ -318,7 +319,7 @@ async def test_rest_finds_chains_and_tasks_by_name(operator: Operator, chain: Ch
     ]
     assert await list_rows("tasks", name=f"week.1.{step}", chain_uid=str(other.uid)) == []
     assert await list_rows("tasks", name=f"week.1.{step}", state=TaskState.FINISHED) == []
-    for unknown in (f"week.{step}", "week.1.none", "week"):
+    for unknown in (f"week.2.{step}", "week.1.none", "week"):
         assert await list_rows("tasks", name=unknown) == []
 
 

@@ -10,6 +10,7 @@ from sluice.contracts.chains.attention import (
 )
 from sluice.contracts.chains.chains import (
     Chain,
+    ChainStep,
     ChainTask,
     NewChain,
     RerunChain,
@@ -20,6 +21,8 @@ from sluice.contracts.common.states import (
     ChainState,
     JobState,
     StepState,
+    TaskMode,
+    TaskState,
 )
 from sluice.contracts.data.append_only import ScheduleState
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
@@ -183,6 +186,28 @@ class Rows:
         ]
         live.sort(key=lambda task: task.created_at, reverse=True)
         return sorted(live, key=lambda task: task.quarantined == 0)
+
+    def add_waiting_task(self, chain: UUID, step: ChainStep) -> None:
+        """Add the task of a step, without jobs."""
+        assert step.task_uid is not None
+        self.tasks[step.task_uid] = TaskStatus(
+            uid=step.task_uid,
+            chain_uid=chain,
+            step=step.name,
+            template=self.chain(chain).template,
+            state=TaskState.WAITING,
+            mode=TaskMode.MAP,
+            rank=1.0,
+            total=0,
+            ready=0,
+            leased=0,
+            running=0,
+            finished=0,
+            failed=0,
+            canceled=0,
+            quarantined=0,
+            created_at=CLOCK.now(),
+        )
 
     def latest_tasks(self) -> list[TaskStatus]:
         return sorted(self.tasks.values(), key=lambda task: task.created_at, reverse=True)
