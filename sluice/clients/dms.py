@@ -140,14 +140,16 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, AssetDatasetCalls, QuotaCall
         type: DatasetType | None = None,
         limit: int | None = None,
         newest: bool = False,
+        released: bool = False,
     ) -> DatasetPage:
         """Return a page of data sets in the given states, in order of registration or newest first.
 
-        ``name`` is as in ``list_datasets_by_name``.
+        ``name`` is as in ``list_datasets_by_name``. ``released`` includes the numbers of released
+        files.
         """
         params = {
             "state": list(states), "name": name, "after": after, "type": type, "limit": limit,
-            "newest": newest or None
+            "newest": newest or None, "released": released or None
         }  # fmt: skip
         return await self.call("GET", f"{API}/datasets", answer=DatasetPage, params=params)
 

@@ -12,7 +12,7 @@ from dms.db.dataset_lists import (
     list_newest,
     list_registered,
 )
-from dms.db.datasets import find_dataset, list_uids_by_name
+from dms.db.datasets import DatasetRow, find_dataset, list_uids_by_name
 from dms.domain.cursor import Order, read_position, write_position
 from dms.domain.errors import UnknownDataset
 from sluice.contracts.access.owners import ALL, Visibility
@@ -70,6 +70,10 @@ class DatasetQuery(Contract):
     lost: bool = Field(
         default=False, description="With `uid`: include why an upload cannot succeed."
     )
+    released: bool = Field(
+        default=False,
+        description="Include the numbers of released files, which steps no longer need.",
+    )
     limit: int = Field(1_000, ge=1, le=10_000)
 
 
@@ -108,21 +112,27 @@ async def list_datasets(
         return DatasetPage(datasets=[], after=query.after or None)
     last = rows[-1].closed_position if order is Order.CLOSING else rows[-1].position
     return DatasetPage(
-        datasets=[row.dataset for row in rows], after=write_position(order, last or 0)
+        datasets=[_with_details(row, query) for row in rows],
+        after=write_position(order, last or 0),
     )
 
 
 async def _list_by_uid(
     database: Database, query: DatasetQuery, visibility: Visibility
 ) -> DatasetPage:
-    if others := query.model_fields_set - {"uid", "lost"}:
+    if others := query.model_fields_set - {"uid", "lost", "released"}:
         raise ConflictingQueryParameters(others)
     async with database.connection() as connection:
         rows = await list_datasets_by_uid(connection, query.uid, visibility)
-    datasets = [
-        row.dataset.model_copy(update={"lost": row.lost if query.lost else None}) for row in rows
-    ]
-    return DatasetPage(datasets=datasets, after=None)
+    return DatasetPage(datasets=[_with_details(row, query) for row in rows], after=None)
+
+
+def _with_details(row: DatasetRow, query: DatasetQuery) -> Dataset:
+    details = {
+        "lost": row.lost if query.lost else None,
+        "released": row.released if query.released else 0,
+    }
+    return row.dataset.model_copy(update=details)
 
 
 async def read_dataset(

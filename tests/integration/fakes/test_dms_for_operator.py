@@ -162,7 +162,7 @@ async def test_existing_data_sets_of_given_uids_are_listed(dms: Dms) -> None:
     assert await dms.client.list_datasets_by_uid([uuid4(), dataset.uid]) == [dataset]
 
 
-async def test_only_a_single_data_set_has_its_number_of_released_files(dms: Dms) -> None:
+async def test_lists_have_the_numbers_of_released_files_only_on_request(dms: Dms) -> None:
     dataset = await dms.dataset(files=2, copied=True)
     async with dms.services.catalogue.connection() as connection:
         await connection.execute("UPDATE datasets SET released = 1")
@@ -172,6 +172,8 @@ async def test_only_a_single_data_set_has_its_number_of_released_files(dms: Dms)
     listed = (await dms.client.list_datasets()).datasets
     listed += await dms.client.list_datasets_by_uid([dataset.uid])
     assert [(one.released, one.copied) for one in listed] == [(0, False)] * 2
+    [listed_dataset] = (await dms.client.list_datasets(released=True)).datasets
+    assert (listed_dataset.released, listed_dataset.copied) == (1, False)
 
 
 async def test_data_set_closes(dms: Dms) -> None:

@@ -79,7 +79,12 @@ def list_datasets(
 
     async def list_page(connection: Connection) -> tuple[list[Dataset], str | None]:
         read = partial(
-            connection.operator.list_datasets, type=kind, state=states, name=name, newest=True
+            connection.operator.list_datasets,
+            type=kind,
+            state=states,
+            name=name,
+            newest=True,
+            released=True,
         )
         page = await read(after=after, limit=limit)
         more = len(page.datasets) == limit and (await read(after=page.after, limit=1)).datasets

@@ -263,6 +263,8 @@ async def test_data_set_shows_how_many_files_were_deleted_after_use(
     output = await sluice("dataset", "show", str(uid))
     assert "1100 of them are deleted: all steps are done with them" in output
     assert '"released": 1100' in await sluice("dataset", "show", str(uid), "--json")
+    assert "(1\u202f100 deleted)" in (await operator.http.get("/datasets")).text
+    assert "1200 (1100 deleted)" in await sluice("dataset", "list")
 
 
 async def test_page_starts_a_chain_with_its_parameters(

@@ -109,13 +109,16 @@ def _listing_routes(rows: Rows) -> APIRouter:
         name: str | None = None,
         uid: Annotated[list[UUID] | None, Query()] = None,
         newest: bool = False,
+        released: bool = False,
         after: str | None = None,
         limit: int = 1000,
     ) -> DatasetPage:
         if uid is not None:
             return DatasetPage(
                 datasets=[
-                    _without_details(one) for one in rows.datasets.values() if one.uid in uid
+                    _entry(one, released=released)
+                    for one in rows.datasets.values()
+                    if one.uid in uid
                 ],
                 after=None,
             )
@@ -129,7 +132,7 @@ def _listing_routes(rows: Rows) -> APIRouter:
             and dataset.state in (state or DatasetState)
             and (name is None or dataset in _list_by_name(rows, name))
         ]
-        page = [_without_details(one) for one in datasets_found[first : first + limit]]
+        page = [_entry(one, released=released) for one in datasets_found[first : first + limit]]
         last = write_position(order, first + len(page)) if page else after
         return DatasetPage(datasets=page, after=last)
 
@@ -173,9 +176,10 @@ def _reading_routes(rows: Rows) -> APIRouter:
     return router
 
 
-def _without_details(dataset: Dataset) -> Dataset:
+def _entry(dataset: Dataset, *, released: bool) -> Dataset:
     """Return a data set as lists have it."""
-    return dataset.model_copy(update={"released": 0, "copied": False})
+    details = {"released": dataset.released if released else 0, "copied": False}
+    return dataset.model_copy(update=details)
 
 
 def _in_order(rows: Rows, order: Order) -> list[Dataset]:

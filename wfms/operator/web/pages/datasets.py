@@ -52,7 +52,13 @@ class DatasetPages:
         after, name = request.args.get("after"), request.args.get("name") or None
         page = self._bridge.run(
             self._context.dms.list_datasets(
-                states, name=name, after=after, type=kind, limit=_PAGE, newest=True
+                states,
+                name=name,
+                after=after,
+                type=kind,
+                limit=_PAGE,
+                newest=True,
+                released=True,
             )
         )
         return render_template(
