@@ -210,10 +210,13 @@ async def test_progress_is_updated_and_a_chain_is_canceled_after_confirmation(
         page.once("dialog", lambda dialog: dialog.accept())
         await page.get_by_role("button", name="Cancel the chain").click()
         await expect(
-            page.get_by_role("status").filter(has_text="The chain is canceled.")
+            page.get_by_role("status").filter(
+                has_text="The chain is being canceled; its running jobs are stopped first."
+            )
         ).to_be_visible()
-        assert operator.neighbours.chains[chain.uid].state is ChainState.CANCELED
+        assert operator.neighbours.chains[chain.uid].reason == "canceled by request"
         await expect(page.get_by_role("button", name="Cancel the chain")).to_have_count(0)
+        await expect(page.get_by_text("ends as soon as its running jobs have")).to_be_visible()
 
 
 async def test_names_of_ended_chains_are_shown_in_full_on_a_wide_screen(
