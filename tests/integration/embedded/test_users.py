@@ -27,7 +27,7 @@ from pathlib import Path
 from sluice.embedded.home import Home
 from sluice.embedded.process import use_or_start_system
 with use_or_start_system(Home(Path(sys.argv[1])), "--pilots", "0") as used:
-    print(used.running.pid, used.started, flush=True)
+    print(used.running_system.pid, used.started, flush=True)
     sys.stdin.read()
 """
 

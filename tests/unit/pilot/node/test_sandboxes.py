@@ -258,9 +258,9 @@ def test_preferred_sandbox_is_left_out_on_a_node_without_namespaces(own_folder: 
 import sys
 from pathlib import Path
 from pilot.isolation.node.sandboxes import NoSandboxError, find_sandbox
-print("found", find_sandbox("preferred", Path(sys.argv[1]), [], hidden=[]))
+print("found", find_sandbox("preferred", Path(sys.argv[1]), [], hidden_paths=[]))
 try:
-    find_sandbox("required", Path(sys.argv[1]), [], hidden=[])
+    find_sandbox("required", Path(sys.argv[1]), [], hidden_paths=[])
 except NoSandboxError as error:
     print("refused", error)
 """

@@ -239,7 +239,7 @@ from pilot.isolation.sandbox.process_limits import ProcessLimits
 from pilot.isolation.sandbox.sandbox_instance import SandboxInstance
 from pilot.isolation.sandbox.sandbox import SandboxOptions
 from pilot.isolation.sandbox.view import View
-found = find_sandbox("required", Path(sys.argv[1]), [], hidden=[Path(sys.argv[1]) / "hidden"])
+found = find_sandbox("required", Path(sys.argv[1]), [], hidden_paths=[Path(sys.argv[1]) / "hidden"])
 network = sys.argv[3] == "True"
 if network:
     found = with_network(found, "required", [])
