@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 from uuid import UUID
 
 import structlog
@@ -72,7 +73,7 @@ class SlotProcess:
         zygote = Zygote()
         isolation = choose_isolation(self._settings, self._number)
         control = SlotControl(self._connection)
-        live = LiveLogs(self._settings.live_logs)
+        live_logs = LiveLogs(self._settings.live_logs)
         run = RunFolder(Path(self._settings.run_folder))
         folder = run.work_folder(os.getpid(), isolation.user)
         context = SlotContext(
@@ -87,7 +88,7 @@ class SlotProcess:
             containers=self._create_containers(
                 control, partial(list_long_lived_children, zygote, isolation)
             ),
-            live=live,
+            live=live_logs,
             memory=memory,
             group=group,
             isolation=isolation,
@@ -95,8 +96,11 @@ class SlotProcess:
         if context.containers is not None:
             control.on_disconnect = partial(context.containers.remove, None)
         control.start()
-        live.start()
-        self._connection.sendall(encode_frame(ReadyFrame(pid=os.getpid())))
+        with live_logs:
+            self._connection.sendall(encode_frame(ReadyFrame(pid=os.getpid())))
+            self._receive_frames(context)
+
+    def _receive_frames(self, context: SlotContext) -> NoReturn:
         while True:
             match self._next_frame(context):
                 case None | UnloadFrame():

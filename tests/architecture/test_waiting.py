@@ -70,6 +70,44 @@ def test_tests_do_not_sleep() -> None:
     assert not findings, "\n".join(["wait for a condition (tests/waiting.py):", *findings])
 
 
+def replacements_of_time(source: Source) -> Iterator[str]:
+    """Yield the places where a test replaces a function of the module ``time``."""
+    for node in source.nodes:
+        match node:
+            case ast.Call(
+                func=ast.Attribute(attr="setattr"),
+                args=[
+                    ast.Name(id="time")
+                    | ast.Attribute(attr="time")
+                    | ast.Constant(value="time.sleep" | "time.monotonic" | "time.time"),
+                    *_,
+                ],
+            ):
+                yield f"{source.at(node)}: {ast.unparse(node)}"
+
+
+def test_tests_do_not_replace_functions_of_time() -> None:
+    findings = [
+        finding for source in sources(*TEST_FOLDERS) for finding in replacements_of_time(source)
+    ]
+    assert not findings, "\n".join(
+        ["other threads of the test process call them, too; pass a clock instead:", *findings]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        ("monkeypatch.setattr(time, 'sleep', wait)", True),
+        ("monkeypatch.setattr(dummy.time, 'monotonic', lambda: 1)", True),
+        ("monkeypatch.setattr('time.sleep', wait)", True),
+        ("monkeypatch.setattr(session, 'sleep', wait)", False),
+    ],
+)
+def test_replaced_functions_of_time_are_found(text: str, is_found: bool) -> None:
+    assert bool(list(replacements_of_time(Source("x.py", ast.parse(text))))) is is_found
+
+
 def test_cwl_tools_of_tests_do_not_sleep() -> None:
     findings = [
         f"{path.relative_to(ROOT)}: {sleep[0]!r}"

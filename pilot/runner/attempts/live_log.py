@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Self
 
 import structlog
 
@@ -35,8 +36,9 @@ class LiveLogs:
     """Writes the live logs of a slot in one thread.
 
     One thread serves all runs, so that a short run costs almost nothing. A storage that hangs does
-    not block the checks of limits. ``period`` is the number of seconds between two writes, and
-    before the first; 0 disables live logs.
+    not block the checks of limits. The thread runs while the object is entered as a context.
+    ``period`` is the number of seconds between two writes, and before the first; 0 disables live
+    logs.
     """
 
     def __init__(self, period: float) -> None:
@@ -44,11 +46,15 @@ class LiveLogs:
         self._changed = threading.Condition()
         self._run: _Run | None = None
         self._writing = False
+        self._ended = threading.Event()
 
-    def start(self) -> None:
-        """Start the thread unless live logs are disabled."""
+    def __enter__(self) -> Self:
         if self._period:
             threading.Thread(target=self._write_periodically, name="live logs", daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
 
     @contextmanager
     def follow(
@@ -73,8 +79,7 @@ class LiveLogs:
                     remove(url)
 
     def _write_periodically(self) -> None:
-        while True:
-            time.sleep(self._period)
+        while not self._ended.wait(self._period):
             with self._changed:
                 run = self._run
                 text = None if run is None else self._create_text(run)

@@ -6,7 +6,8 @@ It tests scheduling without models. `ocr-dummy-pages` (`dummy_pages.py`) writes 
 import argparse
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -51,7 +52,7 @@ def read_page(path: Path) -> dict[str, Any]:
     return {"name": path.stem, "stages": [], **page}
 
 
-def _work(arguments: argparse.Namespace) -> None:
+def _work(arguments: argparse.Namespace, *, sleep: Callable[[float], None]) -> None:
     for option in ("scale", "difference"):
         if getattr(arguments, option) < 0:
             raise UsageError(f"--{option} {getattr(arguments, option):g} is below 0")
@@ -61,12 +62,12 @@ def _work(arguments: argparse.Namespace) -> None:
     # The same page takes the same time on each node and in each attempt.
     random = Random(f"{arguments.seed}/{arguments.stage}/{page['name']}")  # noqa: S311 - no secret
     seconds = duration(page["size"], arguments.scale, arguments.difference, random)
-    time.sleep(seconds / arguments.faster)
+    sleep(seconds / arguments.faster)
     page["stages"].append({"stage": arguments.stage, "seconds": round(seconds, 3)})
     write_complete(arguments.out, (json.dumps(page) + "\n").encode())
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, *, sleep: Callable[[float], None] = time.sleep) -> int:
     """Run `ocr-dummy` on one page, and return its exit code."""
     parser = Parser(
         prog="ocr-dummy",
@@ -110,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="FILE",
         help="File to write the page to, with the time of this stage added",
     )
-    return run_command(parser, _work, argv)
+    return run_command(parser, partial(_work, sleep=sleep), argv)
 
 
 def command() -> None:

@@ -9,7 +9,9 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -25,6 +27,14 @@ from sluice.packs.programs import (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The clock by which series follow each other, in seconds."""
+
+    read: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+
 class NotRegistered(CommandError):
     """`sluice dataset register` refused a series; it has printed why."""
 
@@ -34,7 +44,7 @@ class NotRegistered(CommandError):
         super().__init__(f"{series}: the series was written but not registered; see above")
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, *, clock: Clock = Clock()) -> int:
     """Run `ocr-dummy-pages` and return its exit code."""
     parser = Parser(
         prog="ocr-dummy-pages", description="Write pages that contain only a size, for ocr-dummy."
@@ -82,21 +92,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="Register each series with the running system as data set NAME-0001, NAME-0002, …"
         " of type dummies (default: do not register)",
     )
-    return run_command(parser, _generate, argv)
+    return run_command(parser, partial(_generate, clock=clock), argv)
 
 
-def _generate(arguments: argparse.Namespace) -> None:
+def _generate(arguments: argparse.Namespace, *, clock: Clock) -> None:
     smallest, largest = arguments.size
     if not 0 <= smallest <= largest:
         raise UsageError(f"--size {smallest:g} {largest:g}: give 0 <= MIN <= MAX")
     if arguments.period < 0:
         raise UsageError(f"--period {arguments.period:g} is below 0")
     random = Random(arguments.seed)  # noqa: S311 - no secret
-    start = time.monotonic()
+    start = clock.read()
     for number in range(1, arguments.repeat + 1):
-        wait = start + (number - 1) * arguments.period - time.monotonic()
+        wait = start + (number - 1) * arguments.period - clock.read()
         if wait > 0:
-            time.sleep(wait)
+            clock.sleep(wait)
         single = arguments.repeat == 1
         folder = arguments.out if single else arguments.out / f"series-{number:04d}"
         _write_series(folder, arguments, random)

@@ -1,7 +1,7 @@
 """Dummy stages that take a configured time."""
 
 import json
-import time
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ocr import dummy, dummy_pages
+from ocr.dummy_pages import Clock
 
 from sluice.cwl import compile_file
 
@@ -35,24 +36,23 @@ def test_differences_are_uniform_in_both_directions() -> None:
     assert sum(22 <= one < 24 for one in durations) == pytest.approx(1000, abs=100)
 
 
-def _pages(folder: Path, *options: str) -> list[Path]:
-    assert dummy_pages.main(["--out", str(folder), *options]) == 0
+def _pages(folder: Path, *options: str, clock: Clock | None = None) -> list[Path]:
+    assert dummy_pages.main(["--out", str(folder), *options], clock=clock or Clock()) == 0
     return sorted(folder.iterdir())
 
 
-def _run(page: Path, out: Path, *options: str) -> int:
-    return dummy.main([str(page), "--stage", "s", "--out", str(out), *options])
+def _run(
+    page: Path, out: Path, *options: str, sleep: Callable[[float], None] = lambda seconds: None
+) -> int:
+    return dummy.main([str(page), "--stage", "s", "--out", str(out), *options], sleep=sleep)
 
 
-def test_stage_waits_for_its_duration_and_records_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stage_waits_for_its_duration_and_records_it(tmp_path: Path) -> None:
     waited: list[float] = []
-    monkeypatch.setattr(time, "sleep", waited.append)
     [page] = _pages(tmp_path / "pages", "--pages", "1", "--size", "3", "3")
     options = ["--scale", "20", "--difference", "5", "--faster", "10"]
-    assert _run(page, tmp_path / "a", *options) == 0
-    assert _run(tmp_path / "a", tmp_path / "b", "--scale", "2") == 0
+    assert _run(page, tmp_path / "a", *options, sleep=waited.append) == 0
+    assert _run(tmp_path / "a", tmp_path / "b", "--scale", "2", sleep=waited.append) == 0
     done: dict[str, Any] = json.loads((tmp_path / "b").read_text())
     assert [stage["seconds"] for stage in done["stages"]] == [
         pytest.approx(waited[0] * 10, abs=0.001),
@@ -60,9 +60,9 @@ def test_stage_waits_for_its_duration_and_records_it(
     ]
     assert 5.5 <= waited[0] <= 6.5
     assert waited[1] == 6
-    assert _run(page, tmp_path / "again", *options) == 0
+    assert _run(page, tmp_path / "again", *options, sleep=waited.append) == 0
     assert waited[2] == waited[0]
-    assert _run(page, tmp_path / "other", *options, "--seed", "2") == 0
+    assert _run(page, tmp_path / "other", *options, "--seed", "2", sleep=waited.append) == 0
     assert waited[3] != waited[0]
 
 
@@ -94,21 +94,16 @@ def test_impossible_sizes_are_refused(size: tuple[str, str], tmp_path: Path) -> 
     assert dummy_pages.main(options) == 64
 
 
-def test_series_are_written_at_a_fixed_period(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock = [100.0]
+def test_series_are_written_at_a_fixed_period(tmp_path: Path) -> None:
+    times = [100.0]
     waited: list[float] = []
 
     def wait(seconds: float) -> None:
         waited.append(seconds)
-        clock[0] += seconds + 1  # writing a series takes another second
+        times[0] += seconds + 1  # writing a series takes another second
 
-    monkeypatch.setattr(time, "sleep", wait)
-    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    series = _pages(
-        tmp_path / "x", "--pages", "2", "--size", "1", "9", "--repeat", "3", "--period", "220"
-    )
+    options = ["--pages", "2", "--size", "1", "9", "--repeat", "3", "--period", "220"]
+    series = _pages(tmp_path / "x", *options, clock=Clock(lambda: times[0], wait))
     assert waited == [220, 219]
     assert [one.name for one in series] == ["series-0001", "series-0002", "series-0003"]
     sizes = [json.loads(page.read_text())["size"] for one in series for page in one.iterdir()]

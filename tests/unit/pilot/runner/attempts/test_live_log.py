@@ -62,9 +62,8 @@ def test_live_log_follows_a_running_job_and_is_deleted_at_its_end(root: Path) ->
 
 
 def test_live_log_has_the_end_of_a_long_stream_and_its_offset(tmp_path: Path) -> None:
-    logs, url = LiveLogs(0.02), f"file://{tmp_path}/live.json"
-    logs.start()
-    with open_stream(tmp_path / "out") as out:
+    url = f"file://{tmp_path}/live.json"
+    with LiveLogs(0.02) as logs, open_stream(tmp_path / "out") as out:
         os.write(out, b"a" * LIVE_BYTES + b"b" * 1000)
         with logs.follow(url, {"stdout": out}):
             wait_until(
@@ -78,9 +77,7 @@ def test_live_log_has_the_end_of_a_long_stream_and_its_offset(tmp_path: Path) ->
 
 
 def test_short_run_writes_no_live_log(tmp_path: Path) -> None:
-    logs = LiveLogs(3600.0)
-    logs.start()
-    with open_stream(tmp_path / "out") as out:
+    with LiveLogs(3600.0) as logs, open_stream(tmp_path / "out") as out:
         os.write(out, b"text")
         with logs.follow(f"file://{tmp_path}/logs/live.json", {"stdout": out}):
             pass
@@ -88,10 +85,12 @@ def test_short_run_writes_no_live_log(tmp_path: Path) -> None:
 
 
 def test_live_log_is_not_written_before_the_tool_writes(tmp_path: Path) -> None:
-    logs = LiveLogs(0.01)
-    logs.start()
     file = tmp_path / "logs" / "live.json"
-    with open_stream(tmp_path / "err") as err, logs.follow(f"file://{file}", {"stderr": err}):
+    with (
+        LiveLogs(0.01) as logs,
+        open_stream(tmp_path / "err") as err,
+        logs.follow(f"file://{file}", {"stderr": err}),
+    ):
         assert not file.exists()
         os.write(err, b"text")
         wait_until(lambda: read_stream(file) == (0, b"text"))
@@ -100,9 +99,7 @@ def test_live_log_is_not_written_before_the_tool_writes(tmp_path: Path) -> None:
 def test_live_log_that_cannot_be_written_does_not_disturb_the_job(root: Path) -> None:
     (root / "logs").mkdir(parents=True)
     (root / "logs" / "00000000.1-live.json").mkdir()
-    logs = LiveLogs(0.01)
-    logs.start()
-    with open_stream(root / "out") as out:
+    with LiveLogs(0.01) as logs, open_stream(root / "out") as out:
         os.write(out, b"x")
         with logs.follow(f"file://{root}/logs/00000000.1-live.json", {"stdout": out}):
             os.write(out, b"y")
