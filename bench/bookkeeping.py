@@ -183,7 +183,7 @@ async def _connect(system: SystemUnderTest) -> AsyncIterator[_Clients]:
 
 async def _register(dms: DmsClient, count: int) -> Dataset:
     """Return a closed data set of files that do not exist."""
-    [store, *_] = await dms.list_storages(StorageType.INPUT)
+    [store, *_] = await dms.list_storages(type=StorageType.INPUT)
     name = f"bench-{uuid4().hex[:12]}"
     folder = f"{store.url}/{name}"
     dataset = await dms.register_dataset(NewDataset(name=name, on_demand=True, url=folder))
@@ -193,7 +193,7 @@ async def _register(dms: DmsClient, count: int) -> Dataset:
             NewFile(seq=n, name=f"{n:08d}", size=1, checksum=CHECKSUM, url=f"{folder}/{n:08d}")
             for n in numbers
         ]
-        await dms.register_files(dataset.uid, files)
+        await dms.register_many_files(dataset.uid, files)
     return await dms.close_dataset(dataset.uid, files=count)
 
 
@@ -211,7 +211,7 @@ async def _wait_until_split(clients: _Clients, chain: Chain, jobs: int) -> tuple
         if chain.state.final:
             raise ServiceError(f"the chain ended {chain.state}: {chain.reason}")
         [task] = [step.task_uid for step in chain.steps]
-        for status in (await clients.wms.list_tasks([task])).tasks if task else []:
+        for status in (await clients.wms.list_tasks(uid=[task])).tasks if task else []:
             if status.total >= jobs:
                 return chain, status.uid
             created_jobs, deadline = (

@@ -183,7 +183,7 @@ async def _time_step(
     chain = await connection.operator.request_chain(dataset.uid, template.name)
     while True:
         await asyncio.sleep(_POLL_SECONDS)
-        for task in (await connection.operator.list_tasks(chain=chain.uid)).tasks:
+        for task in (await connection.operator.list_tasks(chain_uid=chain.uid)).tasks:
             jobs = task.jobs
             if jobs is not None and jobs.started_at is not None and jobs.ended_at is not None:
                 with contextlib.suppress(Conflict):  # the chain has already ended

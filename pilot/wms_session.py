@@ -135,7 +135,7 @@ class WmsSession:
             ServiceError: The request has failed.
             NotFound: The WMS does not know the pilot.
         """
-        return await self.client.list_storages(self.pilot.uid)
+        return await self.client.list_pilot_storages(self.pilot.uid)
 
     async def secrets(self, job: JobToken) -> SecretValues:
         """Return the secrets of a job.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from scripts.docs import (
     access,
+    client_modules,
     command_line,
     cwl_features,
     interfaces,
@@ -32,6 +33,7 @@ def makers() -> dict[Path, Callable[[], str]]:
     return {
         # The documents of the operator service need this one.
         Path("wfms/operator/gateway/forwarded.json"): interfaces.forwarded_document,
+        **client_modules.client_modules(),
         REFERENCE / "life-cycles.md": life_cycles.life_cycles_page,
         REFERENCE / "settings.md": settings_reference.settings_page,
         REFERENCE / "metrics.md": metrics.metrics_page,
@@ -83,7 +85,11 @@ def list_outdated() -> Iterator[str]:
 
 def list_leftovers() -> set[Path]:
     """Return the files that no function makes."""
-    existing = {*(REFERENCE / "openapi").glob("*.json"), *(REFERENCE / "services").glob("*.md")}
+    existing = {
+        *(REFERENCE / "openapi").glob("*.json"),
+        *(REFERENCE / "services").glob("*.md"),
+        *client_modules.FOLDER.glob("*.py"),
+    }
     return existing - makers().keys()
 
 

@@ -18,13 +18,19 @@ from sluice.servicekit.access.policy import VIEWERS, allow
 from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.openapi import client_hints
 
 
 def append_only_router(database: Database, *, on_complete: Callable[[], None]) -> APIRouter:
     """Create the routes; ``on_complete`` is called after a slice was cut, so that it is closed."""
     router = api_router("/api/v1", tags=["data sets"])
 
-    @router.get("/append-only", responses=errors(NotAvailable))
+    @router.get(
+        "/append-only",
+        operation_id="list_append_only_datasets",
+        openapi_extra=client_hints(returns="datasets"),
+        responses=errors(NotAvailable),
+    )
     @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.INTAKE, gateway=VIEWERS)
     async def append_only_datasets(
         visibility: CallerVisibility,
@@ -43,6 +49,7 @@ def append_only_router(database: Database, *, on_complete: Callable[[], None]) -
 
     @router.post(
         "/datasets/{uid}/collect",
+        operation_id="collect_files",
         responses=errors(NotFound, Conflict, Unprocessable, NotAvailable),
     )
     @allow(CallingService.CHAINS)
@@ -59,7 +66,17 @@ def append_only_router(database: Database, *, on_complete: Callable[[], None]) -
         """
         return await collect_files(database, uid, request, chain_input=made_of)
 
-    @router.post("/datasets/{uid}/slices", responses=errors(NotFound, Conflict, NotAvailable))
+    _add_slices(router, database, on_complete)
+    return router
+
+
+def _add_slices(router: APIRouter, database: Database, on_complete: Callable[[], None]) -> None:
+    @router.post(
+        "/datasets/{uid}/slices",
+        operation_id="cut_slice",
+        openapi_extra=client_hints(returns="dataset_uid"),
+        responses=errors(NotFound, Conflict, NotAvailable),
+    )
     @allow(CallingService.INTAKE)
     async def cut(uid: UUID, request: CutSlice) -> CutAnswer:
         """Cut a slice of the files that the reader has not got yet: a data set that closes at once.
@@ -69,5 +86,3 @@ def append_only_router(database: Database, *, on_complete: Callable[[], None]) -
         answer = await cut_slice(database, uid, request)
         on_complete()
         return answer
-
-    return router

@@ -24,6 +24,7 @@ from sluice.contracts.data.datasets import (
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.access.principal_dependencies import CallerPerson
 from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.openapi import client_hints
 
 
 def asset_datasets_router(context: DmsContext) -> APIRouter:
@@ -32,6 +33,7 @@ def asset_datasets_router(context: DmsContext) -> APIRouter:
 
     @router.post(
         "",
+        operation_id="register_asset_dataset",
         status_code=201,
         responses={200: {"model": Dataset}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
@@ -46,13 +48,23 @@ def asset_datasets_router(context: DmsContext) -> APIRouter:
         response.status_code = 201 if created else 200
         return dataset
 
-    @router.post("/{uid}/files", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
+    @router.post(
+        "/{uid}/files",
+        operation_id="register_asset_files",
+        openapi_extra=client_hints(flat_body=True),
+        responses=errors(NotFound, Conflict, Unprocessable, NotAvailable),
+    )
     @allow(CallingService.OPERATOR)
     async def add_files(uid: UUID, request: NewFiles, by: CallerPerson) -> RegistrationCounts:
         """Register files that other versions of the asset have, all of them or none."""
         return await register_files(context, uid, request.files, by=by, for_asset=True)
 
-    @router.post("/{uid}/close", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
+    @router.post(
+        "/{uid}/close",
+        operation_id="close_asset_dataset",
+        openapi_extra=client_hints(flat_body=True),
+        responses=errors(NotFound, Conflict, Unprocessable, NotAvailable),
+    )
     @allow(CallingService.OPERATOR)
     async def close(uid: UUID, request: CloseDataset) -> Dataset:
         """Close the data set of a version with its number of files. It may be repeated."""

@@ -45,7 +45,7 @@ def content_router(context: DmsContext) -> APIRouter:
 
     path = "/datasets/{uid}/files/{file}/content"
 
-    @router.get(path, response_class=Response, responses=answers)
+    @router.get(path, operation_id="read_content", response_class=Response, responses=answers)
     @router.head(path, response_class=Response, responses=answers)
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def content(uid: UUID, file: FileId, request: Request) -> Response:
@@ -58,7 +58,7 @@ def content_router(context: DmsContext) -> APIRouter:
         """
         return _answer(request, await open_content(context, uid, file))
 
-    @router.get("/logs", response_class=Response, responses=answers)
+    @router.get("/logs", operation_id="read_log", response_class=Response, responses=answers)
     @router.head("/logs", response_class=Response, responses=answers)
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def log(
@@ -81,7 +81,7 @@ def _add_archive(router: APIRouter, context: DmsContext) -> None:
         **errors(NotFound, Conflict, Unprocessable, NotAvailable),
     }
 
-    @router.get("/archive", response_class=Response, responses=answers)
+    @router.get("/archive", operation_id="read_archive", response_class=Response, responses=answers)
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def archive(
         parts: Annotated[ArchiveParts, Query()], visibility: CallerVisibility

@@ -31,6 +31,7 @@ from sluice.servicekit.access.policy import SUBMITTERS, VIEWERS, allow
 from sluice.servicekit.access.principal_dependencies import CallerPerson, CallerVisibility
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.openapi import client_hints
 
 Released = Annotated[
     bool,
@@ -63,7 +64,7 @@ def stalled_router(database: Database) -> APIRouter:
     """Create the route of stalled data sets."""
     router = api_router("/api/v1", tags=["data sets"])
 
-    @router.get("/stalled", responses=errors(NotAvailable))
+    @router.get("/stalled", operation_id="list_stalled_transfers", responses=errors(NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def stalled(
         visibility: CallerVisibility, limit: Annotated[int, Query(ge=1, le=1000)] = 100
@@ -75,7 +76,7 @@ def stalled_router(database: Database) -> APIRouter:
 
 
 def _add_list(router: APIRouter, database: Database) -> None:
-    @router.get("", responses=errors(Unprocessable, NotAvailable))
+    @router.get("", operation_id="list_datasets", responses=errors(Unprocessable, NotAvailable))
     @allow(
         Role.VIEWER,
         CallingService.OPERATOR,
@@ -111,6 +112,8 @@ def _add_list(router: APIRouter, database: Database) -> None:
 def _add_filling(router: APIRouter, context: DmsContext) -> None:
     @router.post(
         "",
+        operation_id="make_dataset",
+        openapi_extra=client_hints(returns_created=True),
         status_code=201,
         responses={200: {"model": Dataset}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
@@ -125,7 +128,12 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
         response.status_code = 201 if created else 200
         return dataset
 
-    @router.post("/{uid}/close", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
+    @router.post(
+        "/{uid}/close",
+        operation_id="close_dataset",
+        openapi_extra=client_hints(flat_body=True),
+        responses=errors(NotFound, Conflict, Unprocessable, NotAvailable),
+    )
     @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.INTAKE, gateway=SUBMITTERS)
     async def close(uid: UUID, request: CloseDataset) -> Dataset:
         """Close a data set; with `files`, as soon as this number of files is registered.
@@ -138,7 +146,7 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
 
 
 def _add_reading(router: APIRouter, database: Database) -> None:
-    @router.get("/{uid}", responses=errors(NotFound, NotAvailable))
+    @router.get("/{uid}", operation_id="get_dataset", responses=errors(NotFound, NotAvailable))
     @allow(
         Role.VIEWER,
         CallingService.OPERATOR,
@@ -151,7 +159,11 @@ def _add_reading(router: APIRouter, database: Database) -> None:
         """Return a data set."""
         return await read_dataset(database, uid, released=released, copied=copied)
 
-    @router.put("/{uid}/share", responses=errors(NotFound, Conflict, NotAvailable))
+    @router.put(
+        "/{uid}/share",
+        operation_id="share_dataset",
+        responses=errors(NotFound, Conflict, NotAvailable),
+    )
     @allow(Role.SHIFT, CallingService.OPERATOR)
     async def share(uid: UUID, request: Share, by: CallerPerson) -> Dataset:
         """Set which groups see the data set beside its own, and optionally its own group.
@@ -160,7 +172,9 @@ def _add_reading(router: APIRouter, database: Database) -> None:
         """
         return await share_dataset(database, uid, request, by=by)
 
-    @router.get("/{uid}/status", responses=errors(NotFound, NotAvailable))
+    @router.get(
+        "/{uid}/status", operation_id="get_dataset_status", responses=errors(NotFound, NotAvailable)
+    )
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def status(uid: UUID) -> DatasetStatus:
         """Return whether a data set can be processed, and what it waits for.
@@ -178,7 +192,12 @@ def _add_clearing(
     on_deletion: Callable[[], None],
     on_resume: Callable[[], None],
 ) -> None:
-    @router.post("/{uid}/resume", status_code=202, responses=errors(NotFound, NotAvailable))
+    @router.post(
+        "/{uid}/resume",
+        operation_id="resume_dataset",
+        status_code=202,
+        responses=errors(NotFound, NotAvailable),
+    )
     @allow(Role.SHIFT)
     async def resume(uid: UUID) -> Dataset:
         """Resume a halted upload or deletion; without one, do nothing."""
@@ -186,7 +205,12 @@ def _add_clearing(
         on_resume()
         return dataset
 
-    @router.delete("/{uid}", status_code=202, responses=errors(NotFound, Conflict, NotAvailable))
+    @router.delete(
+        "/{uid}",
+        operation_id="delete_dataset",
+        status_code=202,
+        responses=errors(NotFound, Conflict, NotAvailable),
+    )
     @allow(CallingService.CHAINS)
     async def delete(
         uid: UUID,

@@ -17,7 +17,9 @@ from sluice.contracts.data.datasets import File, FilePage, NewFiles, Registratio
 from sluice.contracts.data.stated_files import CheckFiles, FileFaults
 from sluice.servicekit.access.policy import SUBMITTERS, VIEWERS, allow
 from sluice.servicekit.access.principal_dependencies import CallerPerson
+from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.openapi import client_hints
 
 FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
@@ -27,7 +29,11 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
     database = context.database
     router = api_router("/api/v1/datasets/{uid}/files", tags=["data sets"])
 
-    @router.post("", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
+    @router.post(
+        "",
+        operation_id="register_files",
+        responses=errors(NotFound, Conflict, Unprocessable, NotAvailable),
+    )
     @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.WMS, gateway=SUBMITTERS)
     async def add_files(uid: UUID, request: NewFiles, by: CallerPerson) -> RegistrationCounts:
         """Register files of a data set, all of them or none.
@@ -39,8 +45,16 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
         on_complete()
         return registered
 
+    _add_lists(router, database)
+    return router
+
+
+def _add_lists(router: APIRouter, database: Database) -> None:
     @router.get(
-        "", response_model=FilePage, responses=errors(NotFound, Unprocessable, NotAvailable)
+        "",
+        operation_id="list_files",
+        response_model=FilePage,
+        responses=errors(NotFound, Unprocessable, NotAvailable),
     )
     @allow(
         Role.VIEWER,
@@ -66,7 +80,12 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
         page = await list_files(database, uid, after=after, limit=limit, released=released)
         return Response(page.model_dump_json(), media_type="application/json")
 
-    @router.get("/{file}", response_model=File, responses=errors(NotFound, NotAvailable))
+    @router.get(
+        "/{file}",
+        operation_id="get_file",
+        response_model=File,
+        responses=errors(NotFound, NotAvailable),
+    )
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def file_of_dataset(uid: UUID, file: FileId) -> Response:
         """Return the record of a file: its place, size, checksum and number."""
@@ -74,14 +93,17 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
             (await read_file(database, uid, file)).model_dump_json(), media_type="application/json"
         )
 
-    return router
-
 
 def check_router(context: DmsContext) -> APIRouter:
     """Create the route that checks unregistered files."""
     router = api_router("/api/v1/files", tags=["data sets"])
 
-    @router.post("/look", responses=errors(Unprocessable, NotAvailable))
+    @router.post(
+        "/look",
+        operation_id="check_stated_files",
+        openapi_extra=client_hints(retry=False, flat_body=True, returns="faults"),
+        responses=errors(Unprocessable, NotAvailable),
+    )
     @allow(CallingService.WMS)
     async def check_files(request: CheckFiles) -> FileFaults:
         """Check whether files exist with the given size, or the given content.

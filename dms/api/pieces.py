@@ -14,6 +14,7 @@ from sluice.contracts.data.assets import JoinedFile, JoinPieces, Pieces
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.access.principal_dependencies import CallerPerson
 from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.openapi import client_hints
 
 Offset = Annotated[int, Query(ge=0, lt=10**15)]
 _BYTES = {
@@ -29,7 +30,9 @@ def pieces_router(context: DmsContext) -> APIRouter:
     router = api_router("/api/v1/datasets/{uid}/pieces", tags=["data sets"])
     refusals = errors(NotFound, Conflict, Unprocessable, NotAvailable)
 
-    @router.put("", status_code=204, responses=refusals, openapi_extra=_BYTES)
+    @router.put(
+        "", operation_id="send_piece", status_code=204, responses=refusals, openapi_extra=_BYTES
+    )
     @allow(CallingService.OPERATOR)
     async def put_piece(uid: UUID, file: NewFileName, offset: Offset, request: Request) -> None:
         """Store a piece of a file from `offset` on, of at most 8 MiB.
@@ -38,7 +41,12 @@ def pieces_router(context: DmsContext) -> APIRouter:
         """
         await receive_piece(context, uid, file=file, offset=offset, data=await request.body())
 
-    @router.get("", responses=refusals)
+    @router.get(
+        "",
+        operation_id="list_pieces",
+        openapi_extra=client_hints(returns="pieces"),
+        responses=refusals,
+    )
     @allow(CallingService.OPERATOR)
     async def pieces(uid: UUID) -> Pieces:
         """List the stored pieces of files that are not complete.
@@ -48,7 +56,12 @@ def pieces_router(context: DmsContext) -> APIRouter:
         """
         return Pieces(pieces=await list_pieces(context, uid))
 
-    @router.post("/join", responses=refusals)
+    @router.post(
+        "/join",
+        operation_id="join_pieces",
+        openapi_extra=client_hints(seconds=600),
+        responses=refusals,
+    )
     @allow(CallingService.OPERATOR)
     async def join(uid: UUID, body: JoinPieces, by: CallerPerson) -> JoinedFile:
         """Join the pieces of a file, verify it, and register it.

@@ -16,6 +16,7 @@ from sluice.contracts.data.runs import EndTime, Frame, NewFrames, NewPeriod, New
 from sluice.servicekit.access.policy import SUBMITTERS, VIEWERS, allow
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.openapi import client_hints
 
 
 def runs_router(database: Database) -> APIRouter:
@@ -31,6 +32,7 @@ def _add_periods(router: APIRouter, database: Database) -> None:
 
     @router.post(
         "/periods",
+        operation_id="register_period",
         status_code=201,
         responses={200: {"model": Period}, **errors(Conflict, NotAvailable)},
     )
@@ -41,13 +43,18 @@ def _add_periods(router: APIRouter, database: Database) -> None:
         response.status_code = 201 if created else 200
         return period
 
-    @router.get("/periods", responses=errors(NotAvailable))
+    @router.get("/periods", operation_id="list_periods", responses=errors(NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def periods() -> list[Period]:
         """List all periods by name."""
         return await read_periods(database)
 
-    @router.patch("/periods/{name}", responses=errors(NotFound, Unprocessable, NotAvailable))
+    @router.patch(
+        "/periods/{name}",
+        operation_id="end_period",
+        openapi_extra=client_hints(flat_body=True),
+        responses=errors(NotFound, Unprocessable, NotAvailable),
+    )
     @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def patch_period(name: str, end: EndTime) -> Period:
         """Set the end of a period; null removes it."""
@@ -58,6 +65,7 @@ def _add_runs(router: APIRouter, database: Database) -> None:
 
     @router.post(
         "/runs",
+        operation_id="register_run",
         status_code=201,
         responses={200: {"model": Run}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
@@ -68,19 +76,24 @@ def _add_runs(router: APIRouter, database: Database) -> None:
         response.status_code = 201 if created else 200
         return run
 
-    @router.get("/runs", responses=errors(NotFound, NotAvailable))
+    @router.get("/runs", operation_id="list_runs", responses=errors(NotFound, NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def runs(period: str | None = None) -> list[Run]:
         """List all runs, or those of a period, by number."""
         return await read_runs(database, period)
 
-    @router.get("/runs/{number}", responses=errors(NotFound, NotAvailable))
+    @router.get("/runs/{number}", operation_id="get_run", responses=errors(NotFound, NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def run(number: int) -> Run:
         """Return a run."""
         return await read_run(database, number)
 
-    @router.patch("/runs/{number}", responses=errors(NotFound, Unprocessable, NotAvailable))
+    @router.patch(
+        "/runs/{number}",
+        operation_id="end_run",
+        openapi_extra=client_hints(flat_body=True),
+        responses=errors(NotFound, Unprocessable, NotAvailable),
+    )
     @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def patch_run(number: int, end: EndTime) -> Run:
         """Set the end of a run; null removes it."""
@@ -89,7 +102,10 @@ def _add_runs(router: APIRouter, database: Database) -> None:
 
 def _add_frames(router: APIRouter, database: Database) -> None:
     @router.post(
-        "/runs/{number}/frames", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable)
+        "/runs/{number}/frames",
+        operation_id="register_frames",
+        openapi_extra=client_hints(flat_body=True),
+        responses=errors(NotFound, Conflict, Unprocessable, NotAvailable),
     )
     @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def add_frames(number: int, request: NewFrames) -> RegistrationCounts:
@@ -99,7 +115,11 @@ def _add_frames(router: APIRouter, database: Database) -> None:
         """
         return await register_frames(database, number, request.frames)
 
-    @router.get("/runs/{number}/frames", responses=errors(NotFound, NotAvailable))
+    @router.get(
+        "/runs/{number}/frames",
+        operation_id="list_frames",
+        responses=errors(NotFound, NotAvailable),
+    )
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def frames(
         number: int,

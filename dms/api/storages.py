@@ -18,6 +18,7 @@ from sluice.contracts.data.datasets import DatasetUids, NewStorage, Storage, Wat
 from sluice.contracts.data.storage_space import SpaceNeeded, StorageSpace
 from sluice.servicekit.access.policy import ADMINS, VIEWERS, allow
 from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.openapi import client_hints
 
 
 def storages_router(context: DmsContext) -> APIRouter:
@@ -34,6 +35,7 @@ def storages_router(context: DmsContext) -> APIRouter:
 def _add_registration(router: APIRouter, context: DmsContext) -> None:
     @router.post(
         "",
+        operation_id="register_storage",
         status_code=201,
         responses={200: {"model": Storage}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
@@ -52,7 +54,7 @@ def _add_registration(router: APIRouter, context: DmsContext) -> None:
 
 
 def _add_reading(router: APIRouter, context: DmsContext) -> None:
-    @router.get("", responses=errors(NotAvailable))
+    @router.get("", operation_id="list_storages", responses=errors(NotAvailable))
     @allow(
         Role.VIEWER,
         CallingService.OPERATOR,
@@ -80,7 +82,12 @@ def _add_reading(router: APIRouter, context: DmsContext) -> None:
         selected = [storage for storage in all_storages if name in {None, storage.name}]
         return await measure_storages(context, selected) if measured else selected
 
-    @router.post("/{name}/datasets", responses=errors(NotFound, NotAvailable))
+    @router.post(
+        "/{name}/datasets",
+        operation_id="find_datasets_on",
+        openapi_extra=client_hints(flat_body=True, returns="uids"),
+        responses=errors(NotFound, NotAvailable),
+    )
     @allow(CallingService.CHAINS)
     async def datasets_there(name: str, request: DatasetUids) -> DatasetUids:
         """Return those of the data sets whose first file is on the storage.
@@ -91,7 +98,9 @@ def _add_reading(router: APIRouter, context: DmsContext) -> None:
 
 
 def _add_use(router: APIRouter, context: DmsContext) -> None:
-    @router.post("/{name}/disable", responses=errors(NotFound, NotAvailable))
+    @router.post(
+        "/{name}/disable", operation_id="disable_storage", responses=errors(NotFound, NotAvailable)
+    )
     @allow(Role.ADMIN, CallingService.OPERATOR, gateway=ADMINS)
     async def disable(name: str) -> Storage:
         """Disable a storage for new data sets.
@@ -101,7 +110,9 @@ def _add_use(router: APIRouter, context: DmsContext) -> None:
         return await disable_storage(context, name)
 
     @router.post(
-        "/{name}/enable", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable)
+        "/{name}/enable",
+        operation_id="enable_storage",
+        responses=errors(NotFound, Conflict, Unprocessable, NotAvailable),
     )
     @allow(Role.ADMIN, CallingService.OPERATOR, gateway=ADMINS)
     async def enable(name: str) -> Storage:
@@ -113,7 +124,12 @@ def _add_use(router: APIRouter, context: DmsContext) -> None:
 
 
 def _add_missing_space(router: APIRouter, context: DmsContext) -> None:
-    @router.put("/{name}/needed", responses=errors(NotFound, NotAvailable))
+    @router.put(
+        "/{name}/needed",
+        operation_id="report_needed_space",
+        openapi_extra=client_hints(flat_body=True),
+        responses=errors(NotFound, NotAvailable),
+    )
     @allow(CallingService.WMS)
     async def needed(name: str, request: SpaceNeeded) -> StorageSpace:
         """Record that jobs wait for space on a storage, or wait no more; return its free space.
@@ -125,7 +141,11 @@ def _add_missing_space(router: APIRouter, context: DmsContext) -> None:
 
 
 def _add_marks(router: APIRouter, context: DmsContext) -> None:
-    @router.put("/{name}/marks", responses=errors(NotFound, Unprocessable, NotAvailable))
+    @router.put(
+        "/{name}/marks",
+        operation_id="mark_storage",
+        responses=errors(NotFound, Unprocessable, NotAvailable),
+    )
     @allow(Role.ADMIN, CallingService.OPERATOR, gateway=ADMINS)
     async def mark(name: str, marks: Watermarks) -> Storage:
         """Set the watermarks of a storage.
@@ -135,7 +155,9 @@ def _add_marks(router: APIRouter, context: DmsContext) -> None:
         """
         return await set_marks(context, name, marks)
 
-    @router.delete("/{name}/marks", responses=errors(NotFound, NotAvailable))
+    @router.delete(
+        "/{name}/marks", operation_id="unmark_storage", responses=errors(NotFound, NotAvailable)
+    )
     @allow(Role.ADMIN, CallingService.OPERATOR, gateway=ADMINS)
     async def unmark(name: str) -> Storage:
         """Remove the watermarks of a storage.

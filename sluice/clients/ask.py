@@ -1,9 +1,9 @@
 """Client of the human-task service, for its supervisors."""
 
-from sluice.clients.operator.human_tasks import HumanStepCalls
+from sluice.clients.generated.ask import AskCalls
 
 
-class AskClient(HumanStepCalls):
+class AskClient(AskCalls):
     """Client of the human-task service. Errors are as in ``ServiceClient``."""
 
     service = "wfms.ask"

@@ -1,5 +1,6 @@
 """Filters of a list of audit entries."""
 
+from datetime import datetime
 from typing import TypedDict
 
 
@@ -10,12 +11,12 @@ class AuditFilters(TypedDict, total=False):
         who: Entries of this person.
         what: Entries with this text in the action.
         object: Entries about the object of this name or uid.
-        since: Entries from this time on, as ISO 8601.
-        until: Entries up to this time, as ISO 8601.
+        since: Entries from this time on.
+        until: Entries up to this time.
     """
 
     who: str | None
     what: str | None
     object: str | None
-    since: str | None
-    until: str | None
+    since: datetime | None
+    until: datetime | None

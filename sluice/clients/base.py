@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
+from datetime import datetime
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar, cast, overload
 from urllib.parse import quote
@@ -134,7 +135,7 @@ class ServiceClient:
             path,
             content=None if body is None else _content(body),
             headers={} if body is None else {"content-type": "application/json"},
-            params=_query(params),
+            params=build_query(params),
             timeout=httpx.USE_CLIENT_DEFAULT if seconds is None else seconds,
         )
         response = await (_RETRY.copy()(self._send, request) if retry else self._send(request))
@@ -166,7 +167,7 @@ class ServiceClient:
             path,
             content=data,
             headers={"content-type": "application/octet-stream"},
-            params=_query(params),
+            params=build_query(params),
             timeout=httpx.USE_CLIENT_DEFAULT if seconds is None else seconds,
         )
         await _RETRY.copy()(self._send, request)
@@ -248,7 +249,8 @@ def _content(body: Contract) -> bytes:
     return body.model_dump_json(exclude_defaults=True).encode()
 
 
-def _query(params: Parameters | None) -> httpx.QueryParams | None:
+def build_query(params: Parameters | None) -> httpx.QueryParams | None:
+    """Return the query string of a request, with ISO 8601 times."""
     if params is None:
         return None
     pairs: list[tuple[str, str | int | float | bool | None]] = []
@@ -260,7 +262,12 @@ def _query(params: Parameters | None) -> httpx.QueryParams | None:
 
 
 def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    match value:
+        case bool():
+            return str(value).lower()
+        case datetime():
+            return value.isoformat()
+    return str(value)
 
 
 def _build_error(service: str, response: httpx.Response) -> ServiceError:

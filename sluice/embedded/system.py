@@ -246,10 +246,7 @@ class EmbeddedSystem:
 
     async def _storages(self, dms: DmsClient) -> list[Path]:
         """Return the folders of this machine for storages that tools must not see."""
-        folders = [
-            find_local_path(storage.url)
-            for storage in await dms.list_storages(include_disabled=True)
-        ]
+        folders = [find_local_path(storage.url) for storage in await dms.list_storages(all=True)]
         later = hidden_storage_folders(
             self.home, self.options.storage_roots, database_url=self._postgres.url("dms")
         )

@@ -137,7 +137,7 @@ OUTSIDE_NAMES = {
 OUTSIDE_FIELDS = {
     "dms/usecases/datasets/list_datasets.py": {"newest"},
     "sluice/cli/commands/human_tasks/ask.py": {"mine"},
-    "sluice/clients/dms.py": {"newest"},
+    "sluice/clients/generated/dms.py": {"newest"},
     "sluice/contracts/access/quotas.py": {"most"},
     "sluice/contracts/chains/chains.py": {"taken"},
     "sluice/contracts/chains/intake.py": {"left"},

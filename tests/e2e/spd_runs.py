@@ -74,7 +74,7 @@ async def follow_run(
 ) -> FinishedChain:
     """Follow the chain that the intake makes for the data set to its end."""
     chain = await follow_chain(connection, await wait_for_chain(connection, dataset), on_look=watch)
-    tasks = (await connection.operator.list_tasks(chain=chain.uid)).tasks
+    tasks = (await connection.operator.list_tasks(chain_uid=chain.uid)).tasks
     return FinishedChain(
         chain=chain,
         failures=await failed_jobs(connection, tasks),

@@ -89,7 +89,7 @@ async def _request_chain(connection: Connection, pages: list[Path]) -> Chain:
 
 async def _list_jobs(connection: Connection, chain: Chain, step: str) -> list[Job]:
     """Return the jobs of a step, or none while the WMS does not know the step."""
-    tasks = (await connection.operator.list_tasks(chain=chain.uid)).tasks
+    tasks = (await connection.operator.list_tasks(chain_uid=chain.uid)).tasks
     return [
         job
         for task in tasks

@@ -11,8 +11,7 @@ from uuid import UUID, uuid4
 import httpx
 
 from sluice.cli.connection import client
-from sluice.clients.operator import OperatorClient
-from sluice.clients.operator.human_tasks import HumanStepKey
+from sluice.clients.operator import HumanStepKey, OperatorClient
 from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.human_tasks.annotation import (
     AnnotatorAnswer,
@@ -171,7 +170,7 @@ class AnnotatorGroup:
 
     async def _open_page(self, *, leaves_at_once: bool) -> None:
         place = HumanStepKey(EVERYONE, LOOK.template, LOOK.steps[0].name)
-        link = await retry(lambda: self._watcher.make_ask_link(place, NewLink(days=_DAYS)))
+        link = await retry(lambda: self._watcher.make_ask_link(*place, NewLink(days=_DAYS)))
         page = httpx.URL(str(link.url)).raw_path.decode()
         async with httpx.AsyncClient(
             base_url=self._url,

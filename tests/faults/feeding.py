@@ -100,7 +100,7 @@ class DataFeeder:
         if arrival.run is not None:
             run = NewRun(number=arrival.run, period=PERIOD)
             await self._retry(lambda: self._dms.register_run(run))
-        [place] = await self._retry(lambda: self._dms.list_storages(StorageType.INPUT))
+        [place] = await self._retry(lambda: self._dms.list_storages(type=StorageType.INPUT))
         name, period = arrival.expected.dataset, None if arrival.run is None else PERIOD
         new = NewDataset(
             name=name,
@@ -115,7 +115,7 @@ class DataFeeder:
             await self._write_file(path, f"{place.url}/{name}", seq)
             for seq, path in enumerate(arrival.files)
         ]
-        await self._retry(lambda: self._dms.register_files(dataset.uid, files))
+        await self._retry(lambda: self._dms.register_many_files(dataset.uid, files))
         await self._retry(lambda: self._dms.close_dataset(dataset.uid, files=len(files)))
 
     async def _write_file(self, path: Path, folder: str, seq: int) -> NewFile:

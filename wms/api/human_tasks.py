@@ -15,6 +15,7 @@ from sluice.contracts.human_tasks.annotation import (
 )
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.openapi import client_hints
 from wms.domain.tokens import MAX_ID
 from wms.usecases.context import WmsContext
 from wms.usecases.reports.accept_answers import accept_answers
@@ -25,13 +26,13 @@ def human_tasks_router(context: WmsContext) -> APIRouter:
     """Create the routes of human tasks."""
     router = api_router("/api/v1/asked", tags=["human tasks"])
 
-    @router.get("")
+    @router.get("", operation_id="list_human_tasks")
     @allow(CallingService.ASK)
     async def human_tasks() -> HumanTaskList:
         """List the human tasks that have not ended, oldest first."""
         return await list_human_tasks(context)
 
-    @router.get("/{uid}/jobs", responses=errors(NotFound))
+    @router.get("/{uid}/jobs", operation_id="list_human_jobs", responses=errors(NotFound))
     @allow(CallingService.ASK)
     async def jobs(
         uid: UUID,
@@ -45,7 +46,12 @@ def human_tasks_router(context: WmsContext) -> APIRouter:
         """
         return await list_human_jobs(context, uid, after=after, limit=limit)
 
-    @router.post("/{uid}/answers", responses=errors(NotFound, Unprocessable))
+    @router.post(
+        "/{uid}/answers",
+        operation_id="report_answers",
+        openapi_extra=client_hints(flat_body=True),
+        responses=errors(NotFound, Unprocessable),
+    )
     @allow(CallingService.ASK)
     async def answers(uid: UUID, body: AnsweredJobs) -> AcceptedAnswers:
         """Finish jobs with the files of their answers, and fail the jobs in `refused`.

@@ -18,7 +18,7 @@ def limits_router(context: WmsContext) -> APIRouter:
     """Create the routes of limits."""
     router = api_router("/api/v1/limits", tags=["limits"])
 
-    @router.get("")
+    @router.get("", operation_id="list_limits")
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def limits() -> LimitList:
         """List the limits on resources that are counted over all nodes.
@@ -28,7 +28,7 @@ def limits_router(context: WmsContext) -> APIRouter:
         """
         return await list_limits(context)
 
-    @router.put("")
+    @router.put("", operation_id="set_limit")
     @allow(CallingService.OPERATOR, gateway=ADMINS)
     async def set_(new: SetLimit) -> LimitList:
         """Set the limit of a resource over all nodes.
@@ -39,7 +39,7 @@ def limits_router(context: WmsContext) -> APIRouter:
         await set_limit(context, new)
         return await list_limits(context)
 
-    @router.delete("/{name}", responses=errors(NotFound))
+    @router.delete("/{name}", operation_id="remove_limit", responses=errors(NotFound))
     @allow(CallingService.OPERATOR, gateway=ADMINS)
     async def remove(name: ResourceName) -> LimitList:
         """Remove a limit. From then on only nodes that offer the resource have it."""

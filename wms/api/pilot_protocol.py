@@ -33,6 +33,7 @@ from sluice.servicekit.access.policy import Other, allow
 from sluice.servicekit.access.principal import PilotCaller, find_principal
 from sluice.servicekit.access.tokens import PilotTokens
 from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.openapi import client_hints
 from wms.api.raw_body import build_body_schema, create_body_parser
 from wms.db.jobs.leases import ClaimedJob
 from wms.usecases.context import WmsContext
@@ -77,6 +78,7 @@ def pilot_protocol_router(
 
     @router.post(
         "/{uid}/heartbeat",
+        operation_id="send_heartbeat",
         response_model=HeartbeatAnswer,
         responses=errors(NotFound),
         openapi_extra=build_body_schema(Heartbeat),
@@ -95,8 +97,17 @@ def pilot_protocol_router(
         _set_token(answer, tokens, uid, site=_get_site(request))
         return answer
 
+    _add_reports(router, context)
+    _add_storages(router, context, dms)
+    _add_secrets(router, get_secrets)
+    _add_end(router, context)
+    return router
+
+
+def _add_reports(router: APIRouter, context: WmsContext) -> None:
     @router.post(
         "/{uid}/report",
+        operation_id="report",
         response_model=ReportAnswers,
         responses=errors(NotFound),
         openapi_extra=build_body_schema(Report),
@@ -109,15 +120,11 @@ def pilot_protocol_router(
         answers = ReportAnswers(answers=await report_attempts(context, uid, body.reports))
         return _respond(answers.model_dump_json().encode())
 
-    _add_storages(router, context, dms)
-    _add_secrets(router, get_secrets)
-    _add_end(router, context)
-    return router
-
 
 def _add_registration(router: APIRouter, context: WmsContext, tokens: PilotTokens | None) -> None:
     @router.post(
         "",
+        operation_id="register_pilot",
         responses=errors(Unauthenticated, Forbidden),
         openapi_extra=build_body_schema(RegisterPilot),
     )
@@ -145,6 +152,7 @@ def _add_registration(router: APIRouter, context: WmsContext, tokens: PilotToken
 def _add_lease(router: APIRouter, context: WmsContext, revoked_sites: RevokedSites) -> None:
     @router.post(
         "/{uid}/lease",
+        operation_id="lease",
         response_model=Lease,
         responses=errors(NotFound),
         openapi_extra=build_body_schema(LeaseRequest),
@@ -167,7 +175,12 @@ def _add_lease(router: APIRouter, context: WmsContext, revoked_sites: RevokedSit
 
 
 def _add_storages(router: APIRouter, context: WmsContext, dms: DmsClient) -> None:
-    @router.get("/{uid}/storages", responses=errors(NotFound))
+    @router.get(
+        "/{uid}/storages",
+        operation_id="list_pilot_storages",
+        openapi_extra=client_hints(retry=False),
+        responses=errors(NotFound),
+    )
     @allow(Other.PILOT)
     async def storages(uid: UUID) -> StorageUrls:
         """List the storages where a pilot may delete files that its attempts left unreported."""
@@ -176,7 +189,11 @@ def _add_storages(router: APIRouter, context: WmsContext, dms: DmsClient) -> Non
 
 def _add_secrets(router: APIRouter, get_secrets: GetSecrets) -> None:
     @router.post(
-        "/{uid}/secrets", response_model=SecretValues, responses=errors(NotFound, Conflict)
+        "/{uid}/secrets",
+        operation_id="get_secrets",
+        openapi_extra=client_hints(retry=False),
+        response_model=SecretValues,
+        responses=errors(NotFound, Conflict),
     )
     @allow(Other.PILOT)
     async def secrets(uid: UUID, body: JobToken) -> Response:
@@ -187,7 +204,9 @@ def _add_secrets(router: APIRouter, get_secrets: GetSecrets) -> None:
 
 
 def _add_end(router: APIRouter, context: WmsContext) -> None:
-    @router.post("/{uid}/sign-off", status_code=204, responses=errors(NotFound))
+    @router.post(
+        "/{uid}/sign-off", operation_id="sign_off", status_code=204, responses=errors(NotFound)
+    )
     @allow(Other.PILOT)
     async def sign_off(uid: UUID, body: SignOff) -> None:
         """Sign off a pilot that ends.

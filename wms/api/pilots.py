@@ -38,11 +38,12 @@ def pilots_router(context: WmsContext) -> APIRouter:
     router = api_router("/api/v1/pilots", tags=["pilots"])
     _add_reading(router, context)
     _add_requests(router, context)
+    _add_list_changes(router, context)
     return router
 
 
 def _add_reading(router: APIRouter, context: WmsContext) -> None:
-    @router.get("", responses=errors(Unprocessable))
+    @router.get("", operation_id="list_pilots", responses=errors(Unprocessable))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def pilots(
         name: Annotated[str | None, Query(description="Only pilots with this name.")] = None,
@@ -56,7 +57,7 @@ def _add_reading(router: APIRouter, context: WmsContext) -> None:
         """
         return await list_pilots(context, PilotQuery(name, attention, after, limit))
 
-    @router.get("/{uid}", responses=errors(NotFound))
+    @router.get("/{uid}", operation_id="get_pilot", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def pilot(uid: UUID, visibility: CallerVisibility) -> PilotDetail:
         """Return a pilot with its jobs, last attempts and failures.
@@ -67,7 +68,9 @@ def _add_reading(router: APIRouter, context: WmsContext) -> None:
 
 
 def _add_requests(router: APIRouter, context: WmsContext) -> None:
-    @router.post("/{uid}/drain", status_code=204, responses=errors(NotFound))
+    @router.post(
+        "/{uid}/drain", operation_id="drain_pilot", status_code=204, responses=errors(NotFound)
+    )
     @allow(CallingService.OPERATOR, gateway=SHIFT)
     async def drain(uid: UUID) -> None:
         """Ask a pilot to finish its jobs and end.
@@ -76,7 +79,12 @@ def _add_requests(router: APIRouter, context: WmsContext) -> None:
         """
         await drain_pilot(context, uid)
 
-    @router.post("/{uid}/stop", status_code=204, responses=errors(NotFound, Conflict))
+    @router.post(
+        "/{uid}/stop",
+        operation_id="stop_pilot",
+        status_code=204,
+        responses=errors(NotFound, Conflict),
+    )
     @allow(CallingService.OPERATOR, gateway=SHIFT)
     async def stop(uid: UUID) -> None:
         """Ask a pilot to stop its jobs, return them, and end.
@@ -86,13 +94,22 @@ def _add_requests(router: APIRouter, context: WmsContext) -> None:
         """
         await stop_pilot(context, uid)
 
-    @router.put("/{uid}/load", status_code=204, responses=errors(NotFound, Conflict))
+    @router.put(
+        "/{uid}/load",
+        operation_id="load_tool",
+        status_code=204,
+        responses=errors(NotFound, Conflict),
+    )
     @allow(CallingService.OPERATOR)
     async def load(uid: UUID, body: LoadTool) -> None:
         """Let a pilot take a step's jobs first, to load the step's tool there; `null` ends this."""
         await load_tool(context, uid, body)
 
-    @router.delete("/{uid}", status_code=204, responses=errors(NotFound, Conflict))
+
+def _add_list_changes(router: APIRouter, context: WmsContext) -> None:
+    @router.delete(
+        "/{uid}", operation_id="remove_pilot", status_code=204, responses=errors(NotFound, Conflict)
+    )
     @allow(CallingService.OPERATOR, gateway=SHIFT)
     async def remove(uid: UUID) -> None:
         """Remove an ended or lost pilot from the lists until it comes back.
@@ -101,7 +118,12 @@ def _add_requests(router: APIRouter, context: WmsContext) -> None:
         """
         await remove_pilot(context, uid)
 
-    @router.post("/{uid}/acknowledge", status_code=204, responses=errors(NotFound, Conflict))
+    @router.post(
+        "/{uid}/acknowledge",
+        operation_id="acknowledge_pilot",
+        status_code=204,
+        responses=errors(NotFound, Conflict),
+    )
     @allow(CallingService.OPERATOR, gateway=SHIFT)
     async def acknowledge(uid: UUID, body: Acknowledge) -> None:
         """Acknowledge the loss of a pilot.

@@ -16,7 +16,7 @@ def shares_router(context: WmsContext) -> APIRouter:
     """Create the routes of fair shares."""
     router = api_router("/api/v1/shares", tags=["groups"])
 
-    @router.get("")
+    @router.get("", operation_id="list_shares")
     @allow(CallingService.OPERATOR)
     async def shares(visibility: CallerVisibility) -> GroupShares:
         """List the groups that have a weight or work.
@@ -25,7 +25,7 @@ def shares_router(context: WmsContext) -> APIRouter:
         """
         return await list_shares(context, visibility)
 
-    @router.put("/{group}", status_code=204)
+    @router.put("/{group}", operation_id="set_share", status_code=204)
     @allow(CallingService.OPERATOR)
     async def set_(group: GroupName, new: SetShare) -> None:
         """Set the weight of a group.

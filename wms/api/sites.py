@@ -8,6 +8,7 @@ from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.pilots.sites import NewSite, NewSiteSecret, Site, SiteList
 from sluice.servicekit.access.policy import ADMINS, allow
 from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.openapi import client_hints
 from wms.usecases.context import WmsContext
 from wms.usecases.pilots.change_sites import add_site, list_sites, revoke_site
 
@@ -16,13 +17,19 @@ def sites_router(context: WmsContext) -> APIRouter:
     """Create the routes of sites."""
     router = api_router("/api/v1/sites", tags=["sites"])
 
-    @router.get("")
+    @router.get("", operation_id="list_sites")
     @allow(CallingService.OPERATOR, gateway=ADMINS)
     async def sites() -> SiteList:
         """List the sites that pilots come from."""
         return await list_sites(context.database)
 
-    @router.post("", status_code=201, responses=errors(Conflict))
+    @router.post(
+        "",
+        operation_id="add_site",
+        openapi_extra=client_hints(retry=False),
+        status_code=201,
+        responses=errors(Conflict),
+    )
     @allow(CallingService.OPERATOR, gateway=ADMINS)
     async def add(new: NewSite) -> NewSiteSecret:
         """Add a site, and return the token with which its pilots enrol.
@@ -31,7 +38,7 @@ def sites_router(context: WmsContext) -> APIRouter:
         """
         return await add_site(context.database, new)
 
-    @router.delete("/{name}", responses=errors(NotFound))
+    @router.delete("/{name}", operation_id="revoke_site", responses=errors(NotFound))
     @allow(CallingService.OPERATOR, gateway=ADMINS)
     async def revoke(name: Name) -> Site:
         """Revoke a site: its token and the tokens of its pilots are no longer accepted.

@@ -17,7 +17,7 @@ def steps_router(context: WmsContext) -> APIRouter:
     """Create the routes of steps."""
     router = api_router("/api/v1/steps", tags=["steps"])
 
-    @router.get("")
+    @router.get("", operation_id="list_steps")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def steps(visibility: CallerVisibility) -> StepList:
         """List the steps that have tasks or had some within a day.
@@ -27,7 +27,7 @@ def steps_router(context: WmsContext) -> APIRouter:
         """
         return await list_steps(context, visibility)
 
-    @router.put("")
+    @router.put("", operation_id="prioritise_step")
     @allow(CallingService.OPERATOR)
     async def priority(new: RankStep, visibility: CallerVisibility) -> StepList:
         """Set the priority of a step across all chains.

@@ -29,6 +29,7 @@ from sluice.contracts.jobs.tasks import (
 from sluice.servicekit.access.policy import SHIFT_OR_OWNER, VIEWERS, allow
 from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.openapi import client_hints
 from wms.db.jobs.job_pages import JobQuery
 from wms.domain.tokens import MAX_ID
 from wms.usecases.context import WmsContext
@@ -55,7 +56,7 @@ def tasks_router(context: WmsContext) -> APIRouter:
 
 
 def _add_list(router: APIRouter, context: WmsContext) -> None:
-    @router.get("")
+    @router.get("", operation_id="list_tasks")
     @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.CHAINS, CallingService.WATCHER)
     async def tasks(
         visibility: CallerVisibility,
@@ -80,13 +81,13 @@ def _add_list(router: APIRouter, context: WmsContext) -> None:
 
 
 def _add_one(router: APIRouter, context: WmsContext) -> None:
-    @router.get("/{uid}", responses=errors(NotFound))
+    @router.get("/{uid}", operation_id="get_task", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def task(uid: UUID) -> TaskStatus:
         """Return a task with its state and the numbers of its jobs by state."""
         return await read_tasks.read_task_status(context, uid)
 
-    @router.get("/{uid}/jobs", responses=errors(NotFound, Unprocessable))
+    @router.get("/{uid}/jobs", operation_id="list_jobs", responses=errors(NotFound, Unprocessable))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def jobs(
         uid: UUID,
@@ -107,13 +108,13 @@ def _add_one(router: APIRouter, context: WmsContext) -> None:
         """
         return await read_tasks.read_jobs(context, uid, JobQuery(state, sort, after, limit, full))
 
-    @router.get("/{uid}/explain", responses=errors(NotFound))
+    @router.get("/{uid}/explain", operation_id="explain_task", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def explain_task(uid: UUID) -> Explanation:
         """Explain why a task does not run, or why it failed."""
         return await read_task_explanation(context, uid)
 
-    @router.get("/{uid}/outlook", responses=errors(NotFound))
+    @router.get("/{uid}/outlook", operation_id="get_outlook", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def outlook(uid: UUID) -> Schedulability:
         """Return whether the jobs of a task will ever find a node."""
@@ -124,7 +125,12 @@ def task_requests_router(context: WmsContext) -> APIRouter:
     """Create the routes that change tasks."""
     router = api_router("/api/v1/tasks", tags=["tasks"])
 
-    @router.post("/{uid}/rank", responses=errors(NotFound, Conflict))
+    @router.post(
+        "/{uid}/rank",
+        operation_id="prioritise_task",
+        openapi_extra=client_hints(flat_body=True),
+        responses=errors(NotFound, Conflict),
+    )
     @allow(CallingService.CHAINS)
     async def rank(uid: UUID, body: Prioritise) -> TaskStatus:
         """Set the rank of a task; tasks with a higher rank run earlier.
@@ -133,7 +139,7 @@ def task_requests_router(context: WmsContext) -> APIRouter:
         """
         return await prioritise_task(context, uid, body.rank)
 
-    @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict))
+    @router.post("/{uid}/cancel", operation_id="cancel_task", responses=errors(NotFound, Conflict))
     @allow(CallingService.CHAINS)
     async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> TaskStatus:
         """Cancel a task with all its open jobs.
@@ -143,7 +149,7 @@ def task_requests_router(context: WmsContext) -> APIRouter:
         """
         return await cancel_task(context, uid, body)
 
-    @router.post("/{uid}/retry", responses=errors(NotFound, Conflict))
+    @router.post("/{uid}/retry", operation_id="retry_task", responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
     async def retry(uid: UUID) -> TaskStatus:
         """Retry the failed and quarantined jobs of a task, with all their attempts again.
@@ -159,7 +165,7 @@ def counts_router(context: WmsContext) -> APIRouter:
     """Create the route of the counts of work."""
     router = api_router("/api/v1/counts", tags=["tasks"])
 
-    @router.get("")
+    @router.get("", operation_id="get_counts")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def counts(
         visibility: CallerVisibility,
@@ -185,7 +191,7 @@ def unschedulable_router(context: WmsContext) -> APIRouter:
     """Create the route of tasks that fit no node."""
     router = api_router("/api/v1/unschedulable", tags=["tasks"])
 
-    @router.get("")
+    @router.get("", operation_id="list_unschedulable_tasks")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def unschedulable(visibility: CallerVisibility, limit: Limit = 100) -> UnschedulableList:
         """List the tasks with ready jobs that fit no node, oldest first.
@@ -201,7 +207,7 @@ def storage_wait_router(context: WmsContext) -> APIRouter:
     """Create the route of full storages."""
     router = api_router("/api/v1/storage-waits", tags=["tasks"])
 
-    @router.get("")
+    @router.get("", operation_id="list_storage_waits")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def storage_waits(visibility: CallerVisibility) -> StorageWaitList:
         """List the storages without enough space for the outputs of waiting jobs.
@@ -217,7 +223,7 @@ def boosts_router(context: WmsContext) -> APIRouter:
     """Create the route of temporarily raised ranks."""
     router = api_router("/api/v1/boosts", tags=["tasks"])
 
-    @router.put("")
+    @router.put("", operation_id="boost")
     @allow(CallingService.CHAINS)
     async def boosts(body: Boosts) -> BoostResult:
         """Raise the ranks of the given tasks, and of no others, until the next request.
@@ -233,7 +239,7 @@ def jobs_router(context: WmsContext) -> APIRouter:
     """Create the routes of jobs."""
     router = api_router("/api/v1/jobs", tags=["jobs"])
 
-    @router.get("/{job}", responses=errors(NotFound))
+    @router.get("/{job}", operation_id="get_job", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def job(
         job: JobId,
@@ -241,13 +247,13 @@ def jobs_router(context: WmsContext) -> APIRouter:
         """Return a job with its attempts."""
         return await read_tasks.read_job(context, job)
 
-    @router.get("/{job}/explain", responses=errors(NotFound))
+    @router.get("/{job}/explain", operation_id="explain_job", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def explain_job(job: JobId) -> Explanation:
         """Explain why a job does not run, or why it failed."""
         return await read_job_explanation(context, job)
 
-    @router.post("/{job}/retry", responses=errors(NotFound, Conflict))
+    @router.post("/{job}/retry", operation_id="retry_job", responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
     async def retry(job: JobId) -> Job:
         """Retry a failed or quarantined job, with all its attempts again.

@@ -15,6 +15,7 @@ from sluice.contracts.jobs.times import Timeline, WorkTimes
 from sluice.servicekit.access.policy import VIEWERS, allow
 from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.openapi import client_hints
 from wms.db.times.times import TimesPeriod
 from wms.usecases.context import WmsContext
 from wms.usecases.times.read_timeline import read_timeline
@@ -30,7 +31,7 @@ def times_router(context: WmsContext) -> APIRouter:
     """Create the routes of times."""
     router = api_router("/api/v1", tags=["times"])
 
-    @router.get("/times")
+    @router.get("/times", operation_id="get_times", openapi_extra=client_hints(seconds=60))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def times(
         visibility: CallerVisibility,
@@ -56,7 +57,12 @@ def times_router(context: WmsContext) -> APIRouter:
         period = TimesPeriod(template, since or max(end, _EARLIEST) - _DEFAULT_PERIOD, end)
         return await read_period_times(context, period, visibility)
 
-    @router.get("/chains/{uid}/timeline", responses=errors(NotFound))
+    @router.get(
+        "/chains/{uid}/timeline",
+        operation_id="get_timeline",
+        openapi_extra=client_hints(seconds=60),
+        responses=errors(NotFound),
+    )
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def timeline(uid: UUID) -> Timeline:
         """Return which pilot worked when on a chain, and how many jobs waited."""

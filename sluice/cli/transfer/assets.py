@@ -120,7 +120,7 @@ async def _send(
     if size > PIECE:
         err.print(f"sending {escaped(missing.path)} ({size_text(size - offset)})")
     while piece := await asyncio.to_thread(_read, path, offset):
-        await connection.operator.send_asset_piece(name, draft, piece, number=number, offset=offset)
+        await connection.operator.send_asset_piece(name, draft, number, piece, offset=offset)
         offset += len(piece)
     await connection.operator.complete_asset_file(name, draft, number=number)
 

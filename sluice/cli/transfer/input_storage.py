@@ -21,7 +21,7 @@ async def choose_input_storage(connection: Connection, *, needed_bytes: int | No
     """
     stores = [
         storage
-        for storage in await connection.dms.list_storages(StorageType.INPUT)
+        for storage in await connection.dms.list_storages(type=StorageType.INPUT)
         if not storage.read_only
     ]
     if not stores:
@@ -48,7 +48,7 @@ def choose_with_space(stores: Sequence[Storage], *, needed_bytes: int | None) ->
 async def _no_storage_error(connection: Connection) -> NotAvailable:
     storages = [
         storage
-        for storage in await connection.dms.list_storages(StorageType.INPUT, include_disabled=True)
+        for storage in await connection.dms.list_storages(type=StorageType.INPUT, all=True)
         if not storage.read_only
     ]
     if disabled := [storage.name for storage in storages if not storage.enabled]:

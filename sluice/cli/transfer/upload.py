@@ -82,9 +82,9 @@ async def upload_files(
             stored = await _upload_entry(path, url)
             entries.append(_new_file(seq, path, url, stored))
             if stored.size >= _LARGE or len(entries) == _BATCH:
-                await connection.dms.register_files(registered.uid, entries)
+                await connection.dms.register_many_files(registered.uid, entries)
                 entries.clear()
-        await connection.dms.register_files(registered.uid, entries)
+        await connection.dms.register_many_files(registered.uid, entries)
         return await connection.dms.close_dataset(registered.uid, files=len(files))
     except BaseException:
         if is_new:

@@ -65,7 +65,7 @@ async def follow_chain(
         try:
             chain, tasks = await asyncio.gather(
                 connection.operator.get_chain(chain.uid),
-                connection.operator.list_tasks(chain=chain.uid),
+                connection.operator.list_tasks(chain_uid=chain.uid),
             )
             outage.record_answer()
             on_look(chain, tasks.tasks)

@@ -15,6 +15,7 @@ from sluice.servicekit.audit.chain import verdict
 from sluice.servicekit.audit.rows import list_first_rows, list_request_rows
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.openapi import client_hints
 
 
 class _AuditQuery(AuditSearch):
@@ -28,7 +29,7 @@ def audit_router(database: Database) -> APIRouter:
     """Return the routes of the audit log."""
     router = api_router("/api/v1/audit", tags=["audit"])
 
-    @router.get("", responses=errors(Unprocessable, NotAvailable))
+    @router.get("", operation_id="list_audit_rows", responses=errors(Unprocessable, NotAvailable))
     @allow(Role.ADMIN, CallingService.OPERATOR)
     async def rows(query: Annotated[_AuditQuery, Query()]) -> AuditRows:
         """List audit events of this service: the first row of each request, newest first.
@@ -44,7 +45,12 @@ def audit_router(database: Database) -> APIRouter:
             )
         return AuditRows(rows=audit_rows)
 
-    @router.get("/verdict", responses=errors(NotAvailable))
+    @router.get(
+        "/verdict",
+        operation_id="get_audit_verdict",
+        openapi_extra=client_hints(seconds=300),
+        responses=errors(NotAvailable),
+    )
     @allow(Role.ADMIN, CallingService.OPERATOR)
     async def check() -> AuditVerdict:
         """Check all audit rows against their chain of digests."""

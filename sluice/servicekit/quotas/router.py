@@ -33,7 +33,7 @@ def quotas_router(database: Database, quantities: CountedQuantities) -> APIRoute
     """Return the routes for the quotas of a service."""
     router = api_router("/api/v1/quotas", tags=["groups"])
 
-    @router.get("/{kind}")
+    @router.get("/{kind}", operation_id="list_holdings")
     @allow(CallingService.OPERATOR)
     async def holdings(
         kind: HolderKind,
@@ -51,7 +51,12 @@ def quotas_router(database: Database, quantities: CountedQuantities) -> APIRoute
         ]
         return Holdings(kind=kind, holdings=visible)
 
-    @router.put("/{kind}/{name}", status_code=204, responses=errors(Unprocessable))
+    @router.put(
+        "/{kind}/{name}",
+        operation_id="set_quota_limits",
+        status_code=204,
+        responses=errors(Unprocessable),
+    )
     @allow(CallingService.OPERATOR)
     async def set_(kind: HolderKind, name: HolderName, new: SetQuotaLimits) -> None:
         """Set how much a group or a person may use here.

@@ -17,6 +17,8 @@ from sluice.contracts.common.problems import Problem
 PROBLEM_JSON = "application/problem+json"
 #: The extension of an operation that the operator service forwards.
 GATEWAY = "x-gateway"
+#: The extension of an operation that says how clients send its requests.
+CLIENT = "x-client"
 _COMPONENTS = "#/components/schemas/"
 _PROBLEM = {"$ref": f"{_COMPONENTS}Problem"}
 
@@ -28,6 +30,33 @@ def declare_problem(description: str) -> dict[str, Any]:
     FastAPI would construct a validator, which took most of a service's start.
     """
     return {"description": description, "content": {PROBLEM_JSON: {"schema": _PROBLEM}}}
+
+
+def client_hints(
+    *,
+    retry: bool = True,
+    seconds: float | None = None,
+    flat_body: bool = False,
+    returns: str = "",
+    returns_created: bool = False,
+) -> dict[str, Any]:
+    """Return the extension of an operation that says how the generated clients call it.
+
+    Args:
+        retry: Whether the request may be sent again after an error of the network.
+        seconds: The timeout. None means that of the client.
+        flat_body: Whether the call takes the fields of the body instead of the body.
+        returns: The field of the response that the call returns. By default it returns all.
+        returns_created: Whether the call also returns if the status was 201 instead of 200.
+    """
+    hints = {
+        "retry": None if retry else False,
+        "seconds": seconds,
+        "flat_body": flat_body or None,
+        "returns": returns or None,
+        "returns_created": returns_created or None,
+    }
+    return {CLIENT: {name: value for name, value in hints.items() if value is not None}}
 
 
 def complete_document(app: FastAPI) -> None:

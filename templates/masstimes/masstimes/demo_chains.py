@@ -19,7 +19,7 @@ from sluice.cli.transfer.output_bundles import unpack_output
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import follow_chain
-from sluice.clients.operator.human_tasks import HumanStepKey
+from sluice.clients.operator import HumanStepKey
 from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.naming import own_name
@@ -130,7 +130,7 @@ async def make_link(connection: Connection) -> str:
     deadline = time.monotonic() + _MAX_WAIT
     while time.monotonic() < deadline:
         with suppress(NotFound):  # the service does not know of the step yet
-            link = await connection.operator.make_ask_link(_STEP_KEY, NewLink(days=1))
+            link = await connection.operator.make_ask_link(*_STEP_KEY, NewLink(days=1))
             return urljoin(connection.url, str(link.url))
         await asyncio.sleep(_POLL_SECONDS)
     raise DemoError(f"step {ASK} of {ANNOTATE} asks no questions")
@@ -144,7 +144,7 @@ async def get_progress(connection: Connection) -> HumanStep:
 
 async def get_devices(connection: Connection) -> AskDevices:
     """Return the browsers of the annotators."""
-    return await connection.operator.list_ask_devices(_STEP_KEY)
+    return await connection.operator.list_ask_devices(*_STEP_KEY)
 
 
 async def print_progress_forever(connection: Connection, every: float = 10.0) -> None:

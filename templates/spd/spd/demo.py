@@ -101,7 +101,7 @@ async def _register_frames(connection: Connection, run: int, dataset: UUID) -> N
         NewFrame(number=file.seq + 1, file_id=file.id, meta={"name": file.name})
         async for file in files
     ]
-    await connection.dms.register_frames(run, frames)
+    await connection.dms.register_frames(run, frames=frames)
 
 
 async def _process_runs(url: str, folder: Path) -> list[ProcessedRun]:

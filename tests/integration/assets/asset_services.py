@@ -91,7 +91,7 @@ class Assets:
             await self.send_file(name, draft.uid, missing.number, files[missing.path])
 
     async def send_file(self, name: str, draft: UUID, number: int, data: bytes) -> None:
-        await self.client.send_asset_piece(name, draft, data, number=number, offset=0)
+        await self.client.send_asset_piece(name, draft, number, data, offset=0)
         await self.client.complete_asset_file(name, draft, number=number)
 
     async def put(self, name: str, files: Files, **more: Any) -> StoredAsset:

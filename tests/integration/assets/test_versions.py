@@ -80,11 +80,11 @@ async def test_interrupted_upload_is_resumed(assets: Assets) -> None:
     files = {"model.pt": data, "words.txt": b"w"}
     draft = await assets.begin("big", files)
     assert draft.uid is not None
-    await assets.client.send_asset_piece("big", draft.uid, data[:600], number=0, offset=0)
+    await assets.client.send_asset_piece("big", draft.uid, 0, data[:600], offset=0)
     again = await assets.begin("big", files)
     assert again.uid == draft.uid
     assert [file.received for file in again.missing] == [600, 0]
-    await assets.client.send_asset_piece("big", draft.uid, data[600:], number=0, offset=600)
+    await assets.client.send_asset_piece("big", draft.uid, 0, data[600:], offset=600)
     await assets.client.complete_asset_file("big", draft.uid, number=0)
     assert [file.path for file in (await assets.begin("big", files)).missing] == ["words.txt"]
 
@@ -190,5 +190,5 @@ async def test_invalid_names_paths_and_sizes_are_refused(assets: Assets) -> None
     for name, number in (("model", 1), ("other", 0)):
         assert draft.uid is not None
         with pytest.raises(NotFound, match="has no upload with the id"):
-            await assets.client.send_asset_piece(name, draft.uid, b"1", number=number, offset=0)
+            await assets.client.send_asset_piece(name, draft.uid, number, b"1", offset=0)
     assert described({"a": b"1"}).files[0].path == "a"

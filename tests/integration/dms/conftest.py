@@ -102,7 +102,7 @@ class Dms:
         """Register a data set with existing files, closed unless ``close`` is false."""
         uid = await self.dataset(name, type_, **more)
         new = [self.write(name, seq, type_=type_) for seq in range(files)]
-        await self.client.register_files(uid, new)
+        await self.client.register_many_files(uid, new)
         if close:
             await self.client.close_dataset(uid)
         return uid, new

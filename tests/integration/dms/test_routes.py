@@ -48,8 +48,8 @@ async def test_folder_belongs_to_only_one_data_set(dms: Dms) -> None:
 async def test_files_are_registered_once_and_listed_by_sequence_number(dms: Dms) -> None:
     uid = await dms.dataset("frames")
     files = [dms.write("frames", seq) for seq in (3, 1, 2)]
-    first = await dms.client.register_files(uid, files)
-    again = await dms.client.register_files(uid, [*files, dms.write("frames", 0)])
+    first = await dms.client.register_many_files(uid, files)
+    again = await dms.client.register_many_files(uid, [*files, dms.write("frames", 0)])
     assert (first.new, first.known, again.new, again.known) == (3, 0, 1, 3)
     files_listed = [file async for file in dms.client.iterate_files(uid, page=3)]
     assert [file.seq for file in files_listed] == [0, 1, 2, 3]
@@ -81,9 +81,9 @@ async def test_known_file_that_differs_is_refused_by_name(
 ) -> None:
     uid = await dms.dataset("frames")
     file = dms.write("frames", 1)
-    await dms.client.register_files(uid, [file])
+    await dms.client.register_many_files(uid, [file])
     with pytest.raises(Conflict, match=sentence):
-        await dms.client.register_files(
+        await dms.client.register_many_files(
             uid, [dms.write("frames", 2), file.model_copy(update=change)]
         )
     assert (await dms.client.get_dataset(uid)).count_files == 1, (
@@ -94,18 +94,20 @@ async def test_known_file_that_differs_is_refused_by_name(
 async def test_known_file_at_another_url_is_refused(dms: Dms) -> None:
     uid = await dms.dataset("frames")
     file = dms.write("frames", 1)
-    await dms.client.register_files(uid, [file])
+    await dms.client.register_many_files(uid, [file])
     with pytest.raises(Conflict, match="with another url"):
-        await dms.client.register_files(uid, [file.model_copy(update={"url": file.url + ".copy"})])
+        await dms.client.register_many_files(
+            uid, [file.model_copy(update={"url": file.url + ".copy"})]
+        )
 
 
 async def test_contradicting_files_of_a_request_are_refused(dms: Dms) -> None:
     uid = await dms.dataset("frames")
     file = dms.write("frames", 1)
     with pytest.raises(Unprocessable, match="have the same name and differ otherwise"):
-        await dms.client.register_files(uid, [file, file.model_copy(update={"size": 1})])
+        await dms.client.register_many_files(uid, [file, file.model_copy(update={"size": 1})])
     with pytest.raises(Unprocessable, match="have the same url"):
-        await dms.client.register_files(
+        await dms.client.register_many_files(
             uid, [file, file.model_copy(update={"name": "other", "seq": 2})]
         )
 
@@ -113,27 +115,29 @@ async def test_contradicting_files_of_a_request_are_refused(dms: Dms) -> None:
 async def test_file_in_several_data_sets_counts_once_on_its_storage(dms: Dms) -> None:
     one, two = await dms.dataset("one"), await dms.dataset("two")
     file = dms.write("one", 1)
-    await dms.client.register_files(one, [file])
-    await dms.client.register_files(two, [file.model_copy(update={"name": "shared", "seq": 7})])
+    await dms.client.register_many_files(one, [file])
+    await dms.client.register_many_files(
+        two, [file.model_copy(update={"name": "shared", "seq": 7})]
+    )
     pages = [await dms.client.list_files(uid) for uid in (one, two)]
     assert pages[0].files[0].id == pages[1].files[0].id
-    (storage,) = await dms.client.list_storages(StorageType.INTERMEDIATE)
+    (storage,) = await dms.client.list_storages(type=StorageType.INTERMEDIATE)
     assert storage.used == file.size
     third = file.model_copy(update={"name": "third", "checksum": f"sha256:{'0' * 64}"})
     with pytest.raises(Conflict, match=r"another content at file://"):
-        await dms.client.register_files(two, [third])
+        await dms.client.register_many_files(two, [third])
 
 
 async def test_new_files_of_a_closed_data_set_are_refused(dms: Dms) -> None:
     uid = await dms.dataset("frames")
     file = dms.write("frames", 1)
-    await dms.client.register_files(uid, [file])
+    await dms.client.register_many_files(uid, [file])
     assert (await dms.client.close_dataset(uid)).state is DatasetState.CLOSED
-    assert (await dms.client.register_files(uid, [file])).known == 1
+    assert (await dms.client.register_many_files(uid, [file])).known == 1
     with pytest.raises(
         Conflict, match=r"data set 'frames' is closed: file '00000002.1-data.bin' cannot be added"
     ):
-        await dms.client.register_files(uid, [dms.write("frames", 2)])
+        await dms.client.register_many_files(uid, [dms.write("frames", 2)])
 
 
 async def test_repeated_closing_succeeds_and_an_input_without_files_stays_open(dms: Dms) -> None:
@@ -162,10 +166,10 @@ async def test_input_without_files_closes_only_on_demand_and_at_zero_files(dms: 
 async def test_closing_at_a_number_of_files_waits_for_the_files(dms: Dms) -> None:
     uid = await dms.dataset("frames")
     assert (await dms.client.close_dataset(uid, files=2)).state is DatasetState.OPEN
-    await dms.client.register_files(uid, [dms.write("frames", 1)])
+    await dms.client.register_many_files(uid, [dms.write("frames", 1)])
     with pytest.raises(Conflict, match="is complete with 2 files and would have 3"):
-        await dms.client.register_files(uid, [dms.write("frames", 2), dms.write("frames", 3)])
-    await dms.client.register_files(uid, [dms.write("frames", 2)])
+        await dms.client.register_many_files(uid, [dms.write("frames", 2), dms.write("frames", 3)])
+    await dms.client.register_many_files(uid, [dms.write("frames", 2)])
     assert (await dms.client.close_dataset(uid)).state is DatasetState.CLOSED
     with pytest.raises(Conflict, match="is to close at 2 files, not at 3"):
         await dms.client.close_dataset(uid, files=3)
@@ -180,7 +184,7 @@ async def test_wrong_number_of_files_is_corrected_and_missing_files_are_named(dm
     assert (
         await dms.client.get_dataset_status(uid)
     ).waits_for == "9 more files: 0 of 9 are registered"
-    await dms.client.register_files(
+    await dms.client.register_many_files(
         uid, [dms.write("frames", seq, type_=DatasetType.INPUT) for seq in (1, 2, 4, 7)]
     )
     status = await dms.client.get_dataset_status(uid)
@@ -214,7 +218,9 @@ async def test_number_corrected_during_registration_closes_the_data_set_once(dms
     await dms.client.close_dataset(uid, files=30)
     files = [dms.write("frames", seq) for seq in range(20)]
     corrections = [dms.client.close_dataset(uid, files=20) for _ in range(3)]
-    await asyncio.gather(*(dms.client.register_files(uid, [file]) for file in files), *corrections)
+    await asyncio.gather(
+        *(dms.client.register_many_files(uid, [file]) for file in files), *corrections
+    )
     await close_complete(dms.database)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.CLOSED
     assert len(await dms.fetch("SELECT 1 FROM outbox")) == 1
@@ -249,14 +255,14 @@ async def test_storages_are_listed_by_free_space_without_disabled_storages(
             await dms.client.register_storage(new),
         )
         assert first == again
-    assert [storage.name for storage in await dms.client.list_storages(StorageType.LOGS)] == [
+    assert [storage.name for storage in await dms.client.list_storages(type=StorageType.LOGS)] == [
         "logs-1",
         "large",
         "middle",
         "small",
     ]
     await dms.fetch("UPDATE storages SET enabled = false WHERE name = 'large'")
-    assert [storage.name for storage in await dms.client.list_storages(StorageType.LOGS)] == [
+    assert [storage.name for storage in await dms.client.list_storages(type=StorageType.LOGS)] == [
         "logs-1",
         "middle",
         "small",

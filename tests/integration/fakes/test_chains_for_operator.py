@@ -151,7 +151,7 @@ async def test_chains_are_filtered_by_metadata_of_their_input(chains: OperatorCh
 async def test_chains_that_use_a_data_set_are_listed(chains: OperatorChains) -> None:
     chain = await chains.chain()
     await chains.chain()
-    using = await chains.client.list_chains_using(chain.dataset_uid, limit=10)
+    using = await chains.client.list_chains(uses=chain.dataset_uid, limit=10)
     assert [one.uid for one in using.chains] == [chain.uid]
 
 
@@ -228,7 +228,7 @@ async def test_chain_with_running_task_is_canceled_when_the_task_has_stopped(
         StepState.CANCELED,
         StepState.CANCELED,
     ]
-    assert await refusal(chains.client.rank_chain(chain.uid, 1.0)) == CONFLICT
+    assert await refusal(chains.client.rank_chain(chain.uid, rank=1.0)) == CONFLICT
 
 
 @pytest.mark.parametrize("state", [FINISHED, FAILED])
@@ -241,7 +241,7 @@ async def test_chain_that_finished_or_failed_cannot_be_canceled(
 
 async def test_rank_is_set_while_steps_are_left(chains: OperatorChains) -> None:
     chain = await chains.chain()
-    assert (await chains.client.rank_chain(chain.uid, 2.5)).rank == 2.5
+    assert (await chains.client.rank_chain(chain.uid, rank=2.5)).rank == 2.5
 
 
 @pytest.mark.parametrize("state", [UPLOADING, FINISHED, FAILED, CANCELED])
@@ -249,7 +249,7 @@ async def test_chain_without_steps_to_run_has_no_rank(
     chains: OperatorChains, state: ChainState
 ) -> None:
     chain = await chains.chain(state)
-    assert await refusal(chains.client.rank_chain(chain.uid, 2.5)) == CONFLICT
+    assert await refusal(chains.client.rank_chain(chain.uid, rank=2.5)) == CONFLICT
 
 
 @pytest.mark.parametrize("state", [IN_PROGRESS, FINISHED])
@@ -264,7 +264,7 @@ async def test_unknown_chain_is_not_found(chains: OperatorChains) -> None:
     client, unknown = chains.client, uuid4()
     assert await refusal(client.get_chain(unknown)) == NOT_FOUND
     assert await refusal(client.cancel_chain(unknown)) == NOT_FOUND
-    assert await refusal(client.rank_chain(unknown, 1.0)) == NOT_FOUND
+    assert await refusal(client.rank_chain(unknown, rank=1.0)) == NOT_FOUND
     assert await refusal(client.discard_chain(unknown)) == NOT_FOUND
     assert await refusal(client.acknowledge_chain(unknown, Acknowledge(by="ada"))) == NOT_FOUND
     assert await refusal(client.plan_rerun(unknown, RerunChain())) == NOT_FOUND
@@ -275,7 +275,7 @@ async def test_tasks_of_started_steps_are_listed_with_their_counts(chains: Opera
     first, second = await chains.started(), await chains.started()
     listed_tasks = (await chains.client.list_tasks()).tasks
     assert [task.chain_uid for task in listed_tasks[:3]] == [second.uid, second.uid, first.uid]
-    task, starting = (await chains.client.list_tasks(chain=second.uid)).tasks
+    task, starting = (await chains.client.list_tasks(chain_uid=second.uid)).tasks
     assert (task.step, task.state) == ("decode", StepState.IN_PROGRESS)
     assert (starting.step, starting.state) == ("filter", StepState.STARTING)
     assert (task.task_uid, starting.jobs) == (second.steps[0].task_uid, None)
@@ -297,7 +297,7 @@ async def test_tasks_are_filtered_by_state_on_pages(chains: OperatorChains) -> N
 
 async def test_canceled_task_leaves_its_chain_to_the_watcher(chains: OperatorChains) -> None:
     chain = await chains.started()
-    task, *_ = (await chains.client.list_tasks(chain=chain.uid)).tasks
+    task, *_ = (await chains.client.list_tasks(chain_uid=chain.uid)).tasks
     status = await chains.client.cancel_task(task.task_uid, Cancel(reason="too slow"))
     assert (status.state, status.reason) == ("canceled", "too slow")
     assert (await chains.client.get_chain(chain.uid)).state is IN_PROGRESS
@@ -305,17 +305,17 @@ async def test_canceled_task_leaves_its_chain_to_the_watcher(chains: OperatorCha
 
 async def test_task_is_ranked(chains: OperatorChains) -> None:
     chain = await chains.started()
-    task, *_ = (await chains.client.list_tasks(chain=chain.uid)).tasks
-    assert (await chains.client.prioritise(task.task_uid, 4.0)).rank == 4.0
+    task, *_ = (await chains.client.list_tasks(chain_uid=chain.uid)).tasks
+    assert (await chains.client.prioritise_task(task.task_uid, rank=4.0)).rank == 4.0
     await chains.client.cancel_task(task.task_uid)
-    assert await refusal(chains.client.prioritise(task.task_uid, 5.0)) == CONFLICT
+    assert await refusal(chains.client.prioritise_task(task.task_uid, rank=5.0)) == CONFLICT
 
 
 async def test_unknown_task_is_not_found(chains: OperatorChains) -> None:
     client, unknown = chains.client, uuid4()
     assert await refusal(client.get_task(unknown)) == NOT_FOUND
     assert await refusal(client.cancel_task(unknown)) == NOT_FOUND
-    assert await refusal(client.prioritise(unknown, 1.0)) == NOT_FOUND
+    assert await refusal(client.prioritise_task(unknown, rank=1.0)) == NOT_FOUND
 
 
 @pytest.mark.parametrize("state", [IN_PROGRESS, UPLOADING])

@@ -29,6 +29,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 NAMES = (f"n{number}" for number in count())
 OPEN, CLOSED = DatasetState.OPEN, DatasetState.CLOSED
 
+#: Without states, only closed data sets are listed.
+EVERY_STATE = tuple(DatasetState)
+
 
 @dataclass
 class Dms:
@@ -43,7 +46,7 @@ class Dms:
         real = self.services.dms
         uid = (await real.register_dataset(NewDataset(name=next(NAMES), **fields))).uid
         if files:
-            await real.register_files(uid, [self._file(uid, seq) for seq in range(files)])
+            await real.register_many_files(uid, [self._file(uid, seq) for seq in range(files)])
         if close:
             await real.close_dataset(uid)
         return await self.copy(uid)
@@ -107,17 +110,21 @@ async def test_unknown_data_set_is_not_found(dms: Dms) -> None:
 
 async def test_data_sets_are_listed_in_order_of_registration_or_newest_first(dms: Dms) -> None:
     uids = [(await dms.dataset()).uid for _ in range(3)]
-    oldest = await dms.client.list_datasets()
+    oldest = await dms.client.list_datasets(state=EVERY_STATE)
     assert [dataset.uid for dataset in oldest.datasets] == uids
-    newest = await dms.client.list_datasets(newest=True)
+    newest = await dms.client.list_datasets(state=EVERY_STATE, newest=True)
     assert [dataset.uid for dataset in newest.datasets] == uids[::-1]
 
 
 async def test_pages_end_with_an_empty_one_that_repeats_the_cursor(dms: Dms) -> None:
     uids = [(await dms.dataset()).uid for _ in range(3)]
-    first = await dms.client.list_datasets(newest=True, limit=2)
-    second = await dms.client.list_datasets(newest=True, limit=2, after=first.after)
-    end = await dms.client.list_datasets(newest=True, limit=2, after=second.after)
+    first = await dms.client.list_datasets(state=EVERY_STATE, newest=True, limit=2)
+    second = await dms.client.list_datasets(
+        state=EVERY_STATE, newest=True, limit=2, after=first.after
+    )
+    end = await dms.client.list_datasets(
+        state=EVERY_STATE, newest=True, limit=2, after=second.after
+    )
     listed = [[dataset.uid for dataset in page.datasets] for page in (first, second, end)]
     assert listed == [uids[:0:-1], uids[:1], []]
     assert second.after is not None
@@ -125,22 +132,25 @@ async def test_pages_end_with_an_empty_one_that_repeats_the_cursor(dms: Dms) -> 
 
 
 async def test_list_without_data_sets_has_no_cursor(dms: Dms) -> None:
-    assert (await dms.client.list_datasets()).after is None
+    assert (await dms.client.list_datasets(state=EVERY_STATE)).after is None
 
 
 async def test_cursor_of_another_order_is_refused(dms: Dms) -> None:
     await dms.dataset()
-    cursor = (await dms.client.list_datasets()).after
-    assert await refusal(dms.client.list_datasets(newest=True, after=cursor)) == UNPROCESSABLE
+    cursor = (await dms.client.list_datasets(state=EVERY_STATE)).after
+    assert (
+        await refusal(dms.client.list_datasets(state=EVERY_STATE, newest=True, after=cursor))
+        == UNPROCESSABLE
+    )
 
 
 async def test_data_sets_are_filtered_by_state_and_type(dms: Dms) -> None:
     closed = await dms.dataset(files=1, close=True)
     log = await dms.dataset(type=DatasetType.LOGS)
-    assert (await dms.client.list_datasets([CLOSED])).datasets == [closed]
-    [listed] = (await dms.client.list_datasets(type=DatasetType.LOGS)).datasets
+    assert (await dms.client.list_datasets(state=[CLOSED])).datasets == [closed]
+    [listed] = (await dms.client.list_datasets(state=EVERY_STATE, type=DatasetType.LOGS)).datasets
     assert listed.uid == log.uid
-    assert (await dms.client.list_datasets([CLOSED], type=DatasetType.LOGS)).datasets == []
+    assert (await dms.client.list_datasets(state=[CLOSED], type=DatasetType.LOGS)).datasets == []
 
 
 async def test_list_of_closed_data_sets_leaves_out_open_ones(dms: Dms) -> None:
@@ -169,10 +179,10 @@ async def test_lists_have_the_numbers_of_released_files_only_on_request(dms: Dms
     await dms.copy(dataset.uid)
     shown = await dms.client.get_dataset(dataset.uid)
     assert (shown.released, shown.copied) == (1, True)
-    listed = (await dms.client.list_datasets()).datasets
+    listed = (await dms.client.list_datasets(state=EVERY_STATE)).datasets
     listed += await dms.client.list_datasets_by_uid([dataset.uid])
     assert [(one.released, one.copied) for one in listed] == [(0, False)] * 2
-    [listed_dataset] = (await dms.client.list_datasets(released=True)).datasets
+    [listed_dataset] = (await dms.client.list_datasets(state=EVERY_STATE, released=True)).datasets
     assert (listed_dataset.released, listed_dataset.copied) == (1, False)
 
 
@@ -230,7 +240,7 @@ async def test_only_measured_storages_have_free_space_and_data_sets(dms: Dms) ->
 
 
 async def test_storages_are_filtered_by_type(dms: Dms) -> None:
-    [storage] = await dms.client.list_storages(StorageType.LOGS)
+    [storage] = await dms.client.list_storages(type=StorageType.LOGS)
     assert storage.name == "logs-1"
 
 
@@ -253,7 +263,7 @@ async def test_frames_of_a_run_follow_a_number(dms: Dms) -> None:
     for number in (1, 2):
         await dms.services.dms.register_run(NewRun(number=number, period="a", started_at=NOW))
     frames = [NewFrame(number=number) for number in range(3)]
-    await dms.services.dms.register_frames(1, frames)
+    await dms.services.dms.register_frames(1, frames=frames)
     await dms.copy_runs()
     assert [frame.number for frame in await dms.client.list_frames(1)] == [0, 1, 2]
     assert [frame.number for frame in await dms.client.list_frames(1, after=0, limit=1)] == [1]

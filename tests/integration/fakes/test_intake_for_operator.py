@@ -116,7 +116,7 @@ async def test_data_sets_that_were_unmatched_by_a_time_are_dismissed(intake: Int
 
 async def test_data_set_that_no_template_takes_stays_unmatched(intake: Intake) -> None:
     uid = await intake.unmatched("raw")
-    rematched = await intake.client.rematch(uid)
+    rematched = await intake.client.rematch(dataset_uid=uid)
     assert rematched.template is None
     assert rematched.reason
     assert await intake.listed() == [uid]
@@ -125,21 +125,21 @@ async def test_data_set_that_no_template_takes_stays_unmatched(intake: Intake) -
 async def test_data_set_that_a_template_takes_is_no_longer_unmatched(intake: Intake) -> None:
     uid = await intake.unmatched("raw")
     name = intake.add_template("raw", uid)
-    rematched = await intake.client.rematch(uid)
+    rematched = await intake.client.rematch(dataset_uid=uid)
     assert (rematched.template, rematched.reason) == (name, "")
     assert await intake.listed() == []
-    assert await refusal(intake.client.rematch(uid)) == NOT_FOUND
+    assert await refusal(intake.client.rematch(dataset_uid=uid)) == NOT_FOUND
 
 
 async def test_unknown_data_set_is_not_found(intake: Intake) -> None:
-    assert await refusal(intake.client.rematch(uuid4())) == NOT_FOUND
+    assert await refusal(intake.client.rematch(dataset_uid=uuid4())) == NOT_FOUND
     assert await refusal(intake.client.dismiss_unmatched(uuid4())) == NOT_FOUND
 
 
 async def test_deleted_data_set_is_removed_when_it_is_matched_again(intake: Intake) -> None:
     uid = await intake.unmatched("raw")
     await intake.delete(uid)
-    assert await refusal(intake.client.rematch(uid)) == CONFLICT
+    assert await refusal(intake.client.rematch(dataset_uid=uid)) == CONFLICT
     assert await intake.listed() == []
 
 
@@ -156,5 +156,5 @@ async def test_all_data_sets_are_matched_again(intake: Intake) -> None:
 async def test_there_are_no_ties_and_schedules_at_first(intake: Intake) -> None:
     assert (await intake.client.list_ties()).ties == []
     assert await intake.client.get_schedule("weekly") is None
-    assert await intake.client.explain_waiting_chain(uuid4()) is None
+    assert await intake.client.get_waiting_handover(dataset_uid=uuid4()) is None
     assert await intake.client.get_max_generations() > 0

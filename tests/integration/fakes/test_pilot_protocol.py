@@ -143,7 +143,7 @@ async def test_unknown_pilot_gets_not_found(wms: Wms) -> None:
     assert await refusal(wms.client.lease(unknown, LeaseRequest(jobs=1))) == NOT_FOUND
     assert await refusal(wms.client.send_heartbeat(unknown, Heartbeat())) == NOT_FOUND
     assert await refusal(wms.client.report(unknown, report)) == NOT_FOUND
-    assert await refusal(wms.client.list_storages(unknown)) == NOT_FOUND
+    assert await refusal(wms.client.list_pilot_storages(unknown)) == NOT_FOUND
     assert await refusal(wms.client.sign_off(unknown, SignOff())) == NOT_FOUND
 
 
@@ -232,6 +232,6 @@ async def test_answer_says_whether_the_job_has_ended_if_there_is_a_checkpoint(
 
 async def test_storages_are_those_that_tasks_write_to(wms: Wms) -> None:
     task, pilot = await wms.add(1), await wms.pilot()
-    urls = (await wms.client.list_storages(pilot)).urls
+    urls = (await wms.client.list_pilot_storages(pilot)).urls
     assert task.main_output.dat_stor_url in urls
     assert f"file://{wms.services.folder / StorageType.INPUT}" not in urls

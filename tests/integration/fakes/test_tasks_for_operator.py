@@ -171,7 +171,7 @@ async def test_jobs_of_an_ended_task_cannot_be_retried(wms: OperatorWms) -> None
 
 
 async def test_times_without_tasks_are_empty(wms: OperatorWms) -> None:
-    times = await wms.client.get_times([uuid4()])
+    times = await wms.client.get_times(chain_uid=[uuid4()])
     assert (times.steps, times.passage, times.chains, times.uncounted) == ([], None, None, 0)
 
 

@@ -49,7 +49,7 @@ class Wms:
     async def report(
         self, uid: UUID, answers: Sequence[AnsweredJob], refused: Sequence[RefusedJob] = ()
     ) -> list[tuple[int, ReportAnswer]]:
-        accepted = await self.client.report_answers(uid, answers, refused)
+        accepted = await self.client.report_answers(uid, jobs=answers, refused=refused)
         return [(one.id, one.answer) for one in accepted.jobs]
 
     async def waiting(self, uid: UUID) -> list[int]:
@@ -93,9 +93,9 @@ async def test_jobs_follow_an_id_and_are_in_order(wms: Wms) -> None:
     task, jobs = await wms.task(items=3)
     ids = [job.id for job in jobs]
     assert await wms.waiting(task.uid) == sorted(ids)
-    page = await wms.client.list_human_jobs(task.uid, ids[0], 1)
+    page = await wms.client.list_human_jobs(task.uid, after=ids[0], limit=1)
     assert [job.id for job in page.jobs] == ids[1:2]
-    assert (await wms.client.list_human_jobs(task.uid, ids[-1])).jobs == []
+    assert (await wms.client.list_human_jobs(task.uid, after=ids[-1])).jobs == []
 
 
 async def test_answers_are_accepted_once(wms: Wms) -> None:
@@ -139,7 +139,7 @@ async def test_no_answer_is_accepted_if_a_file_is_elsewhere(wms: Wms) -> None:
     task, [first, second] = await wms.task(items=2)
     answers = [answer(task, first), answer(task, second, folder="file:///tmp/elsewhere")]
     with pytest.raises(Unprocessable) as refused:
-        await wms.client.report_answers(task.uid, answers)
+        await wms.client.report_answers(task.uid, jobs=answers)
     assert refused.value.fields["jobs"] == str(second.id)
     assert await wms.waiting(task.uid) == [first.id, second.id]
 
@@ -147,4 +147,4 @@ async def test_no_answer_is_accepted_if_a_file_is_elsewhere(wms: Wms) -> None:
 async def test_unknown_task_is_not_found(wms: Wms) -> None:
     task, [job] = await wms.task(items=1)
     assert await refusal(wms.client.list_human_jobs(uuid4())) == NOT_FOUND
-    assert await refusal(wms.client.report_answers(uuid4(), [answer(task, job)])) == NOT_FOUND
+    assert await refusal(wms.client.report_answers(uuid4(), jobs=[answer(task, job)])) == NOT_FOUND

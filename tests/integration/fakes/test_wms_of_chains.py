@@ -57,7 +57,7 @@ def wms(kind: str, services: RealServices) -> Wms:
 
 async def test_accepted_task_waits_and_has_no_jobs(wms: Wms) -> None:
     task = await wms.task()
-    [status] = (await wms.client.list_tasks([task.uid])).tasks
+    [status] = (await wms.client.list_tasks(uid=[task.uid])).tasks
     assert (status.state, status.total, status.rank) == (TaskState.WAITING, 0, task.rank)
     assert (status.chain_uid, status.step, status.mode) == (task.chain_uid, task.step, task.mode)
     assert (status.reason, status.ended_at, status.errors) == ("", None, {})
@@ -65,7 +65,7 @@ async def test_accepted_task_waits_and_has_no_jobs(wms: Wms) -> None:
 
 async def test_unknown_tasks_are_left_out_of_the_list(wms: Wms) -> None:
     task = await wms.task()
-    listed = await wms.client.list_tasks([uuid4(), task.uid])
+    listed = await wms.client.list_tasks(uid=[uuid4(), task.uid])
     assert [status.uid for status in listed.tasks] == [task.uid]
 
 
@@ -96,18 +96,18 @@ async def test_task_that_finished_or_failed_cannot_be_canceled(wms: Wms, state: 
 
 async def test_rank_of_a_live_task_is_set(wms: Wms) -> None:
     task = await wms.task()
-    assert (await wms.client.prioritise(task.uid, 7.5)).rank == 7.5
+    assert (await wms.client.prioritise_task(task.uid, rank=7.5)).rank == 7.5
 
 
 @pytest.mark.parametrize("state", [TaskState.FINISHED, TaskState.FAILED, TaskState.CANCELED])
 async def test_rank_of_an_ended_task_cannot_be_set(wms: Wms, state: TaskState) -> None:
     task = await wms.task(state)
-    assert await refusal(wms.client.prioritise(task.uid, 7.5)) == CONFLICT
+    assert await refusal(wms.client.prioritise_task(task.uid, rank=7.5)) == CONFLICT
 
 
 async def test_unknown_task_cannot_be_canceled_or_ranked(wms: Wms) -> None:
     assert await refusal(wms.client.cancel_task(uuid4())) == NOT_FOUND
-    assert await refusal(wms.client.prioritise(uuid4(), 1.0)) == NOT_FOUND
+    assert await refusal(wms.client.prioritise_task(uuid4(), rank=1.0)) == NOT_FOUND
 
 
 async def test_boosts_replace_each_other_and_skip_unknown_and_ended_tasks(wms: Wms) -> None:

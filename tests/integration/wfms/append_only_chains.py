@@ -70,7 +70,7 @@ async def write_output(wfms: WfmsFixture, task: Task, files: int) -> None:
         files_written = [
             _write(folder / f"{seq:08d}.1-page.txt", task.uid, seq) for seq in range(files)
         ]
-        await wfms.dms.register_files(output.dat_out_uid, files_written)
+        await wfms.dms.register_many_files(output.dat_out_uid, files_written)
 
 
 def _write(path: Path, task: UUID, seq: int) -> NewFile:

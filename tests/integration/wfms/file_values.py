@@ -21,7 +21,7 @@ async def create_file_dataset(
         )
         for n in range(files)
     ]
-    await wfms.dms.register_files(dataset.uid, new)
+    await wfms.dms.register_many_files(dataset.uid, new)
     return await wfms.dms.close_dataset(dataset.uid) if close else dataset
 
 

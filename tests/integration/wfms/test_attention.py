@@ -265,7 +265,7 @@ async def test_tasks_are_listed_in_pages(wfms: WfmsFixture) -> None:
             break
     assert tasks == all_tasks
     chain_uid = all_tasks[0].chain_uid
-    of_one = await wfms.chains.list_tasks(chain=chain_uid)
+    of_one = await wfms.chains.list_tasks(chain_uid=chain_uid)
     assert {task.chain_uid for task in of_one.tasks} == {chain_uid}
     ended = await wfms.chains.list_tasks(limit=3, state=StepState.FINISHED)
     more = await wfms.chains.list_tasks(limit=100, state=StepState.FINISHED, after=ended.after)

@@ -239,7 +239,7 @@ async def test_tasks_beside_a_failed_task_are_canceled_with_the_reason_of_the_ch
     chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(template))
     await wfms.start_steps()
     await wfms.deliver_messages()
-    tasks = (await wfms.chains.list_tasks(chain=chain.uid)).tasks
+    tasks = (await wfms.chains.list_tasks(chain_uid=chain.uid)).tasks
     [failing_task] = [task.task_uid for task in tasks if task.step == "wrong"]
     long_reason = f"no: {'x' * 5_000}"
     await wfms.end_task(failing_task, TaskState.FAILED, failed=3, reason=long_reason)
@@ -378,13 +378,13 @@ async def test_chains_and_tasks_are_listed_ranked_and_canceled(wfms: WfmsFixture
     assert [chain.uid for chain in of_one.chains] == [chains[1].uid]
     with pytest.raises(Unprocessable, match="is not a cursor of this list"):
         await wfms.chains.list_chains(after="zzz")
-    tasks = (await wfms.chains.list_tasks(chain=chains[0].uid)).tasks
+    tasks = (await wfms.chains.list_tasks(chain_uid=chains[0].uid)).tasks
     assert [(task.step, task.state) for task in tasks] == [
         ("decode", StepState.IN_PROGRESS),
         ("filter", StepState.STARTING),
     ]
     assert tasks[0].jobs is not None
-    assert (await wfms.chains.prioritise(tasks[0].task_uid, 9.0)).rank == 9.0
+    assert (await wfms.chains.prioritise_task(tasks[0].task_uid, rank=9.0)).rank == 9.0
     wfms.http["wms"].is_down = True
     assert (await wfms.chains.get_task(tasks[0].task_uid)).jobs is None
     wfms.http["wms"].is_down = False

@@ -36,16 +36,16 @@ async def test_new_rank_applies_to_running_and_later_tasks(wfms: WfmsFixture) ->
     chain = await create_ranked_chain(wfms, 0.0)
     await start_first_step(wfms)
     for _ in range(2):
-        assert (await wfms.chains.rank_chain(chain.uid, 40.0)).rank == 40.0
+        assert (await wfms.chains.rank_chain(chain.uid, rank=40.0)).rank == 40.0
     assert set(list_ranks(wfms).values()) == {41.0}
     while (await wfms.get_chain(chain.uid)).state is ChainState.IN_PROGRESS:
         await wfms.run_loops()
     assert len(list_ranks(wfms)) == 3
     assert set(list_ranks(wfms).values()) == {41.0}
     with pytest.raises(Conflict, match=r"its steps no longer run"):
-        await wfms.chains.rank_chain(chain.uid, 1.0)
+        await wfms.chains.rank_chain(chain.uid, rank=1.0)
     with pytest.raises(NotFound):
-        await wfms.chains.rank_chain(chain.dataset_uid, 1.0)
+        await wfms.chains.rank_chain(chain.dataset_uid, rank=1.0)
 
 
 async def test_starting_step_gets_the_rank_of_the_time_when_its_task_is_sent(
@@ -56,7 +56,7 @@ async def test_starting_step_gets_the_rank_of_the_time_when_its_task_is_sent(
     watch = WatcherClient.watch
 
     async def change_meanwhile(client: WatcherClient, request: Watch) -> None:
-        await wfms.chains.rank_chain(chain.uid, 7.0)
+        await wfms.chains.rank_chain(chain.uid, rank=7.0)
         await watch(client, request)
 
     monkeypatch.setattr(WatcherClient, "watch", change_meanwhile)
@@ -69,10 +69,10 @@ async def test_rank_change_for_a_task_not_yet_at_the_wms_asks_to_retry(wfms: Wfm
     chain = await create_ranked_chain(wfms, 0.0)
     await wfms.start_steps()
     with pytest.raises(NotAvailable, match="is still being sent to the WMS: set the rank again"):
-        await wfms.chains.rank_chain(chain.uid, 9.0)
+        await wfms.chains.rank_chain(chain.uid, rank=9.0)
     assert (await wfms.get_chain(chain.uid)).rank == 9.0
     await wfms.deliver_messages()
-    await wfms.chains.rank_chain(chain.uid, 9.0)
+    await wfms.chains.rank_chain(chain.uid, rank=9.0)
     assert set(list_ranks(wfms).values()) == {10.0}
 
 

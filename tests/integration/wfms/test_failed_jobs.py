@@ -36,7 +36,7 @@ async def finish_with_failed_job(wfms: WfmsFixture, *, at: str = "filter") -> tu
 
 async def list_failures(wfms: WfmsFixture) -> list[tuple[str, int]]:
     """Return the input's name and the number of failed jobs of chains that wait for a decision."""
-    page = await wfms.chains.list_chains(attention=True, state=ChainState.FINISHED)
+    page = await wfms.chains.list_chains(attention=True, state=ChainListState.FINISHED)
     return [(chain.dataset_name, chain.failed_jobs) for chain in page.chains]
 
 

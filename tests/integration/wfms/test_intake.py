@@ -111,14 +111,14 @@ async def test_unmatched_data_set_has_a_reason_and_can_be_matched_again(
         unmatched.reason
         == "no template matches: raw-only wants kind = 'raw', which is 'calibration'"
     )
-    assert (await intake.rematch(dataset.uid)).template is None
+    assert (await intake.rematch(dataset_uid=dataset.uid)).template is None
     wfms.add_template(make_one_step_plan(match={"name": Glob(pattern="a*")}), name="any")
-    assert (await intake.rematch(dataset.uid)).template == "any"
+    assert (await intake.rematch(dataset_uid=dataset.uid)).template == "any"
     await wfms.start_chains()
     assert await list_processed_names(wfms) == ["a"]
     assert (await intake.list_unmatched()).datasets == []
     with pytest.raises(NotFound, match="not among the unmatched"):
-        await intake.rematch(dataset.uid)
+        await intake.rematch(dataset_uid=dataset.uid)
 
 
 async def test_rematch_of_all_unmatched_data_sets_forgets_deleted_ones(
@@ -167,7 +167,7 @@ async def test_unmatched_data_set_is_dismissed_or_found_deleted(wfms: WfmsFixtur
         await intake.dismiss_unmatched(dismissed.uid)
     await wfms.dms.delete_dataset(deleted.uid, force=True)
     with pytest.raises(Conflict, match="was deleted"):
-        await intake.rematch(deleted.uid)
+        await intake.rematch(dataset_uid=deleted.uid)
     assert (await intake.list_unmatched()).datasets == []
 
 

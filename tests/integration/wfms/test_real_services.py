@@ -171,7 +171,7 @@ async def register_input(links: ProcessLinks, folder: Path, name: str) -> None:
         )
         for seq in range(FILES)
     ]
-    await dms.register_files(dataset.uid, files)
+    await dms.register_many_files(dataset.uid, files)
     await dms.close_dataset(dataset.uid)
 
 

@@ -44,7 +44,7 @@ async def begin_chain_with_file(wfms: WfmsFixture) -> Chain:
         checksum="sha256:" + "0" * 64,
         url=f"{written_dataset.url}/00000000.1-a.hits",
     )
-    await wfms.dms.register_files(written_dataset.uid, [file])
+    await wfms.dms.register_many_files(written_dataset.uid, [file])
     await run_all_loops(wfms, fail="filter")
     return await wfms.get_chain(chain_started.uid)
 

@@ -103,7 +103,7 @@ async def test_data_set_without_its_secret_is_unmatched_until_the_secret_is_set(
     [unmatched] = (await intake.list_unmatched()).datasets
     assert "there is no secret 'places-api'" in unmatched.reason
     store_secret(wfms, 1)
-    await intake.rematch(dataset.uid)
+    await intake.rematch(dataset_uid=dataset.uid)
     await wfms.start_chains()
     [chain] = (await wfms.chains.list_chains()).chains
     assert chain.secrets == {"token": SecretRef(name="places-api", version=1)}

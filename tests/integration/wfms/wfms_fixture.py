@@ -294,7 +294,7 @@ class WfmsFixture:
         path.write_bytes(b"raw")
         checksum = "sha256:" + "0" * 64
         file = NewFile(seq=0, name=path.name, size=3, checksum=checksum, url=f"file://{path}")
-        await self.dms.register_files(dataset.uid, [file])
+        await self.dms.register_many_files(dataset.uid, [file])
         return await self.dms.close_dataset(dataset.uid)
 
     def add_template(self, plan: Plan, *, name: str = "wf", version: int = 1) -> Template:

@@ -31,7 +31,7 @@ async def deliver_files(wms: WmsFixture, dms: DmsClient) -> None:
         if message.dataset_uid not in outputs:
             continue
         if message.files:
-            await dms.register_files(message.dataset_uid, message.files)
+            await dms.register_many_files(message.dataset_uid, message.files)
         if message.close_at is not None:
             await dms.close_dataset(message.dataset_uid, files=message.close_at)
     await wms.execute(

@@ -74,7 +74,7 @@ class System:
             for n in range(files)
         ]
         if new:
-            await self.dms.register_files(new_dataset.uid, new)
+            await self.dms.register_many_files(new_dataset.uid, new)
         return new_dataset
 
     async def task(self, *, files: int) -> Task:
@@ -173,7 +173,7 @@ async def lease_all(system: System, task: Task, pilot: UUID) -> Lease:
     """Let the pilot ask for five jobs while the input is open, and then close the input."""
 
     async def is_input_open() -> bool:
-        tasks = (await system.wms.list_tasks([task.uid])).tasks
+        tasks = (await system.wms.list_tasks(uid=[task.uid])).tasks
         return bool(tasks) and "still open" in tasks[0].reason
 
     await eventually(is_input_open)
@@ -231,7 +231,7 @@ async def test_answers_of_people_close_the_data_sets(system: System) -> None:
 
     await eventually(has_asked_jobs)
     first = (await system.wms.list_human_jobs(task.uid, limit=2)).jobs
-    jobs = [*first, *(await system.wms.list_human_jobs(task.uid, first[-1].id)).jobs]
+    jobs = [*first, *(await system.wms.list_human_jobs(task.uid, after=first[-1].id)).jobs]
     assert [job.input.name for job in jobs] == ["f0", "f1", "f2"]
     answers = [
         AnsweredJob(
@@ -253,11 +253,11 @@ async def test_answers_of_people_close_the_data_sets(system: System) -> None:
     )
     with pytest.raises(Unprocessable) as refused:
         await system.wms.report_answers(
-            task.uid, [answers[0].model_copy(update={"output": misplaced_output})]
+            task.uid, jobs=[answers[0].model_copy(update={"output": misplaced_output})]
         )
     assert refused.value.fields["jobs"] == str(jobs[0].id)
     for expected in (ReportAnswer.ACCEPTED, ReportAnswer.ALREADY):
-        accepted = (await system.wms.report_answers(task.uid, answers)).jobs
+        accepted = (await system.wms.report_answers(task.uid, jobs=answers)).jobs
         assert [(one.id, one.answer) for one in accepted] == [(job.id, expected) for job in jobs]
 
     async def are_datasets_closed() -> bool:
@@ -310,7 +310,7 @@ async def test_bad_requests_get_clear_answers(system: System) -> None:
 
 
 async def _has_jobs(system: System, task: Task) -> bool:
-    return any(status.total for status in (await system.wms.list_tasks([task.uid])).tasks)
+    return any(status.total for status in (await system.wms.list_tasks(uid=[task.uid])).tasks)
 
 
 async def test_health_metrics_and_openapi_document_are_served(system: System) -> None:

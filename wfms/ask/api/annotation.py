@@ -4,6 +4,7 @@ A link admits a browser. From then on a cookie identifies it.
 """
 
 import hashlib
+from collections.abc import Awaitable, Callable
 from mimetypes import guess_type
 from pathlib import Path as FilePath
 from typing import Annotated
@@ -99,10 +100,9 @@ def page_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIR
     return router
 
 
-def annotation_router(context: AskContext, rate: BrowserRate) -> APIRouter:
-    """Return the router of the routes that the page uses."""
-    router = api_router("/ask", tags=["annotation"])
-
+def _create_authentication(
+    context: AskContext, rate: BrowserRate
+) -> Callable[..., Awaitable[AnnotatorSession]]:
     async def authenticate(
         request: Request, template: PathName, step: PathName
     ) -> AnnotatorSession:
@@ -111,16 +111,31 @@ def annotation_router(context: AskContext, rate: BrowserRate) -> APIRouter:
             await rate.require_browser(token)
         return await authenticate_annotator(context, token, template, step)
 
-    # FastAPI resolves this before it validates the body.
-    session_dependency = Depends(authenticate)
+    return authenticate
 
-    @router.get(f"{_STEP}/about", responses=errors(NotFound, LinkExpired, RequestRateExceeded))
+
+def annotation_router(context: AskContext, rate: BrowserRate) -> APIRouter:
+    """Return the router of the routes that the page uses."""
+    router = api_router("/ask", tags=["annotation"])
+    refusals = errors(NotFound, LinkExpired, RequestRateExceeded)
+    # FastAPI resolves this before it validates the body.
+    session_dependency = Depends(_create_authentication(context, rate))
+
+    @router.get(
+        f"{_STEP}/about",
+        operation_id="describe_step",
+        responses=refusals,
+    )
     @allow(Other.LINK)
     async def about(session: AnnotatorSession = session_dependency) -> AskPage:
         """Return the question and the possible answers."""
         return await read_page(context, session)
 
-    @router.post(f"{_STEP}/next", responses=errors(NotFound, LinkExpired, RequestRateExceeded))
+    @router.post(
+        f"{_STEP}/next",
+        operation_id="answer_items",
+        responses=refusals,
+    )
     @allow(Other.LINK)
     async def following(
         request: AskNext, own_page: OwnPage = None, session: AnnotatorSession = session_dependency
@@ -129,7 +144,11 @@ def annotation_router(context: AskContext, rate: BrowserRate) -> APIRouter:
         _require_own(own_page)
         return await answer_and_ask(context, session, request)
 
-    @router.post(f"{_STEP}/undo", responses=errors(NotFound, LinkExpired, RequestRateExceeded))
+    @router.post(
+        f"{_STEP}/undo",
+        operation_id="undo_answer",
+        responses=refusals,
+    )
     @allow(Other.LINK)
     async def undo(
         undo_request: UndoAnswer,
@@ -142,7 +161,8 @@ def annotation_router(context: AskContext, rate: BrowserRate) -> APIRouter:
 
     @router.get(
         f"{_STEP}/items/{{item}}/image",
-        responses={**errors(NotFound, LinkExpired, RequestRateExceeded), 200: _AN_IMAGE},
+        operation_id="read_image",
+        responses={**refusals, 200: _AN_IMAGE},
         response_class=Response,
     )
     @allow(Other.LINK)

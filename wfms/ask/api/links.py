@@ -12,6 +12,7 @@ from sluice.contracts.human_tasks.supervision import AskLink, AskLinks, NewLink
 from sluice.servicekit.access.policy import SUBMITTERS, allow
 from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.openapi import client_hints
 from wfms.ask.api.places import STEP, CallerName, Place
 from wfms.ask.db.links import HumanStepPlace
 from wfms.ask.usecases.context import AskContext
@@ -24,7 +25,11 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
     router = api_router("/api/v1/asking", tags=["human tasks"])
 
     @router.post(
-        f"{STEP}/links", status_code=status.HTTP_201_CREATED, responses=errors(NotFound, Conflict)
+        f"{STEP}/links",
+        operation_id="make_ask_link",
+        openapi_extra=client_hints(retry=False),
+        status_code=status.HTTP_201_CREATED,
+        responses=errors(NotFound, Conflict),
     )
     @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def link(where: Place, new: NewLink, by: CallerName) -> AskLink:
@@ -32,7 +37,7 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
         new_link, key = await make_link(context, where, new, by=by)
         return new_link.model_copy(update={"url": page_address(address, where, key)})
 
-    @router.get(f"{STEP}/links", responses=errors(NotFound))
+    @router.get(f"{STEP}/links", operation_id="list_ask_links", responses=errors(NotFound))
     @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def links(where: Place) -> AskLinks:
         """List the links to the page of a human task, newest first, without their keys."""
@@ -41,6 +46,7 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
 
     @router.delete(
         "/links/{uid}",
+        operation_id="end_ask_link",
         status_code=status.HTTP_204_NO_CONTENT,
         responses=errors(NotFound, Conflict),
     )

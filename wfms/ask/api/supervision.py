@@ -35,13 +35,13 @@ def supervision_router(context: AskContext) -> APIRouter:
     """Return the router."""
     router = api_router("/api/v1/asking", tags=["human tasks"])
 
-    @router.get("/steps")
+    @router.get("/steps", operation_id="list_human_steps")
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def steps(visibility: CallerVisibility) -> HumanStepList:
         """List the progress of human tasks of the last 30 days, by step."""
         return HumanStepList(steps=await read_steps(context, visibility))
 
-    @router.get(f"{STEP}/devices", responses=errors(NotFound))
+    @router.get(f"{STEP}/devices", operation_id="list_ask_devices", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def devices(where: Place) -> AskDevices:
         """List the browsers of annotators.
@@ -51,7 +51,11 @@ def supervision_router(context: AskContext) -> APIRouter:
         await require_step(context, where)
         return AskDevices(devices=await read_devices(context, where))
 
-    @router.put("/devices/{uid}/state", responses=errors(NotFound, Conflict))
+    @router.put(
+        "/devices/{uid}/state",
+        operation_id="set_device_state",
+        responses=errors(NotFound, Conflict),
+    )
     @allow(Role.SHIFT, CallingService.OPERATOR, gateway=SHIFT)
     async def put_device_state(
         uid: UUID, new: SetDeviceState, visibility: CallerVisibility, by: CallerName
@@ -66,6 +70,7 @@ def supervision_router(context: AskContext) -> APIRouter:
 
     @router.get(
         f"{STEP}/answers",
+        operation_id="read_answers",
         responses={**errors(NotFound), 200: _LINES},
         response_class=StreamingResponse,
     )

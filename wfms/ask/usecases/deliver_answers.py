@@ -154,7 +154,7 @@ async def _report_jobs(
     if not jobs:
         return []
     try:
-        return (await context.wms.report_answers(task, jobs)).jobs
+        return (await context.wms.report_answers(task, jobs=jobs)).jobs
     except Unprocessable as refusal:
         blocked_tasks.append(
             TaskBlocked(f"the WMS cannot find the answers that were written: {refusal.detail}")

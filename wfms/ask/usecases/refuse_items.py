@@ -32,7 +32,7 @@ async def refuse_items(context: AskContext) -> bool:
             for item in unshowable
         ]
         try:
-            await context.wms.report_answers(task, [], jobs)
+            await context.wms.report_answers(task, jobs=[], refused=jobs)
         except NotFound:
             continue  # the task has ended since: the next round withdraws its items
         async with context.database.transaction() as transaction:

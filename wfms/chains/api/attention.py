@@ -21,7 +21,7 @@ def attention_router(database: Database) -> APIRouter:
     """Create the routes."""
     router = api_router("/api/v1", tags=["chains"])
 
-    @router.get("/counts")
+    @router.get("/counts", operation_id="get_counts")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def counts(visibility: CallerVisibility) -> ChainCounts:
         """Count the chains that have not ended, and those that need a person.
@@ -30,7 +30,11 @@ def attention_router(database: Database) -> APIRouter:
         """
         return await count_chains(database, visibility)
 
-    @router.post("/chains/{uid}/acknowledge", responses=errors(NotFound, Conflict))
+    @router.post(
+        "/chains/{uid}/acknowledge",
+        operation_id="acknowledge_chain",
+        responses=errors(NotFound, Conflict),
+    )
     @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
     async def acknowledge(uid: UUID, request: Acknowledge) -> Chain:
         """Acknowledge the failure of a chain, so that it no longer needs attention.

@@ -19,6 +19,7 @@ from sluice.servicekit.access.policy import SHIFT, SHIFT_OR_OWNER, allow
 from sluice.servicekit.access.principal_dependencies import CallerPerson, CallerVisibility
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.openapi import client_hints
 from wfms.chains.db.reading import ChainQuery
 from wfms.chains.usecases.cancel_chain import cancel_chain
 from wfms.chains.usecases.context import ChainsContext
@@ -92,6 +93,8 @@ def chains_router(
 def _add_new(router: APIRouter, context: ChainsContext, wake_start: Callable[[], None]) -> None:
     @router.post(
         "/datasets",
+        operation_id="create_new_chain",
+        openapi_extra=client_hints(returns_created=True),
         status_code=status.HTTP_201_CREATED,
         responses={
             200: {"model": Chain},
@@ -115,6 +118,7 @@ def _add_new(router: APIRouter, context: ChainsContext, wake_start: Callable[[],
 def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], None]) -> None:
     @router.delete(
         "/datasets/{uid}",
+        operation_id="delete_dataset",
         status_code=status.HTTP_202_ACCEPTED,
         responses=errors(NotFound, Conflict, NotAvailable),
     )
@@ -148,7 +152,7 @@ def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], 
 
 
 def _add_reading(router: APIRouter, database: Database) -> None:
-    @router.get("/chains", responses=errors(Unprocessable))
+    @router.get("/chains", operation_id="list_chains", responses=errors(Unprocessable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def list_chains(
         query: Annotated[ChainQuery, Depends(_query)],
@@ -166,7 +170,7 @@ def _add_reading(router: APIRouter, database: Database) -> None:
         """
         return await read_chains(database, replace(query, visibility=visibility), after=after)
 
-    @router.get("/chains/{uid}", responses=errors(NotFound))
+    @router.get("/chains/{uid}", operation_id="get_chain", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def one_chain(uid: UUID) -> Chain:
         """Return a chain with its steps and data sets."""
@@ -174,7 +178,12 @@ def _add_reading(router: APIRouter, database: Database) -> None:
 
 
 def _add_rank(router: APIRouter, context: ChainsContext) -> None:
-    @router.post("/chains/{uid}/rank", responses=errors(NotFound, Conflict, NotAvailable))
+    @router.post(
+        "/chains/{uid}/rank",
+        operation_id="rank_chain",
+        openapi_extra=client_hints(flat_body=True),
+        responses=errors(NotFound, Conflict, NotAvailable),
+    )
     @allow(CallingService.OPERATOR, gateway=SHIFT)
     async def rank(uid: UUID, new: Prioritise) -> Chain:
         """Set the rank of a chain, which is added to the ranks of its steps.
@@ -187,7 +196,9 @@ def _add_rank(router: APIRouter, context: ChainsContext) -> None:
 
 
 def _add_ending(router: APIRouter, database: Database, wake: Callable[[], None]) -> None:
-    @router.post("/chains/{uid}/cancel", responses=errors(NotFound, Conflict))
+    @router.post(
+        "/chains/{uid}/cancel", operation_id="cancel_chain", responses=errors(NotFound, Conflict)
+    )
     @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
     async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> Chain:
         """Cancel a chain and its running tasks.
@@ -200,7 +211,7 @@ def _add_ending(router: APIRouter, database: Database, wake: Callable[[], None])
         wake()
         return await read_chain(database, uid)
 
-    @router.post("/chains/{uid}/discard", responses=errors(NotFound))
+    @router.post("/chains/{uid}/discard", operation_id="discard_chain", responses=errors(NotFound))
     @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
     async def discard(uid: UUID) -> Chain:
         """Delete all data of a chain, outputs included, once it has ended.

@@ -11,6 +11,7 @@ from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, U
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.access.principal_dependencies import CallerPerson
 from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.openapi import client_hints
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.read_chains import read_chain
 from wfms.chains.usecases.rerun_chain import plan_chain_rerun, rerun_chain
@@ -21,7 +22,7 @@ def reruns_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRou
     router = api_router("/api/v1/chains/{uid}/rerun", tags=["chains"])
     refusals = errors(NotFound, Conflict, Unprocessable, NotAvailable)
 
-    @router.post("/plan", responses=refusals)
+    @router.post("/plan", operation_id="plan_rerun", responses=refusals)
     @allow(CallingService.OPERATOR)
     async def plan(uid: UUID, request: RerunChain, by: CallerPerson) -> RerunPlan:
         """Return what a rerun would do.
@@ -32,7 +33,11 @@ def reruns_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRou
         return await plan_chain_rerun(context, uid, request, by=by)
 
     @router.post(
-        "", status_code=status.HTTP_201_CREATED, responses={200: {"model": Chain}, **refusals}
+        "",
+        operation_id="rerun_chain",
+        openapi_extra=client_hints(returns_created=True),
+        status_code=status.HTTP_201_CREATED,
+        responses={200: {"model": Chain}, **refusals},
     )
     @allow(CallingService.OPERATOR)
     async def rerun(uid: UUID, request: RerunChain, response: Response, by: CallerPerson) -> Chain:

@@ -15,6 +15,7 @@ from sluice.contracts.jobs.tasks import BY_REQUEST, Cancel, Prioritise, TaskStat
 from sluice.servicekit.access.policy import SHIFT, SHIFT_OR_OWNER, VIEWERS, allow
 from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.openapi import client_hints
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.forward_task_request import forward_cancel, forward_rank
 from wfms.chains.usecases.read_tasks import TaskQuery, read_task, read_tasks
@@ -27,7 +28,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
     """Create the routes; ``wake`` is called after a change that leaves work to the loops."""
     router = api_router("/api/v1/tasks", tags=["tasks"])
 
-    @router.get("", responses=errors(Unprocessable))
+    @router.get("", operation_id="list_tasks", responses=errors(Unprocessable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def list_tasks(
         visibility: CallerVisibility,
@@ -52,7 +53,11 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
             ),
         )
 
-    @router.post("/finished", responses=errors(NotFound, Conflict, Unprocessable))
+    @router.post(
+        "/finished",
+        operation_id="report_task_end",
+        responses=errors(NotFound, Conflict, Unprocessable),
+    )
     @allow(CallingService.WATCHER)
     async def finished(task_ended: TaskEnded) -> Release:
         """Record the end of a task or upload, and return the data sets to delete (repeatable)."""
@@ -60,19 +65,33 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
         wake()
         return release
 
-    @router.get("/{uid}", responses=errors(NotFound))
+    @router.get("/{uid}", operation_id="get_task", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.WATCHER, gateway=VIEWERS)
     async def one_task(uid: UUID) -> ChainTask:
         """Return a task. Its counts are left out if the WMS does not answer."""
         return await read_task(context, uid)
 
-    @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict, NotAvailable))
+    _add_requests(router, context)
+    return router
+
+
+def _add_requests(router: APIRouter, context: ChainsContext) -> None:
+    @router.post(
+        "/{uid}/cancel",
+        operation_id="cancel_task",
+        responses=errors(NotFound, Conflict, NotAvailable),
+    )
     @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
     async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> TaskStatus:
         """Cancel a task. The chain service forwards the request to the WMS."""
         return await forward_cancel(context, uid, body)
 
-    @router.post("/{uid}/rank", responses=errors(NotFound, Conflict, NotAvailable))
+    @router.post(
+        "/{uid}/rank",
+        operation_id="prioritise_task",
+        openapi_extra=client_hints(flat_body=True),
+        responses=errors(NotFound, Conflict, NotAvailable),
+    )
     @allow(CallingService.OPERATOR, gateway=SHIFT)
     async def rank(uid: UUID, new: Prioritise) -> TaskStatus:
         """Set the rank of a task. A higher rank runs earlier.
@@ -80,5 +99,3 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
         The chain service forwards the request to the WMS.
         """
         return await forward_rank(context, uid, new.rank)
-
-    return router

@@ -45,7 +45,7 @@ async def collect_outputs(context: ChainsContext) -> bool:
 
 async def _collect(context: ChainsContext, collection: WaitingCollection) -> Collected | str:
     try:
-        return await context.dms.collect(
+        return await context.dms.collect_files(
             collection.dataset,
             CollectFiles(into=collection.into, group=collection.group),
             made_of=collection.input,

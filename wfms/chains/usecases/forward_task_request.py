@@ -28,7 +28,7 @@ async def forward_rank(context: ChainsContext, uid: UUID, rank: float) -> TaskSt
         ServiceError: The WMS refuses the request or does not answer.
     """
     await _require_task(context.database, uid)
-    return await context.wms.prioritise(uid, rank)
+    return await context.wms.prioritise_task(uid, rank=rank)
 
 
 async def _require_task(database: Database, uid: UUID) -> None:

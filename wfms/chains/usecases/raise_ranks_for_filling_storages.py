@@ -42,7 +42,7 @@ async def raise_ranks_for_filling_storages(context: ChainsContext) -> None:
 
 
 async def _list_filling_storages(context: ChainsContext) -> list[Storage]:
-    storages = await context.dms.list_storages(StorageType.INPUT, include_disabled=True)
+    storages = await context.dms.list_storages(type=StorageType.INPUT, all=True)
     return [storage for storage in storages if storage.filling_since is not None]
 
 

@@ -58,7 +58,7 @@ def add_ranks(of_step: float, of_chain: float) -> float:
 
 async def _rank_task(context: ChainsContext, task: UUID, rank: float, *, step: str) -> None:
     try:
-        await context.wms.prioritise(task, rank)
+        await context.wms.prioritise_task(task, rank=rank)
     except Conflict:
         log.debug("task.ended_before_its_rank", task=str(task))
     except NotFound:

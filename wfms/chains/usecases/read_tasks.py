@@ -102,7 +102,7 @@ async def _with_counts(wms: WmsClient, tasks: list[ChainTask]) -> list[ChainTask
     ]
     for start in range(0, len(sent_uids), CHUNK):
         try:
-            answer = await wms.list_tasks(sent_uids[start : start + CHUNK], limit=CHUNK)
+            answer = await wms.list_tasks(uid=sent_uids[start : start + CHUNK], limit=CHUNK)
         except ServiceError as error:
             log.warning("wms.no_counts", reason=error.detail)
             break

@@ -364,7 +364,7 @@ async def _counts(wms: WmsClient, draft: _Draft) -> dict[str, TaskStatus]:
         if step.sent
     }
     try:
-        answer = await wms.list_tasks(list(tasks.values()))
+        answer = await wms.list_tasks(uid=list(tasks.values()))
     except ServiceError as error:
         log.warning("wms.no_counts", reason=error.detail)
         return {}

@@ -145,7 +145,7 @@ async def _process(
     """Choose storages, add the data sets to ``registered_datasets``, and inform the watcher."""
     plan = chain.view.plan
     step = plan.step(claim.step)
-    storages = await context.dms.list_storages(include_disabled=True)
+    storages = await context.dms.list_storages(all=True)
     data, logs = (
         choose_storage(kind, storages).url for kind in (StorageType.INTERMEDIATE, StorageType.LOGS)
     )

@@ -21,7 +21,9 @@ from sluice.contracts.common.base import Timestamp
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound
 from sluice.servicekit.access.policy import SHIFT, allow
 from sluice.servicekit.access.principal_dependencies import CallerVisibility
+from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.openapi import client_hints
 from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.dismiss_dataset import dismiss_dataset, dismiss_datasets
 from wfms.intake.usecases.read_unmatched import read_handover, read_ties, read_unmatched
@@ -36,19 +38,40 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
     database = context.database
     router = api_router("/api/v1", tags=["unmatched"])
 
-    @router.get("/unmatched")
+    @router.get("/unmatched", operation_id="list_unmatched")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def unmatched(visibility: CallerVisibility, limit: Limit = 200) -> UnmatchedList:
         """List data sets that no chain carries, with the reasons; newest first."""
         return await read_unmatched(database, limit=limit, visibility=visibility)
 
-    @router.get("/handovers")
+    @router.get(
+        "/handovers",
+        operation_id="get_waiting_handover",
+        openapi_extra=client_hints(returns="reason"),
+    )
     @allow(CallingService.OPERATOR)
     async def handover(dataset_uid: UUID) -> WaitingHandover:
         """Return why the chain of a data set has not started although a template takes it."""
         return await read_handover(database, dataset_uid)
 
-    @router.delete("/unmatched/{uid}", status_code=204, responses=errors(NotFound, NotAvailable))
+    @router.get("/ties", operation_id="list_ties")
+    @allow(Role.VIEWER, CallingService.OPERATOR)
+    async def ties(visibility: CallerVisibility, limit: Limit = 200) -> TieList:
+        """List templates of one priority that matched the same data sets, the latest first."""
+        return await read_ties(database, limit=limit, visibility=visibility)
+
+    _add_dismissals(router, database)
+    _add_rematches(router, context, wake)
+    return router
+
+
+def _add_dismissals(router: APIRouter, database: Database) -> None:
+    @router.delete(
+        "/unmatched/{uid}",
+        operation_id="dismiss_unmatched",
+        status_code=204,
+        responses=errors(NotFound, NotAvailable),
+    )
     @allow(CallingService.OPERATOR, gateway=SHIFT)
     async def dismiss(uid: UUID, visibility: CallerVisibility) -> None:
         """Remove a data set from the list of unmatched data sets.
@@ -57,7 +80,12 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
         """
         await dismiss_dataset(database, uid, visibility)
 
-    @router.delete("/unmatched", responses=errors(NotAvailable))
+    @router.delete(
+        "/unmatched",
+        operation_id="dismiss_all_unmatched",
+        openapi_extra=client_hints(seconds=300),
+        responses=errors(NotAvailable),
+    )
     @allow(CallingService.OPERATOR, gateway=SHIFT)
     async def dismiss_all(visibility: CallerVisibility, until: Timestamp) -> Dismissed:
         """Remove all data sets that were unmatched at `until` from the list.
@@ -66,13 +94,14 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
         """
         return await dismiss_datasets(database, until, visibility)
 
-    @router.get("/ties")
-    @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def ties(visibility: CallerVisibility, limit: Limit = 200) -> TieList:
-        """List templates of one priority that matched the same data sets, the latest first."""
-        return await read_ties(database, limit=limit, visibility=visibility)
 
-    @router.post("/rematch", responses=errors(NotFound, Conflict, NotAvailable))
+def _add_rematches(router: APIRouter, context: IntakeContext, wake: Callable[[], None]) -> None:
+    @router.post(
+        "/rematch",
+        operation_id="rematch",
+        openapi_extra=client_hints(flat_body=True),
+        responses=errors(NotFound, Conflict, NotAvailable),
+    )
     @allow(CallingService.OPERATOR, gateway=SHIFT)
     async def rematch(request: Rematch, visibility: CallerVisibility) -> Rematched:
         """Match an unmatched data set again, after a template was added or changed."""
@@ -80,12 +109,15 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
         wake()
         return rematched
 
-    @router.post("/rematch-all", responses=errors(NotAvailable))
+    @router.post(
+        "/rematch-all",
+        operation_id="rematch_all",
+        openapi_extra=client_hints(seconds=300),
+        responses=errors(NotAvailable),
+    )
     @allow(CallingService.OPERATOR, gateway=SHIFT)
     async def rematch_every(visibility: CallerVisibility) -> RematchedAll:
         """Match all unmatched data sets again, and remove deleted ones."""
         rematched = await rematch_all(context, visibility)
         wake()
         return rematched
-
-    return router

@@ -52,6 +52,7 @@ class Route:
 
     Attributes:
         rule: Path below ``/api/v1`` with Flask's converters.
+        operation_id: Name of the route in the OpenAPI document and of the client's method.
         access: Who may use the route.
         many: The answer is a list of ``answer``.
         again: Status of a request that changed nothing because an earlier one did.
@@ -60,6 +61,7 @@ class Route:
 
     method: str
     rule: str
+    operation_id: str
     view: View
     access: RoutePolicy
     summary: str
@@ -83,14 +85,16 @@ class Route:
     sends_bytes: bool = False
     #: The view gets the person who sends the request as ``caller``.
     needs_caller: bool = False
+    #: How clients send the request, from ``client_hints``.
+    client: Mapping[str, Any] = field(default_factory=dict)
 
 
 def blueprint(routes: list[Route], bridge: Bridge) -> Blueprint:
     """Return the Flask blueprint that serves the routes."""
     rest = Blueprint("rest", __name__, url_prefix="/api/v1")
-    for number, route in enumerate(routes):
+    for route in routes:
         rest.add_url_rule(
-            route.rule, f"route{number}", _serve(route, bridge), methods=[route.method]
+            route.rule, route.operation_id, _serve(route, bridge), methods=[route.method]
         )
     return rest
 

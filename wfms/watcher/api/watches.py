@@ -29,7 +29,7 @@ def watches_router(database: Database, *, wake: Callable[[], None]) -> APIRouter
     """
     router = api_router("/api/v1", tags=["watches"])
 
-    @router.post("/tasks")
+    @router.post("/tasks", operation_id="watch")
     @allow(CallingService.CHAINS)
     async def watch(new: Watch) -> Watched:
         """Follow a task or an upload. A repeated request returns the first watch."""
@@ -38,13 +38,13 @@ def watches_router(database: Database, *, wake: Callable[[], None]) -> APIRouter
             wake()
         return watched
 
-    @router.get("/tasks")
+    @router.get("/tasks", operation_id="list_watched_tasks")
     @allow(Role.ADMIN)
     async def watched(state: WatchState | None = None, limit: Limit = 200) -> WatchList:
         """List the watches of tasks and uploads, newest first."""
         return await read_watches(database, state=state, limit=limit)
 
-    @router.post("/releases", status_code=status.HTTP_204_NO_CONTENT)
+    @router.post("/releases", operation_id="release", status_code=status.HTTP_204_NO_CONTENT)
     @allow(CallingService.CHAINS)
     async def release(handed_over: Release) -> None:
         """Take over the deletion of data sets. Each data set is deleted once."""

@@ -90,7 +90,7 @@ async def _find_task_outcomes(
     if not tasks:
         return {}
     try:
-        answer = await context.wms.list_tasks([watch.uid for watch in tasks], limit=PAGE)
+        answer = await context.wms.list_tasks(uid=[watch.uid for watch in tasks], limit=PAGE)
     except ServiceError as error:
         log.warning("wms.no_answer", reason=error.detail)
         return {}

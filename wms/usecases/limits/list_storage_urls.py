@@ -20,7 +20,7 @@ async def list_storage_urls(context: WmsContext, dms: DmsClient, pilot: UUID) ->
     """
     async with context.database.connection() as connection:
         await see_pilot(connection, pilot)
-    storages = await dms.list_storages(include_disabled=True)
+    storages = await dms.list_storages(all=True)
     return StorageUrls(
         urls=[
             storage.url

@@ -40,7 +40,7 @@ async def watch_space(context: WmsContext, dms: DmsClient) -> None:
     names: dict[str, str] = {}
     if waits or cached_tasks or context.space_needed:
         try:
-            listed = await dms.list_storages(include_disabled=True)
+            listed = await dms.list_storages(all=True)
         except ServiceError as error:
             log.warning("space.not_known", reason=error.detail)
             return
@@ -116,7 +116,7 @@ async def _request_space(
     if name is None:
         return StorageSpace(free=None)
     try:
-        return await dms.report_needed_space(name, needed_bytes)
+        return await dms.report_needed_space(name, needed=needed_bytes)
     except NotFound:  # the storage is gone
         return StorageSpace(free=None)
     except ServiceError as error:

@@ -58,7 +58,7 @@ async def check_outputs(
             for _, output in batch
         ]
         try:
-            answers = await check.dms.check_stated_files(files, content=check.content)
+            answers = await check.dms.check_stated_files(files=files, content=check.content)
         except NotAvailable as error:
             log.warning("outputs.not_looked_at", reason=error.detail, files=len(files))
             continue

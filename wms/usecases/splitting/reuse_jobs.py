@@ -150,7 +150,7 @@ class FinishedJobReuse:
             stated_files = [
                 StatedFile(url=file.url, size=file.size, checksum=file.checksum) for file in batch
             ]
-            faults = await self._dms.check_stated_files(stated_files, content=False)
+            faults = await self._dms.check_stated_files(files=stated_files, content=False)
             missing |= {
                 file.seq for file, fault in zip(batch, faults, strict=True) if fault is not None
             }
@@ -178,7 +178,7 @@ class FinishedJobReuse:
         if not new:
             return
         try:
-            await self._dms.register_files(output.dat_out_uid, new)
+            await self._dms.register_many_files(output.dat_out_uid, new)
         except (Conflict, NotFound, Unprocessable) as refusal:
             raise UnusableInput(
                 f"outputs of jobs that finished before cannot be taken over: {refusal.detail}"

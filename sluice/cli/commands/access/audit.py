@@ -129,10 +129,10 @@ def verify(system: System) -> None:
         raise typer.Exit(1)
 
 
-def _since(since: datetime | None, days: int | None) -> str | None:
+def _since(since: datetime | None, days: int | None) -> datetime | None:
     if days is not None:
-        return (datetime.now(UTC) - timedelta(days=days)).isoformat()
-    return None if since is None else since.replace(tzinfo=UTC).isoformat()
+        return datetime.now(UTC) - timedelta(days=days)
+    return None if since is None else since.replace(tzinfo=UTC)
 
 
 def _row(entry: AuditEntry) -> tuple[object, ...]:

@@ -78,7 +78,7 @@ def list_tokens(
 ) -> None:
     """List tokens: whose they are, what for, until when, and when they were used."""
     tokens = system.ask(
-        lambda c: c.operator.list_tokens(person=person, everybodys=everybodys, ended=ended)
+        lambda c: c.operator.list_tokens(person=person, all=everybodys, ended=ended)
     ).tokens
     if system.as_json:
         print_json(tokens)

@@ -174,6 +174,8 @@ def quota(
         lambda c: (
             c.operator.set_person_quotas(name, new)
             if quotas and name is not None
+            else c.operator.get_own_quotas()
+            if name is None
             else c.operator.get_person_quotas(name)
         )
     )

@@ -7,6 +7,13 @@ from uuid import uuid4
 
 import typer
 
+from sluice.cli.commands.chains.chain_text import (
+    chain_row,
+    describe_collection,
+    step_reason,
+    task_name,
+    template_version,
+)
 from sluice.cli.commands.chains.chain_watch import watch
 from sluice.cli.commands.chains.get_results import get_chain
 from sluice.cli.confirmation import Confirmation, with_confirmation
@@ -32,21 +39,17 @@ from sluice.cli.output import err, out, print_json, print_next_page_hint, print_
 from sluice.cli.system import System, with_system
 from sluice.cli.times import local_time
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
-from sluice.clients.chain_filters import ChainFilters
 from sluice.contracts.chains.chains import (
     Chain,
-    ChainCollection,
     ChainListState,
-    ChainStep,
+    RequestChain,
     RerunChain,
     RerunPlan,
 )
 from sluice.contracts.common.labels import entry_label, entry_state_text, role, short_label
-from sluice.contracts.common.numbers import format_count, in_full
-from sluice.contracts.common.states import StepState
+from sluice.contracts.common.numbers import in_full
 from sluice.contracts.templates.chain_requirements import NO_DATASET, DatasetFacts
 from sluice.contracts.templates.scatters import value_in_short
-from sluice.contracts.templates.templates import template_label
 
 app = typer.Typer(no_args_is_help=True, help="Data sets on their way through a template.")
 app.command("watch")(watch)
@@ -88,18 +91,25 @@ def list_chains(  # noqa: PLR0913 - a command's options, each by its name
     `--state incomplete` lists only these chains, and `--state finished` includes them.
     """
     key_values(meta or [], option="--meta")  # wrong filters are refused before any request
-    filters = ChainFilters(state=state, template=template, owner=owner, meta=meta)
     page = system.ask(
-        lambda c: c.operator.list_chains(name=name, after=after, limit=limit, **filters)
+        lambda c: c.operator.list_chains(
+            name=name,
+            state=state,
+            template=template,
+            owner=owner,
+            meta=meta,
+            after=after,
+            limit=limit,
+        )
     )
     if system.as_json:
         print_json(page.chains)
     else:
         print_table(
             ["chain", "data set", "template", "state", "steps", "since"],
-            [_row(chain) for chain in page.chains],
+            [chain_row(chain) for chain in page.chains],
             empty="no chain matches: leave out filters to see all"
-            if name is not None or any(filters.values())
+            if any((name, state, template, owner, meta))
             else "no chain yet: store a template, then register a data set (or `sluice run`)",
         )
     print_next_page_hint(page.after)
@@ -116,7 +126,7 @@ def show(system: System, chain: ChainArgument) -> None:
         return
     uids = [dataset.uid for dataset in details.datasets]
     datasets = {one.uid: one for one in system.ask(lambda c: c.operator.list_datasets_by_uid(uids))}
-    out.print(f"{details.dataset_name} through {_template_version(details)}: {details.outcome}")
+    out.print(f"{details.dataset_name} through {template_version(details)}: {details.outcome}")
     out.print(f"chain {details.uid}, since {local_time(details.created_at)}")
     if details.rank:
         out.print(f"rank: {in_full(details.rank)} is added to those of its steps")
@@ -132,10 +142,10 @@ def show(system: System, chain: ChainArgument) -> None:
     for name, ref in sorted(details.secrets.items()):
         out.print(f"  {name}: {ref}")
     for collection in details.collected:
-        out.print(f"  {collection.output}: {_describe_collection(collection)}")
+        out.print(f"  {collection.output}: {describe_collection(collection)}")
     print_table(
         ["step", "state", "task", "reason"],
-        [(s.name, s.outcome, _task_name(details, s), _step_reason(s)) for s in details.steps],
+        [(s.name, s.outcome, task_name(details, s), step_reason(s)) for s in details.steps],
         empty="",
     )
     print_table(
@@ -200,9 +210,8 @@ def start(
             values = await upload_parameter_files(
                 connection, values, files, name_prefix=name, undo=undo
             )
-            chain, is_new = await connection.operator.request_new_chain(
-                uid, template, params=values, rank=rank
-            )
+            request = RequestChain(dataset_uid=uid, template=template, params=values, rank=rank)
+            chain, is_new = await connection.operator.request_new_chain(request)
             if is_new:
                 undo.pop_all()
         return chain, is_new
@@ -216,7 +225,7 @@ def start(
 
 def _print_existing_chain(chain: Chain, *, has_parameters: bool) -> None:
     err.print(
-        f"nothing was started: a chain of {chain.dataset_name} and {_template_version(chain)} with"
+        f"nothing was started: a chain of {chain.dataset_name} and {template_version(chain)} with"
         f" {'these' if has_parameters else 'the default'} parameters already exists"
     )
 
@@ -300,7 +309,7 @@ def rank(system: System, chain: ChainArgument, rank: RankArgument) -> None:
     runs earlier.
     """
     uid = resolve_chain_uid(system, chain)
-    reply = system.ask(lambda c: c.operator.rank_chain(uid, rank))
+    reply = system.ask(lambda c: c.operator.rank_chain(uid, rank=rank))
     system.answer(
         reply,
         f"chain {reply.uid}: {in_full(reply.rank)} is added to the ranks of its steps",
@@ -357,43 +366,3 @@ def discard(
     when = "now" if reply.state.final else f"when it has ended; it is {reply.state.value}"
     before = " (it was deleted before)" if target.discarded else ""
     system.answer(reply, f"chain {reply.uid}: its data are deleted {when}{before}")
-
-
-def _task_name(chain: Chain, step: ChainStep) -> str:
-    """Return the name of the task for commands about tasks."""
-    return "" if step.task_uid is None else f"{chain.dataset_name}.{step.name}"
-
-
-def _step_reason(step: ChainStep) -> str:
-    if step.taken_from is not None:
-        return f"taken over from chain {step.taken_from}"
-    return step.reason or (
-        f"{format_count(step.failed_jobs, 'job')} failed" if step.failed_jobs else ""
-    )
-
-
-def _template_version(chain: Chain) -> str:
-    return template_label(chain.template, chain.template_version)
-
-
-def _row(chain: Chain) -> tuple[object, ...]:
-    return (
-        chain.uid,
-        chain.dataset_name,
-        _template_version(chain),
-        chain.outcome,
-        _format_progress(chain),
-        local_time(chain.created_at),
-    )
-
-
-def _format_progress(chain: Chain) -> str:
-    return f"{sum(step.state is StepState.FINISHED for step in chain.steps)}/{len(chain.steps)}"
-
-
-def _describe_collection(collection: ChainCollection) -> str:
-    if collection.files is not None:
-        return f"{format_count(collection.files, 'file')} collected in {collection.name}"
-    if not collection.reason:
-        return "to be collected"
-    return f"not collected in {collection.name}: {collection.reason}"

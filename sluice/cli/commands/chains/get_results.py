@@ -140,7 +140,9 @@ async def _get_partial(
 
 
 async def _list_failed_jobs(connection: Connection, chain: UUID) -> list[tuple[str, Job]]:
-    return await failed_jobs(connection, (await connection.operator.list_tasks(chain=chain)).tasks)
+    return await failed_jobs(
+        connection, (await connection.operator.list_tasks(chain_uid=chain)).tasks
+    )
 
 
 def _require_outputs(chain: Chain, outputs: list[ChainOutput]) -> None:

@@ -75,7 +75,9 @@ def stats(
 def _show(
     system: System, chains: list[UUID], *, template: str | None, since: datetime | None
 ) -> None:
-    times = system.ask(lambda c: c.operator.get_times(chains, template=template, since=since))
+    times = system.ask(
+        lambda c: c.operator.get_times(chain_uid=chains, template=template, since=since)
+    )
     if system.as_json:
         print_json(times)
     else:

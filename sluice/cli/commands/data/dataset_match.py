@@ -74,7 +74,7 @@ def match(
     uids = [resolve_dataset_uid(system, reference) for reference in datasets or []]
 
     async def rematch(connection: Connection) -> list[Rematched]:
-        return [await connection.operator.rematch(uid) for uid in uids]
+        return [await connection.operator.rematch(dataset_uid=uid) for uid in uids]
 
     results = system.ask(rematch)
     if system.as_json:

@@ -78,14 +78,16 @@ def add_run(
 @with_system
 def end_run(system: System, number: NumberArgument, at: AtOption = None) -> None:
     """Set when a run ended."""
-    set_end(system, f"run {number}", lambda c: c.dms.end_run(number, at or datetime.now(UTC)))
+    set_end(
+        system, f"run {number}", lambda c: c.dms.end_run(number, ended_at=at or datetime.now(UTC))
+    )
 
 
 @app.command("reopen")
 @with_system
 def reopen_run(system: System, number: NumberArgument) -> None:
     """Declare that a run has not ended."""
-    set_end(system, f"run {number}", lambda c: c.dms.end_run(number, None))
+    set_end(system, f"run {number}", lambda c: c.dms.end_run(number, ended_at=None))
 
 
 @app.command("frames")

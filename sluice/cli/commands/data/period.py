@@ -60,11 +60,13 @@ def add_period(
 @with_system
 def end_period(system: System, name: NameArgument, at: AtOption = None) -> None:
     """Set when a period ended."""
-    set_end(system, f"period {name}", lambda c: c.dms.end_period(name, at or datetime.now(UTC)))
+    set_end(
+        system, f"period {name}", lambda c: c.dms.end_period(name, ended_at=at or datetime.now(UTC))
+    )
 
 
 @app.command("reopen")
 @with_system
 def reopen_period(system: System, name: NameArgument) -> None:
     """Declare that a period has not ended."""
-    set_end(system, f"period {name}", lambda c: c.dms.end_period(name, None))
+    set_end(system, f"period {name}", lambda c: c.dms.end_period(name, ended_at=None))

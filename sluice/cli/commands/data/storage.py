@@ -39,7 +39,7 @@ def list_storages(
     ] = None,
 ) -> None:
     """List storages. Those that get new data sets come first, by their free space."""
-    storages = system.ask(lambda c: c.dms.list_storages(kind, include_disabled=True, measured=True))
+    storages = system.ask(lambda c: c.dms.list_storages(type=kind, all=True, measured=True))
     if system.as_json:
         print_json(storages)
         return
@@ -165,7 +165,7 @@ def disable(
 
     async def disable_and_check_others(connection: Connection) -> tuple[Storage, bool]:
         stored = await connection.dms.disable_storage(name)
-        others = await connection.dms.list_storages(stored.type)
+        others = await connection.dms.list_storages(type=stored.type)
         return stored, not stored.read_only and all(other.read_only for other in others)
 
     stored, last = system.ask(disable_and_check_others)

@@ -95,7 +95,7 @@ def make_link(
 
     async def make(connection: Connection) -> AskLink:
         step_key = await get_step_key(connection, template, step, group=group)
-        link = await connection.operator.make_ask_link(step_key, NewLink(days=days, mine=mine))
+        link = await connection.operator.make_ask_link(*step_key, NewLink(days=days, mine=mine))
         address = httpx.URL(connection.url).join(link.url or "")
         return link.model_copy(update={"url": str(address)})
 
@@ -119,7 +119,7 @@ def list_links(
 
     async def read(connection: Connection) -> list[AskLink]:
         step_key = await get_step_key(connection, template, step, group=group)
-        return (await connection.operator.list_ask_links(step_key)).links
+        return (await connection.operator.list_ask_links(*step_key)).links
 
     links = system.ask(read)
     if system.as_json:
@@ -175,7 +175,7 @@ def list_devices(
 
     async def read(connection: Connection) -> list[AskDevice]:
         step_key = await get_step_key(connection, template, step, group=group)
-        return (await connection.operator.list_ask_devices(step_key)).devices
+        return (await connection.operator.list_ask_devices(*step_key)).devices
 
     devices = system.ask(read)
     if system.as_json:

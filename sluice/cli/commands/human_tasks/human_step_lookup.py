@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sluice.cli.connection import Connection
 from sluice.cli.object_lookup import parse_uid, resolve_template, select_uid
-from sluice.clients.operator.human_tasks import HumanStepKey
+from sluice.clients.operator import HumanStepKey
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.text.visible_text import quoted
 
@@ -76,7 +76,7 @@ async def find_link(connection: Connection, text: str) -> UUID:
     if (uid := parse_uid(text)) is not None:
         return uid
     lists = await asyncio.gather(
-        *(connection.operator.list_ask_links(key) for key in await _list_step_keys(connection))
+        *(connection.operator.list_ask_links(*key) for key in await _list_step_keys(connection))
     )
     return select_uid(text, [link.uid for each in lists for link in each.links], kind="link")
 
@@ -86,7 +86,7 @@ async def find_device(connection: Connection, text: str) -> UUID:
     if (uid := parse_uid(text)) is not None:
         return uid
     lists = await asyncio.gather(
-        *(connection.operator.list_ask_devices(key) for key in await _list_step_keys(connection))
+        *(connection.operator.list_ask_devices(*key) for key in await _list_step_keys(connection))
     )
     return select_uid(
         text, [device.uid for each in lists for device in each.devices], kind="browser"

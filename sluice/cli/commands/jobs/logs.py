@@ -99,7 +99,7 @@ async def _tasks(connection: Connection, what: str) -> list[ChainTask]:
             raise NotFound(
                 f"{reason}: give a chain, a task (CHAIN.STEP) or the number of a job"
             ) from None
-    return (await connection.operator.list_tasks(chain=chain.uid)).tasks
+    return (await connection.operator.list_tasks(chain_uid=chain.uid)).tasks
 
 
 def _is_task(what: str) -> bool:

@@ -52,7 +52,7 @@ def list_tasks(
     """List tasks with the counts of their jobs."""
     uid = None if chain is None else resolve_chain_uid(system, chain)
     page = system.ask(
-        lambda c: c.operator.list_tasks(state=state, chain=uid, after=after, limit=limit),
+        lambda c: c.operator.list_tasks(state=state, chain_uid=uid, after=after, limit=limit),
     )
     if system.as_json:
         print_json(page.tasks)
@@ -123,7 +123,7 @@ def rank(
 ) -> None:
     """Change the rank of a task. A higher rank runs earlier."""
     uid = resolve_task_uid(system, task)
-    status = system.ask(lambda c: c.operator.prioritise(uid, rank))
+    status = system.ask(lambda c: c.operator.prioritise_task(uid, rank=rank))
     system.answer(status, f"task {status.uid}: rank {in_full(status.rank)}")
 
 

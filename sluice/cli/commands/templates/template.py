@@ -208,7 +208,7 @@ def versions(
     name: TemplateArgument,
 ) -> None:
     """List all versions of a template, the newest first."""
-    templates = system.ask(lambda c: c.operator.list_templates(every_version=True)).templates
+    templates = system.ask(lambda c: c.operator.list_templates(all=True)).templates
     matches = [template for template in templates if template.name == name]
     if not matches:
         plain_errors(lambda: _raise_unknown(name))

@@ -34,7 +34,7 @@ async def collect(dms: Dms, *names: str, files: int = 2) -> list[UUID]:
     sources = []
     for name in names:
         uid, _ = await dms.filled(name, files)
-        await dms.client.collect(uid, collect_request())
+        await dms.client.collect_files(uid, collect_request())
         sources.append(uid)
     return sources
 
@@ -72,8 +72,8 @@ async def test_collected_files_are_in_order_of_arrival_under_their_tool_names(dm
 
 async def test_data_set_collected_twice_is_added_once(dms: Dms) -> None:
     (source,) = await collect(dms, "a")
-    first = await dms.client.collect(source, collect_request())
-    await asyncio.gather(*(dms.client.collect(source, collect_request()) for _ in range(5)))
+    first = await dms.client.collect_files(source, collect_request())
+    await asyncio.gather(*(dms.client.collect_files(source, collect_request()) for _ in range(5)))
     assert (await find_corpus(dms)).dataset.count_files == first.files == 2
 
 
@@ -96,7 +96,7 @@ async def test_concurrent_collection_numbers_files_consecutively(dms: Dms) -> No
 async def test_collected_files_outlive_their_source_data_set(dms: Dms) -> None:
     """The source data set is deleted, and its folder is swept."""
     source, files = await dms.filled("a", 2)
-    await dms.client.collect(source, collect_request())
+    await dms.client.collect_files(source, collect_request())
     await dms.apply(DeleteDataset(uid=source))
     assert await delete_once(dms.context)
     await dms.fetch("UPDATE datasets SET sweep_at = now() WHERE uid = $1", source)
@@ -117,10 +117,10 @@ async def test_open_or_deleted_data_set_is_not_collected(dms: Dms) -> None:
     source, _ = await dms.filled("a", 2)
     await dms.client.delete_dataset(source)
     with pytest.raises(Conflict, match="is deleting"):
-        await dms.client.collect(source, collect_request())
+        await dms.client.collect_files(source, collect_request())
     opened, _ = await dms.filled("b", 2, close=False)
     with pytest.raises(Conflict, match="is open"):
-        await dms.client.collect(opened, collect_request())
+        await dms.client.collect_files(opened, collect_request())
     assert await dms.client.list_append_only_datasets() == []
 
 
@@ -130,7 +130,7 @@ async def test_repeated_collection_of_deleted_data_sets_gets_the_first_answer(dm
     first = await find_corpus(dms)
     await dms.client.delete_dataset(source)
     await dms.client.delete_dataset(first.dataset.uid, force=True)
-    again = await dms.client.collect(source, collect_request())
+    again = await dms.client.collect_files(source, collect_request())
     assert (again.append_only, again.files) == (first.dataset.uid, 2)
     assert await dms.client.list_append_only_datasets() == []
 
@@ -140,7 +140,8 @@ async def test_each_group_has_its_own_append_only_data_set_of_a_name(dms: Dms) -
     await dms.client.register_dataset(NewDataset(name="corpus"))
     source, _ = await dms.filled("a", 2)
     answers = [
-        await dms.client.collect(source, collect_request(group=group)) for group in ("ocr", "spd")
+        await dms.client.collect_files(source, collect_request(group=group))
+        for group in ("ocr", "spd")
     ]
     corpora = await dms.client.list_append_only_datasets()
     assert [one.dataset.uid for one in corpora] == [answer.append_only for answer in answers]
@@ -149,7 +150,7 @@ async def test_each_group_has_its_own_append_only_data_set_of_a_name(dms: Dms) -
     assert [(row.name, row.group) for row in rows] == [("corpus-2", "ocr"), ("corpus-3", "spd")]
     other, _ = await dms.filled("b", 2)
     with pytest.raises(Conflict, match="of type 'pages', and not 'words'"):
-        await dms.client.collect(other, collect_request(group="ocr", type_="words"))
+        await dms.client.collect_files(other, collect_request(group="ocr", type_="words"))
 
 
 async def test_slice_is_a_closed_data_set_of_the_new_files(dms: Dms) -> None:
@@ -229,7 +230,7 @@ async def test_append_only_data_set_refuses_files_and_never_closes(dms: Dms) -> 
     uid = (await find_corpus(dms)).dataset.uid
     file = dms.write("z", 9)
     with pytest.raises(Conflict, match="no file can be added"):
-        await dms.client.register_files(uid, [file])
+        await dms.client.register_many_files(uid, [file])
     with pytest.raises(Unprocessable, match="no file can be added"):
         await dms.apply(RegisterFiles(dataset_uid=uid, files=[file]))
     with pytest.raises(Conflict, match="never closes"):
@@ -241,10 +242,10 @@ async def test_append_only_data_set_refuses_files_and_never_closes(dms: Dms) -> 
 
 async def test_files_in_slices_count_once_in_quotas(dms: Dms) -> None:
     source, _ = await dms.filled("a", 2)
-    await dms.client.collect(source, collect_request(group="ocr"))
-    before = await dms.client.list_holdings(HolderKind.GROUP, "ocr")
+    await dms.client.collect_files(source, collect_request(group="ocr"))
+    before = await dms.client.list_holdings(HolderKind.GROUP, name="ocr")
     await cut_and_close(dms, cut_request())
-    assert await dms.client.list_holdings(HolderKind.GROUP, "ocr") == before
+    assert await dms.client.list_holdings(HolderKind.GROUP, name="ocr") == before
 
 
 async def test_collected_files_have_the_generation_of_their_slice(dms: Dms) -> None:
@@ -253,7 +254,7 @@ async def test_collected_files_have_the_generation_of_their_slice(dms: Dms) -> N
     slice_uid = await cut_and_close(dms, cut_request())
     source, _ = await dms.filled("first")
     await asyncio.gather(
-        *(dms.client.collect(source, collect_request(), made_of=slice_uid) for _ in range(3))
+        *(dms.client.collect_files(source, collect_request(), made_of=slice_uid) for _ in range(3))
     )
     await collect(dms, "more")
     (corpus,) = await dms.client.list_append_only_datasets(generations=True)
@@ -266,7 +267,7 @@ async def test_collected_files_have_the_generation_of_their_slice(dms: Dms) -> N
     (corpus,) = await dms.client.list_append_only_datasets(generations=True)
     assert (corpus.generation, corpus.readers[0].generation) == (1, 0)
     other, _ = await dms.filled("second")
-    await dms.client.collect(other, collect_request(), made_of=second)
+    await dms.client.collect_files(other, collect_request(), made_of=second)
     (corpus,) = await dms.client.list_append_only_datasets(generations=True)
     assert (corpus.generation, corpus.readers[0].generation) == (2, 2)
 
@@ -275,16 +276,18 @@ async def test_slice_of_all_files_has_a_generation_above_its_files(dms: Dms) -> 
     await collect(dms, "people")
     slice_uid = await cut_and_close(dms, cut_request())
     empty, _ = await dms.filled("empty", 0)
-    await dms.client.collect(empty, collect_request(), made_of=slice_uid)
+    await dms.client.collect_files(empty, collect_request(), made_of=slice_uid)
     source, _ = await dms.filled("first")
-    await dms.client.collect(source, collect_request(name="other"), made_of=slice_uid)
+    await dms.client.collect_files(source, collect_request(name="other"), made_of=slice_uid)
     assert [
         one.generation for one in await dms.client.list_append_only_datasets(generations=True)
     ] == [
         0,
         1,
     ]
-    await dms.client.collect((await dms.filled("next"))[0], collect_request(), made_of=slice_uid)
+    await dms.client.collect_files(
+        (await dms.filled("next"))[0], collect_request(), made_of=slice_uid
+    )
     uid = (await dms.client.list_append_only_datasets())[0].dataset.uid
     await dms.client.cut_slice(uid, cut_request(after=2))
     await collect(dms, "more")

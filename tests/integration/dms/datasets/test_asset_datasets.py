@@ -38,7 +38,7 @@ async def test_service_registers_fills_and_closes_the_data_set_of_an_asset(dms: 
     assert await service.register_asset_dataset(asset_dataset(dms)) == registered
     file = dms.write(registered.name, 0, type_=DatasetType.INPUT)
     for _ in range(2):
-        await service.register_asset_files(registered.uid, [file])
+        await service.register_asset_files(registered.uid, files=[file])
         closed = await service.close_asset_dataset(registered.uid, files=1)
         assert (closed.state, closed.count_files) == (DatasetState.CLOSED, 1)
 
@@ -66,7 +66,7 @@ async def test_routes_of_assets_are_for_the_operator_service(dms: Dms, caller: P
     with pytest.raises(Forbidden):
         await asking.register_asset_dataset(asset_dataset(dms, "asset.model.2"))
     with pytest.raises(Forbidden):
-        await asking.register_asset_files(uid, [dms.write("other", 0)])
+        await asking.register_asset_files(uid, files=[dms.write("other", 0)])
     with pytest.raises(Forbidden):
         await asking.close_asset_dataset(uid, files=0)
 
@@ -99,11 +99,11 @@ async def test_files_of_people_cannot_be_in_the_folder_of_an_asset(dms: Dms) -> 
     uid = (await people.register_dataset(NewDataset(name="own"))).uid
     file = dms.write("asset.model.1", 0, type_=DatasetType.INPUT)
     with pytest.raises(Unprocessable, match="which is reserved for assets"):
-        await people.register_files(uid, [file])
+        await people.register_many_files(uid, [file])
     file = dms.write("own", 0, type_=DatasetType.INPUT)
     with pytest.raises(Unprocessable, match=f"file '{file.name}': the metadata has 'sluice.asset'"):
-        await people.register_files(uid, [file.model_copy(update={"meta": {MARK: "model"}})])
-    assert (await people.register_files(uid, [file])).new == 1
+        await people.register_many_files(uid, [file.model_copy(update={"meta": {MARK: "model"}})])
+    assert (await people.register_many_files(uid, [file])).new == 1
 
 
 @pytest.mark.parametrize("rest", ["", "/below"])

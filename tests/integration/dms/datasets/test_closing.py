@@ -46,7 +46,7 @@ async def test_person_closes_a_data_set_with_fewer_files_than_announced(dms: Dms
     """A message with some of the files was dropped."""
     uid = await dms.dataset("set")
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[dms.write("set", 1)], close_at=3))
-    await dms.client.register_files(uid, [dms.write("set", 2)])
+    await dms.client.register_many_files(uid, [dms.write("set", 2)])
     assert (await dms.client.close_dataset(uid, files=2)).state is DatasetState.CLOSED
     assert [row["destination"] for row in await dms.fetch("SELECT destination FROM outbox")] == [
         "dms.dataset-closed"

@@ -19,7 +19,7 @@ async def test_counts_of_each_file_are_added_once_despite_repeated_registration(
     late = RegisterFiles(dataset_uid=uid, files=files[:2])
     for message in (late, late, RegisterFiles(dataset_uid=uid, files=files)):
         await dms.apply(message)
-    await dms.client.register_files(
+    await dms.client.register_many_files(
         uid, [*files, counting(dms.write("out", 3), events=5), dms.write("out", 4)]
     )
     assert "produced" not in (await dms.client.get_dataset(uid)).meta, (
@@ -32,7 +32,7 @@ async def test_counts_of_each_file_are_added_once_despite_repeated_registration(
         "produced": {"files": 5, "bytes": dataset.bytes, "events": 116, "tracks": 6},
     }
     assert facts_of(dataset)["produced.events"] == 116
-    await dms.client.register_files(uid, files)
+    await dms.client.register_many_files(uid, files)
     assert (await dms.client.get_dataset(uid)).meta == dataset.meta
 
 
@@ -41,7 +41,7 @@ async def test_invalid_counts_are_ignored_and_inputs_and_logs_get_no_counts(
 ) -> None:
     uid = await dms.dataset("odd")
     files = [counting(dms.write("odd", 0), events="many"), counting(dms.write("odd", 1), events=-1)]
-    await dms.client.register_files(uid, [*files, counting(dms.write("odd", 2), events=4)])
+    await dms.client.register_many_files(uid, [*files, counting(dms.write("odd", 2), events=4)])
     await dms.client.close_dataset(uid)
     assert (await dms.client.get_dataset(uid)).meta["produced"]["events"] == 4
     for kind in (DatasetType.INPUT, DatasetType.LOGS):

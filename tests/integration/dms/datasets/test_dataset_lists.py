@@ -11,6 +11,9 @@ from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.datasets import DatasetPage, NewDataset
 from tests.integration.dms.conftest import Dms
 
+#: Without states, only closed data sets are listed.
+EVERY_STATE = tuple(DatasetState)
+
 
 async def test_data_set_is_found_by_uid_and_by_name_in_any_state(dms: Dms) -> None:
     uid = await dms.dataset("mine")
@@ -44,7 +47,7 @@ async def test_outputs_of_chains_are_found_by_output_name_unless_the_name_is_reg
     )  # no chain wrote it, so its metadata is the owner's
     assert await called("week.1.report") == [first, second]
     assert await called("week.1.report", newest=True, limit=1) == [second]
-    assert await called("week.1.report", states=[DatasetState.CLOSED]) == []
+    assert await called("week.1.report", state=[DatasetState.CLOSED]) == []
     assert await called("a.sum.report") == [first]
     assert await dms.client.find_dataset_by_name("week.1.report") is None, (
         "services found an output by its output name"
@@ -99,11 +102,11 @@ async def test_list_with_states_is_in_order_of_registration_with_its_own_cursor(
 ) -> None:
     uids = [await dms.dataset(f"d{number}") for number in range(3)]
     await dms.client.close_dataset(uids[1])
-    everything = await dms.client.list_datasets(limit=2)
+    everything = await dms.client.list_datasets(state=EVERY_STATE, limit=2)
     assert [dataset.uid for dataset in everything.datasets] == uids[:2]
-    rest = await dms.client.list_datasets(after=everything.after)
+    rest = await dms.client.list_datasets(state=EVERY_STATE, after=everything.after)
     assert [dataset.uid for dataset in rest.datasets] == uids[2:]
-    opened = await dms.client.list_datasets([DatasetState.OPEN])
+    opened = await dms.client.list_datasets(state=[DatasetState.OPEN])
     assert [dataset.uid for dataset in opened.datasets] == [uids[0], uids[2]]
     for cursor in (everything.after, "c", "c-1", "cx", "9"):
         with pytest.raises(Unprocessable, match="is not a cursor of this list"):
@@ -116,11 +119,15 @@ async def test_newest_data_sets_come_first_on_request(dms: Dms) -> None:
     uids = [await dms.dataset(f"d{number}") for number in range(5)]
     await dms.client.close_dataset(uids[3])
     listed, cursor = [], None
-    while (page := await dms.client.list_datasets(limit=2, newest=True, after=cursor)).datasets:
+    while (
+        page := await dms.client.list_datasets(
+            state=EVERY_STATE, limit=2, newest=True, after=cursor
+        )
+    ).datasets:
         listed += [dataset.uid for dataset in page.datasets]
         cursor = page.after
     assert listed == uids[::-1]
-    opened = await dms.client.list_datasets([DatasetState.OPEN], newest=True)
+    opened = await dms.client.list_datasets(state=[DatasetState.OPEN], newest=True)
     assert [dataset.uid for dataset in opened.datasets] == [uids[4], uids[2], uids[1], uids[0]]
     with pytest.raises(Unprocessable, match="is not a cursor of this list"):
-        await dms.client.list_datasets(after=cursor)
+        await dms.client.list_datasets(state=EVERY_STATE, after=cursor)

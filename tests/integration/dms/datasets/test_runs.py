@@ -45,8 +45,8 @@ async def test_periods_runs_and_frames_are_registered_once(dms: Dms) -> None:
     assert await dms.client.register_run(run) == await dms.client.register_run(run)
     frames = [NewFrame(number=number, meta={"n": number}) for number in range(5)]
     first, again = (
-        await dms.client.register_frames(7, frames),
-        await dms.client.register_frames(7, frames),
+        await dms.client.register_frames(7, frames=frames),
+        await dms.client.register_frames(7, frames=frames),
     )
     assert (first.new, again.new, again.known) == (5, 0, 5)
     assert [entry.runs for entry in await dms.client.list_periods()] == [1]
@@ -59,20 +59,22 @@ async def test_periods_runs_and_frames_are_registered_once(dms: Dms) -> None:
 async def test_contradicting_or_dangling_periods_runs_and_frames_are_refused(dms: Dms) -> None:
     await dms.client.register_period(NewPeriod(name="2026"))
     await dms.client.register_run(NewRun(number=7, period="2026"))
-    await dms.client.register_frames(7, [NewFrame(number=1)])
+    await dms.client.register_frames(7, frames=[NewFrame(number=1)])
     with pytest.raises(Conflict, match="period '2026' is registered already, differently: goal"):
         await dms.client.register_period(NewPeriod(name="2026", goal="other"))
     with pytest.raises(Conflict, match="run 7 is registered already, differently: conditions"):
         await dms.client.register_run(NewRun(number=7, period="2026", conditions={"field": 2}))
     with pytest.raises(Conflict, match="frame 1 of run 7 is registered already, differently: meta"):
-        await dms.client.register_frames(7, [NewFrame(number=2), NewFrame(number=1, meta={"n": 1})])
+        await dms.client.register_frames(
+            7, frames=[NewFrame(number=2), NewFrame(number=1, meta={"n": 1})]
+        )
     assert len(await dms.client.list_frames(7)) == 1, "a part of the frames was registered"
     with pytest.raises(Unprocessable, match="period '2027' is not registered"):
         await dms.client.register_run(NewRun(number=8, period="2027"))
     with pytest.raises(Unprocessable, match="frames of run 7"):
-        await dms.client.register_frames(7, [NewFrame(number=3, file_id=12345)])
+        await dms.client.register_frames(7, frames=[NewFrame(number=3, file_id=12345)])
     for answer in (
-        dms.client.register_frames(9, []),
+        dms.client.register_frames(9, frames=[]),
         dms.client.list_frames(9),
         dms.client.list_runs(period="2027"),
     ):
@@ -86,19 +88,22 @@ async def test_period_and_run_can_be_ended_later(dms: Dms) -> None:
     run = NewRun(number=7, period=period.name, started_at=started)
     await dms.client.register_period(period)
     await dms.client.register_run(run)
-    assert (await dms.client.end_period(period.name, ended)).ended_at == ended
-    assert (await dms.client.end_run(7, ended)).ended_at == ended
+    assert (await dms.client.end_period(period.name, ended_at=ended)).ended_at == ended
+    assert (await dms.client.end_run(7, ended_at=ended)).ended_at == ended
     assert (await dms.client.register_period(period)).ended_at == ended, (
         "a repeated registration lost the end"
     )
     assert (await dms.client.register_run(run)).ended_at == ended
     early = datetime(2026, 4, 1, tzinfo=UTC)
     with pytest.raises(Unprocessable, match=r"run 7 ends .* before it starts"):
-        await dms.client.end_run(7, early)
+        await dms.client.end_run(7, ended_at=early)
     with pytest.raises(Unprocessable, match=r"period '2026 spring' ends .* before it starts"):
-        await dms.client.end_period(period.name, early)
-    assert (await dms.client.end_run(7, None)).ended_at is None
-    for answer in (dms.client.end_run(8, ended), dms.client.end_period("2027", ended)):
+        await dms.client.end_period(period.name, ended_at=early)
+    assert (await dms.client.end_run(7, ended_at=None)).ended_at is None
+    for answer in (
+        dms.client.end_run(8, ended_at=ended),
+        dms.client.end_period("2027", ended_at=ended),
+    ):
         with pytest.raises(NotFound):
             await answer
 

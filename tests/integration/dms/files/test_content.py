@@ -48,7 +48,7 @@ async def register_file(
 ) -> tuple[str, File, Path]:
     """Register a file and return the path of its content, the file, and its place on disk."""
     uid = await dms.dataset(name)
-    await dms.client.register_files(uid, [dms.write(name, 0, content)])
+    await dms.client.register_many_files(uid, [dms.write(name, 0, content)])
     await dms.client.close_dataset(uid)
     [file] = (await dms.client.list_files(uid)).files
     return f"/api/v1/datasets/{uid}/files/{file.id}/content", file, dms.path(name, file.name)
@@ -181,7 +181,7 @@ async def register_files(dms: Dms, name: str, contents: dict[str, bytes]) -> UUI
         files.append(
             NewFile(seq=seq, name=file, size=len(data), checksum=checksum, url=f"file://{path}")
         )
-    await dms.client.register_files(uid, files)
+    await dms.client.register_many_files(uid, files)
     await dms.client.close_dataset(uid)
     return uid
 

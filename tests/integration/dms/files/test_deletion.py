@@ -19,7 +19,7 @@ from tests.integration.dms.conftest import Dms
 
 
 async def used(dms: Dms, type_: StorageType) -> int:
-    return (await dms.client.list_storages(type_))[0].used
+    return (await dms.client.list_storages(type=type_))[0].used
 
 
 async def test_deletion_removes_files_and_folder_and_frees_the_storage(dms: Dms) -> None:
@@ -71,7 +71,7 @@ async def test_invariant_4_file_of_another_live_data_set_is_kept_until_its_delet
 ) -> None:
     one, files = await dms.filled("one", 3)
     two = await dms.dataset("two")
-    await dms.client.register_files(two, [files[1]])
+    await dms.client.register_many_files(two, [files[1]])
     await dms.client.delete_dataset(one)
     assert await delete_once(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == [f"one/{files[1].name}"]
@@ -84,7 +84,7 @@ async def test_invariant_4_file_of_another_live_data_set_is_kept_until_its_delet
 async def test_data_sets_with_shared_files_are_deleted_together_without_remains(dms: Dms) -> None:
     one, files = await dms.filled("one", 3)
     two = await dms.dataset("two")
-    await dms.client.register_files(two, files)
+    await dms.client.register_many_files(two, files)
     await asyncio.gather(dms.client.delete_dataset(one), dms.client.delete_dataset(two))
     await asyncio.gather(delete_once(dms.context), delete_once(dms.other_context))
     assert dms.files_on(StorageType.INTERMEDIATE) == []
@@ -106,7 +106,7 @@ async def test_files_on_read_only_storages_are_only_deregistered(
     file = dms.write("set", 1)
     (tmp_path / "tape" / file.name).write_bytes(dms.path("set", file.name).read_bytes())
     dataset = await dms.client.register_dataset(NewDataset(name="taped", url=f"{url}/taped"))
-    await dms.client.register_files(
+    await dms.client.register_many_files(
         dataset.uid, [file.model_copy(update={"url": f"{url}/{file.name}"})]
     )
     if not looked:
@@ -205,7 +205,7 @@ async def test_file_registered_during_the_last_page_of_a_deletion_is_removed(
     dms: Dms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     uid = await dms.dataset("late")
-    await dms.client.register_files(uid, [dms.write("late", 5)])
+    await dms.client.register_many_files(uid, [dms.write("late", 5)])
     await dms.client.delete_dataset(uid)
     forget, once = removing._forget, iter([True])
 

@@ -39,7 +39,7 @@ async def test_file_that_differs_from_its_registration_is_refused_by_name(
     good, file = dms.write("frames", 1), dms.write("frames", 2)
     spoil(dms.path("frames", file.name))  # type: ignore[operator]
     with pytest.raises(Unprocessable, match=f"file '{file.name}': file://.* {sentence}"):
-        await dms.client.register_files(uid, [good, file])
+        await dms.client.register_many_files(uid, [good, file])
     assert (await dms.client.get_dataset(uid)).count_files == 0, (
         "a part of the files was registered"
     )
@@ -49,7 +49,7 @@ async def test_known_file_may_be_missing(dms: Dms) -> None:
     uid, files = await dms.filled("frames", 2)
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
-    assert (await dms.client.register_files(uid, files)).known == 2
+    assert (await dms.client.register_many_files(uid, files)).known == 2
 
 
 async def test_files_of_pilots_are_not_checked_again(dms: Dms) -> None:

@@ -24,16 +24,16 @@ async def test_taken_sequence_number_is_refused_with_both_file_names(dms: Dms) -
     uid = await dms.dataset("frames")
     first = dms.write("frames", 1)
     second = file_with_same_number(dms, "frames", first)
-    await dms.client.register_files(uid, [first])
+    await dms.client.register_many_files(uid, [first])
     with pytest.raises(
         Conflict,
         match=(f"file '{second.name}' has seq 1, which the registered file '{first.name}'"),
     ):
-        await dms.client.register_files(uid, [dms.write("frames", 2), second])
+        await dms.client.register_many_files(uid, [dms.write("frames", 2), second])
     assert (await dms.client.get_dataset(uid)).count_files == 1, (
         "a part of the files was registered"
     )
-    await dms.client.register_files(uid, [second.model_copy(update={"seq": 2}), first])
+    await dms.client.register_many_files(uid, [second.model_copy(update={"seq": 2}), first])
     assert [file.seq for file in (await dms.client.list_files(uid)).files] == [
         1,
         2,
@@ -50,7 +50,7 @@ async def test_equal_sequence_numbers_in_a_request_are_refused_with_both_file_na
         Unprocessable,
         match=f"files '{first.name}' and '{second.name}' of the request have the same seq 1",
     ):
-        await dms.client.register_files(uid, [first, second])
+        await dms.client.register_many_files(uid, [first, second])
     assert (await dms.client.get_dataset(uid)).count_files == 0
 
 
@@ -70,10 +70,10 @@ async def test_concurrent_registrations_of_a_sequence_number_register_one_file(d
 async def test_file_shared_with_another_data_set_needs_a_free_sequence_number(dms: Dms) -> None:
     one, two = await dms.dataset("one"), await dms.dataset("two")
     shared, own = dms.write("one", 1), dms.write("two", 1)
-    await dms.client.register_files(one, [shared])
-    await dms.client.register_files(two, [own])
+    await dms.client.register_many_files(one, [shared])
+    await dms.client.register_many_files(two, [own])
     with pytest.raises(Conflict, match=f"which the registered file '{own.name}'"):
-        await dms.client.register_files(two, [shared.model_copy(update={"name": "shared"})])
+        await dms.client.register_many_files(two, [shared.model_copy(update={"name": "shared"})])
 
 
 async def test_message_with_a_taken_number_is_refused_and_a_repeated_message_is_not(

@@ -21,5 +21,5 @@ async def test_registration_makes_fewer_than_two_lstat_calls_per_file(
         return lstat(path, **options)
 
     monkeypatch.setattr(os, "lstat", count)
-    assert (await dms.client.register_files(uid, files)).new == len(files)
+    assert (await dms.client.register_many_files(uid, files)).new == len(files)
     assert len(files) <= len(looks) < 2 * len(files)

@@ -63,7 +63,7 @@ async def test_released_file_is_removed_and_its_data_set_stays(dms: Dms) -> None
     dataset = await dms.client.get_dataset(uid)
     assert (dataset.count_files, dataset.released) == (5, 2)
     assert dataset.bytes == sum(file.size for file in files)
-    [storage] = await dms.client.list_storages(StorageType.INTERMEDIATE)
+    [storage] = await dms.client.list_storages(type=StorageType.INTERMEDIATE)
     assert storage.used == sum(files[seq].size for seq in (0, 2, 4))
     assert await waiting(dms) == 0
     deleted_file = (await dms.client.list_files(uid, released=True)).files[1]
@@ -173,7 +173,7 @@ async def test_release_for_a_deleted_data_set_changes_nothing(dms: Dms) -> None:
     assert dms.files_on(StorageType.INTERMEDIATE) == []
     assert await dms.fetch("SELECT * FROM file_reads") == []
     assert await waiting(dms) == 0
-    [storage] = await dms.client.list_storages(StorageType.INTERMEDIATE)
+    [storage] = await dms.client.list_storages(type=StorageType.INTERMEDIATE)
     assert storage.used == 0
 
 
@@ -188,7 +188,7 @@ async def test_invariant_4_replica_is_kept_until_every_data_set_releases_it(
     """A rerun has taken the files over into another data set."""
     one, files = await dms.filled("one", 2)
     two = await dms.dataset("two")
-    await dms.client.register_files(two, files)
+    await dms.client.register_many_files(two, files)
     await dms.apply(make_release(one, 0, 1))
     await remove_released(dms.context)
     assert stored_numbers(dms) == [0, 1]
@@ -211,14 +211,14 @@ async def test_released_files_are_taken_over_as_released(dms: Dms) -> None:
     files = (await dms.client.list_files(one, released=True)).files
     new = [NewFile.model_validate(file.model_dump(exclude={"id", "dataset_uid"})) for file in files]
     for _ in range(2):
-        await dms.client.register_files(two, new)
+        await dms.client.register_many_files(two, new)
     assert await listed(dms, two) == [1]
     assert await released(dms, two) == [0, 2]
     dataset = await dms.client.close_dataset(two, files=3)
     assert (dataset.state, dataset.count_files) == (DatasetState.CLOSED, 3)
     urls = [file.url for file in (await dms.client.list_files(two, released=True)).files]
     assert urls == [file.url for file in files]
-    [storage] = await dms.client.list_storages(StorageType.INTERMEDIATE)
+    [storage] = await dms.client.list_storages(type=StorageType.INTERMEDIATE)
     assert storage.used == files[1].size
     for uid in (one, two):
         await dms.apply(DeleteDataset(uid=uid))
@@ -260,7 +260,7 @@ async def test_invariant_7_removal_goes_on_in_another_instance_after_a_kill(
     await remove_released(dms.other_context)
     assert stored_numbers(dms) == [3]
     assert await waiting(dms) == 0
-    [storage] = await dms.client.list_storages(StorageType.INTERMEDIATE)
+    [storage] = await dms.client.list_storages(type=StorageType.INTERMEDIATE)
     assert storage.used == files[3].size
 
 

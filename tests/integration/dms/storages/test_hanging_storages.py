@@ -105,7 +105,7 @@ async def test_checks_of_files_and_folders_on_a_hanging_storage_time_out(
     ):
         await dms.dataset("more")
     with pytest.raises(NotAvailable, match=r"the files cannot be checked: .* has not answered"):
-        await dms.client.register_files(uid, [dms.write("frames", 1)])
+        await dms.client.register_many_files(uid, [dms.write("frames", 1)])
     monkeypatch.setattr(file_reads, "READ_LIMIT", 60)
     assert await log_answers(dms)
 

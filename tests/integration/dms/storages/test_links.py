@@ -32,13 +32,13 @@ async def test_path_through_a_link_is_not_registered(dms: Dms, link: str) -> Non
             rf"file '{files[0].name}': .* is reached through a link in storage 'input-1': give the"
         ),
     ):
-        await dms.client.register_files(uid, [file_at(files[0], through)])
+        await dms.client.register_many_files(uid, [file_at(files[0], through)])
     assert (await dms.client.get_dataset(uid)).count_files == 0
     with pytest.raises(
         Unprocessable, match=r"data set 'other': .* is reached through a link in storage 'input-1'"
     ):
         await dms.client.register_dataset(NewDataset(name="other", url=f"file://{place}"))
-    assert (await dms.client.register_files(uid, files)).new == 1, (
+    assert (await dms.client.register_many_files(uid, files)).new == 1, (
         "the file was refused at its own path"
     )
     assert (await dms.client.list_files(dataset_uid)).files[0].url == files[0].url

@@ -13,14 +13,13 @@ async def test_data_sets_are_counted_per_storage(dms: Dms) -> None:
     await dms.dataset("empty")
     await dms.filled("logs-of-one", 1, DatasetType.LOGS)
     answer = await dms.http.post("/api/v1/datasets", json={"name": "loose", "type": "input"})
-    await dms.client.register_files(
+    await dms.client.register_many_files(
         answer.json()["uid"], [dms.write("somewhere", 1, type_=DatasetType.INPUT)]
     )
     await dms.client.delete_dataset(deleted_uid)
     assert await delete_once(dms.context)
     counts = {
-        one.type: one.datasets
-        for one in await dms.client.list_storages(include_disabled=True, measured=True)
+        one.type: one.datasets for one in await dms.client.list_storages(all=True, measured=True)
     }
     assert counts == {
         StorageType.INPUT: 1,
@@ -44,8 +43,7 @@ async def test_free_space_of_a_storage_is_bounded_by_its_capacity(
     )
     await dms.fetch(sql)
     free_space = {
-        one.name: one.free
-        for one in await dms.client.list_storages(include_disabled=True, measured=True)
+        one.name: one.free for one in await dms.client.list_storages(all=True, measured=True)
     }
     assert (free_space["small"], free_space["bucket"]) == (1000, None)
     assert free_space["input-1"] == dms.storage_monitor.free[dms.storages[StorageType.INPUT].url]

@@ -108,13 +108,13 @@ async def test_replaced_storage_gets_no_new_data_and_shows_the_reason(
     with pytest.raises(
         Unprocessable, match=f"storage 'intermediate-1' gets no new data: its folder is .*{reason}"
     ):
-        await dms.client.register_files(uid, [astray])
+        await dms.client.register_many_files(uid, [astray])
     with pytest.raises(Unprocessable, match=reason):
         await dms.client.register_dataset(NewDataset(name="new", url=f"file://{root}/new"))
     await dms.storage_monitor.check_all()
-    [storage] = await dms.client.list_storages(StorageType.INTERMEDIATE, include_disabled=True)
+    [storage] = await dms.client.list_storages(type=StorageType.INTERMEDIATE, all=True)
     assert reason in (storage.warning or "")
-    assert await dms.client.list_storages(StorageType.INTERMEDIATE) == []
+    assert await dms.client.list_storages(type=StorageType.INTERMEDIATE) == []
 
 
 async def test_moved_storage_is_used_again_after_it_is_enabled(dms: Dms, root: Path) -> None:

@@ -33,7 +33,7 @@ async def test_file_outside_the_storages_is_refused_by_name(
         astray = file.model_copy(update={"url": named, "name": "astray"})
         with subtests.test(url=url):
             with pytest.raises(Unprocessable, match=r"file 'astray': "):
-                await dms.client.register_files(uid, [file, astray])
+                await dms.client.register_many_files(uid, [file, astray])
             with pytest.raises(Unprocessable, match=r"file 'astray': "):
                 await dms.apply(RegisterFiles(dataset_uid=uid, files=[file, astray]))
     assert (await dms.client.get_dataset(uid)).count_files == 0
@@ -55,7 +55,7 @@ async def test_link_out_of_the_storage_is_refused_for_files_and_folders(
     url = dms.storages[StorageType.INTERMEDIATE].url + "/way-out"
     file = dms.write("frames", 1).model_copy(update={"url": f"{url}/f"})
     with pytest.raises(Unprocessable, match="leads out of storage 'intermediate-1' by a link"):
-        await dms.client.register_files(uid, [file])
+        await dms.client.register_many_files(uid, [file])
     with pytest.raises(Unprocessable, match="leads out of storage 'intermediate-1' by a link"):
         await dms.client.register_dataset(
             NewDataset(name="astray", type=DatasetType.LOGS, url=f"{url}/x")
@@ -67,7 +67,7 @@ async def test_disabled_storage_takes_no_new_data_sets_and_files(dms: Dms) -> No
     file = dms.write("frames", 1)
     await dms.fetch("UPDATE storages SET enabled = false WHERE type = 'intermediate'")
     with pytest.raises(Unprocessable, match="is not in a registered, enabled storage"):
-        await dms.client.register_files(uid, [file])
+        await dms.client.register_many_files(uid, [file])
     with pytest.raises(Unprocessable, match="is not in a registered, enabled storage"):
         await dms.dataset("more")
     # Files that pilots wrote before must not be lost.

@@ -75,7 +75,7 @@ async def test_hanging_storage_keeps_its_last_check_or_gets_no_new_data(
     assert list(fresh.rejection_reasons.values()) == ["its file system does not answer"]
     for everything in (True, False):
         async with asyncio.timeout(10):
-            storages = await dms.client.list_storages(StorageType.LOGS, include_disabled=everything)
+            storages = await dms.client.list_storages(type=StorageType.LOGS, all=everything)
         assert [one.url for one in storages] == [url], "the storage is missing from the list"
     assert fresh.free_now[url] == 0.0
     async with asyncio.timeout(10):
@@ -84,7 +84,7 @@ async def test_hanging_storage_keeps_its_last_check_or_gets_no_new_data(
             "the storage is still enabled"
         )
     assert (
-        await dms.client.list_storages(StorageType.LOGS),
+        await dms.client.list_storages(type=StorageType.LOGS),
         dms.storage_monitor.rejection_reasons,
     ) == (
         [],

@@ -78,7 +78,7 @@ async def test_storage_url_outside_the_allowed_places_is_refused(
             )
             assert answer.status_code == 422
             assert re.search(sentence, answer.json()["detail"])
-    assert len(await dms.client.list_storages(include_disabled=True)) == 4
+    assert len(await dms.client.list_storages(all=True)) == 4
 
 
 OVERLAPPING = [
@@ -131,7 +131,7 @@ async def test_only_one_of_two_concurrent_overlapping_storages_is_registered(dms
         return_exceptions=True,
     )
     assert [isinstance(answer, Conflict) for answer in answers].count(True) == 1, answers
-    assert len(await dms.client.list_storages(LOGS)) == 2
+    assert len(await dms.client.list_storages(type=LOGS)) == 2
 
 
 @asynccontextmanager
@@ -165,7 +165,7 @@ async def test_storage_registered_meanwhile_by_another_instance_is_compared(dms:
     )
     async with meanwhile(dms, register_storage(dms.context, outer)) as connection:
         assert await insert_storage(connection, uuid4(), inner)
-    assert {one.name for one in await dms.client.list_storages(LOGS)} == {"logs-1", "inner"}
+    assert {one.name for one in await dms.client.list_storages(type=LOGS)} == {"logs-1", "inner"}
 
 
 async def test_storage_enabled_meanwhile_by_another_instance_is_compared(dms: Dms) -> None:
@@ -175,7 +175,7 @@ async def test_storage_enabled_meanwhile_by_another_instance_is_compared(dms: Dm
     (dms.folder / "logs").symlink_to("output")
     async with meanwhile(dms, enable_storage(dms.context, "logs-1")) as connection:
         await set_enabled(connection, "output-1", enabled=True)
-    assert await dms.client.list_storages(LOGS) == []
+    assert await dms.client.list_storages(type=LOGS) == []
 
 
 async def test_concurrent_equal_registrations_make_only_one_storage(dms: Dms) -> None:
@@ -220,8 +220,8 @@ async def test_disabled_storage_gets_no_new_data_sets_and_its_data_stays_usable(
     stored_uid, _ = await dms.filled("kept", 1)
     for _ in range(2):
         assert not (await dms.client.disable_storage("intermediate-1")).enabled
-    assert await dms.client.list_storages(StorageType.INTERMEDIATE) == []
-    [storage] = await dms.client.list_storages(StorageType.INTERMEDIATE, include_disabled=True)
+    assert await dms.client.list_storages(type=StorageType.INTERMEDIATE) == []
+    [storage] = await dms.client.list_storages(type=StorageType.INTERMEDIATE, all=True)
     assert (storage.name, storage.enabled, storage.warning) == ("intermediate-1", False, None)
     for name, expected in ((storage.name, [storage.name]), ("intermediate", [])):
         named = await dms.http.get("/api/v1/storages", params={"name": name})
@@ -290,7 +290,7 @@ class Legacy:
         await self._dms.storage_monitor.check_all()
         return {
             one.name: one.warning
-            for one in await self._dms.client.list_storages(include_disabled=True)
+            for one in await self._dms.client.list_storages(all=True)
             if one.warning
         }
 
@@ -310,7 +310,7 @@ async def test_disallowed_storage_of_an_earlier_release_gets_no_new_data(
     assert set(warnings) == {"away", "ram"}
     assert "it is outside the folders in which storages may be" in warnings["away"]
     assert "SLUICE_DMS_STORAGE_ROOTS" in warnings["ram"]
-    assert {one.name for one in await dms.client.list_storages(LOGS)} == {"logs-1"}
+    assert {one.name for one in await dms.client.list_storages(type=LOGS)} == {"logs-1"}
     with pytest.raises(
         Unprocessable, match="storage 'away' gets no new data: it is outside the folders"
     ):
@@ -318,7 +318,7 @@ async def test_disallowed_storage_of_an_earlier_release_gets_no_new_data(
     file = dms.write("old", 1, type_=DatasetType.LOGS)
     astray = file.model_copy(update={"url": f"file://{legacy.outside}/precious", "size": 6})
     with pytest.raises(Unprocessable, match="storage 'away' gets no new data"):
-        await dms.client.register_files(uid, [astray])
+        await dms.client.register_many_files(uid, [astray])
 
 
 async def test_storage_in_a_path_that_tools_may_read_is_refused(dms: Dms) -> None:
@@ -377,7 +377,7 @@ async def test_nothing_on_a_read_only_storage_is_deleted_through_another(
     uid = await dms.dataset("archive", DatasetType.LOGS)
     file = dms.write("archive", 1, type_=DatasetType.LOGS)
     beside = dms.write("beside", 2, type_=DatasetType.LOGS)
-    await dms.client.register_files(uid, [file, beside])
+    await dms.client.register_many_files(uid, [file, beside])
     (dms.folder / "logs" / "archive" / "empty").mkdir()
     url = f"{dms.storages[LOGS].url}/archive/empty"
     empty = (

@@ -105,7 +105,7 @@ async def test_files_registered_by_another_data_set_are_not_swept(dms: Dms) -> N
     uid, _ = await dms.filled("set", 1, close=False)
     other = await dms.dataset("other")
     file = dms.write("set", 8)
-    await dms.client.register_files(other, [file])
+    await dms.client.register_many_files(other, [file])
     await dms.client.close_dataset(uid)
     await sweep_all(dms)
     assert dms.path("set", file.name).exists()

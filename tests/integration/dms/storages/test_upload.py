@@ -52,7 +52,7 @@ async def test_upload_moves_files_to_a_readable_folder_on_the_output_storage(dms
     assert await events(dms, uid) == ["closed", "uploaded"]
     storages = {storage.type: storage.used for storage in await dms.client.list_storages()}
     assert (storages[StorageType.INTERMEDIATE], storages[StorageType.OUTPUT]) == (0, dataset.bytes)
-    assert (await dms.client.register_files(uid, files)).known == 5, (
+    assert (await dms.client.register_many_files(uid, files)).known == 5, (
         "a repeated registration was refused after the upload"
     )
 
@@ -156,7 +156,7 @@ async def test_upload_that_cannot_succeed_is_given_up_with_its_reason(
 async def test_upload_to_a_taken_path_is_given_up_and_keeps_the_other_file(dms: Dms) -> None:
     uid, files = await dms.filled("result", 2)
     taken = dms.write("result", 1, b"of another", DatasetType.OUTPUT)
-    await dms.client.register_files(await dms.dataset("other"), [taken])
+    await dms.client.register_many_files(await dms.dataset("other"), [taken])
     await dms.apply(UploadDataset(uid=uid))
     for _ in range(5):
         await dms.fetch("UPDATE datasets SET retry_at = NULL WHERE uid = $1", uid)
@@ -193,7 +193,7 @@ async def test_upload_without_space_on_output_storages_waits_with_its_reason(
 async def test_upload_keeps_a_file_that_another_data_set_shares(dms: Dms) -> None:
     uid, files = await dms.filled("result", 2)
     other = await dms.dataset("other")
-    await dms.client.register_files(other, files[:1])
+    await dms.client.register_many_files(other, files[:1])
     await dms.apply(UploadDataset(uid=uid))
     assert await upload_once(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == [f"result/{files[0].name}"]
@@ -278,7 +278,7 @@ async def test_deletion_ends_an_upload_and_removes_copied_files(
     uid, _ = await dms.filled("result", 4)
     other = await dms.dataset("named")
     named = dms.write("named", 1).model_copy(update={"name": "a name of its own"})
-    await dms.client.register_files(other, [named])
+    await dms.client.register_many_files(other, [named])
     await dms.client.close_dataset(other)
     record = uploading._record
 

@@ -22,14 +22,14 @@ async def storage(dms: Dms) -> Storage:
     )
     return next(
         one
-        for one in await dms.client.list_storages(StorageType.INPUT, include_disabled=True)
+        for one in await dms.client.list_storages(type=StorageType.INPUT, all=True)
         if one.name == NAME
     )
 
 
 async def filled(dms: Dms, name: str, size: int) -> UUID:
     uid = await dms.dataset(name, DatasetType.INPUT)
-    await dms.client.register_files(uid, [dms.write(name, 0, bytes(size), DatasetType.INPUT)])
+    await dms.client.register_many_files(uid, [dms.write(name, 0, bytes(size), DatasetType.INPUT)])
     await dms.client.close_dataset(uid)
     return uid
 

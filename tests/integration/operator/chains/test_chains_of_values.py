@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from sluice.contracts.chains.chains import RequestChain
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.templates.templates import NewTemplate, Template
@@ -24,12 +25,11 @@ async def sweep(operator: Operator) -> Template:
 @pytest.mark.usefixtures("sweep")
 async def test_equal_values_give_the_same_chain(operator: Operator) -> None:
     """Invariant 1. The data set is empty and is not matched; other values give another chain."""
-    chain, is_new = await operator.client.request_new_chain(None, "sweep", params=PARAMETERS)
+    request = RequestChain(dataset_uid=None, template="sweep", params=PARAMETERS)
+    chain, is_new = await operator.client.request_new_chain(request)
     assert is_new
-    again = await operator.client.request_new_chain(
-        None, "sweep", params=dict(reversed(PARAMETERS.items()))
-    )
-    assert again == (chain, False)
+    reordered = request.model_copy(update={"params": dict(reversed(PARAMETERS.items()))})
+    assert await operator.client.request_new_chain(reordered) == (chain, False)
     stand_in = operator.neighbours.datasets[chain.dataset_uid]
     assert stand_in.name.startswith("sweep-1-")
     assert (stand_in.on_demand, stand_in.url) == (True, None)

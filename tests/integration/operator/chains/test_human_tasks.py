@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.clients.operator.human_tasks import HumanStepKey
+from sluice.clients.operator import HumanStepKey
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.common.states import DeviceState
 from sluice.contracts.human_tasks.supervision import NewLink, SetDeviceState
@@ -83,13 +83,13 @@ async def test_requests_about_human_tasks_are_forwarded_to_the_ask_service(
     watched: Watched,
 ) -> None:
     client = watched.operator.client
-    link = await client.make_ask_link(STEP_KEY, NewLink(days=3))
+    link = await client.make_ask_link(*STEP_KEY, NewLink(days=3))
     assert link.url is not None
     browser = await watched.human_tasks.browser(link.url.rpartition("key=")[2])
     await browser.answer_all("yes")
     [step] = (await client.list_human_steps()).steps
     assert (step.waiting, step.decided, step.finished, step.given) == (0, 3, 0, 3)
-    [device] = (await client.list_ask_devices(STEP_KEY)).devices
+    [device] = (await client.list_ask_devices(*STEP_KEY)).devices
     reason = SetDeviceState(state=DeviceState.EXCLUDED, reason="all alike")
     excluded = await client.set_device_state(device.uid, reason)
     assert (excluded.state, excluded.reason) == (DeviceState.EXCLUDED, "all alike")
@@ -103,7 +103,7 @@ async def test_requests_about_human_tasks_are_forwarded_to_the_ask_service(
         (f"{seq}.txt", "yes", False) for seq in range(3)
     ]
     await client.end_ask_link(link.uid)
-    [ended] = (await client.list_ask_links(STEP_KEY)).links
+    [ended] = (await client.list_ask_links(*STEP_KEY)).links
     assert (ended.uid, ended.url, ended.ended_at is None) == (link.uid, None, False)
     with pytest.raises(NotFound):
         await client.end_ask_link(device.uid)
@@ -135,7 +135,7 @@ async def test_personal_link_attributes_annotations_to_its_creator(watched: Watc
     assert "noted as yours" in link_page
     [key] = re.findall(r'<input id="address" value="[^"]+key=([^"]+)"', link_page)
     await (await watched.human_tasks.browser(key)).answer_all("no", most=1)
-    [device] = (await watched.operator.client.list_ask_devices(STEP_KEY)).devices
+    [device] = (await watched.operator.client.list_ask_devices(*STEP_KEY)).devices
     assert device.person is not None
     page = await watched.page(PAGE)
     assert device.person in page

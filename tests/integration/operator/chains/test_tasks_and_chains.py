@@ -9,6 +9,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from sluice.contracts.chains.chains import ChainListState, RequestChain
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.common.states import ChainState, DatasetState, JobState, StepState, TaskState
 from sluice.contracts.data.datasets import NewDataset
@@ -57,14 +58,10 @@ async def test_repeated_chain_request_returns_the_existing_chain(
     dataset = await operator.client.register_dataset(
         NewDataset(name="run-7", run=7, meta={"period": "autumn"})
     )
-    chain, is_new = await operator.client.request_new_chain(
-        dataset.uid, "spd", params={"min_hits": 9}
-    )
+    request = RequestChain(dataset_uid=dataset.uid, template="spd", params={"min_hits": 9})
+    chain, is_new = await operator.client.request_new_chain(request)
     assert is_new
-    assert await operator.client.request_new_chain(dataset.uid, "spd", params={"min_hits": 9}) == (
-        chain,
-        False,
-    )
+    assert await operator.client.request_new_chain(request) == (chain, False)
     arguments = ("chain", "start", str(dataset.uid), "spd", "--param")
     output = await sluice(*arguments, "min_hits=9", code=3)
     assert f"chain {chain.uid}" in output
@@ -108,13 +105,13 @@ async def test_chains_and_tasks_are_listed_filtered_and_canceled(
     operator: Operator, scene: Scene
 ) -> None:
     assert len((await operator.client.list_chains()).chains) == 6
-    [failed] = (await operator.client.list_chains(state=ChainState.FAILED)).chains
+    [failed] = (await operator.client.list_chains(state=ChainListState.FAILED)).chains
     with pytest.raises(Conflict):
         await operator.client.cancel_chain(failed.uid)
     tasks = (await operator.client.list_tasks(state=StepState.IN_PROGRESS)).tasks
     assert len(tasks) == 2
     assert all(task.jobs is not None for task in tasks)
-    assert (await operator.client.prioritise(tasks[0].task_uid, 7.5)).rank == 7.5
+    assert (await operator.client.prioritise_task(tasks[0].task_uid, rank=7.5)).rank == 7.5
     why = Cancel(reason="there is no node for it")
     canceled = await operator.client.cancel_task(tasks[0].task_uid, why)
     assert (canceled.state, canceled.reason) == (TaskState.CANCELED, why.reason)
@@ -155,14 +152,14 @@ async def test_task_is_found_by_a_name_with_dots(operator: Operator, scene: Scen
 
 async def test_tasks_are_filtered_by_their_chain(operator: Operator, scene: Scene) -> None:
     chain = scene.chain("run-7", 1, [Counts(finished=1, total=1)], ChainState.FINISHED)
-    tasks = await operator.client.list_tasks(chain=chain.uid)
+    tasks = await operator.client.list_tasks(chain_uid=chain.uid)
     assert {task.chain_uid for task in tasks.tasks} == {chain.uid}
 
 
 async def test_failed_chain_is_discarded_and_an_unknown_chain_is_not_found(
     operator: Operator, scene: Scene
 ) -> None:
-    [failed] = (await operator.client.list_chains(state=ChainState.FAILED)).chains
+    [failed] = (await operator.client.list_chains(state=ChainListState.FAILED)).chains
     assert (await operator.client.discard_chain(failed.uid)).uid == failed.uid
     assert operator.neighbours.discarded == [failed.uid]
     with pytest.raises(NotFound):

@@ -131,6 +131,6 @@ async def filled(dms: DmsClient, root: Path, contents: dict[str, bytes]) -> UUID
                 seq=seq, name=file, size=len(data), checksum=checksum, url=f"file://{folder}/{file}"
             )
         )
-    await dms.register_files(dataset.uid, files)
+    await dms.register_many_files(dataset.uid, files)
     await dms.close_dataset(dataset.uid)
     return dataset.uid

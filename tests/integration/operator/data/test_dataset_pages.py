@@ -52,13 +52,16 @@ async def test_rest_tells_why_each_template_does_not_take_a_data_set(
 async def test_rest_matches_and_dismisses_unmatched_data_sets(
     operator: Operator, waiting: dict[str, UUID]
 ) -> None:
-    assert (await operator.client.rematch(waiting["odd"])).reason == "no template matches"
+    assert (
+        await operator.client.rematch(dataset_uid=waiting["odd"])
+    ).reason == "no template matches"
     result = await operator.client.rematch_all()
     assert (result.matched, result.left) == (1, 2)
     await operator.client.dismiss_unmatched(waiting["odd"])
-    for call in (operator.client.dismiss_unmatched, operator.client.rematch):
-        with pytest.raises(NotFound):
-            await call(waiting["odd"])
+    with pytest.raises(NotFound):
+        await operator.client.dismiss_unmatched(waiting["odd"])
+    with pytest.raises(NotFound):
+        await operator.client.rematch(dataset_uid=waiting["odd"])
     await operator.client.request_chain(waiting["lacks"], "linear")
     assert (await operator.client.list_unmatched()).total == 0, (
         "a data set with a chain is no longer unmatched"

@@ -81,7 +81,7 @@ async def test_only_an_administrator_manages_accounts(operator: Operator, role: 
         anna.list_accounts(),
         anna.add_account(NewAccount(name="x", role=Role.VIEWER)),
         anna.change_account("anna", AccountChange(role=Role.ADMIN)),
-        anna.list_tokens(everybodys=True),
+        anna.list_tokens(all=True),
         anna.list_tokens(person="bert"),
         anna.create_token(NewToken(label="x", person="bert")),
     ):

@@ -66,7 +66,7 @@ async def test_tokens_are_listed_revoked_and_expire(operator: Operator) -> None:
     third, _ = await create_token(operator, bert, label="third")
     mine = as_person(operator, anna)
     assert [token.label for token in (await mine.list_tokens()).tokens] == ["second", "first"]
-    everybodys = (await as_person(operator, ROOT).list_tokens(everybodys=True)).tokens
+    everybodys = (await as_person(operator, ROOT).list_tokens(all=True)).tokens
     assert [token.id for token in everybodys] == [third, second, first]
     of_bert = (await as_person(operator, ROOT).list_tokens(person="bert")).tokens
     assert [token.id for token in of_bert] == [third]

@@ -29,7 +29,7 @@ async def test_run_template_does_not_affect_published_templates(
     assert (await operator.client.get_template("spd")).cwl == spd_text, (
         "the intake and requests get the published template"
     )
-    assert len((await operator.client.list_templates(every_version=True)).templates) == 1
+    assert len((await operator.client.list_templates(all=True)).templates) == 1
     following = await operator.client.store_template(
         NewTemplate(name="spd", cwl=spd_text + "# next\n")
     )

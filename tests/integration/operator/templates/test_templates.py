@@ -53,8 +53,7 @@ async def test_equal_text_is_stored_once_and_other_text_as_a_new_version(
     ]
     assert [step.name for step in listed[0].plan.steps][:2] == ["decode", "build_events"]
     assert [
-        template.version
-        for template in (await operator.client.list_templates(every_version=True)).templates
+        template.version for template in (await operator.client.list_templates(all=True)).templates
     ] == [2, 1]
     old = await operator.client.get_template("spd", version=1)
     assert old.cwl == spd_text
@@ -93,7 +92,7 @@ class Instant(Compiler):
 async def test_versions_of_many_concurrent_uploads_have_no_gaps(
     operator: Operator, spd_text: str
 ) -> None:
-    checked = await operator.client.check_template(spd_text)
+    checked = await operator.client.check_template(cwl=spd_text)
     assert checked.plan is not None
     database = next(part for part in operator.service.components if isinstance(part, Database))
     url = operator.database_url
@@ -200,9 +199,9 @@ async def test_text_that_json_cannot_hold_is_refused_with_findings(
 
 
 async def test_check_of_a_template_stores_nothing(operator: Operator, spd_text: str) -> None:
-    good = await operator.client.check_template(spd_text)
+    good = await operator.client.check_template(cwl=spd_text)
     assert good.plan is not None
-    bad = await operator.client.check_template("class: Workflow", file="mine.cwl")
+    bad = await operator.client.check_template(cwl="class: Workflow", file="mine.cwl")
     assert bad.plan is None
     assert bad.findings[0].file == "mine.cwl"
     assert await rows(operator) == 0
@@ -277,7 +276,7 @@ async def test_list_of_templates_has_the_text_of_the_latest_versions(
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     [listed] = (await operator.client.list_templates()).templates
     assert (listed.cwl, listed.template, listed.files) == (spd_text, None, None)
-    [version] = (await operator.client.list_templates(every_version=True)).templates
+    [version] = (await operator.client.list_templates(all=True)).templates
     assert version.cwl is None
     operator.links.apps["wfms.operator"] = operator.service.app
     intake = operator.links.http_of(ServiceCaller(CallingService.INTAKE), "wfms.operator")

@@ -23,7 +23,7 @@ async def test_invalid_template_is_refused_with_all_findings(operator: Operator)
             (finding.file, finding.line, finding.column, finding.severity)
             for finding in template.findings
         ], name
-    assert (await operator.client.list_templates(every_version=True)).templates == []
+    assert (await operator.client.list_templates(all=True)).templates == []
 
 
 async def test_invalid_template_sent_as_text_is_refused(operator: Operator) -> None:
@@ -36,4 +36,4 @@ async def test_invalid_template_sent_as_text_is_refused(operator: Operator) -> N
             headers={"content-type": "text/plain"},
         )
         assert answer.status_code == 422, text
-    assert (await operator.client.list_templates(every_version=True)).templates == []
+    assert (await operator.client.list_templates(all=True)).templates == []

@@ -192,7 +192,7 @@ async def test_report_about_a_storage_of_another_task_is_ignored(
     await wms.report(pilot, report)
     await watch_space(wms.context, dms)
     assert (await list_storage_waits(wms.context)).waits == []
-    assert [storage.full for storage in await dms.list_storages(include_disabled=True)] == [
+    assert [storage.full for storage in await dms.list_storages(all=True)] == [
         None,
         None,
     ]
@@ -226,9 +226,7 @@ async def test_full_storage_is_explained_to_people_and_shown_in_the_catalogue(
     )
     assert (await explain_task(wms.context, task.uid)).text.startswith(explanation)
     assert (await explain_job(wms.context, jobs[0].id)).text.startswith(explanation)
-    (small,) = [
-        one for one in await dms.list_storages(include_disabled=True) if one.name == "small"
-    ]
+    (small,) = [one for one in await dms.list_storages(all=True) if one.name == "small"]
     assert small.full == "100 B free of 100 B, 300 B needed"
     assert (small.full_for, small.rejection_reason) == (NEEDED, None), (
         "the storage refuses smaller files"
@@ -240,9 +238,7 @@ async def test_full_storage_is_explained_to_people_and_shown_in_the_catalogue(
     await watch_space(wms.context, dms)
     await wms.finish(pilot, *await wms.lease(pilot))
     await watch_space(wms.context, dms)
-    (small,) = [
-        one for one in await dms.list_storages(include_disabled=True) if one.name == "small"
-    ]
+    (small,) = [one for one in await dms.list_storages(all=True) if one.name == "small"]
     assert small.full is None
 
 
@@ -261,11 +257,11 @@ async def test_full_storage_without_waiting_jobs_is_shown_until_it_has_space(
     await use_up_capacity(catalogue)
     await wms.add_task(make_task(), jobs=1)
     await watch_space(wms.context, dms)
-    assert url in {one.url for one in await dms.list_storages(include_disabled=True) if one.full}
+    assert url in {one.url for one in await dms.list_storages(all=True) if one.full}
     await free_space(catalogue)
     for _ in range(2):
         await watch_space(wms.context, dms)
-        assert not any(one.full for one in await dms.list_storages(include_disabled=True))
+        assert not any(one.full for one in await dms.list_storages(all=True))
 
 
 async def test_full_storage_stops_the_jobs_of_other_tasks_too(

@@ -33,7 +33,7 @@ async def make_dataset(
         for n, seq in enumerate(seqs or range(files))
     ]
     if new:
-        await dms.register_files(dataset.uid, new)
+        await dms.register_many_files(dataset.uid, new)
     if close:
         await dms.close_dataset(dataset.uid)
     return dataset.uid

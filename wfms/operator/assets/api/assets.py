@@ -26,6 +26,7 @@ from sluice.contracts.data.assets import (
     StoredAsset,
 )
 from sluice.servicekit.access.policy import SHIFT, SUBMITTERS, VIEWERS, policy
+from sluice.servicekit.web.openapi import client_hints
 from wfms.operator.assets.usecases.begin_asset import begin_asset
 from wfms.operator.assets.usecases.read_assets import read_asset, read_assets, read_uses
 from wfms.operator.assets.usecases.receive_asset import complete_asset, complete_file, receive_piece
@@ -79,32 +80,34 @@ class AssetRoutes:
         draft = f"{name}/drafts/<uuid:draft>"
         file = f"{draft}/files/<int:number>"
         return [
-            Route("GET", "/assets", self.list, VIEWERS,
+            Route("GET", "/assets", "list_assets", self.list, VIEWERS,
                   "List assets with their versions, withdrawn ones included.",
                   answer=AssetList),
-            Route("GET", name, self.read, policy(Role.VIEWER, CallingService.CHAINS),
+            Route("GET", name, "get_asset", self.read, policy(Role.VIEWER, CallingService.CHAINS),
                   "Return the versions of an asset. New chains get the newest one that is not"
                   " withdrawn.",
                   answer=Asset, errors=(NotFound,)),
-            Route("GET", f"{name}/uses", self.uses, VIEWERS,
+            Route("GET", f"{name}/uses", "list_asset_uses", self.uses, VIEWERS,
                   "List which chains got which version of an asset.",
                   answer=AssetUses, errors=(NotFound,)),
-            Route("DELETE", name, self.remove, SHIFT,
+            Route("DELETE", name, "remove_asset", self.remove, SHIFT,
                   "Withdraw versions from new chains. Files are deleted when no chain needs them.",
                   answer=RemovedAsset, query=AssetRemovalQuery, errors=(NotFound,)),
-            Route("POST", f"{name}/drafts", self.begin, SUBMITTERS,
+            Route("POST", f"{name}/drafts", "begin_asset", self.begin, SUBMITTERS,
                   "Begin a version. The answer lists the files to send, or names the version"
                   " that has them.",
                   answer=AssetDraft, status=201, body=NewAsset,
                   errors=(NotFound, Conflict, Unprocessable)),
-            Route("PUT", file, self.receive, SUBMITTERS,
+            Route("PUT", file, "send_asset_piece", self.receive, SUBMITTERS,
                   "Store a piece of a file, at most 8 MiB.",
                   status=204, query=PieceQuery, read=_read_piece, sends_bytes=True,
-                  errors=(NotFound, Conflict, Unprocessable, RequestTooLarge)),
-            Route("POST", file, self.complete_file, SUBMITTERS,
+                  errors=(NotFound, Conflict, Unprocessable, RequestTooLarge),
+                  client=client_hints(seconds=300)),
+            Route("POST", file, "complete_asset_file", self.complete_file, SUBMITTERS,
                   "Finish a file: join its pieces and verify its checksum.",
-                  answer=AssetFile, errors=(NotFound, Conflict, Unprocessable)),
-            Route("POST", draft, self.complete, SUBMITTERS,
+                  answer=AssetFile, errors=(NotFound, Conflict, Unprocessable),
+                  client=client_hints(seconds=600)),
+            Route("POST", draft, "complete_asset", self.complete, SUBMITTERS,
                   "Finish a draft, which becomes the next version. The same files give the"
                   " existing version.",
                   answer=StoredAsset, errors=(NotFound, Conflict)),

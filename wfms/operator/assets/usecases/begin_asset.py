@@ -192,7 +192,7 @@ async def _choose_storage(context: OperatorContext, size: int) -> Storage:
     configured = context.asset_storage
     storages = [
         storage
-        for storage in await context.dms.list_storages(StorageType.INPUT)
+        for storage in await context.dms.list_storages(type=StorageType.INPUT)
         if not storage.read_only and (not configured or storage.name == configured)
     ]
     if not storages:
@@ -229,6 +229,6 @@ async def _register_known_files(
                 meta={MARK: draft.name},
             )
             try:
-                await dms.register_asset_files(draft.uid, [new_file])
+                await dms.register_asset_files(draft.uid, files=[new_file])
             except Conflict as conflict:  # the file was just deleted, or just registered
                 log.info("asset.not_taken", file=file.name, reason=conflict.detail)

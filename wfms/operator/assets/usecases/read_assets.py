@@ -54,5 +54,5 @@ async def read_use(context: OperatorContext, version: AssetVersion) -> AssetUse:
     Raises:
         NotAvailable: The chain service does not answer.
     """
-    page = await context.chains.list_chains_using(version.dataset_uid, limit=MAX_NAMED)
+    page = await context.chains.list_chains(uses=version.dataset_uid, limit=MAX_NAMED)
     return AssetUse(version=version, chains=page.chains, more=page.after is not None)

@@ -19,6 +19,7 @@ from sluice.contracts.common.labels import select_dataset
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.data.partial import PartialOutputs
 from sluice.servicekit.access.policy import SUBMITTERS, VIEWERS
+from sluice.servicekit.web.openapi import client_hints
 from wfms.operator.chains.usecases.read_outputs import read_outputs
 from wfms.operator.chains.usecases.read_partial import read_partial
 from wfms.operator.chains.usecases.read_upload_waits import with_upload_waits
@@ -60,33 +61,35 @@ class ChainRoutes:
         """Return the declarations of the routes."""
         uid = "/chains/<uuid:uid>"
         return [
-            Route("GET", "/chains", self.list, VIEWERS,
+            Route("GET", "/chains", "list_chains", self.list, VIEWERS,
                   "List chains that match all filters, newest first.",
                   answer=ChainPage, query=ChainListRequest,
                   errors=(Conflict, Unprocessable, NotAvailable)),
-            Route("POST", "/chains", self.request, SUBMITTERS,
+            Route("POST", "/chains", "request_new_chain", self.request, SUBMITTERS,
                   "Start a chain for a data set and a template (201). A repetition with the same"
                   " template version and parameters returns the first chain (200).",
                   answer=Chain, status=201, again=200, body=RequestChain,
-                  errors=(NotFound, Conflict, Unprocessable, NotAvailable)),
-            Route("GET", uid, self.read, VIEWERS,
+                  errors=(NotFound, Conflict, Unprocessable, NotAvailable),
+                  client=client_hints(returns_created=True)),
+            Route("GET", uid, "get_chain", self.read, VIEWERS,
                   "Return a chain with its steps and data sets. If its upload waits, the reason"
                   " says why.",
                   answer=Chain, errors=(NotFound, NotAvailable)),
-            Route("GET", uid + "/outputs", self.outputs, VIEWERS,
+            Route("GET", uid + "/outputs", "list_outputs", self.outputs, VIEWERS,
                   "List the workflow outputs of a chain, each with its data set.",
                   answer=ChainOutputs, errors=(NotFound, NotAvailable)),
-            Route("GET", uid + "/partial", self.partial, VIEWERS,
+            Route("GET", uid + "/partial", "list_partial_outputs", self.partial, VIEWERS,
                   "List the outputs and logs of the steps of a chain. Missing ones have a reason.",
                   answer=PartialOutputs, errors=(NotFound, NotAvailable)),
-            Route("POST", uid + "/rerun/plan", self.plan_rerun, SUBMITTERS,
+            Route("POST", uid + "/rerun/plan", "plan_rerun", self.plan_rerun, SUBMITTERS,
                   "Return the plan of a rerun of a chain.",
                   answer=RerunPlan, body=RerunChain, errors=(NotFound, Conflict, NotAvailable)),
-            Route("POST", uid + "/rerun", self.rerun, SUBMITTERS,
+            Route("POST", uid + "/rerun", "rerun_chain", self.rerun, SUBMITTERS,
                   "Rerun an ended chain as a new chain (201). A repetition returns the first"
                   " rerun (200).",
                   answer=Chain, status=201, again=200, body=RerunChain,
-                  errors=(NotFound, Conflict, NotAvailable)),
+                  errors=(NotFound, Conflict, NotAvailable),
+                  client=client_hints(returns_created=True)),
         ]  # fmt: skip
 
     async def list(self, query: ChainListRequest) -> ChainPage:

@@ -24,12 +24,12 @@ class ClientLeaseRoutes:
         """Return the declarations of the routes."""
         path = "/client-leases/<uuid:uid>"
         return [
-            Route("PUT", path, self.renew, SUBMITTERS,
+            Route("PUT", path, "renew_client_lease", self.renew, SUBMITTERS,
                   "Create or renew the lease of a waiting client. When it expires, its chains"
                   " are canceled, and their data and its data sets and run templates are deleted.",
                   answer=RenewedLease, body=RenewClientLease, needs_caller=True,
                   errors=(Conflict, Forbidden, NotFound, NotAvailable)),
-            Route("DELETE", path, self.release, SUBMITTERS,
+            Route("DELETE", path, "end_client_lease", self.release, SUBMITTERS,
                   "Delete a lease. Its chains, data sets and templates stay.",
                   status=204, needs_caller=True, errors=(NotFound,)),
         ]  # fmt: skip

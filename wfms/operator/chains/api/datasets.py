@@ -26,14 +26,14 @@ class DatasetRoutes:
     def routes(self) -> list[Route]:
         """Return the declarations of the routes."""
         return [
-            Route("POST", "/datasets", self.register, SUBMITTERS,
+            Route("POST", "/datasets", "register_dataset", self.register, SUBMITTERS,
                   "Register a data set.",
                   answer=Dataset, status=201, again=200, body=NewDataset,
                   errors=(Conflict, Unprocessable, NotAvailable)),
-            Route("GET", "/datasets/<uuid:uid>/status", self.status, VIEWERS,
+            Route("GET", "/datasets/<uuid:uid>/status", "get_dataset_status", self.status, VIEWERS,
                   "Return the progress of a data set, and what it or its chain waits for.",
                   answer=DatasetStatus, errors=(NotFound, NotAvailable)),
-            Route("PUT", "/datasets/<uuid:uid>/share", self.share, SHIFT_OR_OWNER,
+            Route("PUT", "/datasets/<uuid:uid>/share", "share_dataset", self.share, SHIFT_OR_OWNER,
                   "Set the owner group of a data set, and the other groups that see it.",
                   answer=Dataset, body=Share,
                   errors=(NotFound, Conflict, Unprocessable, NotAvailable)),

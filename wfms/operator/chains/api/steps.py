@@ -21,16 +21,16 @@ class StepRoutes:
     def routes(self) -> list[Route]:
         """Return the declarations of the routes."""
         return [
-            Route("GET", "/steps", self.list, VIEWERS,
+            Route("GET", "/steps", "list_steps", self.list, VIEWERS,
                   "List steps of published templates and other steps with tasks: waiting jobs,"
                   " mean times and priorities.",
                   answer=StepList, errors=(NotAvailable,)),
-            Route("PUT", "/steps/<string:step>/priority", self.prioritise, SHIFT,
+            Route("PUT", "/steps/<string:step>/priority", "prioritise_step", self.prioritise, SHIFT,
                   "Set the priority of a step over all chains. A priority of 0 or more is added"
                   " to the ranks of its tasks. With -1 no job of it is leased, and running jobs"
                   " finish.",
                   answer=StepList, body=SetStepPriority, errors=(NotFound, NotAvailable)),
-            Route("PUT", "/pilots/<uuid:uid>/load", self.load, SHIFT,
+            Route("PUT", "/pilots/<uuid:uid>/load", "load_tool", self.load, SHIFT,
                   "Let a pilot take jobs of a step first, to load the step's tool there. A step"
                   " that no template and no task has is refused.",
                   status=204, body=LoadTool, errors=(NotFound, Conflict, NotAvailable)),

@@ -55,15 +55,15 @@ class TaskRoutes:
     def routes(self) -> list[Route]:
         """Return the declarations of the routes."""
         return [
-            Route("GET", "/tasks", self.list, VIEWERS,
+            Route("GET", "/tasks", "list_tasks", self.list, VIEWERS,
                   "List tasks with their numbers of jobs, newest first. `name` is DATASET.STEP.",
                   answer=ChainTaskList, query=TaskListRequest,
                   errors=(Unprocessable, NotAvailable)),
-            Route("GET", "/jobs/<int:job>/log", self.log, VIEWERS,
+            Route("GET", "/jobs/<int:job>/log", "read_log_preview", self.log, VIEWERS,
                   "Return the beginning and the end of a job's log, as text. `…/log/content` has"
                   " all of it.",
                   media="text/plain", query=LogQuery, errors=(NotFound, NotAvailable)),
-            Route("GET", "/jobs/<int:job>/log/live", self.live_log, VIEWERS,
+            Route("GET", "/jobs/<int:job>/log/live", "get_live_log", self.live_log, VIEWERS,
                   "Return the end of the output of a running job, by stream, in Base64.",
                   answer=FollowedLog, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
@@ -79,7 +79,7 @@ class TaskRoutes:
             )
             return await find_tasks(self._context, search)
         return await self._chains.list_tasks(
-            chain=query.chain_uid,
+            chain_uid=query.chain_uid,
             state=query.state,
             after=query.after,
             limit=query.limit,

@@ -50,11 +50,12 @@ class TimesRoutes:
     def routes(self) -> list[Route]:
         """Return the declarations of the routes."""
         return [
-            Route("GET", "/times.svg", self.picture, VIEWERS,
+            Route("GET", "/times.svg", "draw_times", self.picture, VIEWERS,
                   "Return the times as a picture (SVG).",
                   media="image/svg+xml", query=TimesPictureQuery,
                   errors=(Unprocessable, NotAvailable)),
-            Route("GET", "/chains/<uuid:uid>/timeline.svg", self.timeline_picture, VIEWERS,
+            Route("GET", "/chains/<uuid:uid>/timeline.svg", "draw_timeline",
+                  self.timeline_picture, VIEWERS,
                   "Return the timeline as a picture (SVG).",
                   media="image/svg+xml", forwarded_query=PictureQuery,
                   errors=(NotFound, NotAvailable)),
@@ -63,7 +64,7 @@ class TimesRoutes:
     async def picture(self, query: TimesPictureQuery) -> RouteResponse:
         """Return the times as an SVG image."""
         times = await self._context.wms.get_times(
-            query.chain_uid, template=query.template, since=query.since
+            chain_uid=query.chain_uid, template=query.template, since=query.since
         )
         title = query.template or ("Times" if query.chain_uid else "All templates")
         return _respond_with_picture(draw_times(times, title=title))

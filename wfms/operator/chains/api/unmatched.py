@@ -33,10 +33,10 @@ class UnmatchedRoutes:
     def routes(self) -> list[Route]:
         """Return the declarations of the routes."""
         return [
-            Route("GET", "/unmatched", self.list, VIEWERS,
+            Route("GET", "/unmatched", "list_unmatched", self.list, VIEWERS,
                   "List data sets that matched no template, with the reasons of today's templates.",
                   answer=UnmatchedList, query=UnmatchedQuery, errors=(NotAvailable,)),
-            Route("GET", "/ties", self.ties, VIEWERS,
+            Route("GET", "/ties", "list_ties", self.ties, VIEWERS,
                   "List templates of equal priority that match the same data sets.",
                   answer=TieList, errors=(NotAvailable,)),
         ]  # fmt: skip

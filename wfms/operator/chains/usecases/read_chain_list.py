@@ -34,7 +34,7 @@ async def list_newest_running(chains: ChainsClient, *, limit: int) -> list[Chain
         NotAvailable: The chain service does not answer.
     """
     pages = await asyncio.gather(
-        *(chains.list_chains(state=state, limit=limit) for state in _RUNNING)
+        *(chains.list_chains(state=ChainListState(state), limit=limit) for state in _RUNNING)
     )
     running_chains = [chain for page in pages for chain in page.chains]
     return sorted(running_chains, key=lambda chain: chain.created_at, reverse=True)[:limit]
@@ -86,7 +86,7 @@ async def read_progress(wms: WmsClient, chains: Iterable[Chain]) -> list[ChainPr
 async def _read_statuses(wms: WmsClient, uids: list[UUID]) -> dict[str, TaskStatus]:
     parts = [uids[first : first + _AT_ONCE] for first in range(0, len(uids), _AT_ONCE)]
     try:
-        answers = await asyncio.gather(*(wms.list_tasks(part) for part in parts))
+        answers = await asyncio.gather(*(wms.list_tasks(uid=part) for part in parts))
     except ServiceError as error:
         log.warning("wms.no_counts", reason=error.detail)
         return {}

@@ -123,7 +123,7 @@ async def read_dataset_status(context: OperatorContext, uid: UUID) -> DatasetSta
     """
     status = await context.dms.get_dataset_status(uid)
     try:
-        waits = await context.intake.explain_waiting_chain(uid)
+        waits = await context.intake.get_waiting_handover(dataset_uid=uid)
     except ServiceError:
         return status
     return status.model_copy(update={"chain_waits": waits})

@@ -84,7 +84,7 @@ def _add_contents(router: APIRouter, context: OperatorContext) -> None:
     answers = _RANGED | errors(NotFound, Unprocessable, NotAvailable)
     path = "/datasets/{uid}/files/{file}/content"
 
-    @router.get(path, response_class=Response, responses=answers)
+    @router.get(path, operation_id="read_content", response_class=Response, responses=answers)
     @router.head(path, response_class=Response, responses=answers)
     @allow(Role.VIEWER)
     async def content(uid: UUID, file: FileId, request: Request) -> Response:
@@ -100,7 +100,7 @@ def _add_contents(router: APIRouter, context: OperatorContext) -> None:
 
     path = "/jobs/{job}/log/content"
 
-    @router.get(path, response_class=Response, responses=answers)
+    @router.get(path, operation_id="read_log", response_class=Response, responses=answers)
     @router.head(path, response_class=Response, responses=answers)
     @allow(Role.VIEWER)
     async def log(job: JobId, request: Request, attempt: int | None = None) -> Response:
@@ -140,7 +140,10 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
     refusals = errors(NotFound, Conflict, Unprocessable, NotAvailable)
 
     @router.get(
-        "/datasets/{uid}/archive", response_class=Response, responses={200: _ARCHIVE, **refusals}
+        "/datasets/{uid}/archive",
+        operation_id="read_dataset_archive",
+        response_class=Response,
+        responses={200: _ARCHIVE, **refusals},
     )
     @allow(Role.VIEWER)
     async def dataset_archive(uid: UUID, format: Format = ArchiveFormat.ZIP) -> Response:
@@ -153,7 +156,10 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
         return _stream_response(await stream_content(files, "/api/v1/archive", query=query))
 
     @router.get(
-        "/chains/{uid}/archive", response_class=Response, responses={200: _ARCHIVE, **refusals}
+        "/chains/{uid}/archive",
+        operation_id="read_chain_archive",
+        response_class=Response,
+        responses={200: _ARCHIVE, **refusals},
     )
     @allow(Role.VIEWER)
     async def chain_archive(
@@ -182,6 +188,7 @@ def _add_answers(router: APIRouter, context: OperatorContext) -> None:
 
     @router.get(
         "/asking/steps/{group}/{template}/{step}/answers",
+        operation_id="read_answers",
         response_class=Response,
         responses={**lines, **errors(NotFound, Unprocessable, NotAvailable)},
     )

@@ -41,6 +41,7 @@ def forwarded_routes(others: Mapping[str, httpx.AsyncClient], *, largest: int) -
         Route(
             method.upper(),
             _build_rule(path, operation),
+            operation["operationId"],
             _create_view(others, operation[GATEWAY]["service"]),
             RoutePolicy(Role(operation[GATEWAY]["role"]), own=operation[GATEWAY]["own"]),
             operation["summary"],

@@ -83,12 +83,14 @@ def _describe_operation(route: Route) -> dict[str, Any]:
     )
     answers |= dict(map(_describe_error, errors))
     operation: dict[str, Any] = {
+        "operationId": route.operation_id,
+        **route.client,
         "summary": route.summary,
         "parameters": _describe_parameters(route),
         "responses": answers,
     }
     if route.body is not None:
-        body = _describe_content(route.body)
+        body = _describe_content(route.body) | {"required": True}
         if route.uploads:
             body["content"]["text/plain"] = {"schema": _TEXT}
             body["content"]["application/zip"] = {"schema": _BINARY}

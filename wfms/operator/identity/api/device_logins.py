@@ -8,6 +8,7 @@ from sluice.contracts.access.device_login import (
 )
 from sluice.contracts.common.problems import Conflict, Forbidden, NotFound
 from sluice.servicekit.access.policy import Other, policy
+from sluice.servicekit.web.openapi import client_hints
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route
 from wfms.operator.identity.domain.errors import TooManyDeviceLogins
@@ -26,11 +27,11 @@ class DeviceLoginRoutes:
     def routes(self) -> list[Route]:
         """Return the declarations of the routes."""
         return [
-            Route("POST", "/device-logins", self.begin, EVERYBODY,
+            Route("POST", "/device-logins", "begin_device_login", self.begin, EVERYBODY,
                   "Begin the sign-in of a command by a browser on any machine (RFC 8628).",
                   answer=DeviceLogin, status=201, body=NewDeviceLogin,
-                  errors=(TooManyDeviceLogins,)),
-            Route("POST", "/device-logins/answers", self.take, EVERYBODY,
+                  errors=(TooManyDeviceLogins,), client=client_hints(retry=False)),
+            Route("POST", "/device-logins/answers", "get_device_login", self.take, EVERYBODY,
                   "Return the token of a command, once, after somebody has allowed its sign-in.",
                   answer=DeviceAnswer, body=DeviceQuestion,
                   errors=(Forbidden, NotFound, Conflict)),

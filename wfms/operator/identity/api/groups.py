@@ -22,10 +22,10 @@ class GroupRoutes:
     def routes(self) -> list[Route]:
         """Return the declarations of the routes."""
         return [
-            Route("GET", "/groups", self.list, VIEWERS,
+            Route("GET", "/groups", "list_groups", self.list, VIEWERS,
                   "List the caller's groups with their members, fair share, usage and quotas.",
                   answer=GroupList, errors=(NotAvailable,)),
-            Route("PATCH", "/groups/<string:group>", self.set, ADMINS,
+            Route("PATCH", "/groups/<string:group>", "set_group", self.set, ADMINS,
                   "Set the weight and the quotas of a group. `none` removes a quota.",
                   answer=Group, body=SetGroup,
                   errors=(Unprocessable, NotFound, NotAvailable)),

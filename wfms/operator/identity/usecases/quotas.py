@@ -5,7 +5,9 @@ from collections.abc import Mapping
 
 import structlog
 
-from sluice.clients.quotas import QuotaCalls
+from sluice.clients.chains import ChainsClient
+from sluice.clients.dms import DmsClient
+from sluice.clients.wms import WmsClient
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.quotas import (
     HolderKind,
@@ -25,6 +27,8 @@ from wfms.operator.identity.db.people import find_person
 
 log = structlog.get_logger(__name__)
 
+#: A service that counts quantities.
+CountingService = ChainsClient | DmsClient | WmsClient
 #: Usage by quantity.
 Has = Mapping[Quantity, Quota]
 
@@ -39,7 +43,7 @@ class ForeignQuotas(Forbidden):
         )
 
 
-def _services_by_quantity(context: OperatorContext) -> Mapping[Quantity, QuotaCalls]:
+def _services_by_quantity(context: OperatorContext) -> Mapping[Quantity, CountingService]:
     """Return the service that counts each quantity."""
     return {
         Quantity.CHAINS: context.chains,
@@ -58,7 +62,9 @@ async def read_holdings(
         NotAvailable: A service does not answer.
     """
     services = dict.fromkeys(_services_by_quantity(context).values())
-    answers = await asyncio.gather(*(service.list_holdings(kind, name) for service in services))
+    answers = await asyncio.gather(
+        *(service.list_holdings(kind, name=name) for service in services)
+    )
     usage_by_holder: dict[str, dict[Quantity, Quota]] = {}
     for answer in answers:
         for holding in answer.holdings:
@@ -75,11 +81,11 @@ async def set_quotas(context: OperatorContext, holder: QuotaHolder, new: SetQuot
         NotAvailable: A service does not answer.
     """
     limits, services_by_quantity = new.changes(), _services_by_quantity(context)
-    by_service: dict[QuotaCalls, dict[Quantity, int | None]] = {}
+    by_service: dict[CountingService, dict[Quantity, int | None]] = {}
     for quantity, number in limits.items():
         by_service.setdefault(services_by_quantity[quantity], {})[quantity] = number
     for service, limit in by_service.items():
-        await service.set_quota_limits(holder, SetQuotaLimits(most=limit))
+        await service.set_quota_limits(holder.kind, holder.name, SetQuotaLimits(most=limit))
     log.info(
         "quota.set", holder=str(holder), **{str(each): limit for each, limit in limits.items()}
     )

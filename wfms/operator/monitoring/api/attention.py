@@ -27,7 +27,7 @@ class AttentionRoutes:
     def routes(self) -> list[Route]:
         """Return the declarations of the routes."""
         return [
-            Route("GET", "/attention", self.list, VIEWERS,
+            Route("GET", "/attention", "list_notices", self.list, VIEWERS,
                   "List what needs attention, errors first.",
                   answer=NoticeList, query=AttentionQuery),
         ]  # fmt: skip

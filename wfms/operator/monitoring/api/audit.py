@@ -3,6 +3,7 @@
 from sluice.contracts.access.audit import AuditFilter, AuditPage, AuditVerdicts
 from sluice.contracts.common.problems import NotAvailable, Unprocessable
 from sluice.servicekit.access.policy import ADMINS
+from sluice.servicekit.web.openapi import client_hints
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route
 from wfms.operator.monitoring.usecases.read_audit import check_audit, read_audit
@@ -17,12 +18,12 @@ class AuditRoutes:
     def routes(self) -> list[Route]:
         """Return the declarations of the routes."""
         return [
-            Route("GET", "/audit", self.list, ADMINS,
+            Route("GET", "/audit", "list_audit_entries", self.list, ADMINS,
                   "List audit events, newest first.",
                   answer=AuditPage, query=AuditFilter, errors=(Unprocessable, NotAvailable)),
-            Route("GET", "/audit/verdict", self.check, ADMINS,
+            Route("GET", "/audit/verdict", "get_audit_verdicts", self.check, ADMINS,
                   "Verify the audit log of each service.",
-                  answer=AuditVerdicts, errors=(NotAvailable,)),
+                  answer=AuditVerdicts, errors=(NotAvailable,), client=client_hints(seconds=300)),
         ]  # fmt: skip
 
     async def list(self, query: AuditFilter) -> AuditPage:

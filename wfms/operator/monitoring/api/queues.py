@@ -34,19 +34,20 @@ class QueueRoutes:
         queue = "/queues/<queue>"
         errors = (NotFound, NotAvailable)
         return [
-            Route("GET", "/queues", self.list, VIEWERS,
+            Route("GET", "/queues", "list_queues", self.list, VIEWERS,
                   "List the queues between services, with their waiting messages and dead letters.",
                   answer=QueueList, errors=(NotAvailable,)),
-            Route("GET", queue + "/dead", self.dead, ADMINS,
+            Route("GET", queue + "/dead", "list_dead_messages", self.dead, ADMINS,
                   "List the oldest dead letters of a queue, each with its reason.",
                   answer=DeadMessages, query=DeadQuery, errors=errors),
-            Route("GET", queue + "/dead/<message>/body", self.body, ADMINS,
+            Route("GET", queue + "/dead/<message>/body", "read_dead_body", self.body, ADMINS,
                   "Return the whole body of a dead letter, as it was sent.",
                   media="application/octet-stream", errors=errors),
-            Route("POST", queue + "/requeue", self.requeue, ADMINS,
+            Route("POST", queue + "/requeue", "requeue", self.requeue, ADMINS,
                   "Requeue dead letters, as if they were sent again.",
                   answer=MessagesMoved, body=ChooseMessages, errors=errors),
-            Route("POST", queue + "/drop", self.drop, ADMINS, "Delete dead letters permanently.",
+            Route("POST", queue + "/drop", "drop",
+                  self.drop, ADMINS, "Delete dead letters permanently.",
                   answer=MessagesMoved, body=ChooseMessages, errors=errors),
         ]  # fmt: skip
 

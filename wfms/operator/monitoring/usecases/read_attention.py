@@ -19,9 +19,9 @@ from sluice.contracts.chains.attention import (
     Subject,
     WorkCounts,
 )
-from sluice.contracts.chains.chains import Chain
+from sluice.contracts.chains.chains import Chain, ChainListState
 from sluice.contracts.common.problems import Conflict, NotFound, ServiceError
-from sluice.contracts.common.states import ChainDatasetStatus, ChainState
+from sluice.contracts.common.states import ChainDatasetStatus
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.jobs.tasks import TaskStatus, UnschedulableTask
 from sluice.contracts.pilots.pilot_list import PilotList
@@ -131,9 +131,9 @@ async def _read_chain_notices(
     chains = context.chains
     try:
         failed, finished, stuck, counts = await asyncio.gather(
-            chains.list_chains(attention=True, state=ChainState.FAILED, limit=limit),
-            chains.list_chains(attention=True, state=ChainState.FINISHED, limit=limit),
-            chains.list_chains(attention=True, state=ChainState.IN_PROGRESS, limit=limit),
+            chains.list_chains(attention=True, state=ChainListState.FAILED, limit=limit),
+            chains.list_chains(attention=True, state=ChainListState.FINISHED, limit=limit),
+            chains.list_chains(attention=True, state=ChainListState.IN_PROGRESS, limit=limit),
             chains.get_counts(),
         )
     except ServiceError as error:
@@ -218,7 +218,7 @@ async def _read_dms_notices(dms: DmsClient, limit: int) -> _Part:
 async def _read_storage_notices(context: OperatorContext) -> list[Notice]:
     """Return notices of full storages; other notices report services that do not answer."""
     storages, waits = await asyncio.gather(
-        context.dms.list_storages(include_disabled=True),
+        context.dms.list_storages(all=True),
         context.wms.list_storage_waits(),
         return_exceptions=True,
     )

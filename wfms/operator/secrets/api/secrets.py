@@ -14,6 +14,7 @@ from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.servicekit.access.policy import ADMINS, VIEWERS, policy
+from sluice.servicekit.web.openapi import client_hints
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import RequestTooLarge
 from wfms.operator.http.route import Route
@@ -54,20 +55,21 @@ class SecretRoutes:
         """Return the declarations of the routes."""
         name = "/secrets/<name>"
         return [
-            Route("GET", "/secrets", self.list, VIEWERS,
+            Route("GET", "/secrets", "list_secrets", self.list, VIEWERS,
                   "List secrets with their versions and the templates that may use them.",
                   answer=SecretList),
-            Route("GET", name, self.read, policy(Role.VIEWER, CallingService.CHAINS),
+            Route("GET", name, "get_secret", self.read, policy(Role.VIEWER, CallingService.CHAINS),
                   "Return the versions of a secret and the templates that may use them.",
                   answer=Secret, query=SecretQuery, errors=(NotFound,)),
-            Route("POST", "/secrets", self.set, ADMINS,
+            Route("POST", "/secrets", "set_secret", self.set, ADMINS,
                   "Store a value, encrypted, as the next version of a secret. No route returns it.",
                   answer=Secret, status=201, body=NewSecret,
-                  errors=(Conflict, Unprocessable, RequestTooLarge)),
-            Route("DELETE", name, self.remove, ADMINS,
+                  errors=(Conflict, Unprocessable, RequestTooLarge),
+                  client=client_hints(retry=False)),
+            Route("DELETE", name, "remove_secret", self.remove, ADMINS,
                   "Permanently remove a secret, or one version of it.",
                   status=204, query=RemovalQuery, errors=(NotFound,)),
-            Route("POST", "/sealed-secrets", self.open, policy(CallingService.WMS),
+            Route("POST", "/sealed-secrets", "open_secrets", self.open, policy(CallingService.WMS),
                   "Return secrets of a job to the WMS. Request and answer are encrypted with the"
                   " services' key.",
                   answer=Sealed, body=Sealed, errors=(Conflict,)),

@@ -47,18 +47,18 @@ class RunTemplateRoutes:
         """Return the declarations of the routes."""
         path = "/run-templates/<uuid:template_id>"
         return [
-            Route("POST", "/run-templates", self.store, SUBMITTERS,
+            Route("POST", "/run-templates", "store_run_template", self.store, SUBMITTERS,
                   "Store a template for a run, with which no data set is matched. If the same"
                   " files are stored, the answer is 200.",
                   answer=Template, status=201, again=200, body=NewTemplate, read=read_upload,
                   uploads=True, errors=(Unprocessable, RequestTooLarge)),
-            Route("GET", "/run-templates", self.list, VIEWERS,
+            Route("GET", "/run-templates", "list_run_templates", self.list, VIEWERS,
                   "List templates that came with runs, the most recent run first.",
                   answer=TemplateList, query=RunListQuery, errors=(NotFound,)),
-            Route("GET", path, self.read, VIEWERS,
+            Route("GET", path, "get_run_template", self.read, VIEWERS,
                   "Return a template that came with a run, with its files.",
                   answer=Template, errors=(NotFound,)),
-            Route("DELETE", path, self.delete, SUBMITTERS,
+            Route("DELETE", path, "delete_run_template", self.delete, SUBMITTERS,
                   "Remove a template that came with a run from the list. Its chains continue.",
                   status=204, errors=(NotFound,)),
         ]  # fmt: skip

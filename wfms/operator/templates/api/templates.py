@@ -19,6 +19,7 @@ from sluice.contracts.templates.templates import (
     TemplateList,
 )  # fmt: skip
 from sluice.servicekit.access.policy import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, policy
+from sluice.servicekit.web.openapi import client_hints
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import RequestTooLarge
 from wfms.operator.http.access import is_service_request
@@ -75,43 +76,46 @@ class TemplateRoutes:
         """Return the declarations of the routes."""
         name = "/templates/<name>"
         return [
-            Route("POST", "/templates", self.store, SUBMITTERS,
+            Route("POST", "/templates", "store_template", self.store, SUBMITTERS,
                   "Store a template. If its latest version has the same files, the answer is 200.",
                   answer=Template, status=201, again=200, body=NewTemplate, read=read_upload,
                   uploads=True, errors=(Conflict, Unprocessable, RequestTooLarge)),
-            Route("POST", "/templates/compare", self.compare, SUBMITTERS,
+            Route("POST", "/templates/compare", "compare_template", self.compare, SUBMITTERS,
                   "Return what storing a template would change, without storing it.",
                   answer=TemplateChanges, body=NewTemplate, read=read_upload, uploads=True,
                   errors=(Unprocessable, RequestTooLarge)),
-            Route("POST", "/templates/check", self.check, SUBMITTERS,
+            Route("POST", "/templates/check", "check_template", self.check, SUBMITTERS,
                   "Check a template without storing it.",
-                  answer=CheckedTemplate, body=CheckTemplate, errors=(RequestTooLarge,)),
-            Route("GET", "/templates", self.list, policy(Role.VIEWER, CallingService.INTAKE),
+                  answer=CheckedTemplate, body=CheckTemplate, errors=(RequestTooLarge,),
+                  client=client_hints(flat_body=True)),
+            Route("GET", "/templates", "list_templates",
+                  self.list, policy(Role.VIEWER, CallingService.INTAKE),
                   "List the latest version of every enabled template with its CWL text, or every"
                   " version without texts.",
                   answer=TemplateList, query=ListQuery, read=is_service_request),
-            Route("GET", name, self.read, VIEWERS,
+            Route("GET", name, "get_template", self.read, VIEWERS,
                   "Return a template with its files, as written and as one JSON document.",
                   answer=Template, query=VersionQuery, errors=(NotFound,)),
-            Route("GET", name + "/trigger", self.trigger, VIEWERS,
+            Route("GET", name + "/trigger", "get_template_trigger", self.trigger, VIEWERS,
                   "Return the trigger of a template, with its last and next times.",
                   answer=TemplateTrigger, errors=(NotFound,)),
-            Route("POST", name + "/restore", self.restore, SUBMITTERS,
+            Route("POST", name + "/restore", "restore_template", self.restore, SUBMITTERS,
                   "Make an old version the latest again. If it is the latest, the answer is 200.",
                   answer=Template, status=201, again=200, body=RestoreTemplate,
-                  errors=(NotFound, Unprocessable)),
-            Route("POST", name + "/disable", self.disable, SHIFT_OR_OWNER,
+                  errors=(NotFound, Unprocessable),
+                  client=client_hints(flat_body=True)),
+            Route("POST", name + "/disable", "disable_template", self.disable, SHIFT_OR_OWNER,
                   "Disable a template, so that no data set goes through it. Running chains"
                   " continue.",
                   answer=Template, errors=(NotFound,)),
-            Route("POST", name + "/enable", self.enable, SHIFT_OR_OWNER,
+            Route("POST", name + "/enable", "enable_template", self.enable, SHIFT_OR_OWNER,
                   "Enable a template, so that new data sets are matched with it again.",
                   answer=Template, errors=(NotFound,)),
-            Route("PUT", name + "/share", self.share, SHIFT_OR_OWNER,
+            Route("PUT", name + "/share", "share_template", self.share, SHIFT_OR_OWNER,
                   "Set the owner group of a template, and the other groups that see it. Others no"
                   " longer see it.",
                   answer=Template, body=Share, errors=(NotFound,)),
-            Route("DELETE", name, self.delete, SHIFT_OR_OWNER,
+            Route("DELETE", name, "delete_template", self.delete, SHIFT_OR_OWNER,
                   "Delete all versions of a template, so that they match nothing. Running chains"
                   " continue.",
                   status=204, query=DeleteQuery, errors=(NotFound, Conflict, NotAvailable)),

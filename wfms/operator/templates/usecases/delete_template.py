@@ -3,7 +3,7 @@
 import structlog
 
 from sluice.clients.chains import ChainsClient
-from sluice.contracts.chains.chains import Chain
+from sluice.contracts.chains.chains import Chain, ChainListState
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.templates.templates import RUN_VERSION
 from wfms.operator.context import OperatorContext
@@ -50,7 +50,7 @@ async def _list_running_chains(chains: ChainsClient, template: str) -> list[Chai
         NotAvailable: The chain service does not answer.
     """
     running_chains: list[Chain] = []
-    for state in (state for state in ChainState if not state.final):
+    for state in (ChainListState(state) for state in ChainState if not state.final):
         after = None
         while True:
             page = await chains.list_chains(state=state, after=after, limit=_PAGE)

@@ -96,7 +96,7 @@ class ChainPages:
         """Set the rank of a chain."""
         try:
             request_body = Prioritise.model_validate({"rank": request.form.get("rank", "")})
-            chain = self._bridge.run(self._context.chains.rank_chain(uid, request_body.rank))
+            chain = self._bridge.run(self._context.chains.rank_chain(uid, rank=request_body.rank))
             flash(f"{in_full(chain.rank)} is added to the ranks of its steps now.")
         except ValidationError:
             flash("The rank was not changed: it must be a number from 0 to 1 000 000.")

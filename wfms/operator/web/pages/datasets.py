@@ -52,7 +52,7 @@ class DatasetPages:
         after, name = request.args.get("after"), request.args.get("name") or None
         page = self._bridge.run(
             self._context.dms.list_datasets(
-                states,
+                state=states,
                 name=name,
                 after=after,
                 type=kind,
@@ -119,7 +119,7 @@ class DatasetPages:
             )
         elif (uid := _read_uid()) is not None:
             try:
-                rematched = self._bridge.run(self._context.intake.rematch(uid))
+                rematched = self._bridge.run(self._context.intake.rematch(dataset_uid=uid))
                 flash(
                     f"Taken by {rematched.template}."
                     if rematched.template is not None

@@ -9,7 +9,8 @@ from flask import Response, current_app, flash, redirect, render_template, reque
 from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
-from sluice.clients.operator.human_tasks import HumanStepKey
+from sluice.clients.base import build_path
+from sluice.clients.operator import HumanStepKey
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.problems import Conflict, NotFound, ServiceError
 from sluice.contracts.common.states import DeviceState
@@ -94,7 +95,7 @@ class HumanTaskPages:
         now = datetime.now(UTC)
         links = []
         if may("make_ask_link"):
-            links = self._bridge.run(self._ask.list_ask_links(key)).links
+            links = self._bridge.run(self._ask.list_ask_links(*key)).links
         return render_template(
             "human_task.html",
             links=[link for link in links if link.opens(now)],
@@ -103,7 +104,7 @@ class HumanTaskPages:
             new_link=new_link,
             address_is_own="mine" in request.form,
             address=None if new_link is None else _build_address(new_link.url or ""),
-            export=f"{key.path}/answers",
+            export=build_path("asking", "steps", *key, "answers"),
             file=quote(f"{key.template}.{key.step}.jsonl", safe=" ."),
             **self._read(key),
         )
@@ -125,7 +126,7 @@ class HumanTaskPages:
         """
         for human_step in (await self._ask.list_human_steps()).steps:
             if (human_step.group, human_step.template, human_step.step) == key:
-                return human_step, (await self._ask.list_ask_devices(key)).devices
+                return human_step, (await self._ask.list_ask_devices(*key)).devices
         raise NotFound(
             f"template {key.template} of the group {key.group} has no human task {key.step}"
         )
@@ -135,7 +136,7 @@ class HumanTaskPages:
         key = HumanStepKey(group, template, step)
         try:
             form = {"days": request.form.get("days", "1"), "mine": "mine" in request.form}
-            new_link = self._bridge.run(self._ask.make_ask_link(key, NewLink.model_validate(form)))
+            new_link = self._bridge.run(self._ask.make_ask_link(*key, NewLink.model_validate(form)))
         except ValidationError as error:
             return self._show_refusal(key, to_form_error(error))
         except Conflict as refusal:

@@ -22,7 +22,7 @@ class StoragePages:
 
     def list(self) -> str:
         """Show all storages."""
-        storages = self._bridge.run(self._dms.list_storages(include_disabled=True, measured=True))
+        storages = self._bridge.run(self._dms.list_storages(all=True, measured=True))
         return render_template(
             "storages.html", lines=[StorageLine(storage) for storage in storages]
         )

@@ -116,7 +116,7 @@ class TaskPages:
         """Set the rank of a task."""
         try:
             request_body = Prioritise.model_validate({"rank": request.form.get("rank", "")})
-            status = self._bridge.run(self._chains.prioritise(uid, request_body.rank))
+            status = self._bridge.run(self._chains.prioritise_task(uid, rank=request_body.rank))
             flash(f"The rank is {in_full(status.rank)} now.")
         except ValidationError:
             flash("The rank was not changed: it must be a number from 0 to 1 000 000.")

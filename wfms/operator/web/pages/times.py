@@ -30,7 +30,7 @@ class TimesPages:
 
     def _read(self, uid: UUID) -> dict[str, object]:
         chain = self._bridge.run(self._context.chains.get_chain(uid))
-        times = self._bridge.run(self._context.wms.get_times([uid]))
+        times = self._bridge.run(self._context.wms.get_times(chain_uid=[uid]))
         stamp = "" if chain.state.final else f"{datetime.now(UTC).timestamp():.0f}"
         return {"chain": chain, "times": times, "stamp": stamp}
 

@@ -74,7 +74,7 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
         NotAvailable: Another service does not answer.
     """
     dataset_page, templates, candidates = await asyncio.gather(
-        context.dms.list_datasets(_WORKABLE, limit=OFFERED, newest=True),
+        context.dms.list_datasets(state=_WORKABLE, limit=OFFERED, newest=True),
         read_templates(context.database, disabled=True),
         _find_datasets(context.dms, dataset),
     )
