@@ -14,6 +14,7 @@ import httpx
 
 from sluice.cli.connection import client
 from sluice.clients.operator import OperatorClient
+from sluice.contracts.common.states import AttemptOutcome
 from stack.running_stack import RunningStack, run_stack
 from tests.e2e.systems import LEASE, NO_CONTAINERS, QUICK_LEASES
 from tests.faults.annotators import QUICK_ANSWERS, AnnotatorGroup, annotator_group
@@ -145,6 +146,7 @@ class _Campaign:
             feeder_repeats=feed.repeats,
             outcomes=dict(Counter(row["outcome"] for row in state.rows("wms", "attempts"))),
             errors=dict(Counter(_list_error_classes(state))),
+            failures=list(_list_failures(state)),
             duplicates=dict(count_duplicates(state.rows("wms", "attempts"))),
             jobs_of_sites=dict(count_jobs_of_sites(state)),
             restarts=await self._stack.send_request(do="restarts"),
@@ -219,6 +221,13 @@ def _list_error_classes(state: Snapshot) -> Iterator[str]:
     for row in state.rows("wms", "attempts"):
         if row["error_class"] is not None:
             yield row["error_class"]
+
+
+def _list_failures(state: Snapshot) -> Iterator[str]:
+    """Yield job, attempt and message of failed attempts."""
+    for row in state.rows("wms", "attempts"):
+        if row["outcome"] == AttemptOutcome.FAILED:
+            yield f"job {row['job_id']}, attempt {row['attempt']}: {row['message']}"
 
 
 @contextmanager

@@ -19,9 +19,9 @@ class Report:
     """Seconds are those of the work and of coming to rest.
 
     ``recoveries`` are seconds from each fault to the next progress; None means that the work was
-    over. ``outcomes`` and ``errors`` count attempts, ``duplicates`` the outcomes of duplicate
-    attempts, ``jobs_of_sites`` finished attempts by site. ``restarts`` maps processes to starts and
-    exits.
+    over. ``outcomes`` and ``errors`` count attempts, ``failures`` are the messages of failed
+    attempts, ``duplicates`` the outcomes of duplicate attempts, ``jobs_of_sites`` finished
+    attempts by site. ``restarts`` maps processes to starts and exits.
     """
 
     seed: int
@@ -34,6 +34,7 @@ class Report:
     feeder_repeats: int
     outcomes: Mapping[str, int]
     errors: Mapping[str, int]
+    failures: Sequence[str]
     duplicates: Mapping[str, int]
     jobs_of_sites: Mapping[str, int]
     restarts: Mapping[str, Any]
@@ -70,6 +71,7 @@ class Report:
             + ", ".join(f"{outcome} {count}" for outcome, count in sorted(self.outcomes.items())),
             "errors: "
             + ", ".join(f"{error} {count}" for error, count in sorted(self.errors.items())),
+            *(f"  failed: {message}" for message in self.failures),
             "duplicate attempts: "
             + (
                 ", ".join(f"{end} {count}" for end, count in sorted(self.duplicates.items()))

@@ -35,6 +35,7 @@ def make_report(progress: Progress, *faults: InjectedFault, findings: list[Findi
         feeder_repeats=0,
         outcomes={"finished": 7, "lost": 1},
         errors={"pilot_lost": 1},
+        failures=["job 7, attempt 2: decode ended with exit code 1"],
         duplicates={},
         jobs_of_sites={"guest": 2},
         restarts={},
@@ -61,6 +62,7 @@ def test_report_names_seed_faults_and_findings(progress: Progress, tmp_path: Pat
         "seed 3: 1 faults",
         "SIGKILL to wms-1; progress after 3.50 s",
         "longest stall: 4.50 s",
+        "failed: job 7, attempt 2: decode ended",
         "finished by pilots of sites: guest 2",
         "FOUND: no dark files",
     ):
