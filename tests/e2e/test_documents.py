@@ -25,6 +25,8 @@ CONTAINERS = {"run-in-production", "back-up-and-restore"}
 #: ``test_up_and_down`` tests how systems start and stop; the readers of this page have a running
 #: system.
 PAGES_WITH_OWN_SYSTEM = {"run-on-one-machine"}
+#: ``tests/wheel`` writes the files of this page and runs its commands.
+PAGES_WITH_FILES = {"write-a-pack"}
 #: Pages that show no commands.
 WITHOUT_COMMANDS = {"ask-people", "change-sluice", "collect-and-schedule", "contain-tools"}
 #: Tutorials with the same commands as the others, which run only in ``make test-long``.
@@ -42,7 +44,7 @@ TUTORIALS = [
 HOW_TOS = sorted(
     page
     for page in (ROOT / "docs/how-to").glob("*.md")
-    if page.stem not in CONTAINERS | PAGES_WITH_OWN_SYSTEM | WITHOUT_COMMANDS
+    if page.stem not in CONTAINERS | PAGES_WITH_OWN_SYSTEM | PAGES_WITH_FILES | WITHOUT_COMMANDS
 )
 
 
