@@ -24,12 +24,13 @@ def serve() -> Iterator[Serve]:
         server = socket.create_server(("127.0.0.1", 0))
 
         def run() -> None:
-            with server:
-                for _ in range(connections):
-                    connection, _ = server.accept()
-                    with connection:
-                        connection.recv(65536)
-                        connection.sendall(answer)
+            for remaining in reversed(range(connections)):
+                connection, _ = server.accept()
+                with connection:
+                    connection.recv(65536)
+                    if not remaining:
+                        server.close()  # before the client can connect again
+                    connection.sendall(answer)
 
         threads.append(threading.Thread(target=run))
         threads[-1].start()

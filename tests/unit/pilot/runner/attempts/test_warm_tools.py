@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import psutil
 import pytest
 
 from pilot.domain.model import StopReason
@@ -18,6 +19,7 @@ from tests.unit.pilot.builders import TOOL_PYTHON, input_file, job, task, tool
 from tests.unit.pilot.isolation import ISOLATION_PARAMETERS, start_isolated_slot
 from tests.unit.pilot.runner.attempts.warm_jobs import NUMBER, WarmJobs, make_raw_task, read_output
 from tests.unit.pilot.slot_runner import Runner
+from tests.waiting import wait_until
 
 
 @pytest.fixture(scope="module", params=ISOLATION_PARAMETERS)
@@ -322,11 +324,14 @@ def test_slot_that_ends_leaves_no_processes(
     runner = start_isolated_slot(isolation, elsewhere / "pilot")
     jobs = WarmJobs(runner, tmp_path)
     jobs.run_and_read(jobs.task(), "os.environ['MARK'] = 'x'; print(1)")
-    slot = runner.slot_pid
+    processes = psutil.Process(runner.slot_pid).children(recursive=True)
+    assert processes
     runner.close()
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
-        except OSError:
-            continue
-        assert int(parent) != slot
+    wait_until(lambda: not any(map(is_alive, processes)))
+
+
+def is_alive(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
