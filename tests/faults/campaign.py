@@ -16,14 +16,12 @@ from sluice.cli.connection import client
 from sluice.clients.operator import OperatorClient
 from stack.running_stack import RunningStack, run_stack
 from tests.e2e.systems import LEASE, NO_CONTAINERS, QUICK_LEASES
-from tests.faults.annotators import QUICK_ANSWERS, AnnotatorGroup, annotator_group
 from tests.faults.broker import MessageCopies
 from tests.faults.checker.checks import Finding
 from tests.faults.checker.load import count_messages
 from tests.faults.checker.settle import wait_for_final_state
 from tests.faults.checker.snapshot import Snapshot
 from tests.faults.clocks import Clocks
-from tests.faults.feeding import DataFeeder, open_feeder
 from tests.faults.injector import Injector, PeopleTargets
 from tests.faults.openid_provider import OpenIdProvider, open_browser_users, start_provider
 from tests.faults.progress import Progress
@@ -33,7 +31,9 @@ from tests.faults.script import ScriptToken, open_script
 from tests.faults.sites import SitePlace, Sites, token_file
 from tests.faults.stack import StackControl, write_compose
 from tests.faults.storage import SmallDisk
-from tests.faults.work import MARKER, Arrival, Plan, count_jobs, make_work
+from tests.faults.workload.annotators import QUICK_ANSWERS, AnnotatorGroup, annotator_group
+from tests.faults.workload.feeding import DataFeeder, open_feeder
+from tests.faults.workload.work import MARKER, Arrival, Plan, count_jobs, make_work
 
 #: Shorter than the defaults, with which a run would wait for minutes. A job may lose many pilots
 #: here without being quarantined.

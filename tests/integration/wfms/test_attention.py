@@ -11,7 +11,7 @@ from sluice.contracts.chains.chains import Chain, ChainPage, ChainTask, RerunCha
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.common.states import ChainState, StepState
 from sluice.contracts.templates.plan import Source
-from tests.integration.wfms.reruns import HOUR, run_all_loops
+from tests.integration.wfms.reruns.reruns import HOUR, run_all_loops
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import make_plan, make_step
 from wfms.chains.db import attention

@@ -9,7 +9,7 @@ from sluice.contracts.chains.chains import INCOMPLETE, Chain, ChainListState, Re
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.plan import Retention
-from tests.integration.wfms.reruns import (
+from tests.integration.wfms.reruns.reruns import (
     find_dataset,
     is_deleted,
     list_sent_steps,
