@@ -28,7 +28,7 @@ from tests.faults.progress import Progress
 from tests.faults.report import Report, compute_recoveries, count_duplicates, count_jobs_of_sites
 from tests.faults.schedule import DESTINATIONS, REPLICAS, SERVICES, SITES, Fault, make_schedule
 from tests.faults.script import ScriptToken, open_script
-from tests.faults.sites import SitePlace, Sites, token_file
+from tests.faults.sites import SiteEnvironment, Sites, token_file
 from tests.faults.stack import StackControl, write_compose
 from tests.faults.storage import SmallDisk
 from tests.faults.workload.annotators import QUICK_ANSWERS, AnnotatorGroup, annotator_group
@@ -188,10 +188,10 @@ class _Campaign:
     async def _open_people(self) -> AsyncIterator[PeopleTargets]:
         """Yield the people when sites, script, browser users and templates are ready."""
         url, wms_url = self._stack.url("operator"), self._stack.url("wms")
-        place = SitePlace(self._scene.sites, wms_url, self._stack.databases["wms"])
+        environment = SiteEnvironment(self._scene.sites, wms_url, self._stack.databases["wms"])
         async with client(url, seconds=10) as http:
             admin = OperatorClient(http)
-            sites = Sites(admin, place)
+            sites = Sites(admin, environment)
             await sites.create_all()
             async with self._open_feeder() as feed:
                 await feed.store_templates()

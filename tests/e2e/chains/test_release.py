@@ -178,13 +178,13 @@ def test_rerun_works_after_intermediate_files_are_gone(system: LiveSystem, tmp_p
     rerun = wait_for_end(system, json.loads(sluice(*arguments, "--json").stdout)["uid"])
     assert rerun.state is ChainState.FINISHED, rerun.reason
 
-    async def look(connection: Connection) -> tuple[list[list[int]], list[str]]:
+    async def read_result(connection: Connection) -> tuple[list[list[int]], list[str]]:
         """Return attempts of jobs by step, and the addresses of the outputs."""
         [output] = [one.uid for one in rerun.datasets if (one.step, one.port) == ("end", "out")]
         tried = [await list_attempts(connection, rerun, step) for step in ("shout", "end")]
         return tried, [file.url for file in (await connection.operator.list_files(output)).files]
 
-    tried, urls = run_with_connection(system, look)
+    tried, urls = run_with_connection(system, read_result)
     assert tried == [[int(seq in seqs) for seq in range(8)] for seqs in to_run], (
         "only unfinished jobs ran"
     )

@@ -114,13 +114,13 @@ def test_rerun_of_a_fixed_chain_runs_only_unfinished_jobs(
     chain = wait_for_end(system, json.loads(rerun_json)["uid"])
     assert (chain.state, str(chain.rerun_of)) == (ChainState.FINISHED, before), chain.reason
 
-    async def look(connection: Connection) -> tuple[list[int], str]:
+    async def read_result(connection: Connection) -> tuple[list[int], str]:
         """Return attempts of jobs, and the path of the output."""
         [output] = [one.uid for one in chain.datasets if (one.step, one.port) == ("join", "joined")]
         [file] = (await connection.operator.list_files(output)).files
         return await list_attempts(connection, chain, "shout"), file.url.removeprefix("file://")
 
-    attempts, path = run_with_connection(system, look)
+    attempts, path = run_with_connection(system, read_result)
     assert attempts == [0 if finished else 1 for finished in done]
     assert Path(path).read_text().split() == [word.upper() for word in words]
     run_with_connection(system, partial(wait_for_input_deletion, chain))

@@ -37,7 +37,7 @@ class FinishedChain:
     failures: Sequence[tuple[str, Job]]
     outputs: Sequence[Output]
 
-    def merged(self) -> list[Path]:
+    def list_merged_files(self) -> list[Path]:
         return [output.path for output in self.outputs if output.path.suffix == ".root"]
 
 

@@ -117,15 +117,15 @@ def find_untidy(system: System, finished_chains: Sequence[FinishedChain]) -> lis
     return untidy + [f"on one side only: {path}" for path in sorted(on_disk ^ live)]
 
 
-def files_of(finished_chains: FinishedChain, files: Sequence[Path]) -> list[Path]:
+def files_of(finished_chain: FinishedChain, files: Sequence[Path]) -> list[Path]:
     """Return the files of the chain's data sets, which are named after the chain."""
-    return [path for path in files if str(finished_chains.chain.uid) in path.parent.name]
+    return [path for path in files if str(finished_chain.chain.uid) in path.parent.name]
 
 
-def assert_events(run: GeneratedRun, finished_chains: FinishedChain) -> None:
-    assert finished_chains.chain.state is ChainState.FINISHED, finished_chains.chain.reason
-    assert len(finished_chains.merged()) >= 1
-    assert read_events(finished_chains.merged()) == expected_events(run.truth)
+def assert_events(run: GeneratedRun, finished_chain: FinishedChain) -> None:
+    assert finished_chain.chain.state is ChainState.FINISHED, finished_chain.chain.reason
+    assert len(finished_chain.list_merged_files()) >= 1
+    assert read_events(finished_chain.list_merged_files()) == expected_events(run.truth)
 
 
 def test_concurrent_runs_give_exactly_the_true_events(tmp_path: Path, scene: Scene) -> None:
@@ -192,13 +192,13 @@ def test_pilots_killed_in_each_step_do_not_change_the_result(tmp_path: Path, sce
     run = generate_run(tmp_path, 3, frames=6)
     with scene() as system:
         with PilotKiller(system) as killer:
-            [finished_chains] = process_runs(system.url, [run], out=tmp_path / "out")
-        assert_events(run, finished_chains)
+            [finished_chain] = process_runs(system.url, [run], out=tmp_path / "out")
+        assert_events(run, finished_chain)
         assert killer.killed == STEPS
-        assert [step.state for step in finished_chains.chain.steps] == [StepState.FINISHED] * len(
-            finished_chains.chain.steps
+        assert [step.state for step in finished_chain.chain.steps] == [StepState.FINISHED] * len(
+            finished_chain.chain.steps
         )
-        assert_storages_clean(system, [finished_chains])
+        assert_storages_clean(system, [finished_chain])
 
 
 @pytest.mark.long("tests/e2e/test_up_and_down.py kills a whole system, too")
@@ -217,9 +217,9 @@ def test_killed_system_continues_after_its_restart(tmp_path: Path, scene: Scene)
             process_runs(system.url, [run], out=tmp_path / "out", watch=kill_system)
         system.kill()
         restarted_system = system.start_again()
-        [finished_chains] = follow_runs(restarted_system.url, [run], out=tmp_path / "out")
-        assert_events(run, finished_chains)
-        assert_storages_clean(restarted_system, [finished_chains])
+        [finished_chain] = follow_runs(restarted_system.url, [run], out=tmp_path / "out")
+        assert_events(run, finished_chain)
+        assert_storages_clean(restarted_system, [finished_chain])
 
 
 def test_lost_database_does_not_change_the_result(tmp_path: Path, scene: Scene) -> None:
@@ -243,12 +243,10 @@ def test_lost_database_does_not_change_the_result(tmp_path: Path, scene: Scene) 
                     faulty_steps.append(task.step)
                     faults[task.step]()
 
-        [finished_chains] = process_runs(
-            system.url, [run], out=tmp_path / "out", watch=inject_fault
-        )
+        [finished_chain] = process_runs(system.url, [run], out=tmp_path / "out", watch=inject_fault)
         assert faulty_steps == list(faults)
-        assert_events(run, finished_chains)
-        assert_storages_clean(system, [finished_chains])
+        assert_events(run, finished_chain)
+        assert_storages_clean(system, [finished_chain])
 
 
 class FaultTime(Exception):
