@@ -7,27 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from collage import commands, images
 from PIL import Image
 
 from tests.e2e.commands import sluice
+from tests.e2e.packs.conftest import HEIGHT, WORKFLOW
 from tests.e2e.systems import LiveSystem
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
-
-WORKFLOW = Path(__file__).parents[3] / "templates" / "collage" / "workflow.cwl"
-HEIGHT = 40
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with ``photos`` and their collage ``plain.png``."""
-    folder = tmp_path_factory.mktemp("collage")
-    assert images.main(["--out", str(folder / "photos"), "--images", "11", "--seed", "2"]) == 0
-    photos = [str(path) for path in (folder / "photos").iterdir()]
-    arguments = ["--height", str(HEIGHT), "--out", str(folder / "plain.png"), *photos]
-    assert commands.plain_main(arguments) == 0
-    return folder
 
 
 def assert_same(picture: Path, folder: Path) -> None:
@@ -37,28 +23,30 @@ def assert_same(picture: Path, folder: Path) -> None:
 
 
 def test_collage_equals_that_of_a_plain_program(
-    system: LiveSystem, folder: Path, tmp_path: Path
+    system: LiveSystem, collage_folder: Path, tmp_path: Path
 ) -> None:
     options = ["--order", "mtime", "--param", f"height={HEIGHT}", "--url", system.url]
     out = str(tmp_path / "out")
-    sluice("run", str(WORKFLOW), "--input", str(folder / "photos"), *options, "--out", out)
-    assert_same(tmp_path / "out" / "collage.png", folder)
+    sluice("run", str(WORKFLOW), "--input", str(collage_folder / "photos"), *options, "--out", out)
+    assert_same(tmp_path / "out" / "collage.png", collage_folder)
 
 
-def test_single_photo_makes_a_collage(system: LiveSystem, folder: Path, tmp_path: Path) -> None:
-    photo = min((folder / "photos").iterdir(), key=lambda path: path.stat().st_mtime)
+def test_single_photo_makes_a_collage(
+    system: LiveSystem, collage_folder: Path, tmp_path: Path
+) -> None:
+    photo = min((collage_folder / "photos").iterdir(), key=lambda path: path.stat().st_mtime)
     out = str(tmp_path / "out")
     options = ["--param", f"height={HEIGHT}", "--url", system.url, "--out", out]
     sluice("run", str(WORKFLOW), "--input", str(photo), *options)
     with (
         Image.open(tmp_path / "out" / "collage.png") as collage,
-        Image.open(folder / "plain.png") as plain,
+        Image.open(collage_folder / "plain.png") as plain,
     ):
         assert collage.tobytes() == plain.crop((0, 0, collage.width, HEIGHT)).tobytes()
 
 
-def test_cwltool_makes_the_same_collage(folder: Path, tmp_path: Path) -> None:
-    photos = sorted((folder / "photos").iterdir(), key=lambda path: path.stat().st_mtime)
+def test_cwltool_makes_the_same_collage(collage_folder: Path, tmp_path: Path) -> None:
+    photos = sorted((collage_folder / "photos").iterdir(), key=lambda path: path.stat().st_mtime)
     job = {
         "height": HEIGHT,
         "photos": [{"class": "File", "path": str(photo)} for photo in photos],
@@ -74,4 +62,4 @@ def test_cwltool_makes_the_same_collage(folder: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "warning" not in done.stderr.lower()
-    assert_same(tmp_path / "out" / "collage.png", folder)
+    assert_same(tmp_path / "out" / "collage.png", collage_folder)

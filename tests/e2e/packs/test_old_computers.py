@@ -18,12 +18,10 @@ from sluice.cli.connection import connected
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.pilots.pilot_detail import PilotDetail
 from tests.e2e.commands import sluice
-from tests.e2e.packs.test_collage import HEIGHT, WORKFLOW, folder
+from tests.e2e.packs.conftest import HEIGHT, WORKFLOW
 from tests.e2e.systems import LEASE, QUICK_LEASES, LiveSystem, live_system
 
 pytestmark = [pytest.mark.long("slow by nature"), pytest.mark.xdist_group("e2e-old-computers")]
-
-__all__ = ["folder"]
 
 SPEED_UP = 20.0
 
@@ -65,14 +63,14 @@ async def make_collage(
 
 @pytest.mark.parametrize("fault", [way for way in Fault if way is not Fault.NONE])
 async def test_faulty_worker_does_not_change_the_result(
-    system_without_pilots: LiveSystem, folder: Path, tmp_path: Path, fault: Fault
+    system_without_pilots: LiveSystem, collage_folder: Path, tmp_path: Path, fault: Fault
 ) -> None:
     good = start_worker(system_without_pilots, tmp_path, f"good-beside-{fault}", Fault.NONE)
     bad = start_worker(system_without_pilots, tmp_path, f"bad-{fault}", fault)
     runs = await make_collage(
-        system_without_pilots, folder / "photos", tmp_path / "out", [good, bad]
+        system_without_pilots, collage_folder / "photos", tmp_path / "out", [good, bad]
     )
-    assert same_pixels(tmp_path / "out" / "collage.png", folder / "plain.png")
+    assert same_pixels(tmp_path / "out" / "collage.png", collage_folder / "plain.png")
     assert good.statistics.finished == runs[good.computer.name].pilot.finished
     run = runs[bad.computer.name]
     ends = [(job.outcome, job.error_class) for job in run.ended]
@@ -90,15 +88,15 @@ async def test_faulty_worker_does_not_change_the_result(
 
 
 async def test_dead_worker_does_not_change_the_result(
-    system_without_pilots: LiveSystem, folder: Path, tmp_path: Path
+    system_without_pilots: LiveSystem, collage_folder: Path, tmp_path: Path
 ) -> None:
     good = start_worker(system_without_pilots, tmp_path, "good-beside-mortal", Fault.NONE)
     dying_worker = start_worker(
         system_without_pilots, tmp_path, "mortal", Fault.NONE, dies_after=0.3
     )
     runs = await make_collage(
-        system_without_pilots, folder / "photos", tmp_path / "out", [good, dying_worker]
+        system_without_pilots, collage_folder / "photos", tmp_path / "out", [good, dying_worker]
     )
-    assert same_pixels(tmp_path / "out" / "collage.png", folder / "plain.png")
+    assert same_pixels(tmp_path / "out" / "collage.png", collage_folder / "plain.png")
     assert dying_worker.fate == "died"
     assert runs["mortal"].pilot.finished < runs["good-beside-mortal"].pilot.finished

@@ -16,23 +16,16 @@ from sluice.contracts.data.runs import Period, Run
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.embedded.home import Home
 from tests.e2e.systems import LiveSystem
-from tests.e2e.web.test_web_page import (
+from tests.e2e.web.browser import (
     NARROW_SCREEN,
     PAGE_FITS_WIDTH,
     WIDE,
-    base,
-    browser,
     open_page,
-    operator,
-    scene,
-    spd_text,
 )
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Scene
 
 pytestmark = [pytest.mark.xdist_group("e2e-web"), pytest.mark.asyncio(loop_scope="module")]
-
-__all__ = ["base", "browser", "operator", "scene", "spd_text"]  # fixtures
 
 #: Pages of services that have no fake here.
 NOT_SERVED = {"/asking", "/audit", "/groups"}

@@ -6,14 +6,12 @@ from playwright.async_api import expect
 from sluice.servicekit.access.authentication_setup import protect_with_accounts
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
-from tests.e2e.web.test_web_page import chromium
+from stack.ports import free_ports
+from tests.e2e.web.browser import chromium
 from tests.integration.operator.conftest import operating
-from tests.integration.operator.identity.test_provider import ROLES, Provider, provider
-from tests.servers.rabbitmq import free_ports
+from tests.integration.operator.identity.openid_provider import ROLES, Provider
 
 pytestmark = pytest.mark.xdist_group("e2e-provider")
-
-__all__ = ["provider"]
 
 
 @pytest.mark.parametrize(("group", "role"), [("crew", "shift"), ("experts", "admin")])
@@ -23,7 +21,7 @@ async def test_person_signs_in_with_the_role_of_the_groups_and_signs_out(
     [port] = free_ports(1)
     own_url = f"http://localhost:{port}"
     oidc = {"issuer": provider.url, "client_secret": "confidential", "roles": ROLES}
-    await provider.knows("anna", groups=[group])
+    await provider.register_user("anna", groups=[group])
     async with (
         operating(database_url, oidc=oidc, public_url=own_url, accounts=True) as operator,
         chromium() as browser,

@@ -12,12 +12,10 @@ from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.tokens import FixedTokens
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
-from tests.e2e.web.test_web_page import NARROW_SCREEN, browser, open_page, operator
+from tests.e2e.web.browser import NARROW_SCREEN, open_page
 from tests.integration.operator.conftest import Operator
 
 pytestmark = [pytest.mark.xdist_group("e2e-web"), pytest.mark.asyncio(loop_scope="module")]
-
-__all__ = ["browser", "operator"]
 
 TOKEN, PASSWORD = "open-sesame", "correct horse battery"
 

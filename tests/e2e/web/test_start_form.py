@@ -7,21 +7,16 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, expect
 
 from sluice.contracts.templates.templates import NewTemplate
-from tests.e2e.web.test_web_page import (
+from tests.e2e.web.browser import (
     NARROW_SCREEN,
     PAGE_FITS_WIDTH,
     WIDE,
-    base,
-    browser,
     open_page,
-    operator,
 )
 from tests.integration.operator.conftest import Operator
 from tests.unit.cwl.samples import OF_TYPES
 
 pytestmark = [pytest.mark.xdist_group("e2e-web"), pytest.mark.asyncio(loop_scope="module")]
-
-__all__ = ["base", "browser", "operator"]  # fixtures
 
 FORM = "/chains/new?template=types"
 RULES = {"resultTypes": ["violations"]}

@@ -3,125 +3,25 @@
 The tests need the program ``chromium`` and fail without it.
 """
 
-import shutil
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import (
     Browser,
-    ConsoleMessage,
     Page,
-    Request,
-    ViewportSize,
-    async_playwright,
     expect,
 )
 
 from sluice.contracts.common.states import ChainState, TaskState
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.templates import NewTemplate
-from sluice.servicekit.running.lifecycle import running
-from sluice.servicekit.web.server import HttpServer
-from tests.callers import for_anybody
-from tests.integration.operator.conftest import Operator, operating, spd_text
+from tests.e2e.web.browser import NARROW_SCREEN, PAGE_FITS_WIDTH, WIDE, open_page
+from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Counts, Scene
-from tests.unit.cwl.documents.test_packing import TOOL, WORKFLOW
+from tests.unit.cwl.documents.two_files import TOOL, WORKFLOW
 
 #: The tests share one event loop, as they share the browser.
 pytestmark = [pytest.mark.xdist_group("e2e-web"), pytest.mark.asyncio(loop_scope="module")]
-
-__all__ = ["spd_text"]  # a fixture
-
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-]
-
-#: The browser's own message about an answer like 422; any other console message is a fault.
-EXPECTED = "Failed to load resource: the server responded with a status of 4"
-
-WIDE: ViewportSize = {"width": 1280, "height": 900}
-NARROW_SCREEN: ViewportSize = {"width": 390, "height": 900}
-
-
-@asynccontextmanager
-async def chromium() -> AsyncIterator[Browser]:
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    if path is None:
-        pytest.fail(
-            "the browser test needs Chromium: apt-get install -y --no-install-recommends chromium"
-        )
-    expect.set_options(timeout=20_000)
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=path, args=FLAGS)
-        try:
-            yield browser
-        finally:
-            await browser.close()
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    async with chromium() as browser:
-        yield browser
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def operator(database_url: str) -> AsyncIterator[Operator]:
-    async with operating(database_url) as operator:
-        yield operator
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def base(operator: Operator) -> AsyncIterator[str]:
-    """Yield the address of the service on a free port."""
-    server = HttpServer(for_anybody(operator.service.app), host="127.0.0.1", port=0)
-    async with running(server):
-        yield f"http://127.0.0.1:{server.port}"
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def scene(operator: Operator, spd_text: str, tmp_path: Path) -> Scene:
-    template = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
-    scene = Scene(operator.neighbours, template, tmp_path, datetime.now(UTC))
-    scene.lay()
-    return scene
-
-
-@asynccontextmanager
-async def open_page(browser: Browser, base: str) -> AsyncIterator[Page]:
-    """Yield a page; at the end, require that it logged no errors and used no other server."""
-    context = await browser.new_context(
-        base_url=base,
-        viewport=WIDE,
-    )
-    page = await context.new_page()
-    page_errors: list[str] = []
-    foreign: list[str] = []
-
-    def note_message(message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"} and not message.text.startswith(EXPECTED):
-            page_errors.append(message.text)
-
-    def note_request(request: Request) -> None:
-        if not request.url.startswith(base):
-            foreign.append(request.url)
-
-    page.on("console", note_message)
-    page.on("pageerror", lambda error: page_errors.append(str(error)))
-    page.on("request", note_request)
-    try:
-        yield page
-        assert page_errors == []
-        assert foreign == []
-    finally:
-        await context.close()
 
 
 async def test_template_is_uploaded_after_a_mistake_and_its_steps_are_drawn(
@@ -265,9 +165,9 @@ async def add_long_names(operator: Operator, scene: Scene, spd_text: str) -> lis
     long_names = scene.chain(name, 3, counts, ChainState.IN_PROGRESS)
     failed = scene.chain(name + "x", 3, damaged, ChainState.FAILED, reason=reason)
     template = await operator.client.store_template(NewTemplate(name="t" * 200, cwl=spd_text))
-    finished_chain = Scene(operator.neighbours, template, scene.folder, scene.now)
-    long_template = finished_chain.chain(name, 2, counts, ChainState.IN_PROGRESS)
-    finished_chain.chain(name, 2, damaged, ChainState.FAILED, reason=reason)
+    long_scene = Scene(operator.neighbours, template, scene.folder, scene.now)
+    long_template = long_scene.chain(name, 2, counts, ChainState.IN_PROGRESS)
+    long_scene.chain(name, 2, damaged, ChainState.FAILED, reason=reason)
     return [
         f"/chains/{long_template.uid}",
         f"/tasks/{long_template.steps[0].task_uid}",
@@ -294,7 +194,6 @@ PAGES = (
     "/no",
     "/nowhere",
 )
-PAGE_FITS_WIDTH = "document.documentElement.scrollWidth <= innerWidth"
 CARDS_FIT = """
     [...document.querySelectorAll('.card.table')].every(
         card => card.scrollWidth <= card.clientWidth)

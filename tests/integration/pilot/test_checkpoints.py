@@ -12,14 +12,9 @@ from tests.integration.pilot.pilot_process import (
     StartPilot,
     files_below,
     jobs_of,
-    root,
-    start_pilot,
-    wms,
 )
 from tests.servers.scripted_wms import ScriptedWms, wait_for
 from tests.unit.pilot.builders import task, tool
-
-__all__ = ["root", "start_pilot", "wms"]  # fixtures
 
 #: Increments its counter atomically. Sleeps while the counter is below $1, then exits with $0.
 COUNT = """

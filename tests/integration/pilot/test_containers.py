@@ -7,13 +7,11 @@ from pathlib import Path
 import psutil
 
 from sluice.contracts.common.states import ContainerEngine
-from tests.integration.pilot.pilot_process import StartPilot, jobs_of, root, start_pilot, wms
+from tests.integration.pilot.pilot_process import StartPilot, jobs_of
 from tests.processes import command_of
 from tests.servers.podman import IMAGE, start_podman
 from tests.servers.scripted_wms import ScriptedWms, wait_for
 from tests.unit.pilot.builders import task, tool
-
-__all__ = ["root", "start_pilot", "wms"]  # fixtures
 
 
 async def test_pilot_registers_the_container_engines_that_work_and_are_allowed(

@@ -14,17 +14,12 @@ from tests.integration.pilot.pilot_process import (
     alive,
     files_below,
     jobs_of,
-    root,
-    start_pilot,
     waiting_tool,
-    wms,
 )
 from tests.needs import MEMORY_GROUPS
 from tests.servers.scripted_wms import ScriptedWms, wait_for
 from tests.unit.pilot.builders import SHA, input_file, job, task
 from tests.waiting import Gate
-
-__all__ = ["root", "start_pilot", "wms"]  # fixtures
 
 
 async def test_sigterm_lets_the_running_job_finish_and_leases_no_other(

@@ -12,10 +12,8 @@ from pilot.reports.journal import Journal
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, ReportAnswer
 from sluice.contracts.pilots.output_files import OutputFile
 from sluice.contracts.pilots.pilots import AttemptReport
-from tests.integration.pilot.pilot_process import StartPilot, root, start_pilot, wms
+from tests.integration.pilot.pilot_process import StartPilot
 from tests.servers.scripted_wms import ScriptedWms, wait_for
-
-__all__ = ["root", "start_pilot", "wms"]  # fixtures
 
 
 async def test_pilot_removes_no_files_outside_storages_that_a_journal_names(

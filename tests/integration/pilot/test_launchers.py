@@ -8,10 +8,7 @@ import psutil
 import pytest
 
 from sluice.pilot_launchers.local_process import LocalPilot, end_pilot, launch_pilot
-from tests.integration.pilot.pilot_process import wms
 from tests.servers.scripted_wms import ScriptedWms, wait_for
-
-__all__ = ["wms"]
 
 MIB = 1 << 20
 

@@ -12,16 +12,11 @@ from tests.integration.pilot.pilot_process import (
     alive,
     files_below,
     jobs_of,
-    root,
-    start_pilot,
     waiting_tool,
-    wms,
 )
 from tests.servers.scripted_wms import ScriptedWms, wait_for
 from tests.unit.pilot.builders import SHA, task, tool
 from tests.waiting import Gate
-
-__all__ = ["root", "start_pilot", "wms"]  # fixtures
 
 
 async def test_pilot_registers_runs_jobs_and_signs_off(

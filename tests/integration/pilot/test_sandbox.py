@@ -15,17 +15,12 @@ from tests.integration.pilot.pilot_process import (
     StartPilot,
     alive,
     jobs_of,
-    root,
-    start_pilot,
-    wms,
 )
 from tests.needs import ROOT_RIGHTS
 from tests.servers.scripted_wms import ScriptedWms, wait_for
 from tests.unit.pilot.attempts import read_log
 from tests.unit.pilot.builders import SHA, task, tool
 from tests.unit.pilot.slot_users import new_user, open_folder
-
-__all__ = ["root", "start_pilot", "wms"]  # fixtures
 
 REQUIRED = {"SLUICE_PILOT_SANDBOX": "required"}
 

@@ -15,10 +15,8 @@ from tests.integration.wfms.append_only.append_only_chains import (
     scheduled_plan,
     start_triggered_chains,
 )
-from tests.integration.wfms.append_only.schedules import clock, read_schedule
+from tests.integration.wfms.append_only.schedules import read_schedule
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-
-__all__ = ["clock"]
 
 A, B = Collect(name="loop-a", type="a"), Collect(name="loop-b", type="b")
 MAX_GENERATIONS = 4

@@ -17,11 +17,9 @@ from tests.integration.wfms.append_only.append_only_chains import (
     scheduled_plan,
     start_triggered_chains,
 )
-from tests.integration.wfms.append_only.schedules import clock, read_schedule
+from tests.integration.wfms.append_only.schedules import read_schedule
 from tests.integration.wfms.crashes import crash_at
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-
-__all__ = ["clock"]
 
 
 async def test_template_gets_a_slice_once_enough_files_are_new(wfms: WfmsFixture) -> None:

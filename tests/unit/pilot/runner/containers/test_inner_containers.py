@@ -16,17 +16,11 @@ from tests.unit.pilot.attempts import get_error, run
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.runner.containers.podman_slot import (
-    engine,
-    no_containers_left,
-    podman,
     read_output,
-    runner,
     shell_tool,
 )
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
-
-__all__ = ["engine", "no_containers_left", "podman", "runner"]  # fixtures
 
 
 def make_container_task(root: Path, process: dict[str, Any], **fields: Any) -> PilotTask:
