@@ -1,4 +1,4 @@
-"""Provide real servers for tests: PostgreSQL and RabbitMQ.
+"""Provide real servers for tests: PostgreSQL, RabbitMQ and Podman.
 
 Each test process starts a server when a test first needs it.
 """
@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from tests.servers.databases import create_database, drop_database
+from tests.servers.podman import Podman, start_podman
 from tests.servers.postgres import PostgresServer, start_postgres
 from tests.servers.rabbitmq import RabbitServer, start_rabbitmq
 
@@ -70,3 +71,13 @@ def rabbitmq_url(rabbitmq_server: RabbitServer) -> Iterator[str]:
     vhost = f"test-{uuid.uuid4().hex[:12]}"
     yield rabbitmq_server.add_vhost(vhost)
     rabbitmq_server.delete_vhost(vhost)
+
+
+@pytest.fixture(scope="module")
+def podman() -> Iterator[Podman]:
+    try:
+        podman = start_podman()
+    except RuntimeError as error:
+        pytest.fail(str(error), pytrace=False)
+    yield podman
+    podman.stop()

@@ -13,7 +13,7 @@ EXEMPT = {
     "tests/waiting.py": "implements the waiting of all other tests",
     "tests/guard.py": "outlives the tests, and uses the standard library only",
     "tests/faults/": "faults and work have fixed times",
-    "tests/integration/test_pilot.py": "some tests require that nothing happens for a while",
+    "tests/integration/pilot/test_pilot.py": "some tests require that nothing happens for a while",
 }
 #: A sleep of this many seconds stands for a process that hangs until it is ended.
 HANG_SECONDS = 50

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -9,9 +10,7 @@ from tests.attacks.access.two_groups import (
     create_member,
 )
 from tests.e2e.systems import LiveSystem, live_system
-from tests.unit.pilot.conftest import root, runner, slot_server
-
-__all__ = ["root", "runner", "slot_server"]
+from tests.unit.pilot.slot_runner import Runner, open_slot_server
 
 
 @pytest.fixture(scope="module")
@@ -34,3 +33,22 @@ def other_member(group_system: LiveSystem, objects: GroupObjects) -> Member:
 def outsider(group_system: LiveSystem, objects: GroupObjects) -> Member:
     """Return a member of a group that owns nothing."""
     return create_member(group_system, "gamma")
+
+
+@pytest.fixture(scope="session")
+def slot_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    with open_slot_server(tmp_path_factory.mktemp("pilot")) as runner:
+        yield runner
+
+
+@pytest.fixture(scope="module")
+def runner(slot_server: Runner) -> Iterator[Runner]:
+    """Yield a slot of its own for each module."""
+    yield slot_server
+    slot_server.replace_slot()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Return the folder of the storages of the test."""
+    return tmp_path / "store"

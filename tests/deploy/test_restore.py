@@ -14,10 +14,10 @@ import pytest
 from sluice.contracts.chains.chains import Chain, ChainTask
 from stack.postgres import as_system_user
 from stack.running_stack import ROOT, RunningStack, run_stack
-from tests.e2e.spd_runs import follow_runs, generate_run, process_runs
+from tests.e2e.packs.spd_runs import follow_runs, generate_run, process_runs
+from tests.e2e.packs.test_spd import FaultTime, assert_events, assert_storages_clean
 from tests.e2e.stack_system import StackSystem
 from tests.e2e.systems import NO_CONTAINERS, QUICK_LEASES
-from tests.e2e.test_spd import FaultTime, assert_events, assert_storages_clean
 from tests.waiting import wait_until
 
 pytestmark = [

@@ -16,15 +16,15 @@ import pytest
 from sluice.contracts.common.states import JobState, PilotState
 from tests.e2e.stack_system import StackSystem
 from tests.e2e.systems import LEASE
-from tests.faults.feeding import open_feeder
 from tests.faults.schedule import SERVICES
 from tests.faults.stack import StackControl
-from tests.faults.work import make_digest_arrival
+from tests.faults.workload.feeding import open_feeder
+from tests.faults.workload.work import make_digest_arrival
 from tests.waiting import eventually
 
 pytestmark = [
     pytest.mark.xdist_group("e2e-stack"),
-    pytest.mark.long("tests/e2e/test_spd.py kills services and pilots of the same stack"),
+    pytest.mark.long("tests/e2e/packs/test_spd.py kills services and pilots of the same stack"),
 ]
 
 #: Seconds until a killed service must be ready, including the restart's pause on a busy machine.

@@ -19,10 +19,10 @@ from spd import demo
 
 from sluice.contracts.common.states import JobState
 from sluice.embedded.home import Home
+from stack.ports import free_ports
 from tests.e2e.commands import SLUICE, sluice, write_texts, write_workflow
 from tests.e2e.systems import NO_CONTAINERS, LiveSystem, home_folder
-from tests.servers.rabbitmq import free_ports
-from tests.servers.test_ended_runs import list_processes_below
+from tests.servers.running_processes import list_processes_below
 from tests.waiting import Gate, wait_until
 
 pytestmark = pytest.mark.xdist_group("e2e-up-and-down")

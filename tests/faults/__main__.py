@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.faults.campaign import Size, run_campaign
-from tests.faults.work import Plan
+from tests.faults.workload.work import Plan
 
 
 def main() -> int:

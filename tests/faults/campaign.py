@@ -17,24 +17,24 @@ from sluice.clients.operator import OperatorClient
 from sluice.contracts.common.states import AttemptOutcome
 from stack.running_stack import RunningStack, run_stack
 from tests.e2e.systems import LEASE, NO_CONTAINERS, QUICK_LEASES
-from tests.faults.annotators import QUICK_ANSWERS, AnnotatorGroup, annotator_group
 from tests.faults.broker import MessageCopies
 from tests.faults.checker.checks import Finding
 from tests.faults.checker.load import count_messages
 from tests.faults.checker.settle import wait_for_final_state
 from tests.faults.checker.snapshot import Snapshot
 from tests.faults.clocks import Clocks
-from tests.faults.feeding import DataFeeder, open_feeder
 from tests.faults.injector import Injector, PeopleTargets
 from tests.faults.openid_provider import OpenIdProvider, open_browser_users, start_provider
 from tests.faults.progress import Progress
 from tests.faults.report import Report, compute_recoveries, count_duplicates, count_jobs_of_sites
 from tests.faults.schedule import DESTINATIONS, REPLICAS, SERVICES, SITES, Fault, make_schedule
 from tests.faults.script import ScriptToken, open_script
-from tests.faults.sites import SitePlace, Sites, token_file
+from tests.faults.sites import SiteEnvironment, Sites, token_file
 from tests.faults.stack import StackControl, write_compose
 from tests.faults.storage import SmallDisk
-from tests.faults.work import MARKER, Arrival, Plan, count_jobs, make_work
+from tests.faults.workload.annotators import QUICK_ANSWERS, AnnotatorGroup, annotator_group
+from tests.faults.workload.feeding import DataFeeder, open_feeder
+from tests.faults.workload.work import MARKER, Arrival, Plan, count_jobs, make_work
 
 #: Shorter than the defaults, with which a run would wait for minutes. A job may lose many pilots
 #: here without being quarantined.
@@ -190,10 +190,10 @@ class _Campaign:
     async def _open_people(self) -> AsyncIterator[PeopleTargets]:
         """Yield the people when sites, script, browser users and templates are ready."""
         url, wms_url = self._stack.url("operator"), self._stack.url("wms")
-        place = SitePlace(self._scene.sites, wms_url, self._stack.databases["wms"])
+        environment = SiteEnvironment(self._scene.sites, wms_url, self._stack.databases["wms"])
         async with client(url, seconds=10) as http:
             admin = OperatorClient(http)
-            sites = Sites(admin, place)
+            sites = Sites(admin, environment)
             await sites.create_all()
             async with self._open_feeder() as feed:
                 await feed.store_templates()

@@ -10,14 +10,14 @@ from urllib.parse import quote
 
 from sluice.contracts.access.services import SERVICES, CallingService, short_name
 from tests.e2e.systems import LiveSystem, live_system
-from tests.faults.annotators import QUICK_ANSWERS, annotator_group
 from tests.faults.checker.checks import Finding
 from tests.faults.checker.expectation import Expectation
 from tests.faults.checker.load import count_stored_messages
 from tests.faults.checker.settle import wait_for_final_state
 from tests.faults.checker.snapshot import Snapshot
-from tests.faults.feeding import open_feeder
-from tests.faults.work import MARKER, Plan, make_work
+from tests.faults.workload.annotators import QUICK_ANSWERS, annotator_group
+from tests.faults.workload.feeding import open_feeder
+from tests.faults.workload.work import MARKER, Plan, make_work
 from tests.waiting import eventually
 
 _DATABASES = {

@@ -18,7 +18,6 @@ from sluice.contracts.common.problems import ServiceError
 from tests.faults.broker import MessageCopies
 from tests.faults.clocks import Clocks
 from tests.faults.keys import StackKeys
-from tests.faults.misbehaving_tool import MISBEHAVIOURS, misbehaviour_signal
 from tests.faults.openid_provider import BrowserUsers
 from tests.faults.retries import FaultTargetMissing, SystemViolation, wait_for
 from tests.faults.schedule import DESTINATIONS, PARTNER, Fault, Kind
@@ -26,7 +25,8 @@ from tests.faults.script import Script
 from tests.faults.sites import Sites
 from tests.faults.stack import StackControl
 from tests.faults.storage import SmallDisk
-from tests.faults.work import MARKER
+from tests.faults.workload.misbehaving_tool import MISBEHAVIOURS, misbehaviour_signal
+from tests.faults.workload.work import MARKER
 
 #: Seconds to wait for the target of a fault: a starting process, or a message that is not yet sent.
 _TARGET_TIMEOUT = 60.0

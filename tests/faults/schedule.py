@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 
-from tests.faults.misbehaving_tool import MISBEHAVIOURS
+from tests.faults.workload.misbehaving_tool import MISBEHAVIOURS
 
 
 class Kind(StrEnum):

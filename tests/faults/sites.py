@@ -46,7 +46,7 @@ WHERE s.name = $1 AND s.revoked_at IS NULL AND p.state = $2 AND p.name LIKE $1 |
 
 
 @dataclass(frozen=True, slots=True)
-class SitePlace:
+class SiteEnvironment:
     """``folder`` has the enrolment tokens of sites; ``wms_url`` is the address for pilots."""
 
     folder: Path
@@ -62,16 +62,16 @@ def token_file(folder: Path, site: str) -> Path:
 
 
 class Sites:
-    def __init__(self, admin: OperatorClient, place: SitePlace) -> None:
+    def __init__(self, admin: OperatorClient, environment: SiteEnvironment) -> None:
         self._admin = admin
-        self._place = place
+        self._environment = environment
 
     async def create_all(self) -> None:
         """Create the sites, so that their waiting pilots enrol.
 
         Raises ``FaultTargetMissing``.
         """
-        self._place.folder.mkdir(exist_ok=True)
+        self._environment.folder.mkdir(exist_ok=True)
         for site in SITES:
             await self._add_site(site)
         for site in SITES:
@@ -91,7 +91,7 @@ class Sites:
             return bool(job_ids)
 
         async with open_monitoring_pilot(
-            self._place.wms_url, self._place.token_file(GUEST)
+            self._environment.wms_url, self._environment.token_file(GUEST)
         ) as monitoring_pilot:
             if not await wait_for(have_jobs, _JOB_TIMEOUT):
                 raise FaultTargetMissing(f"no pilot of {GUEST} had a job")
@@ -130,7 +130,7 @@ class Sites:
         Raises ``SystemViolation`` or ``FaultTargetMissing``.
         """
         name = f"late-{uuid4().hex[:8]}"
-        log = self._place.folder / f"{name}.log"
+        log = self._environment.folder / f"{name}.log"
         process = await asyncio.to_thread(self._start_pilot, name, log)
         try:
 
@@ -155,9 +155,9 @@ class Sites:
     def _start_pilot(self, name: str, log: Path) -> subprocess.Popen[bytes]:
         command = [str(Path(sys.executable).with_name("sluice-pilot")), "--name", name]
         environment = {
-            "SLUICE_PILOT_WMS_URL": self._place.wms_url,
-            "SLUICE_PILOT_WORK_DIR": str(self._place.folder / "work"),
-            "SLUICE_PILOT_TOKEN_FILE": str(self._place.token_file(PARTNER)),
+            "SLUICE_PILOT_WMS_URL": self._environment.wms_url,
+            "SLUICE_PILOT_WORK_DIR": str(self._environment.folder / "work"),
+            "SLUICE_PILOT_TOKEN_FILE": str(self._environment.token_file(PARTNER)),
             **NO_CONTAINERS,
         }
         with log.open("wb") as output:
@@ -171,7 +171,7 @@ class Sites:
         except Conflict:  # The answer of an earlier attempt was lost, and with it the token.
             await self._revoke_site(site)
             token = await retry(lambda: self._admin.add_site(NewSite(name=site, days=1)))
-        write_private(self._place.token_file(site), token.secret.get_secret_value())
+        write_private(self._environment.token_file(site), token.secret.get_secret_value())
 
     async def _revoke_site(self, site: str) -> None:
         with suppress(NotFound):  # The answer of an earlier attempt was lost.
@@ -197,7 +197,7 @@ class Sites:
 
         async def run() -> bool:
             try:
-                connection = await asyncpg.connect(self._place.database_url, timeout=5)
+                connection = await asyncpg.connect(self._environment.database_url, timeout=5)
                 try:
                     results[:] = [await getattr(connection, method)(statement, *values)]
                 finally:

@@ -8,8 +8,8 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from tests.faults.misbehaving_tool import MISBEHAVIOURS
 from tests.faults.schedule import REPLICAS, Kind, count_overlaps, make_schedule
+from tests.faults.workload.misbehaving_tool import MISBEHAVIOURS
 
 SEEDS = range(1, 21)
 

@@ -8,13 +8,13 @@ import pytest
 from sluice.contracts.common.states import AttemptOutcome
 from tests.faults.campaign import Size, run_campaign
 from tests.faults.schedule import Kind
-from tests.faults.work import Plan
+from tests.faults.workload.work import Plan
 
 pytestmark = [
     pytest.mark.xdist_group("faults"),
     pytest.mark.timeout(1200),
     pytest.mark.long(
-        "each kind of fault has its own tests; tests/e2e/test_spd.py kills all processes"
+        "each kind of fault has its own tests; tests/e2e/packs/test_spd.py kills all processes"
     ),
 ]
 

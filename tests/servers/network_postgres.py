@@ -15,8 +15,8 @@ from sluice.embedded.postgres_programs import (
     postgres_command,
     server_environment,
 )
+from stack.ports import free_ports
 from tests.servers.postgres import SETTINGS
-from tests.servers.rabbitmq import free_ports
 from tests.waiting import eventually
 
 ADMINISTRATOR = "administrator's password"

@@ -29,8 +29,6 @@ disk_free_limit.absolute = 50MB
 vm_memory_high_watermark.absolute = 1GB
 """
 
-__all__ = ["RabbitServer", "free_ports", "start_rabbitmq"]
-
 
 class BrokerProcesses(Protocol):
     """The processes or the container that the broker runs in."""

@@ -5,7 +5,8 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 
-from tests.servers.rabbitmq import RabbitServer, free_ports
+from stack.ports import free_ports
+from tests.servers.rabbitmq import RabbitServer
 
 IMAGE = os.environ.get("SLUICE_RABBITMQ_IMAGE", "rabbitmq:3.13-management")
 

@@ -15,8 +15,6 @@ from tests.guard import MARK
 from tests.servers.running_processes import list_processes_below
 from tests.waiting import eventually
 
-__all__ = ["list_processes_below"]
-
 pytestmark = pytest.mark.long("it is about the tests themselves")
 
 ROOT = Path(__file__).parents[2]

@@ -56,7 +56,7 @@ class WarmProgram:
 
 
 @pytest.fixture
-def started(tmp_path: Path) -> Iterator[Any]:
+def start_program(tmp_path: Path) -> Iterator[Any]:
     programs: list[WarmProgram] = []
 
     def start(text: str, **variables: str) -> WarmProgram:
@@ -85,8 +85,8 @@ ECHO = """
 """
 
 
-def test_model_is_loaded_once_for_all_requests(started: Any) -> None:
-    program = started(ECHO)
+def test_model_is_loaded_once_for_all_requests(start_program: Any) -> None:
+    program = start_program(ECHO)
     assert program.ask("a", requestId=0)["output"] == "A first a True\n"
     assert program.ask("b", requestId=7) == {
         "exitCode": 0,
@@ -126,17 +126,19 @@ WRITERS = """
 """
 
 
-def test_all_printed_output_is_in_the_answer_of_its_request(started: Any) -> None:
-    program = started(WRITERS)
+def test_all_printed_output_is_in_the_answer_of_its_request(start_program: Any) -> None:
+    program = start_program(WRITERS)
     for _ in range(2):
         output = program.ask()["output"].encode(errors="surrogateescape")
         assert sorted(output.split(b"\n")) == [b"", b"c", b"child", b"python", b"\xff\x00 raw"]
     assert program.log.read_text() == "log\nlog\n"
 
 
-def test_output_goes_to_the_file_of_the_job_if_it_exists(started: Any, tmp_path: Path) -> None:
+def test_output_goes_to_the_file_of_the_job_if_it_exists(
+    start_program: Any, tmp_path: Path
+) -> None:
     file = tmp_path / "stdout"
-    program = started(WRITERS, WARM_STDOUT=str(file))
+    program = start_program(WRITERS, WARM_STDOUT=str(file))
     assert "python" in program.ask()["output"]
     file.touch()
     assert program.ask()["output"] == ""
@@ -158,9 +160,9 @@ def test_output_goes_to_the_file_of_the_job_if_it_exists(started: Any, tmp_path:
     ],
 )  # fmt: skip
 def test_request_ends_with_the_exit_code_of_a_separate_program(
-    started: Any, ending: str, code: int, logged: str
+    start_program: Any, ending: str, code: int, logged: str
 ) -> None:
-    program = started(
+    program = start_program(
         f"import os, sys\nfrom sluice.warm import serve\n"
         f"def main(arguments):\n    {ending}\nserve(main)"
     )
@@ -169,8 +171,10 @@ def test_request_ends_with_the_exit_code_of_a_separate_program(
     assert logged in program.log.read_text()
 
 
-def test_each_request_finds_the_process_in_its_initial_state(started: Any, tmp_path: Path) -> None:
-    program = started(
+def test_each_request_finds_the_process_in_its_initial_state(
+    start_program: Any, tmp_path: Path
+) -> None:
+    program = start_program(
         """
         import os, sys
         from sluice.warm import serve
@@ -194,9 +198,9 @@ def test_each_request_finds_the_process_in_its_initial_state(started: Any, tmp_p
     assert first["output"].startswith(f"{tmp_path} None {os.umask(os.umask(0o22) or 0o22)}")
 
 
-def test_request_may_name_its_folder(started: Any, tmp_path: Path) -> None:
+def test_request_may_name_its_folder(start_program: Any, tmp_path: Path) -> None:
     (tmp_path / "below").mkdir()
-    program = started(
+    program = start_program(
         "import os\nfrom sluice.warm import serve\n"
         "def main(arguments):\n    print(os.getcwd())\nserve(main)"
     )
@@ -204,8 +208,8 @@ def test_request_may_name_its_folder(started: Any, tmp_path: Path) -> None:
     assert program.ask()["output"] == f"{tmp_path}\n"
 
 
-def test_canceled_request_ends_and_the_next_request_is_served(started: Any) -> None:
-    program = started(
+def test_canceled_request_ends_and_the_next_request_is_served(start_program: Any) -> None:
+    program = start_program(
         """
         import signal, sys
         from sluice.warm import serve
@@ -232,9 +236,9 @@ def test_canceled_request_ends_and_the_next_request_is_served(started: Any) -> N
     assert program.answer()["wasCancelled"] is True
 
 
-def test_requests_that_arrive_while_another_runs_stay_whole(started: Any) -> None:
+def test_requests_that_arrive_while_another_runs_stay_whole(start_program: Any) -> None:
     """A signal interrupts the program for each line that arrives."""
-    program = started(
+    program = start_program(
         """
         import time
         from sluice.warm import serve
@@ -258,8 +262,8 @@ def test_requests_that_arrive_while_another_runs_stay_whole(started: Any) -> Non
     ]
 
 
-def test_invalid_request_ends_the_program_with_a_message(started: Any) -> None:
-    program = started(ECHO)
+def test_invalid_request_ends_the_program_with_a_message(start_program: Any) -> None:
+    program = start_program(ECHO)
     assert program.process.stdin is not None
     program.process.stdin.write(b"[1]\n")
     program.process.stdin.flush()
@@ -267,8 +271,8 @@ def test_invalid_request_ends_the_program_with_a_message(started: Any) -> None:
     assert "a request is a JSON object, not [1]" in program.log.read_text()
 
 
-def test_program_can_be_terminated_by_a_signal(started: Any) -> None:
-    program = started(ECHO)
+def test_program_can_be_terminated_by_a_signal(start_program: Any) -> None:
+    program = start_program(ECHO)
     program.ask("a")
     program.process.send_signal(signal.SIGTERM)
     assert program.process.wait(TIMEOUT) == -signal.SIGTERM

@@ -209,7 +209,7 @@ def test_data_set_that_is_not_shared_any_more_cannot_be_read_by_earlier_chains(
 def _list_matched_datasets(system: LiveSystem) -> list[str]:
     """Return the data sets that are matched and wait for their chain."""
 
-    async def look() -> list[str]:
+    async def read_datasets() -> list[str]:
         connection = await asyncpg.connect(system.database_url("wfms_intake"))
         try:
             rows = await connection.fetch("SELECT dataset_uid FROM handovers WHERE attempts > 0")
@@ -217,7 +217,7 @@ def _list_matched_datasets(system: LiveSystem) -> list[str]:
             await connection.close()
         return [str(row["dataset_uid"]) for row in rows]
 
-    return asyncio.run(look())
+    return asyncio.run(read_datasets())
 
 
 def test_transfer_of_a_data_set_does_not_transfer_its_chains(
@@ -275,11 +275,11 @@ def test_match_rules_do_not_take_data_of_another_group(
     read_json(
         other_member.ask("POST", "/api/v1/templates", json={"name": "his-greedy", "cwl": first})
     )
-    other_chain = create_dataset(other_member, group_system, "his-of-her-kind", {"kind": MARK})
+    other_dataset = create_dataset(other_member, group_system, "his-of-her-kind", {"kind": MARK})
     new = create_dataset(objects.owner, group_system, f"{MARK}-next", {"kind": MARK})
     for owner, dataset, template in (
         (objects.owner, new, objects.template),
-        (other_member, other_chain, "his-greedy"),
+        (other_member, other_dataset, "his-greedy"),
     ):
         wait_until(partial(list_chains, owner, dataset), what="a chain")
         assert [chain["template"] for chain in list_chains(owner, dataset)] == [template]

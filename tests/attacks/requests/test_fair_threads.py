@@ -8,10 +8,8 @@ from httpx import AsyncClient
 
 from sluice.contracts.access.access import Role
 from sluice.servicekit.access.principal import Person
-from tests.integration.operator.conftest import Operator, operator
+from tests.integration.operator.conftest import Operator
 from tests.waiting import eventually
-
-__all__ = ["operator"]
 
 
 async def test_requests_of_one_person_leave_threads_for_others(operator: Operator) -> None:

@@ -29,9 +29,7 @@ from tests.attacks.requests.raw_requests import (
     serve_with_limits,
 )
 from tests.callers import for_anybody
-from tests.integration.operator.conftest import Operator, operator
-
-__all__ = ["operator"]
+from tests.integration.operator.conftest import Operator
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from pilot.node.engines import Engine
 from sluice.contracts.common.states import AttemptOutcome, EntryKind
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.needs import Container, ContainerImage
@@ -28,20 +27,16 @@ from tests.servers.podman import IMAGE, Podman
 from tests.unit.pilot.attempts import get_error, run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.invocations import OPERATION, invocation
-from tests.unit.pilot.runner.containers.podman_slot import engine, podman, start_slot
+from tests.unit.pilot.runner.containers.podman_slot import find_podman, start_slot
 from tests.unit.pilot.slot_runner import Runner
-
-__all__ = ["engine", "podman"]  # fixtures
 
 _UP = "/".join([".."] * 30)
 _CONTAINERS = (CONTAINER, INNER_CONTAINER)
 
 
 @pytest.fixture(scope="module")
-def container_runner(
-    podman: Podman, engine: Engine, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Runner]:
-    runner = start_slot(podman, engine, tmp_path_factory.mktemp("node"))
+def container_runner(podman: Podman, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    runner = start_slot(podman, find_podman(podman), tmp_path_factory.mktemp("node"))
     yield runner
     runner.close()
 

@@ -16,7 +16,7 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locato
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
 from tests.callers import for_anybody
-from tests.e2e.test_web_page import chromium
+from tests.e2e.web.browser import chromium
 from tests.integration.ask.conftest import STEP, TEMPLATE, HumanTasks, human_tasks_on
 from tests.waiting import eventually
 from wfms.ask.usecases.context import AskRules

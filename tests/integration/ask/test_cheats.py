@@ -26,16 +26,16 @@ def make_gold_items(number: int) -> list[dict[str, str]]:
     ]
 
 
-async def rights(human_tasks: HumanTasks) -> dict[UUID, str]:
+async def get_right_answers(human_tasks: HumanTasks) -> dict[UUID, str]:
     rows = await human_tasks.rows_of("SELECT uid, content -> 'item' ->> 'right' FROM items")
     return {uid: right for uid, right in rows}
 
 
-async def look(
+async def give_answers(
     human_tasks: HumanTasks, browser: Browser, *, error: float, draw: Random, most: int
 ) -> None:
     """Give correct answers with the error rate ``error``."""
-    right, number, answers = await rights(human_tasks), 0, list[AnnotatorAnswer]()
+    right, number, answers = await get_right_answers(human_tasks), 0, list[AnnotatorAnswer]()
     while number < most:
         page_items = await browser.next(*answers, count=5)
         if not page_items.items:
@@ -69,10 +69,10 @@ async def test_cheating_browser_is_excluded_and_its_annotations_are_revoked(
     cheat, *honest = [await human_tasks.browser() for _ in range(3)]
     assert await cheat.answer_all("yes", most=60) >= 60
     for number, browser in enumerate(honest):
-        await look(human_tasks, browser, error=0.05, draw=Random(number), most=200)
+        await give_answers(human_tasks, browser, error=0.05, draw=Random(number), most=200)
     assert await list_states(human_tasks) == [DeviceState.EXCLUDED, *[DeviceState.COUNTED] * 2]
     for number, browser in enumerate(honest):
-        await look(human_tasks, browser, error=0.0, draw=Random(number), most=200)
+        await give_answers(human_tasks, browser, error=0.0, draw=Random(number), most=200)
     [(counted,)] = await human_tasks.rows_of(
         "SELECT count(*) FROM shown JOIN devices ON uid = device_uid WHERE counts AND state = $1",
         DeviceState.EXCLUDED,
@@ -153,14 +153,14 @@ async def test_cheating_browser_is_found_by_disagreement_alone(human_tasks: Huma
     cheat, *honest = [await human_tasks.browser() for _ in range(3)]
     assert await cheat.answer_all("yes") == 30
     for browser in honest:
-        await look(human_tasks, browser, error=0.0, draw=Random(0), most=60)
+        await give_answers(human_tasks, browser, error=0.0, draw=Random(0), most=60)
     assert await list_states(human_tasks) == [DeviceState.EXCLUDED, *[DeviceState.COUNTED] * 2]
     first, *others = await list_devices(human_tasks)
     assert first["gold"] == [0, 0]
     assert first["peers"] == [10, 30]
     assert first["score"] > first["limit"]
     assert all(other["peers"][0] == other["peers"][1] for other in others)
-    await look(human_tasks, honest[1], error=0.0, draw=Random(0), most=60)
+    await give_answers(human_tasks, honest[1], error=0.0, draw=Random(0), most=60)
     answers = await human_tasks.deliver()
     assert len(answers) == 30
     assert all(file["answer"] == file["item"]["right"] for file in answers)
@@ -175,7 +175,7 @@ async def test_each_annotation_is_scored_once(human_tasks: HumanTasks) -> None:
     await human_tasks.import_items()
     browsers = [await human_tasks.browser() for _ in range(2)]
     for number, browser in enumerate(browsers):
-        await look(human_tasks, browser, error=0.1, draw=Random(number), most=60)
+        await give_answers(human_tasks, browser, error=0.1, draw=Random(number), most=60)
     sql = "SELECT uid, evidence, score FROM devices ORDER BY uid"
     await list_states(human_tasks)
     once = await human_tasks.rows_of(sql)

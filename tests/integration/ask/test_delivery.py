@@ -30,7 +30,7 @@ async def states(human_tasks: HumanTasks) -> list[AskItemState]:
     return [AskItemState(row) for (row,) in await human_tasks.rows_of("SELECT state FROM items")]
 
 
-async def answered(human_tasks: HumanTasks, browser: Browser) -> dict[str, str]:
+async def answer_item(human_tasks: HumanTasks, browser: Browser) -> dict[str, str]:
     """Answer an item, and return the request that undoes the answer."""
     [item] = (await browser.next()).items
     await browser.next(AnnotatorAnswer(item=item.id, answer="yes"), count=0)
@@ -43,7 +43,7 @@ async def test_answer_cannot_be_undone_after_the_time_limit(human_tasks: HumanTa
     human_tasks.task([b"Sunday 9:00"], agree=1)
     await human_tasks.import_items()
     browser = await human_tasks.browser()
-    back = await answered(human_tasks, browser)
+    back = await answer_item(human_tasks, browser)
     age = "UPDATE shown SET answered_at = answered_at - $1::interval RETURNING 1"
     await human_tasks.rows_of(age, timedelta(seconds=30))
     assert (await browser.post("undo", back)).is_success
@@ -61,7 +61,7 @@ async def test_answer_cannot_be_undone_if_the_step_forbids_it(human_tasks: Human
     human_tasks.task([b"Sunday 9:00"], agree=1, undo=False)
     await human_tasks.import_items()
     browser = await human_tasks.browser()
-    back = await answered(human_tasks, browser)
+    back = await answer_item(human_tasks, browser)
     assert (await browser.post("undo", back)).status_code == httpx.codes.NOT_FOUND
     assert await states(human_tasks) == [AskItemState.DECIDED]
     assert (await browser.next()).given == 1
@@ -71,7 +71,7 @@ async def test_decided_item_waits_before_it_is_returned(human_tasks: HumanTasks)
     be_patient(human_tasks)
     human_tasks.task([b"Sunday 9:00"], agree=1)
     await human_tasks.import_items()
-    await answered(human_tasks, await human_tasks.browser())
+    await answer_item(human_tasks, await human_tasks.browser())
     age = "UPDATE items SET decided_at = decided_at - $1::interval RETURNING 1"
     for waited in (0, 30):
         await human_tasks.rows_of(age, timedelta(seconds=waited))

@@ -27,7 +27,7 @@ from wfms.ask.usecases.read_progress import read_devices
 SIX = [f"item {number}".encode() for number in range(6)]
 
 
-async def decided(human_tasks: HumanTasks) -> int:
+async def count_decided_items(human_tasks: HumanTasks) -> int:
     [(number,)] = await human_tasks.rows_of(
         "SELECT count(*) FROM items WHERE state <> $1", AskItemState.OPEN
     )
@@ -44,9 +44,9 @@ async def test_person_who_deletes_the_cookie_cannot_decide_an_item_alone(
     assert await (await human_tasks.browser(key, agent="Firefox")).answer_all("yes") == 0
     other_link = await human_tasks.key()
     assert await (await human_tasks.browser(other_link, agent="Firefox")).answer_all("yes") == 0
-    assert await decided(human_tasks) == 0
+    assert await count_decided_items(human_tasks) == 0
     assert await (await human_tasks.browser(key, agent="Safari")).answer_all("yes") == 6
-    assert await decided(human_tasks) == 6
+    assert await count_decided_items(human_tasks) == 6
 
 
 async def test_concurrent_browsers_of_one_person_get_different_items(
@@ -70,12 +70,12 @@ async def test_account_has_one_vote_in_two_browsers(human_tasks: HumanTasks) -> 
     answers = (AnnotatorAnswer(item=item.id, answer="yes", seconds=1) for item in page_items.items)
     await first.next(*answers, count=0)
     assert await second.answer_all("yes") == await first.answer_all("yes") == 0
-    assert await decided(human_tasks) == 0
+    assert await count_decided_items(human_tasks) == 0
     devices = await read_devices(human_tasks.context, HumanStepPlace(TEMPLATE, STEP, GROUP))
     assert [device.alike for device in devices] == [1, 1]
     open_link = await human_tasks.browser(agent="Opera")
     assert await open_link.answer_all("yes") == 6
-    assert await decided(human_tasks) == 6
+    assert await count_decided_items(human_tasks) == 6
 
 
 async def test_late_answer_from_another_browser_of_an_account_is_no_second_vote(
@@ -92,7 +92,7 @@ async def test_late_answer_from_another_browser_of_an_account_is_no_second_vote(
     await first.next(AnnotatorAnswer(item=item.id, answer="yes", seconds=1))
     assert await human_tasks.rows_of("SELECT agreed, open_places FROM items") == [(1, 1)]
     await (await human_tasks.browser(await human_tasks.key(mine=True, by="eve"))).answer_all("yes")
-    assert await decided(human_tasks) == 1
+    assert await count_decided_items(human_tasks) == 1
 
 
 async def test_concurrent_browsers_of_one_account_get_different_items(
@@ -112,7 +112,7 @@ async def test_two_accounts_with_equal_browsers_have_two_votes(human_tasks: Huma
     for person in ("ada", "eve"):
         key = await human_tasks.key(mine=True, by=person)
         assert await (await human_tasks.browser(key, agent="Firefox")).answer_all("yes") == 6
-    assert await decided(human_tasks) == 6
+    assert await count_decided_items(human_tasks) == 6
 
 
 async def test_account_and_open_link_in_one_browser_have_one_vote(human_tasks: HumanTasks) -> None:
@@ -121,7 +121,7 @@ async def test_account_and_open_link_in_one_browser_have_one_vote(human_tasks: H
     key = await human_tasks.key(mine=True)
     assert await (await human_tasks.browser(key, agent="Firefox")).answer_all("yes") == 6
     assert await (await human_tasks.browser(agent="Firefox")).answer_all("yes") == 0
-    assert await decided(human_tasks) == 0
+    assert await count_decided_items(human_tasks) == 0
 
 
 async def test_similar_browsers_are_counted(human_tasks: HumanTasks) -> None:

@@ -90,7 +90,7 @@ class Dms:
             meta={"seq": seq},
         )
 
-    async def filled(
+    async def create_filled_dataset(
         self,
         name: str,
         files: int = 3,

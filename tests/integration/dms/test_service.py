@@ -98,7 +98,7 @@ async def test_data_sets_complete_their_lifecycle_by_messages_delivered_twice(
 async def test_message_that_contradicts_the_catalogue_becomes_a_dead_letter(
     dms: Dms, transport: Transport
 ) -> None:
-    uid, files = await dms.filled("set", 1, close=False)
+    uid, files = await dms.create_filled_dataset("set", 1, close=False)
     changed_file = files[0].model_copy(update={"size": 12345})
     good = RegisterFiles(dataset_uid=uid, files=[dms.write("set", 5)])
     await transport.send(

@@ -42,7 +42,7 @@ class OperatorChains:
             await self._set_state(chain.uid, state)
         return await self.copy(chain.uid)
 
-    async def started(self) -> Chain:
+    async def create_started_chain(self) -> Chain:
         """Return a chain whose first step has a task."""
         chain = await self.chain()
         await self.wfms.start_steps()

@@ -219,7 +219,7 @@ async def test_canceled_chain_has_the_first_reason(chains: OperatorChains) -> No
 async def test_chain_with_running_task_is_canceled_when_the_task_has_stopped(
     chains: OperatorChains,
 ) -> None:
-    chain = await chains.started()
+    chain = await chains.create_started_chain()
     canceled = await chains.client.cancel_chain(chain.uid)
     assert (canceled.state, canceled.reason) == (IN_PROGRESS, BY_REQUEST.reason)
     assert canceled.ended_at is None
@@ -272,7 +272,7 @@ async def test_unknown_chain_is_not_found(chains: OperatorChains) -> None:
 
 
 async def test_tasks_of_started_steps_are_listed_with_their_counts(chains: OperatorChains) -> None:
-    first, second = await chains.started(), await chains.started()
+    first, second = await chains.create_started_chain(), await chains.create_started_chain()
     listed_tasks = (await chains.client.list_tasks()).tasks
     assert [task.chain_uid for task in listed_tasks[:3]] == [second.uid, second.uid, first.uid]
     task, starting = (await chains.client.list_tasks(chain_uid=second.uid)).tasks
@@ -286,7 +286,7 @@ async def test_tasks_of_started_steps_are_listed_with_their_counts(chains: Opera
 
 
 async def test_tasks_are_filtered_by_state_on_pages(chains: OperatorChains) -> None:
-    first, second = await chains.started(), await chains.started()
+    first, second = await chains.create_started_chain(), await chains.create_started_chain()
     page = await chains.client.list_tasks(state=StepState.IN_PROGRESS, limit=1)
     assert [task.chain_uid for task in page.tasks] == [second.uid]
     assert page.after is not None
@@ -296,7 +296,7 @@ async def test_tasks_are_filtered_by_state_on_pages(chains: OperatorChains) -> N
 
 
 async def test_canceled_task_leaves_its_chain_to_the_watcher(chains: OperatorChains) -> None:
-    chain = await chains.started()
+    chain = await chains.create_started_chain()
     task, *_ = (await chains.client.list_tasks(chain_uid=chain.uid)).tasks
     status = await chains.client.cancel_task(task.task_uid, Cancel(reason="too slow"))
     assert (status.state, status.reason) == ("canceled", "too slow")
@@ -304,7 +304,7 @@ async def test_canceled_task_leaves_its_chain_to_the_watcher(chains: OperatorCha
 
 
 async def test_task_is_ranked(chains: OperatorChains) -> None:
-    chain = await chains.started()
+    chain = await chains.create_started_chain()
     task, *_ = (await chains.client.list_tasks(chain_uid=chain.uid)).tasks
     assert (await chains.client.prioritise_task(task.task_uid, rank=4.0)).rank == 4.0
     await chains.client.cancel_task(task.task_uid)

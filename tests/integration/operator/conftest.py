@@ -107,5 +107,5 @@ async def scene(operator: Operator, spd_text: str, tmp_path: Path) -> Scene:
     """Return rows of chains, tasks, jobs and data sets in the neighbours."""
     template = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     scene = Scene(operator.neighbours, template, tmp_path, datetime.now(UTC))
-    scene.lay()
+    scene.add_rows()
     return scene

@@ -60,7 +60,7 @@ class Scene:
     folder: Path
     now: datetime
 
-    def lay(self) -> None:
+    def add_rows(self) -> None:
         """Prepare the whole scene."""
         self._storages()
         self._pilots()

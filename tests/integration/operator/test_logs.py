@@ -49,7 +49,7 @@ class Logs:
     operator: Operator
     folder: Path
 
-    def lay(self, *logs: bytes | None) -> None:
+    def write_all(self, *logs: bytes | None) -> None:
         """Write the logs of the job's attempts, in order; None means that an attempt has no log."""
         urls = [
             None if log is None else self.write(number, log) for number, log in enumerate(logs, 1)
@@ -109,7 +109,7 @@ async def logs(
 
 
 async def test_long_log_shows_its_beginning_and_end_and_the_omitted_size(logs: Logs) -> None:
-    logs.lay(LONG)
+    logs.write_all(LONG)
     text = await logs.operator.client.get_job_log(1)
     assert text.startswith("line 0\nline 1\n")
     assert text.endswith("line 399998\nline 399999\n")
@@ -127,13 +127,13 @@ async def test_long_log_shows_its_beginning_and_end_and_the_omitted_size(logs: L
 
 @pytest.mark.parametrize("size", [0, 1, 128 * 1024, 128 * 1024 + 1, 256 * 1024])
 async def test_short_log_is_shown_in_full(logs: Logs, size: int) -> None:
-    logs.lay(b"x" * size)
+    logs.write_all(b"x" * size)
     assert await logs.operator.client.get_job_log(1) == "x" * size
     assert "left out" not in await logs.page()
 
 
 async def test_log_is_downloaded_in_full_or_by_range(logs: Logs) -> None:
-    logs.lay(b"first\n", LONG, None)
+    logs.write_all(b"first\n", LONG, None)
     address = "/api/v1/jobs/1/log/content"
     whole = await logs.operator.http.get(address)
     assert (whole.status_code, whole.content == LONG) == (200, True)
@@ -152,7 +152,7 @@ async def test_log_is_downloaded_in_full_or_by_range(logs: Logs) -> None:
 async def test_command_shows_and_downloads_logs(
     logs: Logs, sluice: Command, tmp_path: Path
 ) -> None:
-    logs.lay(b"first\n", LONG)
+    logs.write_all(b"first\n", LONG)
     output = await sluice("job", "logs", "1")
     assert "bytes left out" in output
     assert output.endswith("line 399999\n")
@@ -206,7 +206,7 @@ async def running_job(logs: Logs) -> Path:
         ],
     )
     neighbours.chains[chain.uid] = chain
-    logs.lay(b"of the first attempt\n", None)
+    logs.write_all(b"of the first attempt\n", None)
     neighbours.jobs[1] = neighbours.jobs[1].model_copy(
         update={"state": JobState.RUNNING, "task_uid": task, "seq": 7}
     )
@@ -285,7 +285,7 @@ async def test_log_outside_of_storages_for_logs_is_not_read(logs: Logs, tmp_path
 
 
 async def test_deleted_or_missing_log_is_reported(logs: Logs) -> None:
-    logs.lay(b"text")
+    logs.write_all(b"text")
     (logs.folder / "00000000.1.log").unlink()
     with pytest.raises(NotFound, match="deleted"):
         await logs.operator.client.get_job_log(1)
@@ -298,7 +298,7 @@ async def test_deleted_or_missing_log_is_reported(logs: Logs) -> None:
 async def test_log_on_an_unreachable_storage_is_not_called_deleted(
     logs: Logs, tmp_path: Path
 ) -> None:
-    logs.lay(b"text")
+    logs.write_all(b"text")
     logs.folder.rename(tmp_path / "elsewhere")
     with pytest.raises(NotFound, match=f"the DMS does not see its storage file://{logs.folder}"):
         await logs.operator.client.get_job_log(1)

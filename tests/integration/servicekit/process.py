@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from tests.servers.rabbitmq import free_ports
+from stack.ports import free_ports
 from tests.waiting import eventually
 
 MODULE = [sys.executable, "-m"]

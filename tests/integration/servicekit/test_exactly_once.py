@@ -75,7 +75,7 @@ def relay(
     return OutboxRelay(ledger.database, transport, ServiceMetrics(), keep=keep, period=0.05)
 
 
-async def applied(ledger: Ledger, uids: set[UUID]) -> None:
+async def wait_until_applied(ledger: Ledger, uids: set[UUID]) -> None:
     async def condition() -> bool:
         return {str(uid) for uid in uids} <= set(await ledger.rows())
 
@@ -102,7 +102,7 @@ async def test_message_of_a_committed_transaction_is_applied(
     async with running(relay(ledger, transport), ledger.consumer):
         async with ledger.database.transaction() as transaction:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid), subject=uid)
-        await applied(ledger, {uid})
+        await wait_until_applied(ledger, {uid})
 
         async def all_gone() -> bool:
             return await outbox_size(ledger) == 0 and await transport.depth(DMS_DELETIONS) == 0
@@ -119,7 +119,7 @@ async def test_message_of_a_rolled_back_transaction_never_leaves(
             await send_and_change_mind(ledger, dropped)
         async with ledger.database.transaction() as transaction:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=committed_uid))
-        await applied(ledger, {committed_uid})
+        await wait_until_applied(ledger, {committed_uid})
     assert await ledger.rows() == [str(committed_uid)]
 
 
@@ -135,10 +135,10 @@ async def test_message_is_applied_once_if_the_relay_died_after_sending_it(
     assert row is not None
     await transport.send([Message(row["message_id"], row["destination"], row["body"])])
     async with running(relay(ledger, transport), ledger.consumer):
-        await applied(ledger, {first})
+        await wait_until_applied(ledger, {first})
         async with ledger.database.transaction() as transaction:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=second))
-        await applied(ledger, {second})
+        await wait_until_applied(ledger, {second})
     assert sorted(await ledger.rows()) == sorted([str(first), str(second)])
 
 
@@ -150,7 +150,7 @@ async def test_failed_handler_leaves_no_row_and_is_tried_again(
     async with running(relay(ledger, transport), ledger.consumer):
         async with ledger.database.transaction() as transaction:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid))
-        await applied(ledger, {uid})
+        await wait_until_applied(ledger, {uid})
     assert await ledger.rows() == [str(uid)]
 
 
@@ -163,7 +163,7 @@ async def test_deadlocks_do_not_count_as_failed_deliveries(
     async with running(relay(ledger, transport), ledger.consumer):
         async with ledger.database.transaction() as transaction:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid))
-        await applied(ledger, {uid})
+        await wait_until_applied(ledger, {uid})
     assert await ledger.rows() == [str(uid)]
     assert await transport.count_dead(DMS_DELETIONS) == 0
 
@@ -194,7 +194,7 @@ async def test_messages_of_a_batch_are_applied_in_the_order_of_their_subjects(
     """Two instances with messages about the same data sets lock the data sets in the same order."""
     uids = await three_messages(ledger, transport)
     async with running(ledger.receiver(transport, seconds=math.inf)):
-        await applied(ledger, {UUID(uid) for uid in uids})
+        await wait_until_applied(ledger, {UUID(uid) for uid in uids})
     assert await ledger.rows() == uids
     async with ledger.database.connection() as connection:
         transactions = await connection.fetchval("SELECT count(DISTINCT xmin::text) FROM ledger")
@@ -211,10 +211,10 @@ async def test_slow_batch_is_committed_in_parts(ledger: Ledger, transport: Trans
         await other.start()
         await connection.execute("INSERT INTO ledger VALUES ($1)", UUID(uids[1]))
         async with running(ledger.receiver(transport, seconds=0)):
-            await applied(ledger, {UUID(uids[0])})
+            await wait_until_applied(ledger, {UUID(uids[0])})
             assert await ledger.rows() == uids[:1]
             await other.rollback()
-            await applied(ledger, {UUID(uid) for uid in uids})
+            await wait_until_applied(ledger, {UUID(uid) for uid in uids})
 
             async def all_gone() -> bool:
                 return await transport.depth(DMS_DELETIONS) == 0
@@ -233,7 +233,7 @@ async def test_failed_message_in_a_later_part_of_a_batch_harms_no_other(
         await connection.execute("CREATE UNIQUE INDEX ON ledger (uid)")
         await connection.execute("INSERT INTO ledger VALUES ($1)", UUID(uids[1]))
     async with running(ledger.receiver(transport, seconds=0)):
-        await applied(ledger, {UUID(uid) for uid in uids})
+        await wait_until_applied(ledger, {UUID(uid) for uid in uids})
         await all_dead(transport, 1)
     assert sorted(await ledger.rows()) == uids
 
@@ -253,7 +253,7 @@ async def test_malformed_messages_become_dead_letters_and_harm_no_other(
     async with running(relay(ledger, transport), ledger.consumer):
         async with ledger.database.transaction() as transaction:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=good))
-        await applied(ledger, {good})
+        await wait_until_applied(ledger, {good})
         await all_dead(transport, len(bad))
     letters = {
         letter.id: letter for letter in await transport.dead_letters(DMS_DELETIONS, limit=10)
@@ -285,7 +285,7 @@ async def test_message_that_always_fails_becomes_a_dead_letter_and_can_be_requeu
         assert (await transport.dead_letters(DMS_DELETIONS, limit=1))[0].reason == "failure 5"
         assert await ledger.rows() == []
         assert await transport.requeue(DMS_DELETIONS) == 1
-        await applied(ledger, {uid})
+        await wait_until_applied(ledger, {uid})
     assert await transport.count_dead(DMS_DELETIONS) == 0
 
 
@@ -307,7 +307,7 @@ async def test_two_relays_apply_each_message_once(ledger: Ledger, transport: Tra
         for uid in uids:
             async with ledger.database.transaction() as transaction:
                 transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid))
-        await applied(ledger, uids)
+        await wait_until_applied(ledger, uids)
     assert len(await ledger.rows()) == len(uids)
 
 
@@ -321,7 +321,7 @@ async def test_messages_of_a_lost_broker_are_sent_again_and_applied_once(
         async with running(ledger.receiver(first)):
             async with ledger.database.transaction() as transaction:
                 transaction.send(DMS_DELETIONS, DeleteDataset(uid=done))
-            await applied(ledger, {done})
+            await wait_until_applied(ledger, {done})
         async with ledger.database.transaction() as transaction:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=lost))
 
@@ -332,7 +332,7 @@ async def test_messages_of_a_lost_broker_are_sent_again_and_applied_once(
     async with ledger.database.connection() as connection:
         await connection.execute(SEND_AGAIN)
     async with running(second, relay(ledger, second), ledger.receiver(second)):
-        await applied(ledger, {done, lost})
+        await wait_until_applied(ledger, {done, lost})
 
         async def all_gone() -> bool:
             return await outbox_size(ledger) == 0 and await second.depth(DMS_DELETIONS) == 0

@@ -12,11 +12,12 @@ from pydantic import TypeAdapter
 
 from sluice.contracts.common.problems import Problem
 from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
+from stack.ports import free_ports
 from tests.conftest import DatabaseFactory
 from tests.integration.servicekit.process import COMMAND, MODULE, ServiceProcess
 from tests.servers.forwarder import Forwarder
 from tests.servers.network_postgres import NetworkPostgres, make_network_postgres
-from tests.servers.rabbitmq import RabbitServer, free_ports
+from tests.servers.rabbitmq import RabbitServer
 from tests.waiting import eventually
 
 NOWHERE = "postgresql://nobody:nothing@127.0.0.1:1/nothing"

@@ -1,10 +1,8 @@
 """RabbitMQ as its administrator sees it, and the logins of services."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
-import pytest
 
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.transport.base import Transport
@@ -33,16 +31,6 @@ class Broker:
 
     def transport(self, login: ServiceLogin) -> Transport:
         return open_transport(self.url(login), sluice_topology(), declare=False)
-
-
-@pytest.fixture
-def broker(rabbitmq_server: RabbitServer) -> Iterator[Broker]:
-    broker = Broker(rabbitmq_server)
-    yield broker
-    for kind in ("vhosts", "users"):
-        for one in broker.ask("GET", kind):
-            if one["name"] not in {"/", "guest"}:
-                broker.ask("DELETE", f"{kind}/{one['name']}")
 
 
 def in_one_host(logins: list[ServiceLogin]) -> list[ServiceLogin]:

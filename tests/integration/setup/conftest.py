@@ -6,7 +6,9 @@ import pytest
 
 from sluice.contracts.access.services import SERVICES
 from sluice.setup.logins import ServiceLogin
+from tests.integration.setup.broker_logins import Broker
 from tests.servers.network_postgres import NetworkPostgres, make_network_postgres
+from tests.servers.rabbitmq import RabbitServer
 
 Logins = Callable[..., list[ServiceLogin]]
 
@@ -41,3 +43,13 @@ def logins() -> Logins:
         ]
 
     return make
+
+
+@pytest.fixture
+def broker(rabbitmq_server: RabbitServer) -> Iterator[Broker]:
+    broker = Broker(rabbitmq_server)
+    yield broker
+    for kind in ("vhosts", "users"):
+        for one in broker.ask("GET", kind):
+            if one["name"] not in {"/", "guest"}:
+                broker.ask("DELETE", f"{kind}/{one['name']}")

@@ -15,11 +15,9 @@ from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport.base import Message
 from sluice.setup.broker import set_up_broker
 from sluice.setup.logins import ServiceLogin
-from tests.integration.setup.broker_logins import Broker, broker, in_one_host, of
+from stack.ports import free_ports
+from tests.integration.setup.broker_logins import Broker, in_one_host, of
 from tests.integration.setup.conftest import Logins
-from tests.servers.rabbitmq import free_ports
-
-__all__ = ["broker"]
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.servicekit.migrate import Migrator
 from sluice.setup.databases import set_up_databases
 from sluice.setup.logins import ServiceLogin
+from stack.ports import free_ports
 from tests.integration.setup.conftest import Logins
 from tests.servers.network_postgres import NetworkPostgres
-from tests.servers.rabbitmq import free_ports
 
 
 async def connect(

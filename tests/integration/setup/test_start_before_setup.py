@@ -9,11 +9,9 @@ import pytest
 from sluice.setup.broker import set_up_broker
 from sluice.setup.databases import set_up_databases
 from tests.integration.servicekit.process import MODULE, ServiceProcess
-from tests.integration.setup.broker_logins import Broker, broker, in_one_host, of
+from tests.integration.setup.broker_logins import Broker, in_one_host, of
 from tests.integration.setup.conftest import Logins
 from tests.servers.network_postgres import NetworkPostgres
-
-__all__ = ["broker"]  # fixture
 
 
 @pytest.fixture

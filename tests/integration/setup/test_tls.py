@@ -17,13 +17,14 @@ from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.transport.base import TransportUnavailable
 from sluice.servicekit.transport.open import open_transport
 from sluice.setup.logins import ServiceLogin
+from stack.ports import free_ports
 from stack.rabbitmq import SERVER
 from tests.integration.servicekit.process import MODULE, ServiceProcess
 from tests.integration.setup.broker_logins import in_one_host
 from tests.integration.setup.conftest import Logins
 from tests.servers.certificates import Certificate, CertificateAuthority
 from tests.servers.network_postgres import NetworkPostgres
-from tests.servers.rabbitmq import MISSING, RabbitServer, free_ports, start_local
+from tests.servers.rabbitmq import MISSING, RabbitServer, start_local
 from tests.servers.tls_proxy import TlsProxy
 
 #: The configuration that the page on production shows.

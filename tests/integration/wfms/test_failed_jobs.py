@@ -9,7 +9,7 @@ from sluice.contracts.chains.chains import INCOMPLETE, Chain, ChainListState, Re
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.plan import Retention
-from tests.integration.wfms.reruns import (
+from tests.integration.wfms.reruns.reruns import (
     find_dataset,
     is_deleted,
     list_sent_steps,
@@ -104,11 +104,11 @@ async def test_input_is_deleted_by_default_only_if_it_is_a_copy(
 
 async def test_chain_with_failed_jobs_has_the_outcome_incomplete(wfms: WfmsFixture) -> None:
     _, chain = await finish_with_failed_job(wfms)
-    one = await wfms.chains.get_chain(chain.uid)
-    [list_chains] = (await wfms.chains.list_chains()).chains
-    for listed_chain in (one, list_chains):
-        assert (listed_chain.outcome, listed_chain.failed_jobs) == (INCOMPLETE, 1)
-        assert [step.outcome for step in listed_chain.steps] == ["finished", INCOMPLETE, "finished"]
+    single_chain = await wfms.chains.get_chain(chain.uid)
+    [listed_chain] = (await wfms.chains.list_chains()).chains
+    for read_chain in (single_chain, listed_chain):
+        assert (read_chain.outcome, read_chain.failed_jobs) == (INCOMPLETE, 1)
+        assert [step.outcome for step in read_chain.steps] == ["finished", INCOMPLETE, "finished"]
 
 
 async def test_incomplete_chains_can_be_listed_separately(wfms: WfmsFixture) -> None:
@@ -131,7 +131,7 @@ async def test_incomplete_chains_can_be_listed_separately(wfms: WfmsFixture) -> 
 
 async def test_reason_of_a_finished_chain_counts_its_failed_jobs(wfms: WfmsFixture) -> None:
     _, chain = await finish_with_failed_job(wfms)
-    [list_chains] = (await wfms.chains.list_chains()).chains
-    for listed_chain in (await wfms.chains.get_chain(chain.uid), list_chains):
-        assert listed_chain.failed_jobs == 1
-        assert listed_chain.reason == "outputs are missing because 1 job of step 'filter' failed"
+    [listed_chain] = (await wfms.chains.list_chains()).chains
+    for read_chain in (await wfms.chains.get_chain(chain.uid), listed_chain):
+        assert read_chain.failed_jobs == 1
+        assert read_chain.reason == "outputs are missing because 1 job of step 'filter' failed"

@@ -31,7 +31,7 @@ def people() -> RememberedPeople:
     return RememberedPeople(tokens, {"bert": PASSWORD, "carla": ""})
 
 
-def guarded(people: RememberedPeople, *, by_address: bool = True) -> ASGIApp:
+def guard(people: RememberedPeople, *, by_address: bool = True) -> ASGIApp:
     sessions = Sessions(people, COOKIE)
     app = Authentication(_names, people, sessions)
     return SignIn(app, sessions, tokens=people, by_address=people if by_address else None)
@@ -43,7 +43,7 @@ def asking(app: ASGIApp, scheme: str = "http") -> httpx.AsyncClient:
 
 @pytest.fixture
 async def browser(people: RememberedPeople) -> AsyncIterator[httpx.AsyncClient]:
-    async with asking(guarded(people)) as client:
+    async with asking(guard(people)) as client:
         yield client
 
 
@@ -123,7 +123,7 @@ async def test_database_failure_does_not_end_the_session(
     async def away(*_: object, **__: object) -> None:
         raise OSError("the database is gone")
 
-    async with asking(guarded(people)) as browser:
+    async with asking(guard(people)) as browser:
         await browser.post("/sign-in", data={"token": TOKEN})
         for what in ("begin_session", "end_session", "in_session"):
             monkeypatch.setattr(people, what, away)
@@ -200,7 +200,7 @@ async def test_each_sign_in_begins_a_new_session_and_ends_the_previous_session(
 async def test_session_cookie_is_protected_from_scripts_and_other_sites(
     people: RememberedPeople,
 ) -> None:
-    app = guarded(people)
+    app = guard(people)
     async with asking(app) as plain, asking(app, "https") as private:
         by_http = (await plain.get(f"/?token={TOKEN}")).headers["set-cookie"].split("; ")
         by_tls = (await private.get(f"/?token={TOKEN}")).headers["set-cookie"].split("; ")
@@ -223,7 +223,7 @@ async def test_invalid_session_cookie_has_no_principal(
 async def test_token_in_an_address_is_ignored_where_addresses_have_no_tokens(
     people: RememberedPeople,
 ) -> None:
-    async with asking(guarded(people, by_address=False)) as browser:
+    async with asking(guard(people, by_address=False)) as browser:
         answer = await browser.get(f"/?token={TOKEN}")
 
     assert answer.text.startswith("None at /")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.pilot.slot_runner import Runner
+from tests.unit.pilot.slot_runner import Runner, open_slot_server
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -18,13 +18,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def slot_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
-    """Start a server of slots with a secret in its environment that no tool may see."""
-    runner = Runner(
-        tmp_path_factory.mktemp("pilot"),
-        environment={"SLUICE_SECRET": "hush", "PYTHONPATH": str(Path.cwd())},
-    )
-    yield runner
-    runner.close()
+    with open_slot_server(tmp_path_factory.mktemp("pilot")) as runner:
+        yield runner
 
 
 @pytest.fixture(scope="module")

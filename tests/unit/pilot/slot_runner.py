@@ -6,6 +6,8 @@ import subprocess
 import sys
 import time
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -154,3 +156,14 @@ class Runner:
         body = self._readers[self.connection].receive(seconds_left)
         assert body is not None, "the process of the slot has ended"
         return from_slot.validate_json(body)
+
+
+@contextmanager
+def open_slot_server(folder: Path) -> Iterator[Runner]:
+    """Start a server of slots with a secret in its environment that no tool may see."""
+    environment = {"SLUICE_SECRET": "hush", "PYTHONPATH": str(Path.cwd())}
+    runner = Runner(folder, environment=environment)
+    try:
+        yield runner
+    finally:
+        runner.close()

@@ -37,7 +37,7 @@ class Work:
         return False
 
 
-async def started(work: Work, count: int) -> Loops:
+async def start_idle_loops(work: Work, count: int) -> Loops:
     """Start the loops and wait until all of them are idle. These first runs do not count."""
     found_work, is_blocked = work.finds_work, not work.go_on.is_set()
     work.finds_work = False
@@ -55,7 +55,7 @@ async def until(holds: Callable[[], bool]) -> None:
     await eventually(holds, seconds=5, period=0)
 
 
-async def settled(loops: Loops) -> None:
+async def wait_until_settled(loops: Loops) -> None:
     """Wait until all wakes have been handled."""
     for _ in range(50):
         await asyncio.sleep(0)
@@ -68,10 +68,10 @@ async def test_wake_runs_one_loop_and_found_work_runs_each_other_loop_once(
 ) -> None:
     """With ``finds_work`` there is always work, so that the loops could wake each other forever."""
     work = Work(finds_work=finds_work)
-    loops = await started(work, 3)
+    loops = await start_idle_loops(work, 3)
     loops.wake("work")
     await until(lambda: work.ticks >= ticks)
-    await settled(loops)
+    await wait_until_settled(loops)
     assert work.ticks == ticks
     await loops.stop()
 
@@ -79,33 +79,33 @@ async def test_wake_runs_one_loop_and_found_work_runs_each_other_loop_once(
 async def test_wake_during_a_run_makes_the_busy_loop_run_again() -> None:
     """The busy loop may have looked too early, and the woken loop does not see its rows."""
     work = Work(finds_work=False, blocked=True)
-    loops = await started(work, 3)
+    loops = await start_idle_loops(work, 3)
     loops.wake("work")
     await until(lambda: work.at_work == 1)
     loops.wake("work")
     await until(lambda: work.at_work == 2)
     work.go_on.set()
     await until(lambda: work.ticks >= 3)
-    await settled(loops)
+    await wait_until_settled(loops)
     assert work.ticks == 3
     await loops.stop()
 
 
 async def test_two_wakes_at_the_same_time_wake_two_loops() -> None:
     work = Work(finds_work=False, blocked=True)
-    loops = await started(work, 3)
+    loops = await start_idle_loops(work, 3)
     loops.wake("work")
     loops.wake("work")
     await until(lambda: work.at_work == 2)
     work.go_on.set()
-    await settled(loops)
+    await wait_until_settled(loops)
     assert work.ticks == 2
     await loops.stop()
 
 
 async def test_wake_while_all_loops_are_busy_makes_each_run_again() -> None:
     work = Work(finds_work=False, blocked=True)
-    loops = await started(work, 2)
+    loops = await start_idle_loops(work, 2)
     loops.wake("work")
     loops.wake("work")
     await until(lambda: work.at_work == 2)
@@ -119,14 +119,14 @@ async def test_wake_while_all_loops_are_busy_makes_each_run_again() -> None:
 async def test_wake_goes_to_a_loop_that_does_not_rest_after_a_failure() -> None:
     failing, fine, rounds = asyncio.Event(), asyncio.Event(), count()
 
-    async def look(on_found: Callable[[], None]) -> bool:
+    async def fail_first_round(on_found: Callable[[], None]) -> bool:
         if next(rounds) == 0:
             failing.set()
             raise RuntimeError("no")
         fine.set()
         return False
 
-    loops = Loops([LoopDeclaration("work", NEVER, look, count=2)], ServiceMetrics())
+    loops = Loops([LoopDeclaration("work", NEVER, fail_first_round, count=2)], ServiceMetrics())
     await loops.start()
     await asyncio.gather(failing.wait(), fine.wait())
     first, second = loops
@@ -157,9 +157,9 @@ async def test_found_work_wakes_the_declared_loops() -> None:
         ServiceMetrics(),
     )
     await loops.start()
-    await settled(loops)
+    await wait_until_settled(loops)
     loops.wake("first")
-    await settled(loops)
+    await wait_until_settled(loops)
     assert woken == ["followed"] * 2
     await loops.stop()
 
@@ -168,12 +168,12 @@ async def test_round_that_returns_a_number_is_not_repeated() -> None:
     """Only True means that there is more work: many functions return how much they did."""
     work = Work(finds_work=False)
 
-    async def look() -> int:
+    async def count_ticks() -> int:
         await work.tick(lambda: None)
         return 1
 
-    loops = Loops([LoopDeclaration("work", NEVER, look)], ServiceMetrics())
+    loops = Loops([LoopDeclaration("work", NEVER, count_ticks)], ServiceMetrics())
     await loops.start()
-    await settled(loops)
+    await wait_until_settled(loops)
     assert work.ticks == 1
     await loops.stop()

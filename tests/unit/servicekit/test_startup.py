@@ -91,16 +91,16 @@ async def test_gate_names_missing_dependencies_until_it_opens() -> None:
 async def test_health_report_limits_the_time_of_a_check(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "CHECK_LIMIT", 0.01)
 
-    async def hangs() -> None:
+    async def hang() -> None:
         await asyncio.Event().wait()
 
-    async def works() -> None:
+    async def succeed() -> None:
         return None
 
-    async def fails() -> None:
+    async def raise_error() -> None:
         raise OSError("away")
 
-    report = await Health({"a": hangs, "b": works, "c": fails}).report()
+    report = await Health({"a": hang, "b": succeed, "c": raise_error}).report()
     assert report == {"a": "no answer within 0.01 s", "b": "ok", "c": "away"}
 
 

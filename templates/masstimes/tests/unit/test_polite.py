@@ -17,13 +17,13 @@ def server() -> Iterator[Server]:
         yield server
 
 
-def answers(server: Server, *responses: Response) -> None:
+def set_answers(server: Server, *responses: Response) -> None:
     """Set the answers of a server; it repeats the last answer."""
     coming = list(responses)
     server.answer = lambda _: coming.pop(0) if len(coming) > 1 else coming[0]
 
 
-def pauses_of(server: Server, policy: RequestPolicy, *, pages: int = 1) -> list[float]:
+def measure_pauses(server: Server, policy: RequestPolicy, *, pages: int = 1) -> list[float]:
     """Return the pauses of the program in seconds."""
     waits: list[float] = []
     with PoliteClient("mt-test", policy, sleep=waits.append) as polite:
@@ -36,33 +36,33 @@ LATER: Response = (503, {}, "")
 FINE: Response = (200, {}, "fine")
 
 
-def test_failed_request_is_repeated_after_2_4_and_8_seconds(server: Server) -> None:
-    answers(server, LATER, LATER, LATER, LATER, FINE)
-    assert pauses_of(server, RequestPolicy(CONTACT, max_wait=10.0)) == [2, 4, 8, 10]
+def test_pauses_between_repeats_double_up_to_the_longest_pause(server: Server) -> None:
+    set_answers(server, LATER, LATER, LATER, LATER, FINE)
+    assert measure_pauses(server, RequestPolicy(CONTACT, max_wait=10.0)) == [2, 4, 8, 10]
     assert server.requested_paths == ["/0"] * 5
 
 
 def test_retry_after_sets_the_pause(server: Server) -> None:
-    answers(server, (429, {"Retry-After": "7"}, ""), LATER, FINE)
-    assert pauses_of(server, RequestPolicy(CONTACT)) == [7, 4]
-    answers(server, (503, {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, ""), FINE)
-    assert pauses_of(server, RequestPolicy(CONTACT)) == [2], "that time has passed"
+    set_answers(server, (429, {"Retry-After": "7"}, ""), LATER, FINE)
+    assert measure_pauses(server, RequestPolicy(CONTACT)) == [7, 4]
+    set_answers(server, (503, {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, ""), FINE)
+    assert measure_pauses(server, RequestPolicy(CONTACT)) == [2], "that time has passed"
 
 
 def test_too_long_retry_after_ends_the_requests(server: Server) -> None:
-    answers(server, (503, {"Retry-After": "301"}, ""))
+    set_answers(server, (503, {"Retry-After": "301"}, ""))
     with pytest.raises(ServerUnavailable, match="wants 301 s to pass, longer than 300 s"):
-        pauses_of(server, RequestPolicy(CONTACT))
+        measure_pauses(server, RequestPolicy(CONTACT))
     assert len(server.requested_paths) == 1
 
 
 def test_repeats_are_limited_for_each_request(server: Server) -> None:
-    answers(server, LATER, LATER, FINE, LATER, LATER, FINE)
+    set_answers(server, LATER, LATER, FINE, LATER, LATER, FINE)
     policy = RequestPolicy(CONTACT, repeats=2)
-    assert pauses_of(server, policy, pages=2) == [2, 4, 1, 2, 4]
-    answers(server, LATER)
+    assert measure_pauses(server, policy, pages=2) == [2, 4, 1, 2, 4]
+    set_answers(server, LATER)
     with pytest.raises(ServerUnavailable, match="answered 503, 3 times in a row"):
-        pauses_of(server, policy)
+        measure_pauses(server, policy)
 
 
 def test_unreachable_server_is_asked_again() -> None:
@@ -76,13 +76,16 @@ def test_unreachable_server_is_asked_again() -> None:
 
 
 def test_pauses_between_requests_can_be_scaled(server: Server) -> None:
-    answers(server, FINE)
-    assert pauses_of(server, RequestPolicy(CONTACT, pause=3.0, delays=0.5), pages=3) == [1.5, 1.5]
+    set_answers(server, FINE)
+    assert measure_pauses(server, RequestPolicy(CONTACT, pause=3.0, delays=0.5), pages=3) == [
+        1.5,
+        1.5,
+    ]
 
 
 def test_user_agent_contains_the_contact(server: Server) -> None:
-    answers(server, FINE)
-    pauses_of(server, RequestPolicy(CONTACT))
+    set_answers(server, FINE)
+    measure_pauses(server, RequestPolicy(CONTACT))
     assert server.agents == [f"mt-test (Sluice mass times; +{CONTACT})"]
 
 
@@ -97,9 +100,9 @@ def test_user_agent_contains_the_contact(server: Server) -> None:
     ],
 )
 def test_permanent_error_is_not_repeated(server: Server, response: Response, message: str) -> None:
-    answers(server, response)
+    set_answers(server, response)
     with pytest.raises(RequestRefused, match=message):
-        pauses_of(server, RequestPolicy(CONTACT))
+        measure_pauses(server, RequestPolicy(CONTACT))
     assert server.requested_paths.count("/0") == 1
 
 
@@ -116,6 +119,6 @@ def test_proxy_of_the_environment_is_not_used_for_this_machine(
         for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, proxy.url)
         monkeypatch.delenv("no_proxy", raising=False)
-        answers(server, FINE)
-        pauses_of(server, RequestPolicy(CONTACT))
+        set_answers(server, FINE)
+        measure_pauses(server, RequestPolicy(CONTACT))
         assert (server.requested_paths, proxy.requested_paths) == (["/0"], [])

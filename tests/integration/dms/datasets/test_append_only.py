@@ -33,7 +33,7 @@ async def collect(dms: Dms, *names: str, files: int = 2) -> list[UUID]:
     """Fill data sets and collect them one after the other."""
     sources = []
     for name in names:
-        uid, _ = await dms.filled(name, files)
+        uid, _ = await dms.create_filled_dataset(name, files)
         await dms.client.collect_files(uid, collect_request())
         sources.append(uid)
     return sources
@@ -78,7 +78,7 @@ async def test_data_set_collected_twice_is_added_once(dms: Dms) -> None:
 
 
 async def test_concurrent_collection_numbers_files_consecutively(dms: Dms) -> None:
-    sources = [(await dms.filled(f"d{number}", 3))[0] for number in range(6)]
+    sources = [(await dms.create_filled_dataset(f"d{number}", 3))[0] for number in range(6)]
     await asyncio.gather(
         *(
             collect_files(context.database, uid, collect_request())
@@ -95,7 +95,7 @@ async def test_concurrent_collection_numbers_files_consecutively(dms: Dms) -> No
 
 async def test_collected_files_outlive_their_source_data_set(dms: Dms) -> None:
     """The source data set is deleted, and its folder is swept."""
-    source, files = await dms.filled("a", 2)
+    source, files = await dms.create_filled_dataset("a", 2)
     await dms.client.collect_files(source, collect_request())
     await dms.apply(DeleteDataset(uid=source))
     assert await delete_once(dms.context)
@@ -114,11 +114,11 @@ async def test_collected_files_outlive_their_source_data_set(dms: Dms) -> None:
 
 
 async def test_open_or_deleted_data_set_is_not_collected(dms: Dms) -> None:
-    source, _ = await dms.filled("a", 2)
+    source, _ = await dms.create_filled_dataset("a", 2)
     await dms.client.delete_dataset(source)
     with pytest.raises(Conflict, match="is deleting"):
         await dms.client.collect_files(source, collect_request())
-    opened, _ = await dms.filled("b", 2, close=False)
+    opened, _ = await dms.create_filled_dataset("b", 2, close=False)
     with pytest.raises(Conflict, match="is open"):
         await dms.client.collect_files(opened, collect_request())
     assert await dms.client.list_append_only_datasets() == []
@@ -138,7 +138,7 @@ async def test_repeated_collection_of_deleted_data_sets_gets_the_first_answer(dm
 async def test_each_group_has_its_own_append_only_data_set_of_a_name(dms: Dms) -> None:
     """Names of data sets are unique, so the data sets get numbered names."""
     await dms.client.register_dataset(NewDataset(name="corpus"))
-    source, _ = await dms.filled("a", 2)
+    source, _ = await dms.create_filled_dataset("a", 2)
     answers = [
         await dms.client.collect_files(source, collect_request(group=group))
         for group in ("ocr", "spd")
@@ -148,7 +148,7 @@ async def test_each_group_has_its_own_append_only_data_set_of_a_name(dms: Dms) -
     assert [one.dataset.append_only for one in corpora] == ["corpus", "corpus"]
     rows = [await dms.client.get_dataset(one.dataset.uid) for one in corpora]
     assert [(row.name, row.group) for row in rows] == [("corpus-2", "ocr"), ("corpus-3", "spd")]
-    other, _ = await dms.filled("b", 2)
+    other, _ = await dms.create_filled_dataset("b", 2)
     with pytest.raises(Conflict, match="of type 'pages', and not 'words'"):
         await dms.client.collect_files(other, collect_request(group="ocr", type_="words"))
 
@@ -235,13 +235,13 @@ async def test_append_only_data_set_refuses_files_and_never_closes(dms: Dms) -> 
         await dms.apply(RegisterFiles(dataset_uid=uid, files=[file]))
     with pytest.raises(Conflict, match="never closes"):
         await dms.client.close_dataset(uid)
-    ordinary, _ = await dms.filled("b")
+    ordinary, _ = await dms.create_filled_dataset("b")
     with pytest.raises(Conflict, match="is not append-only"):
         await dms.client.cut_slice(ordinary, cut_request())
 
 
 async def test_files_in_slices_count_once_in_quotas(dms: Dms) -> None:
-    source, _ = await dms.filled("a", 2)
+    source, _ = await dms.create_filled_dataset("a", 2)
     await dms.client.collect_files(source, collect_request(group="ocr"))
     before = await dms.client.list_holdings(HolderKind.GROUP, name="ocr")
     await cut_and_close(dms, cut_request())
@@ -252,7 +252,7 @@ async def test_collected_files_have_the_generation_of_their_slice(dms: Dms) -> N
     """The generation of a slice is one higher than that of its files."""
     await collect(dms, "people")
     slice_uid = await cut_and_close(dms, cut_request())
-    source, _ = await dms.filled("first")
+    source, _ = await dms.create_filled_dataset("first")
     await asyncio.gather(
         *(dms.client.collect_files(source, collect_request(), made_of=slice_uid) for _ in range(3))
     )
@@ -266,7 +266,7 @@ async def test_collected_files_have_the_generation_of_their_slice(dms: Dms) -> N
     second = await cut_and_close(dms, cut_request(after=2))
     (corpus,) = await dms.client.list_append_only_datasets(generations=True)
     assert (corpus.generation, corpus.readers[0].generation) == (1, 0)
-    other, _ = await dms.filled("second")
+    other, _ = await dms.create_filled_dataset("second")
     await dms.client.collect_files(other, collect_request(), made_of=second)
     (corpus,) = await dms.client.list_append_only_datasets(generations=True)
     assert (corpus.generation, corpus.readers[0].generation) == (2, 2)
@@ -275,9 +275,9 @@ async def test_collected_files_have_the_generation_of_their_slice(dms: Dms) -> N
 async def test_slice_of_all_files_has_a_generation_above_its_files(dms: Dms) -> None:
     await collect(dms, "people")
     slice_uid = await cut_and_close(dms, cut_request())
-    empty, _ = await dms.filled("empty", 0)
+    empty, _ = await dms.create_filled_dataset("empty", 0)
     await dms.client.collect_files(empty, collect_request(), made_of=slice_uid)
-    source, _ = await dms.filled("first")
+    source, _ = await dms.create_filled_dataset("first")
     await dms.client.collect_files(source, collect_request(name="other"), made_of=slice_uid)
     assert [
         one.generation for one in await dms.client.list_append_only_datasets(generations=True)
@@ -286,7 +286,7 @@ async def test_slice_of_all_files_has_a_generation_above_its_files(dms: Dms) -> 
         1,
     ]
     await dms.client.collect_files(
-        (await dms.filled("next"))[0], collect_request(), made_of=slice_uid
+        (await dms.create_filled_dataset("next"))[0], collect_request(), made_of=slice_uid
     )
     uid = (await dms.client.list_append_only_datasets())[0].dataset.uid
     await dms.client.cut_slice(uid, cut_request(after=2))

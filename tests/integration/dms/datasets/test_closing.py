@@ -68,7 +68,7 @@ async def test_files_delivered_twice_are_registered_once(dms: Dms) -> None:
 
 
 async def test_messages_that_contradict_the_catalogue_are_refused(dms: Dms) -> None:
-    uid, files = await dms.filled("set", 2)
+    uid, files = await dms.create_filled_dataset("set", 2)
     with pytest.raises(
         Unprocessable, match=r"is closed: file '00000009.1-data.bin' cannot be added"
     ):
@@ -194,7 +194,7 @@ async def test_list_with_states_is_filtered_by_the_same_timestamp(dms: Dms) -> N
 
 
 async def test_concurrent_closings_close_a_data_set_once(dms: Dms) -> None:
-    uid, _ = await dms.filled("set", 1, close=False)
+    uid, _ = await dms.create_filled_dataset("set", 1, close=False)
     answers = await asyncio.gather(
         *(
             close_dataset(context.database, uid, files=None)

@@ -45,7 +45,7 @@ async def test_invalid_counts_are_ignored_and_inputs_and_logs_get_no_counts(
     await dms.client.close_dataset(uid)
     assert (await dms.client.get_dataset(uid)).meta["produced"]["events"] == 4
     for kind in (DatasetType.INPUT, DatasetType.LOGS):
-        other, _ = await dms.filled(f"plain-{kind}", 1, kind, meta={"run": 7})
+        other, _ = await dms.create_filled_dataset(f"plain-{kind}", 1, kind, meta={"run": 7})
         assert (await dms.client.get_dataset(other)).meta == {"run": 7}
     empty = await dms.dataset("empty")
     await dms.client.close_dataset(empty)

@@ -37,7 +37,7 @@ async def test_outputs_of_chains_are_found_by_output_name_unless_the_name_is_reg
             )
         ).uid
 
-    async def called(name: str, **others: Any) -> list[UUID]:
+    async def list_named(name: str, **others: Any) -> list[UUID]:
         return [one.uid for one in (await dms.client.list_datasets(name=name, **others)).datasets]
 
     first = await output("a.sum.report", chain="a", output_name="week.1.report")
@@ -45,15 +45,15 @@ async def test_outputs_of_chains_are_found_by_output_name_unless_the_name_is_reg
     await output(
         "mine", output_name="week.1.report"
     )  # no chain wrote it, so its metadata is the owner's
-    assert await called("week.1.report") == [first, second]
-    assert await called("week.1.report", newest=True, limit=1) == [second]
-    assert await called("week.1.report", state=[DatasetState.CLOSED]) == []
-    assert await called("a.sum.report") == [first]
+    assert await list_named("week.1.report") == [first, second]
+    assert await list_named("week.1.report", newest=True, limit=1) == [second]
+    assert await list_named("week.1.report", state=[DatasetState.CLOSED]) == []
+    assert await list_named("a.sum.report") == [first]
     assert await dms.client.find_dataset_by_name("week.1.report") is None, (
         "services found an output by its output name"
     )
     own = await dms.dataset("week.1.report")
-    assert await called("week.1.report") == [own]
+    assert await list_named("week.1.report") == [own]
 
 
 async def test_several_data_sets_are_read_by_their_uids(dms: Dms) -> None:

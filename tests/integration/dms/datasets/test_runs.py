@@ -110,7 +110,7 @@ async def test_period_and_run_can_be_ended_later(dms: Dms) -> None:
 
 async def test_period_and_run_may_be_ended_by_their_owner_and_the_shift(dms: Dms) -> None:
     ended, database = datetime(2026, 6, 1, tzinfo=UTC), dms.database
-    with asking("anna"):
+    with request_as("anna"):
         await register_period(database, NewPeriod(name="2026"))
         await register_run(database, NewRun(number=7, period="2026"))
         assert (await end_span(database, PERIODS, "2026", ended)).ended_at == ended
@@ -124,26 +124,32 @@ async def test_period_and_run_may_be_ended_by_their_owner_and_the_shift(dms: Dms
         ]
 
     for end in ends(None):
-        with asking("bo"), pytest.raises(Forbidden, match=r"only: you are bo, with the role subm"):
+        with (
+            request_as("bo"),
+            pytest.raises(Forbidden, match=r"only: you are bo, with the role subm"),
+        ):
             await end
     for end in ends(ended):
-        with asking("cy", Role.SHIFT):
+        with request_as("cy", Role.SHIFT):
             assert (await end).ended_at == ended
 
 
 async def test_frames_may_be_added_by_the_owner_of_the_run_and_the_shift(dms: Dms) -> None:
-    with asking("anna"):
+    with request_as("anna"):
         await register_period(dms.database, NewPeriod(name="2026"))
         await register_run(dms.database, NewRun(number=7, period="2026"))
         await register_frames(dms.database, 7, [NewFrame(number=1)])
-    with asking("bo"), pytest.raises(Forbidden, match="frames can be added to run 7 by anna or"):
+    with (
+        request_as("bo"),
+        pytest.raises(Forbidden, match="frames can be added to run 7 by anna or"),
+    ):
         await register_frames(dms.database, 7, [NewFrame(number=2)])
-    with asking("cy", Role.SHIFT):
+    with request_as("cy", Role.SHIFT):
         await register_frames(dms.database, 7, [NewFrame(number=3)])
     assert [frame.number for frame in await dms.client.list_frames(7)] == [1, 3]
 
 
-def asking(name: str, role: Role = Role.SUBMITTER) -> AbstractContextManager[None]:
+def request_as(name: str, role: Role = Role.SUBMITTER) -> AbstractContextManager[None]:
     """Return a context in which the person makes a request."""
     return bind_request(PersonRequest(Person(name, role), uuid4()))
 

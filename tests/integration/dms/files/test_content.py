@@ -220,7 +220,7 @@ async def test_archive_contains_all_files_of_several_data_sets(dms: Dms) -> None
 async def test_incomplete_archive_is_refused_or_breaks_off(
     dms: Dms, reading: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done, files = await dms.filled("done", 3)
+    done, files = await dms.create_filled_dataset("done", 3)
     still_open = await dms.dataset("open")
 
     async def refused(**query: object) -> tuple[int, str]:
@@ -247,7 +247,7 @@ async def test_many_small_files_are_packed_page_by_page(
     dms: Dms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pack_archive, "_PAGE", 7)
-    uid, files = await dms.filled("many", 50)
+    uid, files = await dms.create_filled_dataset("many", 50)
     tarred = await dms.http.get(
         "/api/v1/archive", params={"dataset_uid": str(uid), "format": "tar"}
     )

@@ -23,8 +23,8 @@ async def used(dms: Dms, type_: StorageType) -> int:
 
 
 async def test_deletion_removes_files_and_folder_and_frees_the_storage(dms: Dms) -> None:
-    uid, _ = await dms.filled("gone", 5)
-    _, remaining_uid = await dms.filled("kept", 2)
+    uid, _ = await dms.create_filled_dataset("gone", 5)
+    _, remaining_uid = await dms.create_filled_dataset("kept", 2)
     await dms.apply(DeleteDataset(uid=uid))
     assert await delete_once(dms.context)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
@@ -37,7 +37,7 @@ async def test_deletion_removes_files_and_folder_and_frees_the_storage(dms: Dms)
 async def test_repeated_deletion_and_deletion_of_an_unknown_data_set_succeed(
     dms: Dms,
 ) -> None:
-    uid, _ = await dms.filled("gone")
+    uid, _ = await dms.create_filled_dataset("gone")
     for _ in range(2):
         await dms.apply(DeleteDataset(uid=uid))
     assert await delete_once(dms.context)
@@ -48,7 +48,7 @@ async def test_repeated_deletion_and_deletion_of_an_unknown_data_set_succeed(
 
 
 async def test_invariant_4_message_does_not_delete_the_last_replica_of_an_output(dms: Dms) -> None:
-    uid, _ = await dms.filled("result", type_=DatasetType.OUTPUT)
+    uid, _ = await dms.create_filled_dataset("result", type_=DatasetType.OUTPUT)
     with pytest.raises(Unprocessable, match="force=true"):
         await dms.apply(DeleteDataset(uid=uid))
     assert (await dms.client.get_dataset(uid)).state is DatasetState.CLOSED
@@ -58,7 +58,7 @@ async def test_invariant_4_message_does_not_delete_the_last_replica_of_an_output
 
 
 async def test_missing_files_count_as_removed(dms: Dms) -> None:
-    uid, files = await dms.filled("half", 4)
+    uid, files = await dms.create_filled_dataset("half", 4)
     dms.path("half", files[1].name).unlink()
     dms.path("half", files[3].name).unlink()
     await dms.client.delete_dataset(uid)
@@ -69,7 +69,7 @@ async def test_missing_files_count_as_removed(dms: Dms) -> None:
 async def test_invariant_4_file_of_another_live_data_set_is_kept_until_its_deletion(
     dms: Dms,
 ) -> None:
-    one, files = await dms.filled("one", 3)
+    one, files = await dms.create_filled_dataset("one", 3)
     two = await dms.dataset("two")
     await dms.client.register_many_files(two, [files[1]])
     await dms.client.delete_dataset(one)
@@ -82,7 +82,7 @@ async def test_invariant_4_file_of_another_live_data_set_is_kept_until_its_delet
 
 
 async def test_data_sets_with_shared_files_are_deleted_together_without_remains(dms: Dms) -> None:
-    one, files = await dms.filled("one", 3)
+    one, files = await dms.create_filled_dataset("one", 3)
     two = await dms.dataset("two")
     await dms.client.register_many_files(two, files)
     await asyncio.gather(dms.client.delete_dataset(one), dms.client.delete_dataset(two))
@@ -118,7 +118,7 @@ async def test_files_on_read_only_storages_are_only_deregistered(
 
 
 async def test_two_instances_delete_each_data_set_once(dms: Dms) -> None:
-    uids = [(await dms.filled(f"d{number}", 20))[0] for number in range(6)]
+    uids = [(await dms.create_filled_dataset(f"d{number}", 20))[0] for number in range(6)]
     for uid in uids:
         await dms.client.delete_dataset(uid)
 
@@ -145,7 +145,7 @@ async def test_two_instances_delete_each_data_set_once(dms: Dms) -> None:
 async def test_invariant_7_deletion_resumes_after_a_kill_before_its_record(
     dms: Dms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    uid, _ = await dms.filled("gone", 5)
+    uid, _ = await dms.create_filled_dataset("gone", 5)
     await dms.client.delete_dataset(uid)
     reached, never = asyncio.Event(), asyncio.Event()
 
@@ -171,7 +171,7 @@ async def test_invariant_7_deletion_resumes_after_a_kill_before_its_record(
 async def test_invariant_7_expired_claim_of_a_dead_instance_is_taken_over(
     dms: Dms,
 ) -> None:
-    uid, _ = await dms.filled("gone")
+    uid, _ = await dms.create_filled_dataset("gone")
     await dms.client.delete_dataset(uid)
     claim = (
         "UPDATE datasets SET claim_token = gen_random_uuid(), claim_until = now() + $2 * interval"
@@ -222,7 +222,7 @@ async def test_file_registered_during_the_last_page_of_a_deletion_is_removed(
 
 
 async def test_deletion_on_an_unavailable_storage_is_retried_with_its_reason(dms: Dms) -> None:
-    uid, files = await dms.filled("gone")
+    uid, files = await dms.create_filled_dataset("gone")
     root, away = dms.folder / "intermediate", dms.folder / "away"
     root.rename(away)
     await dms.client.delete_dataset(uid)
@@ -243,7 +243,7 @@ async def test_deletion_on_an_unavailable_storage_is_retried_with_its_reason(dms
 async def test_invariant_4_link_out_of_the_storage_halts_the_deletion(
     dms: Dms, tmp_path: Path
 ) -> None:
-    uid, files = await dms.filled("astray")
+    uid, files = await dms.create_filled_dataset("astray")
     victim = tmp_path / "victim"
     victim.mkdir()
     for file in files:
@@ -269,7 +269,7 @@ async def test_invariant_4_link_out_of_the_storage_halts_the_deletion(
 async def test_deletion_stops_when_its_claim_is_lost(
     dms: Dms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    uid, _ = await dms.filled("gone", 3)
+    uid, _ = await dms.create_filled_dataset("gone", 3)
     await dms.client.delete_dataset(uid)
     monkeypatch.setattr(removing, "PAGE", 1)
     forget = removing._forget

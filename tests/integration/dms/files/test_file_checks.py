@@ -46,7 +46,7 @@ async def test_file_that_differs_from_its_registration_is_refused_by_name(
 
 
 async def test_known_file_may_be_missing(dms: Dms) -> None:
-    uid, files = await dms.filled("frames", 2)
+    uid, files = await dms.create_filled_dataset("frames", 2)
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
     assert (await dms.client.register_many_files(uid, files)).known == 2

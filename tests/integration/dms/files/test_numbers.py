@@ -105,7 +105,7 @@ async def test_logs_of_several_attempts_have_the_sequence_number_of_their_job(dm
 async def test_file_with_a_taken_number_is_accepted_by_a_data_set_under_deletion(
     dms: Dms,
 ) -> None:
-    uid, files = await dms.filled("set", 1, close=False)
+    uid, files = await dms.create_filled_dataset("set", 1, close=False)
     await dms.client.delete_dataset(uid)
     late = file_with_same_number(dms, "set", files[0])
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[late]))

@@ -54,7 +54,7 @@ async def waiting(dms: Dms) -> int:
 
 
 async def test_released_file_is_removed_and_its_data_set_stays(dms: Dms) -> None:
-    uid, files = await dms.filled("between", 5, close=False)
+    uid, files = await dms.create_filled_dataset("between", 5, close=False)
     await dms.apply(make_release(uid, 1, 3))
     assert await listed(dms, uid) == [0, 2, 4]
     assert await released(dms, uid) == [1, 3]
@@ -73,7 +73,7 @@ async def test_released_file_is_removed_and_its_data_set_stays(dms: Dms) -> None
 
 async def test_release_time_is_after_the_wait_for_the_data_set(dms: Dms) -> None:
     """The start of the transaction is too early, as the last downstream job may end after it."""
-    uid, _ = await dms.filled("between", 1, close=False)
+    uid, _ = await dms.create_filled_dataset("between", 1, close=False)
 
     async def somebody_waits() -> bool:
         rows = await dms.fetch(
@@ -94,7 +94,7 @@ async def test_release_time_is_after_the_wait_for_the_data_set(dms: Dms) -> None
 
 
 async def test_release_delivered_twice_counts_once(dms: Dms) -> None:
-    uid, _ = await dms.filled("between")
+    uid, _ = await dms.create_filled_dataset("between")
     for _ in range(2):
         await dms.apply(make_release(uid, 0))
         await remove_released(dms.context)
@@ -103,7 +103,7 @@ async def test_release_delivered_twice_counts_once(dms: Dms) -> None:
 
 
 async def test_invariant_4_file_stays_until_all_downstream_tasks_release_it(dms: Dms) -> None:
-    uid, _ = await dms.filled("between", 4)
+    uid, _ = await dms.create_filled_dataset("between", 4)
     await dms.apply(make_release(uid, 0, 1, 2, count=2))
     await dms.apply(make_release(uid, 0, 1, count=2))
     assert await listed(dms, uid) == [0, 1, 2, 3], "a repeated release counted twice"
@@ -133,7 +133,7 @@ async def test_file_registered_after_its_release_does_not_come_back(dms: Dms, co
 
 
 async def test_repeated_registration_does_not_restore_a_released_file(dms: Dms) -> None:
-    uid, files = await dms.filled("between", 3, close=False)
+    uid, files = await dms.create_filled_dataset("between", 3, close=False)
     await dms.apply(make_release(uid, 0, 1))
     await remove_released(dms.context)
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files, close_at=3))
@@ -148,21 +148,21 @@ async def test_repeated_registration_does_not_restore_a_released_file(dms: Dms) 
 async def test_invariant_4_only_intermediate_files_are_released(
     dms: Dms, type_: DatasetType
 ) -> None:
-    uid, _ = await dms.filled("kept", type_=type_)
+    uid, _ = await dms.create_filled_dataset("kept", type_=type_)
     with pytest.raises(Unprocessable, match="only intermediate data"):
         await dms.apply(make_release(uid, 0))
     assert await listed(dms, uid) == [0, 1, 2]
 
 
 async def test_invariant_4_files_to_be_uploaded_are_not_released(dms: Dms) -> None:
-    uid, _ = await dms.filled("output")
+    uid, _ = await dms.create_filled_dataset("output")
     await dms.apply(UploadDataset(uid=uid))
     with pytest.raises(Unprocessable, match="only intermediate data"):
         await dms.apply(make_release(uid, 0))
 
 
 async def test_release_for_a_deleted_data_set_changes_nothing(dms: Dms) -> None:
-    uid, _ = await dms.filled("between")
+    uid, _ = await dms.create_filled_dataset("between")
     await dms.apply(make_release(uid, 0, 7))
     await dms.apply(DeleteDataset(uid=uid))
     await dms.apply(make_release(uid, 1))
@@ -186,7 +186,7 @@ async def test_invariant_4_replica_is_kept_until_every_data_set_releases_it(
     dms: Dms,
 ) -> None:
     """A rerun has taken the files over into another data set."""
-    one, files = await dms.filled("one", 2)
+    one, files = await dms.create_filled_dataset("one", 2)
     two = await dms.dataset("two")
     await dms.client.register_many_files(two, files)
     await dms.apply(make_release(one, 0, 1))
@@ -204,7 +204,7 @@ async def test_invariant_4_replica_is_kept_until_every_data_set_releases_it(
 
 
 async def test_released_files_are_taken_over_as_released(dms: Dms) -> None:
-    one, _ = await dms.filled("one", 3)
+    one, _ = await dms.create_filled_dataset("one", 3)
     await dms.apply(make_release(one, 0, 2))
     await remove_released(dms.context)
     two = await dms.dataset("two")
@@ -227,7 +227,7 @@ async def test_released_files_are_taken_over_as_released(dms: Dms) -> None:
 
 
 async def test_sweep_keeps_registered_files_and_removes_files_of_losing_attempts(dms: Dms) -> None:
-    uid, _ = await dms.filled("between", 3)
+    uid, _ = await dms.create_filled_dataset("between", 3)
     dms.write("between", 9)  # by a losing attempt
     await dms.apply(make_release(uid, 1))
     while await sweep_once(dms.context):
@@ -244,7 +244,7 @@ class Killed(Exception):
 async def test_invariant_7_removal_goes_on_in_another_instance_after_a_kill(
     dms: Dms, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    uid, files = await dms.filled("between", 4)
+    uid, files = await dms.create_filled_dataset("between", 4)
     await dms.apply(make_release(uid, 0, 1, 2))
 
     async def die(*_: object, **__: object) -> None:
@@ -265,7 +265,7 @@ async def test_invariant_7_removal_goes_on_in_another_instance_after_a_kill(
 
 
 async def test_failed_removal_is_tried_again(dms: Dms) -> None:
-    uid, _ = await dms.filled("between", 2)
+    uid, _ = await dms.create_filled_dataset("between", 2)
     await dms.apply(make_release(uid, 0))
     away = dms.folder / "away"
     shutil.move(dms.folder / StorageType.INTERMEDIATE, away)
@@ -278,14 +278,14 @@ async def test_failed_removal_is_tried_again(dms: Dms) -> None:
 
 
 async def test_two_instances_share_the_removals(dms: Dms) -> None:
-    uid, _ = await dms.filled("between", 30)
+    uid, _ = await dms.create_filled_dataset("between", 30)
     await dms.apply(make_release(uid, *range(29)))
     await asyncio.gather(*(remove_released(each) for each in (dms.context, dms.other_context)))
     assert (stored_numbers(dms), await waiting(dms)) == ([29], 0)
 
 
 async def test_concurrent_releases_by_all_downstream_tasks_release_the_files(dms: Dms) -> None:
-    uid, _ = await dms.filled("between", 8)
+    uid, _ = await dms.create_filled_dataset("between", 8)
     messages = [
         make_release(uid, *seqs, task=task, count=2)
         for seqs in (range(8), range(7, -1, -1))

@@ -57,7 +57,7 @@ async def log_answers(dms: Dms) -> bool:
 
 
 async def test_hanging_reads_do_not_block_other_storages(dms: Dms, mount: Mount) -> None:
-    uid, _ = await dms.filled("data")
+    uid, _ = await dms.create_filled_dataset("data")
     path = f"/api/v1/datasets/{uid}/files/{(await dms.client.list_files(uid)).files[0].id}/content"
     most = dms.settings.parallel_reads
     hanging = [asyncio.create_task(dms.http.get(path)) for _ in range(2 * most)]
@@ -87,7 +87,7 @@ async def test_hanging_read_times_out(
     dms: Dms, mount: Mount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_reads, "READ_LIMIT", 0.05)
-    uid, _ = await dms.filled("data", 1)
+    uid, _ = await dms.create_filled_dataset("data", 1)
     [file] = (await dms.client.list_files(uid)).files
     answer = await dms.http.get(f"/api/v1/datasets/{uid}/files/{file.id}/content")
     assert (answer.status_code, "has not answered within" in answer.json()["detail"]) == (503, True)

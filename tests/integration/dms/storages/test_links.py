@@ -20,7 +20,7 @@ def file_at(file: NewFile, path: Path) -> NewFile:
 
 @pytest.mark.parametrize("link", ["other", "other/d", "other/d/x", "other/file"])
 async def test_path_through_a_link_is_not_registered(dms: Dms, link: str) -> None:
-    dataset_uid, files = await dms.filled("kept", 1, INPUT)
+    dataset_uid, files = await dms.create_filled_dataset("kept", 1, INPUT)
     place = dms.path("other", "", INPUT).parent / link
     place.parent.mkdir(parents=True, exist_ok=True)
     place.symlink_to(dms.path("kept", files[0].name if link.endswith("file") else "", INPUT))
@@ -47,7 +47,7 @@ async def test_path_through_a_link_is_not_registered(dms: Dms, link: str) -> Non
 @pytest.mark.parametrize("link", ["other", "other/d"])
 async def test_deletion_removes_nothing_behind_a_link(dms: Dms, link: str) -> None:
     """The file was registered before links were checked, or by a message."""
-    dataset_uid, files = await dms.filled("kept", 2, INPUT)
+    dataset_uid, files = await dms.create_filled_dataset("kept", 2, INPUT)
     uid = await dms.dataset("other", INPUT)
     place = dms.path("other", "", INPUT).parent / link
     place.parent.mkdir(exist_ok=True)
@@ -77,7 +77,7 @@ async def test_deletion_removes_nothing_behind_a_link(dms: Dms, link: str) -> No
 
 
 async def test_folder_replaced_by_a_link_is_neither_swept_nor_removed(dms: Dms) -> None:
-    dataset_uid, files = await dms.filled("kept", 1)
+    dataset_uid, files = await dms.create_filled_dataset("kept", 1)
     left = dms.write("kept", 7)
     uid = await dms.dataset("other")
     dms.path("other", "").symlink_to(dms.path("kept", ""))
@@ -95,7 +95,7 @@ async def test_folder_replaced_by_a_link_is_neither_swept_nor_removed(dms: Dms) 
 
 
 async def test_upload_reads_nothing_outside_the_storage(dms: Dms, tmp_path: Path) -> None:
-    uid, _ = await dms.filled("result", 1)
+    uid, _ = await dms.create_filled_dataset("result", 1)
     folder = dms.path("result", "")
     folder.rename(tmp_path / "outside")
     folder.symlink_to(tmp_path / "outside")
@@ -107,7 +107,7 @@ async def test_upload_reads_nothing_outside_the_storage(dms: Dms, tmp_path: Path
 
 
 async def test_upload_overwrites_nothing_behind_a_link(dms: Dms) -> None:
-    uid, files = await dms.filled("result", 1)
+    uid, files = await dms.create_filled_dataset("result", 1)
     theirs = dms.write("theirs", 0, b"theirs", DatasetType.OUTPUT)
     assert theirs.name == files[0].name
     dms.path("result", "", DatasetType.OUTPUT).symlink_to("theirs")

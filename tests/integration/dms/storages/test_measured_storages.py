@@ -8,10 +8,10 @@ from tests.integration.dms.conftest import Dms
 
 async def test_data_sets_are_counted_per_storage(dms: Dms) -> None:
     """A data set counts on the storage of its folder, or else of its first file."""
-    await dms.filled("one", 2)
-    deleted_uid, _ = await dms.filled("gone", 1)
+    await dms.create_filled_dataset("one", 2)
+    deleted_uid, _ = await dms.create_filled_dataset("gone", 1)
     await dms.dataset("empty")
-    await dms.filled("logs-of-one", 1, DatasetType.LOGS)
+    await dms.create_filled_dataset("logs-of-one", 1, DatasetType.LOGS)
     answer = await dms.http.post("/api/v1/datasets", json={"name": "loose", "type": "input"})
     await dms.client.register_many_files(
         answer.json()["uid"], [dms.write("somewhere", 1, type_=DatasetType.INPUT)]

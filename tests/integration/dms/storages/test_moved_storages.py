@@ -61,8 +61,8 @@ async def read_content(dms: Dms, uid: UUID) -> tuple[int, str]:
 async def test_nothing_in_a_replaced_storage_folder_is_read_deleted_swept_or_uploaded(
     dms: Dms, root: Path, reason: str
 ) -> None:
-    uid, files = await dms.filled("set", 2)
-    other, _ = await dms.filled("other", 1)
+    uid, files = await dms.create_filled_dataset("set", 2)
+    other, _ = await dms.create_filled_dataset("other", 1)
     theirs = replace_folder(root, files)
     status, text = await read_content(dms, uid)
     assert (status, reason in text) == (503, True), text
@@ -102,7 +102,7 @@ async def test_empty_data_set_folder_in_a_replaced_storage_is_kept(dms: Dms, rea
 async def test_replaced_storage_gets_no_new_data_and_shows_the_reason(
     dms: Dms, root: Path, reason: str
 ) -> None:
-    uid, [file] = await dms.filled("set", 1, close=False)
+    uid, [file] = await dms.create_filled_dataset("set", 1, close=False)
     replace_folder(root, [file])
     astray = file.model_copy(update={"seq": 7, "name": "another"})
     with pytest.raises(
@@ -118,7 +118,7 @@ async def test_replaced_storage_gets_no_new_data_and_shows_the_reason(
 
 
 async def test_moved_storage_is_used_again_after_it_is_enabled(dms: Dms, root: Path) -> None:
-    uid, files = await dms.filled("set", 1)
+    uid, files = await dms.create_filled_dataset("set", 1)
     move_folder(root)
     assert (await read_content(dms, uid))[0] == 503
     await dms.client.disable_storage("intermediate-1")
@@ -133,7 +133,7 @@ async def test_moved_storage_is_used_again_after_it_is_enabled(dms: Dms, root: P
 async def test_storage_of_an_earlier_release_is_compared_with_its_first_seen_folder(
     dms: Dms, root: Path, reason: str
 ) -> None:
-    uid, files = await dms.filled("set", 1)
+    uid, files = await dms.create_filled_dataset("set", 1)
     await dms.fetch("DELETE FROM storage_folders")
     for _ in range(2):
         await dms.storage_monitor.check_all()

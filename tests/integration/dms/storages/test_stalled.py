@@ -27,7 +27,7 @@ async def test_upload_to_a_disabled_storage_shows_the_remedy_and_then_goes_on(
 ) -> None:
     name = dms.storages[StorageType.OUTPUT].name
     await dms.client.disable_storage(name)
-    uid, _ = await dms.filled("result")
+    uid, _ = await dms.create_filled_dataset("result")
     await dms.apply(UploadDataset(uid=uid))
     assert await waits_for(dms, uid) is None, "an upload without an attempt shows a reason"
     await fail_upload(dms, uid, times=4)
@@ -36,7 +36,7 @@ async def test_upload_to_a_disabled_storage_shows_the_remedy_and_then_goes_on(
         "a transient failure is shown as stalled"
     )
     await fail_upload(dms, uid, times=1)
-    other, _ = await dms.filled("another")
+    other, _ = await dms.create_filled_dataset("another")
     await dms.apply(UploadDataset(uid=other))
     await fail_upload(dms, other, times=5)
     [one] = (await dms.client.list_stalled_transfers()).stalled
@@ -60,7 +60,7 @@ async def test_upload_to_a_disabled_storage_shows_the_remedy_and_then_goes_on(
 
 
 async def test_halted_deletion_is_shown_as_waiting_for_a_person(dms: Dms) -> None:
-    uid, [file] = await dms.filled("result", 1)
+    uid, [file] = await dms.create_filled_dataset("result", 1)
     (dms.folder / "elsewhere").mkdir()
     folder = dms.path("result", "")
     dms.path("result", file.name).rename(dms.folder / "elsewhere" / file.name)
@@ -78,7 +78,7 @@ async def test_halted_deletion_is_shown_as_waiting_for_a_person(dms: Dms) -> Non
 
 
 async def test_reasons_beyond_the_limit_are_counted(dms: Dms) -> None:
-    uids = [(await dms.filled(f"result-{number}", 1))[0] for number in range(3)]
+    uids = [(await dms.create_filled_dataset(f"result-{number}", 1))[0] for number in range(3)]
     for number, uid in enumerate(uids):
         await dms.apply(UploadDataset(uid=uid))
         await dms.fetch(

@@ -216,8 +216,8 @@ async def test_unwritable_storage_is_refused_unless_it_is_read_only(dms: Dms) ->
 
 
 async def test_disabled_storage_gets_no_new_data_sets_and_its_data_stays_usable(dms: Dms) -> None:
-    going, files = await dms.filled("going", 2)
-    stored_uid, _ = await dms.filled("kept", 1)
+    going, files = await dms.create_filled_dataset("going", 2)
+    stored_uid, _ = await dms.create_filled_dataset("kept", 1)
     for _ in range(2):
         assert not (await dms.client.disable_storage("intermediate-1")).enabled
     assert await dms.client.list_storages(type=StorageType.INTERMEDIATE) == []
@@ -243,7 +243,7 @@ async def test_disabled_storage_gets_no_new_data_sets_and_its_data_stays_usable(
 
 
 async def test_disabled_output_storage_gets_no_uploads(dms: Dms) -> None:
-    uid, _ = await dms.filled("result", 1)
+    uid, _ = await dms.create_filled_dataset("result", 1)
     await dms.client.disable_storage("output-1")
     await dms.apply(UploadDataset(uid=uid))
     assert await upload_once(dms.context)
@@ -346,7 +346,7 @@ async def register(dms: Dms, url: str) -> None:
 
 
 async def test_data_on_a_disallowed_storage_can_be_deleted(dms: Dms, legacy: Legacy) -> None:
-    uid, files = await dms.filled("old", 2, DatasetType.LOGS)
+    uid, files = await dms.create_filled_dataset("old", 2, DatasetType.LOGS)
     dms.storage_monitor.roots = ("file:///nowhere",)
     assert set(await legacy.warnings()) == {f"{type_}-1" for type_ in StorageType}
     assert (await dms.client.list_files(uid)).files

@@ -37,7 +37,7 @@ async def sweep_all(dms: Dms) -> None:
 async def test_unregistered_files_of_attempts_are_removed_when_the_data_set_closes(
     dms: Dms,
 ) -> None:
-    uid, files = await dms.filled("set", 3, close=False)
+    uid, files = await dms.create_filled_dataset("set", 3, close=False)
     leave(dms, "set", [*LEFTOVER_FILES, *OTHERS])
     assert not await sweep_once(dms.context), "an open data set was swept"
     await dms.client.close_dataset(uid)
@@ -48,7 +48,7 @@ async def test_unregistered_files_of_attempts_are_removed_when_the_data_set_clos
 
 
 async def test_links_left_by_attempts_do_not_block_the_sweep(dms: Dms, tmp_path: Path) -> None:
-    uid, files = await dms.filled("set", 1, close=False)
+    uid, files = await dms.create_filled_dataset("set", 1, close=False)
     (tmp_path / "kept").write_text("kept")
     targets = {
         "file": str(tmp_path / "kept"),
@@ -65,7 +65,7 @@ async def test_links_left_by_attempts_do_not_block_the_sweep(dms: Dms, tmp_path:
 
 
 async def test_folder_is_swept_a_second_time_and_no_third_time(dms: Dms) -> None:
-    uid, _ = await dms.filled("set", 1)
+    uid, _ = await dms.create_filled_dataset("set", 1)
     await sweep_all(dms)
     assert (await dms.row(uid))["sweep_at"] is not None
     leave(dms, "set", LEFTOVER_FILES)
@@ -80,7 +80,7 @@ async def test_folder_is_swept_a_second_time_and_no_third_time(dms: Dms) -> None
 
 
 async def test_folder_recreated_by_a_late_attempt_after_the_deletion_is_removed(dms: Dms) -> None:
-    uid, _ = await dms.filled("set", 1)
+    uid, _ = await dms.create_filled_dataset("set", 1)
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
     leave(dms, "set", LEFTOVER_FILES)
@@ -93,7 +93,7 @@ async def test_folder_of_an_input_loses_only_half_written_files(dms: Dms) -> Non
     """The other files belong to the owner of the folder."""
     *others, half = LEFTOVER_FILES
     others.append(".part-of-mine")
-    uid, _ = await dms.filled("given", 1, DatasetType.INPUT)
+    uid, _ = await dms.create_filled_dataset("given", 1, DatasetType.INPUT)
     leave(dms, "given", [*others, half], DatasetType.INPUT)
     await sweep_all(dms)
     await dms.client.delete_dataset(uid)
@@ -102,7 +102,7 @@ async def test_folder_of_an_input_loses_only_half_written_files(dms: Dms) -> Non
 
 
 async def test_files_registered_by_another_data_set_are_not_swept(dms: Dms) -> None:
-    uid, _ = await dms.filled("set", 1, close=False)
+    uid, _ = await dms.create_filled_dataset("set", 1, close=False)
     other = await dms.dataset("other")
     file = dms.write("set", 8)
     await dms.client.register_many_files(other, [file])
@@ -112,7 +112,7 @@ async def test_files_registered_by_another_data_set_are_not_swept(dms: Dms) -> N
 
 
 async def test_nested_folder_of_another_data_set_is_neither_swept_nor_deleted(dms: Dms) -> None:
-    outer, _ = await dms.filled("outer", 1, close=False)
+    outer, _ = await dms.create_filled_dataset("outer", 1, close=False)
     url = dms.storages[StorageType.INTERMEDIATE].url + "/outer/inner"
     await dms.client.register_dataset(
         NewDataset(name="inner", type=DatasetType.INTERMEDIATE, url=url)
@@ -129,7 +129,7 @@ async def test_nested_folder_of_another_data_set_is_neither_swept_nor_deleted(dm
 async def test_read_only_storages_are_not_swept_and_disabled_storages_are(
     dms: Dms, column: str
 ) -> None:
-    await dms.filled("set", 1)
+    await dms.create_filled_dataset("set", 1)
     leave(dms, "set", LEFTOVER_FILES)
     await dms.fetch("UPDATE storages SET read_only = $1, enabled = $1", column == "read_only")
     await sweep_all(dms)

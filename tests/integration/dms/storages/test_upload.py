@@ -30,7 +30,9 @@ async def events(dms: Dms, uid: UUID) -> list[str]:
 
 
 async def test_upload_moves_files_to_a_readable_folder_on_the_output_storage(dms: Dms) -> None:
-    uid, files = await dms.filled("chain.merge.out", 5, meta={"output_name": "run 7"})
+    uid, files = await dms.create_filled_dataset(
+        "chain.merge.out", 5, meta={"output_name": "run 7"}
+    )
     contents = {file.name: dms.path("chain.merge.out", file.name).read_bytes() for file in files}
     await dms.apply(UploadDataset(uid=uid))
     assert (await dms.client.get_dataset(uid)).usable, (
@@ -58,7 +60,7 @@ async def test_upload_moves_files_to_a_readable_folder_on_the_output_storage(dms
 
 
 async def test_upload_delivered_twice_is_done_once(dms: Dms) -> None:
-    uid, files = await dms.filled("result")
+    uid, files = await dms.create_filled_dataset("result")
     for _ in range(2):
         await dms.apply(UploadDataset(uid=uid))
     assert await upload_once(dms.context)
@@ -69,7 +71,7 @@ async def test_upload_delivered_twice_is_done_once(dms: Dms) -> None:
 
 
 async def test_upload_waits_for_the_last_file(dms: Dms) -> None:
-    uid, _ = await dms.filled("result", 2, close=False)
+    uid, _ = await dms.create_filled_dataset("result", 2, close=False)
     await dms.apply(UploadDataset(uid=uid))
     await dms.apply(RegisterFiles(dataset_uid=uid, close_at=3))
     assert not await upload_once(dms.context)
@@ -80,14 +82,14 @@ async def test_upload_waits_for_the_last_file(dms: Dms) -> None:
 
 
 async def test_data_set_without_files_is_uploaded_too(dms: Dms) -> None:
-    uid, _ = await dms.filled("empty", 0)
+    uid, _ = await dms.create_filled_dataset("empty", 0)
     await dms.apply(UploadDataset(uid=uid))
     assert await upload_once(dms.context)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.UPLOADED
 
 
 async def test_upload_of_an_input_or_unknown_data_set_is_refused(dms: Dms) -> None:
-    uid, _ = await dms.filled("given", type_=DatasetType.INPUT)
+    uid, _ = await dms.create_filled_dataset("given", type_=DatasetType.INPUT)
     with pytest.raises(Unprocessable, match="'given' cannot be uploaded: it is an input"):
         await dms.apply(UploadDataset(uid=uid))
     with pytest.raises(NotFound):
@@ -95,7 +97,7 @@ async def test_upload_of_an_input_or_unknown_data_set_is_refused(dms: Dms) -> No
 
 
 async def test_upload_after_a_deletion_has_no_effect(dms: Dms) -> None:
-    uid, _ = await dms.filled("gone")
+    uid, _ = await dms.create_filled_dataset("gone")
     await dms.client.delete_dataset(uid)
     await dms.apply(UploadDataset(uid=uid))
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETING
@@ -106,7 +108,7 @@ async def test_upload_after_a_deletion_has_no_effect(dms: Dms) -> None:
 
 
 async def test_damaged_file_is_not_uploaded_and_no_file_is_removed(dms: Dms) -> None:
-    uid, files = await dms.filled("result", 3)
+    uid, files = await dms.create_filled_dataset("result", 3)
     dms.path("result", files[1].name).write_bytes(b"x" * files[1].size)
     await dms.apply(UploadDataset(uid=uid))
     assert await upload_once(dms.context)
@@ -134,7 +136,7 @@ def with_another_content(path: Path) -> None:
 async def test_upload_that_cannot_succeed_is_given_up_with_its_reason(
     dms: Dms, spoil: Callable[[Path], None], reason: str
 ) -> None:
-    uid, files = await dms.filled("result", 3)
+    uid, files = await dms.create_filled_dataset("result", 3)
     spoil(dms.path("result", files[1].name))
     await dms.apply(UploadDataset(uid=uid))
     for failure in range(5):
@@ -154,7 +156,7 @@ async def test_upload_that_cannot_succeed_is_given_up_with_its_reason(
 
 
 async def test_upload_to_a_taken_path_is_given_up_and_keeps_the_other_file(dms: Dms) -> None:
-    uid, files = await dms.filled("result", 2)
+    uid, files = await dms.create_filled_dataset("result", 2)
     taken = dms.write("result", 1, b"of another", DatasetType.OUTPUT)
     await dms.client.register_many_files(await dms.dataset("other"), [taken])
     await dms.apply(UploadDataset(uid=uid))
@@ -173,7 +175,7 @@ async def test_upload_without_space_on_output_storages_waits_with_its_reason(
     dms: Dms, tmp_path: Path
 ) -> None:
     await dms.fetch("UPDATE storages SET capacity = 1 WHERE type = 'output'")
-    uid, _ = await dms.filled("result", 3)
+    uid, _ = await dms.create_filled_dataset("result", 3)
     await dms.apply(UploadDataset(uid=uid))
     assert await upload_once(dms.context)
     row, needed = await dms.row(uid), (await dms.client.get_dataset(uid)).bytes
@@ -191,7 +193,7 @@ async def test_upload_without_space_on_output_storages_waits_with_its_reason(
 
 
 async def test_upload_keeps_a_file_that_another_data_set_shares(dms: Dms) -> None:
-    uid, files = await dms.filled("result", 2)
+    uid, files = await dms.create_filled_dataset("result", 2)
     other = await dms.dataset("other")
     await dms.client.register_many_files(other, files[:1])
     await dms.apply(UploadDataset(uid=uid))
@@ -208,7 +210,7 @@ async def test_upload_keeps_a_file_that_another_data_set_shares(dms: Dms) -> Non
 
 
 async def test_two_instances_upload_each_data_set_once(dms: Dms) -> None:
-    uids = [(await dms.filled(f"d{number}", 10))[0] for number in range(4)]
+    uids = [(await dms.create_filled_dataset(f"d{number}", 10))[0] for number in range(4)]
     for uid in uids:
         await dms.apply(UploadDataset(uid=uid))
 
@@ -231,7 +233,7 @@ async def test_two_instances_upload_each_data_set_once(dms: Dms) -> None:
 async def test_invariant_7_upload_resumes_after_a_kill_with_the_remaining_files(
     dms: Dms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    uid, files = await dms.filled("result", 6)
+    uid, files = await dms.create_filled_dataset("result", 6)
     await dms.apply(UploadDataset(uid=uid))
     monkeypatch.setattr(uploading, "PAGE", 2)
     record, reached, never, pages = uploading._record, asyncio.Event(), asyncio.Event(), 0
@@ -275,7 +277,7 @@ async def _copied(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 async def test_deletion_ends_an_upload_and_removes_copied_files(
     dms: Dms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    uid, _ = await dms.filled("result", 4)
+    uid, _ = await dms.create_filled_dataset("result", 4)
     other = await dms.dataset("named")
     named = dms.write("named", 1).model_copy(update={"name": "a name of its own"})
     await dms.client.register_many_files(other, [named])
@@ -300,7 +302,7 @@ async def test_deletion_ends_an_upload_and_removes_copied_files(
 async def test_invariant_4_link_out_of_the_storage_halts_the_upload(
     dms: Dms, tmp_path: Path
 ) -> None:
-    uid, files = await dms.filled("astray", 1)
+    uid, files = await dms.create_filled_dataset("astray", 1)
     (tmp_path / "secret").mkdir()
     shutil.copy(dms.path("astray", files[0].name), tmp_path / "secret")
     shutil.rmtree(dms.path("astray", ""))
@@ -318,7 +320,7 @@ async def test_invariant_4_link_out_of_the_storage_halts_the_upload(
 
 
 async def test_files_left_in_the_old_folder_after_the_upload_are_swept(dms: Dms) -> None:
-    uid, _ = await dms.filled("result", 1)
+    uid, _ = await dms.create_filled_dataset("result", 1)
     await dms.apply(UploadDataset(uid=uid))
     assert await upload_once(dms.context)
     dms.write("result", 9)

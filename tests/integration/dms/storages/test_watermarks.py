@@ -27,7 +27,7 @@ async def storage(dms: Dms) -> Storage:
     )
 
 
-async def filled(dms: Dms, name: str, size: int) -> UUID:
+async def create_filled_dataset(dms: Dms, name: str, size: int) -> UUID:
     uid = await dms.dataset(name, DatasetType.INPUT)
     await dms.client.register_many_files(uid, [dms.write(name, 0, bytes(size), DatasetType.INPUT)])
     await dms.client.close_dataset(uid)
@@ -41,9 +41,12 @@ async def delete(dms: Dms, uid: UUID) -> None:
 
 async def test_storage_is_filling_between_its_high_and_its_low_watermark(dms: Dms) -> None:
     await dms.client.mark_storage(NAME, Watermarks(low=50, high=100))
-    first = await filled(dms, "first", 60)
+    first = await create_filled_dataset(dms, "first", 60)
     assert (await storage(dms)).filling_since is None
-    second, third = await filled(dms, "second", 30), await filled(dms, "third", 10)
+    second, third = (
+        await create_filled_dataset(dms, "second", 30),
+        await create_filled_dataset(dms, "third", 10),
+    )
     since = (await storage(dms)).filling_since
     assert since is not None
     await delete(dms, second)
@@ -56,7 +59,7 @@ async def test_storage_is_filling_between_its_high_and_its_low_watermark(dms: Dm
 
 
 async def test_watermarks_take_effect_at_once_and_can_be_removed(dms: Dms) -> None:
-    await filled(dms, "there", 60)
+    await create_filled_dataset(dms, "there", 60)
     marks = Watermarks(low=10, high=20)
     marked = await dms.client.mark_storage(NAME, marks)
     assert (marked.marks, marked.filling_since is not None) == (marks, True)
@@ -73,7 +76,7 @@ async def test_relative_watermarks_without_a_capacity_refer_to_the_file_system(d
     free = dms.storage_monitor.free[dms.storages[StorageType.INPUT].url]
     marks = Watermarks(low=20 / free, high=50 / free)
     assert (await dms.client.mark_storage(NAME, marks)).filling_since is None
-    first = await filled(dms, "first", 60)
+    first = await create_filled_dataset(dms, "first", 60)
     assert (await storage(dms)).filling_since is not None
     await delete(dms, first)
     assert (await storage(dms)).filling_since is None

@@ -27,12 +27,12 @@ LOST_PILOT_TEXT = (
 )
 
 
-def figures(page: str) -> dict[str, str]:
+def read_figures(page: str) -> dict[str, str]:
     pairs = re.findall(r"<dt>([^<]+)</dt><dd>(.*?)</dd>", page)
     return {name: re.sub(r"<[^>]+>", "", value) for name, value in pairs}
 
 
-def failed(operator: Operator) -> str:
+def get_failed_chain(operator: Operator) -> str:
     return str(
         next(
             chain.uid
@@ -48,7 +48,7 @@ async def test_figures_of_the_first_page_come_from_the_services(
     for number in range(70):
         scene.chain(f"run-{number}", number, [Counts(ready=9, total=9)], ChainState.IN_PROGRESS)
     page = (await operator.http.get("/")).text
-    assert figures(page) == {
+    assert read_figures(page) == {
         "Chains running": "73",
         "Jobs running": "12",
         "Jobs waiting": "82",
@@ -66,25 +66,30 @@ async def test_failure_stays_on_the_page_until_somebody_acknowledges_it(
     page = await operator.http.get("/")
     assert FAILED in page.text
     again = await operator.http.post(
-        "/attention", data={"csrf_token": token_of(page), "id": f"chain:{failed(operator)}"}
+        "/attention",
+        data={"csrf_token": token_of(page), "id": f"chain:{get_failed_chain(operator)}"},
     )
     assert "give your name" in (await operator.http.get(again.headers["location"])).text
     assert FAILED in (await operator.http.get("/")).text
-    form = {"csrf_token": token_of(page), "id": f"chain:{failed(operator)}", "by": " Ann <b> "}
+    form = {
+        "csrf_token": token_of(page),
+        "id": f"chain:{get_failed_chain(operator)}",
+        "by": " Ann <b> ",
+    }
     assert (await operator.http.post("/attention", data=form)).status_code == 303
     page = await operator.http.get("/")
     assert "1 notice acknowledged" in page.text
     assert FAILED not in page.text
     assert LOST_PILOT_TEXT in page.text
     assert 'value="Ann &lt;b&gt;"' in page.text, "the name is remembered"
-    chain = (await operator.http.get(f"/chains/{failed(operator)}")).text
+    chain = (await operator.http.get(f"/chains/{get_failed_chain(operator)}")).text
     assert "Seen by Ann &lt;b&gt;" in chain
 
 
 async def test_second_acknowledgement_names_the_person_who_was_first(
     operator: Operator, scene: Scene
 ) -> None:
-    token, subject = token_of(await operator.http.get("/")), f"chain:{failed(operator)}"
+    token, subject = token_of(await operator.http.get("/")), f"chain:{get_failed_chain(operator)}"
     for by in ("Ann", "Bob"):
         await operator.http.post("/attention", data={"csrf_token": token, "id": subject, "by": by})
     page = (await operator.http.get("/")).text
@@ -189,7 +194,7 @@ async def test_lost_pilots_are_reported_although_many_pilots_are_active(
 async def test_request_without_the_form_token_acknowledges_nothing(
     operator: Operator, scene: Scene
 ) -> None:
-    data = {"id": f"chain:{failed(operator)}", "by": "Ann"}
+    data = {"id": f"chain:{get_failed_chain(operator)}", "by": "Ann"}
     assert (await operator.http.post("/attention", data=data)).status_code == 403
     token = token_of(await operator.http.get("/"))
     await operator.http.post("/attention", data=data | {"csrf_token": token, "id": "chain:x"})
@@ -225,19 +230,24 @@ async def test_command_lists_and_acknowledges_notices(
 ) -> None:
     listed = await sluice("attention", "list")
     assert FAILED in listed
-    assert f"chain:{failed(operator)}" in listed
+    assert f"chain:{get_failed_chain(operator)}" in listed
     assert "nothing was acknowledged" in await sluice(
         "attention", "acknowledge", "chain:x", "--by", "Ann", code=1
     )
     assert "--by" in await sluice("attention", "acknowledge", "--all", "--by", " ", code=2)
     done = json.loads(
         await sluice(
-            "attention", "acknowledge", f"chain:{failed(operator)}", "--by", "Ann", "--json"
+            "attention",
+            "acknowledge",
+            f"chain:{get_failed_chain(operator)}",
+            "--by",
+            "Ann",
+            "--json",
         )
     )
-    assert done == {"acknowledged": [f"chain:{failed(operator)}"], "by": "Ann"}
+    assert done == {"acknowledged": [f"chain:{get_failed_chain(operator)}"], "by": "Ann"}
     second = await sluice(
-        "attention", "acknowledge", f"chain:{failed(operator)}", "--by", "Bob", code=1
+        "attention", "acknowledge", f"chain:{get_failed_chain(operator)}", "--by", "Bob", code=1
     )
     assert "Ann already acknowledged it, 20" in second
     assert "acknowledged by Bob" not in second
@@ -250,7 +260,7 @@ async def test_command_lists_and_acknowledges_notices(
     assert "0 acknowledged by Bob" in await sluice(
         "attention", "acknowledge", "--all", "--by", "Bob"
     )
-    assert "seen by Ann" in await sluice("chain", "show", failed(operator))
+    assert "seen by Ann" in await sluice("chain", "show", get_failed_chain(operator))
 
 
 async def test_acknowledge_all_skips_chains_deleted_meanwhile(
@@ -284,7 +294,7 @@ async def test_unknown_chain_is_reported_and_the_other_is_acknowledged(
         "attention",
         "acknowledge",
         f"chain:{uuid4()}",
-        f"chain:{failed(operator)}",
+        f"chain:{get_failed_chain(operator)}",
         "--by",
         "Ann",
         code=1,
@@ -308,7 +318,7 @@ async def test_open_problems_and_past_failures_are_both_shown(
         )
     page = (await operator.http.get("/")).text
     assert FAILED in page
-    assert f'value="chain:{failed(operator)}"' in page
+    assert f'value="chain:{get_failed_chain(operator)}"' in page
     assert "took several pilots down" in page
     attention = await operator.client.list_notices(limit=20)
     assert len(attention.notices) == 20
@@ -335,7 +345,7 @@ async def test_page_names_the_service_that_does_not_answer(
     page = await operator.http.get("/")
     assert page.status_code == 200
     assert message in page.text
-    assert "–" in figures(page.text).values()
+    assert "–" in read_figures(page.text).values()
 
 
 async def test_tasks_and_chains_are_listed_in_pages(

@@ -28,7 +28,7 @@ JSON = {"content-type": "application/json"}
 async def scene(operator: Operator, spd_text: str, tmp_path: Path) -> Scene:
     template = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     scene = Scene(operator.neighbours, template, tmp_path, datetime.now(UTC))
-    scene.lay()
+    scene.add_rows()
     return scene
 
 

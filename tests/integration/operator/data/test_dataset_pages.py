@@ -12,12 +12,10 @@ from sluice.contracts.common.problems import NotFound
 from sluice.contracts.data.datasets import File, NewDataset
 from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.data.unmatched_datasets import NOW, OTHER, closed, waiting
+from tests.integration.operator.data.unmatched_datasets import NOW, OTHER, make_closed_dataset
 from tests.integration.operator.forms import token_of
 from tests.integration.operator.sluice_command import Command
 from tests.unit.cwl.samples import edited
-
-__all__ = ["waiting"]
 
 
 async def test_rest_tells_why_each_template_does_not_take_a_data_set(
@@ -225,7 +223,7 @@ async def test_data_sets_are_listed_in_pages_and_shown_with_files(
 async def test_page_and_command_show_produced_files_bytes_and_counts(
     operator: Operator, sluice: Command
 ) -> None:
-    dataset = closed("result", {}).model_copy(
+    dataset = make_closed_dataset("result", {}).model_copy(
         update={"meta": {"produced": {"files": 1, "bytes": 1200, "events": 41}}}
     )
     operator.neighbours.datasets[dataset.uid] = dataset

@@ -17,9 +17,7 @@ from sluice.contracts.data.datasets import File
 from sluice.servicekit.web.in_process import StreamingTransport
 from sluice.storage import ChecksumMismatch
 from tests.callers import for_anybody
-from tests.integration.operator.data.results import Results, filled, results
-
-__all__ = ["results"]
+from tests.integration.operator.data.results import Results, create_filled_dataset
 
 
 class UnreliableTransport(httpx.AsyncBaseTransport):
@@ -65,7 +63,7 @@ def connection_of(
     return Connection("http://operator.test", OperatorClient(http), DmsClient(http)), transport
 
 
-async def remote(results: Results, name: str) -> File:
+async def make_remote_file(results: Results, name: str) -> File:
     """Return a file with an address that this machine cannot read."""
     uid, number = results.files[name]
     return (await results.dms.get_file(uid, number)).model_copy(
@@ -77,7 +75,7 @@ async def test_interrupted_download_is_resumed(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(download, "_PAUSE", 0.0)
-    file, target = await remote(results, "long.txt"), tmp_path / "here" / "long.txt"
+    file, target = await make_remote_file(results, "long.txt"), tmp_path / "here" / "long.txt"
     connection, transport = connection_of(results, bytes_=50_000, times=3)
     await download.fetch_files(connection, [(file, target)])
     assert transport.ranges == ["", "bytes=50000-", "bytes=100000-", "bytes=150000-"]
@@ -90,7 +88,7 @@ async def test_download_is_given_up_if_every_connection_fails(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(download, "_PAUSE", 0.0)
-    file = await remote(results, "long.txt")
+    file = await make_remote_file(results, "long.txt")
     connection, transport = connection_of(results, bytes_=0, times=0)
 
     async def nothing(request: httpx.Request) -> httpx.Response:
@@ -106,7 +104,7 @@ async def test_download_is_given_up_if_every_connection_fails(
 async def test_endless_answer_is_given_up(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = await remote(results, "long.txt")
+    file = await make_remote_file(results, "long.txt")
     connection, transport = connection_of(results)
     sent: list[int] = []
 
@@ -132,7 +130,10 @@ async def test_failed_download_leaves_no_file_behind(
 ) -> None:
     monkeypatch.setattr(download, "_PAUSE", 0.0)
     connection, _ = connection_of(results)
-    file, whole = await remote(results, "long.txt"), await remote(results, "table.csv")
+    file, whole = (
+        await make_remote_file(results, "long.txt"),
+        await make_remote_file(results, "table.csv"),
+    )
     [place] = results.folder.rglob("*-long.txt")
     place.write_bytes(b"x" * file.size)
     with pytest.raises((ChecksumMismatch, NotAvailable)):
@@ -150,7 +151,9 @@ async def test_file_called_like_the_manifest_is_not_overwritten(
     results: Results, tmp_path: Path
 ) -> None:
     contents = {"manifest.json": b"mine", "000000-manifest.json": b"mine, too", "other": b"other"}
-    dataset = await results.dms.get_dataset(await filled(results.dms, results.folder, contents))
+    dataset = await results.dms.get_dataset(
+        await create_filled_dataset(results.dms, results.folder, contents)
+    )
     connection, _ = connection_of(results)
     for _ in range(2):
         outputs = await fetch_dataset(connection, dataset, tmp_path / "got", force=False)

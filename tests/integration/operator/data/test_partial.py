@@ -7,19 +7,19 @@ from pathlib import Path
 
 from sluice.contracts.chains.chains import ChainDataset, ChainStep
 from sluice.contracts.common.states import ChainDatasetStatus, ChainState, DatasetState, StepState
-from tests.integration.operator.data.results import Results, filled, results
+from tests.integration.operator.data.results import Results, create_filled_dataset
 from tests.integration.operator.sluice_command import Command
 from tests.waiting import eventually
-
-__all__ = ["results"]
 
 LOG = b"cannot read line 7\n"
 
 
-async def fails(results: Results, state: ChainState = ChainState.FAILED) -> None:
+async def fail_chain(results: Results, state: ChainState = ChainState.FAILED) -> None:
     """Fail the chain in its last step, with two logs of one name and a deleted output."""
     first, second = results.chain.datasets
-    logs = await filled(results.dms, results.folder, {"00000000.1.log": LOG, "1.log": b"second"})
+    logs = await create_filled_dataset(
+        results.dms, results.folder, {"00000000.1.log": LOG, "1.log": b"second"}
+    )
     assert first.step is not None
     assert second.step is not None
     steps = [
@@ -45,7 +45,7 @@ async def fails(results: Results, state: ChainState = ChainState.FAILED) -> None
 async def test_command_downloads_partial_results_and_names_what_is_missing(
     results: Results, sluice: Command, tmp_path: Path
 ) -> None:
-    await fails(results)
+    await fail_chain(results)
     _, second = results.chain.datasets
     uid, folder = str(results.chain.uid), tmp_path / "left"
     refused = await sluice("chain", "get", uid, "--out", str(folder), code=1)
@@ -70,7 +70,7 @@ async def test_command_downloads_partial_results_and_names_what_is_missing(
 
 
 async def test_archive_and_page_have_the_same_partial_results(results: Results) -> None:
-    await fails(results)
+    await fail_chain(results)
     first, second = results.chain.datasets
     address = f"/api/v1/chains/{results.chain.uid}/archive"
     assert (await results.get(address)).status_code == 409
@@ -90,7 +90,7 @@ async def test_archive_and_page_have_the_same_partial_results(results: Results) 
 async def test_partial_results_of_a_running_chain_are_refused(
     results: Results, sluice: Command, tmp_path: Path
 ) -> None:
-    await fails(results, ChainState.IN_PROGRESS)
+    await fail_chain(results, ChainState.IN_PROGRESS)
     uid = str(results.chain.uid)
     refused = await results.get(f"/api/v1/chains/{uid}/archive?partial=true")
     assert refused.status_code == 409
@@ -102,7 +102,7 @@ async def test_partial_results_of_a_running_chain_are_refused(
 
 
 async def test_chain_without_remaining_data_has_no_partial_archive(results: Results) -> None:
-    await fails(results)
+    await fail_chain(results)
     chains = results.operator.neighbours.chains
     chains[results.chain.uid] = chains[results.chain.uid].model_copy(
         update={"datasets": results.chain.datasets[:1]}

@@ -11,10 +11,8 @@ from uuid import UUID, uuid4
 
 from sluice.contracts.chains.chains import ChainDataset, ChainOutputs
 from sluice.contracts.common.states import ChainState, DatasetState
-from tests.integration.operator.data.results import PNG, Results, filled, results
+from tests.integration.operator.data.results import PNG, Results, create_filled_dataset
 from tests.waiting import eventually
-
-__all__ = ["results"]
 
 
 async def test_file_is_forwarded_with_ranges_and_etag(results: Results) -> None:
@@ -137,7 +135,7 @@ async def test_files_are_never_served_as_active_content(results: Results) -> Non
 
 
 async def test_files_are_listed_in_pages(results: Results) -> None:
-    uid = await filled(
+    uid = await create_filled_dataset(
         results.dms, results.folder, {f"file-{number:03d}.txt": b"x" for number in range(120)}
     )
     names: list[str] = []

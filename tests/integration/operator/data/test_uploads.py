@@ -9,9 +9,7 @@ from sluice.cli.transfer.upload import upload_files
 from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import NewDataset, NewStorage
-from tests.integration.operator.data.results import Results, results
-
-__all__ = ["results"]
+from tests.integration.operator.data.results import Results
 
 
 async def test_upload_without_a_usable_input_storage_says_what_to_do(

@@ -3,8 +3,6 @@
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
-import pytest
-
 from sluice.contracts.chains.intake import Unmatched
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.datasets import Dataset
@@ -24,9 +22,8 @@ OTHER = edited(
 NOW = datetime.now(UTC)
 
 
-@pytest.fixture
-async def waiting(operator: Operator) -> dict[str, UUID]:
-    """Return unmatched data sets by name.
+async def store_unmatched_datasets(operator: Operator) -> dict[str, UUID]:
+    """Store two templates and data sets without a chain, and return the data sets by name.
 
     ``linear`` would take ``fits`` now, ``lacks`` has no value for a parameter of ``other``, and
     ``odd`` fits no template.
@@ -40,7 +37,7 @@ async def waiting(operator: Operator) -> dict[str, UUID]:
     }
     uids = {}
     for name, meta in metas.items():
-        dataset = closed(name, meta)
+        dataset = make_closed_dataset(name, meta)
         operator.neighbours.datasets[dataset.uid] = dataset
         operator.neighbours.unmatched[dataset.uid] = Unmatched(
             dataset_uid=dataset.uid,
@@ -54,7 +51,7 @@ async def waiting(operator: Operator) -> dict[str, UUID]:
     return uids
 
 
-def closed(name: str, meta: dict[str, str]) -> Dataset:
+def make_closed_dataset(name: str, meta: dict[str, str]) -> Dataset:
     return Dataset(
         uid=uuid4(),
         name=name,

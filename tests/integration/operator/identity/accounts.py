@@ -1,10 +1,8 @@
-"""An operator service with accounts, and clients that act as a person."""
+"""Accounts of an operator service, and clients that act as a person."""
 
-from collections.abc import AsyncIterator
 from uuid import UUID
 
 import asyncpg
-import pytest
 from pydantic import SecretStr
 
 from sluice.clients.operator import OperatorClient
@@ -12,20 +10,13 @@ from sluice.contracts.access.access import Role
 from sluice.contracts.access.people import Account, NewAccount, NewToken
 from sluice.servicekit.access.people import People
 from sluice.servicekit.access.principal import Person
-from tests.integration.operator.conftest import Operator, operating
+from tests.integration.operator.conftest import Operator
 
 PASSWORD, OTHER = "correct horse battery", "staple of a battery"
 
 ROOT = Person("root", Role.ADMIN)
 
 OWN_TOKEN = "sluice_0123456789abcdef0123456789abcdef"
-
-
-@pytest.fixture
-async def operator(database_url: str) -> AsyncIterator[Operator]:
-    async with operating(database_url, admin_token=OWN_TOKEN) as operator:
-        operator.links.apps["wfms.operator"] = operator.service.app
-        yield operator
 
 
 def as_person(operator: Operator, person: Person) -> OperatorClient:

@@ -3,12 +3,12 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
-import pytest
 
-from tests.servers.rabbitmq import free_ports
+from stack.ports import free_ports
 from tests.waiting import wait_until
 
 ROLES = {"crew": "shift", "experts": "admin", "guests": "viewer"}
@@ -18,12 +18,12 @@ class Provider:
     def __init__(self, url: str) -> None:
         self.url = url
 
-    async def knows(self, subject: str, **claims: Any) -> None:
+    async def register_user(self, subject: str, **claims: Any) -> None:
         async with httpx.AsyncClient() as http:
             identity = {"preferred_username": subject, **claims}
             (await http.put(f"{self.url}/users/{subject}", json=identity)).raise_for_status()
 
-    async def lets_in(self, address: str, subject: str) -> str:
+    async def sign_in(self, address: str, subject: str) -> str:
         """Sign in at the provider, and return the address to which the browser is sent back."""
         async with httpx.AsyncClient() as http:
             page = await http.get(address)
@@ -33,8 +33,9 @@ class Provider:
             return str(done.headers["location"])
 
 
-@pytest.fixture(scope="module")
-def provider() -> Iterator[Provider]:
+@contextmanager
+def open_provider() -> Iterator[Provider]:
+    """Start a provider, and stop it at the end."""
     [port] = free_ports(1)
     command = ("-W", "ignore", "-m", "oidc_provider_mock", "--port", str(port))
     process = subprocess.Popen(
@@ -50,7 +51,9 @@ def provider() -> Iterator[Provider]:
         except httpx.TransportError:
             return False
 
-    wait_until(answers, what="the provider answers")
-    yield Provider(url)
-    process.terminate()
-    process.wait()
+    try:
+        wait_until(answers, what="the provider answers")
+        yield Provider(url)
+    finally:
+        process.terminate()
+        process.wait()

@@ -22,13 +22,10 @@ from tests.integration.operator.identity.accounts import (
     as_person,
     execute,
     holder,
-    operator,
 )
-from tests.integration.operator.identity.user_commands import User, admin, anna
+from tests.integration.operator.identity.user_commands import User
 from tests.waiting import eventually
 from wfms.operator.identity.usecases.device_login import ADDRESS_LIMIT, WRONG_CODE_LIMIT
-
-__all__ = ["admin", "anna", "operator"]
 
 ANNA = Person("anna", Role.SHIFT)
 
@@ -39,7 +36,7 @@ class Browser:
 
     http: httpx.AsyncClient
 
-    async def decides(self, code: str, does: str, role: Role = Role.SHIFT) -> httpx.Response:
+    async def decide(self, code: str, does: str, role: Role = Role.SHIFT) -> httpx.Response:
         page = await self.http.get("/device", params={"code": code})
         form = {"csrf_token": token_of(page), "code": code, "does": does, "role": role}
         return await self.http.post("/device", data=form)
@@ -68,7 +65,7 @@ async def test_allowed_command_gets_a_token_of_the_person_once(operator: Operato
     assert login.user_code in page.text
     assert login.device_code.get_secret_value() not in page.text
 
-    done = await browser(operator, ANNA).decides(login.user_code, "allow", Role.SUBMITTER)
+    done = await browser(operator, ANNA).decide(login.user_code, "allow", Role.SUBMITTER)
     assert (done.status_code, done.headers["location"]) == (303, "/account")
     credentials = await answer(operator, login)
     assert credentials is not None
@@ -83,7 +80,7 @@ async def test_refused_login_gets_no_token_and_cannot_be_allowed_later(
     operator: Operator,
 ) -> None:
     login = await begin_login(operator)
-    await browser(operator, ANNA).decides(login.user_code, "refuse")
+    await browser(operator, ANNA).decide(login.user_code, "refuse")
     with pytest.raises(Forbidden, match="was refused in the browser"):
         await answer(operator, login)
     form = {"code": login.user_code, "does": "allow", "role": Role.SHIFT}
@@ -110,12 +107,12 @@ async def test_code_is_accepted_as_people_type_it(operator: Operator) -> None:
 async def test_token_has_no_more_permissions_than_the_person(operator: Operator) -> None:
     await account(operator, "anna", Role.SHIFT)
     login = await begin_login(operator)
-    refused = await browser(operator, ANNA).decides(login.user_code, "allow", Role.ADMIN)
+    refused = await browser(operator, ANNA).decide(login.user_code, "allow", Role.ADMIN)
     assert refused.status_code == Forbidden.status
     assert "the token is to be admin, and you are shift" in refused.text
     assert await answer(operator, login) is None
 
-    await browser(operator, ANNA).decides(login.user_code, "allow")
+    await browser(operator, ANNA).decide(login.user_code, "allow")
     await as_person(operator, ROOT).change_account("anna", AccountChange(role=Role.VIEWER))
     credentials = await answer(operator, login)
     assert credentials is not None
@@ -145,7 +142,7 @@ async def test_disabling_a_person_or_changing_the_password_ends_pending_logins(
 ) -> None:
     await account(operator, "anna", Role.SHIFT)
     login = await begin_login(operator)
-    await browser(operator, ANNA).decides(login.user_code, "allow")
+    await browser(operator, ANNA).decide(login.user_code, "allow")
     await as_person(operator, ROOT).change_account("anna", change)
     with pytest.raises(NotFound):
         await answer(operator, login)
@@ -155,14 +152,14 @@ async def test_disabled_person_cannot_allow_a_login(operator: Operator) -> None:
     await account(operator, "anna", Role.SHIFT)
     login = await begin_login(operator)
     await as_person(operator, ROOT).change_account("anna", AccountChange(disabled=True))
-    await browser(operator, ANNA).decides(login.user_code, "allow")
+    await browser(operator, ANNA).decide(login.user_code, "allow")
     with pytest.raises(Forbidden):
         await answer(operator, login)
 
 
 async def test_code_expires_and_is_deleted(operator: Operator) -> None:
     old, allowed = await begin_login(operator), await begin_login(operator)
-    await browser(operator, ANNA).decides(allowed.user_code, "allow")
+    await browser(operator, ANNA).decide(allowed.user_code, "allow")
     await execute(operator, "UPDATE device_logins SET expires_at = now() - interval '1 s'")
     page = await browser(operator, ANNA).http.get(old.verification_uri_complete)
     assert page.status_code == NotFound.status
@@ -175,7 +172,7 @@ async def test_code_expires_and_is_deleted(operator: Operator) -> None:
 
 async def test_token_is_given_to_only_one_of_concurrent_requests(operator: Operator) -> None:
     login = await begin_login(operator)
-    await browser(operator, ANNA).decides(login.user_code, "allow")
+    await browser(operator, ANNA).decide(login.user_code, "allow")
     answers = await asyncio.gather(
         *(answer(operator, login) for _ in range(5)), return_exceptions=True
     )
@@ -208,7 +205,7 @@ async def test_device_code_is_not_stored_in_clear_and_the_login_is_audited(
     operator: Operator,
 ) -> None:
     login = await begin_login(operator)
-    await browser(operator, ANNA).decides(login.user_code, "allow")
+    await browser(operator, ANNA).decide(login.user_code, "allow")
     rows = await _rows(operator.database_url, "SELECT device_logins::text FROM device_logins")
     assert login.device_code.get_secret_value() not in str(rows)
     await answer(operator, login)
@@ -249,7 +246,7 @@ async def _somebody_decides(admin: User, database_url: str, does: str) -> str:
     [code] = map(str, codes)
     async with httpx.AsyncClient(base_url=admin.url) as http:
         await http.post("/sign-in", data={"token": OWN_TOKEN})
-        await Browser(http).decides(code, does, Role.SUBMITTER)
+        await Browser(http).decide(code, does, Role.SUBMITTER)
     return code
 
 

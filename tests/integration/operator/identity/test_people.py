@@ -32,15 +32,12 @@ from tests.integration.operator.identity.accounts import (
     create_token,
     get_people,
     holder,
-    operator,
 )
 from wfms.operator.identity.usecases.passwords import Passwords
 from wfms.operator.identity.usecases.sign_in import NAME_LIMIT
 
-__all__ = ["operator"]
 
-
-async def enters(operator: Operator, name: str, password: str) -> Person | None:
+async def sign_in_with_password(operator: Operator, name: str, password: str) -> Person | None:
     """Sign in and return the person of the session, or raise ``ServiceError``."""
     people = get_people(operator)
     return await people.in_session(await people.session_with_password(name, password))
@@ -136,7 +133,7 @@ async def test_malformed_name_or_password_is_answered_like_a_wrong_one(
             subtests.test(name=name, password=password),
             pytest.raises(Unauthenticated, match="the name or the password is wrong"),
         ):
-            await enters(operator, name, password)
+            await sign_in_with_password(operator, name, password)
 
 
 async def test_wrong_passwords_are_rate_limited_per_name(operator: Operator) -> None:
@@ -163,8 +160,10 @@ async def test_correct_password_resets_the_count_of_wrong_ones(operator: Operato
     for _ in range(3):
         for _ in range(NAME_LIMIT.amount - 1):
             with pytest.raises(Unauthenticated):
-                await enters(operator, "anna", OTHER)
-        assert await enters(operator, "anna", PASSWORD) == Person("anna", Role.SUBMITTER)
+                await sign_in_with_password(operator, "anna", OTHER)
+        assert await sign_in_with_password(operator, "anna", PASSWORD) == Person(
+            "anna", Role.SUBMITTER
+        )
 
 
 async def test_person_changes_the_password_with_the_old_password(operator: Operator) -> None:
@@ -181,9 +180,9 @@ async def test_person_changes_the_password_with_the_old_password(operator: Opera
 
     assert await people.in_session(session) is None
     assert await holder(operator, token) == person, "tokens stay valid"
-    assert await enters(operator, "anna", OTHER) == person
+    assert await sign_in_with_password(operator, "anna", OTHER) == person
     with pytest.raises(Unauthenticated):
-        await enters(operator, "anna", PASSWORD)
+        await sign_in_with_password(operator, "anna", PASSWORD)
 
 
 @pytest.mark.parametrize(

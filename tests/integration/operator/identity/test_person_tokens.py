@@ -32,12 +32,9 @@ from tests.integration.operator.identity.accounts import (
     execute,
     get_people,
     holder,
-    operator,
 )
 from wfms.operator.identity.usecases.create_token import MAX_TOKENS
 from wfms.operator.wiring import ADMINISTRATOR
-
-__all__ = ["operator"]
 
 
 async def test_token_has_at_most_the_role_of_its_person(

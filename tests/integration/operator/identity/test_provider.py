@@ -23,18 +23,19 @@ from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
 from tests.integration.operator.conftest import Operator, operating
 from tests.integration.operator.identity.accounts import ROOT, as_person
-from tests.integration.operator.identity.openid_provider import ROLES, Provider, provider
+from tests.integration.operator.identity.openid_provider import ROLES, Provider
 from wfms.operator.identity.domain.errors import ProviderRefused
 from wfms.operator.identity.usecases.oidc_settings import OidcSettings
 from wfms.operator.identity.usecases.openid_provider import OpenIdProvider
 
-__all__ = ["ROLES", "Provider", "provider"]
-
 OURS = "http://sluice.example"
+PENDING = PendingSignIn(
+    state="s", nonce="n" * 43, verifier="v" * 43, redirect=f"{OURS}{RETURN_PATH}", next="/"
+)
 
 
 @dataclass
-class Place:
+class SignInBrowser:
     """``browser`` belongs to a person at the sign-in page."""
 
     operator: Operator
@@ -44,7 +45,7 @@ class Place:
         """Sign in and return the last address of the browser."""
         sent = await self.browser.get("/sign-in/provider", params={"next": there})
         assert sent.status_code == 303, sent.text
-        back = await provider.lets_in(sent.headers["location"], subject)
+        back = await provider.sign_in(sent.headers["location"], subject)
         assert back.startswith(f"{OURS}/sign-in/provider/back?")
         answer = await self.browser.get(back)
         assert answer.status_code == 303
@@ -59,7 +60,7 @@ class Place:
 
 
 @pytest.fixture
-async def place(database_url: str, provider: Provider) -> AsyncIterator[Place]:
+async def sign_in_browser(database_url: str, provider: Provider) -> AsyncIterator[SignInBrowser]:
     oidc = {"issuer": provider.url, "client_secret": "confidential", "roles": ROLES}
     async with operating(database_url, oidc=oidc, public_url=OURS, accounts=True) as operator:
         operator.links.apps["wfms.operator"] = operator.service.app
@@ -67,48 +68,53 @@ async def place(database_url: str, provider: Provider) -> AsyncIterator[Place]:
         assert account_authentication is not None
         app = protect_with_accounts(operator.service.app, [], account_authentication)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=OURS) as browser:
-            yield Place(operator, browser)
+            yield SignInBrowser(operator, browser)
 
 
-async def test_sign_in_gives_the_role_of_the_groups(place: Place, provider: Provider) -> None:
-    page = await place.browser.get("/chains?state=failed")
+async def test_sign_in_gives_the_role_of_the_groups(
+    sign_in_browser: SignInBrowser, provider: Provider
+) -> None:
+    page = await sign_in_browser.browser.get("/chains?state=failed")
     assert page.status_code == 401
     link = re.search(r'href="(/sign-in/provider\?[^"]+)"', page.text)
     assert link is not None
     assert parse_qs(urlsplit(link[1]).query)["next"] == ["/chains?state=failed"]
-    await provider.knows("anna", groups=["crew", "guests", "others"])
+    await provider.register_user("anna", groups=["crew", "guests", "others"])
 
-    assert await place.sign_in(provider, "anna", "/chains?state=failed") == "/chains?state=failed"
-    assert await place.me() == ("anna", "shift")
-    [account] = (await as_person(place.operator, ROOT).list_accounts()).accounts
+    assert (
+        await sign_in_browser.sign_in(provider, "anna", "/chains?state=failed")
+        == "/chains?state=failed"
+    )
+    assert await sign_in_browser.me() == ("anna", "shift")
+    [account] = (await as_person(sign_in_browser.operator, ROOT).list_accounts()).accounts
     assert (account.name, account.role, account.has_password) == ("anna", Role.SHIFT, False)
 
-    await provider.knows("anna", groups="experts")
-    await place.browser.post("/sign-out")
-    assert await place.me() is None
-    await place.sign_in(provider, "anna")
-    assert await place.me() == ("anna", "admin")
+    await provider.register_user("anna", groups="experts")
+    await sign_in_browser.browser.post("/sign-out")
+    assert await sign_in_browser.me() is None
+    await sign_in_browser.sign_in(provider, "anna")
+    assert await sign_in_browser.me() == ("anna", "admin")
 
 
 async def test_sign_in_is_bound_to_the_request_and_the_browser(
-    place: Place, provider: Provider
+    sign_in_browser: SignInBrowser, provider: Provider
 ) -> None:
-    await provider.knows("anna", groups=["crew"])
-    sent = await place.browser.get("/sign-in/provider")
+    await provider.register_user("anna", groups=["crew"])
+    sent = await sign_in_browser.browser.get("/sign-in/provider")
     query = parse_qs(urlsplit(sent.headers["location"]).query)
     assert (query["code_challenge_method"], query["response_type"]) == (["S256"], ["code"])
     assert len(query["nonce"][0]) > 40
     cookie = sent.headers["set-cookie"]
     assert {"HttpOnly", "SameSite=Lax", "Path=/sign-in/provider"} <= set(cookie.split("; "))
-    back = await provider.lets_in(sent.headers["location"], "anna")
+    back = await provider.sign_in(sent.headers["location"], "anna")
 
-    other = httpx.AsyncClient(transport=place.browser._transport, base_url=OURS)
-    for victim in (await other.get(back), await place.browser.get(f"{back}x")):
+    other = httpx.AsyncClient(transport=sign_in_browser.browser._transport, base_url=OURS)
+    for victim in (await other.get(back), await sign_in_browser.browser.get(f"{back}x")):
         refused = victim.headers["location"]
         assert (victim.status_code, refused) == (303, "/?signed-in=refused")
-    assert (await place.browser.get(back)).headers["location"] == "/"
-    assert await place.me() == ("anna", "shift")
-    again = await place.browser.get(back)
+    assert (await sign_in_browser.browser.get(back)).headers["location"] == "/"
+    assert await sign_in_browser.me() == ("anna", "shift")
+    again = await sign_in_browser.browser.get(back)
     assert again.headers["location"] == "/?signed-in=refused", "a code is valid once"
 
 
@@ -122,52 +128,56 @@ async def test_sign_in_is_bound_to_the_request_and_the_browser(
     ],
 )
 async def test_person_without_a_known_group_or_a_valid_name_is_refused(
-    place: Place, provider: Provider, claims: dict[str, Any]
+    sign_in_browser: SignInBrowser, provider: Provider, claims: dict[str, Any]
 ) -> None:
-    await provider.knows("anna", **claims)
-    assert await place.sign_in(provider, "anna") == "/chains?signed-in=refused"
-    assert await place.me() is None
-    assert (await as_person(place.operator, ROOT).list_accounts()).accounts == []
+    await provider.register_user("anna", **claims)
+    assert await sign_in_browser.sign_in(provider, "anna") == "/chains?signed-in=refused"
+    assert await sign_in_browser.me() is None
+    assert (await as_person(sign_in_browser.operator, ROOT).list_accounts()).accounts == []
 
 
 async def test_provider_cannot_take_over_the_account_of_another_person(
-    place: Place, provider: Provider
+    sign_in_browser: SignInBrowser, provider: Provider
 ) -> None:
-    admin = as_person(place.operator, ROOT)
+    admin = as_person(sign_in_browser.operator, ROOT)
     await admin.add_account(NewAccount(name="anna", role=Role.ADMIN))
-    await provider.knows("eve", preferred_username="anna", groups=["guests"])
-    assert await place.sign_in(provider, "eve") == "/chains?signed-in=refused"
+    await provider.register_user("eve", preferred_username="anna", groups=["guests"])
+    assert await sign_in_browser.sign_in(provider, "eve") == "/chains?signed-in=refused"
 
-    await provider.knows("eve", preferred_username="eve", groups=["guests"])
-    await place.sign_in(provider, "eve")
-    await provider.knows("eve", preferred_username="anna", groups=["guests"])
-    await place.sign_in(provider, "eve")
-    assert await place.me() == ("eve", "viewer"), "the person keeps the first name"
+    await provider.register_user("eve", preferred_username="eve", groups=["guests"])
+    await sign_in_browser.sign_in(provider, "eve")
+    await provider.register_user("eve", preferred_username="anna", groups=["guests"])
+    await sign_in_browser.sign_in(provider, "eve")
+    assert await sign_in_browser.me() == ("eve", "viewer"), "the person keeps the first name"
 
 
 async def test_person_disabled_in_sluice_is_refused_at_the_provider_sign_in(
-    place: Place, provider: Provider
+    sign_in_browser: SignInBrowser, provider: Provider
 ) -> None:
-    await provider.knows("anna", groups=["crew"])
-    await place.sign_in(provider, "anna")
-    await as_person(place.operator, ROOT).change_account("anna", AccountChange(disabled=True))
-    assert await place.me() is None
-    assert await place.sign_in(provider, "anna") == "/chains?signed-in=refused"
-    assert await place.me() is None
+    await provider.register_user("anna", groups=["crew"])
+    await sign_in_browser.sign_in(provider, "anna")
+    await as_person(sign_in_browser.operator, ROOT).change_account(
+        "anna", AccountChange(disabled=True)
+    )
+    assert await sign_in_browser.me() is None
+    assert await sign_in_browser.sign_in(provider, "anna") == "/chains?signed-in=refused"
+    assert await sign_in_browser.me() is None
 
 
 @pytest.mark.parametrize("answer", ["error=access_denied&state={state}", "state={state}", ""])
-async def test_return_without_a_code_is_refused(place: Place, answer: str) -> None:
-    sent = await place.browser.get("/sign-in/provider")
+async def test_return_without_a_code_is_refused(
+    sign_in_browser: SignInBrowser, answer: str
+) -> None:
+    sent = await sign_in_browser.browser.get("/sign-in/provider")
     state = parse_qs(urlsplit(sent.headers["location"]).query)["state"][0]
-    back = await place.browser.get(f"/sign-in/provider/back?{answer.format(state=state)}")
+    back = await sign_in_browser.browser.get(f"/sign-in/provider/back?{answer.format(state=state)}")
     assert back.headers["location"] == "/?signed-in=refused"
 
 
-async def test_forged_code_is_refused(place: Place) -> None:
-    sent = await place.browser.get("/sign-in/provider")
+async def test_forged_code_is_refused(sign_in_browser: SignInBrowser) -> None:
+    sent = await sign_in_browser.browser.get("/sign-in/provider")
     state = parse_qs(urlsplit(sent.headers["location"]).query)["state"][0]
-    back = await place.browser.get(f"/sign-in/provider/back?code=guess&state={state}")
+    back = await sign_in_browser.browser.get(f"/sign-in/provider/back?code=guess&state={state}")
     assert back.headers["location"] == "/?signed-in=refused"
 
 
@@ -176,31 +186,35 @@ def as_client(issuer: str, name: str = "sluice") -> OpenIdProvider:
     return OpenIdProvider(OidcSettings(issuer=issuer, client_id=name, client_secret=secret))
 
 
-@pytest.mark.parametrize("nonce", ["n" * 43, "another"])
-async def test_id_token_with_another_nonce_is_refused(provider: Provider, nonce: str) -> None:
-    await provider.knows("anna", groups=["crew"])
-    client = as_client(provider.url)
-    pending = PendingSignIn(
-        state="s", nonce="n" * 43, verifier="v" * 43, redirect=f"{OURS}{RETURN_PATH}", next="/"
-    )
+async def get_code(provider: Provider, client: OpenIdProvider, pending: PendingSignIn) -> str:
+    """Sign Anna in at the provider, and return the code that it sends back."""
+    await provider.register_user("anna", groups=["crew"])
     address = await client.begin(
         pending.redirect, state=pending.state, nonce=pending.nonce, verifier=pending.verifier
     )
-    code = parse_qs(urlsplit(await provider.lets_in(address, "anna")).query)["code"][0]
-    if nonce == pending.nonce:
-        claims = await client.claims(pending, {"code": code})
-        assert (claims["sub"], claims["groups"]) == ("anna", ["crew"])
-        return
+    return parse_qs(urlsplit(await provider.sign_in(address, "anna")).query)["code"][0]
+
+
+async def test_id_token_has_the_claims_of_the_person(provider: Provider) -> None:
+    client = as_client(provider.url)
+    code = await get_code(provider, client, PENDING)
+    claims = await client.claims(PENDING, {"code": code})
+    assert (claims["sub"], claims["groups"]) == ("anna", ["crew"])
+
+
+async def test_id_token_with_another_nonce_is_refused(provider: Provider) -> None:
+    client = as_client(provider.url)
+    code = await get_code(provider, client, PENDING)
     with pytest.raises(ProviderRefused, match="its ID token is not valid"):
-        await client.claims(replace(pending, nonce=nonce), {"code": code})
+        await client.claims(replace(PENDING, nonce="another"), {"code": code})
 
 
 async def test_code_of_another_client_is_refused(provider: Provider) -> None:
-    await provider.knows("anna", groups=["crew"])
+    await provider.register_user("anna", groups=["crew"])
     ours, theirs = (as_client(provider.url, name) for name in ("ours", "theirs"))
     pending = PendingSignIn(state="s", nonce="n" * 43, verifier="v" * 43, redirect=OURS, next="/")
     address = await theirs.begin(OURS, state="s", nonce=pending.nonce, verifier=pending.verifier)
-    code = parse_qs(urlsplit(await provider.lets_in(address, "anna")).query)["code"][0]
+    code = parse_qs(urlsplit(await provider.sign_in(address, "anna")).query)["code"][0]
     with pytest.raises(ProviderRefused, match="it rejected the authorization code"):
         await ours.claims(pending, {"code": code})
 

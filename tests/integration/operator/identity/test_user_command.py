@@ -9,9 +9,7 @@ import pytest
 
 from sluice.network.credentials import keep_token
 from tests.integration.operator.identity.accounts import OTHER, OWN_TOKEN, PASSWORD
-from tests.integration.operator.identity.user_commands import User, admin, anna
-
-__all__ = ["admin", "anna"]
+from tests.integration.operator.identity.user_commands import User
 
 
 async def test_administrator_adds_changes_and_lists_accounts(admin: User) -> None:

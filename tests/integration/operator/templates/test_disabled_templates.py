@@ -9,12 +9,9 @@ from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.data.unmatched_datasets import waiting
 from tests.integration.operator.forms import token_of
 from tests.integration.operator.sluice_command import Command
 from tests.unit.cwl.samples import LINEAR
-
-__all__ = ["waiting"]
 
 
 async def names(operator: Operator, *, disabled: bool = False) -> list[str]:

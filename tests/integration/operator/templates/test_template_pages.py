@@ -26,7 +26,7 @@ async def send(operator: Operator, files: dict[str, str], **fields: str) -> http
     )
 
 
-async def published(operator: Operator, sent: httpx.Response) -> httpx.Response:
+async def publish_upload(operator: Operator, sent: httpx.Response) -> httpx.Response:
     """Publish an upload from its review page."""
     assert sent.status_code == 303, sent.text
     review = await operator.http.get(sent.headers["location"])
@@ -55,7 +55,7 @@ steps:
 
 
 async def test_folder_is_uploaded_with_the_form_and_shown_file_by_file(operator: Operator) -> None:
-    stored = await published(operator, await send(operator, PARTS))
+    stored = await publish_upload(operator, await send(operator, PARTS))
     assert (stored.status_code, stored.headers["location"]) == (303, "/templates/flow"), stored.text
     assert (await operator.client.get_template("flow")).files == PARTS
     page = (await operator.http.get("/templates/flow")).text
@@ -91,7 +91,7 @@ async def test_findings_are_shown_in_the_file_that_they_belong_to(operator: Oper
 
 async def test_warnings_are_shown_after_a_successful_upload(operator: Operator) -> None:
     slow = PARTS | {"flow/tools/join.cwl": TOOL.replace("timelimit: 10", "timelimit: 0")}
-    await published(operator, await send(operator, slow))
+    await publish_upload(operator, await send(operator, slow))
     page = (await operator.http.get("/templates/flow")).text
     assert "1 warning" in page
     assert '<code>flow/tools/join.cwl</code>, <a href="#F2-L11">line 11</a>, column 19' in page
@@ -116,7 +116,7 @@ async def test_old_version_is_shown_and_restored(operator: Operator, spd_text: s
 
 
 async def test_changes_are_shown_before_publication(operator: Operator) -> None:
-    await published(operator, await send(operator, PARTS))
+    await publish_upload(operator, await send(operator, PARTS))
     changed = PARTS | {
         "flow/workflow.cwl": WORKFLOW.replace("type: raw", "type: [raw, <hot>]"),
         "flow/tools/join.cwl": TOOL.replace("timelimit: 10", "timelimit: 20"),
@@ -141,7 +141,7 @@ async def test_changes_are_shown_before_publication(operator: Operator) -> None:
     assert "v2 → v3" in overtaken.text
     assert "the latest version is 2 now" in overtaken.text
     assert (await operator.client.get_template("flow")).version == 2
-    assert (await published(operator, sent)).headers["location"] == "/templates/flow"
+    assert (await publish_upload(operator, sent)).headers["location"] == "/templates/flow"
     assert (await operator.client.get_template("flow")).files == changed
     assert (await operator.http.get(sent.headers["location"])).status_code == 404, (
         "the draft is deleted after its publication"

@@ -161,9 +161,9 @@ async def test_template_that_closes_a_trigger_cycle_gets_a_warning(
 ) -> None:
     (la, *first), (lb, *second) = CYCLE
     stored = await operator.client.store_template(NewTemplate(name=lb, cwl=cycle_template(*second)))
-    assert cycles_of(stored.warnings) == []
+    assert list_cycles(stored.warnings) == []
     new = NewTemplate(name=la, cwl=cycle_template(*first))
-    (finding,) = cycles_of((await operator.client.compare_template(new)).warnings)
+    (finding,) = list_cycles((await operator.client.compare_template(new)).warnings)
     assert (finding.severity, "la → lb → la" in finding.message) == ("warning", True)
     file = tmp_path / "la.cwl"
     file.write_text(cycle_template(*first))
@@ -172,13 +172,13 @@ async def test_template_that_closes_a_trigger_cycle_gets_a_warning(
     sent = {"name": la, "cwl": cycle_template(*first), "csrf_token": token}
     review = await operator.http.post("/templates", data=sent, follow_redirects=True)
     assert "la → lb → la" in review.text
-    assert cycles_of((await operator.client.store_template(new)).warnings) == [finding]
-    assert cycles_of((await operator.client.get_template(la)).warnings) == [], (
+    assert list_cycles((await operator.client.store_template(new)).warnings) == [finding]
+    assert list_cycles((await operator.client.get_template(la)).warnings) == [], (
         "the stored template has no warnings"
     )
     itself = NewTemplate(name="itself", cwl=cycle_template("c", "c"))
-    assert cycles_of((await operator.client.store_template(itself)).warnings) == []
+    assert list_cycles((await operator.client.store_template(itself)).warnings) == []
 
 
-def cycles_of(warnings: list[Finding]) -> list[Finding]:
+def list_cycles(warnings: list[Finding]) -> list[Finding]:
     return [finding for finding in warnings if "forms a trigger cycle" in finding.message]

@@ -164,10 +164,10 @@ async def test_signed_off_pilot_stays_gone_and_takes_jobs_after_a_new_registrati
     assert await get_pilot_state(wms) is PilotState.GONE
     assert (await wms.send_heartbeat(pilot)).drain
     [listed_pilot] = (await list_pilots(wms.context)).pilots
-    retried_job = listed_pilot.model_dump(include={"uid", "name", "host", "slots", "resources"}) | {
-        "version": "1"
-    }
-    await register_pilot(wms.context, RegisterPilot(**retried_job))
+    registration = listed_pilot.model_dump(
+        include={"uid", "name", "host", "slots", "resources"}
+    ) | {"version": "1"}
+    await register_pilot(wms.context, RegisterPilot(**registration))
     await wms.execute("UPDATE pilots SET seen_at = now() - interval '1 day'")
     await lose_pilots(wms.context)
     assert not (await wms.send_heartbeat(pilot)).drain

@@ -58,16 +58,16 @@ async def test_limit_holds_over_all_nodes_and_instances(
 ) -> None:
     await set_licence_limit(wms, 4)
     await add_licence_task(wms)
-    run_pilot, two = await wms.add_pilot(name="1"), await wms.add_pilot(name="2")
-    three = await request_jobs(wms, run_pilot, 3)
-    assert len(three) == 3
-    assert len(await request_jobs(other_wms, two)) == 1
-    assert await request_jobs(wms, run_pilot) == []
+    first_pilot, second_pilot = await wms.add_pilot(name="1"), await wms.add_pilot(name="2")
+    leased_jobs = await request_jobs(wms, first_pilot, 3)
+    assert len(leased_jobs) == 3
+    assert len(await request_jobs(other_wms, second_pilot)) == 1
+    assert await request_jobs(wms, first_pilot) == []
     assert (await get_licence_limit(wms)).used == 4
-    await wms.finish(run_pilot, three[0])
-    await wms.fail(run_pilot, three[1])
+    await wms.finish(first_pilot, leased_jobs[0])
+    await wms.fail(first_pilot, leased_jobs[1])
     assert (await get_licence_limit(wms)).used == 2
-    assert len(await request_jobs(other_wms, two)) == 2
+    assert len(await request_jobs(other_wms, second_pilot)) == 2
 
 
 async def test_concurrent_leases_by_two_instances_do_not_exceed_the_limit(
@@ -89,13 +89,13 @@ async def test_resources_of_a_lost_pilot_are_free_when_its_leases_end(wms: WmsFi
     await set_licence_limit(wms, 4)
     await add_licence_task(wms)
     dead, alive = await wms.add_pilot(name="dead"), await wms.add_pilot(name="alive")
-    two, other = await request_jobs(wms, dead, 2), await request_jobs(wms, alive, 2)
+    expired_jobs, other = await request_jobs(wms, dead, 2), await request_jobs(wms, alive, 2)
     assert await request_jobs(wms, alive) == []
-    await wms.backdate_leases(*two)
+    await wms.backdate_leases(*expired_jobs)
     await wms.expire_leases()
     second_jobs = await request_jobs(wms, alive)
     assert len(second_jobs) == 2
-    await wms.finish(dead, *two)  # late, so it changes nothing
+    await wms.finish(dead, *expired_jobs)  # late, so it changes nothing
     await wms.finish(alive, *other, *second_jobs)
     assert (await get_licence_limit(wms)).used == 0
 
@@ -179,15 +179,17 @@ async def test_rest_of_a_quota_is_returned_once_and_wakes_waiting_requests(
     await set_licence_limit(wms, 48, LimitPeriod.DAY)
     await add_licence_task(wms, jobs=10, need=24)
     pilot = await wms.add_pilot()
-    run_pilot, two = await request_jobs(wms, pilot)
+    finished_job, failed_job = await request_jobs(wms, pilot)
     assert await request_jobs(wms, pilot) == []
     version = wms.context.signal.version
-    report = wms.make_report(run_pilot, spent={"licence": 11})
+    report = wms.make_report(finished_job, spent={"licence": 11})
     assert await wms.report(pilot, report) == [ReportAnswer.ACCEPTED]
     assert (await get_licence_limit(wms)).used == 35
     assert wms.context.signal.version != version
     assert await other_wms.report(pilot, report) == [ReportAnswer.ALREADY]
-    await wms.report(pilot, wms.make_report(two, AttemptOutcome.FAILED, spent={"licence": 0.5}))
+    await wms.report(
+        pilot, wms.make_report(failed_job, AttemptOutcome.FAILED, spent={"licence": 0.5})
+    )
     assert (await get_licence_limit(wms)).used == 11.5
     assert len(await request_jobs(other_wms, pilot)) == 1
 
@@ -330,7 +332,7 @@ async def test_usage_never_exceeds_the_limit_under_random_events(
     await set_licence_limit(wms, most)
     needs = {task.uid: task.needs.named["licence"] for task in tasks}
 
-    async def run_pilot(pilot: UUID) -> None:
+    async def lease_random_jobs(pilot: UUID) -> None:
         jobs[pilot] += await request_jobs(random.choice(instances), pilot, random.randint(1, 5))
 
     async def drop_canceled_jobs() -> None:
@@ -340,7 +342,9 @@ async def test_usage_never_exceeds_the_limit_under_random_events(
             jobs[pilot] = [job for job in own if job.task_uid not in ended_tasks]
 
     for _ in range(25):
-        await asyncio.gather(*(run_pilot(pilot) for pilot in random.sample(asking_pilots, 3)))
+        await asyncio.gather(
+            *(lease_random_jobs(pilot) for pilot in random.sample(asking_pilots, 3))
+        )
         limit = await get_licence_limit(random.choice(instances))
         assert limit.used <= most
         assert limit.used == sum(needs[job.task_uid] for own in jobs.values() for job in own)

@@ -282,8 +282,8 @@ async def test_data_set_that_is_also_read_as_a_whole_is_waited_for(
 ) -> None:
     await chain.create_tasks(tmp_path, files=4)
     read = chain.steps["b"].main_input
-    whole_task = TaskInput(port="all", dat_in_uid=read.dat_in_uid, mode=InputMode.ALL)
-    chain.steps["b"] = chain.steps["b"].model_copy(update={"inputs": [read, whole_task]})
+    whole_input = TaskInput(port="all", dat_in_uid=read.dat_in_uid, mode=InputMode.ALL)
+    chain.steps["b"] = chain.steps["b"].model_copy(update={"inputs": [read, whole_input]})
     await chain.send("a", "b")
     status = await chain.wms.status(chain.steps["b"])
     assert (status.state, status.total) == (TaskState.WAITING, 0)

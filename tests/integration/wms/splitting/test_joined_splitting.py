@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -217,44 +216,50 @@ async def test_merge_reads_data_sets_one_after_the_other(
     ]
 
 
+async def accept_picking_tasks(
+    wms: WmsFixture, dms: DmsClient, folder: Path, *, files: tuple[int, int], pick: Pick
+) -> tuple[Task, Task]:
+    """Return a task whose jobs are made of the picked file, and a task whose jobs share it."""
+    a, b = [await make_dataset(dms, folder / str(n), files=count) for n, count in enumerate(files)]
+    main = make_task(dat_in_uid=a, next_inputs=[NextInput(dat_in_uid=b)], pick=pick)
+    shared_input = make_side_input("b", a, InputMode.ONE).model_copy(
+        update={"next_inputs": [NextInput(dat_in_uid=b)], "pick": pick}
+    )
+    other = await make_dataset(dms, folder / "x", files=1)
+    sharing = make_task(dat_in_uid=other, side_inputs=[shared_input])
+    tasks = await accept_new_task(wms, main), await accept_new_task(wms, sharing)
+    await split_waiting_tasks(wms.context, dms)
+    return tasks
+
+
+@pytest.mark.parametrize(("files", "pick"), [((0, 3), Pick.FIRST), ((0, 1), Pick.ONLY)])
+async def test_one_file_is_picked_from_several_data_sets(
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path, files: tuple[int, int], pick: Pick
+) -> None:
+    """The picked file makes the job, or all jobs share it."""
+    main, sharing = await accept_picking_tasks(wms, dms, tmp_path, files=files, pick=pick)
+    assert await list_job_inputs(wms, main) == [(0, [("", 0)])]
+    pilot = await wms.add_pilot()
+    leased = await wms.request_lease(pilot, 2)
+    assert {job.task_uid for job in leased.jobs} == {main.uid, sharing.uid}
+    shared_files = json.loads(leased.shared[sharing.uid])
+    assert [(file["port"], file["seq"]) for file in shared_files] == [("b", 0)]
+
+
 @pytest.mark.parametrize(
-    ("files", "pick", "expected"),
+    ("files", "pick", "reason"),
     [
-        ((0, 3), Pick.FIRST, [(0, [("", 0)])]),
-        ((0, 1), Pick.ONLY, [(0, [("", 0)])]),
         ((1, 1), Pick.ONLY, "takes the only file of"),
         ((0, 0), Pick.FIRST, "none of them has a file"),
     ],
 )
-async def test_one_file_is_picked_from_several_data_sets(
-    wms: WmsFixture,
-    dms: DmsClient,
-    tmp_path: Path,
-    files: tuple[int, int],
-    pick: Pick,
-    expected: Any,
+async def test_task_fails_if_no_file_can_be_picked(
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path, files: tuple[int, int], pick: Pick, reason: str
 ) -> None:
-    """The picked file makes the job, or all jobs share it."""
-    a, b = [
-        await make_dataset(dms, tmp_path / str(n), files=count) for n, count in enumerate(files)
-    ]
-    first = await accept_new_task(
-        wms, make_task(dat_in_uid=a, next_inputs=[NextInput(dat_in_uid=b)], pick=pick)
-    )
-    chosen = make_side_input("b", a, InputMode.ONE).model_copy(
-        update={"next_inputs": [NextInput(dat_in_uid=b)], "pick": pick}
-    )
-    other = await make_dataset(dms, tmp_path / "x", files=1)
-    second = await accept_new_task(wms, make_task(dat_in_uid=other, side_inputs=[chosen]))
-    await split_waiting_tasks(wms.context, dms)
-    if isinstance(expected, str):
-        assert expected in (await wms.status(first)).reason
-        assert expected in (await wms.status(second)).reason
-    else:
-        assert await list_job_inputs(wms, first) == expected
-        await wms.execute("DELETE FROM jobs WHERE task_uid = $1", first.uid)
-        await wms.execute("UPDATE tasks SET total = 0, ready = 0 WHERE uid = $1", first.uid)
-        assert await list_shared_inputs(wms, second) == [("b", 0)]
+    for task in await accept_picking_tasks(wms, dms, tmp_path, files=files, pick=pick):
+        status = await wms.status(task)
+        assert status.state is TaskState.FAILED
+        assert reason in status.reason
 
 
 async def test_number_beyond_the_range_of_its_data_set_fails_the_task(

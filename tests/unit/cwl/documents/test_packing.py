@@ -14,8 +14,6 @@ from sluice.cwl.reading.uploads import take_files
 from tests.unit.cwl.documents.two_files import TOOL, WORKFLOW
 from tests.unit.cwl.samples import LINEAR
 
-__all__ = ["TOOL", "WORKFLOW"]
-
 
 @pytest.fixture
 def workflow(tmp_path: Path) -> Path:

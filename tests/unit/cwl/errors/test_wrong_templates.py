@@ -17,7 +17,7 @@ WRONG_TEMPLATES = wrong_templates()
 
 
 @cache
-def compiled_once(name: str) -> Any:
+def compile_named(name: str) -> Any:
     return compiled(WRONG_TEMPLATES[name])
 
 
@@ -36,7 +36,7 @@ def _place_and_severity(finding: Finding | ExpectedFinding) -> tuple[object, ...
 
 @pytest.mark.parametrize("name", WRONG_TEMPLATES)
 def test_wrong_template_gives_exactly_the_expected_findings(name: str) -> None:
-    result = compiled_once(name)
+    result = compile_named(name)
     assert (result.plan is None) is WRONG_TEMPLATES[name].is_refused
     findings_text = "\n".join(map(str, result.findings))
     assert [_place_and_severity(finding) for finding in result.findings] == [
@@ -52,7 +52,7 @@ def test_messages_about_the_wrong_templates_show_no_program_internals() -> None:
         for name in WRONG_TEMPLATES
         if (
             internals := messages_with_internals(
-                finding.message for finding in compiled_once(name).findings
+                finding.message for finding in compile_named(name).findings
             )
         )
     }

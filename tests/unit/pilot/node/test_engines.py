@@ -7,9 +7,6 @@ import pytest
 from pilot.node.engines import find_engines
 from sluice.contracts.common.states import ContainerEngine
 from tests.servers.podman import Podman
-from tests.unit.pilot.runner.containers.podman_slot import podman
-
-__all__ = ["podman"]  # fixtures
 
 
 def test_podman_that_cannot_run_containers_is_not_found(

@@ -1,6 +1,5 @@
 """Start a slot with a real container engine (Podman) and an image that the tests build."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,29 +8,10 @@ import pytest
 from pilot.node.engines import Engine, find_engines
 from sluice.contracts.common.states import AttemptOutcome, ContainerEngine
 from sluice.contracts.pilots.pilots import AttemptReport
-from tests.servers.podman import IMAGE, Podman, start_podman
+from tests.servers.podman import IMAGE, Podman
 from tests.unit.pilot.builders import tool
 from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
-
-
-@pytest.fixture(scope="module")
-def podman() -> Iterator[Podman]:
-    try:
-        podman = start_podman()
-    except RuntimeError as error:
-        pytest.fail(str(error), pytrace=False)
-    yield podman
-    podman.stop()
-
-
-@pytest.fixture(scope="module")
-def engine(podman: Podman) -> Engine:
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in podman.environment.items():
-            patch.setenv(name, value)
-        [engine] = find_engines([ContainerEngine.PODMAN])
-    return engine
 
 
 def start_slot(podman: Podman, engine: Engine | None, folder: Path) -> Runner:
@@ -43,21 +23,6 @@ def start_slot(podman: Podman, engine: Engine | None, folder: Path) -> Runner:
         "gpus": {"GPU-a": "/dev/nvidia0", "GPU-b": "/dev/nvidia1"},
     }
     return Runner(folder / "pilot", environment=environment, settings=settings)
-
-
-@pytest.fixture(scope="module")
-def runner(
-    podman: Podman, engine: Engine, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Runner]:
-    runner = start_slot(podman, engine, tmp_path_factory.mktemp("node"))
-    yield runner
-    runner.close()
-
-
-@pytest.fixture(autouse=True)
-def no_containers_left(podman: Podman) -> Iterator[None]:
-    yield
-    assert podman.containers() == []
 
 
 def shell_tool(
@@ -79,3 +44,12 @@ def shell_tool(
 def read_output(report: AttemptReport, number: int = 0) -> str:
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     return Path(report.outputs[number].url.removeprefix("file://")).read_text()
+
+
+def find_podman(podman: Podman) -> Engine:
+    """Return the engine as a pilot on this node finds it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in podman.environment.items():
+            patch.setenv(name, value)
+        [engine] = find_engines([ContainerEngine.PODMAN])
+    return engine

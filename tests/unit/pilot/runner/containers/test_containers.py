@@ -18,18 +18,12 @@ from tests.unit.pilot.attempts import get_error, read_log, run
 from tests.unit.pilot.builders import input_file, job, output, task, tool
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.runner.containers.podman_slot import (
-    engine,
-    no_containers_left,
-    podman,
     read_output,
-    runner,
     shell_tool,
     start_slot,
 )
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
-
-__all__ = ["engine", "no_containers_left", "podman", "runner"]  # fixtures
 
 
 def test_tool_runs_in_its_image_and_reads_its_input(runner: Runner, root: Path) -> None:

@@ -17,17 +17,11 @@ from tests.unit.pilot.attempts import read_log
 from tests.unit.pilot.builders import input_file, job, task
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.runner.containers.podman_slot import (
-    engine,
-    no_containers_left,
-    podman,
     read_output,
-    runner,
     shell_tool,
 )
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
-
-__all__ = ["engine", "no_containers_left", "podman", "runner"]  # fixtures
 
 VALUE = "hunter2-hunter2"
 

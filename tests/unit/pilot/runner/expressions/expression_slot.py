@@ -2,12 +2,10 @@
 
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
-import pytest
 
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.pilots.pilots import AttemptReport
@@ -17,10 +15,7 @@ from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
 LIMIT = 3.0
-
-
 SECRET = "hush-hush"
-
 
 #: A known escape from a context of node.js: an import fails with an error that belongs to the
 #: program outside. Later expressions in the same process are then evaluated outside, with all that
@@ -31,18 +26,6 @@ BREAK_OUT = """${ import('x').catch(error => {
     try { return outside.eval(code) } catch (e) { return 'Error: ' + e }
   };
 }); return 'out'; }"""
-
-
-@pytest.fixture(scope="module")
-def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
-    environment = {"SLUICE_PILOT_TOKEN": SECRET, "PYTHONPATH": str(Path.cwd())}
-    runner = Runner(
-        tmp_path_factory.mktemp("pilot"),
-        environment=environment,
-        settings={"expression_limit": LIMIT},
-    )
-    yield runner
-    runner.close()
 
 
 def make_expression_tool(*expressions: str) -> dict[str, Any]:

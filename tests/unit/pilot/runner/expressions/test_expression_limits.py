@@ -19,11 +19,8 @@ from tests.unit.pilot.runner.expressions.expression_slot import (
     list_evaluators,
     make_expression_tool,
     read_output_lines,
-    runner,
 )
 from tests.unit.pilot.slot_runner import Runner
-
-__all__ = ["runner"]  # fixtures
 
 
 def test_endless_loop_fails_the_job_and_the_slot_runs_the_next(runner: Runner, root: Path) -> None:

@@ -16,11 +16,8 @@ from tests.unit.pilot.runner.expressions.expression_slot import (
     evaluate_outside,
     make_expression_tool,
     read_output_lines,
-    runner,
 )
 from tests.unit.pilot.slot_runner import Runner
-
-__all__ = ["runner"]  # fixtures
 
 
 def test_expressions_return_numbers_and_strings(runner: Runner, root: Path) -> None:
