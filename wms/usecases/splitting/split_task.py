@@ -33,7 +33,8 @@ from wms.db.tasks.task_cache import CachedTask
 from wms.domain.splitting.grouping import Grouping, JobDraft
 from wms.domain.splitting.human_tasks import explain_no_human_task
 from wms.usecases.context import WmsContext
-from wms.usecases.dataflow.run_dataflow import begin_dataflow, continue_dataflow
+from wms.usecases.dataflow.begin_dataflow import begin_dataflow
+from wms.usecases.dataflow.continue_dataflow import continue_dataflow
 from wms.usecases.splitting.claimed_task import (
     CLAIM_DURATION,
     SplitClaimLost,
@@ -42,15 +43,11 @@ from wms.usecases.splitting.claimed_task import (
     fail,
     release,
 )
-from wms.usecases.splitting.read_files import UnusableInput, build_input_files, read_page
-from wms.usecases.splitting.read_inputs import (
-    find_usable_datasets,
-    read_drafts,
-    read_shared_inputs,
-    reads_several,
-    require_complete,
-)
+from wms.usecases.splitting.input_files import UnusableInput, build_input_files, list_input_files
+from wms.usecases.splitting.list_drafts import list_drafts, reads_several
+from wms.usecases.splitting.list_shared_inputs import list_shared_inputs
 from wms.usecases.splitting.reuse_jobs import FinishedJobReuse, ReusedJobs
+from wms.usecases.splitting.usable_datasets import list_usable_datasets, require_complete
 from wms.usecases.splitting.waiting_jobs import (
     TooManyReadyJobs,
     count_allowed_jobs,
@@ -104,13 +101,13 @@ async def _split(
             and (why := explain_no_human_task(cached_task.task)) is not None
         ):
             raise UnusableInput(why)
-        datasets = await find_usable_datasets(dms, cached_task.task.inputs)
+        datasets = await list_usable_datasets(dms, cached_task.task.inputs)
         if isinstance(datasets, str):
             if not await begin_dataflow(context, dms, claim, cached_task=cached_task):
                 await release(context, claim, datasets)
             return
         if claim.state is TaskState.WAITING:
-            await _begin(context, claim, await read_shared_inputs(dms, cached_task.task, datasets))
+            await _begin(context, claim, await list_shared_inputs(dms, cached_task.task, datasets))
         make = _make_joined_jobs if reads_several(cached_task.task) else _make_jobs
         before = (
             FinishedJobReuse(
@@ -163,7 +160,9 @@ async def _make_jobs(
     cursor, skip = place.cursor, place.skip
     while True:
         limit = await _count_files_to_read(context, claim, cached_task, page=page)
-        answer = await read_page(dms, dataset, cursor, limit=limit, released=before is not None)
+        answer = await list_input_files(
+            dms, dataset, cursor, limit=limit, released=before is not None
+        )
         skipped = min(skip, len(answer.files))
         skip -= skipped
         files = answer.files[skipped:]
@@ -215,7 +214,7 @@ async def _make_joined_jobs(
         await _add_page(context, claim, cached_task, drafts, place=place, last=last, before=before)
         return highest_seq
 
-    draft_stream = read_drafts(
+    draft_stream = list_drafts(
         dms, cached_task.task, datasets, page=page, released=before is not None
     )
     at_once = await _count_files_to_read(context, claim, cached_task, page=page)

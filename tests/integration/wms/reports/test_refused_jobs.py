@@ -9,8 +9,9 @@ from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.human_tasks import HumanTasks, answered_job
 from tests.integration.wms.wms_fixture import NOW
 from wms.usecases.reports.accept_answers import accept_answers
-from wms.usecases.reports.retry_jobs import retry_job, retry_task
-from wms.usecases.tasks.read_tasks import read_job
+from wms.usecases.reports.retry_job import retry_job
+from wms.usecases.reports.retry_task import retry_task
+from wms.usecases.tasks.get_job import get_job
 
 
 async def test_job_that_people_cannot_be_asked_about_fails_permanently(
@@ -28,7 +29,7 @@ async def test_job_that_people_cannot_be_asked_about_fails_permanently(
     ]
     counts = {JobState.ASKED: 1, JobState.FINISHED: 1, JobState.FAILED: 1}
     assert await human_tasks.count_states(task) == counts
-    details = await read_job(human_tasks.wms.context, first.id)
+    details = await get_job(human_tasks.wms.context, first.id)
     assert (details.error_class, details.message) == (
         ErrorClass.TOOL_REFUSED,
         "it is not valid UTF-8",

@@ -27,7 +27,8 @@ from wms.usecases.pilots.drain_pilot import drain_pilot
 from wms.usecases.pilots.list_pilots import list_pilots
 from wms.usecases.pilots.lose_pilots import lose_pilots
 from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
-from wms.usecases.reports.retry_jobs import retry_job, retry_task
+from wms.usecases.reports.retry_job import retry_job
+from wms.usecases.reports.retry_task import retry_task
 
 LENIENT = Boundary(minimum=0.0, sufficient=1.0)
 

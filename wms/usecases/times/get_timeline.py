@@ -1,4 +1,4 @@
-"""Read a chain's time line: what each pilot did when, and how many jobs waited."""
+"""Get a chain's time line: what each pilot did when, and how many jobs waited."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -27,7 +27,7 @@ def create_no_task_of_chain(chain: UUID) -> NotFound:
     return NotFound(f"chain {chain} has no task yet, so there is nothing to show", chain=chain)
 
 
-async def read_timeline(context: WmsContext, chain: UUID) -> Timeline:
+async def get_timeline(context: WmsContext, chain: UUID) -> Timeline:
     """Return the time line of a chain, from a cache of recent counts.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Read one pilot."""
+"""Get one pilot."""
 
 from uuid import UUID
 
@@ -8,7 +8,7 @@ from wms.db.pilots.pilot_detail import get_pilot_detail
 from wms.usecases.context import WmsContext
 
 
-async def read_pilot(context: WmsContext, uid: UUID, visibility: Visibility = ALL) -> PilotDetail:
+async def get_pilot(context: WmsContext, uid: UUID, visibility: Visibility = ALL) -> PilotDetail:
     """Return a pilot with its jobs and attempts.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Read files of one or several consecutive data sets from the DMS, as inputs of jobs."""
+"""Files of one or several consecutive data sets of the DMS, as inputs of jobs."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class UnusableInput(Exception):
     """The input can never be used; the task fails with this sentence."""
 
 
-async def read_page(
+async def list_input_files(
     dms: DmsClient, dataset: Dataset, cursor: str | None, *, limit: int, released: bool = False
 ) -> FilePage:
     """Return a page of the files of a data set; ``released`` includes released files.
@@ -126,7 +126,7 @@ class InputDatasets:
         for part in self.parts:
             cursor: str | None = None
             while True:
-                answer = await read_page(
+                answer = await list_input_files(
                     self.dms, part.dataset, cursor, limit=limit, released=self.released
                 )
                 yield _renumber_files(build_input_files(answer.files, part.port), part)

@@ -1,6 +1,7 @@
-"""Read scatters over more than files of equal number: lists of values and cross products.
+"""List the jobs of scatters over more than files of equal number.
 
-It works entry by entry, so it needs no more memory than a page of files.
+These are lists of values and cross products. It works entry by entry, so it needs no more memory
+than a page of files.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -15,11 +16,11 @@ from sluice.contracts.templates.scatters import unequal_lists
 from wms.domain.splitting.combinations import build_list_item, describe_excess_jobs, renumber
 from wms.domain.splitting.dataflow_rules import list_scattered_inputs
 from wms.domain.splitting.grouping import JobDraft
-from wms.usecases.splitting.read_files import InputDatasets, UnusableInput
-from wms.usecases.splitting.read_grouped_files import read_grouped_files
+from wms.usecases.splitting.input_files import InputDatasets, UnusableInput
+from wms.usecases.splitting.list_grouped_files import list_grouped_files
 
 
-async def read_combined_drafts(
+async def list_combined_drafts(
     dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int
 ) -> AsyncIterator[JobDraft]:
     """Yield jobs in order, one entry each.
@@ -33,7 +34,7 @@ async def read_combined_drafts(
         **{port: _Items(port, len(task.args[port])) for port in task.needs.items},
     }
     if not task.cross:
-        async for draft in _read_matching_drafts(dms, task, datasets, axes, page=page):
+        async for draft in _list_matching_drafts(dms, task, datasets, axes, page=page):
             yield draft
         return
     crossed = [axes[port] for port in task.cross]
@@ -41,7 +42,7 @@ async def read_combined_drafts(
     if problem:
         raise UnusableInput(problem)
     number = 0
-    async for row in _read_combinations(crossed):
+    async for row in _list_combinations(crossed):
         # The metadata of an output come from the first file, so files go first.
         inputs = sorted(row, key=lambda entry: not isinstance(entry, InputFile))
         yield JobDraft(number, [renumber(entry, number) for entry in inputs])
@@ -109,7 +110,7 @@ def _list_files(
     ]
 
 
-async def _read_matching_drafts(
+async def _list_matching_drafts(
     dms: DmsClient,
     task: Task,
     datasets: Mapping[UUID, Dataset],
@@ -128,7 +129,7 @@ async def _read_matching_drafts(
         for number in range(size):
             yield JobDraft(number, [build_list_item(port, number, number) for port in axes])
         return
-    async for number, matching_files in _read_matching_files(dms, task, datasets, axes, page=page):
+    async for number, matching_files in _list_matching_files(dms, task, datasets, axes, page=page):
         items = [build_list_item(port, place, number) for port in task.needs.items]
         yield JobDraft(number, [*matching_files, *items])
         place += 1
@@ -139,7 +140,7 @@ async def _read_matching_drafts(
         )
 
 
-async def _read_matching_files(
+async def _list_matching_files(
     dms: DmsClient,
     task: Task,
     datasets: Mapping[UUID, Dataset],
@@ -152,7 +153,7 @@ async def _read_matching_files(
     In data sets that are numbered independently, files at the same place belong together.
     """
     if not task.by_place:
-        async for number, files in read_grouped_files(dms, task, datasets, page=page):
+        async for number, files in list_grouped_files(dms, task, datasets, page=page):
             yield number, list(files)
         return
     first, *others = [axis.entries() for axis in axes.values() if isinstance(axis, _Files)]
@@ -164,12 +165,12 @@ async def _read_matching_files(
         )
 
 
-async def _read_combinations(axes: Sequence[_Axis]) -> AsyncIterator[tuple[JobInput, ...]]:
+async def _list_combinations(axes: Sequence[_Axis]) -> AsyncIterator[tuple[JobInput, ...]]:
     """Yield all combinations; the last axis changes fastest."""
     if not axes:
         yield ()
         return
     first, *others = axes
     async for entry in first.entries():
-        async for row in _read_combinations(others):
+        async for row in _list_combinations(others):
             yield (entry, *row)

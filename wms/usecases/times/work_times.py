@@ -1,65 +1,17 @@
-"""Read how long work waits and runs, of chains or of what a template did in a period."""
+"""Sums of the times of tasks, by step."""
 
 from collections.abc import Sequence
 from uuid import UUID
 
-from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.jobs.times import StepTimes, WorkTimes
-from sluice.servicekit.database import Connection
 from wms.db.times.times import (
     TimedTask,
-    TimesPeriod,
-    count_times,
-    get_chain_begin,
-    list_tasks_of_chains,
-    list_tasks_of_period,
 )
 from wms.domain.times import Sample, Samples, TimeKind, add_samples
-from wms.usecases.context import WmsContext
-
-#: Most tasks of a period that are summed, newest first.
-MAX_TASKS = 20_000
 
 
-async def read_chain_times(
-    context: WmsContext, chains: Sequence[UUID], visibility: Visibility = ALL
-) -> WorkTimes:
-    """Return the times of chains; those of live tasks are counted now or a moment ago.
-
-    Chains without tasks add nothing.
-    """
-    async with context.database.connection() as connection:
-        tasks = await list_tasks_of_chains(connection, chains, visibility)
-        live = {task.uid: await _count_live_times(context, connection, task) for task in tasks
-                if task.times is None and task.timed}  # fmt: skip
-    return _add_up(tasks, live)
-
-
-async def read_period_times(
-    context: WmsContext, period: TimesPeriod, visibility: Visibility = ALL
-) -> WorkTimes:
-    """Return the times of the newest ``MAX_TASKS`` tasks that were created in the period.
-
-    Jobs of live and just ended tasks are not counted.
-    """
-    async with context.database.connection() as connection:
-        tasks = await list_tasks_of_period(
-            connection, period, limit=MAX_TASKS, visibility=visibility
-        )
-    return _add_up(tasks, {})
-
-
-async def _count_live_times(
-    context: WmsContext, connection: Connection, task: TimedTask
-) -> Samples:
-    async def count() -> Samples:
-        begin = await get_chain_begin(connection, task.chain_uid)
-        return await count_times(connection, task.uid, begin=begin)
-
-    return await context.live_times.get(task.uid, count)
-
-
-def _add_up(tasks: Sequence[TimedTask], live: dict[UUID, Samples]) -> WorkTimes:
+def add_up_times(tasks: Sequence[TimedTask], live: dict[UUID, Samples]) -> WorkTimes:
+    """Return the times of tasks by step; ``live`` has the times of tasks that are not ended."""
     samples: dict[str, Samples] = {}
     counts: dict[str, list[int]] = {}
     uncounted = 0

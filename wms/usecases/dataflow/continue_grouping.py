@@ -1,34 +1,24 @@
-"""Tasks that stream files of an upstream task and put them into groups or batches.
-
-An entry is kept until no further entry can come before it. Then it goes into the job that would
-contain it if the task had waited for all files.
-"""
+"""Continue a task that streams the files of an upstream task and puts them into groups."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.common.states import DatasetState, TaskMode, TaskState
-from sluice.contracts.jobs.tasks import Task
-from sluice.servicekit.database import Connection
+from sluice.contracts.common.states import DatasetState, TaskState
 from wms.db.dataflow.dataflow_links import park_task, set_caught_up
 from wms.db.dataflow.grouping_state import (
-    add_grouped_jobs,
     find_complete_below,
     get_grouping_state,
     keep_entries,
     lock_grouping,
-    measure_entries,
-    read_entries,
-    set_due,
 )
 from wms.db.jobs.splitting import SplitClaim, lock_claimed
 from wms.db.ready_channel import notify_ready
 from wms.db.tasks.task_cache import CachedTask
-from wms.db.tasks.tasks import LockedTask, UpstreamRead, lock_tasks
-from wms.domain.splitting.dataflow_rules import group_entries, list_streamed_inputs
+from wms.db.tasks.tasks import LockedTask, lock_tasks
+from wms.domain.splitting.dataflow_rules import list_streamed_inputs
 from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.context import WmsContext
+from wms.usecases.dataflow.grouped_jobs import make_grouped_jobs
 from wms.usecases.splitting.claimed_task import (
     CLAIM_DURATION,
     SplitClaimLost,
@@ -36,88 +26,11 @@ from wms.usecases.splitting.claimed_task import (
     decide,
     park,
 )
-from wms.usecases.splitting.read_files import UnusableInput
-from wms.usecases.splitting.read_inputs import read_job_entries
+from wms.usecases.splitting.input_files import UnusableInput
+from wms.usecases.splitting.list_job_entries import list_job_entries
 
 #: Above all numbers.
 _ABOVE_ALL = 2**63 - 1
-#: Most entries that a report puts into jobs; the splitting does the rest.
-_MAX_CONCURRENT = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class NewJobs:
-    """The result of creating jobs.
-
-    Attributes:
-        jobs: The number of jobs that were created.
-        more: Whether more jobs can be created of existing entries.
-    """
-
-    jobs: int = 0
-    more: bool = False
-
-
-async def take_entries(
-    connection: Connection,
-    reading: UpstreamRead,
-    task: Task,
-    new: Sequence[JobDraft],
-    *,
-    registered_files: int,
-) -> NewJobs:
-    """Keep the new entries and make jobs of those that are complete.
-
-    The rows of both tasks must be locked, and the upstream jobs must have ended. ``new`` are their
-    entries, ``registered_files`` is the number of all files of the upstream task so far.
-    """
-    if new:
-        await keep_entries(connection, task.uid, new)
-    state = await get_grouping_state(connection, task.uid)
-    if state is None:
-        return NewJobs()
-    if state.entries != registered_files:  # some files came before the dataflow began
-        await set_due(connection, task.uid)
-        return NewJobs()
-    below = await find_complete_below(
-        connection, reading.upstream, downstream=task.uid, state=state
-    )
-    new_jobs = await _make_jobs(connection, task, below=below, last=False, limit=_MAX_CONCURRENT)
-    if new_jobs.more:
-        await set_due(connection, task.uid)
-    return new_jobs
-
-
-async def _make_jobs(
-    connection: Connection, task: Task, *, below: int, last: bool, limit: int
-) -> NewJobs:
-    """Make jobs of entries with numbers below ``below``, of ``limit`` entries if that makes any.
-
-    ``last``: no other entries will come.
-    """
-    files, size = await measure_entries(connection, task.uid, below=below)
-    state = await get_grouping_state(connection, task.uid)
-    if state is None or not (last or _fills_job(task, files, size)):
-        return NewJobs()
-    while True:
-        page = await read_entries(connection, task.uid, below=below, limit=limit)
-        more = len(page) == limit
-        jobs = group_entries(task, page, number=state.made, last=last and not more)
-        if jobs.drafts or not more:
-            break
-        limit *= 2
-    if jobs.drafts:
-        await add_grouped_jobs(connection, task.uid, jobs, taken_seq=state.taken_seq)
-    return NewJobs(len(jobs.drafts), more)
-
-
-def _fills_job(task: Task, files: int, size: int) -> bool:
-    """Return whether entries of this number and size make a job even if more may come."""
-    if task.mode is TaskMode.MAP:
-        return files >= task.batch
-    if task.groups.bytes is not None:
-        return size > task.groups.bytes
-    return files >= (task.groups.files or 1) + task.groups.tree
 
 
 async def continue_grouping(
@@ -145,7 +58,7 @@ async def continue_grouping(
         dataset.state is not DatasetState.OPEN for dataset in datasets.values()
     )
     page_entries: list[JobDraft] = []
-    async for entry in read_job_entries(dms, cached_task.task, datasets, page=page):
+    async for entry in list_job_entries(dms, cached_task.task, datasets, page=page):
         if len(page_entries) >= page:
             await _keep_entries(context, claim, page_entries)
             page_entries = []
@@ -199,7 +112,7 @@ async def _advance(
                     connection, reading.upstream, downstream=claim.uid, state=state
                 )
             )
-            new_jobs = await _make_jobs(
+            new_jobs = await make_grouped_jobs(
                 connection, cached_task.task, below=below, last=last, limit=page
             )
             more = new_jobs.more

@@ -1,12 +1,12 @@
-"""Add, revoke and list the sites that pilots come from."""
+"""Add a site that pilots come from."""
 
 import secrets
 
 import structlog
 from pydantic import SecretStr
 
-from sluice.contracts.common.problems import Conflict, NotFound
-from sluice.contracts.pilots.sites import SITE_TOKEN_PREFIX, NewSite, NewSiteSecret, Site, SiteList
+from sluice.contracts.common.problems import Conflict
+from sluice.contracts.pilots.sites import SITE_TOKEN_PREFIX, NewSite, NewSiteSecret
 from sluice.servicekit.database import Database
 from sluice.text.visible_text import quoted
 from wms.db.pilots import sites
@@ -30,25 +30,3 @@ async def add_site(database: Database, new: NewSite) -> NewSiteSecret:
         )
     log.info("site.added", site=new.name, expires_at=site.expires_at, most_pilots=new.most_pilots)
     return NewSiteSecret(site=site, secret=SecretStr(secret))
-
-
-async def revoke_site(database: Database, name: str) -> Site:
-    """Revoke the token of a site and the tokens of its pilots.
-
-    Their jobs run elsewhere after their leases have expired.
-
-    Raises:
-        NotFound: There is no such site.
-    """
-    async with database.transaction() as transaction:
-        revoked = await sites.mark_site_revoked(transaction.connection, name)
-    if revoked is None:
-        raise NotFound(f"there is no site {quoted(name)}", name=name)
-    log.info("site.revoked", site=name, pilots=revoked.pilots)
-    return revoked
-
-
-async def list_sites(database: Database) -> SiteList:
-    """Return all sites."""
-    async with database.connection() as connection:
-        return SiteList(sites=await sites.list_all_sites(connection))

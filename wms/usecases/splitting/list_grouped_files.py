@@ -1,4 +1,4 @@
-"""Read several data sets side by side: the files with the same number."""
+"""List several data sets side by side: the files with the same number."""
 
 from collections.abc import AsyncIterator, Mapping
 from uuid import UUID
@@ -9,10 +9,10 @@ from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import Task
 from wms.domain.splitting.dotproduct import FileStream, is_over, join_streams
-from wms.usecases.splitting.read_files import InputDatasets
+from wms.usecases.splitting.input_files import InputDatasets
 
 
-async def read_grouped_files(
+async def list_grouped_files(
     dms: DmsClient,
     task: Task,
     datasets: Mapping[UUID, Dataset],

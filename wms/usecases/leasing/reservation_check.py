@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from sluice.servicekit.database import Connection
-from wms.db.pilots.pilot_times import PilotIdentity, WorkKind
+from wms.db.pilots.pilot_times import PilotIdentity
 from wms.domain.scheduling.matching import Demand
 from wms.usecases.context import WmsContext
-from wms.usecases.leasing.other_pilots import OtherPilots, find_other_pilots
+from wms.usecases.leasing.get_other_pilots import get_other_pilots
 
 #: If more jobs than this are ready, there are enough for all pilots.
 _MANY_JOBS = 1000
@@ -29,11 +29,3 @@ class ReservationCheck:
             return requested_jobs
         reservations = others.list_reservations(self.identity, demand)
         return min(requested_jobs, demand.ready - len(reservations))
-
-
-async def get_other_pilots(
-    context: WmsContext, connection: Connection, demand: Demand
-) -> OtherPilots:
-    """Return the pilots of the demand's kind of work, from a cache of recent results."""
-    work = WorkKind(demand.template, demand.step)
-    return await context.other_pilots.get(work, lambda: find_other_pilots(connection, work))

@@ -1,20 +1,13 @@
-"""List and set the fair shares of groups."""
+"""Set the fair share of a group."""
 
 import structlog
 
-from sluice.contracts.access.groups import GroupShares, SetShare
-from sluice.contracts.access.owners import ALL, Visibility
+from sluice.contracts.access.groups import SetShare
 from wms.db.ready_channel import notify_ready
-from wms.db.tasks.shares import list_group_shares, set_share
+from wms.db.tasks.shares import set_share
 from wms.usecases.context import WmsContext
 
 log = structlog.get_logger(__name__)
-
-
-async def list_shares(context: WmsContext, visibility: Visibility = ALL) -> GroupShares:
-    """Return the visible groups that have a weight or work."""
-    async with context.database.connection() as connection:
-        return GroupShares(shares=await list_group_shares(connection, visibility))
 
 
 async def set_group_share(context: WmsContext, group: str, new: SetShare) -> None:
