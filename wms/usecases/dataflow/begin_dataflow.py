@@ -21,9 +21,7 @@ from wms.domain.splitting.dataflow_rules import (
     list_streamed_inputs,
 )
 from wms.usecases.context import WmsContext
-from wms.usecases.splitting.claimed_task import (
-    SplitClaimLost,
-)
+from wms.usecases.splitting.claimed_task import SplitClaimLost
 from wms.usecases.splitting.list_shared_inputs import list_shared_inputs
 from wms.usecases.splitting.usable_datasets import list_usable_datasets
 

@@ -9,10 +9,7 @@ from wms.db.jobs.splitting import SplitClaim, count_page
 from wms.db.ready_channel import notify_ready
 from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import LockedTask, lock_tasks
-from wms.domain.splitting.dataflow_rules import (
-    is_grouping,
-    list_streamed_inputs,
-)
+from wms.domain.splitting.dataflow_rules import is_grouping, list_streamed_inputs
 from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.context import WmsContext
 from wms.usecases.dataflow.continue_grouping import continue_grouping

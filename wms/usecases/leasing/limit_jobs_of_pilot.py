@@ -4,11 +4,7 @@ If it fails often, it only gets a job occasionally.
 """
 
 from sluice.servicekit.database import Connection
-from wms.db.pilots.pilot_times import (
-    PilotIdentity,
-    WorkKind,
-    may_probe,
-)
+from wms.db.pilots.pilot_times import PilotIdentity, WorkKind, may_probe
 from wms.db.pilots.pilots_with_jobs import list_pilots_with_jobs
 from wms.domain.scheduling.pilot_times import PilotLimit
 

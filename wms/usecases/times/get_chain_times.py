@@ -6,12 +6,7 @@ from uuid import UUID
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.jobs.times import WorkTimes
 from sluice.servicekit.database import Connection
-from wms.db.times.times import (
-    TimedTask,
-    count_times,
-    get_chain_begin,
-    list_tasks_of_chains,
-)
+from wms.db.times.times import TimedTask, count_times, get_chain_begin, list_tasks_of_chains
 from wms.domain.times import Samples
 from wms.usecases.context import WmsContext
 from wms.usecases.times.work_times import add_up_times

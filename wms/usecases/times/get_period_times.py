@@ -2,10 +2,7 @@
 
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.jobs.times import WorkTimes
-from wms.db.times.times import (
-    TimesPeriod,
-    list_tasks_of_period,
-)
+from wms.db.times.times import TimesPeriod, list_tasks_of_period
 from wms.usecases.context import WmsContext
 from wms.usecases.times.work_times import add_up_times
 

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sluice.contracts.jobs.times import StepTimes, WorkTimes
-from wms.db.times.times import (
-    TimedTask,
-)
+from wms.db.times.times import TimedTask
 from wms.domain.times import Sample, Samples, TimeKind, add_samples
 
 

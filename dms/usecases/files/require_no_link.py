@@ -2,7 +2,7 @@
 
 from dms.domain.places import OutsideStorages, StoragePlace
 from dms.domain.storage_errors import StorageDisabled
-from dms.usecases.files.check_folder import require_same_folder
+from dms.usecases.files.require_same_folder import require_same_folder
 from sluice.storage import StorageUnavailable, is_inside_by_name, is_within, leads_through_link
 from sluice.text.visible_text import quoted
 

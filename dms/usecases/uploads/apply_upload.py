@@ -1,4 +1,4 @@
-"""Request the upload of a data set to the output storage; a loop carries it out."""
+"""Apply the message that a data set is to be uploaded; a loop uploads it."""
 
 from typing import assert_never
 

@@ -1,21 +1,14 @@
-"""Sweep the folder of a data set: remove files of attempts that did not succeed."""
+"""Sweep folders of a data set: remove files of attempts that did not succeed."""
 
 from collections.abc import Sequence
 
 import structlog
 
 from dms.db.claims import DatasetClaim, extend_claim
-from dms.db.replicas import (
-    clear_late_files,
-    finish_sweep,
-    is_folder_shared,
-    list_file_names,
-    list_registered_paths,
-)
+from dms.db.replicas import is_folder_shared, list_file_names, list_registered_paths
 from dms.db.storages import list_roots
 from dms.domain.places import StoragePlace, storage_place
 from dms.usecases.context import DmsContext
-from dms.usecases.removal.remove_copies import remove_copies
 from sluice.contracts.common.naming import written_by_attempt
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.storage import Entry, is_temporary
@@ -23,30 +16,9 @@ from sluice.text.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 
+
 #: Files looked up at a time.
 PAGE = 1_000
-#: States in which the sweeper sweeps a folder. Uploads and deletions sweep it themselves.
-SWEPT = [DatasetState.CLOSED, DatasetState.UPLOADED, DatasetState.DELETED]
-
-
-async def sweep_dataset(context: DmsContext, claim: DatasetClaim) -> None:
-    """Sweep the folders of a claimed data set in one of the states ``SWEPT``.
-
-    Unregistered files of attempts are removed. For a deleted data set, files that were registered
-    too late and the folders are removed, too.
-
-    Raises:
-        ClaimLost: The claim ended.
-        StorageError: Some files could not be removed.
-    """
-    deleted = claim.state is DatasetState.DELETED
-    if deleted:
-        async with context.database.connection() as connection:
-            await clear_late_files(connection, claim)
-        await remove_copies(context, claim)
-    await sweep_folders(context, claim, claim.folders, remove=deleted)
-    async with context.database.connection() as connection:
-        await finish_sweep(connection, claim, sweep_again=context.sweep_again_seconds)
 
 
 async def sweep_folders(

@@ -1,4 +1,4 @@
-"""Read the status of a data set: its progress, and what it waits for."""
+"""Get the status of a data set: its progress, and what it waits for."""
 
 from uuid import UUID
 
@@ -15,7 +15,7 @@ from sluice.servicekit.database import Connection, Database
 MAX_GAPS = 20
 
 
-async def read_status(database: Database, uid: UUID) -> DatasetStatus:
+async def get_dataset_status(database: Database, uid: UUID) -> DatasetStatus:
     """Return the status of a data set.
 
     Raises:

@@ -1,18 +1,18 @@
-"""Release files of intermediate data sets that no task needs.
+"""Apply the message that a task needs files of an intermediate data set no longer.
 
 A released file leaves the lists at once. A loop removes its replicas.
 """
 
-from collections.abc import Sequence
 from uuid import UUID
 
 from dms.db.datasets import lock_dataset
-from dms.db.releases import forget_reads, list_unneeded_numbers, note_reads, release, set_read_ahead
+from dms.db.releases import list_unneeded_numbers, note_reads, release, set_read_ahead
 from dms.domain.errors import UnknownDataset
+from dms.usecases.removal.file_release import release_known_files
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.messaging.messages import ReleaseFiles
-from sluice.servicekit.database import Connection, Transaction
+from sluice.servicekit.database import Transaction
 from sluice.servicekit.running.logging import log_ids
 from sluice.text.visible_text import quoted
 
@@ -57,20 +57,6 @@ async def apply_release(transaction: Transaction, message: ReleaseFiles) -> None
         else:
             await note_reads(connection, message)
             done = await list_unneeded_numbers(connection, uid, message.seqs)
-            unknown = await _release(connection, uid, done)
+            unknown = await release_known_files(connection, uid, done)
         if unknown:
             await set_read_ahead(connection, uid)
-
-
-async def release_registered(connection: Connection, uid: UUID, seqs: Sequence[int]) -> None:
-    """Release those newly registered files that no task needs; the data set is locked."""
-    await _release(connection, uid, await list_unneeded_numbers(connection, uid, seqs))
-
-
-async def _release(connection: Connection, uid: UUID, seqs: Sequence[int]) -> list[int]:
-    """Release files, and return the numbers that no file has yet."""
-    if not seqs:
-        return []
-    unknown = await release(connection, uid, seqs)
-    await forget_reads(connection, uid, sorted(set(seqs) - set(unknown)))
-    return unknown
