@@ -11,7 +11,7 @@ from wms.domain.explanations import ReservedJobs, WaitingFacts
 from wms.domain.scheduling.matching import Demand
 from wms.domain.scheduling.pilot_times import PilotLimit
 from wms.usecases.context import WmsContext
-from wms.usecases.leasing.get_other_pilots import get_other_pilots
+from wms.usecases.leasing.get_cached_other_pilots import get_cached_other_pilots
 from wms.usecases.leasing.pilot_limits import list_pilot_limits
 
 
@@ -34,7 +34,7 @@ async def _find_reserved_jobs(
     context: WmsContext, connection: Connection, own_demand: Demand
 ) -> ReservedJobs | None:
     """Return the jobs that the idle pilot which would end one last leaves for others."""
-    others = await get_other_pilots(context, connection, own_demand)
+    others = await get_cached_other_pilots(context, connection, own_demand)
     if not others.quick:
         return None
     idle = [

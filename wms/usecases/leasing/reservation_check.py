@@ -6,7 +6,7 @@ from sluice.servicekit.database import Connection
 from wms.db.pilots.pilot_times import PilotIdentity
 from wms.domain.scheduling.matching import Demand
 from wms.usecases.context import WmsContext
-from wms.usecases.leasing.get_other_pilots import get_other_pilots
+from wms.usecases.leasing.get_cached_other_pilots import get_cached_other_pilots
 
 #: If more jobs than this are ready, there are enough for all pilots.
 _MANY_JOBS = 1000
@@ -24,7 +24,7 @@ class ReservationCheck:
         """Return how many of the ready jobs that the pilot could start it gets now."""
         if demand.ready > _MANY_JOBS:
             return requested_jobs
-        others = await get_other_pilots(self.context, self.connection, demand)
+        others = await get_cached_other_pilots(self.context, self.connection, demand)
         if not others.quick:
             return requested_jobs
         reservations = others.list_reservations(self.identity, demand)

@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -16,17 +15,15 @@ from sluice.contracts.common.states import (
     InputMode,
     JobState,
     ReportAnswer,
-    TaskMode,
     TaskState,
 )
 from sluice.contracts.human_tasks.annotation import AnsweredJob
 from sluice.contracts.jobs.tasks import Cancel, ReusedTask, TaskInput
-from sluice.contracts.templates.plan import Boundary, MergeGroups
+from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.catalogue import deliver_files
 from tests.integration.wms.chain_of_steps import ChainOfSteps
 from tests.integration.wms.human_tasks import ASK, HumanTasks, answered_job
 from tests.integration.wms.query_plans import explain_query, list_job_scans
-from tests.integration.wms.splitting.split_tasks import list_jobs as list_job_files
 from tests.integration.wms.splitting.split_tasks import make_dataset
 from tests.integration.wms.wms_fixture import NOW, WmsFixture, make_draft
 from tests.waiting import eventually
@@ -382,22 +379,3 @@ async def test_jobs_become_visible_in_the_order_of_their_ids(
     assert [job.seq for job in jobs] == [0, 8, 7]
     assert [job.id for job in jobs] == sorted(job.id for job in jobs)
     assert await human_tasks.count_states(task) == {JobState.ASKED: 3}
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"batch": 2},
-        {"mode": TaskMode.MERGE, "groups": MergeGroups(files=2)},
-        {"mode": TaskMode.MERGE, "groups": MergeGroups(files=2, tree=True)},
-        {"single": True},
-    ],
-)
-async def test_human_task_with_several_files_per_job_fails(
-    human_tasks: HumanTasks, changes: dict[str, Any]
-) -> None:
-    task = await human_tasks.create_task(files=4, **changes)
-    status = await human_tasks.wms.status(task)
-    assert (status.state, status.total) == (TaskState.FAILED, 0)
-    assert status.reason == "a human task takes one file at a time and has one output"
-    assert await list_job_files(human_tasks.wms, task) == []
