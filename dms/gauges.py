@@ -4,7 +4,7 @@ from functools import partial
 from math import isfinite
 
 from dms.db.gauges import MEASUREMENTS
-from dms.usecases.storages.list_storages import FreeBytes, storages_by_space
+from dms.usecases.storages.free_space import FreeBytes, list_storages_by_space
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Measurement, Rows
 
@@ -33,11 +33,11 @@ async def _measure_use(database: Database) -> Rows:
     """Return name, type and registered bytes of each enabled storage."""
     return [
         (storage.name, storage.type, storage.used)
-        for storage, _ in await storages_by_space(database, None, free_now={})
+        for storage, _ in await list_storages_by_space(database, None, free_now={})
     ]
 
 
 async def _measure_space(database: Database, *, free_now: FreeBytes) -> Rows:
     """Return name, type and free bytes of each enabled storage that has a limit."""
-    storages = await storages_by_space(database, None, free_now=free_now)
+    storages = await list_storages_by_space(database, None, free_now=free_now)
     return [(storage.name, storage.type, free) for storage, free in storages if isfinite(free)]

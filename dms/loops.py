@@ -12,11 +12,11 @@ from dms.db.claims import DatasetClaim, claim_sweep, claim_work
 from dms.db.storages import fold_usage
 from dms.settings import DmsSettings
 from dms.usecases.context import DmsContext
-from dms.usecases.datasets.close_dataset import BATCH, close_complete
+from dms.usecases.datasets.close_complete_datasets import BATCH, close_complete_datasets
 from dms.usecases.datasets.remove_dataset import remove_dataset
 from dms.usecases.removal.claimed_work import Work, work_on
 from dms.usecases.removal.remove_released import remove_released
-from dms.usecases.removal.sweep_folder import SWEPT, sweep_dataset
+from dms.usecases.removal.sweep_dataset import SWEPT, sweep_dataset
 from dms.usecases.storages.watch_watermarks import watch_watermarks
 from dms.usecases.uploads.upload_dataset import upload_dataset
 from sluice.contracts.common.states import DatasetState
@@ -57,7 +57,7 @@ def declare_loops(context: DmsContext, settings: DmsSettings) -> list[LoopDeclar
 
 async def close_once(database: Database, on_found: Callable[[], None] = do_nothing) -> bool:
     """Close complete data sets, call ``on_found`` if there were any; return if more may exist."""
-    closed = await close_complete(database)
+    closed = await close_complete_datasets(database)
     if closed:
         on_found()
     return closed == BATCH

@@ -20,7 +20,7 @@ from dms.settings import DmsSettings
 from dms.usecases.context import DmsContext
 from dms.usecases.files.file_reads import FileReads
 from dms.usecases.files.file_work import FileWork
-from dms.usecases.storages.watch_storages import StorageMonitor
+from dms.usecases.storages.storage_monitor import StorageMonitor
 from sluice.servicekit.audit.chain import AuditChain
 from sluice.servicekit.audit.router import audit_router
 from sluice.servicekit.database import Database

@@ -4,7 +4,7 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Measurement, Rows
 from wms.db.gauges import MEASUREMENTS
 from wms.usecases.context import WmsContext
-from wms.usecases.tasks.check_schedulability import list_unschedulable
+from wms.usecases.tasks.list_unschedulable import list_unschedulable
 
 
 def declare_gauges(context: WmsContext) -> list[Measurement]:

@@ -10,9 +10,9 @@ from wms.usecases.leasing.expire_leases import expire_leases
 from wms.usecases.leasing.place_pilots import place_pilots
 from wms.usecases.limits.watch_space import watch_space
 from wms.usecases.pilots.lose_pilots import lose_pilots
-from wms.usecases.splitting.split_task import split_waiting_tasks
+from wms.usecases.splitting.split_waiting_tasks import split_waiting_tasks
 from wms.usecases.tasks.update_ranks import update_ranks
-from wms.usecases.times.count_times import count_ended_tasks
+from wms.usecases.times.count_ended_tasks import count_ended_tasks
 from wms.usecases.times.learn_times import learn_times
 
 #: Several loops split tasks, so that a large data set does not delay small ones.

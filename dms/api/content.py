@@ -8,8 +8,11 @@ from fastapi import APIRouter, Query, Request, Response
 from dms.api.files import FileId
 from dms.domain.ranges import RangeNotSatisfiable, Span, names_tag, parse_range
 from dms.usecases.context import DmsContext
+from dms.usecases.files.file_content import FileContent
+from dms.usecases.files.open_content import open_content
+from dms.usecases.files.open_log import open_log
 from dms.usecases.files.pack_archive import ArchiveParts, pack_archive
-from dms.usecases.files.read_content import FileContent, open_content, open_log, pieces
+from dms.usecases.files.stream_content import stream_content
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.base import StorageUrl
@@ -133,7 +136,7 @@ def _answer(request: Request, content: FileContent) -> Response:
     headers["Content-Length"] = str((span or full_span).length)
     if request.method == "HEAD":
         return _without_body(content, 200, headers)
-    body = pieces(content, span or full_span)
+    body = stream_content(content, span or full_span)
     return Streamed(body, status=200 if span is None else 206, headers=headers)
 
 

@@ -8,9 +8,10 @@ from fastapi import APIRouter, Query, Response
 
 from dms.usecases.context import DmsContext
 from dms.usecases.datasets.close_dataset import close_dataset
-from dms.usecases.datasets.list_datasets import DatasetQuery, list_datasets, read_dataset
+from dms.usecases.datasets.get_dataset import get_dataset
+from dms.usecases.datasets.get_dataset_status import get_dataset_status
+from dms.usecases.datasets.list_datasets import DatasetQuery, list_datasets
 from dms.usecases.datasets.list_stalled import list_stalled
-from dms.usecases.datasets.read_status import read_status
 from dms.usecases.datasets.register_dataset import register_dataset
 from dms.usecases.datasets.request_deletion import request_deletion
 from dms.usecases.datasets.resume_dataset import resume_dataset
@@ -157,7 +158,7 @@ def _add_reading(router: APIRouter, database: Database) -> None:
     )
     async def dataset(uid: UUID, *, released: Released = False, copied: Copied = False) -> Dataset:
         """Return a data set."""
-        return await read_dataset(database, uid, released=released, copied=copied)
+        return await get_dataset(database, uid, released=released, copied=copied)
 
     @router.put(
         "/{uid}/share",
@@ -182,7 +183,7 @@ def _add_reading(router: APIRouter, database: Database) -> None:
         If it waits for files, the answer says how many are missing, and which numbers no file has.
         If its upload or deletion makes no progress, the answer says why.
         """
-        return await read_status(database, uid)
+        return await get_dataset_status(database, uid)
 
 
 def _add_clearing(

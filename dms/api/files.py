@@ -8,7 +8,8 @@ from fastapi import APIRouter, Path, Query, Response
 
 from dms.usecases.context import DmsContext
 from dms.usecases.files.check_stated_files import check_stated_files
-from dms.usecases.files.list_files import list_files, read_file
+from dms.usecases.files.get_file import get_file
+from dms.usecases.files.list_files import list_files
 from dms.usecases.files.register_files import register_files
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import CallingService
@@ -90,7 +91,7 @@ def _add_lists(router: APIRouter, database: Database) -> None:
     async def file_of_dataset(uid: UUID, file: FileId) -> Response:
         """Return the record of a file: its place, size, checksum and number."""
         return Response(
-            (await read_file(database, uid, file)).model_dump_json(), media_type="application/json"
+            (await get_file(database, uid, file)).model_dump_json(), media_type="application/json"
         )
 
 

@@ -6,7 +6,9 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request
 
 from dms.usecases.context import DmsContext
-from dms.usecases.files.receive_pieces import join_pieces, list_pieces, receive_piece
+from dms.usecases.files.join_pieces import join_pieces
+from dms.usecases.files.list_pieces import list_pieces
+from dms.usecases.files.receive_piece import receive_piece
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.bounds import NewFileName
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable

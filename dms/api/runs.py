@@ -6,8 +6,13 @@ from fastapi import APIRouter, Query, Response
 
 from dms.db.periods import PERIODS, RUNS
 from dms.usecases.runs.end_span import end_span
-from dms.usecases.runs.read_runs import read_frames, read_periods, read_run, read_runs
-from dms.usecases.runs.register_run import register_frames, register_period, register_run
+from dms.usecases.runs.get_run import get_run
+from dms.usecases.runs.list_frames import list_frames
+from dms.usecases.runs.list_periods import list_periods
+from dms.usecases.runs.list_runs import list_runs
+from dms.usecases.runs.register_frames import register_frames
+from dms.usecases.runs.register_period import register_period
+from dms.usecases.runs.register_run import register_run
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
@@ -47,7 +52,7 @@ def _add_periods(router: APIRouter, database: Database) -> None:
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def periods() -> list[Period]:
         """List all periods by name."""
-        return await read_periods(database)
+        return await list_periods(database)
 
     @router.patch(
         "/periods/{name}",
@@ -80,13 +85,13 @@ def _add_runs(router: APIRouter, database: Database) -> None:
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def runs(period: str | None = None) -> list[Run]:
         """List all runs, or those of a period, by number."""
-        return await read_runs(database, period)
+        return await list_runs(database, period)
 
     @router.get("/runs/{number}", operation_id="get_run", responses=errors(NotFound, NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def run(number: int) -> Run:
         """Return a run."""
-        return await read_run(database, number)
+        return await get_run(database, number)
 
     @router.patch(
         "/runs/{number}",
@@ -127,4 +132,4 @@ def _add_frames(router: APIRouter, database: Database) -> None:
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
     ) -> list[Frame]:
         """List the frames of a run by number."""
-        return await read_frames(database, number, after=after, limit=limit)
+        return await list_frames(database, number, after=after, limit=limit)

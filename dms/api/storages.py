@@ -5,11 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from dms.usecases.context import DmsContext
-from dms.usecases.storages.enable_storage import disable_storage, enable_storage
-from dms.usecases.storages.list_storages import list_storages, measure_storages
+from dms.usecases.storages.disable_storage import disable_storage
+from dms.usecases.storages.enable_storage import enable_storage
+from dms.usecases.storages.list_storages import list_storages
+from dms.usecases.storages.list_stored_datasets import list_stored_datasets
+from dms.usecases.storages.measure_storages import measure_storages
 from dms.usecases.storages.register_storage import register_storage
 from dms.usecases.storages.set_missing_space import set_missing_space
-from dms.usecases.storages.watch_watermarks import find_on_storage, set_marks
+from dms.usecases.storages.set_watermarks import set_watermarks
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
@@ -94,7 +97,7 @@ def _add_reading(router: APIRouter, context: DmsContext) -> None:
 
         Nothing is changed.
         """
-        return DatasetUids(uids=await find_on_storage(context.database, name, request.uids))
+        return DatasetUids(uids=await list_stored_datasets(context.database, name, request.uids))
 
 
 def _add_use(router: APIRouter, context: DmsContext) -> None:
@@ -153,7 +156,7 @@ def _add_marks(router: APIRouter, context: DmsContext) -> None:
         It counts as filling from its high watermark until it is below the low one. The request may
         be repeated.
         """
-        return await set_marks(context, name, marks)
+        return await set_watermarks(context, name, marks)
 
     @router.delete(
         "/{name}/marks", operation_id="unmark_storage", responses=errors(NotFound, NotAvailable)
@@ -164,4 +167,4 @@ def _add_marks(router: APIRouter, context: DmsContext) -> None:
 
         The request may be repeated.
         """
-        return await set_marks(context, name, None)
+        return await set_watermarks(context, name, None)

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from dms.usecases.datasets.request_deletion import apply_deletion
-from dms.usecases.files.register_files import apply_registration
-from dms.usecases.removal.release_files import apply_release
-from dms.usecases.uploads.request_upload import apply_upload
+from dms.usecases.datasets.apply_deletion import apply_deletion
+from dms.usecases.files.apply_registration import apply_registration
+from dms.usecases.removal.apply_release import apply_release
+from dms.usecases.uploads.apply_upload import apply_upload
 from sluice.contracts.messaging.messages import DMS_DELETIONS, DMS_FILES, DMS_RELEASES, DMS_UPLOADS
 from sluice.servicekit.database import Database
 from sluice.servicekit.messages.consumer import Handler, QueueConsumer

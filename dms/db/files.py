@@ -175,7 +175,7 @@ FROM dataset_files d JOIN files f ON f.id = d.file_id
 {_ONE_FILE}
 """
 
-SELECT_FILE_COPIES = f"""
+SELECT_FILE_REPLICAS = f"""
 -- The available replicas, the latest first.
 SELECT d.name, f.size, f.checksum,
     ARRAY(
@@ -217,20 +217,20 @@ class ListedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class FileCopies:
+class FileReplicas:
     """A file with its available replicas.
 
     Attributes:
         name: Name of the file in the data set.
         size: Size in bytes.
         checksum: SHA-256 digest.
-        copies: Storage and path of each replica, the latest first.
+        replicas: Storage and path of each replica, the latest first.
     """
 
     name: str
     size: int
     checksum: bytes
-    copies: list[tuple[UUID, str]]
+    replicas: list[tuple[UUID, str]]
 
 
 async def check_names_and_places(
@@ -368,12 +368,14 @@ async def select_files(
     return [ListedFile(**row) for row in rows]
 
 
-async def find_file_copies(connection: Connection, uid: UUID, file_id: int) -> FileCopies | None:
+async def find_file_replicas(
+    connection: Connection, uid: UUID, file_id: int
+) -> FileReplicas | None:
     """Return a file with its available replicas; None if the data set does not have it."""
-    row = await connection.fetchrow(SELECT_FILE_COPIES, uid, file_id, ReplicaState.AVAILABLE)
+    row = await connection.fetchrow(SELECT_FILE_REPLICAS, uid, file_id, ReplicaState.AVAILABLE)
     if row is None:
         return None
-    return FileCopies(
+    return FileReplicas(
         row["name"],
         row["size"],
         row["checksum"],

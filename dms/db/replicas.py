@@ -142,7 +142,7 @@ class FilesPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class Replica:
     """A replica of a file on a storage."""
 
     id: int
@@ -178,9 +178,9 @@ async def find_next_page(
     )
 
 
-async def mark_copies_deleting(
+async def mark_replicas_deleting(
     connection: Connection, uid: UUID, file_ids: Sequence[int], *, keep: tuple[UUID, str] | None
-) -> list[Copy]:
+) -> list[Replica]:
     """Set the replicas of these files that may go to deleting, and return all in that state.
 
     The result includes replicas that an earlier attempt marked.
@@ -200,12 +200,12 @@ async def mark_copies_deleting(
         MARK_DELETING, file_ids, *moves, storage, folder, DatasetState.UPLOADED
     )
     return [
-        Copy(**row)
+        Replica(**row)
         for row in await connection.fetch(SELECT_DELETING, file_ids, ReplicaState.DELETING)
     ]
 
 
-async def mark_copies_deleted(
+async def mark_replicas_deleted(
     connection: Connection, replica_ids: Sequence[int]
 ) -> list[tuple[UUID, int]]:
     """Set replicas to deleted; return storage and bytes of each that was not deleted before."""

@@ -19,7 +19,7 @@ def write_position(order: Order, position: int) -> str:
     return f"{order}{position}"
 
 
-def read_position(order: Order, cursor: str | None) -> int:
+def parse_position(order: Order, cursor: str | None) -> int:
     """Return the position of a cursor; 0 (before everything) without a cursor.
 
     Raises:
@@ -38,7 +38,7 @@ def write_place(seq: int, name: str) -> str:
     return f"{seq}/{name}"
 
 
-def read_place(cursor: str | None) -> tuple[int, str]:
+def parse_place(cursor: str | None) -> tuple[int, str]:
     """Return number and name of the last file of the previous page; (-1, "") without a cursor.
 
     Raises:

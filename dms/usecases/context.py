@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from dms.usecases.files.file_reads import FileReads
 from dms.usecases.files.file_work import FileWork
-from dms.usecases.storages.watch_storages import StorageMonitor
+from dms.usecases.storages.storage_monitor import StorageMonitor
 from sluice.servicekit.database import Database
 
 

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from dms.db.files import insert_files
-from dms.db.replicas import insert_replicas, mark_copies_deleted
+from dms.db.replicas import insert_replicas, mark_replicas_deleted
 from dms.domain.differences import SubmittedFile
 from dms.domain.errors import PlaceRegisteredConcurrently
 from sluice.contracts.common.states import ReplicaState
@@ -184,8 +184,8 @@ async def test_concurrent_deletions_of_shared_replicas_do_not_deadlock(
     await meet(
         url,
         gate,
-        lambda one: mark_copies_deleted(one, [3, 2, 1]),
-        lambda other: mark_copies_deleted(other, [1, 2, 3]),
+        lambda one: mark_replicas_deleted(one, [3, 2, 1]),
+        lambda other: mark_replicas_deleted(other, [1, 2, 3]),
     )
     assert await column(url, "SELECT state FROM replicas") == ["deleted"] * 3
 

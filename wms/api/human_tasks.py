@@ -19,7 +19,8 @@ from sluice.servicekit.web.openapi import client_hints
 from wms.domain.tokens import MAX_ID
 from wms.usecases.context import WmsContext
 from wms.usecases.reports.accept_answers import accept_answers
-from wms.usecases.reports.list_human_tasks import list_human_jobs, list_human_tasks
+from wms.usecases.reports.list_human_jobs import list_human_jobs
+from wms.usecases.reports.list_human_tasks import list_human_tasks
 
 
 def human_tasks_router(context: WmsContext) -> APIRouter:

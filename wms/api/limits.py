@@ -11,7 +11,8 @@ from sluice.servicekit.access.policy import ADMINS, VIEWERS, allow
 from sluice.servicekit.web.http import api_router, errors
 from wms.usecases.context import WmsContext
 from wms.usecases.limits.list_limits import list_limits
-from wms.usecases.limits.set_limit import remove_limit, set_limit
+from wms.usecases.limits.remove_limit import remove_limit
+from wms.usecases.limits.set_limit import set_limit
 
 
 def limits_router(context: WmsContext) -> APIRouter:

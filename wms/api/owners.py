@@ -11,7 +11,7 @@ from sluice.servicekit.database import Database
 from wms.db.tasks.owners import find_group
 from wms.db.tasks.status import no_job, no_task
 from wms.domain.tokens import MAX_ID
-from wms.usecases.times.read_timeline import create_no_task_of_chain
+from wms.usecases.times.get_timeline import create_no_task_of_chain
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from wms.usecases.context import WmsContext
 from wms.usecases.leasing.load_tool import load_tool
 from wms.usecases.pilots.acknowledge_pilot import acknowledge_pilot
 from wms.usecases.pilots.drain_pilot import drain_pilot
+from wms.usecases.pilots.get_pilot import get_pilot
 from wms.usecases.pilots.list_pilots import list_pilots
-from wms.usecases.pilots.read_pilot import read_pilot
 from wms.usecases.pilots.remove_pilot import remove_pilot
 from wms.usecases.pilots.stop_pilot import stop_pilot
 
@@ -64,7 +64,7 @@ def _add_reading(router: APIRouter, context: WmsContext) -> None:
 
         Jobs that the caller may not see are left out.
         """
-        return await read_pilot(context, uid, visibility)
+        return await get_pilot(context, uid, visibility)
 
 
 def _add_requests(router: APIRouter, context: WmsContext) -> None:

@@ -9,7 +9,8 @@ from sluice.servicekit.access.policy import allow
 from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router
 from wms.usecases.context import WmsContext
-from wms.usecases.limits.group_shares import list_shares, set_group_share
+from wms.usecases.limits.list_shares import list_shares
+from wms.usecases.limits.set_group_share import set_group_share
 
 
 def shares_router(context: WmsContext) -> APIRouter:

@@ -10,7 +10,9 @@ from sluice.servicekit.access.policy import ADMINS, allow
 from sluice.servicekit.web.http import api_router, errors
 from sluice.servicekit.web.openapi import client_hints
 from wms.usecases.context import WmsContext
-from wms.usecases.pilots.change_sites import add_site, list_sites, revoke_site
+from wms.usecases.pilots.add_site import add_site
+from wms.usecases.pilots.list_sites import list_sites
+from wms.usecases.pilots.revoke_site import revoke_site
 
 
 def sites_router(context: WmsContext) -> APIRouter:

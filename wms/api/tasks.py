@@ -33,14 +33,21 @@ from sluice.servicekit.web.openapi import client_hints
 from wms.db.jobs.job_pages import JobQuery
 from wms.domain.tokens import MAX_ID
 from wms.usecases.context import WmsContext
-from wms.usecases.leasing.explain_job import explain_job as read_job_explanation
-from wms.usecases.leasing.explain_job import explain_task as read_task_explanation
+from wms.usecases.leasing.explain_job import explain_job
+from wms.usecases.leasing.explain_task import explain_task
 from wms.usecases.limits.list_storage_waits import list_storage_waits
-from wms.usecases.reports import retry_jobs
-from wms.usecases.tasks import read_tasks
+from wms.usecases.reports.retry_job import retry_job
+from wms.usecases.reports.retry_task import retry_task
 from wms.usecases.tasks.boost_tasks import boost_tasks
 from wms.usecases.tasks.cancel_task import cancel_task
-from wms.usecases.tasks.check_schedulability import check_schedulability, list_unschedulable
+from wms.usecases.tasks.check_schedulability import check_schedulability
+from wms.usecases.tasks.count_work import count_work
+from wms.usecases.tasks.get_job import get_job
+from wms.usecases.tasks.get_task import get_task
+from wms.usecases.tasks.list_jobs import list_jobs
+from wms.usecases.tasks.list_tasks import list_tasks
+from wms.usecases.tasks.list_troubled_tasks import list_troubled_tasks
+from wms.usecases.tasks.list_unschedulable import list_unschedulable
 from wms.usecases.tasks.prioritise_task import prioritise_task
 
 JobId = Annotated[int, Path(ge=1, le=MAX_ID)]
@@ -74,9 +81,9 @@ def _add_list(router: APIRouter, context: WmsContext) -> None:
         With `uid`, the tasks of these uids that exist; without, the latest tasks. With `troubled`,
         only those that have not ended and have jobs that failed permanently or are quarantined.
         """
-        read = read_tasks.read_troubled if troubled else read_tasks.read_task_statuses
+        list_ = list_troubled_tasks if troubled else list_tasks
         return TaskStatusList(
-            tasks=await read(context, uid or [], state=state, limit=limit, visibility=visibility)
+            tasks=await list_(context, uid or [], state=state, limit=limit, visibility=visibility)
         )
 
 
@@ -85,7 +92,7 @@ def _add_one(router: APIRouter, context: WmsContext) -> None:
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def task(uid: UUID) -> TaskStatus:
         """Return a task with its state and the numbers of its jobs by state."""
-        return await read_tasks.read_task_status(context, uid)
+        return await get_task(context, uid)
 
     @router.get("/{uid}/jobs", operation_id="list_jobs", responses=errors(NotFound, Unprocessable))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
@@ -106,13 +113,13 @@ def _add_one(router: APIRouter, context: WmsContext) -> None:
         With `sort` by time or memory, only jobs that have ended are listed, the largest value
         first. `after` is the `after` of the previous page with the same order and state.
         """
-        return await read_tasks.read_jobs(context, uid, JobQuery(state, sort, after, limit, full))
+        return await list_jobs(context, uid, JobQuery(state, sort, after, limit, full))
 
     @router.get("/{uid}/explain", operation_id="explain_task", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
-    async def explain_task(uid: UUID) -> Explanation:
+    async def task_explanation(uid: UUID) -> Explanation:
         """Explain why a task does not run, or why it failed."""
-        return await read_task_explanation(context, uid)
+        return await explain_task(context, uid)
 
     @router.get("/{uid}/outlook", operation_id="get_outlook", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
@@ -156,7 +163,7 @@ def task_requests_router(context: WmsContext) -> APIRouter:
 
         A task that has ended is refused (409).
         """
-        return await retry_jobs.retry_task(context, uid)
+        return await retry_task(context, uid)
 
     return router
 
@@ -182,7 +189,7 @@ def counts_router(context: WmsContext) -> APIRouter:
         Quarantined jobs and tasks with troubled jobs are counted only for groups that the caller
         may see.
         """
-        return await read_tasks.count_work(context, troubled=troubled, visibility=visibility)
+        return await count_work(context, troubled=troubled, visibility=visibility)
 
     return router
 
@@ -245,13 +252,13 @@ def jobs_router(context: WmsContext) -> APIRouter:
         job: JobId,
     ) -> Job:
         """Return a job with its attempts."""
-        return await read_tasks.read_job(context, job)
+        return await get_job(context, job)
 
     @router.get("/{job}/explain", operation_id="explain_job", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
-    async def explain_job(job: JobId) -> Explanation:
+    async def job_explanation(job: JobId) -> Explanation:
         """Explain why a job does not run, or why it failed."""
-        return await read_job_explanation(context, job)
+        return await explain_job(context, job)
 
     @router.post("/{job}/retry", operation_id="retry_job", responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
@@ -260,6 +267,6 @@ def jobs_router(context: WmsContext) -> APIRouter:
 
         A job in another state, or whose task has ended, is refused (409).
         """
-        return await retry_jobs.retry_job(context, job)
+        return await retry_job(context, job)
 
     return router

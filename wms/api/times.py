@@ -18,8 +18,9 @@ from sluice.servicekit.web.http import api_router, errors
 from sluice.servicekit.web.openapi import client_hints
 from wms.db.times.times import TimesPeriod
 from wms.usecases.context import WmsContext
-from wms.usecases.times.read_timeline import read_timeline
-from wms.usecases.times.read_times import read_chain_times, read_period_times
+from wms.usecases.times.get_chain_times import get_chain_times
+from wms.usecases.times.get_period_times import get_period_times
+from wms.usecases.times.get_timeline import get_timeline
 
 #: The default length of a period.
 _DEFAULT_PERIOD = timedelta(days=1)
@@ -51,11 +52,11 @@ def times_router(context: WmsContext) -> APIRouter:
         day.
         """
         if chain_uid:
-            return await read_chain_times(context, chain_uid, visibility)
+            return await get_chain_times(context, chain_uid, visibility)
         now = datetime.now(UTC)
         end = until or now
         period = TimesPeriod(template, since or max(end, _EARLIEST) - _DEFAULT_PERIOD, end)
-        return await read_period_times(context, period, visibility)
+        return await get_period_times(context, period, visibility)
 
     @router.get(
         "/chains/{uid}/timeline",
@@ -66,6 +67,6 @@ def times_router(context: WmsContext) -> APIRouter:
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def timeline(uid: UUID) -> Timeline:
         """Return which pilot worked when on a chain, and how many jobs waited."""
-        return await read_timeline(context, uid)
+        return await get_timeline(context, uid)
 
     return router

@@ -12,7 +12,8 @@ from sluice.contracts.messaging.queues import WMS_WAKE
 from sluice.servicekit.messages.consumer import QueueConsumer, WakeConsumer
 from sluice.servicekit.transport.base import Transport
 from wms.usecases.context import WmsContext
-from wms.usecases.tasks.accept_task import accept_downstream_counts, accept_task
+from wms.usecases.tasks.accept_downstream_counts import accept_downstream_counts
+from wms.usecases.tasks.accept_task import accept_task
 
 
 def task_consumers(

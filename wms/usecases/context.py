@@ -16,8 +16,8 @@ from wms.domain.scheduling.matching import PilotNode
 from wms.domain.scheduling.rank import RankWeights
 from wms.domain.times import Samples
 from wms.metrics import WmsMetrics
-from wms.usecases.leasing.limit_failing_pilots import PilotLimitsByWork
 from wms.usecases.leasing.other_pilots import OtherPilots
+from wms.usecases.leasing.pilot_limits import PilotLimitsByWork
 from wms.usecases.reports.attempt_end_buffer import AttemptEndBuffer
 from wms.usecases.reports.check_outputs import OutputCheck
 from wms.usecases.ttl_cache import TtlCache

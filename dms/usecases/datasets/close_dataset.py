@@ -1,15 +1,8 @@
-"""Closing of data sets: closed data sets can be processed."""
+"""Close a data set: closed data sets can be processed."""
 
 from uuid import UUID
 
-from dms.db.datasets import (
-    begin_uploads,
-    list_complete_datasets,
-    lock_dataset,
-    mark_closed,
-    set_close_at,
-    take_closing_lock,
-)
+from dms.db.datasets import lock_dataset, set_close_at, take_closing_lock
 from dms.domain.errors import (
     CompletenessDiffers,
     DatasetIsAppendOnly,
@@ -18,18 +11,15 @@ from dms.domain.errors import (
     UnknownDataset,
 )
 from dms.domain.transitions import DATASET_MOVES
-from dms.usecases.datasets.require_present import require_no_asset
+from dms.usecases.datasets.dataset_closing import close_locked_datasets
+from dms.usecases.datasets.require_no_asset import require_no_asset
 from sluice.contracts.common.life_cycles import may_move
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.datasets import Dataset
-from sluice.contracts.messaging.messages import DATASET_CLOSED, DatasetClosed
-from sluice.servicekit.database import Database, Transaction
+from sluice.servicekit.database import Database
 from sluice.servicekit.running.logging import log_ids
 from sluice.text.visible_text import quoted
-
-#: Data sets closed in one transaction.
-BATCH = 100
 
 
 async def close_dataset(
@@ -84,27 +74,5 @@ async def close_dataset(
                         uid, dataset.name, count=dataset.count_files, complete=files
                     )
                 await set_close_at(connection, uid, files)
-            closed = await _close(transaction, [uid])
+            closed = await close_locked_datasets(transaction, [uid])
             return closed[0] if closed else dataset
-
-
-async def close_complete(database: Database) -> int:
-    """Close open data sets that have all their files, and return how many were closed.
-
-    If the result is ``BATCH``, there may be more. Sends ``dms.dataset-closed`` for each.
-    """
-    async with database.transaction() as transaction:
-        await take_closing_lock(transaction.connection)
-        uids = await list_complete_datasets(transaction.connection, BATCH)
-        if uids:
-            await _close(transaction, uids)
-    return len(uids)
-
-
-async def _close(transaction: Transaction, uids: list[UUID]) -> list[Dataset]:
-    closed = await mark_closed(transaction.connection, uids)
-    await begin_uploads(transaction.connection, [dataset.uid for dataset in closed])
-    for dataset in closed:
-        event = DatasetClosed(uid=dataset.uid, type=dataset.type, state=dataset.state)
-        transaction.send(DATASET_CLOSED, event, subject=dataset.uid, dataset=dataset.uid)
-    return closed

@@ -1,4 +1,4 @@
-"""Read data sets."""
+"""List data sets."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -12,9 +12,8 @@ from dms.db.dataset_lists import (
     list_newest,
     list_registered,
 )
-from dms.db.datasets import DatasetRow, find_dataset, list_uids_by_name
-from dms.domain.cursor import Order, read_position, write_position
-from dms.domain.errors import UnknownDataset
+from dms.db.datasets import DatasetRow, list_uids_by_name
+from dms.domain.cursor import Order, parse_position, write_position
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import Unprocessable
@@ -96,7 +95,7 @@ async def list_datasets(
         return await _list_by_uid(database, query, visibility)
     for_people = Order.REGISTRATION if query.state or query.name is not None else Order.CLOSING
     order = Order.NEWEST if query.newest else for_people
-    after = read_position(order, query.after)
+    after = parse_position(order, query.after)
     states = query.state or (READABLE if order is Order.CLOSING else list(DatasetState))
     async with database.connection() as connection:
         uids = None if query.name is None else await list_uids_by_name(connection, query.name)
@@ -132,26 +131,4 @@ def _with_details(row: DatasetRow, query: DatasetQuery) -> Dataset:
         "lost": row.lost if query.lost else None,
         "released": row.released if query.released else 0,
     }
-    return row.dataset.model_copy(update=details)
-
-
-async def read_dataset(
-    database: Database, uid: UUID, *, released: bool = False, copied: bool = False
-) -> Dataset:
-    """Return a data set.
-
-    Args:
-        database: The database of the DMS.
-        uid: The data set.
-        released: Include the number of its files that are released.
-        copied: Include whether the user who registered it has the originals.
-
-    Raises:
-        UnknownDataset: The data set does not exist.
-    """
-    async with database.connection() as connection:
-        row = await find_dataset(connection, uid)
-    if row is None:
-        raise UnknownDataset(uid)
-    details = {"released": row.released if released else 0, "copied": copied and row.copied}
     return row.dataset.model_copy(update=details)

@@ -17,10 +17,10 @@ from dms.domain.places import (
 )
 from dms.domain.storage_errors import StorageDisabled
 from dms.usecases.context import DmsContext
-from dms.usecases.datasets.require_present import require_folders_present, require_free_folder
-from dms.usecases.files.check_links import require_no_link
+from dms.usecases.datasets.foreign_files import require_folders_present, require_free_folder
 from dms.usecases.files.file_reads import FileReads
-from dms.usecases.storages.list_storages import RejectionReasons
+from dms.usecases.files.require_no_link import require_no_link
+from dms.usecases.storages.free_space import RejectionReasons
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.common.problems import Conflict, NotAvailable, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType

@@ -4,8 +4,8 @@ from dms.db.claims import ClaimLost, DatasetClaim, extend_claim
 from dms.db.releases import forget_all_reads
 from dms.db.replicas import clear_late_files, finish_deletion
 from dms.usecases.context import DmsContext
-from dms.usecases.removal.remove_copies import remove_copies
-from dms.usecases.removal.sweep_folder import sweep_folders
+from dms.usecases.removal.remove_replicas import remove_replicas
+from dms.usecases.removal.sweep_folders import sweep_folders
 
 
 async def remove_dataset(context: DmsContext, claim: DatasetClaim) -> None:
@@ -24,7 +24,7 @@ async def remove_dataset(context: DmsContext, claim: DatasetClaim) -> None:
         async with context.database.connection() as connection:
             if not await clear_late_files(connection, claim):
                 raise ClaimLost(claim)
-        await remove_copies(context, claim)
+        await remove_replicas(context, claim)
         await sweep_folders(context, claim, claim.folders, remove=True)
         async with context.database.transaction() as transaction:
             await extend_claim(transaction.connection, claim)

@@ -8,7 +8,7 @@ from dms.db.datasets import lock_dataset
 from dms.db.owners import share
 from dms.db.quotas import require_quota
 from dms.domain.errors import UnknownDataset
-from dms.usecases.datasets.require_present import require_no_asset
+from dms.usecases.datasets.require_no_asset import require_no_asset
 from sluice.contracts.access.owners import Share
 from sluice.contracts.access.quotas import HolderKind, QuotaHolder
 from sluice.contracts.common.problems import Conflict

@@ -7,8 +7,8 @@ from stat import S_ISREG
 from types import MappingProxyType
 
 from dms.domain.places import StoragePlace
-from dms.usecases.files.check_links import require_no_link
 from dms.usecases.files.file_reads import FileReads
+from dms.usecases.files.require_no_link import require_no_link
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.data.datasets import NewFile
 from sluice.storage import StorageUnavailable, find_local_path

@@ -9,7 +9,7 @@ from dms.db.storages import list_roots
 from dms.domain.places import OutsideStorages, StoragePlace, storage_place
 from dms.usecases.context import DmsContext
 from dms.usecases.files.check_files import MAX_FILES_PER_CHECK, fault_at
-from dms.usecases.files.check_links import require_no_link
+from dms.usecases.files.require_no_link import require_no_link
 from sluice import storage
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.data.stated_files import StatedFile

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from dms.domain.places import Root
-from dms.usecases.files.check_folder import require_same_folder
+from dms.usecases.files.require_same_folder import require_same_folder
 from sluice import storage
 from sluice.storage import Reader, StorageUnavailable
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 from dms.domain.places import Root
-from dms.usecases.files.check_folder import require_same_folder
+from dms.usecases.files.require_same_folder import require_same_folder
 from sluice import storage
 from sluice.storage import (
     Entry,

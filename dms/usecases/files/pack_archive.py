@@ -18,7 +18,7 @@ from dms.domain.errors import DatasetNotClosed, TooManyFiles, UnknownDataset
 from dms.domain.places import Root
 from dms.usecases.context import DmsContext
 from dms.usecases.files.archives import ArchiveWriter, create_writer
-from dms.usecases.files.read_content import PIECE, require_checksum
+from dms.usecases.files.file_content import PIECE, require_checksum
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.common.base import Contract, FileName
 from sluice.contracts.common.naming import own_name

@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from dms.domain.differences import (
-    SubmittedFile,
-)
+from dms.domain.differences import SubmittedFile
 from dms.domain.places import (
     OutsideStorages,
     Root,
@@ -13,7 +11,7 @@ from dms.domain.places import (
     storage_place,
 )
 from dms.domain.storage_errors import StorageDisabled
-from dms.usecases.storages.list_storages import RejectionReasons
+from dms.usecases.storages.free_space import RejectionReasons
 from sluice.contracts.data.datasets import NewFile
 from sluice.contracts.data.reserved_names import require_no_reserved_keys
 from sluice.text.visible_text import quoted

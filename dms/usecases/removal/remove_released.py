@@ -6,10 +6,10 @@ from uuid import UUID
 import structlog
 
 from dms.db.releases import Removal, drop_removals, take_removals
-from dms.db.replicas import mark_copies_deleting
+from dms.db.replicas import mark_replicas_deleting
 from dms.db.storages import list_roots
 from dms.usecases.context import DmsContext
-from dms.usecases.removal.remove_copies import remove_marked
+from dms.usecases.removal.remove_marked_replicas import remove_marked_replicas
 
 log = structlog.get_logger(__name__)
 
@@ -28,9 +28,11 @@ async def remove_released(context: DmsContext) -> bool:
         removals = await take_removals(connection, limit=BATCH, seconds=context.claim_seconds)
     for uid, file_ids in _by_dataset(removals).items():
         async with context.database.transaction() as transaction:
-            copies = await mark_copies_deleting(transaction.connection, uid, file_ids, keep=None)
+            replicas = await mark_replicas_deleting(
+                transaction.connection, uid, file_ids, keep=None
+            )
             roots = await list_roots(transaction.connection)
-        failed = await remove_marked(context, copies, roots)
+        failed = await remove_marked_replicas(context, replicas, roots)
         async with context.database.connection() as connection:
             await drop_removals(connection, uid, file_ids)
         if failed:

@@ -1,30 +1,13 @@
-"""Disable and enable storages."""
+"""Enable a storage."""
 
 from dms.db.stalled import retry_uploads
-from dms.db.storages import find_storage, list_roots, lock_storages, set_enabled, set_folder
+from dms.db.storages import list_roots, lock_storages, set_enabled, set_folder
 from dms.domain.places import Root
-from dms.domain.storage_errors import UnknownStorage
 from dms.usecases.context import DmsContext
-from dms.usecases.storages.register_storage import probe_storage
+from dms.usecases.storages.get_storage import get_storage
+from dms.usecases.storages.probe_storage import probe_storage
 from sluice.contracts.data.datasets import NewStorage, Storage
 from sluice.servicekit.database import Connection
-
-
-async def disable_storage(context: DmsContext, name: str) -> Storage:
-    """Disable a storage: it gets no new data sets.
-
-    Files on it are read, uploaded and deleted as before, and writes to its data sets continue. The
-    call may be repeated.
-
-    Raises:
-        UnknownStorage: The storage does not exist.
-    """
-    async with context.database.transaction() as transaction:
-        await lock_storages(transaction.connection)
-        await set_enabled(transaction.connection, name, enabled=False)
-        storage = await _storage(transaction.connection, name)
-    await context.storage_monitor.judge()
-    return storage
 
 
 async def enable_storage(context: DmsContext, name: str) -> Storage:
@@ -38,7 +21,7 @@ async def enable_storage(context: DmsContext, name: str) -> Storage:
         StoragesOverlap: It overlaps with an enabled storage.
     """
     async with context.database.connection() as connection:
-        storage = await _storage(connection, name)
+        storage = await get_storage(connection, name)
     tried = False
     while not storage.enabled:
         async with context.database.connection() as connection:
@@ -57,17 +40,10 @@ async def enable_storage(context: DmsContext, name: str) -> Storage:
                 await set_enabled(transaction.connection, name, enabled=True)
                 await set_folder(transaction.connection, storage.id, path)
                 await retry_uploads(transaction.connection)
-            storage = await _storage(transaction.connection, name)
+            storage = await get_storage(transaction.connection, name)
     await context.storage_monitor.judge()
     return storage
 
 
 async def _enabled(connection: Connection) -> list[Root]:
     return [root for root in (await list_roots(connection)).values() if root.enabled]
-
-
-async def _storage(connection: Connection, name: str) -> Storage:
-    storage = await find_storage(connection, name)
-    if storage is None:
-        raise UnknownStorage(name)
-    return storage

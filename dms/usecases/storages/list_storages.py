@@ -1,24 +1,23 @@
 """List storages, those with the most free space first."""
 
-from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from math import isfinite
-from uuid import UUID
 
 from dms.db import storages as sql
 from dms.db.missing_space import list_missing_space
 from dms.db.watermarks import Level, list_levels
 from dms.usecases.context import DmsContext
+from dms.usecases.storages.free_space import (
+    FreeBytes,
+    RejectionReasons,
+    free_on,
+    is_full,
+    list_storages_by_space,
+    sort_by_space,
+)
 from sluice.contracts.common.numbers import size_text
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import Storage
-from sluice.contracts.data.storage_space import MIN_FREE
-from sluice.servicekit.database import Database
-
-#: Why storages get no new data, by storage.
-RejectionReasons = Mapping[UUID, str]
-#: Free bytes at the last check, by URL of a local storage. No request waits for a check.
-FreeBytes = Mapping[str, float]
 
 #: How long a storage counts as full after work found no space on it.
 NEED_MAX_AGE = timedelta(minutes=1)
@@ -41,7 +40,7 @@ async def list_storages(
     database, free_now = context.database, context.storage_monitor.free_now
     rejection_reasons = context.storage_monitor.rejection_reasons
     if not everything:
-        best = await storages_by_space(
+        best = await list_storages_by_space(
             database, type_, free_now=free_now, rejection_reasons=rejection_reasons
         )
         return [storage for storage, _ in best]
@@ -55,30 +54,10 @@ async def list_storages(
         )
         for storage in storages
     ]
-    best = _with_space([storage for storage in listed if storage.in_use], free_now)
+    best = sort_by_space([storage for storage in listed if storage.in_use], free_now)
     return [
         *(storage for storage, _ in best),
         *(storage for storage in listed if not storage.in_use),
-    ]
-
-
-async def measure_storages(context: DmsContext, storages: Sequence[Storage]) -> list[Storage]:
-    """Return the storages with their free bytes, if known, and the number of data sets on each."""
-    async with context.database.connection() as connection:
-        counts = await sql.count_datasets(connection)
-    free_bytes = {
-        storage.id: free_on(storage, context.storage_monitor.free) for storage in storages
-    }
-    return [
-        storage.model_copy(
-            update={
-                "free": max(0, int(free_bytes[storage.id]))
-                if isfinite(free_bytes[storage.id])
-                else None,
-                "datasets": counts.get(storage.id, 0),
-            }
-        )
-        for storage in storages
     ]
 
 
@@ -88,27 +67,6 @@ def _with_warning(
     marks = {} if level is None else {"marks": level.marks, "filling_since": level.filling_since}
     return storage.model_copy(
         update={"warning": rejection_reasons.get(storage.id) if storage.enabled else None, **marks}
-    )
-
-
-async def storages_by_space(
-    database: Database,
-    type_: StorageType | None,
-    *,
-    free_now: FreeBytes,
-    rejection_reasons: RejectionReasons | None = None,
-) -> list[tuple[Storage, float]]:
-    """Return enabled storages without a rejection reason, each with its free bytes."""
-    async with database.connection() as connection:
-        enabled = await sql.select_storages(connection, type_, disabled=False)
-    return _with_space(
-        [storage for storage in enabled if storage.id not in (rejection_reasons or {})], free_now
-    )
-
-
-def _with_space(storages: list[Storage], free_now: FreeBytes) -> list[tuple[Storage, float]]:
-    return sorted(
-        ((storage, free_on(storage, free_now)) for storage in storages), key=lambda pair: -pair[1]
     )
 
 
@@ -134,16 +92,3 @@ def _fullness(
     if needed_bytes:
         text += f", {size_text(needed_bytes)} needed"
     return {"full": text, "full_for": None if has_no_space else needed_bytes}
-
-
-def is_full(storage: Storage, free_now: FreeBytes) -> bool:
-    """Return whether the capacity is used up, or almost nothing is free on the file system."""
-    if storage.unused is not None and storage.unused <= 0:
-        return True
-    return free_now.get(storage.url, MIN_FREE) < MIN_FREE
-
-
-def free_on(storage: Storage, free_now: FreeBytes) -> float:
-    """Return the free bytes of a storage; the rest of its capacity if it was not checked yet."""
-    declared = float("inf") if storage.unused is None else float(storage.unused)
-    return min(declared, free_now.get(storage.url, declared))

@@ -9,10 +9,9 @@ from dms.domain.places import Root
 from dms.domain.storage_errors import StorageRefused
 from dms.domain.storage_urls import InvalidStorageUrl, require_storage_url
 from dms.usecases.context import DmsContext
-from dms.usecases.files.file_work import PROBE_TIMEOUT_SECONDS, FileWork
+from dms.usecases.storages.probe_storage import probe_storage
 from sluice.contracts.data.datasets import NewStorage, Storage
 from sluice.servicekit.database import Database
-from sluice.storage import StorageError
 from sluice.text.visible_text import quoted
 
 
@@ -40,27 +39,6 @@ async def register_storage(context: DmsContext, new: NewStorage) -> tuple[Storag
         path, others = await _compare(context, new)
     await context.storage_monitor.judge()
     return answer
-
-
-async def probe_storage(files: FileWork, storage: NewStorage) -> None:
-    """Check that the DMS can use a storage.
-
-    Raises:
-        StorageRefused: The storage cannot be used, or does not answer.
-    """
-    try:
-        await files.probe(storage.url, read_only=storage.read_only)
-    except StorageError as error:
-        use = (
-            "read its list of files" if storage.read_only else "write, read and delete a file there"
-        )
-        raise StorageRefused(
-            storage.name, storage.url, f"cannot be used, the DMS has to {use}: {error.reason}"
-        ) from error
-    except TimeoutError as error:
-        raise StorageRefused(
-            storage.name, storage.url, f"has not answered within {PROBE_TIMEOUT_SECONDS:g} s"
-        ) from error
 
 
 async def _compare(context: DmsContext, new: NewStorage) -> tuple[str | None, list[Root]]:

@@ -6,7 +6,7 @@ from dms.db.missing_space import delete_missing_space, upsert_missing_space
 from dms.db.storages import find_storage
 from dms.domain.storage_errors import UnknownStorage
 from dms.usecases.context import DmsContext
-from dms.usecases.storages.list_storages import free_on, is_full
+from dms.usecases.storages.free_space import free_on, is_full
 from sluice.contracts.data.storage_space import StorageSpace
 
 

@@ -10,7 +10,7 @@ from dms.db.storages import list_roots
 from dms.domain.failures import ATTEMPTS_BEFORE_NOTICE, ATTEMPTS_BEFORE_NOTICE_ON_EMPTY_STORAGE
 from dms.domain.places import Root
 from dms.usecases.context import DmsContext
-from dms.usecases.files.check_folder import require_same_folder
+from dms.usecases.files.require_same_folder import require_same_folder
 from sluice.storage import ChecksumMismatch, StorageError, StorageUnavailable, find_local_path
 from sluice.text.visible_text import quoted
 

@@ -19,9 +19,10 @@ from dms.domain.errors import NoStorage
 from dms.domain.failures import ATTEMPTS_BEFORE_NOTICE
 from dms.domain.places import Root, storage_place, upload_folder
 from dms.usecases.context import DmsContext
-from dms.usecases.removal.remove_copies import remove_copies
-from dms.usecases.removal.sweep_folder import sweep_folders
-from dms.usecases.storages.list_storages import list_storages, storages_by_space
+from dms.usecases.removal.remove_replicas import remove_replicas
+from dms.usecases.removal.sweep_folders import sweep_folders
+from dms.usecases.storages.free_space import list_storages_by_space
+from dms.usecases.storages.list_storages import list_storages
 from dms.usecases.uploads.find_lost_file import UploadImpossible, find_lost_file
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import Storage
@@ -85,7 +86,7 @@ async def upload_dataset(context: DmsContext, claim: DatasetClaim) -> None:
 async def _upload(context: DmsContext, claim: DatasetClaim) -> None:
     target = await _target(context, claim)
     await _copy_files(context, claim, target)
-    await remove_copies(context, claim, keep=(target.root.id, target.folder + "/"))
+    await remove_replicas(context, claim, keep=(target.root.id, target.folder + "/"))
     url = target.root.build_url(target.folder)
     await sweep_folders(context, claim, [url], remove=False)
     await sweep_folders(
@@ -123,7 +124,7 @@ async def _storage_with_space(context: DmsContext, needed_bytes: int) -> Storage
         NoStorage: No output storage has enough space.
     """
     monitor = context.storage_monitor
-    best = await storages_by_space(
+    best = await list_storages_by_space(
         context.database,
         StorageType.OUTPUT,
         free_now=monitor.free_now,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from dms.usecases.files.register_files import apply_registration
+from dms.usecases.files.apply_registration import apply_registration
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.problems import Conflict, Unprocessable
 from sluice.contracts.data.asset_refs import MARK, file_name_of

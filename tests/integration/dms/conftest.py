@@ -12,12 +12,12 @@ import pytest
 
 from dms.settings import DmsSettings
 from dms.usecases.context import DmsContext
-from dms.usecases.datasets.close_dataset import close_complete
-from dms.usecases.datasets.request_deletion import apply_deletion
-from dms.usecases.files.register_files import apply_registration
-from dms.usecases.removal.release_files import apply_release
-from dms.usecases.storages.watch_storages import StorageMonitor
-from dms.usecases.uploads.request_upload import apply_upload
+from dms.usecases.datasets.apply_deletion import apply_deletion
+from dms.usecases.datasets.close_complete_datasets import close_complete_datasets
+from dms.usecases.files.apply_registration import apply_registration
+from dms.usecases.removal.apply_release import apply_release
+from dms.usecases.storages.storage_monitor import StorageMonitor
+from dms.usecases.uploads.apply_upload import apply_upload
 from dms.wiring import PLANNING, build, make_context
 from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import DatasetType, StorageType
@@ -121,7 +121,7 @@ class Dms:
                     await apply_deletion(transaction, message)
                 case UploadDataset():
                     await apply_upload(transaction, message)
-        await close_complete(self.database)
+        await close_complete_datasets(self.database)
 
     async def row(self, uid: UUID) -> dict[str, Any]:
         return (await self.fetch("SELECT * FROM datasets WHERE uid = $1", uid))[0]

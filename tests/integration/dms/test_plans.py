@@ -22,7 +22,7 @@ from dms.db.releases import NOTE_READS, RELEASE, SELECT_DONE, TAKE_REMOVALS
 from dms.db.replicas import MARK_DELETING, PAGE, SELECT_MISSING
 from dms.domain.transitions import REPLICA_MOVES
 from dms.usecases.datasets.list_datasets import READABLE
-from dms.usecases.removal.sweep_folder import SWEPT
+from dms.usecases.removal.sweep_dataset import SWEPT
 from sluice.contracts.common.life_cycles import states_before
 from sluice.contracts.common.states import DatasetState, ReplicaState
 from tests.integration.dms.conftest import Dms

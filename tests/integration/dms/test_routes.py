@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from dms.usecases.datasets.close_dataset import close_complete
+from dms.usecases.datasets.close_complete_datasets import close_complete_datasets
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import NewDataset, NewStorage
@@ -221,7 +221,7 @@ async def test_number_corrected_during_registration_closes_the_data_set_once(dms
     await asyncio.gather(
         *(dms.client.register_many_files(uid, [file]) for file in files), *corrections
     )
-    await close_complete(dms.database)
+    await close_complete_datasets(dms.database)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.CLOSED
     assert len(await dms.fetch("SELECT 1 FROM outbox")) == 1
 

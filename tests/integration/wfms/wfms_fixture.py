@@ -11,10 +11,10 @@ from fastapi import APIRouter
 
 from dms.loops import upload_once
 from dms.settings import DmsSettings
-from dms.usecases.datasets.close_dataset import close_complete
-from dms.usecases.datasets.request_deletion import apply_deletion
-from dms.usecases.removal.release_files import apply_release
-from dms.usecases.uploads.request_upload import apply_upload
+from dms.usecases.datasets.apply_deletion import apply_deletion
+from dms.usecases.datasets.close_complete_datasets import close_complete_datasets
+from dms.usecases.removal.apply_release import apply_release
+from dms.usecases.uploads.apply_upload import apply_upload
 from dms.wiring import build as build_dms
 from dms.wiring import make_context
 from sluice.clients.chains import ChainsClient
@@ -284,7 +284,7 @@ class WfmsFixture:
 
     async def close_complete_datasets(self) -> None:
         """Close complete slices and all other complete data sets."""
-        while await close_complete(self.dms_database):
+        while await close_complete_datasets(self.dms_database):
             pass
 
     async def create_input(self, name: str, **more: Any) -> Dataset:

@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 import orjson
 
-from dms.usecases.removal.release_files import apply_release
+from dms.usecases.removal.apply_release import apply_release
 from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import DatasetType
 from sluice.contracts.data.datasets import NewDataset

@@ -10,7 +10,7 @@ from tests.integration.wms.catalogue import new_output
 from tests.integration.wms.splitting.split_tasks import accept_new_task, make_dataset
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
-from wms.usecases.splitting.split_task import split_waiting_tasks
+from wms.usecases.splitting.split_waiting_tasks import split_waiting_tasks
 
 
 class ChainOfSteps:

@@ -15,8 +15,8 @@ from tests.integration.wms.catalogue import new_output
 from tests.integration.wms.splitting.split_tasks import accept_new_task, make_dataset
 from tests.integration.wms.wms_fixture import CHECKSUM, NOW, WmsFixture, make_task
 from wms.usecases.reports.accept_answers import accept_answers
-from wms.usecases.reports.list_human_tasks import list_human_jobs
-from wms.usecases.splitting.split_task import split_waiting_tasks
+from wms.usecases.reports.list_human_jobs import list_human_jobs
+from wms.usecases.splitting.split_waiting_tasks import split_waiting_tasks
 
 ASK = Ask(question="Is it sharp?", gold="known")
 

@@ -37,7 +37,7 @@ from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.usecases.context import WmsContext
 from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
-from wms.usecases.reports.retry_jobs import retry_task
+from wms.usecases.reports.retry_task import retry_task
 from wms.usecases.tasks.cancel_task import cancel_task
 
 PILOTS = 3

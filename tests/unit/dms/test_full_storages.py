@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from dms.usecases.storages.list_storages import is_full
+from dms.usecases.storages.free_space import is_full
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import Storage
 from sluice.contracts.data.storage_space import MIN_FREE

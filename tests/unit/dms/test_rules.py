@@ -7,8 +7,8 @@ import pytest
 from dms.domain.completeness import UsedNumbers, describe_missing_files
 from dms.domain.cursor import (
     Order,
-    read_place,
-    read_position,
+    parse_place,
+    parse_position,
     write_place,
     write_position,
 )
@@ -27,18 +27,18 @@ STORAGE = uuid4()
 
 def test_cursors_are_read_as_they_were_written() -> None:
     for order in Order:
-        assert read_position(order, write_position(order, 17)) == 17
-        assert read_position(order, None) == read_position(order, "") == 0
-    assert read_place(write_place(3, "a/b%2F")) == (3, "a/b%2F")
-    assert read_place(None) < (0, "")
+        assert parse_position(order, write_position(order, 17)) == 17
+        assert parse_position(order, None) == parse_position(order, "") == 0
+    assert parse_place(write_place(3, "a/b%2F")) == (3, "a/b%2F")
+    assert parse_place(None) < (0, "")
 
 
 @pytest.mark.parametrize("cursor", ["r17", "c", "c-1", "c1.5", "c²", "x", "c" + "9" * 19])
 def test_cursor_of_another_list_is_refused(cursor: str) -> None:
     with pytest.raises(InvalidCursor):
-        read_position(Order.CLOSING, cursor)
+        parse_position(Order.CLOSING, cursor)
     with pytest.raises(InvalidCursor):
-        read_place(cursor)
+        parse_place(cursor)
 
 
 def _submitted(

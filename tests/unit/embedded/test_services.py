@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dms.usecases.storages.watch_storages import StorageMonitor
+from dms.usecases.storages.storage_monitor import StorageMonitor
 from sluice.embedded.home import Home
 from sluice.embedded.services import build_service, read_or_create
 from sluice.embedded.system import EmbeddedSystem, SystemOptions

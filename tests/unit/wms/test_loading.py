@@ -13,7 +13,7 @@ from wms.domain.placement.policy import Kind, Move, WarmSlot
 from wms.domain.placement.reward_rate import RewardRate
 from wms.domain.scheduling.matching import WARM_RANK_BONUS, Demand
 from wms.domain.scheduling.pilot_times import PilotTimes
-from wms.usecases.leasing.choose_kinds import build_kind_facts
+from wms.usecases.leasing.kind_facts import build_kind_facts
 
 OLD = datetime(2026, 1, 1, tzinfo=UTC)
 #: A layout job takes 2 s and has 10 s of downstream work; read takes 10 s and has none.

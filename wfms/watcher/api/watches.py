@@ -13,8 +13,8 @@ from sluice.servicekit.access.policy import allow
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router
 from wfms.watcher.usecases.accept_watch import accept_watch
-from wfms.watcher.usecases.read_watches import read_watches
-from wfms.watcher.usecases.request_deletions import take_over_releases
+from wfms.watcher.usecases.list_watches import list_watches
+from wfms.watcher.usecases.take_over_releases import take_over_releases
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
@@ -42,7 +42,7 @@ def watches_router(database: Database, *, wake: Callable[[], None]) -> APIRouter
     @allow(Role.ADMIN)
     async def watched(state: WatchState | None = None, limit: Limit = 200) -> WatchList:
         """List the watches of tasks and uploads, newest first."""
-        return await read_watches(database, state=state, limit=limit)
+        return await list_watches(database, state=state, limit=limit)
 
     @router.post("/releases", operation_id="release", status_code=status.HTTP_204_NO_CONTENT)
     @allow(CallingService.CHAINS)

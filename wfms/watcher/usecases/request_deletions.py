@@ -14,12 +14,3 @@ async def request_deletions(
     """Send ``dms.deletions`` for data sets; for each data set once, however often it is named."""
     for uid in await insert_releases(transaction.connection, uids, now=database.clock.now()):
         transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid), subject=uid, dataset=uid)
-
-
-async def take_over_releases(database: Database, uids: Sequence[UUID]) -> None:
-    """Take over the deletion of data sets from the chain service.
-
-    The chain service released them without a report of the watcher.
-    """
-    async with database.transaction() as transaction:
-        await request_deletions(transaction, uids, database=database)

@@ -200,7 +200,7 @@ async def measure_entries(
     return int(row["files"]), int(row["bytes"])
 
 
-async def read_entries(
+async def list_entries(
     connection: Connection, downstream: UUID, *, below: int, limit: int
 ) -> list[JobDraft]:
     """Return the first entries below a number that are in no job, in order."""

@@ -84,7 +84,7 @@ async def keep_parts(connection: Connection, task: UUID, parts: Sequence[TreePar
     await connection.execute(_KEEP_PARTS, task, seqs, files)
 
 
-async def read_parts(
+async def list_parts(
     connection: Connection, task: UUID, *, after: int, before: int
 ) -> list[JobDraft]:
     """Return the files of jobs with a seq between the two, in order, as entries of jobs."""

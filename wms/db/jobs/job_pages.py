@@ -126,7 +126,7 @@ class JobQuery:
     full: bool = False
 
 
-async def read_job_page(connection: Connection, uid: UUID, query: JobQuery) -> JobPage:
+async def list_job_page(connection: Connection, uid: UUID, query: JobQuery) -> JobPage:
     """Return a page of the task's jobs.
 
     Raises:

@@ -91,7 +91,7 @@ class PilotQuery:
     limit: int = MAX_PILOTS_PER_PAGE
 
 
-async def read_pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
+async def list_pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
     """Return a page of pilots.
 
     Raises:

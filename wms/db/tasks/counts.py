@@ -23,7 +23,7 @@ SELECT busy AS running, undone - busy AS waiting, quarantined, slots, troubled F
 """)
 
 
-async def read_work_counts(
+async def get_work_counts(
     connection: Connection, *, troubled: bool, visibility: Visibility = ALL
 ) -> WorkCounts:
     """Return the counts of jobs and slots.

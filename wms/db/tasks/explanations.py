@@ -97,7 +97,7 @@ def _missing_space(waits: Sequence[TaskStorageWait]) -> MissingSpace | None:
     return MissingSpace(wait.name or wait.url, wait.needed, wait.free, wait.open)
 
 
-async def read_waiting_facts(connection: Connection, task: UUID) -> WaitingFacts:
+async def get_waiting_facts(connection: Connection, task: UUID) -> WaitingFacts:
     """Return the facts that explain why the task waits."""
     upstream = await connection.fetchrow(_SELECT_UPSTREAM, task)
     waiting = await add_limits(connection, await list_demands(connection))

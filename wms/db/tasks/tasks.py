@@ -232,7 +232,7 @@ def build_demand(row: Any) -> Demand:
     )
 
 
-async def read_shared_inputs_json(connection: Connection, uids: Sequence[UUID]) -> dict[UUID, str]:
+async def list_shared_inputs_json(connection: Connection, uids: Sequence[UUID]) -> dict[UUID, str]:
     """Return the shared inputs of tasks as JSON; tasks without any are left out."""
     if not uids:
         return {}

@@ -15,7 +15,7 @@ from wms.db.dataflow.tree_parts import (
     TreeLevel,
     find_first_open_job,
     list_levels,
-    read_parts,
+    list_parts,
     set_level,
     set_root,
 )
@@ -64,7 +64,7 @@ async def _extend_level(
         connection, task.uid, after=own_level.taken_seq, before=end
     )
     last = below.closed and unfinished is None
-    parts = await read_parts(
+    parts = await list_parts(
         connection,
         task.uid,
         after=own_level.taken_seq,

@@ -4,16 +4,11 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from sluice.contracts.common.states import JobState, TaskState
-from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.messaging.messages import DMS_RELEASES, ReleaseFiles
 from sluice.servicekit.database import Transaction
 from wms.db.jobs.attempts import EndedAttempt
 from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import LockedTask
-from wms.domain.releasing import Inputs, find_releasable_files
-
-#: Most files per message.
-_MAX_FILES_PER_MESSAGE = 10_000
+from wms.usecases.dataflow.send_releases import send_releases
 
 
 def release_files(
@@ -41,28 +36,3 @@ def release_files(
         send_releases(
             transaction, cached_tasks[uid].task, finished, downstream_counts=task.downstream_counts
         )
-
-
-def send_releases(
-    transaction: Transaction,
-    task: Task,
-    finished_jobs: Sequence[tuple[int, Inputs]],
-    *,
-    downstream_counts: Mapping[str, int],
-) -> None:
-    """Send ``dms.releases`` for jobs that finished, given by numbers and inputs."""
-    for files in find_releasable_files(task, finished_jobs, downstream_counts=downstream_counts):
-        for start in range(0, len(files.seqs), _MAX_FILES_PER_MESSAGE):
-            transaction.send(
-                DMS_RELEASES,
-                ReleaseFiles(
-                    dataset_uid=files.dataset,
-                    task_uid=task.uid,
-                    downstream_count=files.downstream_count,
-                    seqs=files.seqs[start : start + _MAX_FILES_PER_MESSAGE],
-                ),
-                subject=files.dataset,
-                task=task.uid,
-                chain=task.chain_uid,
-                dataset=files.dataset,
-            )

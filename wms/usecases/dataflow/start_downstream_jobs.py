@@ -12,7 +12,8 @@ from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import LockedTask, UpstreamRead
 from wms.domain.splitting.dataflow_rules import build_draft, is_grouping
 from wms.domain.splitting.grouping import JobDraft
-from wms.usecases.dataflow.group_files import NewJobs, take_entries
+from wms.usecases.dataflow.grouped_jobs import NewJobs
+from wms.usecases.dataflow.take_entries import take_entries
 
 
 async def start_downstream_jobs(

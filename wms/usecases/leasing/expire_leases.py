@@ -8,7 +8,7 @@ from wms.db.jobs.leases import list_expired_leases, list_still_expired
 from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import lock_tasks_of_jobs
 from wms.usecases.context import WmsContext
-from wms.usecases.reports.decide_retry import AttemptFacts, decide_verdict
+from wms.usecases.reports.decide_verdict import AttemptFacts, decide_verdict
 from wms.usecases.reports.settle_attempts import settle_attempts
 
 #: Leases handled in one transaction.

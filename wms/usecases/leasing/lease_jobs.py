@@ -23,7 +23,7 @@ from wms.db.pilots.pilot_times import PilotIdentity, WorkKind, record_probe
 from wms.db.pilots.pilots import PilotRow, touch_and_list_demands
 from wms.db.tasks.shares import add_shares
 from wms.db.tasks.task_cache import CachedTask
-from wms.db.tasks.tasks import read_shared_inputs_json
+from wms.db.tasks.tasks import list_shared_inputs_json
 from wms.domain.placement.loading import subtract_priorities
 from wms.domain.scheduling.capacity import (
     RESERVATION_DURATION,
@@ -36,12 +36,9 @@ from wms.domain.scheduling.matching import Demand, PilotNode, filter_runnable, s
 from wms.domain.scheduling.pilot_times import PilotLimit
 from wms.usecases.context import WmsContext
 from wms.usecases.leasing.choose_kinds import choose_kinds
-from wms.usecases.leasing.limit_failing_pilots import (
-    PilotLimitsByWork,
-    find_failing_pilots,
-    limit_jobs_of_pilot,
-)
-from wms.usecases.leasing.reserve_jobs import ReservationCheck
+from wms.usecases.leasing.limit_jobs_of_pilot import limit_jobs_of_pilot
+from wms.usecases.leasing.pilot_limits import PilotLimitsByWork, list_pilot_limits
+from wms.usecases.leasing.reservation_check import ReservationCheck
 from wms.usecases.leasing.start_duplicate_attempts import start_duplicate_attempts
 
 log = structlog.get_logger(__name__)
@@ -79,8 +76,8 @@ async def lease_jobs(
 
     The pilot may be reserved for a task whose jobs have waited long for capacity. An idle pilot
     without a reservation may get duplicate attempts (``start_duplicate_attempts``). A pilot that
-    fails where others succeed gets fewer jobs (``limit_failing_pilots``). Jobs that busy pilots
-    will end earlier are reserved for them (``reserve_jobs``). Limited resources are held, and
+    fails where others succeed gets fewer jobs (``limit_jobs_of_pilot``). Jobs that busy pilots
+    will end earlier are reserved for them (``ReservationCheck``). Limited resources are held, and
     quotas spent, from the commit on.
 
     Raises:
@@ -110,7 +107,7 @@ async def lease_jobs(
             result.tasks = await _list_unknown_tasks(
                 connection, context, result.jobs, request.known_tasks
             )
-            result.shared = await read_shared_inputs_json(
+            result.shared = await list_shared_inputs_json(
                 connection,
                 [cached_task.task.uid for cached_task in result.tasks if cached_task.task.shares],
             )
@@ -297,7 +294,7 @@ async def _find_pilot_quarantine(
     connection: Connection, context: WmsContext, identity: PilotIdentity
 ) -> _PilotQuarantine | None:
     """Return the limits of the pilot, or None if no pilot has any."""
-    pilot_limits = await context.pilot_limits.get(None, lambda: find_failing_pilots(connection))
+    pilot_limits = await context.pilot_limits.get(None, lambda: list_pilot_limits(connection))
     return _PilotQuarantine(identity, pilot_limits) if pilot_limits else None
 
 

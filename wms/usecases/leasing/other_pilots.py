@@ -65,8 +65,8 @@ class OtherPilots:
         return float("inf") if remaining is None else remaining
 
 
-async def find_other_pilots(connection: Connection, work: WorkKind) -> OtherPilots:
-    """Read the pilots of a kind of work and the jobs of the fast ones."""
+async def get_other_pilots(connection: Connection, work: WorkKind) -> OtherPilots:
+    """Return the pilots of a kind of work and the jobs of the fast ones."""
     own = (await list_times(connection, [work])).get(work, {})
     timed = {identity: times for identity, times in own.items() if times.timed}
     by_time = sorted(timed, key=lambda identity: timed[identity].typical)

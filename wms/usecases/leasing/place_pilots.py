@@ -23,7 +23,7 @@ from wms.domain.placement.loading import (
 from wms.domain.placement.policy import Kind, WarmSlot
 from wms.domain.scheduling.matching import Demand, filter_runnable
 from wms.usecases.context import WmsContext
-from wms.usecases.leasing.choose_kinds import read_kind_facts
+from wms.usecases.leasing.kind_facts import get_kind_facts
 
 log = structlog.get_logger(__name__)
 
@@ -58,7 +58,7 @@ async def place_pilots(context: WmsContext, *, period: float) -> int:
         await clear_placements(connection)
         demands = subtract_priorities(await list_demands(connection))
         pilots = await list_pilots_to_place(connection)
-        facts = await read_kind_facts(connection)
+        facts = await get_kind_facts(connection)
         round_input = _build_round(demands, pilots, facts)
         moves = context.policy.moves(round_input.kinds, round_input.slots, 0.0)
         for move in moves:

@@ -45,7 +45,7 @@ async def start_duplicate_attempts(
     """
     if not capacity.can_start:
         return []
-    stragglers = await context.stragglers.get(None, lambda: _read_stragglers(connection))
+    stragglers = await context.stragglers.get(None, lambda: _list_stragglers(connection))
     if not stragglers.jobs:
         return []
     candidates = _list_candidates(stragglers, pilot, pilot_row.identity)
@@ -85,7 +85,7 @@ async def start_duplicate_attempts(
     return claimed_jobs
 
 
-async def _read_stragglers(connection: Connection) -> Stragglers:
+async def _list_stragglers(connection: Connection) -> Stragglers:
     jobs = await list_running_jobs(connection, limit=_MAX_JOBS)
     times_by_work = await list_times(connection, (job.work for job in jobs)) if jobs else {}
     return Stragglers(

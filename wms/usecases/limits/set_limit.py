@@ -1,10 +1,8 @@
-"""Set or remove a limit on a resource that is counted over all nodes."""
+"""Set a limit on a resource that is counted over all nodes."""
 
 import structlog
 
-from sluice.contracts.common.problems import NotFound
 from sluice.contracts.jobs.limits import SetLimit
-from sluice.text.visible_text import quoted
 from wms.db.limits import limits
 from wms.db.ready_channel import notify_ready
 from wms.usecases.context import WmsContext
@@ -23,17 +21,3 @@ async def set_limit(context: WmsContext, new: SetLimit) -> None:
         await notify_ready(transaction.connection)
     context.signal.ready()
     log.info("limit.set", name=new.name, amount=new.amount, period=new.period)
-
-
-async def remove_limit(context: WmsContext, name: str) -> None:
-    """Remove a limit; from then on only nodes that offer the resource have it.
-
-    Raises:
-        NotFound: There is no limit on this resource.
-    """
-    async with context.database.transaction() as transaction:
-        if not await limits.remove_limit(transaction.connection, name):
-            raise NotFound(f"there is no limit on {quoted(name)}", name=name)
-        await notify_ready(transaction.connection)
-    context.signal.ready()
-    log.info("limit.removed", name=name)

@@ -1,10 +1,10 @@
 """List the pilots."""
 
 from sluice.contracts.pilots.pilot_list import PilotList
-from wms.db.pilots.pilot_pages import PilotQuery, read_pilot_page
+from wms.db.pilots.pilot_pages import PilotQuery, list_pilot_page
 from wms.db.pilots.pilot_times import PilotIdentity
 from wms.usecases.context import WmsContext
-from wms.usecases.leasing.limit_failing_pilots import find_failing_pilots, list_quarantined_steps
+from wms.usecases.leasing.pilot_limits import list_pilot_limits, list_quarantined_steps
 
 
 async def list_pilots(context: WmsContext, query: PilotQuery | None = None) -> PilotList:
@@ -18,8 +18,8 @@ async def list_pilots(context: WmsContext, query: PilotQuery | None = None) -> P
     """
     query = query or PilotQuery()
     async with context.database.connection() as connection:
-        page = await read_pilot_page(connection, query)
-        pilot_limits = await context.pilot_limits.get(None, lambda: find_failing_pilots(connection))
+        page = await list_pilot_page(connection, query)
+        pilot_limits = await context.pilot_limits.get(None, lambda: list_pilot_limits(connection))
     if not pilot_limits:
         return page
     pilots = [

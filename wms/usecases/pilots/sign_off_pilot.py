@@ -11,7 +11,7 @@ from wms.db.tasks.tasks import lock_tasks_of_jobs
 from wms.domain.tokens import filter_valid_tokens
 from wms.usecases.context import WmsContext
 from wms.usecases.limits.release_quota import release_quota
-from wms.usecases.reports.decide_retry import AttemptFacts, decide_verdict
+from wms.usecases.reports.decide_verdict import AttemptFacts, decide_verdict
 from wms.usecases.reports.settle_attempts import settle_attempts
 
 

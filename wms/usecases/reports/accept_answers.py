@@ -17,7 +17,7 @@ from wms.domain.outputs import InvalidReport, build_output_files, check_report
 from wms.domain.tokens import filter_valid_tokens
 from wms.usecases.context import WmsContext
 from wms.usecases.reports.check_outputs import OutputFaults, check_outputs
-from wms.usecases.reports.decide_retry import AttemptFacts, decide_verdict
+from wms.usecases.reports.decide_verdict import AttemptFacts, decide_verdict
 from wms.usecases.reports.settle_attempts import settle_attempts
 
 #: The attempt number in the name of an answer's file.

@@ -1,10 +1,7 @@
-"""List the human tasks and their items for the service that asks people."""
+"""List the human tasks for the service that asks people."""
 
-from uuid import UUID
-
-from sluice.contracts.human_tasks.annotation import HumanJobList, HumanTask, HumanTaskList
-from wms.db.jobs.human_tasks import list_jobs_to_answer, list_live_human_tasks
-from wms.db.tasks.status import require_task
+from sluice.contracts.human_tasks.annotation import HumanTask, HumanTaskList
+from wms.db.jobs.human_tasks import list_live_human_tasks
 from wms.usecases.context import WmsContext
 
 
@@ -34,18 +31,3 @@ async def list_human_tasks(context: WmsContext) -> HumanTaskList:
             )
         )
     return HumanTaskList(tasks=tasks)
-
-
-async def list_human_jobs(
-    context: WmsContext, uid: UUID, *, after: int, limit: int
-) -> HumanJobList:
-    """Return the jobs of the task that wait for answers and have an id above ``after``, by id.
-
-    Raises:
-        NotFound: There is no such task.
-    """
-    async with context.database.connection() as connection:
-        jobs = await list_jobs_to_answer(connection, uid, after=after, limit=limit)
-        if not jobs:
-            await require_task(connection, uid)
-    return HumanJobList(jobs=jobs)

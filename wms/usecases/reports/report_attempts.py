@@ -31,7 +31,7 @@ from wms.usecases.context import WmsContext
 from wms.usecases.limits.record_storage_waits import find_full_storage, record_storage_waits
 from wms.usecases.limits.release_quota import release_quota
 from wms.usecases.reports.check_outputs import OutputFaults, check_outputs
-from wms.usecases.reports.decide_retry import AttemptFacts, LargestNode, decide_verdict
+from wms.usecases.reports.decide_verdict import AttemptFacts, LargestNode, decide_verdict
 from wms.usecases.reports.settle_attempts import settle_attempts
 
 #: Outcomes of attempts that never started, if a report has no start time.
@@ -81,7 +81,7 @@ async def _apply_reports(
         }
         report_context = _ReportContext(
             context.rules.max_node_losses,
-            await _read_nodes(connection, pilot, first.values()),
+            await _get_nodes(connection, pilot, first.values()),
             stopping=any(job.stopping for job in own_jobs.values())
             and await is_stopping(connection, pilot),
         )
@@ -145,7 +145,7 @@ class _Nodes:
     active: Sequence[PilotNode]
 
 
-async def _read_nodes(
+async def _get_nodes(
     connection: Connection, pilot: UUID, reports: Iterable[AttemptReport]
 ) -> _Nodes | None:
     if not any(report.error_class is ErrorClass.OUT_OF_MEMORY for report in reports):

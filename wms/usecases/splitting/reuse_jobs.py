@@ -25,7 +25,7 @@ from wms.db.jobs.splitting import dump_files
 from wms.db.tasks.task_cache import CachedTask
 from wms.domain.splitting.dataflow_rules import can_stream_inputs, list_streamed_inputs
 from wms.domain.splitting.grouping import JobDraft
-from wms.usecases.splitting.read_files import UnusableInput
+from wms.usecases.splitting.input_files import UnusableInput
 
 #: Files per check.
 _MAX_CHECKED = 1000
@@ -192,7 +192,7 @@ class _LookaheadFiles:
     """
 
     def __init__(self, dms: DmsClient, uid: UUID, *, released: bool = True) -> None:
-        self._pages = _read_pages(dms, uid, released=released)
+        self._pages = _list_pages(dms, uid, released=released)
         self._read: list[File] = []
         self._is_over = False
 
@@ -209,7 +209,7 @@ class _LookaheadFiles:
         return files_by_seq
 
 
-async def _read_pages(dms: DmsClient, uid: UUID, *, released: bool) -> AsyncIterator[list[File]]:
+async def _list_pages(dms: DmsClient, uid: UUID, *, released: bool) -> AsyncIterator[list[File]]:
     try:
         dataset = await dms.get_dataset(uid)
         if dataset.state is DatasetState.OPEN:

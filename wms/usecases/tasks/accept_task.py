@@ -1,35 +1,10 @@
-"""Accept a task (queue ``wms.tasks``), and how many tasks read each of its inputs.
-
-The numbers come through the queue ``wms.downstream-counts``.
-"""
+"""Accept a task (queue ``wms.tasks``)."""
 
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.messaging.messages import DownstreamCounts
 from sluice.servicekit.database import Transaction
-from wms.db.jobs.downstream_counts import insert_downstream_counts, list_finished_inputs
-from wms.db.tasks.tasks import insert_task, list_stored_tasks, lock_tasks
-from wms.usecases.dataflow.release_files import send_releases
-
-#: Most jobs that finished before the downstream counts were known and whose files are released.
-_MAX_BEFORE = 10_000
+from wms.db.tasks.tasks import insert_task
 
 
 async def accept_task(transaction: Transaction, task: Task) -> None:
     """Store the task as waiting; a known task stays as it is, whatever the message says."""
     await insert_task(transaction.connection, task)
-
-
-async def accept_downstream_counts(transaction: Transaction, message: DownstreamCounts) -> None:
-    """Store how many tasks read each input of a task, so that finished jobs release their files.
-
-    The task may come later or have begun. Files of jobs that finished before are released now, for
-    the first of these jobs; the rest stays until the end of the task. It sends ``dms.releases``.
-    """
-    connection, uid = transaction.connection, message.task_uid
-    locked = await lock_tasks(connection, [uid])
-    if not await insert_downstream_counts(connection, message) or uid not in locked:
-        return
-    before = await list_finished_inputs(connection, uid, limit=_MAX_BEFORE)
-    [task] = await list_stored_tasks(connection, [uid])
-    downstream_counts = {str(dataset): count for dataset, count in message.counts.items()}
-    send_releases(transaction, task, before, downstream_counts=downstream_counts)

@@ -8,7 +8,7 @@ import pytest
 from dms.loops import delete_once, sweep_once
 from dms.usecases.append_only.collect_files import collect_files
 from dms.usecases.append_only.cut_slice import cut_slice
-from dms.usecases.datasets.close_dataset import close_complete
+from dms.usecases.datasets.close_complete_datasets import close_complete_datasets
 from sluice.contracts.access.quotas import HolderKind
 from sluice.contracts.common.problems import Conflict, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
@@ -46,7 +46,7 @@ async def find_corpus(dms: Dms) -> AppendOnlyDataset:
 
 async def cut_and_close(dms: Dms, request: CutSlice) -> UUID | None:
     dataset_uid = await dms.client.cut_slice((await find_corpus(dms)).dataset.uid, request)
-    await close_complete(dms.database)
+    await close_complete_datasets(dms.database)
     return dataset_uid
 
 

@@ -10,7 +10,9 @@ import pytest
 
 from dms.db.periods import PERIODS, RUNS
 from dms.usecases.runs.end_span import end_span
-from dms.usecases.runs.register_run import register_frames, register_period, register_run
+from dms.usecases.runs.register_frames import register_frames
+from dms.usecases.runs.register_period import register_period
+from dms.usecases.runs.register_run import register_run
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.problems import Conflict, Forbidden, NotFound, Unprocessable
 from sluice.contracts.data.datasets import NewDataset

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from dms.loops import delete_once, sweep_once
-from dms.usecases.removal import remove_copies as removing
+from dms.usecases.removal import remove_marked_replicas, remove_replicas
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import NewDataset, NewStorage
@@ -154,7 +154,7 @@ async def test_invariant_7_deletion_resumes_after_a_kill_before_its_record(
         await never.wait()
 
     with monkeypatch.context() as patch:
-        patch.setattr(removing, "_forget", stuck)
+        patch.setattr(remove_marked_replicas, "_forget", stuck)
         task = asyncio.create_task(delete_once(dms.context))
         await asyncio.wait_for(reached.wait(), 30)
         assert dms.files_on(StorageType.INTERMEDIATE) == [], "the files were not removed"
@@ -207,15 +207,15 @@ async def test_file_registered_during_the_last_page_of_a_deletion_is_removed(
     uid = await dms.dataset("late")
     await dms.client.register_many_files(uid, [dms.write("late", 5)])
     await dms.client.delete_dataset(uid)
-    forget, once = removing._forget, iter([True])
+    forget, once = remove_marked_replicas._forget, iter([True])
 
-    async def and_one_more(context: Any, copies: Sequence[Any]) -> None:
-        await forget(context, list(copies))
+    async def and_one_more(context: Any, replicas: Sequence[Any]) -> None:
+        await forget(context, list(replicas))
         if next(once, False):
             # This file sorts before the page that was just removed.
             await dms.apply(RegisterFiles(dataset_uid=uid, files=[dms.write("late", 1)]))
 
-    monkeypatch.setattr(removing, "_forget", and_one_more)
+    monkeypatch.setattr(remove_marked_replicas, "_forget", and_one_more)
     assert await delete_once(dms.context)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert dms.files_on(StorageType.INTERMEDIATE) == []
@@ -271,14 +271,14 @@ async def test_deletion_stops_when_its_claim_is_lost(
 ) -> None:
     uid, _ = await dms.create_filled_dataset("gone", 3)
     await dms.client.delete_dataset(uid)
-    monkeypatch.setattr(removing, "PAGE", 1)
-    forget = removing._forget
+    monkeypatch.setattr(remove_replicas, "PAGE", 1)
+    forget = remove_marked_replicas._forget
 
-    async def then_lose_it(context: Any, copies: Sequence[Any]) -> None:
-        await forget(context, list(copies))
+    async def then_lose_it(context: Any, replicas: Sequence[Any]) -> None:
+        await forget(context, list(replicas))
         await dms.fetch("UPDATE datasets SET claim_token = gen_random_uuid() WHERE uid = $1", uid)
 
-    monkeypatch.setattr(removing, "_forget", then_lose_it)
+    monkeypatch.setattr(remove_marked_replicas, "_forget", then_lose_it)
     assert await delete_once(dms.context)
     assert len(dms.files_on(StorageType.INTERMEDIATE)) == 2
     assert (await dms.row(uid))["claim_token"] is not None, (

@@ -240,7 +240,9 @@ class Killed(Exception):
     pass
 
 
-@pytest.mark.parametrize("step", ["mark_copies_deleting", "remove_marked", "drop_removals"])
+@pytest.mark.parametrize(
+    "step", ["mark_replicas_deleting", "remove_marked_replicas", "drop_removals"]
+)
 async def test_invariant_7_removal_goes_on_in_another_instance_after_a_kill(
     dms: Dms, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

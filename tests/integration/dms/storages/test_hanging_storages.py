@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from dms.domain.places import Root
-from dms.usecases.files import check_links, file_reads
+from dms.usecases.files import file_reads, require_no_link
 from dms.usecases.files.file_reads import FileReads, OpenFile
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.common.states import DatasetType, StorageType
@@ -97,7 +97,7 @@ async def test_checks_of_files_and_folders_on_a_hanging_storage_time_out(
     dms: Dms, mount: Mount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     uid = await dms.dataset("frames")
-    monkeypatch.setattr(check_links, "leads_through_link", mount.leads_through_link)
+    monkeypatch.setattr(require_no_link, "leads_through_link", mount.leads_through_link)
     monkeypatch.setattr(file_reads, "READ_LIMIT", 0.05)
     with pytest.raises(
         NotAvailable,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from dms.usecases.files.file_work import FileWork
-from dms.usecases.storages.watch_storages import StorageMonitor
+from dms.usecases.storages.storage_monitor import StorageMonitor
 from sluice.contracts.common.states import StorageType
 from sluice.storage import resolve_folder
 from tests.integration.dms.conftest import Dms

@@ -15,7 +15,7 @@ from dms.domain.storage_errors import StorageRefused
 from dms.loops import delete_once, upload_once
 from dms.usecases.storages.enable_storage import enable_storage
 from dms.usecases.storages.register_storage import register_storage
-from dms.usecases.storages.watch_storages import StorageMonitor
+from dms.usecases.storages.storage_monitor import StorageMonitor
 from sluice.contracts.common.problems import Conflict, NotFound, ServiceError, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import NewDataset, NewStorage

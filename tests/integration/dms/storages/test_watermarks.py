@@ -6,7 +6,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from dms.loops import delete_once
-from dms.usecases.storages.watch_watermarks import set_marks, watch_watermarks
+from dms.usecases.storages.set_watermarks import set_watermarks
+from dms.usecases.storages.watch_watermarks import watch_watermarks
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.common.states import DatasetType, StorageType
 from sluice.contracts.data.datasets import NewStorage, Storage, Watermarks
@@ -88,7 +89,7 @@ async def test_storage_gets_watermarks_before_an_instance_has_checked_it(dms: Dm
         NewStorage(name="fresh", type=StorageType.INPUT, url=f"file://{dms.folder / 'fresh'}")
     )
     marks = Watermarks(low=0.5, high=0.8)
-    marked = await set_marks(dms.other_context, "fresh", marks)
+    marked = await set_watermarks(dms.other_context, "fresh", marks)
     assert marked.marks == marks
 
 

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 from fastapi import APIRouter, Query, Response
 
 from dms.domain.completeness import UsedNumbers, describe_missing_files
-from dms.domain.cursor import Order, read_place, read_position, write_place, write_position
+from dms.domain.cursor import Order, parse_place, parse_position, write_place, write_position
 from dms.domain.differences import require_same_request
 from dms.domain.errors import CompletenessDiffers, EmptyDataset, TooManyFilesForDataset
 from sluice.contracts.common.labels import label
@@ -124,7 +124,7 @@ def _listing_routes(rows: Rows) -> APIRouter:
             )
         order = Order.REGISTRATION if state or name is not None else Order.CLOSING
         order = Order.NEWEST if newest else order
-        first = read_position(order, after)
+        first = parse_position(order, after)
         datasets_found = [
             dataset
             for dataset in _in_order(rows, order)
@@ -168,7 +168,7 @@ def _reading_routes(rows: Rows) -> APIRouter:
     @router.get("/datasets/{uid}/files")
     async def files(uid: UUID, after: str | None = None, limit: int = 1000) -> FilePage:
         rows.dataset(uid)
-        place = read_place(after)
+        place = parse_place(after)
         page = [file for file in rows.files.get(uid, []) if (file.seq, file.name) > place][:limit]
         last = write_place(page[-1].seq, page[-1].name) if len(page) == limit else None
         return FilePage(files=page, after=last)

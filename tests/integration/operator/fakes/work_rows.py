@@ -28,7 +28,7 @@ from sluice.contracts.jobs.times import Timeline, WorkTimes
 from tests.integration.operator.fakes.rows import Rows
 from wms.db.jobs.job_pages import UnsupportedOrder
 from wms.db.tasks.status import no_job
-from wms.usecases.times.read_timeline import create_no_task_of_chain
+from wms.usecases.times.get_timeline import create_no_task_of_chain
 
 
 def _add_counts(router: APIRouter, rows: Rows) -> None:

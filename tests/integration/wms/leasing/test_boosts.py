@@ -9,7 +9,7 @@ import pytest
 from sluice.contracts.jobs.tasks import Boost, Boosts, Task
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.settings import WmsSettings
-from wms.usecases.leasing.explain_job import explain_task
+from wms.usecases.leasing.explain_task import explain_task
 from wms.usecases.tasks.boost_tasks import boost_tasks
 from wms.usecases.tasks.cancel_task import cancel_task
 from wms.usecases.tasks.prioritise_task import prioritise_task

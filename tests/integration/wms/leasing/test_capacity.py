@@ -13,7 +13,7 @@ from sluice.contracts.pilots.pilots import LeaseRequest
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from tests.unit.gpus import gpu
 from wms.db.pilots.pilot_pages import PilotQuery
-from wms.usecases.leasing.explain_job import explain_task
+from wms.usecases.leasing.explain_task import explain_task
 from wms.usecases.leasing.lease_jobs import LeaseResult, lease_jobs
 from wms.usecases.pilots.list_pilots import list_pilots
 

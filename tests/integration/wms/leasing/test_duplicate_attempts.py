@@ -20,14 +20,14 @@ from wms.db.pilots.pilot_times import WorkKind
 from wms.usecases.leasing import start_duplicate_attempts
 from wms.usecases.leasing.expire_leases import expire_leases
 from wms.usecases.leasing.lease_jobs import lease_jobs
+from wms.usecases.pilots.get_pilot import get_pilot
 from wms.usecases.pilots.list_pilots import list_pilots
-from wms.usecases.pilots.read_pilot import read_pilot
 from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
 from wms.usecases.tasks.cancel_task import cancel_task
+from wms.usecases.tasks.get_job import get_job
 from wms.usecases.tasks.prioritise_step import prioritise_step
-from wms.usecases.tasks.read_tasks import read_job
+from wms.usecases.times.get_timeline import get_timeline
 from wms.usecases.times.learn_times import learn_times
-from wms.usecases.times.read_timeline import read_timeline
 from wms.usecases.ttl_cache import TtlCache
 
 WORK = WorkKind("t", "decode")
@@ -47,7 +47,7 @@ class AttemptPair:
     second: ClaimedJob
 
     async def attempts(self) -> list[tuple[int, UUID, AttemptOutcome | None]]:
-        job = await read_job(self.wms.context, self.first.id)
+        job = await get_job(self.wms.context, self.first.id)
         return [(one.attempt, UUID(one.pilot_uid), one.outcome) for one in job.attempts]
 
     async def commands(self, pilot: UUID, job: ClaimedJob) -> list[str]:
@@ -180,7 +180,7 @@ async def test_loss_of_an_attempt_leaves_the_job_to_the_other_attempt(pair: Atte
     await wms.send_heartbeat(pair.quick, running=[pair.second])
     await wms.expire_leases()
     assert (await wms.status(pair.task)).running == 1
-    assert (await read_job(wms.context, pair.first.id)).state is JobState.RUNNING
+    assert (await get_job(wms.context, pair.first.id)).state is JobState.RUNNING
     assert await wms.finish(pair.quick, pair.second) == [ReportAnswer.ACCEPTED]
 
 
@@ -214,7 +214,7 @@ async def test_overdue_duplicate_is_stopped_alone(pair: AttemptPair) -> None:
 
 
 async def test_pilots_are_shown_with_both_attempts(pair: AttemptPair) -> None:
-    detail = await read_pilot(pair.wms.context, pair.quick)
+    detail = await get_pilot(pair.wms.context, pair.quick)
     assert [(job.job_id, job.attempt) for job in detail.jobs] == [(pair.second.id, 2)]
     pilots = {pilot.uid: pilot for pilot in (await list_pilots(pair.wms.context)).pilots}
     assert (pilots[pair.quick].leased, pilots[pair.slow].running) == (1, 1)
@@ -233,7 +233,7 @@ async def test_timeline_shows_both_attempts(pair: AttemptPair) -> None:
 
     async def list_lanes() -> set[str]:
         wms.context = replace(wms.context, timelines=TtlCache())
-        timeline = await read_timeline(wms.context, pair.task.chain_uid)
+        timeline = await get_timeline(wms.context, pair.task.chain_uid)
         return {lane.name for lane in timeline.lanes}
 
     assert await list_lanes() == {"slow", "quick"}
@@ -361,7 +361,7 @@ async def test_ready_jobs_go_before_duplicates(wms: WmsFixture) -> None:
     task = await wms.add_task(make_task(), jobs=1)
     (job,) = await request_jobs(wms, quick)
     assert job.task_uid == task.uid
-    assert (await read_job(wms.context, late.id)).attempt == 1
+    assert (await get_job(wms.context, late.id)).attempt == 1
 
 
 async def test_run_times_outlive_their_pilots_and_include_abandoned_attempts(
@@ -374,7 +374,7 @@ async def test_run_times_outlive_their_pilots_and_include_abandoned_attempts(
     await wms.report(pair.quick, report)
     await learn_times(wms.context)
     again = await wms.add_pilot(name="slow")
-    (step,) = (await read_pilot(wms.context, again)).known
+    (step,) = (await get_pilot(wms.context, again)).known
     assert (step.template, step.step, step.jobs) == (*WORK, 1)
     assert step.seconds == pytest.approx((5.0 * 250.0) ** 0.5, rel=0.05)
 
@@ -386,6 +386,6 @@ async def test_abandoned_attempt_counts_as_run_time_but_not_as_success(pair: Att
     await wms.backdate_start(pair.first, seconds=250.0)
     await wms.finish(pair.quick, pair.second)
     await learn_times(wms.context)
-    (step,) = (await read_pilot(wms.context, pair.slow)).known
+    (step,) = (await get_pilot(wms.context, pair.slow)).known
     assert (step.jobs, step.failing) == (0, 1.0)
     assert step.seconds == pytest.approx(250.0, rel=0.05)

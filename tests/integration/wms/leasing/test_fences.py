@@ -23,7 +23,7 @@ from wms.usecases.pilots.list_pilots import list_pilots
 from wms.usecases.pilots.lose_pilots import lose_pilots
 from wms.usecases.pilots.register_pilot import register_pilot
 from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
-from wms.usecases.tasks.read_tasks import read_job
+from wms.usecases.tasks.get_job import get_job
 
 MINUTE = Resources(time_limit=60.0)
 
@@ -33,7 +33,7 @@ def list_commands(answer: HeartbeatAnswer) -> list[tuple[str, int]]:
 
 
 async def get_first_attempt(wms: WmsFixture, job: ClaimedJob) -> Attempt:
-    return (await read_job(wms.context, job.id)).attempts[0]
+    return (await get_job(wms.context, job.id)).attempts[0]
 
 
 async def test_pilot_cannot_renew_or_return_the_job_of_another_pilot(wms: WmsFixture) -> None:
@@ -122,7 +122,7 @@ async def test_next_attempt_has_the_full_time_and_no_cancellation(wms: WmsFixtur
         retried_job, AttemptOutcome.CANCELED, error=ErrorClass.CANCELED, message="canceled"
     )
     await wms.report(other, canceled)
-    second = (await read_job(wms.context, job.id)).attempts[1]
+    second = (await get_job(wms.context, job.id)).attempts[1]
     assert (second.outcome, second.message) == (AttemptOutcome.CANCELED, "canceled")
 
 

@@ -19,12 +19,13 @@ from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.pilots.pilot_pages import PilotQuery
 from wms.db.tasks.ranking import lock_tasks_to_rank
-from wms.usecases.leasing.explain_job import explain_job, explain_task
+from wms.usecases.leasing.explain_job import explain_job
+from wms.usecases.leasing.explain_task import explain_task
 from wms.usecases.leasing.renew_leases import renew_leases
 from wms.usecases.limits.list_storage_waits import list_storage_waits
 from wms.usecases.limits.watch_space import watch_space
+from wms.usecases.pilots.get_pilot import get_pilot
 from wms.usecases.pilots.list_pilots import list_pilots
-from wms.usecases.pilots.read_pilot import read_pilot
 
 #: Bytes of the storage's capacity and of the outputs of a job.
 CAPACITY, NEEDED = 100, 300
@@ -317,4 +318,4 @@ async def test_pilot_with_a_full_disk_is_shown_as_such_until_it_recovers(
         await renew_leases(wms.context, pilot, Heartbeat(trouble=report))
         (listed_pilot,) = (await list_pilots(wms.context, PilotQuery(limit=10))).pilots
         assert listed_pilot.trouble == report
-        assert (await read_pilot(wms.context, pilot)).pilot.trouble == report
+        assert (await get_pilot(wms.context, pilot)).pilot.trouble == report

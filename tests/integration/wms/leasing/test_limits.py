@@ -16,10 +16,11 @@ from sluice.contracts.pilots import pilots
 from sluice.contracts.pilots.pilots import LeaseRequest
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
-from wms.usecases.leasing.explain_job import explain_task
+from wms.usecases.leasing.explain_task import explain_task
 from wms.usecases.leasing.lease_jobs import lease_jobs
 from wms.usecases.limits.list_limits import list_limits
-from wms.usecases.limits.set_limit import remove_limit, set_limit
+from wms.usecases.limits.remove_limit import remove_limit
+from wms.usecases.limits.set_limit import set_limit
 from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
 from wms.usecases.tasks.cancel_task import cancel_task
 from wms.usecases.tasks.check_schedulability import check_schedulability

@@ -10,7 +10,7 @@ from sluice.contracts.pilots.pilots import FreeCapacity, LeaseRequest
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.pilots.pilot_times import WorkKind
-from wms.usecases.leasing.explain_job import explain_task
+from wms.usecases.leasing.explain_task import explain_task
 from wms.usecases.leasing.lease_jobs import lease_jobs
 from wms.usecases.pilots.drain_pilot import drain_pilot
 from wms.usecases.ttl_cache import TtlCache

@@ -13,7 +13,8 @@ from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.domain.scheduling.matching import PilotNode
 from wms.usecases.context import WmsContext
 from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
-from wms.usecases.tasks.check_schedulability import check_schedulability, list_unschedulable
+from wms.usecases.tasks.check_schedulability import check_schedulability
+from wms.usecases.tasks.list_unschedulable import list_unschedulable
 
 OLD = "UPDATE pilots SET registered_at = registered_at - interval '1 minute'"
 

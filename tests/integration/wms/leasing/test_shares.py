@@ -9,7 +9,8 @@ from sluice.contracts.access.owners import EVERYONE, visibility
 from tests.integration.wms.query_plans import explain_query, list_job_scans
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.tasks.shares import IN_USE
-from wms.usecases.limits.group_shares import list_shares, set_group_share
+from wms.usecases.limits.list_shares import list_shares
+from wms.usecases.limits.set_group_share import set_group_share
 
 
 async def count_leased_by_group(wms: WmsFixture, jobs: int, *, at_once: int = 1) -> Counter[str]:

@@ -14,8 +14,8 @@ from sluice.contracts.templates.plan import MergeGroups
 from tests.integration.wms.splitting.split_tasks import accept_new_task, list_jobs, make_dataset
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.tasks.quotas import WAITING
-from wms.usecases.leasing.explain_job import explain_task
-from wms.usecases.splitting.split_task import split_waiting_tasks
+from wms.usecases.leasing.explain_task import explain_task
+from wms.usecases.splitting.split_waiting_tasks import split_waiting_tasks
 
 ANNA = QuotaHolder(HolderKind.PERSON, "anna")
 OCR = QuotaHolder(HolderKind.GROUP, "ocr")

@@ -16,7 +16,7 @@ from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.pilots.pilots import HeartbeatAnswer
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
-from wms.usecases.tasks.read_tasks import read_job
+from wms.usecases.tasks.get_job import get_job
 
 MINUTE = Resources(time_limit=60.0)
 
@@ -54,7 +54,7 @@ async def test_overdue_job_is_canceled_and_its_lease_is_renewed_no_more(wms: Wms
     assert (second_job.id, second_job.attempt) == (job.id, 2)
     assert list_commands(await wms.send_heartbeat(pilot, running=[job])) == [("abandon", job.id)]
     assert list_commands(await wms.send_heartbeat(other, running=[second_job])) == []
-    first = (await read_job(wms.context, job.id)).attempts[0]
+    first = (await get_job(wms.context, job.id)).attempts[0]
     assert (first.outcome, first.error_class) == (AttemptOutcome.LOST, ErrorClass.PILOT_LOST)
     assert first.message.startswith(
         f"pilot {pilot} kept it for 500 s, beyond its time limit of 60 s, 60 s for its files"
@@ -76,7 +76,7 @@ async def test_overdue_job_is_ready_at_once_after_its_cancellation(wms: WmsFixtu
     assert await wms.report(pilot, report) == [ReportAnswer.ALREADY]
     status = await wms.status(task)
     assert (status.state, status.ready, status.failed_attempts) == (TaskState.ACTIVE, 1, 1)
-    first = (await read_job(wms.context, job.id)).attempts[0]
+    first = (await get_job(wms.context, job.id)).attempts[0]
     assert (first.outcome, first.error_class) == (AttemptOutcome.LOST, ErrorClass.PILOT_LOST)
     assert "beyond its time limit of 60 s" in first.message
 

@@ -24,11 +24,11 @@ from wms.db.pilots.pilot_pages import PilotQuery
 from wms.usecases.leasing.lease_jobs import lease_jobs
 from wms.usecases.leasing.load_tool import load_tool
 from wms.usecases.leasing.renew_leases import renew_leases
+from wms.usecases.pilots.get_pilot import get_pilot
 from wms.usecases.pilots.list_pilots import list_pilots
-from wms.usecases.pilots.read_pilot import read_pilot
 from wms.usecases.pilots.remove_pilot import remove_pilot
 from wms.usecases.pilots.stop_pilot import stop_pilot
-from wms.usecases.tasks.read_tasks import read_job
+from wms.usecases.tasks.get_job import get_job
 
 
 async def test_jobs_of_a_stopped_pilot_are_returned_without_using_up_an_attempt(
@@ -49,12 +49,12 @@ async def test_jobs_of_a_stopped_pilot_are_returned_without_using_up_an_attempt(
         ("cancel", leased_ahead.id),
     }
     assert len(await wms.lease(other, 3)) == 1, "a job was leased before the pilot had stopped it"
-    assert (await read_pilot(wms.context, pilot)).pilot.activity is PilotActivity.STOPPING
+    assert (await get_pilot(wms.context, pilot)).pilot.activity is PilotActivity.STOPPING
     reports = [wms.make_report(job, AttemptOutcome.CANCELED) for job in (running, leased_ahead)]
     assert await wms.report(pilot, *reports) == [ReportAnswer.ACCEPTED] * 2
     second_jobs = await wms.lease(other, 3)
     assert {job.id for job in second_jobs} == {running.id, leased_ahead.id}
-    job = await read_job(wms.context, running.id)
+    job = await get_job(wms.context, running.id)
     assert job.attempts[0].outcome is AttemptOutcome.RETURNED
     assert job.attempts[0].message == "handed back: pilot old was told to stop"
     assert await wms.report(pilot, *reports) == [ReportAnswer.ALREADY] * 2
@@ -87,7 +87,7 @@ async def test_stopped_pilot_that_does_not_answer_loses_its_jobs_by_expiry(wms: 
     await sign_off(wms, pilot)
     with pytest.raises(Conflict, match="signed off: there is nothing to stop"):
         await stop_pilot(wms.context, pilot)
-    for unknown in (stop_pilot, remove_pilot, read_pilot):
+    for unknown in (stop_pilot, remove_pilot, get_pilot):
         with pytest.raises(NotFound):
             await unknown(wms.context, task.uid)
 
@@ -109,7 +109,7 @@ async def test_only_a_lost_or_gone_pilot_can_be_removed_from_the_lists(wms: WmsF
     for _ in range(2):
         await remove_pilot(wms.context, uid)
     assert await count_listed() == 0
-    assert (await read_pilot(wms.context, uid)).pilot.activity is PilotActivity.FAILED
+    assert (await get_pilot(wms.context, uid)).pilot.activity is PilotActivity.FAILED
     await wms.send_heartbeat(uid)
     assert await count_listed() == 2, "a pilot that sends heartbeats again is missing"
     await expire_silent_pilot(wms, uid)
@@ -123,12 +123,12 @@ async def test_only_a_lost_or_gone_pilot_can_be_removed_from_the_lists(wms: WmsF
 async def test_pilot_is_shown_with_its_activity_jobs_and_failures(wms: WmsFixture) -> None:
     task = await wms.add_task(make_task(step="layout", template="ocr"), jobs=6)
     pilot = await wms.add_pilot()
-    assert (await read_pilot(wms.context, pilot)).pilot.activity is PilotActivity.STARTING
+    assert (await get_pilot(wms.context, pilot)).pilot.activity is PilotActivity.STARTING
     jobs = await wms.lease(pilot, 4)
     await wms.send_heartbeat(pilot, running=jobs[:1], waiting=jobs[1:])
     await wms.finish(pilot, *jobs[2:])
     await wms.fail(pilot, jobs[1])
-    details = await read_pilot(wms.context, pilot)
+    details = await get_pilot(wms.context, pilot)
     assert details.pilot.activity is PilotActivity.WORKING
     assert [(job.job_id, job.step, job.outcome) for job in details.jobs] == [
         (jobs[0].id, "layout", None)
@@ -141,7 +141,7 @@ async def test_pilot_is_shown_with_its_activity_jobs_and_failures(wms: WmsFixtur
     [step] = details.steps
     assert (step.step, step.finished, step.failed, details.attempts) == ("layout", 2, 1, 3)
     await wms.finish(pilot, jobs[0])
-    assert (await read_pilot(wms.context, pilot)).pilot.activity is PilotActivity.IDLE
+    assert (await get_pilot(wms.context, pilot)).pilot.activity is PilotActivity.IDLE
     assert (await list_pilots(wms.context)).pilots[0].state is PilotState.ACTIVE
 
 
@@ -170,9 +170,9 @@ async def test_warm_workers_are_shown_as_the_last_heartbeat_reported(wms: WmsFix
     await renew_leases(wms.context, pilot, Heartbeat(loaded=[ocr]))
     [count_listed] = (await list_pilots(wms.context, PilotQuery(limit=10))).pilots
     assert (count_listed.loaded, str(ocr)) == ([ocr], "ocr (idle, 3 jobs)")
-    assert (await read_pilot(wms.context, pilot)).pilot.loaded == [ocr]
+    assert (await get_pilot(wms.context, pilot)).pilot.loaded == [ocr]
     await renew_leases(wms.context, pilot, Heartbeat())
-    assert (await read_pilot(wms.context, pilot)).pilot.loaded == []
+    assert (await get_pilot(wms.context, pilot)).pilot.loaded == []
 
 
 async def test_pilot_gets_jobs_for_its_warm_worker_first(wms: WmsFixture) -> None:
@@ -193,21 +193,21 @@ async def test_pilot_gets_jobs_of_the_step_that_it_is_to_load_first(wms: WmsFixt
     assert [job.task_uid for job in await wms.lease(pilot)] == [high.uid]
     for _ in range(2):
         await load_tool(wms.context, pilot, LoadTool(step="layout"))
-    assert (await read_pilot(wms.context, pilot)).pilot.to_load == "layout"
+    assert (await get_pilot(wms.context, pilot)).pilot.to_load == "layout"
     assert [job.task_uid for job in await wms.lease(other)] == [high.uid]
     jobs = await wms.lease(pilot, 4)
     assert [job.task_uid for job in jobs] == [low.uid] * 3 + [high.uid]
     await load_tool(wms.context, pilot, LoadTool(step="decode"))
     assert len(await wms.lease(pilot)) == 1, "the pilot got no other job"
     await load_tool(wms.context, pilot, LoadTool(step=None))
-    assert (await read_pilot(wms.context, pilot)).pilot.to_load is None
+    assert (await get_pilot(wms.context, pilot)).pilot.to_load is None
 
 
 async def test_only_an_active_pilot_accepts_a_step_to_load(wms: WmsFixture) -> None:
     pilot = await wms.add_pilot()
     await load_tool(wms.context, pilot, LoadTool(step="layout"))
     await register(wms, pilot)
-    assert (await read_pilot(wms.context, pilot)).pilot.to_load is None, (
+    assert (await get_pilot(wms.context, pilot)).pilot.to_load is None, (
         "the restarted pilot kept the order"
     )
     await sign_off(wms, pilot)

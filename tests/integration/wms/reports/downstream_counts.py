@@ -2,7 +2,7 @@
 
 from sluice.contracts.messaging.messages import DownstreamCounts
 from tests.integration.wms.chain_of_steps import ChainOfSteps
-from wms.usecases.tasks.accept_task import accept_downstream_counts
+from wms.usecases.tasks.accept_downstream_counts import accept_downstream_counts
 
 
 async def send_downstream_counts(chain: ChainOfSteps, step: str, **numbers: int) -> None:

@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -16,17 +15,16 @@ from sluice.contracts.common.states import (
     InputMode,
     JobState,
     ReportAnswer,
-    TaskMode,
     TaskState,
 )
 from sluice.contracts.human_tasks.annotation import AnsweredJob
 from sluice.contracts.jobs.tasks import Cancel, ReusedTask, TaskInput
-from sluice.contracts.templates.plan import Boundary, MergeGroups
+from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.catalogue import deliver_files
 from tests.integration.wms.chain_of_steps import ChainOfSteps
 from tests.integration.wms.human_tasks import ASK, HumanTasks, answered_job
 from tests.integration.wms.query_plans import explain_query, list_job_scans
-from tests.integration.wms.splitting.split_tasks import list_jobs, make_dataset
+from tests.integration.wms.splitting.split_tasks import make_dataset
 from tests.integration.wms.wms_fixture import NOW, WmsFixture, make_draft
 from tests.waiting import eventually
 from wms.db.dataflow.dataflow_links import add_jobs
@@ -34,13 +32,16 @@ from wms.db.jobs.human_tasks import SELECT_UNANSWERED_JOBS, list_jobs_to_answer
 from wms.db.jobs.job_pages import UNANSWERED, JobQuery
 from wms.db.tasks.quotas import WAITING
 from wms.db.tasks.tasks import lock_tasks
-from wms.usecases.leasing.explain_job import explain_job, explain_task
+from wms.usecases.leasing.explain_job import explain_job
+from wms.usecases.leasing.explain_task import explain_task
 from wms.usecases.reports.accept_answers import accept_answers
 from wms.usecases.reports.check_outputs import OutputCheck
-from wms.usecases.reports.list_human_tasks import list_human_jobs, list_human_tasks
-from wms.usecases.reports.retry_jobs import retry_task
+from wms.usecases.reports.list_human_jobs import list_human_jobs
+from wms.usecases.reports.list_human_tasks import list_human_tasks
+from wms.usecases.reports.retry_task import retry_task
 from wms.usecases.tasks.cancel_task import cancel_task
-from wms.usecases.tasks.read_tasks import read_job, read_jobs
+from wms.usecases.tasks.get_job import get_job
+from wms.usecases.tasks.list_jobs import list_jobs
 
 
 async def test_jobs_of_a_human_task_go_to_no_pilot(human_tasks: HumanTasks) -> None:
@@ -75,8 +76,8 @@ async def test_asked_jobs_are_listed_page_by_page(human_tasks: HumanTasks) -> No
         human_tasks.wms.context, task.uid, after=first.jobs[-1].id, limit=3
     )
     assert [job.seq for job in (*first.jobs, *rest.jobs)] == [0, 1, 2, 3, 4]
-    page = await read_jobs(human_tasks.wms.context, task.uid, JobQuery(JobState.ASKED, limit=3))
-    more = await read_jobs(
+    page = await list_jobs(human_tasks.wms.context, task.uid, JobQuery(JobState.ASKED, limit=3))
+    more = await list_jobs(
         human_tasks.wms.context, task.uid, JobQuery(JobState.ASKED, after=page.after, limit=3)
     )
     assert [job.seq for job in (*page.jobs, *more.jobs)] == [0, 1, 2, 3, 4]
@@ -142,7 +143,7 @@ async def test_answer_is_recorded_as_an_attempt_of_people_without_run_times(
     task = await human_tasks.create_task(files=2)
     [job, _] = await human_tasks.list_jobs(task)
     await human_tasks.answer(task, answered_job(task, job))
-    details = await read_job(human_tasks.wms.context, job.id)
+    details = await get_job(human_tasks.wms.context, job.id)
     [attempt] = details.attempts
     assert (details.attempt, attempt.who, attempt.leased_at) == (1, "people", NOW)
     assert human_tasks.wms.context.ends.take() == []
@@ -185,7 +186,7 @@ async def test_answer_to_a_job_of_a_pilot_is_stale(human_tasks: HumanTasks) -> N
     [job] = await human_tasks.wms.lease(pilot)
     async with human_tasks.wms.database.connection() as connection:
         assert await list_jobs_to_answer(connection, task.uid, after=0, limit=9) == []
-    [stored] = (await read_jobs(human_tasks.wms.context, task.uid, JobQuery())).jobs
+    [stored] = (await list_jobs(human_tasks.wms.context, task.uid, JobQuery())).jobs
     answer = AnsweredJob(
         id=stored.id,
         output=human_tasks.wms.make_report(job).outputs[0],
@@ -212,7 +213,7 @@ async def test_answer_file_outside_the_output_folder_is_refused_without_changes(
     assert f"outside of {folder}" in detail or "not a plain path" in detail
     assert refused.value.fields["jobs"] == str(second.id)
     assert await human_tasks.count_states(task) == {JobState.ASKED: 2}
-    assert (await read_job(human_tasks.wms.context, first.id)).attempt == 0
+    assert (await get_job(human_tasks.wms.context, first.id)).attempt == 0
 
 
 async def test_answer_file_must_exist_when_the_answer_comes(human_tasks: HumanTasks) -> None:
@@ -340,7 +341,7 @@ async def test_job_that_pilots_have_tried_is_asked_again(human_tasks: HumanTasks
         await human_tasks.answer(task, *(answered_job(task, job) for job in jobs))
         == [ReportAnswer.ACCEPTED] * 3
     )
-    assert (await read_job(human_tasks.wms.context, jobs[1].id)).attempt == 2
+    assert (await get_job(human_tasks.wms.context, jobs[1].id)).attempt == 2
 
 
 async def test_jobs_become_visible_in_the_order_of_their_ids(
@@ -378,22 +379,3 @@ async def test_jobs_become_visible_in_the_order_of_their_ids(
     assert [job.seq for job in jobs] == [0, 8, 7]
     assert [job.id for job in jobs] == sorted(job.id for job in jobs)
     assert await human_tasks.count_states(task) == {JobState.ASKED: 3}
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"batch": 2},
-        {"mode": TaskMode.MERGE, "groups": MergeGroups(files=2)},
-        {"mode": TaskMode.MERGE, "groups": MergeGroups(files=2, tree=True)},
-        {"single": True},
-    ],
-)
-async def test_human_task_with_several_files_per_job_fails(
-    human_tasks: HumanTasks, changes: dict[str, Any]
-) -> None:
-    task = await human_tasks.create_task(files=4, **changes)
-    status = await human_tasks.wms.status(task)
-    assert (status.state, status.total) == (TaskState.FAILED, 0)
-    assert status.reason == "a human task takes one file at a time and has one output"
-    assert await list_jobs(human_tasks.wms, task) == []

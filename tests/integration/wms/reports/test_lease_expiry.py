@@ -8,7 +8,7 @@ from sluice.contracts.common.states import (
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from tests.waiting import eventually
 from wms.db.tasks.tasks import lock_tasks
-from wms.usecases.reports.retry_jobs import retry_task
+from wms.usecases.reports.retry_task import retry_task
 
 
 async def test_five_lost_pilots_in_a_row_quarantine_the_job_without_failing_it(

@@ -13,7 +13,7 @@ from sluice.contracts.common.states import ErrorClass, JobState, ReportAnswer
 from sluice.contracts.pilots.output_files import OutputFile
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.usecases.reports.check_outputs import OutputCheck
-from wms.usecases.tasks.read_tasks import read_job
+from wms.usecases.tasks.get_job import get_job
 
 DATA = b"a picture"
 SUM = f"sha256:{sha256(DATA).hexdigest()}"
@@ -69,7 +69,7 @@ async def test_attempt_fails_if_a_reported_output_is_missing_or_differs(
     )
     report = checking_wms.make_report(job, outputs=[output])
     assert await checking_wms.report(pilot, report) == [ReportAnswer.ACCEPTED]
-    details = await read_job(checking_wms.context, job.id)
+    details = await get_job(checking_wms.context, job.id)
     if reason is None:
         assert details.state is JobState.FINISHED
         return

@@ -1,16 +1,21 @@
-"""Jobs that people cannot be asked about fail permanently."""
+"""Jobs and tasks that people cannot be asked about fail permanently."""
+
+from typing import Any
 
 import pytest
 
 from sluice.contracts.common.problems import Conflict
-from sluice.contracts.common.states import ErrorClass, JobState, ReportAnswer, TaskState
+from sluice.contracts.common.states import ErrorClass, JobState, ReportAnswer, TaskMode, TaskState
 from sluice.contracts.human_tasks.annotation import RefusedJob
-from sluice.contracts.templates.plan import Boundary
+from sluice.contracts.templates.plan import Boundary, MergeGroups
 from tests.integration.wms.human_tasks import HumanTasks, answered_job
 from tests.integration.wms.wms_fixture import NOW
+from wms.db.jobs.job_pages import JobQuery
 from wms.usecases.reports.accept_answers import accept_answers
-from wms.usecases.reports.retry_jobs import retry_job, retry_task
-from wms.usecases.tasks.read_tasks import read_job
+from wms.usecases.reports.retry_job import retry_job
+from wms.usecases.reports.retry_task import retry_task
+from wms.usecases.tasks.get_job import get_job
+from wms.usecases.tasks.list_jobs import list_jobs
 
 
 async def test_job_that_people_cannot_be_asked_about_fails_permanently(
@@ -28,7 +33,7 @@ async def test_job_that_people_cannot_be_asked_about_fails_permanently(
     ]
     counts = {JobState.ASKED: 1, JobState.FINISHED: 1, JobState.FAILED: 1}
     assert await human_tasks.count_states(task) == counts
-    details = await read_job(human_tasks.wms.context, first.id)
+    details = await get_job(human_tasks.wms.context, first.id)
     assert (details.error_class, details.message) == (
         ErrorClass.TOOL_REFUSED,
         "it is not valid UTF-8",
@@ -48,3 +53,22 @@ async def test_job_that_people_cannot_be_asked_about_fails_permanently(
     sent = await human_tasks.wms.sent_messages()
     dataset = task.main_output.dat_out_uid
     assert sorted(sent.files[dataset]) == [(n, f"0000000{n}.1-answer.json") for n in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"batch": 2},
+        {"mode": TaskMode.MERGE, "groups": MergeGroups(files=2)},
+        {"mode": TaskMode.MERGE, "groups": MergeGroups(files=2, tree=True)},
+        {"single": True},
+    ],
+)
+async def test_human_task_with_several_files_per_job_fails(
+    human_tasks: HumanTasks, changes: dict[str, Any]
+) -> None:
+    task = await human_tasks.create_task(files=4, **changes)
+    status = await human_tasks.wms.status(task)
+    assert (status.state, status.total) == (TaskState.FAILED, 0)
+    assert status.reason == "a human task takes one file at a time and has one output"
+    assert (await list_jobs(human_tasks.wms.context, task.uid, JobQuery())).jobs == []

@@ -28,9 +28,9 @@ from tests.integration.wms.splitting.split_tasks import (
 )
 from tests.integration.wms.wms_fixture import WmsFixture
 from wms.domain.splitting.tree_merge import SPAN
-from wms.usecases.reports.retry_jobs import retry_job
-from wms.usecases.splitting.split_task import split_waiting_tasks
-from wms.usecases.tasks.accept_task import accept_downstream_counts
+from wms.usecases.reports.retry_job import retry_job
+from wms.usecases.splitting.split_waiting_tasks import split_waiting_tasks
+from wms.usecases.tasks.accept_downstream_counts import accept_downstream_counts
 from wms.usecases.tasks.cancel_task import cancel_task
 
 

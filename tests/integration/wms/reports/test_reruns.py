@@ -21,7 +21,7 @@ from tests.integration.wms.splitting.split_tasks import (
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.usecases.leasing.explain_job import explain_job
 from wms.usecases.reports.check_outputs import OutputCheck
-from wms.usecases.splitting.split_task import split_waiting_tasks
+from wms.usecases.splitting.split_waiting_tasks import split_waiting_tasks
 
 
 class TaskWithRerun:

@@ -13,7 +13,8 @@ from sluice.contracts.common.states import (
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
-from wms.usecases.reports.retry_jobs import retry_job, retry_task
+from wms.usecases.reports.retry_job import retry_job
+from wms.usecases.reports.retry_task import retry_task
 
 LENIENT = Boundary(minimum=0.0, sufficient=1.0)
 

@@ -12,9 +12,10 @@ from tests.integration.wms.query_plans import explain_query, list_job_scans, lis
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.times.timelines import SELECT_BUSY, SELECT_QUEUES
 from wms.db.times.times import SELECT_OF_PERIOD, SELECT_TIMES, SELECT_UNCOUNTED, TimesPeriod
-from wms.usecases.times.count_times import count_ended_tasks
-from wms.usecases.times.read_timeline import read_timeline
-from wms.usecases.times.read_times import read_chain_times, read_period_times
+from wms.usecases.times.count_ended_tasks import count_ended_tasks
+from wms.usecases.times.get_chain_times import get_chain_times
+from wms.usecases.times.get_period_times import get_period_times
+from wms.usecases.times.get_timeline import get_timeline
 from wms.usecases.ttl_cache import TtlCache
 
 #: Waiting and run times in seconds of the jobs of two steps. Their chain began 100 s before.
@@ -57,10 +58,10 @@ def group_by_name(times: WorkTimes) -> dict[str, StepTimes]:
 async def test_times_of_a_chain_are_summed_by_step_and_in_total(wms: WmsFixture) -> None:
     """The times are the same before and after the final count of the jobs."""
     chain = await add_chain(wms)
-    live = await read_chain_times(wms.context, [chain])
+    live = await get_chain_times(wms.context, [chain])
     assert live.uncounted == 0, "the request left tasks uncounted"
     assert not await count_ended_tasks(wms.context)
-    stored_times = await read_chain_times(wms.context, [chain])
+    stored_times = await get_chain_times(wms.context, [chain])
     assert stored_times == live
     assert [step.step for step in stored_times.steps] == ["layout", "merge"]
     layout = group_by_name(stored_times)["layout"]
@@ -81,7 +82,7 @@ async def test_times_of_a_chain_are_summed_by_step_and_in_total(wms: WmsFixture)
 async def test_times_of_a_running_task_count_its_ended_jobs(wms: WmsFixture) -> None:
     task = await wms.add_task(make_task(step="layout"), jobs=5)
     await run_jobs(wms, task, LAYOUT)
-    times = await read_chain_times(wms.context, [task.chain_uid])
+    times = await get_chain_times(wms.context, [task.chain_uid])
     [step] = times.steps
     assert (step.finished, step.open, step.working is not None) == (3, 2, True)
     assert step.working is not None
@@ -101,7 +102,7 @@ async def test_jobs_without_times_and_jobs_taken_over_are_left_out(
     await wms.execute("UPDATE jobs SET ready_at = NULL WHERE seq = 0")
     await wms.execute("UPDATE jobs SET attempt = 0, not_before = '-infinity' WHERE seq = 1")
     await count_ended_tasks(wms.context)
-    [step] = (await read_chain_times(wms.context, [task.chain_uid])).steps
+    [step] = (await get_chain_times(wms.context, [task.chain_uid])).steps
     assert step.finished == 3
     assert step.working is not None
     assert (step.working.count, step.working.mean) == (1, 6.0)
@@ -117,10 +118,10 @@ async def test_times_of_a_template_in_a_period_are_summed(
     await run_jobs(wms, other, MERGE)
     now = datetime.now(UTC)
     period = TimesPeriod("ocr", now - timedelta(hours=1), now + timedelta(hours=1))
-    assert (await read_period_times(wms.context, period)).uncounted == 4
+    assert (await get_period_times(wms.context, period)).uncounted == 4
     for instance in (wms, other_wms):
         await count_ended_tasks(instance.context)
-    times = await read_period_times(wms.context, period)
+    times = await get_period_times(wms.context, period)
     assert (times.uncounted, len(times.steps)) == (0, 2)
     layout = group_by_name(times)["layout"]
     assert (layout.tasks, layout.finished) == (2, 6)
@@ -130,7 +131,7 @@ async def test_times_of_a_template_in_a_period_are_summed(
     assert times.chains is not None
     assert times.chains.count == 2
     earlier = TimesPeriod("ocr", now - timedelta(days=2), now - timedelta(days=1))
-    assert (await read_period_times(wms.context, earlier)).steps == []
+    assert (await get_period_times(wms.context, earlier)).steps == []
 
 
 def run_seconds(timeline: Timeline, lane: int, step: str) -> float:
@@ -140,7 +141,7 @@ def run_seconds(timeline: Timeline, lane: int, step: str) -> float:
 
 async def test_timeline_shows_the_work_of_pilots_and_the_waiting_jobs(wms: WmsFixture) -> None:
     chain = await add_chain(wms)
-    timeline = await read_timeline(wms.context, chain)
+    timeline = await get_timeline(wms.context, chain)
     assert (timeline.steps, len(timeline.lanes)) == (["layout", "merge"], 2)
     worked = [
         sum(run_seconds(timeline, lane, step) for lane in range(2)) for step in timeline.steps
@@ -152,7 +153,7 @@ async def test_timeline_shows_the_work_of_pilots_and_the_waiting_jobs(wms: WmsFi
         "the waiting times of the jobs are wrong"
     )
     with pytest.raises(NotFound, match="has no task yet"):
-        await read_timeline(wms.context, uuid4())
+        await get_timeline(wms.context, uuid4())
 
 
 async def test_timeline_of_a_running_chain_includes_running_jobs(wms: WmsFixture) -> None:
@@ -163,7 +164,7 @@ async def test_timeline_of_a_running_chain_includes_running_jobs(wms: WmsFixture
     await wms.execute("UPDATE tasks SET created_at = created_at - interval '60 seconds'")
     await wms.execute("UPDATE jobs SET ready_at = now() - interval '50 seconds'")
     await wms.backdate_start(job, seconds=30)
-    timeline = await read_timeline(wms.context, task.chain_uid)
+    timeline = await get_timeline(wms.context, task.chain_uid)
     assert [lane.name for lane in timeline.lanes] == ["farm-1"]
     assert run_seconds(timeline, 0, "decode") == pytest.approx(30.0, rel=0.1), (
         "a job leased ahead counts as running"

@@ -24,7 +24,7 @@ from tests.integration.wms.splitting.split_tasks import (
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.tasks.status import get_job_with_attempts
 from wms.usecases.leasing.lease_jobs import lease_jobs
-from wms.usecases.splitting.split_task import split_waiting_tasks
+from wms.usecases.splitting.split_waiting_tasks import split_waiting_tasks
 
 #: Port, and number or place, of each input of a job.
 InputPairs = list[tuple[str, int]]

@@ -25,9 +25,9 @@ from wms.db.dataflow.dataflow_links import insert_dataflow_link
 from wms.db.jobs.splitting import claim_task
 from wms.db.tasks.tasks import UpstreamRead, lock_tasks
 from wms.domain.task_completion import TaskEnding
-from wms.usecases.leasing.explain_job import explain_task
+from wms.usecases.leasing.explain_task import explain_task
 from wms.usecases.splitting.claimed_task import CLAIM_DURATION
-from wms.usecases.splitting.split_task import split_waiting_tasks
+from wms.usecases.splitting.split_waiting_tasks import split_waiting_tasks
 from wms.usecases.tasks.cancel_task import cancel_task
 from wms.usecases.tasks.end_task import end_task
 

@@ -23,8 +23,9 @@ from tests.integration.wms.splitting.split_tasks import (
 from tests.integration.wms.wms_fixture import WmsFixture
 from wms.db.jobs.leases import ClaimedJob
 from wms.domain.splitting.tree_merge import SPAN
-from wms.usecases.reports.retry_jobs import retry_job, retry_task
-from wms.usecases.splitting.split_task import split_waiting_tasks
+from wms.usecases.reports.retry_job import retry_job
+from wms.usecases.reports.retry_task import retry_task
+from wms.usecases.splitting.split_waiting_tasks import split_waiting_tasks
 from wms.usecases.tasks.cancel_task import cancel_task
 
 SOME_MAY_FAIL = Boundary(minimum=0.1, sufficient=1.0)

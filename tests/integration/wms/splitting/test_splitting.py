@@ -18,7 +18,7 @@ from tests.integration.wms.splitting.split_tasks import (
     make_dataset,
 )
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
-from wms.usecases.splitting.split_task import split_waiting_tasks
+from wms.usecases.splitting.split_waiting_tasks import split_waiting_tasks
 from wms.usecases.tasks.cancel_task import cancel_task
 
 

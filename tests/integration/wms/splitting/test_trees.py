@@ -24,7 +24,7 @@ from tests.integration.wms.wms_fixture import WmsFixture, make_draft, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.jobs.splitting import SplitPlace
 from wms.domain.splitting.tree_merge import SPAN
-from wms.usecases.splitting.split_task import split_waiting_tasks
+from wms.usecases.splitting.split_waiting_tasks import split_waiting_tasks
 from wms.usecases.tasks.cancel_task import cancel_task
 
 

@@ -21,7 +21,8 @@ from wms.usecases.pilots.acknowledge_pilot import acknowledge_pilot
 from wms.usecases.pilots.list_pilots import list_pilots
 from wms.usecases.pilots.lose_pilots import lose_pilots
 from wms.usecases.pilots.register_pilot import register_pilot
-from wms.usecases.tasks.read_tasks import count_work, read_troubled
+from wms.usecases.tasks.count_work import count_work
+from wms.usecases.tasks.list_troubled_tasks import list_troubled_tasks
 
 ANN, BOB = Acknowledge(by="Ann"), Acknowledge(by="Bob")
 
@@ -160,7 +161,7 @@ async def test_running_tasks_with_failed_jobs_are_troubled(wms: WmsFixture) -> N
         error=ErrorClass.TOOL_REFUSED,
     )
     failed = next(job for job in jobs if job.task_uid == troubled_task.uid)
-    [troubled] = await read_troubled(wms.context, limit=10)
+    [troubled] = await list_troubled_tasks(wms.context, limit=10)
     assert troubled.uid == troubled_task.uid
     assert troubled.reason.startswith(f"job {failed.id} (f")
     assert troubled.reason.endswith(
@@ -177,14 +178,16 @@ async def test_tasks_with_held_jobs_come_before_newer_tasks_with_failed_jobs(
     await wms.execute(
         "UPDATE tasks SET ready = 3, failed = 1, created_at = now() WHERE uid = $1", failed.uid
     )
-    assert [task.uid for task in await read_troubled(wms.context, limit=1)] == [quarantined.uid]
-    assert [task.uid for task in await read_troubled(wms.context, limit=9)] == [
+    assert [task.uid for task in await list_troubled_tasks(wms.context, limit=1)] == [
+        quarantined.uid
+    ]
+    assert [task.uid for task in await list_troubled_tasks(wms.context, limit=9)] == [
         quarantined.uid,
         failed.uid,
     ]
-    [other] = await read_troubled(wms.context, [failed.uid, healthy_task.uid], limit=9)
+    [other] = await list_troubled_tasks(wms.context, [failed.uid, healthy_task.uid], limit=9)
     assert other.uid == failed.uid
-    assert await read_troubled(wms.context, state=TaskState.SPLITTING, limit=9) == []
+    assert await list_troubled_tasks(wms.context, state=TaskState.SPLITTING, limit=9) == []
     assert (await count_work(wms.context, troubled=True)).troubled == 2
     assert (await count_work(wms.context)).troubled is None, (
         "a client that did not ask got the field"

@@ -7,7 +7,8 @@ from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.pilots.pilots import PilotTask
 from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
-from wms.usecases.leasing.explain_job import explain_job, explain_task
+from wms.usecases.leasing.explain_job import explain_job
+from wms.usecases.leasing.explain_task import explain_task
 from wms.usecases.pilots.drain_pilot import drain_pilot
 from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
 from wms.usecases.tasks.accept_task import accept_task

@@ -19,14 +19,15 @@ from tests.integration.wms.query_plans import (
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs import job_pages
 from wms.db.jobs.job_pages import JobQuery, UnsupportedOrder
-from wms.usecases.tasks.read_tasks import read_job, read_jobs
+from wms.usecases.tasks.get_job import get_job
+from wms.usecases.tasks.list_jobs import list_jobs
 
 
 async def list_pages(wms: WmsFixture, task: Task, *, limit: int, **query: Any) -> list[Job]:
     jobs: list[Job] = []
     after = None
     while True:
-        page = await read_jobs(
+        page = await list_jobs(
             wms.context, task.uid, JobQuery(limit=limit, after=after, full=True, **query)
         )
         assert len(page.jobs) <= limit
@@ -134,9 +135,9 @@ async def test_jobs_are_listed_with_their_details(
     assert (running.pilot_name, running.seconds, running.exit_code) == ("farm-07", None, None)
     assert running.started_at is not None
     assert (fresh.pilot_name, fresh.started_at) == (None, None)
-    plain = await read_jobs(wms.context, task.uid, JobQuery(limit=1))
+    plain = await list_jobs(wms.context, task.uid, JobQuery(limit=1))
     assert plain.jobs[0].seconds is None, "details are read on request"
-    [attempt] = (await read_job(wms.context, failed.id)).attempts
+    [attempt] = (await get_job(wms.context, failed.id)).attempts
     assert (attempt.pilot_name, attempt.pilot_uid) == ("farm-07", str(pilot))
 
 
@@ -145,9 +146,9 @@ async def test_cursor_of_another_list_is_refused(
     wms: WmsFixture, mixed_jobs: tuple[Task, UUID], after: str
 ) -> None:
     with pytest.raises(InvalidCursor):
-        await read_jobs(wms.context, mixed_jobs[0].uid, JobQuery(after=after))
+        await list_jobs(wms.context, mixed_jobs[0].uid, JobQuery(after=after))
     with pytest.raises(InvalidCursor):
-        await read_jobs(
+        await list_jobs(
             wms.context, mixed_jobs[0].uid, JobQuery(after="high/7x", order=JobOrder.TIME)
         )
 
@@ -156,11 +157,11 @@ async def test_running_jobs_cannot_be_listed_by_time(
     wms: WmsFixture, mixed_jobs: tuple[Task, UUID]
 ) -> None:
     with pytest.raises(UnsupportedOrder, match="these are running"):
-        await read_jobs(
+        await list_jobs(
             wms.context, mixed_jobs[0].uid, JobQuery(state=JobState.RUNNING, order=JobOrder.TIME)
         )
     with pytest.raises(NotFound):
-        await read_jobs(wms.context, mixed_jobs[1], JobQuery())
+        await list_jobs(wms.context, mixed_jobs[1], JobQuery())
 
 
 STATEMENTS: dict[str, tuple[str, list[Any]]] = {

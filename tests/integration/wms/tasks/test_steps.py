@@ -12,7 +12,8 @@ from sluice.contracts.jobs.tasks import Task
 from tests.integration.wms.query_plans import explain_query, list_job_scans
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.tasks.steps import SELECT_LOADS
-from wms.usecases.leasing.explain_job import explain_job, explain_task
+from wms.usecases.leasing.explain_job import explain_job
+from wms.usecases.leasing.explain_task import explain_task
 from wms.usecases.tasks.list_steps import list_steps
 from wms.usecases.tasks.prioritise_step import prioritise_step
 

@@ -9,14 +9,15 @@ from sluice.contracts.common.states import ErrorClass, JobState, ReportAnswer, T
 from sluice.contracts.jobs.tasks import Cancel, Task
 from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
-from wms.usecases.leasing.explain_job import explain_task
+from wms.usecases.leasing.explain_task import explain_task
 from wms.usecases.tasks.cancel_task import cancel_task
+from wms.usecases.tasks.get_task import get_task
+from wms.usecases.tasks.list_tasks import list_tasks
 from wms.usecases.tasks.prioritise_task import prioritise_task
-from wms.usecases.tasks.read_tasks import read_task_status, read_task_statuses
 
 
 async def count_killed_jobs(wms: WmsFixture, task: Task) -> int | None:
-    return (await read_task_status(wms.context, task.uid)).killed
+    return (await get_task(wms.context, task.uid)).killed
 
 
 async def test_sufficient_share_finishes_the_task_and_cancels_the_rest(wms: WmsFixture) -> None:
@@ -117,7 +118,7 @@ async def test_killed_jobs_exclude_failed_jobs(
     await wms.fail(pilot, first, error=ErrorClass.TOOL_TIMEOUT)
     assert (await wms.status(failed)).state is TaskState.FAILED
     live = await wms.add_task(make_task(), jobs=1)
-    listed = await read_task_statuses(wms.context, [failed.uid, live.uid], state=None, limit=2)
+    listed = await list_tasks(wms.context, [failed.uid, live.uid], state=None, limit=2)
     assert {task.uid: (task.failed, task.canceled, task.killed) for task in listed} == {
         failed.uid: (1, 1, 1),
         live.uid: (0, 0, 0),
