@@ -34,7 +34,7 @@ from tests.integration.operator.identity.accounts import (
     holder,
     operator,
 )
-from wfms.operator.identity.usecases.create_token import MAX_TOKENS
+from wfms.operator.identity.usecases.tokens.token_creation import MAX_TOKENS
 from wfms.operator.wiring import ADMINISTRATOR
 
 __all__ = ["operator"]
