@@ -1,4 +1,4 @@
-"""The begin of an asset version: determine which of its files the client must send."""
+"""Begin an asset version: determine which of its files the client must send."""
 
 from collections.abc import Sequence
 from uuid import UUID, uuid4

@@ -1,4 +1,4 @@
-"""Renewal and release of the lease of a client that waits."""
+"""Renewal of the lease of a client that waits."""
 
 from datetime import timedelta
 from uuid import UUID
