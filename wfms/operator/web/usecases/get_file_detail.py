@@ -8,7 +8,7 @@ from sluice.contracts.common.naming import own_name
 from sluice.contracts.common.problems import NotAvailable, NotFound
 from sluice.contracts.data.datasets import Dataset, File
 from wfms.operator.context import OperatorContext
-from wfms.operator.web.domain.file_preview import Preview, make_preview
+from wfms.operator.web.usecases.file_preview import Preview, make_preview
 from wfms.operator.web.usecases.read_image import MAX_IMAGE_BYTES
 
 
