@@ -62,7 +62,7 @@ def _folder(service: str) -> Path:
 
 
 def _use_cases(service: str) -> Iterator[str]:
-    for file in sorted(_folder(service).glob("**/usecases/[!_]*.py")):
+    for file in sorted(_folder(service).glob("**/usecases/**/[!_]*.py")):
         yield f"- [`{file.stem}`](../../../{file}): {module_sentence(file)}"
 
 

@@ -4,16 +4,18 @@ from functools import partial
 
 from sluice.servicekit.running.loop import LoopDeclaration
 from wfms.chains.settings import ChainsSettings
-from wfms.chains.usecases.collect_outputs import collect_outputs
+from wfms.chains.usecases.chains.raise_ranks_for_filling_storages import (
+    raise_ranks_for_filling_storages,
+)
 from wfms.chains.usecases.context import ChainsContext
-from wfms.chains.usecases.delete_dataset import delete_requested
-from wfms.chains.usecases.delete_outputs import delete_outputs
-from wfms.chains.usecases.expire_rerun_data import expire_rerun_data
-from wfms.chains.usecases.hand_over_releases import hand_over_releases
-from wfms.chains.usecases.raise_ranks_for_filling_storages import raise_ranks_for_filling_storages
-from wfms.chains.usecases.start_steps import start_steps
-from wfms.chains.usecases.stop_tasks import stop_tasks
-from wfms.chains.usecases.watch_uploads import watch_uploads
+from wfms.chains.usecases.data.collect_outputs import collect_outputs
+from wfms.chains.usecases.data.delete_outputs import delete_outputs
+from wfms.chains.usecases.data.delete_requested_datasets import delete_requested_datasets
+from wfms.chains.usecases.data.hand_over_releases import hand_over_releases
+from wfms.chains.usecases.data.watch_uploads import watch_uploads
+from wfms.chains.usecases.reruns.expire_rerun_data import expire_rerun_data
+from wfms.chains.usecases.steps.start_steps import start_steps
+from wfms.chains.usecases.steps.stop_tasks import stop_tasks
 
 START_STEPS = "chains.start_steps"
 #: The loops whose work results from changes of chains.
@@ -24,7 +26,7 @@ WORK_OF_CHANGES = {
     "chains.hand_over_releases": hand_over_releases,
     "chains.delete_outputs": delete_outputs,
     "chains.collect_outputs": collect_outputs,
-    "chains.delete_requested": delete_requested,
+    "chains.delete_requested": delete_requested_datasets,
 }
 
 

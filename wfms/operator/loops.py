@@ -3,8 +3,8 @@
 from functools import partial
 
 from sluice.servicekit.running.loop import LoopDeclaration
-from wfms.operator.assets.usecases.remove_asset import delete_removed
-from wfms.operator.chains.usecases.end_client_leases import end_client_leases
+from wfms.operator.assets.usecases.delete_removed_assets import delete_removed_assets
+from wfms.operator.chains.usecases.leases.end_client_leases import end_client_leases
 from wfms.operator.context import OperatorContext
 from wfms.operator.monitoring.usecases.apprise_notifier import AppriseNotifier
 from wfms.operator.monitoring.usecases.notify_people import notify_people
@@ -31,7 +31,7 @@ def declare_loops(context: OperatorContext, settings: OperatorSettings) -> list[
     reencrypt = partial(reencrypt_secrets, context)
     loops = [
         LoopDeclaration("secrets.reencrypt", SECRETS_PERIOD, reencrypt),
-        LoopDeclaration("assets.delete", ASSETS_PERIOD, partial(delete_removed, context)),
+        LoopDeclaration("assets.delete", ASSETS_PERIOD, partial(delete_removed_assets, context)),
         LoopDeclaration("client_leases.end", leases, partial(end_client_leases, context)),
     ]
     if urls := [url.get_secret_value() for url in settings.notify]:

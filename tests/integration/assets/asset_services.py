@@ -29,7 +29,7 @@ from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport.base import Transport
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import make_plan, make_step
-from wfms.operator.assets.usecases.remove_asset import delete_removed
+from wfms.operator.assets.usecases.delete_removed_assets import delete_removed_assets
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.wiring import make_context
 
@@ -123,7 +123,7 @@ class Assets:
             context = make_context(
                 self.settings, database, links=self.wfms.links, transport=self.transport
             )
-            await delete_removed(context)
+            await delete_removed_assets(context)
         dms = dms_context(self.wfms.dms_settings, self.wfms.dms_database)
         while await delete_once(dms):
             pass

@@ -20,13 +20,13 @@ from sluice.contracts.chains.intake import Unmatched
 from tests.integration.operator.conftest import Operator, operating
 from tests.waiting import eventually
 from wfms.operator.monitoring.domain.data_notices import report_intake
-from wfms.operator.monitoring.usecases.apprise_notifier import AppriseNotifier
-from wfms.operator.monitoring.usecases.notify_people import (
+from wfms.operator.monitoring.domain.notifications import (
     MAX_LINES,
     Notification,
-    message,
+    build_message,
     to_notification,
 )
+from wfms.operator.monitoring.usecases.apprise_notifier import AppriseNotifier
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 PERIOD = 0.1
@@ -178,6 +178,6 @@ def test_changed_numbers_in_a_notice_are_no_news() -> None:
 
 def test_long_message_ends_with_the_number_of_omitted_lines() -> None:
     news = [Notification(f"k{number}", f"thing {number}", "/") for number in range(MAX_LINES + 5)]
-    title, body = message(news, public_url="")
+    title, body = build_message(news, public_url="")
     assert title == "Sluice: 25 things to look at"
     assert body.splitlines()[-1] == "- and 5 more"

@@ -19,8 +19,10 @@ from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import DELETE_ALL, three_steps
 from tests.waiting import eventually
 from wfms.chains.settings import ChainsSettings
+from wfms.chains.usecases.chains.raise_ranks_for_filling_storages import (
+    raise_ranks_for_filling_storages,
+)
 from wfms.chains.usecases.context import WatermarkState
-from wfms.chains.usecases.raise_ranks_for_filling_storages import raise_ranks_for_filling_storages
 from wfms.chains.wiring import build
 
 KEEPS = Retention(input="keep")

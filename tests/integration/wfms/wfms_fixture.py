@@ -56,15 +56,15 @@ from wfms.chains.api.attention import attention_router
 from wfms.chains.api.chains import chains_router
 from wfms.chains.api.reruns import reruns_router
 from wfms.chains.api.tasks import tasks_router
-from wfms.chains.usecases.collect_outputs import collect_outputs
 from wfms.chains.usecases.context import ChainsContext, StartRules
-from wfms.chains.usecases.delete_dataset import delete_requested
-from wfms.chains.usecases.delete_outputs import delete_outputs
-from wfms.chains.usecases.expire_rerun_data import expire_rerun_data
-from wfms.chains.usecases.hand_over_releases import hand_over_releases
-from wfms.chains.usecases.start_steps import start_steps
-from wfms.chains.usecases.stop_tasks import stop_tasks
-from wfms.chains.usecases.watch_uploads import watch_uploads
+from wfms.chains.usecases.data.collect_outputs import collect_outputs
+from wfms.chains.usecases.data.delete_outputs import delete_outputs
+from wfms.chains.usecases.data.delete_requested_datasets import delete_requested_datasets
+from wfms.chains.usecases.data.hand_over_releases import hand_over_releases
+from wfms.chains.usecases.data.watch_uploads import watch_uploads
+from wfms.chains.usecases.reruns.expire_rerun_data import expire_rerun_data
+from wfms.chains.usecases.steps.start_steps import start_steps
+from wfms.chains.usecases.steps.stop_tasks import stop_tasks
 from wfms.intake.api.unmatched import unmatched_router
 from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.match_datasets import match_datasets
@@ -224,7 +224,9 @@ class WfmsFixture:
         return await expire_rerun_data(self.databases["wfms.chains"])
 
     async def delete_requested(self) -> bool:
-        return await delete_requested(self.chains_context, claim_duration=self.claim_duration)
+        return await delete_requested_datasets(
+            self.chains_context, claim_duration=self.claim_duration
+        )
 
     async def hand_over_releases(self) -> bool:
         return await hand_over_releases(self.chains_context)

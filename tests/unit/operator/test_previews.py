@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from wfms.operator.web.usecases.preview_file import (
+from wfms.operator.web.usecases.file_preview import (
     MAX_COLUMNS,
     MAX_ROWS,
     PreviewKind,

@@ -13,8 +13,9 @@ from sluice.servicekit.access.policy import SHIFT_OR_OWNER, allow
 from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
-from wfms.chains.usecases.acknowledge_chain import acknowledge_chain
-from wfms.chains.usecases.read_chains import count_chains, read_chain
+from wfms.chains.usecases.chains.acknowledge_chain import acknowledge_chain
+from wfms.chains.usecases.chains.count_chains import count_chains
+from wfms.chains.usecases.chains.get_chain import get_chain
 
 
 def attention_router(database: Database) -> APIRouter:
@@ -42,6 +43,6 @@ def attention_router(database: Database) -> APIRouter:
         The request may be repeated. Another person is told who was first (409).
         """
         await acknowledge_chain(database, uid, request)
-        return await read_chain(database, uid)
+        return await get_chain(database, uid)
 
     return router

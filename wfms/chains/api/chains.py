@@ -21,13 +21,14 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
 from sluice.servicekit.web.openapi import client_hints
 from wfms.chains.db.reading import ChainQuery
-from wfms.chains.usecases.cancel_chain import cancel_chain
+from wfms.chains.usecases.chains.cancel_chain import cancel_chain
+from wfms.chains.usecases.chains.create_chain import create_chain
+from wfms.chains.usecases.chains.discard_chain import discard_chain
+from wfms.chains.usecases.chains.get_chain import get_chain
+from wfms.chains.usecases.chains.list_chains import list_chains
+from wfms.chains.usecases.chains.rank_chain import rank_chain
 from wfms.chains.usecases.context import ChainsContext
-from wfms.chains.usecases.create_chain import create_chain
-from wfms.chains.usecases.delete_dataset import delete_dataset
-from wfms.chains.usecases.discard_chain import discard_chain
-from wfms.chains.usecases.rank_chain import rank_chain
-from wfms.chains.usecases.read_chains import read_chain, read_chains
+from wfms.chains.usecases.data.delete_dataset import delete_dataset
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
 MetaFilter = Annotated[
@@ -112,7 +113,7 @@ def _add_new(router: APIRouter, context: ChainsContext, wake_start: Callable[[],
             wake_start()
         else:
             response.status_code = status.HTTP_200_OK
-        return await read_chain(context.database, uid)
+        return await get_chain(context.database, uid)
 
 
 def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], None]) -> None:
@@ -154,7 +155,7 @@ def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], 
 def _add_reading(router: APIRouter, database: Database) -> None:
     @router.get("/chains", operation_id="list_chains", responses=errors(Unprocessable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def list_chains(
+    async def list_page(
         query: Annotated[ChainQuery, Depends(_query)],
         visibility: CallerVisibility,
         after: str | None = None,
@@ -168,13 +169,13 @@ def _add_reading(router: APIRouter, database: Database) -> None:
         again, and those with a step that cannot continue; `ended`: instead, those that have ended,
         the last to end first, on one page.
         """
-        return await read_chains(database, replace(query, visibility=visibility), after=after)
+        return await list_chains(database, replace(query, visibility=visibility), after=after)
 
     @router.get("/chains/{uid}", operation_id="get_chain", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def one_chain(uid: UUID) -> Chain:
         """Return a chain with its steps and data sets."""
-        return await read_chain(database, uid)
+        return await get_chain(database, uid)
 
 
 def _add_rank(router: APIRouter, context: ChainsContext) -> None:
@@ -192,7 +193,7 @@ def _add_rank(router: APIRouter, context: ChainsContext) -> None:
         (409). Repeating it is fine.
         """
         await rank_chain(context, uid, new.rank)
-        return await read_chain(context.database, uid)
+        return await get_chain(context.database, uid)
 
 
 def _add_ending(router: APIRouter, database: Database, wake: Callable[[], None]) -> None:
@@ -209,7 +210,7 @@ def _add_ending(router: APIRouter, database: Database, wake: Callable[[], None])
         """
         await cancel_chain(database, uid, reason=body.reason, withdraw=True)
         wake()
-        return await read_chain(database, uid)
+        return await get_chain(database, uid)
 
     @router.post("/chains/{uid}/discard", operation_id="discard_chain", responses=errors(NotFound))
     @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
@@ -220,4 +221,4 @@ def _add_ending(router: APIRouter, database: Database, wake: Callable[[], None])
         """
         await discard_chain(database, uid)
         wake()
-        return await read_chain(database, uid)
+        return await get_chain(database, uid)

@@ -6,8 +6,8 @@ from uuid import UUID
 from sluice.contracts.access.owners import Visibility
 from sluice.servicekit.database import Database
 from wfms.chains.db.owners import find_chain_group, find_task_group
-from wfms.chains.usecases.cancel_chain import UnknownChain
-from wfms.chains.usecases.read_tasks import NoSuchTask
+from wfms.chains.usecases.chains.get_chain import UnknownChain
+from wfms.chains.usecases.steps.known_tasks import NoSuchTask
 
 _OF_CHAIN, _OF_TASK = "/api/v1/chains/{uid}", "/api/v1/tasks/{uid}"
 

@@ -12,9 +12,10 @@ from sluice.servicekit.access.policy import allow
 from sluice.servicekit.access.principal_dependencies import CallerPerson
 from sluice.servicekit.web.http import api_router, errors
 from sluice.servicekit.web.openapi import client_hints
+from wfms.chains.usecases.chains.get_chain import get_chain
 from wfms.chains.usecases.context import ChainsContext
-from wfms.chains.usecases.read_chains import read_chain
-from wfms.chains.usecases.rerun_chain import plan_chain_rerun, rerun_chain
+from wfms.chains.usecases.reruns.plan_chain_rerun import plan_chain_rerun
+from wfms.chains.usecases.reruns.rerun_chain import rerun_chain
 
 
 def reruns_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRouter:
@@ -50,6 +51,6 @@ def reruns_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRou
         new_uid, created = await rerun_chain(context, uid, request, by=by)
         wake()
         response.status_code = status.HTTP_201_CREATED if created else status.HTTP_200_OK
-        return await read_chain(context.database, new_uid)
+        return await get_chain(context.database, new_uid)
 
     return router

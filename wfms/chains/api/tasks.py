@@ -17,9 +17,11 @@ from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
 from sluice.servicekit.web.openapi import client_hints
 from wfms.chains.usecases.context import ChainsContext
-from wfms.chains.usecases.forward_task_request import forward_cancel, forward_rank
-from wfms.chains.usecases.read_tasks import TaskQuery, read_task, read_tasks
-from wfms.chains.usecases.record_task_end import record_task_end
+from wfms.chains.usecases.steps.cancel_task import cancel_task
+from wfms.chains.usecases.steps.get_task import get_task
+from wfms.chains.usecases.steps.list_tasks import TaskQuery, list_tasks
+from wfms.chains.usecases.steps.rank_task import rank_task
+from wfms.chains.usecases.steps.record_task_end import record_task_end
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
@@ -30,7 +32,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
 
     @router.get("", operation_id="list_tasks", responses=errors(Unprocessable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def list_tasks(
+    async def list_page(
         visibility: CallerVisibility,
         *,
         chain_uid: UUID | None = None,
@@ -42,7 +44,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
 
         Counts are left out if the WMS does not answer. `after`: the `after` of the page before.
         """
-        return await read_tasks(
+        return await list_tasks(
             context,
             TaskQuery(
                 chain=chain_uid,
@@ -69,7 +71,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
     @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.WATCHER, gateway=VIEWERS)
     async def one_task(uid: UUID) -> ChainTask:
         """Return a task. Its counts are left out if the WMS does not answer."""
-        return await read_task(context, uid)
+        return await get_task(context, uid)
 
     _add_requests(router, context)
     return router
@@ -84,7 +86,7 @@ def _add_requests(router: APIRouter, context: ChainsContext) -> None:
     @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
     async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> TaskStatus:
         """Cancel a task. The chain service forwards the request to the WMS."""
-        return await forward_cancel(context, uid, body)
+        return await cancel_task(context, uid, body)
 
     @router.post(
         "/{uid}/rank",
@@ -98,4 +100,4 @@ def _add_requests(router: APIRouter, context: ChainsContext) -> None:
 
         The chain service forwards the request to the WMS.
         """
-        return await forward_rank(context, uid, new.rank)
+        return await rank_task(context, uid, new.rank)

@@ -47,7 +47,7 @@ RETURNING uid
 SELECT_ACKNOWLEDGEMENT = "SELECT state, acknowledged_by, acknowledged_at FROM chains WHERE uid = $1"
 
 
-async def read_counts(connection: Connection, visibility: Visibility) -> ChainCounts:
+async def get_counts(connection: Connection, visibility: Visibility) -> ChainCounts:
     """Count the visible chains by state, and those that need a person."""
     groups = visibility.names()
     chains_by_state = {

@@ -173,7 +173,7 @@ class ChainQuery:
         return statement.replace("\nORDER", f"{conditions}\nORDER")
 
 
-async def read_chain_page(
+async def list_chain_page(
     connection: Connection, query: ChainQuery, *, before: int | None = None
 ) -> tuple[list[Chain], int | None]:
     """Return a page of chains, and the start of the next page.
@@ -255,7 +255,7 @@ def _dataset(row: asyncpg.Record) -> ChainDataset:
     )
 
 
-async def read_task_page(
+async def list_task_page(
     connection: Connection,
     *,
     task: UUID | None = None,

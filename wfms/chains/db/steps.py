@@ -173,7 +173,7 @@ def _step_task(row: asyncpg.Record) -> StepTask:
     return StepTask(row["chain_uid"], row["name"], row["task_uid"])
 
 
-async def read_step_state(connection: Connection, step: StepTask) -> StepState:
+async def get_step_state(connection: Connection, step: StepTask) -> StepState:
     """Return the step's state."""
     return StepState(await connection.fetchval(STATE_OF, step.chain, step.step))
 

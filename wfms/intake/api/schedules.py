@@ -9,7 +9,7 @@ from sluice.servicekit.access.policy import allow
 from sluice.servicekit.web.http import api_router, errors
 from sluice.servicekit.web.openapi import client_hints
 from wfms.intake.usecases.context import IntakeContext
-from wfms.intake.usecases.read_schedules import read_schedules
+from wfms.intake.usecases.list_schedules import list_schedules
 
 
 def schedules_router(context: IntakeContext) -> APIRouter:
@@ -25,7 +25,7 @@ def schedules_router(context: IntakeContext) -> APIRouter:
     @allow(CallingService.OPERATOR)
     async def schedules(template: str | None = None) -> ScheduleList:
         """List templates with a schedule, with the last time that each was started for."""
-        return await read_schedules(context.database, template)
+        return await list_schedules(context.database, template)
 
     @router.get(
         "/generations",

@@ -25,8 +25,11 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
 from sluice.servicekit.web.openapi import client_hints
 from wfms.intake.usecases.context import IntakeContext
-from wfms.intake.usecases.dismiss_dataset import dismiss_dataset, dismiss_datasets
-from wfms.intake.usecases.read_unmatched import read_handover, read_ties, read_unmatched
+from wfms.intake.usecases.dismiss_dataset import dismiss_dataset
+from wfms.intake.usecases.dismiss_datasets import dismiss_datasets
+from wfms.intake.usecases.get_waiting_handover import get_waiting_handover
+from wfms.intake.usecases.list_ties import list_ties
+from wfms.intake.usecases.list_unmatched import list_unmatched
 from wfms.intake.usecases.rematch_all import rematch_all
 from wfms.intake.usecases.rematch_dataset import rematch_dataset
 
@@ -42,7 +45,7 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def unmatched(visibility: CallerVisibility, limit: Limit = 200) -> UnmatchedList:
         """List data sets that no chain carries, with the reasons; newest first."""
-        return await read_unmatched(database, limit=limit, visibility=visibility)
+        return await list_unmatched(database, limit=limit, visibility=visibility)
 
     @router.get(
         "/handovers",
@@ -52,13 +55,13 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
     @allow(CallingService.OPERATOR)
     async def handover(dataset_uid: UUID) -> WaitingHandover:
         """Return why the chain of a data set has not started although a template takes it."""
-        return await read_handover(database, dataset_uid)
+        return await get_waiting_handover(database, dataset_uid)
 
     @router.get("/ties", operation_id="list_ties")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def ties(visibility: CallerVisibility, limit: Limit = 200) -> TieList:
         """List templates of one priority that matched the same data sets, the latest first."""
-        return await read_ties(database, limit=limit, visibility=visibility)
+        return await list_ties(database, limit=limit, visibility=visibility)
 
     _add_dismissals(router, database)
     _add_rematches(router, context, wake)

@@ -96,7 +96,7 @@ class Handover:
     attempts: int
 
 
-async def read_cursor(connection: Connection) -> str | None:
+async def find_cursor(connection: Connection) -> str | None:
     """Return the cursor, or None at the beginning."""
     value: str | None = await connection.fetchval(READ_CURSOR)
     return value
@@ -130,7 +130,7 @@ async def postpone_handover(
     await connection.execute(POSTPONE_HANDOVER, dataset, pause, reason)
 
 
-async def read_handover_reason(connection: Connection, dataset: UUID) -> str | None:
+async def find_handover_reason(connection: Connection, dataset: UUID) -> str | None:
     """Return the reason; None if the handover does not wait or was not tried yet."""
     reason: str | None = await connection.fetchval(WAITING_HANDOVER, dataset)
     return reason

@@ -39,7 +39,7 @@ class Spec:
     text: str
 
 
-async def read_until(connection: Connection, spec: Spec) -> datetime | None:
+async def find_last_handled(connection: Connection, spec: Spec) -> datetime | None:
     """Return the last handled time; None if the schedule is new or has changed."""
     until: datetime | None = await connection.fetchval(READ, spec.template, spec.text)
     return until

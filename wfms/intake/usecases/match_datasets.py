@@ -29,7 +29,7 @@ async def match_datasets(context: IntakeContext) -> bool:
     """
     database = context.database
     async with database.connection() as connection:
-        cursor = await intake.read_cursor(connection)
+        cursor = await intake.find_cursor(connection)
     page = await context.dms.list_closed_datasets(
         after=cursor, type=DatasetType.INPUT, limit=context.page
     )

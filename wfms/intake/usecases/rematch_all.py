@@ -10,7 +10,7 @@ from sluice.contracts.templates.templates import Template
 from sluice.servicekit.database import Database
 from wfms.intake.db import intake
 from wfms.intake.usecases.context import IntakeContext
-from wfms.intake.usecases.rematch_dataset import (
+from wfms.intake.usecases.new_decision import (
     DatasetNotUnmatched,
     UnmatchedDatasetDeleted,
     decide_again,

@@ -27,9 +27,9 @@ from wfms.intake.db.intake import insert_handover
 from wfms.intake.db.schedules import (
     Spec,
     begin_schedule,
+    find_last_handled,
     forget_others,
     move_schedule,
-    read_until,
 )
 from wfms.intake.domain.triggers import (
     describe_outcome,
@@ -142,7 +142,7 @@ async def _start_scheduled(
     database, spec = context.database, Spec(template.name, f"{trigger.schedule} {trigger.zone}")
     now = database.clock.now()
     async with database.connection() as connection:
-        until = await read_until(connection, spec)
+        until = await find_last_handled(connection, spec)
         if until is None:
             await begin_schedule(connection, spec, now=now)
             return

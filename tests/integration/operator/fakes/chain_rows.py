@@ -43,11 +43,12 @@ from sluice.contracts.templates.parameters import find_problems
 from tests.integration.operator.fakes.rows import CLOCK, Rows, cut_page
 from wfms.chains.domain.identity import ChainKey, rerun_uid, task_uid
 from wfms.chains.domain.parameters import complete
-from wfms.chains.usecases.acknowledge_chain import NothingToAcknowledge
-from wfms.chains.usecases.find_files import ChainRefused
-from wfms.chains.usecases.rank_chain import NoStepsLeft
-from wfms.chains.usecases.read_tasks import NoSuchTask
-from wfms.chains.usecases.rerun_chain import ChainNotEnded, RerunDataMissing
+from wfms.chains.usecases.chains.acknowledge_chain import NothingToAcknowledge
+from wfms.chains.usecases.chains.rank_chain import NoStepsLeft
+from wfms.chains.usecases.chains.refusals import ChainRefused
+from wfms.chains.usecases.reruns.rerun_chain import RerunDataMissing
+from wfms.chains.usecases.reruns.rerun_draft import ChainNotEnded
+from wfms.chains.usecases.steps.known_tasks import NoSuchTask
 
 
 def chain_routers(rows: Rows) -> list[APIRouter]:

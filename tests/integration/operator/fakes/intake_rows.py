@@ -17,7 +17,7 @@ from sluice.contracts.chains.intake import (
 from sluice.contracts.common.base import Timestamp
 from sluice.contracts.data.append_only import ScheduleList, TriggerDepth
 from tests.integration.operator.fakes.rows import Rows
-from wfms.intake.usecases.rematch_dataset import DatasetNotUnmatched, UnmatchedDatasetDeleted
+from wfms.intake.usecases.new_decision import DatasetNotUnmatched, UnmatchedDatasetDeleted
 
 
 def intake_routes(rows: Rows) -> APIRouter:

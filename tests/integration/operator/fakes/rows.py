@@ -40,7 +40,8 @@ from sluice.contracts.jobs.times import Timeline, WorkTimes
 from sluice.contracts.pilots.pilot_list import Pilot
 from sluice.contracts.templates.plan import Plan
 from sluice.servicekit.running.clock import SystemClock
-from wfms.chains.usecases.cancel_chain import ChainNotCancelable, UnknownChain
+from wfms.chains.usecases.chains.cancel_chain import ChainNotCancelable
+from wfms.chains.usecases.chains.get_chain import UnknownChain
 from wms.db.tasks.status import no_task
 
 CLOCK = SystemClock()

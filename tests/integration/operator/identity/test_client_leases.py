@@ -25,7 +25,7 @@ from tests.callers import for_anybody
 from tests.integration.operator.conftest import Operator, operating
 from tests.unit.cwl.samples import LINEAR
 from tests.waiting import eventually
-from wfms.operator.chains.usecases.renew_client_lease import renew_client_lease
+from wfms.operator.chains.usecases.leases.renew_client_lease import renew_client_lease
 from wfms.operator.context import OperatorContext
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.wiring import make_context

@@ -25,7 +25,8 @@ from tests.integration.operator.identity.accounts import (
 )
 from tests.integration.operator.identity.user_commands import User
 from tests.waiting import eventually
-from wfms.operator.identity.usecases.device_login import ADDRESS_LIMIT, WRONG_CODE_LIMIT
+from wfms.operator.identity.usecases.device_logins.begin_device_login import ADDRESS_LIMIT
+from wfms.operator.identity.usecases.device_logins.get_pending_device_login import WRONG_CODE_LIMIT
 
 ANNA = Person("anna", Role.SHIFT)
 

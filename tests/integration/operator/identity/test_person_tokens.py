@@ -33,7 +33,7 @@ from tests.integration.operator.identity.accounts import (
     get_people,
     holder,
 )
-from wfms.operator.identity.usecases.create_token import MAX_TOKENS
+from wfms.operator.identity.usecases.tokens.token_creation import MAX_TOKENS
 from wfms.operator.wiring import ADMINISTRATOR
 
 

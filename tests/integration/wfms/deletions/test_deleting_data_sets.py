@@ -210,7 +210,7 @@ def record_deletions(
 async def test_deletion_waiting_for_a_chain_does_not_block_later_deletions(
     wfms: WfmsFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wfms.chains.usecases.delete_dataset.BATCH", 1)
+    monkeypatch.setattr("wfms.chains.usecases.data.delete_requested_datasets.BATCH", 1)
     waiting = await wfms.create_input("a")
     await wfms.create_chain(
         waiting, wfms.add_template(make_plan(make_step("only"), outputs=[("only", "out")]))

@@ -28,8 +28,12 @@ from sluice.contracts.data.assets import (
 from sluice.servicekit.access.policy import SHIFT, SUBMITTERS, VIEWERS, policy
 from sluice.servicekit.web.openapi import client_hints
 from wfms.operator.assets.usecases.begin_asset import begin_asset
-from wfms.operator.assets.usecases.read_assets import read_asset, read_assets, read_uses
-from wfms.operator.assets.usecases.receive_asset import complete_asset, complete_file, receive_piece
+from wfms.operator.assets.usecases.complete_asset import complete_asset
+from wfms.operator.assets.usecases.complete_file import complete_file
+from wfms.operator.assets.usecases.get_asset import get_asset
+from wfms.operator.assets.usecases.list_asset_uses import list_asset_uses
+from wfms.operator.assets.usecases.list_assets import list_assets
+from wfms.operator.assets.usecases.receive_piece import receive_piece
 from wfms.operator.assets.usecases.remove_asset import remove_asset
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import RequestTooLarge
@@ -115,15 +119,15 @@ class AssetRoutes:
 
     async def list(self) -> AssetList:
         """List all assets."""
-        return AssetList(assets=await read_assets(self._database))
+        return AssetList(assets=await list_assets(self._database))
 
     async def read(self, name: str) -> Asset:
         """Return an asset with its versions."""
-        return await read_asset(self._database, name)
+        return await get_asset(self._database, name)
 
     async def uses(self, name: str) -> AssetUses:
         """Return the chains that use each version of an asset."""
-        return await read_uses(self._context, name)
+        return await list_asset_uses(self._context, name)
 
     async def remove(self, name: str, query: AssetRemovalQuery) -> RemovedAsset:
         """Withdraw one version of an asset, or all."""

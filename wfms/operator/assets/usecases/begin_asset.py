@@ -1,4 +1,4 @@
-"""The begin of an asset version: determine which of its files the client must send."""
+"""Begin an asset version: determine which of its files the client must send."""
 
 from collections.abc import Sequence
 from uuid import UUID, uuid4
@@ -7,7 +7,6 @@ import structlog
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.access.owners import EVERYONE
-from sluice.contracts.common.naming import file_key
 from sluice.contracts.common.problems import Conflict, Forbidden, NotFound
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.asset_refs import MARK, NAME_PREFIX, file_name_of
@@ -15,10 +14,8 @@ from sluice.contracts.data.assets import (
     AssetDraft,
     AssetFile,
     AssetVersion,
-    FileToSend,
     NewAsset,
     NewAssetFile,
-    PieceAt,
     compute_digest,
 )
 from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile, Storage
@@ -30,6 +27,7 @@ from wfms.operator.assets.domain.errors import (
     NoStorageForAssets,
 )
 from wfms.operator.assets.domain.stored_files import list_differences
+from wfms.operator.assets.usecases.missing_files import list_missing_files
 from wfms.operator.context import OperatorContext
 from wfms.operator.identity.db.name_owners import NamedKind
 from wfms.operator.identity.usecases.name_owners import take_or_require_name
@@ -76,34 +74,9 @@ async def begin_asset(context: OperatorContext, name: str, new: NewAsset) -> Ass
             raise ConcurrentAssetChange(name)
     if digest:
         await _register_known_files(context.dms, draft, available_versions)
-    missing = await missing_files(context.dms, draft)
+    missing = await list_missing_files(context.dms, draft)
     log.info("asset.begun", asset=name, dataset=str(dataset.uid), missing=len(missing))
     return AssetDraft(uid=dataset.uid, missing=missing)
-
-
-async def missing_files(dms: DmsClient, draft: Draft) -> list[FileToSend]:
-    """Return the files of the draft that are not complete in the DMS.
-
-    The contents of complete files are not compared.
-
-    Raises:
-        NotAvailable: The DMS does not answer.
-    """
-    complete_names = {file.name for file in (await dms.list_files(draft.uid)).files}
-    pieces = await dms.list_pieces(draft.uid) if len(complete_names) < len(draft.files) else []
-    return [
-        FileToSend(number=number, path=file.path, received=_count_received_bytes(pieces, file.path))
-        for number, file in enumerate(draft.files)
-        if file_name_of(file.path) not in complete_names
-    ]
-
-
-def _count_received_bytes(pieces: Sequence[PieceAt], path: str) -> int:
-    key, end = file_key(file_name_of(path)), 0
-    for piece in pieces:
-        if piece.file == key and piece.offset == end:
-            end += piece.size
-    return end
 
 
 def _compute_digest(files: Sequence[NewAssetFile]) -> str:

@@ -20,11 +20,12 @@ from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, U
 from sluice.contracts.data.partial import PartialOutputs
 from sluice.servicekit.access.policy import SUBMITTERS, VIEWERS
 from sluice.servicekit.web.openapi import client_hints
-from wfms.operator.chains.usecases.read_outputs import read_outputs
-from wfms.operator.chains.usecases.read_partial import read_partial
-from wfms.operator.chains.usecases.read_upload_waits import with_upload_waits
-from wfms.operator.chains.usecases.request_chain import request_chain
-from wfms.operator.chains.usecases.request_rerun import request_rerun, request_rerun_plan
+from wfms.operator.chains.usecases.chains.add_upload_waits import add_upload_waits
+from wfms.operator.chains.usecases.chains.get_outputs import get_outputs
+from wfms.operator.chains.usecases.chains.get_partial_outputs import get_partial_outputs
+from wfms.operator.chains.usecases.chains.request_chain import request_chain
+from wfms.operator.chains.usecases.chains.request_rerun import request_rerun
+from wfms.operator.chains.usecases.chains.request_rerun_plan import request_rerun_plan
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route, RouteResponse
 
@@ -122,16 +123,16 @@ class ChainRoutes:
     async def read(self, uid: UUID) -> Chain:
         """Return a chain, with the reasons why its upload waits."""
         chain = await self._chains.get_chain(uid)
-        return await with_upload_waits(self._dms, chain)
+        return await add_upload_waits(self._dms, chain)
 
     async def outputs(self, uid: UUID) -> ChainOutputs:
         """List the outputs of a chain."""
-        chain, outputs = await read_outputs(self._context, uid)
+        chain, outputs = await get_outputs(self._context, uid)
         return ChainOutputs(chain=chain, outputs=outputs)
 
     async def partial(self, uid: UUID) -> PartialOutputs:
         """List what the steps of a chain have written so far."""
-        return await read_partial(self._context, uid)
+        return await get_partial_outputs(self._context, uid)
 
     async def plan_rerun(self, uid: UUID, body: RerunChain) -> RerunPlan:
         """Return what a rerun of a chain would do."""

@@ -6,10 +6,8 @@ from sluice.contracts.chains.client_leases import RenewClientLease, RenewedLease
 from sluice.contracts.common.problems import Conflict, Forbidden, NotAvailable, NotFound
 from sluice.servicekit.access.policy import SUBMITTERS
 from sluice.servicekit.access.principal import Person
-from wfms.operator.chains.usecases.renew_client_lease import (
-    release_client_lease,
-    renew_client_lease,
-)
+from wfms.operator.chains.usecases.leases.release_client_lease import release_client_lease
+from wfms.operator.chains.usecases.leases.renew_client_lease import renew_client_lease
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route
 

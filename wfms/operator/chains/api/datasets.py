@@ -11,8 +11,8 @@ from sluice.contracts.data.datasets import (
 )
 from sluice.contracts.data.reserved_names import require_unreserved
 from sluice.servicekit.access.policy import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS
-from wfms.operator.chains.usecases.read_dataset_detail import read_dataset_status
-from wfms.operator.chains.usecases.share_dataset import share_dataset
+from wfms.operator.chains.usecases.data.get_dataset_status import get_dataset_status
+from wfms.operator.chains.usecases.data.share_dataset import share_dataset
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route, RouteResponse
 
@@ -47,7 +47,7 @@ class DatasetRoutes:
 
     async def status(self, uid: UUID) -> DatasetStatus:
         """Return the progress of a data set."""
-        return await read_dataset_status(self._context, uid)
+        return await get_dataset_status(self._context, uid)
 
     async def share(self, uid: UUID, body: Share) -> Dataset:
         """Set the owner of a data set and the groups that see it."""

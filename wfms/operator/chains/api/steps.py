@@ -6,8 +6,9 @@ from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound
 from sluice.contracts.jobs.steps import SetStepPriority, StepList
 from sluice.contracts.jobs.warm_workers import LoadTool
 from sluice.servicekit.access.policy import SHIFT, VIEWERS
-from wfms.operator.chains.usecases.load_tool import load_tool
-from wfms.operator.chains.usecases.read_steps import read_steps, set_step_priority
+from wfms.operator.chains.usecases.steps.list_steps import list_steps
+from wfms.operator.chains.usecases.steps.load_tool import load_tool
+from wfms.operator.chains.usecases.steps.set_step_priority import set_step_priority
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route
 
@@ -38,7 +39,7 @@ class StepRoutes:
 
     async def list(self) -> StepList:
         """List steps with their waiting jobs."""
-        return await read_steps(self._context)
+        return await list_steps(self._context)
 
     async def prioritise(self, step: str, body: SetStepPriority) -> StepList:
         """Set the priority of a step."""

@@ -12,9 +12,9 @@ from sluice.contracts.common.problems import NotAvailable, NotFound, Unprocessab
 from sluice.contracts.common.states import StepState
 from sluice.contracts.jobs.logs import FollowedLog
 from sluice.servicekit.access.policy import VIEWERS
-from wfms.operator.chains.usecases.find_tasks import TaskSearch, find_tasks
-from wfms.operator.chains.usecases.follow_log import follow_log
-from wfms.operator.chains.usecases.read_log import read_log
+from wfms.operator.chains.usecases.steps.follow_log import follow_log
+from wfms.operator.chains.usecases.steps.list_tasks_by_name import TaskSearch, list_tasks_by_name
+from wfms.operator.chains.usecases.steps.read_log import read_log
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route, RouteResponse
 
@@ -77,7 +77,7 @@ class TaskRoutes:
                 state=query.state,
                 limit=query.limit,
             )
-            return await find_tasks(self._context, search)
+            return await list_tasks_by_name(self._context, search)
         return await self._chains.list_tasks(
             chain_uid=query.chain_uid,
             state=query.state,

@@ -9,7 +9,7 @@ from sluice.contracts.common.bounds import NewText
 from sluice.contracts.common.problems import NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.access.policy import VIEWERS
 from wfms.operator.chains.domain.times_drawing import draw_times
-from wfms.operator.chains.usecases.draw_chain_timeline import draw_chain_timeline
+from wfms.operator.chains.usecases.chains.draw_chain_timeline import draw_chain_timeline
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route, RouteResponse
 

@@ -8,7 +8,8 @@ from sluice.contracts.chains.intake import TieList, UnmatchedList
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import NotAvailable
 from sluice.servicekit.access.policy import VIEWERS
-from wfms.operator.chains.usecases.review_unmatched import current_ties, review_unmatched
+from wfms.operator.chains.usecases.unmatched.list_current_ties import list_current_ties
+from wfms.operator.chains.usecases.unmatched.review_unmatched import review_unmatched
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route
 
@@ -47,4 +48,4 @@ class UnmatchedRoutes:
 
     async def ties(self) -> TieList:
         """List templates of equal priority that match the same data sets."""
-        return TieList(ties=await current_ties(self._context))
+        return TieList(ties=await list_current_ties(self._context))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wfms.operator.context import OperatorContext
-from wfms.operator.templates.usecases.read_templates import read_template
+from wfms.operator.templates.usecases.get_template import get_template
 
 
 async def find_owner(context: OperatorContext, rule: str, path: Mapping[str, Any]) -> str | None:
@@ -43,7 +43,7 @@ async def _find_dataset_owner(context: OperatorContext, path: Mapping[str, Any])
 
 
 async def _find_template_owner(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
-    return (await read_template(context.database, path["name"])).owner
+    return (await get_template(context.database, path["name"])).owner
 
 
 _OWNERS = {

@@ -17,10 +17,10 @@ from sluice.servicekit.access.policy import allow
 from sluice.servicekit.web.http import api_router, errors
 from sluice.servicekit.web.streaming import FOREIGN_CONTENT, Streamed
 from sluice.text.visible_text import quoted
-from wfms.operator.chains.usecases.read_log import find_log
-from wfms.operator.chains.usecases.read_outputs import finished_outputs
-from wfms.operator.chains.usecases.read_partial import read_remaining_outputs
-from wfms.operator.chains.usecases.stream_content import StreamedContent, stream_content
+from wfms.operator.chains.usecases.chains.get_finished_outputs import get_finished_outputs
+from wfms.operator.chains.usecases.chains.get_remaining_outputs import get_remaining_outputs
+from wfms.operator.chains.usecases.data.stream_content import StreamedContent, stream_content
+from wfms.operator.chains.usecases.steps.get_log_place import get_log_place
 from wfms.operator.context import OperatorContext
 from wfms.operator.web.usecases.read_image import read_image
 
@@ -108,7 +108,7 @@ def _add_contents(router: APIRouter, context: OperatorContext) -> None:
 
         The default is the log of the last attempt that has one.
         """
-        place = await find_log(context.wms, job, attempt=attempt)
+        place = await get_log_place(context.wms, job, attempt=attempt)
         query = {"url": place.url}
         return _stream_response(
             await stream_content(
@@ -124,7 +124,7 @@ def _add_contents(router: APIRouter, context: OperatorContext) -> None:
 async def _archive_remaining_outputs(
     context: OperatorContext, uid: UUID, format: ArchiveFormat
 ) -> Response:
-    partial = await read_remaining_outputs(context, uid)
+    partial = await get_remaining_outputs(context, uid)
     chain = partial.chain
     query = {
         "dataset_uid": [str(part.dataset.uid) for part in partial.outputs if part.dataset],
@@ -171,7 +171,7 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
         """
         if partial:
             return await _archive_remaining_outputs(context, uid, format)
-        chain, outputs = await finished_outputs(context, uid)
+        chain, outputs = await get_finished_outputs(context, uid)
         query = {
             "dataset_uid": [str(output.dataset.uid) for output in outputs],
             "folder": [output.name for output in outputs] if len(outputs) > 1 else [],

@@ -12,7 +12,8 @@ from sluice.servicekit.web.openapi import client_hints
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route
 from wfms.operator.identity.domain.errors import TooManyDeviceLogins
-from wfms.operator.identity.usecases.device_login import begin_device_login, take_device_token
+from wfms.operator.identity.usecases.device_logins.begin_device_login import begin_device_login
+from wfms.operator.identity.usecases.device_logins.take_device_token import take_device_token
 
 #: The caller is not signed in yet.
 EVERYBODY = policy(Other.EVERYBODY)

@@ -8,7 +8,8 @@ from sluice.contracts.common.problems import NotAvailable, NotFound, Unprocessab
 from sluice.servicekit.access.policy import ADMINS, VIEWERS
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route, to_request_refused
-from wfms.operator.identity.usecases.groups import read_groups, set_group
+from wfms.operator.identity.usecases.groups.list_groups import list_groups
+from wfms.operator.identity.usecases.groups.set_group import set_group
 
 _NAME: TypeAdapter[str] = TypeAdapter(GroupName)
 
@@ -33,7 +34,7 @@ class GroupRoutes:
 
     async def list(self) -> GroupList:
         """List the groups that the caller may see."""
-        return await read_groups(self._context)
+        return await list_groups(self._context)
 
     async def set(self, group: str, body: SetGroup) -> Group:
         """Set the weight and the quotas of a group."""

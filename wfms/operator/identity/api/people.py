@@ -39,20 +39,21 @@ from sluice.servicekit.web.openapi import client_hints
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route
 from wfms.operator.identity.domain.errors import InsufficientRole, TooManySignInAttempts
-from wfms.operator.identity.usecases.change_accounts import (
-    change_account,
-    change_own_password,
-    create_account,
+from wfms.operator.identity.usecases.accounts.change_account import change_account
+from wfms.operator.identity.usecases.accounts.change_own_password import change_own_password
+from wfms.operator.identity.usecases.accounts.create_account import create_account
+from wfms.operator.identity.usecases.accounts.end_own_sessions import end_own_sessions
+from wfms.operator.identity.usecases.accounts.get_me import get_me
+from wfms.operator.identity.usecases.accounts.list_accounts import list_accounts
+from wfms.operator.identity.usecases.quotas.get_person_quotas import get_person_quotas
+from wfms.operator.identity.usecases.quotas.set_person_quotas import set_person_quotas
+from wfms.operator.identity.usecases.tokens.create_token import create_token
+from wfms.operator.identity.usecases.tokens.create_token_with_password import (
     create_token_with_password,
-    end_own_sessions,
 )
-from wfms.operator.identity.usecases.create_token import (
-    create_token,
-    revoke_token,
-    revoke_token_by_secret,
-)
-from wfms.operator.identity.usecases.quotas import read_person_quotas, set_person_quotas
-from wfms.operator.identity.usecases.read_people import read_accounts, read_me, read_tokens
+from wfms.operator.identity.usecases.tokens.list_tokens import list_tokens
+from wfms.operator.identity.usecases.tokens.revoke_token import revoke_token
+from wfms.operator.identity.usecases.tokens.revoke_token_by_secret import revoke_token_by_secret
 
 #: The services that may ask for the holder of a token.
 EVERY_SERVICE = policy(*SERVICES)
@@ -136,7 +137,7 @@ class PeopleRoutes:
 
     async def list(self) -> AccountList:
         """List all accounts."""
-        return AccountList(accounts=await read_accounts(self._database))
+        return AccountList(accounts=await list_accounts(self._database))
 
     async def add(self, body: NewAccount, caller: Person) -> Account:
         """Create an account."""
@@ -148,7 +149,7 @@ class PeopleRoutes:
 
     async def quotas(self, name: str, caller: Person) -> PersonQuotas:
         """Return the quotas of a person and how much of them is used."""
-        return await read_person_quotas(self._context, name, by=caller)
+        return await get_person_quotas(self._context, name, by=caller)
 
     async def set_quotas(self, name: str, body: SetQuotas) -> PersonQuotas:
         """Set the quotas of a person."""
@@ -156,7 +157,7 @@ class PeopleRoutes:
 
     async def me(self, caller: Person) -> Me:
         """Return the account of the caller."""
-        return await read_me(self._database, caller)
+        return await get_me(self._database, caller)
 
     async def end_sessions(self, caller: Person) -> None:
         """End all sessions of the caller."""
@@ -179,7 +180,7 @@ class PeopleRoutes:
                 f"you are {caller.role}",
             )
         person_name = query.person or (None if query.all else caller.name)
-        tokens, now = await read_tokens(self._database, person_name), datetime.now(UTC)
+        tokens, now = await list_tokens(self._database, person_name), datetime.now(UTC)
         return TokenList(tokens=[each for each in tokens if query.ended or each.holds(now)])
 
     async def create_token(self, body: NewToken, caller: Person) -> NewTokenSecret:

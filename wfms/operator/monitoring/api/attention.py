@@ -9,7 +9,7 @@ from sluice.contracts.common.base import Contract
 from sluice.servicekit.access.policy import VIEWERS
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route
-from wfms.operator.monitoring.usecases.read_attention import read_attention
+from wfms.operator.monitoring.usecases.get_attention import get_attention
 
 
 class AttentionQuery(Contract):
@@ -34,4 +34,4 @@ class AttentionRoutes:
 
     async def list(self, query: AttentionQuery) -> NoticeList:
         """List what needs a person."""
-        return (await read_attention(self._context, limit=query.limit)).notices
+        return (await get_attention(self._context, limit=query.limit)).notices

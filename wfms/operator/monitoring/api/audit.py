@@ -6,7 +6,8 @@ from sluice.servicekit.access.policy import ADMINS
 from sluice.servicekit.web.openapi import client_hints
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route
-from wfms.operator.monitoring.usecases.read_audit import check_audit, read_audit
+from wfms.operator.monitoring.usecases.check_audit import check_audit
+from wfms.operator.monitoring.usecases.list_audit_events import list_audit_events
 
 
 class AuditRoutes:
@@ -28,7 +29,7 @@ class AuditRoutes:
 
     async def list(self, query: AuditFilter) -> AuditPage:
         """List audit events."""
-        return await read_audit(self._context, query)
+        return await list_audit_events(self._context, query)
 
     async def check(self) -> AuditVerdicts:
         """Check that the audit log of each service is unchanged."""

@@ -1,17 +1,10 @@
 """Notification of people by mail or webhook about what needs them, once for each subject."""
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import structlog
 
-from sluice.contracts.chains.attention import Notice
-from sluice.contracts.chains.intake import Unmatched
-from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import ServiceError
-from sluice.text.visible_text import visible_line
 from wfms.operator.context import OperatorContext
 from wfms.operator.monitoring.db.notifications import (
     claim_notifications,
@@ -19,13 +12,18 @@ from wfms.operator.monitoring.db.notifications import (
     mark_sent,
     release_notifications,
 )
-from wfms.operator.monitoring.usecases.read_attention import read_attention
+from wfms.operator.monitoring.domain.notifications import (
+    Notification,
+    build_message,
+    to_notification,
+    to_unmatched_notification,
+)
+from wfms.operator.monitoring.usecases.get_attention import get_attention
 
 log = structlog.get_logger(__name__)
 
-#: Subjects that one call considers, and lines of one message.
-MAX_CONSIDERED, MAX_LINES = 200, 20
-_NUMBER = re.compile(r"\d[\d\u202f.]*")
+#: Subjects that one call considers.
+MAX_CONSIDERED = 200
 
 
 class Notifier(Protocol):
@@ -34,15 +32,6 @@ class Notifier(Protocol):
     async def send(self, title: str, body: str) -> bool:
         """Return whether every address has taken the message."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Notification:
-    """A subject that needs a person; ``key`` identifies it over time."""
-
-    key: str
-    text: str
-    path: str
 
 
 async def notify_people(
@@ -68,7 +57,7 @@ async def notify_people(
     new = [each for key, each in news.items() if key in claimed]
     if not new:
         return 0
-    delivered = await notifier.send(*message(new, public_url=public_url))
+    delivered = await notifier.send(*build_message(new, public_url=public_url))
     async with context.database.connection() as connection:
         await (mark_sent if delivered else release_notifications)(connection, sorted(claimed))
     if not delivered:
@@ -79,46 +68,11 @@ async def notify_people(
 async def _current_news(context: OperatorContext) -> list[Notification]:
     news_of_notices = [
         news
-        for notice in (await read_attention(context, limit=MAX_CONSIDERED)).notices.notices
+        for notice in (await get_attention(context, limit=MAX_CONSIDERED)).notices.notices
         if (news := to_notification(notice)) is not None
     ]
     try:
         unmatched = (await context.intake.list_unmatched(limit=MAX_CONSIDERED)).datasets
-    except ServiceError:  # a notice of read_attention reports it
+    except ServiceError:  # a notice of get_attention reports it
         unmatched = []
     return [*(to_unmatched_notification(each) for each in unmatched), *news_of_notices]
-
-
-def to_unmatched_notification(dataset: Unmatched) -> Notification:
-    """Return the news that no task can be defined for a data set."""
-    return Notification(
-        f"unmatched:{dataset.dataset_uid}",
-        f"No task can be defined for data set {dataset.dataset_name}: {dataset.reason}",
-        f"/datasets/{dataset.dataset_uid}",
-    )
-
-
-def to_notification(notice: Notice) -> Notification | None:
-    """Return the news of a notice, or None if its subjects are reported one by one."""
-    if notice.is_count:
-        return None
-    if notice.chain_uid is not None:
-        path = f"/chains/{notice.chain_uid}"
-    elif notice.task_uid is not None:
-        path = f"/tasks/{notice.task_uid}"
-    else:
-        path = f"/{notice.page or ''}"
-    # Numbers in a text change while its subject stays the same.
-    return Notification(notice.id or f"{path} {_NUMBER.sub('#', notice.text)}", notice.text, path)
-
-
-def message(news: Sequence[Notification], *, public_url: str) -> tuple[str, str]:
-    """Return the title and the text of the message about ``news``."""
-    lines = [
-        f"- {visible_line(each.text)}"
-        + (f"\n  {public_url.rstrip('/')}{each.path}" if public_url else "")
-        for each in news[:MAX_LINES]
-    ]
-    if len(news) > MAX_LINES:
-        lines.append(f"- and {len(news) - MAX_LINES} more")
-    return f"Sluice: {format_count(len(news), 'thing')} to look at", "\n".join(lines)

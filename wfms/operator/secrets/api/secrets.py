@@ -18,8 +18,9 @@ from sluice.servicekit.web.openapi import client_hints
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import RequestTooLarge
 from wfms.operator.http.route import Route
+from wfms.operator.secrets.usecases.get_secret import get_secret
+from wfms.operator.secrets.usecases.list_secrets import list_secrets
 from wfms.operator.secrets.usecases.open_secrets import open_secrets
-from wfms.operator.secrets.usecases.read_secrets import read_secret, read_secrets
 from wfms.operator.secrets.usecases.remove_secret import remove_secret
 from wfms.operator.secrets.usecases.set_secret import set_secret
 
@@ -77,11 +78,11 @@ class SecretRoutes:
 
     async def list(self) -> SecretList:
         """List all secrets."""
-        return SecretList(secrets=await read_secrets(self._database))
+        return SecretList(secrets=await list_secrets(self._database))
 
     async def read(self, name: str, query: SecretQuery) -> Secret:
         """Return the versions of a secret and who may use them."""
-        return await read_secret(self._database, name, template_id=query.template_id)
+        return await get_secret(self._database, name, template_id=query.template_id)
 
     async def set(self, body: NewSecret) -> Secret:
         """Store a value as the next version of a secret."""

@@ -6,7 +6,7 @@ from sluice.contracts.access.secrets import NewSecret, Secret
 from wfms.operator.context import OperatorContext
 from wfms.operator.secrets.db import secrets
 from wfms.operator.secrets.domain.secrets import sealed_as
-from wfms.operator.secrets.usecases.read_secrets import read_secret
+from wfms.operator.secrets.usecases.get_secret import get_secret
 from wfms.operator.secrets.usecases.secret_users import choose_users
 
 log = structlog.get_logger(__name__)
@@ -35,4 +35,4 @@ async def set_secret(context: OperatorContext, new: NewSecret) -> Secret:
     log.info(
         "secret.set", secret=name, version=version, templates=users.templates, group=users.group
     )
-    return await read_secret(context.database, name)
+    return await get_secret(context.database, name)

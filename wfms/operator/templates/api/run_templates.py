@@ -17,12 +17,10 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.errors import RequestTooLarge
 from wfms.operator.http.route import Route, RouteResponse
 from wfms.operator.templates.api.uploads import SentTemplate, read_upload
-from wfms.operator.templates.usecases.read_run_templates import (
-    delete_run_template,
-    list_run_templates,
-    read_run_template,
-)
-from wfms.operator.templates.usecases.store_run_template import store_run_template
+from wfms.operator.templates.usecases.run_templates.delete_run_template import delete_run_template
+from wfms.operator.templates.usecases.run_templates.get_run_template import get_run_template
+from wfms.operator.templates.usecases.run_templates.list_run_templates import list_run_templates
+from wfms.operator.templates.usecases.run_templates.store_run_template import store_run_template
 
 
 class RunListQuery(Contract):
@@ -83,7 +81,7 @@ class RunTemplateRoutes:
 
     async def read(self, template_id: UUID) -> Template:
         """Return a template with its files."""
-        return (await read_run_template(self._database, template_id)).contract(with_files=True)
+        return (await get_run_template(self._database, template_id)).contract(with_files=True)
 
     async def delete(self, template_id: UUID) -> None:
         """Delete a template from the list."""

@@ -29,12 +29,14 @@ from wfms.operator.templates.domain.errors import NoTrigger
 from wfms.operator.templates.usecases.check_template import check_template
 from wfms.operator.templates.usecases.compare_template import compare_template
 from wfms.operator.templates.usecases.delete_template import delete_template
-from wfms.operator.templates.usecases.disable_template import disable_template, enable_template
-from wfms.operator.templates.usecases.read_templates import read_template, read_templates
-from wfms.operator.templates.usecases.read_trigger import read_trigger
+from wfms.operator.templates.usecases.disable_template import disable_template
+from wfms.operator.templates.usecases.enable_template import enable_template
+from wfms.operator.templates.usecases.find_trigger import find_trigger
+from wfms.operator.templates.usecases.get_template import get_template
+from wfms.operator.templates.usecases.list_templates import list_templates
 from wfms.operator.templates.usecases.restore_template import restore_template
+from wfms.operator.templates.usecases.share_template import share_template
 from wfms.operator.templates.usecases.store_template import StoreOutcome, store_template
-from wfms.operator.templates.usecases.template_owners import share_template
 
 
 class ListQuery(Contract):
@@ -155,14 +157,14 @@ class TemplateRoutes:
             query: The filters.
             body: A service asks. The intake polls this route and needs no CWL texts.
         """
-        templates = await read_templates(
+        templates = await list_templates(
             self._database, every_version=query.all, disabled=query.disabled, text=not body
         )
         return TemplateList(templates=[template.contract(text=True) for template in templates])
 
     async def read(self, name: str, query: VersionQuery) -> Template:
         """Return a template with its files."""
-        return (await read_template(self._database, name, version=query.version)).contract(
+        return (await get_template(self._database, name, version=query.version)).contract(
             with_files=True
         )
 
@@ -172,8 +174,8 @@ class TemplateRoutes:
         Raises:
             NoTrigger: The template has no trigger.
         """
-        template = await read_template(self._database, name)
-        trigger = await read_trigger(self._context, template)
+        template = await get_template(self._database, name)
+        trigger = await find_trigger(self._context, template)
         if trigger is None:
             raise NoTrigger(name)
         return trigger

@@ -18,9 +18,12 @@ from sluice.servicekit.access.policy import SHIFT, SUBMITTERS, VIEWERS
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import RequestTooLarge
 from wfms.operator.http.route import Route
-from wfms.operator.templates.usecases.compose_tools import compose_tools
-from wfms.operator.templates.usecases.read_tools import read_tool, read_tool_versions, read_tools
-from wfms.operator.templates.usecases.store_tool import remove_tool, store_tool
+from wfms.operator.templates.usecases.tools.compose_tools import compose_tools
+from wfms.operator.templates.usecases.tools.get_tool import get_tool
+from wfms.operator.templates.usecases.tools.list_tool_versions import list_tool_versions
+from wfms.operator.templates.usecases.tools.list_tools import list_tools
+from wfms.operator.templates.usecases.tools.remove_tool import remove_tool
+from wfms.operator.templates.usecases.tools.store_tool import store_tool
 
 
 class ToolVersionQuery(Contract):
@@ -65,7 +68,7 @@ class ToolRoutes:
 
     async def list(self) -> ToolList:
         """List the newest versions of all tools."""
-        return ToolList(tools=await read_tools(self._database))
+        return ToolList(tools=await list_tools(self._database))
 
     async def store(self, body: NewTool) -> StoredTool:
         """Store a tool as its next version."""
@@ -73,11 +76,11 @@ class ToolRoutes:
 
     async def read(self, name: str, query: ToolVersionQuery) -> Tool:
         """Return a tool with its text."""
-        return await read_tool(self._database, name, version=query.version)
+        return await get_tool(self._database, name, version=query.version)
 
     async def versions(self, name: str) -> ToolList:
         """List the versions of a tool."""
-        return ToolList(tools=await read_tool_versions(self._database, name))
+        return ToolList(tools=await list_tool_versions(self._database, name))
 
     async def remove(self, name: str, query: ToolVersionQuery) -> None:
         """Delete a tool, or one version of it."""

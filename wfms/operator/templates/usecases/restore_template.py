@@ -4,7 +4,7 @@ from uuid import UUID
 
 from wfms.operator.context import OperatorContext
 from wfms.operator.templates.domain.submitted_files import SubmittedFiles
-from wfms.operator.templates.usecases.read_templates import read_template
+from wfms.operator.templates.usecases.get_template import get_template
 from wfms.operator.templates.usecases.store_template import StoreOutcome, store_template
 
 
@@ -17,7 +17,7 @@ async def restore_template(
         TemplateUnknown: There is no such version.
         TemplateRefused: The current checks find errors.
     """
-    old = await read_template(context.database, name, version=version)
+    old = await get_template(context.database, name, version=version)
     return await store_template(
         context, SubmittedFiles(old.files, old.main), name=name, template_id=template_id
     )

@@ -1,30 +1,20 @@
 """Storage of templates and their versions."""
 
-import asyncio
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import structlog
 
 from sluice.contracts.access.owners import ALL
-from sluice.contracts.common.problems import Finding
-from sluice.contracts.templates.templates import split_main
-from sluice.servicekit.access.delegation import current_visibility
-from sluice.servicekit.database import Connection
 from wfms.operator.context import OperatorContext
 from wfms.operator.templates.db import templates
-from wfms.operator.templates.domain.errors import TemplateRefused, TemplateVersionConflict
-from wfms.operator.templates.domain.json_document import UnstorableDocument, to_storable
+from wfms.operator.templates.domain.errors import TemplateVersionConflict
 from wfms.operator.templates.domain.submitted_files import SubmittedFiles
 from wfms.operator.templates.domain.template import StoredTemplate
-from wfms.operator.templates.usecases.compile_files import Compiler
+from wfms.operator.templates.usecases.compile_template import compile_template
+from wfms.operator.templates.usecases.find_latest_if_same import find_latest_if_same
+from wfms.operator.templates.usecases.list_trigger_cycle_warnings import list_trigger_cycle_warnings
 from wfms.operator.templates.usecases.template_owners import require_free, take_for_principal
-from wfms.operator.templates.usecases.warn_of_trigger_cycles import list_trigger_cycle_warnings
-
-if TYPE_CHECKING:
-    from sluice.cwl import Upload
 
 log = structlog.get_logger(__name__)
 
@@ -90,54 +80,3 @@ async def store_template(
         "template.stored", template=stored.name, version=stored.version, template_id=str(stored.id)
     )
     return StoreOutcome(replace(stored, warnings=[*stored.warnings, *cycle_warnings]), new=True)
-
-
-async def find_latest_if_same(
-    connection: Connection, name: str, upload: "Upload"
-) -> StoredTemplate | None:
-    """Return the latest version if it has these files.
-
-    The path of a single file does not matter.
-    """
-    present = await templates.find_latest(connection, name, current_visibility())
-    if present is None:
-        return None
-    process = split_main(present.main, present.files)[1]
-    if len(present.files) == len(upload.texts) == 1:
-        is_same = split_main(upload.main or "", upload.texts)[1] == process
-        return present if is_same and [present.text] == list(upload.texts.values()) else None
-    mains = {present.main} if process else {None, present.main}
-    return present if present.files == upload.texts and upload.main in mains else None
-
-
-async def compile_template(
-    compiler: Compiler, upload: "Upload", *, name: str, template_id: UUID
-) -> StoredTemplate:
-    """Return the compiled template, which has no version number yet.
-
-    Raises:
-        TemplateRefused: The template has errors.
-    """
-    checked = await compiler.compile(upload, name=name)
-    if checked.plan is None or checked.main is None:
-        raise TemplateRefused(name, checked.findings, texts=upload.texts, main=checked.main)
-    try:
-        document = await asyncio.to_thread(to_storable, checked.document)
-        to_storable(checked.plan.model_dump(mode="json"))
-    except UnstorableDocument as error:
-        finding = Finding(message=str(error), file=checked.main)
-        raise TemplateRefused(
-            name, [*checked.findings, finding], texts=upload.texts, main=checked.main
-        ) from error
-    return StoredTemplate(
-        id=template_id,
-        name=name,
-        version=0,
-        main=checked.main,
-        files=upload.texts,
-        document=document,
-        plan=checked.plan,
-        warnings=checked.findings,
-        created_at=datetime.now(UTC),
-        deleted_at=None,
-    )

@@ -1,17 +1,15 @@
 """Ownership of templates: who may publish under a name, and with whom it is shared."""
 
-import structlog
-
-from sluice.contracts.access.owners import EVERYONE, Share
+from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.common.problems import Conflict, Forbidden
 from sluice.contracts.templates.plan import Plan
 from sluice.servicekit.access.delegation import current_person, current_visibility
-from sluice.servicekit.access.ownership import ownership, require_member
-from sluice.servicekit.database import Connection, Database
+from sluice.servicekit.access.ownership import ownership
+from sluice.servicekit.database import Connection
 from sluice.text.visible_text import quoted
-from wfms.operator.identity.usecases.known_groups import groups_exist, require_known_groups
+from wfms.operator.identity.usecases.known_groups import groups_exist
 from wfms.operator.templates.db import templates
-from wfms.operator.templates.db.template_owners import find_owned_name, share_name, take_name
+from wfms.operator.templates.db.template_owners import find_owned_name, take_name
 from wfms.operator.templates.domain.errors import TemplateUnknown
 from wfms.operator.templates.domain.template import StoredTemplate
 from wfms.operator.templates.usecases.publishers import (
@@ -19,8 +17,6 @@ from wfms.operator.templates.usecases.publishers import (
     is_publisher,
     require_may_publish,
 )
-
-log = structlog.get_logger(__name__)
 
 
 class TemplateNameConflict(Conflict):
@@ -122,35 +118,3 @@ async def require_changeable(connection: Connection, name: str) -> StoredTemplat
             f"template {quoted(name)} belongs to the group {template.group}, which only shares it"
         )
     return template
-
-
-async def share_template(database: Database, name: str, request: Share) -> StoredTemplate:
-    """Set the groups that see a template besides its owner, and optionally the owning group.
-
-    Raises:
-        TemplateUnknown: There is no such template.
-        Forbidden: The template belongs to another group, or the principal is not in the new one.
-        UnknownGroup: A group has no members.
-        ForeignDataMatch: The template would take data sets of all groups.
-        SecretForAllGroups: The template uses secrets and the role of the principal is too low.
-    """
-    person = current_person()
-    if person is not None and request.group is not None:
-        require_member(person, request.group)
-    async with database.transaction() as transaction:
-        connection = transaction.connection
-        await templates.lock_name(connection, name)
-        template = await require_changeable(connection, name)
-        await require_known_groups(connection, request.shared_with)
-        group = request.group or template.group
-        if group != template.group:
-            await require_may_take(connection, name, template.plan, group=group)
-        await share_name(connection, name, group=group, shared_with=request.shared_with)
-        shared = await templates.find_version(
-            connection, name, template.version, current_visibility()
-        )
-    log.info(
-        "template.shared", template=name, group=group, shared_with=request.shared_with,
-        by=str(person),
-    )  # fmt: skip
-    return shared or template

@@ -14,8 +14,11 @@ from sluice.contracts.common.wording import validation_sentence
 from sluice.contracts.data.assets import NewAsset, NewAssetFile, StoredAsset
 from wfms.operator.assets.api.assets import require_name
 from wfms.operator.assets.usecases.begin_asset import begin_asset
-from wfms.operator.assets.usecases.read_assets import read_assets, read_uses
-from wfms.operator.assets.usecases.receive_asset import complete_asset, complete_file, receive_piece
+from wfms.operator.assets.usecases.complete_asset import complete_asset
+from wfms.operator.assets.usecases.complete_file import complete_file
+from wfms.operator.assets.usecases.list_asset_uses import list_asset_uses
+from wfms.operator.assets.usecases.list_assets import list_assets
+from wfms.operator.assets.usecases.receive_piece import receive_piece
 from wfms.operator.assets.usecases.remove_asset import remove_asset
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
@@ -43,7 +46,7 @@ class AssetPages:
 
     def _render_page(self, refusal: ServiceError | None = None) -> str:
         """Render the list, with the reason if a form was refused."""
-        assets = self._bridge.run(read_assets(self._database))
+        assets = self._bridge.run(list_assets(self._database))
         name = request.form.get("name", request.args.get("name", ""))
         return render_template("assets.html", assets=assets, refusal=refusal, name=name)
 
@@ -94,7 +97,7 @@ class AssetPages:
 
     def show(self, name: str) -> str:
         """Show an asset."""
-        uses = self._bridge.run(read_uses(self._context, name))
+        uses = self._bridge.run(list_asset_uses(self._context, name))
         newest_version = next(
             (use.version.version for use in uses.versions if use.version.removed_at is None), None
         )

@@ -6,7 +6,8 @@ from sluice.contracts.access.access import Role
 from sluice.contracts.access.audit import AuditFilter
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.monitoring.usecases.read_audit import check_audit, read_audit
+from wfms.operator.monitoring.usecases.check_audit import check_audit
+from wfms.operator.monitoring.usecases.list_audit_events import list_audit_events
 from wfms.operator.web.framework.page_routes import PageRoutes
 
 #: Events on one page.
@@ -32,7 +33,7 @@ class AuditPages:
             if (text := request.args.get(field, "").strip()[:max_length])
         }
         query = AuditFilter(**filters, limit=_PAGE)
-        page = self._bridge.run(read_audit(self._context, query))
+        page = self._bridge.run(list_audit_events(self._context, query))
         checked = "check" in request.args
         verdicts = self._bridge.run(check_audit(self._context)).services if checked else []
         return render_template("audit.html", page=page, filters=filters, verdicts=verdicts)

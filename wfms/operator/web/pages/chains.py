@@ -11,13 +11,13 @@ from sluice.contracts.chains.chains import ChainListState
 from sluice.contracts.common.numbers import in_full
 from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.contracts.jobs.tasks import Prioritise
-from wfms.operator.chains.usecases.read_chain_list import ChainList, read_chain_list
+from wfms.operator.chains.usecases.chains.list_chains import ChainList, list_chains
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.query_values import query_choice
 from wfms.operator.web.framework.rendering import live
-from wfms.operator.web.usecases.read_chain_detail import ChainDetail, read_chain_detail
+from wfms.operator.web.usecases.get_chain_detail import ChainDetail, get_chain_detail
 
 
 class ChainPages:
@@ -41,7 +41,7 @@ class ChainPages:
 
     def _list(self) -> ChainList:
         return self._bridge.run(
-            read_chain_list(
+            list_chains(
                 self._context,
                 state=query_choice(ChainListState),
                 template=request.args.get("template") or None,
@@ -64,7 +64,7 @@ class ChainPages:
         return live({"chains": "parts/chains.html"}, again=True, page=self._list())
 
     def _read(self, uid: UUID) -> ChainDetail:
-        return self._bridge.run(read_chain_detail(self._context, uid))
+        return self._bridge.run(get_chain_detail(self._context, uid))
 
     def show(self, uid: UUID) -> str:
         """Show one chain."""

@@ -10,15 +10,17 @@ from sluice.contracts.access.access import Role
 from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.common.states import DatasetState, DatasetType
-from wfms.operator.chains.usecases.read_dataset_detail import read_dataset_detail
-from wfms.operator.chains.usecases.review_unmatched import current_ties, review_unmatched, takers
-from wfms.operator.chains.usecases.share_dataset import share_dataset
+from wfms.operator.chains.domain.takers import list_takers
+from wfms.operator.chains.usecases.data.get_dataset_detail import get_dataset_detail
+from wfms.operator.chains.usecases.data.share_dataset import share_dataset
+from wfms.operator.chains.usecases.unmatched.list_current_ties import list_current_ties
+from wfms.operator.chains.usecases.unmatched.review_unmatched import review_unmatched
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.query_values import query_choice
 from wfms.operator.web.framework.share_form import describe_visibility, read_share
-from wfms.operator.web.usecases.read_file_detail import read_file_detail
+from wfms.operator.web.usecases.get_file_detail import get_file_detail
 
 #: Data sets on one page.
 _PAGE = 50
@@ -75,7 +77,7 @@ class DatasetPages:
     def show(self, uid: UUID) -> str:
         """Show one data set."""
         after = request.args.get("after")
-        detail = self._bridge.run(read_dataset_detail(self._context, uid, after=after))
+        detail = self._bridge.run(get_dataset_detail(self._context, uid, after=after))
         return render_template("dataset.html", detail=detail, limit=_NAMESAKES)
 
     def share(self, uid: UUID) -> AnyResponse:
@@ -86,7 +88,7 @@ class DatasetPages:
 
     def file(self, uid: UUID, file: int) -> str:
         """Show one file of a data set."""
-        detail = self._bridge.run(read_file_detail(self._context, uid, file))
+        detail = self._bridge.run(get_file_detail(self._context, uid, file))
         return render_template("file.html", detail=detail)
 
     def unmatched(self) -> str:
@@ -95,13 +97,13 @@ class DatasetPages:
         unmatched_list = self._bridge.run(
             review_unmatched(self._context, limit=_UNMATCHED, template=template)
         )
-        ties = self._bridge.run(current_ties(self._context))
+        ties = self._bridge.run(list_current_ties(self._context))
         return render_template(
             "unmatched.html",
             unmatched_list=unmatched_list,
             ties=ties,
             template=template,
-            takers=takers,
+            takers=list_takers,
         )
 
     def match(self) -> AnyResponse:

@@ -10,9 +10,9 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.http.access import caller
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.identity.db.device_logins import DeviceLoginRow
-from wfms.operator.identity.usecases.device_login import (
-    PAGE,
-    decide_device_login,
+from wfms.operator.identity.usecases.device_logins.begin_device_login import PAGE
+from wfms.operator.identity.usecases.device_logins.decide_device_login import decide_device_login
+from wfms.operator.identity.usecases.device_logins.get_pending_device_login import (
     get_pending_device_login,
 )
 from wfms.operator.web.framework.form_errors import parse_role

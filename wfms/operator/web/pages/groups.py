@@ -5,7 +5,7 @@ from flask import render_template
 from sluice.contracts.access.access import Role
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.identity.usecases.groups import read_groups
+from wfms.operator.identity.usecases.groups.list_groups import list_groups
 from wfms.operator.web.framework.page_routes import PageRoutes
 
 
@@ -22,5 +22,5 @@ class GroupPages:
 
     def list(self) -> str:
         """Show the groups that the person may see."""
-        group_list = self._bridge.run(read_groups(self._context))
+        group_list = self._bridge.run(list_groups(self._context))
         return render_template("groups.html", groups=group_list.groups)

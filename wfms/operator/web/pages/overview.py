@@ -11,10 +11,10 @@ from sluice.contracts.common.problems import ServiceError
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.monitoring.domain.overview import Overview
-from wfms.operator.monitoring.usecases.read_attention import acknowledge_notices
+from wfms.operator.monitoring.usecases.acknowledge_notices import acknowledge_notices
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.rendering import live
-from wfms.operator.web.usecases.read_overview import read_overview
+from wfms.operator.web.usecases.get_overview import get_overview
 
 #: Key of the browser session that keeps the name that was entered last.
 _NAME = "name"
@@ -34,7 +34,7 @@ class OverviewPages:
         pages.post("/attention", "acknowledge", self.acknowledge, Role.SHIFT)
 
     def _read(self) -> dict[str, object]:
-        overview: Overview = self._bridge.run(read_overview(self._context))
+        overview: Overview = self._bridge.run(get_overview(self._context))
         return {"overview": overview, "name": session.get(_NAME, "")}
 
     def show(self) -> str:

@@ -25,15 +25,16 @@ from sluice.servicekit.access.principal import Person
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.access import caller
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.identity.usecases.change_accounts import (
-    change_account,
-    change_own_password,
-    create_account,
-    end_own_sessions,
-)
-from wfms.operator.identity.usecases.create_token import create_token, revoke_token
-from wfms.operator.identity.usecases.quotas import read_person_quotas
-from wfms.operator.identity.usecases.read_people import read_accounts, read_me, read_tokens
+from wfms.operator.identity.usecases.accounts.change_account import change_account
+from wfms.operator.identity.usecases.accounts.change_own_password import change_own_password
+from wfms.operator.identity.usecases.accounts.create_account import create_account
+from wfms.operator.identity.usecases.accounts.end_own_sessions import end_own_sessions
+from wfms.operator.identity.usecases.accounts.get_me import get_me
+from wfms.operator.identity.usecases.accounts.list_accounts import list_accounts
+from wfms.operator.identity.usecases.quotas.get_person_quotas import get_person_quotas
+from wfms.operator.identity.usecases.tokens.create_token import create_token
+from wfms.operator.identity.usecases.tokens.list_tokens import list_tokens
+from wfms.operator.identity.usecases.tokens.revoke_token import revoke_token
 from wfms.operator.web.framework.form_errors import parse_role, to_form_error
 from wfms.operator.web.framework.page_routes import PageRoutes
 
@@ -66,10 +67,10 @@ class PeoplePages:
     ) -> str:
         """Render the account page. ``new_token``: a new token, which is shown only this time."""
         person, now = caller(), datetime.now(UTC)
-        tokens = self._bridge.run(read_tokens(self._database, person.name))
+        tokens = self._bridge.run(list_tokens(self._database, person.name))
         return render_template(
             "account.html",
-            me=self._bridge.run(read_me(self._database, person)),
+            me=self._bridge.run(get_me(self._database, person)),
             has=self._read_quotas(person),
             tokens=[token for token in tokens if token.holds(now)],
             roles=[role for role in Role if person.role.includes(role)],
@@ -87,7 +88,7 @@ class PeoplePages:
         The rest of the page works without them.
         """
         try:
-            return self._bridge.run(read_person_quotas(self._context, person.name, by=person))
+            return self._bridge.run(get_person_quotas(self._context, person.name, by=person))
         except (NotAvailable, NotFound):  # not every person has an account
             return None
 
@@ -139,7 +140,7 @@ class PeoplePages:
     def _render_people(self, refusal: ServiceError | None = None) -> str:
         return render_template(
             "people.html",
-            accounts=self._bridge.run(read_accounts(self._database)),
+            accounts=self._bridge.run(list_accounts(self._database)),
             roles=list(Role),
             refusal=refusal,
             form=request.form,

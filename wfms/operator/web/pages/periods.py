@@ -6,7 +6,8 @@ from sluice.contracts.access.access import Role
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.web.framework.page_routes import PageRoutes
-from wfms.operator.web.usecases.read_periods import read_periods, read_run
+from wfms.operator.web.usecases.get_run import get_run
+from wfms.operator.web.usecases.list_periods import list_periods
 
 #: Frames on one page.
 _FRAMES = 200
@@ -27,13 +28,13 @@ class PeriodPages:
     def list(self) -> str:
         """Show all periods."""
         return render_template(
-            "periods.html", periods=self._bridge.run(read_periods(self._context))
+            "periods.html", periods=self._bridge.run(list_periods(self._context))
         )
 
     def run(self, number: int) -> str:
         """Show a run with its frames."""
         after = request.args.get("after", -1, type=int)
         run_with_frames = self._bridge.run(
-            read_run(self._context, number, after=after, limit=_FRAMES)
+            get_run(self._context, number, after=after, limit=_FRAMES)
         )
         return render_template("run.html", detail=run_with_frames)

@@ -12,7 +12,7 @@ from sluice.contracts.common.states import PilotState
 from sluice.contracts.jobs.warm_workers import LoadTool
 from sluice.contracts.pilots.pilot_detail import PilotDetail
 from wfms.operator.chains.domain.errors import StepUnknown
-from wfms.operator.chains.usecases.load_tool import load_tool
+from wfms.operator.chains.usecases.steps.load_tool import load_tool
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.web.framework.page_routes import PageRoutes

@@ -11,7 +11,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.access.access import Role
 from sluice.contracts.chains.chains import RerunChain, RerunPlan
 from sluice.contracts.common.problems import Conflict, Finding, ServiceError, Unprocessable
-from wfms.operator.chains.usecases.request_rerun import request_rerun, request_rerun_plan
+from wfms.operator.chains.usecases.chains.request_rerun import request_rerun
+from wfms.operator.chains.usecases.chains.request_rerun_plan import request_rerun_plan
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import RequestRefused
 from wfms.operator.http.bridge import Bridge
@@ -19,7 +20,7 @@ from wfms.operator.web.domain.posted_values import read_values
 from wfms.operator.web.domain.start_form import Field, list_fields
 from wfms.operator.web.framework.form_errors import to_form_error
 from wfms.operator.web.framework.page_routes import PageRoutes
-from wfms.operator.web.usecases.read_chain_detail import ChainDetail, read_chain_detail
+from wfms.operator.web.usecases.get_chain_detail import ChainDetail, get_chain_detail
 
 #: Prefix of form fields with parameters.
 _PREFIX = "param-"
@@ -67,7 +68,7 @@ class RerunPages:
         return redirect(url_for("pages.chain", uid=chain.uid), 303)
 
     def _read(self, uid: UUID) -> ChainDetail:
-        return self._bridge.run(read_chain_detail(self._context, uid))
+        return self._bridge.run(get_chain_detail(self._context, uid))
 
 
 def _read_form(detail: ChainDetail, form: Mapping[str, str]) -> RerunChain:

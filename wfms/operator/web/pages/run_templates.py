@@ -10,11 +10,9 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.templates.domain.errors import RunTemplateUnknown
 from wfms.operator.templates.domain.template import StoredTemplate
-from wfms.operator.templates.usecases.read_run_templates import (
-    delete_run_template,
-    list_run_templates,
-    read_run_template,
-)
+from wfms.operator.templates.usecases.run_templates.delete_run_template import delete_run_template
+from wfms.operator.templates.usecases.run_templates.get_run_template import get_run_template
+from wfms.operator.templates.usecases.run_templates.list_run_templates import list_run_templates
 from wfms.operator.templates.usecases.zip_files import zip_files
 from wfms.operator.web.domain.plan_drawing import draw
 from wfms.operator.web.domain.source_listing import list_sources
@@ -40,7 +38,7 @@ class RunTemplatePages:
         pages.post(f"{path}/delete", "delete_run_template", self.delete, Role.SUBMITTER)
 
     def _read(self, template_id: UUID) -> StoredTemplate:
-        return self._bridge.run(read_run_template(self._database, template_id))
+        return self._bridge.run(get_run_template(self._database, template_id))
 
     def list(self) -> str:
         """Show the list of templates."""

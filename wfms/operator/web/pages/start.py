@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.access.access import Role
 from sluice.contracts.chains.chains import RequestChain
 from sluice.contracts.common.problems import Conflict, Finding, ServiceError, Unprocessable
-from wfms.operator.chains.usecases.request_chain import request_chain
+from wfms.operator.chains.usecases.chains.request_chain import request_chain
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import RequestRefused
 from wfms.operator.http.bridge import Bridge

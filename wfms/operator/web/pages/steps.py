@@ -7,10 +7,11 @@ from sluice.contracts.access.access import Role
 from sluice.contracts.common.numbers import in_full
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.jobs.steps import DISABLED, SetStepPriority
-from wfms.operator.chains.usecases.read_steps import read_steps, set_step_priority
+from wfms.operator.chains.usecases.steps.list_steps import list_steps
+from wfms.operator.chains.usecases.steps.set_step_priority import set_step_priority
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.templates.usecases.read_templates import read_templates
+from wfms.operator.templates.usecases.list_templates import list_templates
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.rendering import live
 
@@ -37,8 +38,8 @@ class StepPages:
         return self._bridge.run(self._read_steps())
 
     async def _read_steps(self) -> dict[str, object]:
-        loads = (await read_steps(self._context)).steps
-        stored = await read_templates(self._context.database, disabled=True)
+        loads = (await list_steps(self._context)).steps
+        stored = await list_templates(self._context.database, disabled=True)
         return {"steps": loads, "published": {template.name for template in stored}}
 
     def list(self) -> str:

@@ -15,14 +15,14 @@ from sluice.contracts.jobs.logs import FollowedLog
 from sluice.contracts.jobs.tasks import Job, JobOrder, Prioritise
 from wfms.operator.chains.domain.errors import LogUnknown
 from wfms.operator.chains.domain.progress import count_jobs_by_part, find_shortfall
-from wfms.operator.chains.usecases.follow_log import follow_log
-from wfms.operator.chains.usecases.read_log import read_log
+from wfms.operator.chains.usecases.steps.follow_log import follow_log
+from wfms.operator.chains.usecases.steps.read_log import read_log
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.query_values import query_choice, query_number
 from wfms.operator.web.framework.rendering import live
-from wfms.operator.web.usecases.read_task_detail import JobFilter, TaskDetail, read_task_detail
+from wfms.operator.web.usecases.get_task_detail import JobFilter, TaskDetail, get_task_detail
 
 #: Tasks on one page of the list.
 _PAGE = 100
@@ -73,7 +73,7 @@ class TaskPages:
         if state is not None and not state.final:
             order = JobOrder.SEQ
         return self._bridge.run(
-            read_task_detail(
+            get_task_detail(
                 self._context,
                 uid,
                 job_filter=JobFilter(state, order, request.args.get("after")),

@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.problems import ServiceError, Unprocessable
 from sluice.contracts.templates.templates import split_main
-from wfms.operator.chains.usecases.review_unmatched import count_waiting
+from wfms.operator.chains.usecases.unmatched.count_waiting import count_waiting
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import MAX_NAMED
 from wfms.operator.http.bridge import Bridge
@@ -20,20 +20,20 @@ from wfms.operator.templates.domain.errors import (
 )
 from wfms.operator.templates.domain.submitted_files import UNNAMED
 from wfms.operator.templates.domain.template import StoredTemplate
-from wfms.operator.templates.usecases.compare_template import compare_with_latest
+from wfms.operator.templates.usecases.compare_with_latest import compare_with_latest
 from wfms.operator.templates.usecases.delete_template import delete_template
-from wfms.operator.templates.usecases.disable_template import disable_template, enable_template
-from wfms.operator.templates.usecases.draft_template import publish_draft, save_draft
-from wfms.operator.templates.usecases.read_run_templates import read_run_template
-from wfms.operator.templates.usecases.read_templates import (
-    read_template,
-    read_templates,
-    read_versions,
-)
-from wfms.operator.templates.usecases.read_trigger import read_trigger
+from wfms.operator.templates.usecases.disable_template import disable_template
+from wfms.operator.templates.usecases.drafts.publish_draft import publish_draft
+from wfms.operator.templates.usecases.drafts.save_draft import save_draft
+from wfms.operator.templates.usecases.enable_template import enable_template
+from wfms.operator.templates.usecases.find_trigger import find_trigger
+from wfms.operator.templates.usecases.get_template import get_template
+from wfms.operator.templates.usecases.list_template_versions import list_template_versions
+from wfms.operator.templates.usecases.list_templates import list_templates
 from wfms.operator.templates.usecases.restore_template import restore_template
+from wfms.operator.templates.usecases.run_templates.get_run_template import get_run_template
+from wfms.operator.templates.usecases.share_template import share_template
 from wfms.operator.templates.usecases.store_template import StoreOutcome
-from wfms.operator.templates.usecases.template_owners import share_template
 from wfms.operator.templates.usecases.zip_files import zip_files
 from wfms.operator.web.domain.plan_drawing import draw
 from wfms.operator.web.domain.source_listing import list_sources
@@ -70,7 +70,7 @@ class TemplatePages:
 
     def list(self) -> str:
         """Show the list of templates."""
-        templates = self._bridge.run(read_templates(self._database, disabled=True))
+        templates = self._bridge.run(list_templates(self._database, disabled=True))
         return render_template("templates.html", templates=templates)
 
     def upload(self) -> AnyResponse:
@@ -102,7 +102,7 @@ class TemplatePages:
 
     def review(self, draft: UUID) -> str:
         """Show a draft and what it would change."""
-        return self._show_review(self._bridge.run(read_run_template(self._database, draft)))
+        return self._show_review(self._bridge.run(get_run_template(self._database, draft)))
 
     def _show_review(self, draft: StoredTemplate, trouble: str = "") -> str:
         """Render the review page. ``trouble``: why the draft was not published."""
@@ -120,7 +120,7 @@ class TemplatePages:
 
     def publish(self, draft: UUID) -> AnyResponse:
         """Publish a draft. If the template was changed in the meantime, show the review again."""
-        template = self._bridge.run(read_run_template(self._database, draft))
+        template = self._bridge.run(get_run_template(self._database, draft))
         replaces = request.form.get("replaces", 0, type=int)
         try:
             stored = self._bridge.run(
@@ -156,16 +156,16 @@ class TemplatePages:
     def show(self, name: str) -> str:
         """Show one version of a template."""
         version = query_number("version")
-        versions = self._bridge.run(read_versions(self._database, name))
+        versions = self._bridge.run(list_template_versions(self._database, name))
         template = self._bridge.run(
-            read_template(self._database, name, version=version, deleted=True)
+            get_template(self._database, name, version=version, deleted=True)
         )
         waiting = 0
         if versions and template.version == versions[0].version:
             waiting = self._bridge.run(count_waiting(self._context, template))
         return render_template(
             "template.html",
-            trigger=self._bridge.run(read_trigger(self._context, template)),
+            trigger=self._bridge.run(find_trigger(self._context, template)),
             waiting=waiting,
             template=template,
             versions=versions,
@@ -189,7 +189,7 @@ class TemplatePages:
     def download(self, name: str) -> Response:
         """Send all files of a template unchanged, as a zip archive."""
         template = self._bridge.run(
-            read_template(self._database, name, version=query_number("version"), deleted=True)
+            get_template(self._database, name, version=query_number("version"), deleted=True)
         )
         name = f"{template.name}-{template.version}.zip"
         return send_file(

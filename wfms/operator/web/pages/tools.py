@@ -13,10 +13,13 @@ from sluice.text.visible_text import quoted
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.templates.domain.submitted_files import UNNAMED, SubmittedFiles
-from wfms.operator.templates.usecases.compose_tools import compose_tools
-from wfms.operator.templates.usecases.draft_template import save_draft
-from wfms.operator.templates.usecases.read_tools import read_tool, read_tool_versions, read_tools
-from wfms.operator.templates.usecases.store_tool import remove_tool, store_tool
+from wfms.operator.templates.usecases.drafts.save_draft import save_draft
+from wfms.operator.templates.usecases.tools.compose_tools import compose_tools
+from wfms.operator.templates.usecases.tools.get_tool import get_tool
+from wfms.operator.templates.usecases.tools.list_tool_versions import list_tool_versions
+from wfms.operator.templates.usecases.tools.list_tools import list_tools
+from wfms.operator.templates.usecases.tools.remove_tool import remove_tool
+from wfms.operator.templates.usecases.tools.store_tool import store_tool
 from wfms.operator.web.framework.form_errors import to_form_error
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.query_values import query_number
@@ -44,7 +47,7 @@ class ToolPages:
 
     def _render_page(self, refusal: ServiceError | None = None) -> str:
         """Render the list. After a refusal, the form keeps what was sent."""
-        tools = self._bridge.run(read_tools(self._database))
+        tools = self._bridge.run(list_tools(self._database))
         return render_template("tools.html", tools=tools, refusal=refusal, form=request.form)
 
     def _show_refusal(self, refusal: ServiceError) -> Response:
@@ -97,8 +100,8 @@ class ToolPages:
     def show(self, name: str) -> str:
         """Show one version of a tool."""
         version = query_number("version")
-        tool = self._bridge.run(read_tool(self._database, name, version=version))
-        versions = self._bridge.run(read_tool_versions(self._database, name))
+        tool = self._bridge.run(get_tool(self._database, name, version=version))
+        versions = self._bridge.run(list_tool_versions(self._database, name))
         return render_template("tool.html", tool=tool, versions=versions)
 
     def remove(self, name: str) -> AnyResponse:

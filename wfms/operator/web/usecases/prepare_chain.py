@@ -18,7 +18,7 @@ from sluice.text.visible_text import quoted
 from wfms.operator.context import OperatorContext
 from wfms.operator.templates.domain.errors import TemplateDisabled
 from wfms.operator.templates.domain.template import StoredTemplate
-from wfms.operator.templates.usecases.read_templates import read_templates
+from wfms.operator.templates.usecases.list_templates import list_templates
 
 #: Data sets that are offered. Others are selected by name or uid.
 OFFERED = 200
@@ -75,7 +75,7 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
     """
     dataset_page, templates, candidates = await asyncio.gather(
         context.dms.list_datasets(state=_WORKABLE, limit=OFFERED, newest=True),
-        read_templates(context.database, disabled=True),
+        list_templates(context.database, disabled=True),
         _find_datasets(context.dms, dataset),
     )
     selected_template = next(

@@ -6,8 +6,8 @@ from uuid import UUID
 import httpx
 
 from sluice.contracts.common.problems import NotFound
-from wfms.operator.chains.usecases.stream_content import StreamedBody, stream_content
-from wfms.operator.web.usecases.preview_file import image_type
+from wfms.operator.chains.usecases.data.stream_content import StreamedBody, stream_content
+from wfms.operator.web.usecases.file_preview import image_type
 
 #: Bytes of the largest picture that is shown.
 MAX_IMAGE_BYTES = 20_000_000

@@ -1,0 +1,1 @@
+"""Use cases: the data sets of chains."""

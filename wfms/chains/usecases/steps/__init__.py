@@ -1,0 +1,1 @@
+"""Use cases: the steps of chains and their tasks."""

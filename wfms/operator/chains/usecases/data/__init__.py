@@ -1,0 +1,1 @@
+"""Use cases: data sets and their content."""

@@ -1,0 +1,1 @@
+"""Use cases: leases of clients."""

@@ -1,0 +1,1 @@
+"""Use cases: steps, tasks and logs."""

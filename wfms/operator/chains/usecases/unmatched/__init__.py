@@ -1,0 +1,1 @@
+"""Use cases: unmatched data sets."""

@@ -1,0 +1,1 @@
+"""Use cases: sign-in of commands through a browser."""

@@ -1,0 +1,1 @@
+"""Use cases: usage and quotas."""

@@ -1,0 +1,1 @@
+"""Use cases: drafts of templates."""

@@ -1,0 +1,1 @@
+"""Use cases: templates of one-off runs."""

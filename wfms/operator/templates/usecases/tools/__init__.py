@@ -1,0 +1,1 @@
+"""Use cases: the library of tools."""
