@@ -19,10 +19,10 @@ def item(number: int, right: str) -> bytes:
 
 
 def make_gold_items(number: int) -> list[dict[str, str]]:
+    right_answers = ["yes" if n % 3 == 0 else "no" for n in range(number)]
     return [
-        {"text": f"known {one}", "right": right, "answer": right}
-        for one in range(number)
-        for right in ["yes" if one % 3 == 0 else "no"]
+        {"text": f"known {n}", "right": right, "answer": right}
+        for n, right in enumerate(right_answers)
     ]
 
 
