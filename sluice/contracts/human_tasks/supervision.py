@@ -19,7 +19,7 @@ class HumanStep(Contract):
         items: The number of items by state.
         answer_count: The number of answers of annotators.
         seconds: The median time of an answer.
-        browsers: The number of browsers that answered.
+        browsers: The number of browsers that opened the page.
         excluded: The number of excluded browsers.
         reason: Why no more items are accepted.
     """
