@@ -9,10 +9,10 @@ from enum import StrEnum
 
 from sluice.contracts.common.states import (
     AskItemState,
+    BrowserState,
     ChainDatasetStatus,
     ChainState,
     DatasetState,
-    DeviceState,
     JobState,
     PilotState,
     ReplicaState,
@@ -247,25 +247,27 @@ NOTES: dict[str, CycleNotes] = {
                 "the browser sends its annotations again, and each counts once",
             ),
             AskItemState.DECIDED: (
-                "the sending loop, after a pause; a revocation of annotations, which opens it"
-                " again",
+                (
+                    "the loop that delivers answers, after a pause; a revocation of annotations,"
+                    " which opens it again"
+                ),
                 "the transaction is rolled back and repeated",
             ),
-            AskItemState.GIVING: (
-                "the sending loop, when the WMS has confirmed the annotations",
+            AskItemState.DELIVERING: (
+                "the loop that delivers answers, when the WMS has confirmed the annotations",
                 "the same file is written again, and the WMS confirms it again",
             ),
         },
     ),
-    "wfms.ask.domain.transitions.DEVICE_STATE_MOVES": CycleNotes(
+    "wfms.ask.domain.transitions.BROWSER_STATE_MOVES": CycleNotes(
         "Browser of an annotator",
-        "Whether its annotations count.",
+        "Whether the annotations from this browser count.",
         {
-            DeviceState.COUNTED: (
+            BrowserState.COUNTED: (
                 "the loop that scores annotators; a person",
                 "the loop scores its annotations again, each once",
             ),
-            DeviceState.EXCLUDED: (
+            BrowserState.EXCLUDED: (
                 "a person",
                 "the transaction is rolled back, and the person sees an error",
             ),

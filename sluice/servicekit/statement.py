@@ -3,7 +3,7 @@
 from sluice.contracts.common.states import (
     AskItemState,
     AttemptOutcome,
-    DeviceState,
+    BrowserState,
     JobState,
     PilotState,
     TaskState,
@@ -17,7 +17,7 @@ def statement(text: str) -> str:
 
     Args:
         text: States are written as ``'{job.READY}'``, ``'{task.ACTIVE}'``, ``'{pilot.LOST}'``,
-            ``'{outcome.LOST}'``, ``'{item.OPEN}'`` and ``'{device.EXCLUDED}'``. Other braces are
+            ``'{outcome.LOST}'``, ``'{item.OPEN}'`` and ``'{browser.EXCLUDED}'``. Other braces are
             doubled.
     """
     return text.format(
@@ -26,5 +26,5 @@ def statement(text: str) -> str:
         pilot=PilotState,
         outcome=AttemptOutcome,
         item=AskItemState,
-        device=DeviceState,
+        browser=BrowserState,
     )

@@ -27,7 +27,7 @@ REPLACEMENTS = {
 FOREIGN = {("Problem", "status")}
 #: A field with an object's identifier ends in ``_uid``; without the ending it is an object or a
 #: name.
-OBJECTS = {"chain", "dataset", "device", "link", "pilot", "task"}
+OBJECTS = {"browser", "chain", "dataset", "link", "pilot", "task"}
 #: Name of a query parameter that is refused → name to use instead.
 QUERIES_INSTEAD = {
     "before": "after",

@@ -63,8 +63,6 @@ ALLOWED = frozenset(
         "sluice/cli/commands/jobs/step.py: of its own",
         "templates/collage/collage/demo.py: lie",
         "wfms/ask/api/page/texts_en.js: of its own",
-        "wfms/ask/usecases/admit_browser.py: whoever",
-        "wfms/ask/usecases/make_link.py: whoever",
         "wfms/operator/web/pages/html/human_task.html: whoever",
     ]
 )

@@ -18,11 +18,11 @@ from sluice.contracts.common import states
 from sluice.contracts.common.states import (
     AskItemState,
     AttemptOutcome,
+    BrowserState,
     ChainDatasetStatus,
     ChainState,
     DatasetState,
     DatasetType,
-    DeviceState,
     DeviceType,
     ErrorClass,
     JobState,
@@ -77,7 +77,7 @@ COLUMNS: dict[tuple[str, str, str], type[StrEnum]] = {
     ("wfms.watcher", "watches", "state"): WatchState,
     ("wfms.ask", "audit", "kind"): AuditKind,
     ("wfms.ask", "items", "state"): AskItemState,
-    ("wfms.ask", "devices", "state"): DeviceState,
+    ("wfms.ask", "browsers", "state"): BrowserState,
 }
 #: Columns that hold some members of an enumeration only.
 PARTS: dict[tuple[str, str, str], set[StrEnum]] = {

@@ -30,13 +30,13 @@ steps:
 
 
 class HumanTask(NamedTuple):
-    """A human task. ``link`` and ``device`` are UUIDs."""
+    """A human task. ``link`` and ``browser`` are UUIDs."""
 
     group: str
     template: str
     step: str
     link: str
-    device: str
+    browser: str
 
     @property
     def path(self) -> str:
@@ -70,8 +70,8 @@ def create_answered_task(
     page_items = _request_next_items(browser, page, {"requested_items": 1})
     answer = {"item": page_items["items"][0]["id"], "answer": "yes", "seconds": 2}
     _request_next_items(browser, page, {"answers": [answer], "requested_items": 0})
-    [device] = send("GET", f"{path}/devices", None)["devices"]
-    return HumanTask(group, template, step, link["uid"], device["uid"])
+    [answered_browser] = send("GET", f"{path}/browsers", None)["browsers"]
+    return HumanTask(group, template, step, link["uid"], answered_browser["uid"])
 
 
 def _request_next_items(browser: httpx.Client, page: str, body: dict[str, Any]) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def create_known_objects(system: WholeSystem) -> KnownValues:
 
 def _create_human_task_values(system: WholeSystem) -> KnownValues:
     step = _create_human_task(system)
-    return {"asking": [step.path], "links": [step.link], "devices": [step.device]}
+    return {"asking": [step.path], "links": [step.link], "browsers": [step.browser]}
 
 
 def _list_fixed_values(system: WholeSystem) -> KnownValues:

@@ -45,7 +45,7 @@ async def test_ended_run_leaves_no_processes(folder: Path, end_signal: signal.Si
         "-p",
         "no:cacheprovider",
         f"--basetemp={folder}/base",
-        "tests/servers/held_run.py",
+        "tests/servers/paused_run.py",
     ]
     with (folder / "said").open("w") as log_file:
         run = await asyncio.create_subprocess_exec(

@@ -7,7 +7,7 @@ from pydantic_settings import SettingsConfigDict
 
 from sluice.contracts.access.services import CallingService
 from sluice.servicekit.settings import ServiceSettings
-from wfms.ask.usecases.context import AskRules, VoterIdentification
+from wfms.ask.usecases.context import AnnotatorIdentification, AskRules
 
 
 class AskSettings(ServiceSettings):
@@ -37,7 +37,7 @@ class AskSettings(ServiceSettings):
     #: How browsers without a common cookie are recognised as one person, who has one vote on an
     #: item: `browser` (the address, and what the browser says of itself), `address` (nobody behind
     #: one address gets an item that somebody there has seen) or `off`.
-    one_vote: VoterIdentification = VoterIdentification.BROWSER
+    one_vote: AnnotatorIdentification = AnnotatorIdentification.BROWSER
     #: How long this holds. Later, browsers of one origin may belong to other people, because
     #: addresses are reassigned.
     one_vote_window: float = Field(default=604_800.0, gt=0)

@@ -4,26 +4,26 @@ from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient, build_path
 from sluice.contracts.human_tasks.supervision import (
-    AskDevice,
-    AskDevices,
+    AskBrowser,
+    AskBrowsers,
     AskLink,
     AskLinks,
     HumanStepList,
     NewLink,
-    SetDeviceState,
+    SetBrowserState,
 )
 
 
 class ForwardedAskCalls(ServiceClient):
     """Calls that the operator service forwards."""
 
-    async def set_device_state(self, uid: UUID, body: SetDeviceState) -> AskDevice:
+    async def set_browser_state(self, uid: UUID, body: SetBrowserState) -> AskBrowser:
         """Exclude a browser and revoke its annotations, or admit it again.
 
         It can raise ``NotFound`` and ``Conflict``.
         """
         return await self.call(
-            "PUT", f"{API}/asking/devices/{uid}/state", body=body, answer=AskDevice
+            "PUT", f"{API}/asking/browsers/{uid}/state", body=body, answer=AskBrowser
         )
 
     async def end_ask_link(self, uid: UUID) -> None:
@@ -39,7 +39,7 @@ class ForwardedAskCalls(ServiceClient):
         """List the progress of human tasks of the last 30 days, by step."""
         return await self.call("GET", f"{API}/asking/steps", answer=HumanStepList)
 
-    async def list_ask_devices(self, group: str, template: str, step: str) -> AskDevices:
+    async def list_ask_browsers(self, group: str, template: str, step: str) -> AskBrowsers:
         """List the browsers of annotators.
 
         Those that seem to answer without looking come first.
@@ -48,8 +48,8 @@ class ForwardedAskCalls(ServiceClient):
         """
         return await self.call(
             "GET",
-            build_path("asking", "steps", group, template, step, "devices"),
-            answer=AskDevices,
+            build_path("asking", "steps", group, template, step, "browsers"),
+            answer=AskBrowsers,
         )
 
     async def list_ask_links(self, group: str, template: str, step: str) -> AskLinks:
@@ -61,7 +61,7 @@ class ForwardedAskCalls(ServiceClient):
             "GET", build_path("asking", "steps", group, template, step, "links"), answer=AskLinks
         )
 
-    async def make_ask_link(self, group: str, template: str, step: str, body: NewLink) -> AskLink:
+    async def create_ask_link(self, group: str, template: str, step: str, body: NewLink) -> AskLink:
         """Create a link to the page of a human task.
 
         Its key is returned only this once.

@@ -256,17 +256,17 @@ class AskItemState(StrEnum):
 
     OPEN = "open"  #: waits for annotations
     DECIDED = "decided"  #: enough annotators agree; annotations can still be revoked
-    GIVING = "giving"  #: its annotations are final, and their file is being sent to the WMS
-    GIVEN = "given"  #: its job has finished
+    DELIVERING = "delivering"  #: its annotations are final, and their file goes to the WMS
+    DELIVERED = "delivered"  #: its job has finished
     WITHDRAWN = "withdrawn"  #: its task ended before, or its file cannot be shown
 
     @property
     def final(self) -> bool:
         """Whether no other state follows."""
-        return self in {AskItemState.GIVEN, AskItemState.WITHDRAWN}
+        return self in {AskItemState.DELIVERED, AskItemState.WITHDRAWN}
 
 
-class DeviceState(StrEnum):
+class BrowserState(StrEnum):
     """Whether the annotations of a browser count."""
 
     COUNTED = "counted"  #: its annotations count

@@ -208,14 +208,14 @@ class NextItems(Contract):
         results: The state of each answer.
         items: The next items. If there are none and ``over`` is not set, other browsers have the
             remaining items: ask again later.
-        given: The number of answers of this browser that count here.
+        answer_count: The number of answers of this browser that count here.
         over: As in ``AskPage``.
         wording: As in ``AskPage``. If it is new, read the page again before you show the items.
     """
 
     results: list[AnswerResult] = Field(default_factory=list)
     items: list[AnnotatorItem] = Field(default_factory=list)
-    given: int = 0
+    answer_count: int = 0
     over: bool = False
     wording: str
 
@@ -230,12 +230,12 @@ class AnswerInFile(Contract):
     """An answer as the answer file of an item contains it.
 
     Attributes:
-        device_uid: The browser. It is the same for all answers of a browser to a step.
+        browser_uid: The browser. It is the same for all answers of a browser to a step.
         person: The person who was signed in.
     """
 
     answer: str
-    device_uid: UUID
+    browser_uid: UUID
     person: str | None = None
     answered_at: Timestamp
     seconds: float

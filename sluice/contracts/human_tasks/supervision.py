@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field
 
 from sluice.contracts.common.base import Contract, Timestamp
-from sluice.contracts.common.states import AskItemState, DeviceState
+from sluice.contracts.common.states import AskItemState, BrowserState
 from sluice.contracts.human_tasks.ask import MAX_LINK_DAYS
 
 
@@ -17,7 +17,10 @@ class HumanStep(Contract):
         link: The number of days for which a link may open the page. None means that annotators must
             sign in.
         items: The number of items by state.
+        answer_count: The number of answers of annotators.
         seconds: The median time of an answer.
+        browsers: The number of browsers that opened the page.
+        excluded: The number of excluded browsers.
         reason: Why no more items are accepted.
     """
 
@@ -29,10 +32,10 @@ class HumanStep(Contract):
     link: int | None = None
     tasks: int
     items: dict[AskItemState, int]
-    given: int
+    answer_count: int
     last_hour: int
     seconds: float
-    devices: int
+    browsers: int
     excluded: int
     reason: str = ""
 
@@ -45,18 +48,18 @@ class HumanStep(Contract):
     def decided(self) -> int:
         """Return the number of decided items whose chain does not have them yet."""
         return sum(
-            self.items.get(state, 0) for state in (AskItemState.DECIDED, AskItemState.GIVING)
+            self.items.get(state, 0) for state in (AskItemState.DECIDED, AskItemState.DELIVERING)
         )
 
     @property
-    def finished(self) -> int:
-        """Return the number of items that were given to their chain."""
-        return self.items.get(AskItemState.GIVEN, 0)
+    def delivered(self) -> int:
+        """Return the number of items whose answers were delivered to their chain."""
+        return self.items.get(AskItemState.DELIVERED, 0)
 
     @property
     def done(self) -> int:
-        """Return the number of items that are decided, given to their chain or not."""
-        return self.decided + self.finished
+        """Return the number of decided items, delivered to their chain or not."""
+        return self.decided + self.delivered
 
 
 class HumanStepList(Contract):
@@ -111,52 +114,54 @@ class AskLinks(Contract):
     links: list[AskLink]
 
 
-class AskDevice(Contract):
-    """A browser that answers a step, and the quality of its answers.
+class AskBrowser(Contract):
+    """A browser in which an annotator answers a step, and the quality of its answers.
 
     Attributes:
+        user_agent: What the browser says of itself.
+        answer_count: The number of its answers.
         gold: How many gold items it answered right, of how many.
         peers: How often it agreed with others, of how many items.
         score: A browser whose score exceeds the limit is excluded automatically.
         limit: The limit of the score.
         seconds: The median time of its answers.
         set_by: The person who decided on its exclusion.
-        alike: The number of other browsers of the same origin, which share one vote on an item.
+        same_vote_browsers: The number of other browsers that share its vote on an item.
         link_uid: The link of its last visit.
     """
 
     uid: UUID
     person: str | None = None
-    browser: str
+    user_agent: str
     first_at: Timestamp
     last_at: Timestamp
-    given: int
+    answer_count: int
     gold: tuple[int, int]
     peers: tuple[int, int]
     score: float
     limit: float
     seconds: float
-    state: DeviceState
+    state: BrowserState
     reason: str = ""
     set_by: str | None = None
-    alike: int = 0
+    same_vote_browsers: int = 0
     link_uid: UUID | None = None
 
 
-class AskDevices(Contract):
+class AskBrowsers(Contract):
     """A list of browsers that answer a step."""
 
-    devices: list[AskDevice]
+    browsers: list[AskBrowser]
 
 
-class SetDeviceState(Contract):
+class SetBrowserState(Contract):
     """A request to exclude a browser or to count its answers again.
 
     No answer of an excluded browser counts. Otherwise all its answers count. Results that the WMS
     already has do not change.
     """
 
-    state: DeviceState
+    state: BrowserState
     reason: Annotated[str, Field(max_length=500)] = ""
 
 
@@ -165,6 +170,7 @@ class ExportedAnswer(Contract):
 
     Attributes:
         known: The known answer of a gold item.
+        counted: Whether the answer counts.
     """
 
     task_uid: UUID
@@ -173,9 +179,9 @@ class ExportedAnswer(Contract):
     known: str | None = None
     state: AskItemState
     decided: str | None = None
-    device_uid: UUID
+    browser_uid: UUID
     person: str | None = None
     answer: str
     answered_at: Timestamp
     seconds: float
-    counts: bool
+    counted: bool

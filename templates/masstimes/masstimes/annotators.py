@@ -88,7 +88,7 @@ class Annotator:
                     "requested_items": 0 if stop.is_set() else _MAX_ITEMS,
                 }
                 reply = await self._exchange(browser, page, request)
-                self.answer_count = reply["given"]
+                self.answer_count = reply["answer_count"]
                 answers = [self._make_answer(item) for item in reply["items"]]
                 if stop.is_set() and not answers:
                     return

@@ -28,9 +28,9 @@ from masstimes.classifier.torch_needed import require_torch
 from masstimes.demo_chains import (
     ANNOTATE,
     DemoError,
+    create_link,
     fetch_outputs,
-    get_devices,
-    make_link,
+    get_browsers,
     print_progress_forever,
     publish,
     read_summaries,
@@ -47,7 +47,7 @@ from sluice.cli.connection import Connection, connected
 from sluice.cli.output import err, out, print_problem, print_table
 from sluice.cli.transfer.assets import collect_files, put_asset
 from sluice.contracts.common.problems import ServiceError
-from sluice.contracts.common.states import ChainState, DeviceState
+from sluice.contracts.common.states import BrowserState, ChainState
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from sluice.network.http_clients import send_request
 from sluice.packs.demo_options import add_demo_options
@@ -115,7 +115,7 @@ async def _annotate(
 ) -> dict[str, Any]:
     """Let people answer until the chain has ended, and return their counts."""
     chain = await wait_for_chain(connection, ANNOTATE)
-    link = await make_link(connection)
+    link = await create_link(connection)
     annotators = make_annotators(PEOPLE, knowledge, seed)
     stop = asyncio.Event()
     answer_task = asyncio.create_task(answer_all(annotators, link, stop))
@@ -132,9 +132,9 @@ async def _annotate(
         chain_task.cancel()
         await asyncio.gather(answer_task, progress_task, chain_task, return_exceptions=True)
     excluded = {
-        device.browser
-        for device in (await get_devices(connection)).devices
-        if device.state is DeviceState.EXCLUDED
+        browser.user_agent
+        for browser in (await get_browsers(connection)).browsers
+        if browser.state is BrowserState.EXCLUDED
     }
     cheats = {annotator.name for annotator in annotators if annotator.manner.cheats}
     return {

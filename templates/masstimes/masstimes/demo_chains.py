@@ -26,7 +26,7 @@ from sluice.contracts.common.naming import own_name
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import ChainState, EntryKind
 from sluice.contracts.data.datasets import NewDataset
-from sluice.contracts.human_tasks.supervision import AskDevices, HumanStep, NewLink
+from sluice.contracts.human_tasks.supervision import AskBrowsers, HumanStep, NewLink
 
 #: The template and the step of the human task.
 ANNOTATE, ASK = "annotate", "ask"
@@ -121,7 +121,7 @@ async def fetch_outputs(connection: Connection, chain: Chain, folder: Path) -> N
             await asyncio.to_thread(unpack_output, bundles, output, folder)
 
 
-async def make_link(connection: Connection) -> str:
+async def create_link(connection: Connection) -> str:
     """Return a link for annotators.
 
     Raises:
@@ -130,7 +130,7 @@ async def make_link(connection: Connection) -> str:
     deadline = time.monotonic() + _MAX_WAIT
     while time.monotonic() < deadline:
         with suppress(NotFound):  # the service does not know of the step yet
-            link = await connection.operator.make_ask_link(*_STEP_KEY, NewLink(days=1))
+            link = await connection.operator.create_ask_link(*_STEP_KEY, NewLink(days=1))
             return urljoin(connection.url, str(link.url))
         await asyncio.sleep(_POLL_SECONDS)
     raise DemoError(f"step {ASK} of {ANNOTATE} asks no questions")
@@ -142,9 +142,9 @@ async def get_progress(connection: Connection) -> HumanStep:
     return step
 
 
-async def get_devices(connection: Connection) -> AskDevices:
+async def get_browsers(connection: Connection) -> AskBrowsers:
     """Return the browsers of the annotators."""
-    return await connection.operator.list_ask_devices(*_STEP_KEY)
+    return await connection.operator.list_ask_browsers(*_STEP_KEY)
 
 
 async def print_progress_forever(connection: Connection, every: float = 10.0) -> None:
@@ -155,7 +155,8 @@ async def print_progress_forever(connection: Connection, every: float = 10.0) ->
             step = await get_progress(connection)
             out.print(
                 f"  {step.done} of {step.waiting + step.done} items are decided,"
-                f" by {step.given} answers; {step.excluded} of {step.devices} browsers excluded"
+                f" by {step.answer_count} answers;"
+                f" {step.excluded} of {step.browsers} browsers excluded"
             )
 
 

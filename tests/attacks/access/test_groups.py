@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from sluice.contracts.access.access import ON_BEHALF_HEADER, Role
-from sluice.contracts.common.states import DatasetState, DeviceState
+from sluice.contracts.common.states import BrowserState, DatasetState
 from tests.attacks.access.two_groups import (
     MARK,
     GroupObjects,
@@ -207,10 +207,10 @@ def test_stranger_gets_not_found_for_human_tasks_of_the_group(
     }
     assert statuses == dict.fromkeys(statuses, 404)
     assert outsider.ask("GET", f"/asking/{objects.human_task.path}").status_code == 404
-    [device] = read_json(
-        objects.owner.ask("GET", f"/api/v1/asking/steps/{objects.human_task.path}/devices")
-    )["devices"]
-    assert device["state"] == DeviceState.COUNTED
+    [browser] = read_json(
+        objects.owner.ask("GET", f"/api/v1/asking/steps/{objects.human_task.path}/browsers")
+    )["browsers"]
+    assert browser["state"] == BrowserState.COUNTED
     [link] = read_json(
         objects.owner.ask("GET", f"/api/v1/asking/steps/{objects.human_task.path}/links")
     )["links"]
@@ -224,7 +224,7 @@ _BODIES: dict[str, dict[str, Any]] = {
     "restore": {"version": 1},
     "acknowledge": {"by": "me"},
     "files": {"files": []},
-    "state": {"state": DeviceState.EXCLUDED},
+    "state": {"state": BrowserState.EXCLUDED},
 }
 
 

@@ -107,7 +107,7 @@ class GroupObjects:
             "unmatched": {"uid": self.unmatched},
             "asking": {
                 **self.human_task._asdict(),
-                "uid": self.human_task.link if "/links" in row.address else self.human_task.device,
+                "uid": self.human_task.link if "/links" in row.address else self.human_task.browser,
             },
         }
         kind = row.address.removeprefix("/api/v1").split("/")[1]

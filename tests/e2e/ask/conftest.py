@@ -60,8 +60,8 @@ class AskSite:
     async def answers(self) -> list[str]:
         """Return all annotations of the service, in the order of items."""
         rows = await self.human_tasks.rows_of(
-            "SELECT shown.answer FROM shown JOIN items ON items.uid = item_uid"
-            " WHERE shown.answer IS NOT NULL ORDER BY items.position"
+            "SELECT assignments.answer FROM assignments JOIN items ON items.uid = item_uid"
+            " WHERE assignments.answer IS NOT NULL ORDER BY items.position"
         )
         return [answer for (answer,) in rows]
 

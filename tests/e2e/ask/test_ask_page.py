@@ -45,7 +45,7 @@ async def test_person_answers_by_touch_after_reading_the_instructions(ask_site: 
         await ask_site.require_answers("yes", "no", "no")
         await page.reload()
         await expect(page.get_by_text("Thank you: you gave 3 answers.")).to_be_visible()
-    rows = await ask_site.human_tasks.rows_of("SELECT seconds FROM shown")
+    rows = await ask_site.human_tasks.rows_of("SELECT seconds FROM assignments")
     assert all(seconds > 0 for (seconds,) in rows)
 
 
@@ -154,12 +154,12 @@ async def test_answer_whose_receipt_is_lost_counts_once(ask_site: AskSite) -> No
         await locate_item(page).wait_for()
         await page.route("**/next", drop_receipt)
         await answer(page, "yes", "no", "yes")
-        await expect(page.locator("#given")).to_have_text("3 answers given")
+        await expect(page.locator("#answer-count")).to_have_text("3 answers given")
         await ask_site.require_answers("yes", "no", "yes")
         await expect(page.get_by_role("status")).to_be_empty()
     assert lost == [200]
-    [(given_count,)] = await ask_site.human_tasks.rows_of("SELECT given FROM devices")
-    assert given_count == 3
+    [(answer_count,)] = await ask_site.human_tasks.rows_of("SELECT answer_count FROM browsers")
+    assert answer_count == 3
 
 
 async def test_only_one_of_two_tabs_is_active(ask_site: AskSite) -> None:
@@ -296,7 +296,7 @@ async def test_time_in_the_help_dialog_is_not_counted(ask_site: AskSite) -> None
         await answer(page, "yes")
         await ask_site.require_answers("yes")
     [(seconds,)] = await ask_site.human_tasks.rows_of(
-        "SELECT seconds FROM shown WHERE answer = 'yes'"
+        "SELECT seconds FROM assignments WHERE answer = 'yes'"
     )
     assert 7 <= seconds < 2000
 

@@ -71,7 +71,7 @@ async def test_page_is_in_the_language_of_the_template(ask_site: AskSite) -> Non
         await expect(undo).to_have_attribute("aria-keyshortcuts", "C")
         await page.keyboard.press("c")
         await expect(page.get_by_role("button", name="Cofnij „Tak”")).to_be_visible()
-        await expect(page.locator("#given")).to_have_text("2 odpowiedzi")
+        await expect(page.locator("#answer-count")).to_have_text("2 odpowiedzi")
         await page.keyboard.press("p")
         await expect(page.get_by_role("dialog")).to_contain_text("Warto wiedzieć")
         await page.get_by_role("button", name="Zamknij").click()

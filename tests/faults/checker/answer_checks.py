@@ -39,7 +39,7 @@ def check_items_decided(view: View) -> Iterator[str]:
         for name in question.words.keys() - items.keys():
             yield f"{run.expected.dataset}: nobody was asked about {name}"
         for name, item in items.items():
-            if (item["state"], item["answer"]) != ("given", question.words[name]):
+            if (item["state"], item["answer"]) != ("delivered", question.words[name]):
                 yield (
                     f"{run.expected.dataset}: {name} is {item['state']} as {item['answer']}:"
                     f" {item['reason']}"
@@ -52,11 +52,11 @@ def check_annotations_in_files(view: View) -> Iterator[str]:
         for file in view.files(step.outputs["answer"]):
             name = file.own_name
             where = f"{run.expected.dataset}: the file of {name}"
-            browsers = {str(row["device_uid"]) for row in _list_answers(view, items, name)}
+            browsers = {str(row["browser_uid"]) for row in _list_answers(view, items, name)}
             for place in file.paths:
                 content = _read_json(place)
                 answers = content.get("answers", [])
-                answer_counts = Counter((one["device_uid"], one["answer"]) for one in answers)
+                answer_counts = Counter((one["browser_uid"], one["answer"]) for one in answers)
                 expected_annotations = Counter(
                     dict.fromkeys(((one, question.words[name]) for one in browsers), 1)
                 )
@@ -92,7 +92,7 @@ def _list_answers(view: View, items: dict[str, Row], name: str) -> list[Row]:
 
 
 def _list_shown_items(view: View, item: Row) -> list[Row]:
-    return group_rows(view.state.rows("ask", "shown"), "item_uid").get(item["uid"], [])
+    return group_rows(view.state.rows("ask", "assignments"), "item_uid").get(item["uid"], [])
 
 
 def _read_json(place: str) -> dict[str, Any]:

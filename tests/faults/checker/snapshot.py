@@ -40,7 +40,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "inbox",
     ),
     "chains": ("chains", "steps", "inputs", "datasets", "outbox", "inbox"),
-    "ask": ("questions", "items", "shown", "outbox", "inbox"),
+    "ask": ("questions", "items", "assignments", "outbox", "inbox"),
     "watcher": ("watches", "releases", "outbox", "inbox"),
     "intake": ("handovers", "unmatched", "outbox", "inbox"),
 }

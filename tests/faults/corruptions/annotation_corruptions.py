@@ -5,7 +5,7 @@ from tests.faults.checker.snapshot import Row, Snapshot
 
 
 def _answered_item(state: Snapshot) -> Row:
-    return next(row for row in state.rows("ask", "shown") if row["answer"] is not None)
+    return next(row for row in state.rows("ask", "assignments") if row["answer"] is not None)
 
 
 def delete_answer(state: Snapshot) -> None:
@@ -13,7 +13,7 @@ def delete_answer(state: Snapshot) -> None:
 
 
 def duplicate_answer(state: Snapshot) -> None:
-    state.rows("ask", "shown").append(_answered_item(state) | {"device_uid": "another"})
+    state.rows("ask", "assignments").append(_answered_item(state) | {"browser_uid": "another"})
 
 
 def change_answer(state: Snapshot) -> None:

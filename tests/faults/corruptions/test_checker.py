@@ -63,7 +63,7 @@ _FILLED = [
     *(("dms", table) for table in ("storages", "storage_usage", "periods", "runs")),
     *(("wms", table) for table in ("tasks", "jobs", "attempts", "pilots", "limits")),
     *(("chains", table) for table in ("chains", "steps", "datasets")),
-    *(("ask", table) for table in ("items", "shown")),
+    *(("ask", table) for table in ("items", "assignments")),
     *(("watcher", table) for table in ("watches", "releases")),
 ]
 

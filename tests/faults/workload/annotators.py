@@ -170,7 +170,7 @@ class AnnotatorGroup:
 
     async def _open_page(self, *, leaves_at_once: bool) -> None:
         place = HumanStepKey(EVERYONE, LOOK.template, LOOK.steps[0].name)
-        link = await retry(lambda: self._watcher.make_ask_link(*place, NewLink(days=_DAYS)))
+        link = await retry(lambda: self._watcher.create_ask_link(*place, NewLink(days=_DAYS)))
         page = httpx.URL(str(link.url)).raw_path.decode()
         async with httpx.AsyncClient(
             base_url=self._url,

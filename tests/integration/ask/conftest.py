@@ -38,9 +38,9 @@ from wfms.ask.api.links import links_router
 from wfms.ask.api.supervision import supervision_router
 from wfms.ask.db.links import HumanStepPlace
 from wfms.ask.usecases.context import AskContext, AskRules
+from wfms.ask.usecases.create_link import create_link
 from wfms.ask.usecases.deliver_answers import deliver_answers
 from wfms.ask.usecases.import_items import import_items
-from wfms.ask.usecases.make_link import make_link
 from wfms.ask.usecases.refuse_items import refuse_items
 
 #: Decided items are returned to the WMS at once, and may be undone until then.
@@ -175,7 +175,7 @@ class HumanTasks:
 
     async def key(self, *, group: str = GROUP, by: str = "ada", **link: Any) -> str:
         place = HumanStepPlace(TEMPLATE, STEP, group)
-        _, key = await make_link(self.context, place, NewLink(**link), by=by)
+        _, key = await create_link(self.context, place, NewLink(**link), by=by)
         return key
 
     async def browser(self, key: str | None = None, *, agent: str = "") -> Browser:

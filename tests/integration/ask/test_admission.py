@@ -16,8 +16,10 @@ from tests.integration.ask.conftest import HumanTasks, human_tasks_on
 from wfms.ask.api.annotation import cookie_name
 from wfms.ask.api.browser_rate import BrowserRate, RequestRateExceeded
 from wfms.ask.db.links import HumanStepPlace
-from wfms.ask.usecases.admit_browser import Admission, BrowserOrigin, LinkExpired, admit_browser
-from wfms.ask.usecases.make_link import close_link, read_links
+from wfms.ask.domain.errors import LinkExpired
+from wfms.ask.usecases.admit_browser import Admission, BrowserOrigin, admit_browser
+from wfms.ask.usecases.end_link import end_link
+from wfms.ask.usecases.list_links import list_links
 
 SEE_OTHER = httpx.codes.SEE_OTHER
 PAGE = "/ask/mass%20times/look"
@@ -56,8 +58,8 @@ async def test_ended_link_admits_no_browser(human_tasks: HumanTasks) -> None:
     key = await human_tasks.key()
     browser = await human_tasks.browser(key)
     assert len((await browser.next()).items) == 1
-    [link] = await read_links(human_tasks.context, HumanStepPlace("mass times", "look", "everyone"))
-    await close_link(human_tasks.context, link.uid)
+    [link] = await list_links(human_tasks.context, HumanStepPlace("mass times", "look", "everyone"))
+    await end_link(human_tasks.context, link.uid)
     assert (await browser.post("next", {})).status_code == httpx.codes.GONE
     with pytest.raises(LinkExpired):
         await admit_browser(human_tasks.context, key, earlier_token=None, origin=BrowserOrigin())
@@ -67,7 +69,7 @@ async def test_link_expires(human_tasks: HumanTasks) -> None:
     human_tasks.task([b"x"])
     await human_tasks.import_items()
     browser = await human_tasks.browser()
-    await human_tasks.rows_of("UPDATE links SET until = now() RETURNING 1")
+    await human_tasks.rows_of("UPDATE links SET expires_at = now() RETURNING 1")
     assert (await browser.post("next", {})).status_code == httpx.codes.GONE
 
 
@@ -94,8 +96,8 @@ async def test_link_of_another_group_gives_a_browser_a_new_session(human_tasks: 
     browser.http.cookies.clear()
     browser.http.cookies.set(name, old)
     assert [item.text for item in (await browser.next(count=5)).items] == ["mine"]
-    [link] = await read_links(human_tasks.context, HumanStepPlace("mass times", "look", "everyone"))
-    await close_link(human_tasks.context, link.uid)
+    [link] = await list_links(human_tasks.context, HumanStepPlace("mass times", "look", "everyone"))
+    await end_link(human_tasks.context, link.uid)
     assert (await browser.post("next", {})).status_code == httpx.codes.GONE
 
 
@@ -108,7 +110,7 @@ async def test_personal_link_admits_one_browser(human_tasks: HumanTasks) -> None
     with pytest.raises(LinkExpired, match="was for one browser"):
         await admit_browser(human_tasks.context, key, earlier_token=None, origin=BrowserOrigin())
     assert len((await browser.next()).items) == 1
-    [link] = await read_links(human_tasks.context, HumanStepPlace("mass times", "look", "everyone"))
+    [link] = await list_links(human_tasks.context, HumanStepPlace("mass times", "look", "everyone"))
     assert link.person == "ada"
 
 
@@ -120,7 +122,7 @@ async def test_personal_link_admits_one_of_two_concurrent_browsers(
     key = await human_tasks.key(mine=True)
     place = HumanStepPlace("mass times", "look", "everyone")
     await asyncio.gather(
-        *(read_links(human_tasks.context, place) for _ in range(2))
+        *(list_links(human_tasks.context, place) for _ in range(2))
     )  # The database has two connections.
     both = (
         admit_browser(human_tasks.context, key, earlier_token=None, origin=BrowserOrigin())
@@ -137,7 +139,7 @@ async def test_new_personal_link_ends_the_previous_one(human_tasks: HumanTasks) 
     browser = await human_tasks.browser(first)
     assert (await browser.http.get(PAGE, params={"key": second})).status_code == SEE_OTHER
     assert len((await browser.next()).items) == 1
-    assert await human_tasks.rows_of("SELECT count(*) FROM devices") == [(1,)]
+    assert await human_tasks.rows_of("SELECT count(*) FROM browsers") == [(1,)]
     for key in (first, second):
         with pytest.raises(LinkExpired):
             await admit_browser(
@@ -167,7 +169,7 @@ async def test_link_of_another_person_gives_a_browser_a_new_session(
     key = await human_tasks.key(mine=after is not None, by=after or "eve")
     await browser.http.get(PAGE, params={"key": key})
     assert await browser.answer_all("no") == 1
-    statement = "SELECT person, answer FROM shown JOIN devices ON devices.uid = device_uid"
+    statement = "SELECT person, answer FROM assignments JOIN browsers ON browsers.uid = browser_uid"
     assert {*await human_tasks.rows_of(statement)} == {(before, "yes"), (after, "no")}
 
 

@@ -30,8 +30,8 @@ async def test_answer_of_two_agreeing_annotators_is_returned(human_tasks: HumanT
         ("yes", 2, "0.txt"),
         ("yes", 2, "1.txt"),
     ]
-    devices = {answer["device_uid"] for answer in answers[0]["answers"]}
-    assert len(devices) == 2
+    browsers = {answer["browser_uid"] for answer in answers[0]["answers"]}
+    assert len(browsers) == 2
     names = [job.output.name for job in human_tasks.rows.answered]
     assert names == ["00000000.1-0.json", "00000001.1-1.json"]
 
@@ -83,7 +83,9 @@ async def test_concurrent_browsers_answer_each_item_twice(human_tasks: HumanTask
     answers = await human_tasks.deliver()
     assert len(answers) == 40
     assert Counter(file["agreed"] for file in answers) == {2: 40}
-    [(number,)] = await human_tasks.rows_of("SELECT count(*) FROM shown WHERE answer IS NOT NULL")
+    [(number,)] = await human_tasks.rows_of(
+        "SELECT count(*) FROM assignments WHERE answer IS NOT NULL"
+    )
     assert number == 80
 
 
@@ -95,7 +97,7 @@ async def test_answer_that_is_sent_twice_counts_once(human_tasks: HumanTasks) ->
     answer = AnnotatorAnswer(item=item.id, answer="yes")
     answer_states = [(await browser.next(answer)).results[0].state for _ in range(2)]
     assert answer_states == [AnswerState.TAKEN, AnswerState.ALREADY]
-    assert (await browser.next()).given == 1
+    assert (await browser.next()).answer_count == 1
     assert await human_tasks.deliver() == []
 
 
@@ -119,7 +121,7 @@ async def test_answer_after_the_decision_is_late(human_tasks: HumanTasks) -> Non
         human_tasks.context,
         rules=replace(human_tasks.context.rules, assignment_duration=timedelta(0)),
     )
-    await human_tasks.rows_of("UPDATE shown SET assigned_until = now() RETURNING 1")
+    await human_tasks.rows_of("UPDATE assignments SET assigned_until = now() RETURNING 1")
     await end_assignments(old)
     await (await human_tasks.browser()).answer_all("yes")
     assert len(await human_tasks.deliver()) == 1
@@ -136,7 +138,7 @@ async def test_expired_assignment_goes_to_another_browser_and_its_answer_still_c
     [item] = (await closed.next()).items
     await other.next()
     assert (await third.next()).items == []
-    await human_tasks.rows_of("UPDATE shown SET assigned_until = now() RETURNING 1")
+    await human_tasks.rows_of("UPDATE assignments SET assigned_until = now() RETURNING 1")
     await end_assignments(human_tasks.context)
     assert len((await third.next()).items) == 1
     page_items = await closed.next(AnnotatorAnswer(item=item.id, answer="yes"))
@@ -160,7 +162,7 @@ async def test_answer_can_be_undone_for_a_while(human_tasks: HumanTasks) -> None
     again = await browser.post("undo", {"item": str(item.id)})
     assert again.status_code == httpx.codes.NOT_FOUND
     page_items = await browser.next(AnnotatorAnswer(item=item.id, answer="no"))
-    assert page_items.given == 1
+    assert page_items.answer_count == 1
     object.__setattr__(human_tasks.context, "rules", replace(patient, settle=timedelta(0)))
     assert [file["answer"] for file in await human_tasks.deliver()] == ["no"]
 
@@ -186,7 +188,7 @@ async def test_answer_whose_receipt_was_lost_is_sent_again_with_the_same_file(
     assert [file["answer"] for file in await human_tasks.deliver()] == ["yes"]
     [job] = human_tasks.rows.answered
     assert human_tasks.rows.again == [job.id]
-    assert await human_tasks.rows_of("SELECT state FROM items") == [(AskItemState.GIVEN,)]
+    assert await human_tasks.rows_of("SELECT state FROM items") == [(AskItemState.DELIVERED,)]
 
 
 async def test_items_of_an_ended_task_are_withdrawn(human_tasks: HumanTasks) -> None:

@@ -7,11 +7,11 @@ from uuid import UUID
 
 import httpx
 
-from sluice.contracts.common.states import DeviceState
+from sluice.contracts.common.states import BrowserState
 from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AnswerState
 from tests.integration.ask.conftest import Browser, HumanTasks
 from wfms.ask.domain.trust import AnswerReference
-from wfms.ask.usecases.exclude_careless_annotators import exclude_careless_annotators
+from wfms.ask.usecases.exclude_careless_browsers import exclude_careless_browsers
 
 
 def item(number: int, right: str) -> bytes:
@@ -19,10 +19,10 @@ def item(number: int, right: str) -> bytes:
 
 
 def make_gold_items(number: int) -> list[dict[str, str]]:
+    right_answers = ["yes" if n % 3 == 0 else "no" for n in range(number)]
     return [
-        {"text": f"known {one}", "right": right, "answer": right}
-        for one in range(number)
-        for right in ["yes" if one % 3 == 0 else "no"]
+        {"text": f"known {n}", "right": right, "answer": right}
+        for n, right in enumerate(right_answers)
     ]
 
 
@@ -50,11 +50,11 @@ async def give_answers(
     await browser.next(*answers, count=0)
 
 
-async def list_states(human_tasks: HumanTasks) -> list[DeviceState]:
-    while await exclude_careless_annotators(human_tasks.context):
+async def list_states(human_tasks: HumanTasks) -> list[BrowserState]:
+    while await exclude_careless_browsers(human_tasks.context):
         pass
-    rows = await human_tasks.rows_of("SELECT state FROM devices ORDER BY first_at")
-    return [DeviceState(row) for (row,) in rows]
+    rows = await human_tasks.rows_of("SELECT state FROM browsers ORDER BY first_at")
+    return [BrowserState(row) for (row,) in rows]
 
 
 async def test_cheating_browser_is_excluded_and_its_annotations_are_revoked(
@@ -70,12 +70,13 @@ async def test_cheating_browser_is_excluded_and_its_annotations_are_revoked(
     assert await cheat.answer_all("yes", most=60) >= 60
     for number, browser in enumerate(honest):
         await give_answers(human_tasks, browser, error=0.05, draw=Random(number), most=200)
-    assert await list_states(human_tasks) == [DeviceState.EXCLUDED, *[DeviceState.COUNTED] * 2]
+    assert await list_states(human_tasks) == [BrowserState.EXCLUDED, *[BrowserState.COUNTED] * 2]
     for number, browser in enumerate(honest):
         await give_answers(human_tasks, browser, error=0.0, draw=Random(number), most=200)
     [(counted,)] = await human_tasks.rows_of(
-        "SELECT count(*) FROM shown JOIN devices ON uid = device_uid WHERE counts AND state = $1",
-        DeviceState.EXCLUDED,
+        "SELECT count(*) FROM assignments JOIN browsers ON uid = browser_uid"
+        " WHERE counted AND state = $1",
+        BrowserState.EXCLUDED,
     )
     assert counted == 0
     answers = await human_tasks.deliver()
@@ -101,7 +102,7 @@ async def test_excluded_browser_gets_no_new_items_and_no_notice(human_tasks: Hum
     await human_tasks.import_items()
     cheat = await human_tasks.browser()
     await cheat.answer_all("yes", most=40)
-    assert await list_states(human_tasks) == [DeviceState.EXCLUDED]
+    assert await list_states(human_tasks) == [BrowserState.EXCLUDED]
     before = await human_tasks.rows_of("SELECT uid, open_places, state FROM items ORDER BY uid")
     page_items = await cheat.next(count=5)
     assert not page_items.over
@@ -122,28 +123,27 @@ async def test_decision_of_a_person_about_a_browser_is_final(human_tasks: HumanT
     await human_tasks.import_items()
     cheat = await human_tasks.browser()
     await cheat.answer_all("yes", most=40)
-    assert await list_states(human_tasks) == [DeviceState.EXCLUDED]
-    [(uid,)] = await human_tasks.rows_of("SELECT uid FROM devices")
-    address = f"/api/v1/asking/devices/{uid}/state"
-    decision = {"state": DeviceState.COUNTED, "reason": "a child, but it looks"}
+    assert await list_states(human_tasks) == [BrowserState.EXCLUDED]
+    [(uid,)] = await human_tasks.rows_of("SELECT uid FROM browsers")
+    address = f"/api/v1/asking/browsers/{uid}/state"
+    decision = {"state": BrowserState.COUNTED, "reason": "a child, but it looks"}
     answer = await cheat.http.put(address, json=decision)
-    assert answer.json()["state"] == DeviceState.COUNTED
+    assert answer.json()["state"] == BrowserState.COUNTED
     assert (await cheat.http.put(address, json=decision)).status_code == httpx.codes.CONFLICT
     await cheat.answer_all("yes", most=40)
-    assert await list_states(human_tasks) == [DeviceState.COUNTED]
+    assert await list_states(human_tasks) == [BrowserState.COUNTED]
     assert {file["answer"] for file in await human_tasks.deliver()} == {"yes"}
-    devices = (await cheat.http.get("/api/v1/asking/steps/everyone/mass times/look/devices")).json()
-    [device] = devices["devices"]
-    assert device["score"] > device["limit"]
-    assert device["set_by"] == "somebody"
-    assert device["gold"][0] < device["gold"][1]
+    [browser] = await list_browsers(human_tasks)
+    assert browser["score"] > browser["limit"]
+    assert browser["set_by"] == "somebody"
+    assert browser["gold"][0] < browser["gold"][1]
 
 
-async def list_devices(human_tasks: HumanTasks) -> list[dict[str, Any]]:
+async def list_browsers(human_tasks: HumanTasks) -> list[dict[str, Any]]:
     """Return what observers see of the browsers, in the order of their arrival."""
-    address = "/api/v1/asking/steps/everyone/mass times/look/devices"
-    devices = (await human_tasks.browsers[0].http.get(address)).json()["devices"]
-    return sorted(devices, key=lambda device: str(device["first_at"]))
+    address = "/api/v1/asking/steps/everyone/mass times/look/browsers"
+    browsers = (await human_tasks.browsers[0].http.get(address)).json()["browsers"]
+    return sorted(browsers, key=lambda browser: str(browser["first_at"]))
 
 
 async def test_cheating_browser_is_found_by_disagreement_alone(human_tasks: HumanTasks) -> None:
@@ -154,8 +154,8 @@ async def test_cheating_browser_is_found_by_disagreement_alone(human_tasks: Huma
     assert await cheat.answer_all("yes") == 30
     for browser in honest:
         await give_answers(human_tasks, browser, error=0.0, draw=Random(0), most=60)
-    assert await list_states(human_tasks) == [DeviceState.EXCLUDED, *[DeviceState.COUNTED] * 2]
-    first, *others = await list_devices(human_tasks)
+    assert await list_states(human_tasks) == [BrowserState.EXCLUDED, *[BrowserState.COUNTED] * 2]
+    first, *others = await list_browsers(human_tasks)
     assert first["gold"] == [0, 0]
     assert first["peers"] == [10, 30]
     assert first["score"] > first["limit"]
@@ -176,7 +176,7 @@ async def test_each_annotation_is_scored_once(human_tasks: HumanTasks) -> None:
     browsers = [await human_tasks.browser() for _ in range(2)]
     for number, browser in enumerate(browsers):
         await give_answers(human_tasks, browser, error=0.1, draw=Random(number), most=60)
-    sql = "SELECT uid, evidence, score FROM devices ORDER BY uid"
+    sql = "SELECT uid, evidence, score FROM browsers ORDER BY uid"
     await list_states(human_tasks)
     once = await human_tasks.rows_of(sql)
     assert [sorted(evidence) for _, evidence, _ in once] == [sorted(AnswerReference)] * 2
@@ -194,9 +194,9 @@ async def test_annotations_of_an_excluded_browser_are_no_evidence_against_others
     cheat, *honest = [await human_tasks.browser() for _ in range(3)]
     before, *has = (await cheat.next()).items
     await cheat.next(AnnotatorAnswer(item=before.id, answer="yes"), count=0)
-    [(uid,)] = await human_tasks.rows_of("SELECT uid FROM devices WHERE given > 0")
-    decision = {"state": DeviceState.EXCLUDED, "reason": "it is a program"}
-    done = await cheat.http.put(f"/api/v1/asking/devices/{uid}/state", json=decision)
+    [(uid,)] = await human_tasks.rows_of("SELECT uid FROM browsers WHERE answer_count > 0")
+    decision = {"state": BrowserState.EXCLUDED, "reason": "it is a program"}
+    done = await cheat.http.put(f"/api/v1/asking/browsers/{uid}/state", json=decision)
     assert done.status_code == httpx.codes.OK, done.text
     after = [AnnotatorAnswer(item=one.id, answer="yes") for one in has]
     assert [result.state for result in (await cheat.next(*after)).results] == [
@@ -205,7 +205,7 @@ async def test_annotations_of_an_excluded_browser_are_no_evidence_against_others
     for browser in honest:
         assert await browser.answer_all("no") == 3
     await list_states(human_tasks)
-    assert [device["peers"] for device in await list_devices(human_tasks)] == [
+    assert [browser["peers"] for browser in await list_browsers(human_tasks)] == [
         [0, 0],
         [3, 3],
         [3, 3],

@@ -44,7 +44,7 @@ async def test_answer_cannot_be_undone_after_the_time_limit(human_tasks: HumanTa
     await human_tasks.import_items()
     browser = await human_tasks.browser()
     back = await answer_item(human_tasks, browser)
-    age = "UPDATE shown SET answered_at = answered_at - $1::interval RETURNING 1"
+    age = "UPDATE assignments SET answered_at = answered_at - $1::interval RETURNING 1"
     await human_tasks.rows_of(age, timedelta(seconds=30))
     assert (await browser.post("undo", back)).is_success
     await browser.next(AnnotatorAnswer(item=UUID(back["item"]), answer="yes"), count=0)
@@ -53,7 +53,7 @@ async def test_answer_cannot_be_undone_after_the_time_limit(human_tasks: HumanTa
     assert refused.status_code == httpx.codes.NOT_FOUND
     assert refused.json()["detail"] == "this answer cannot be taken back any more"
     assert await states(human_tasks) == [AskItemState.DECIDED]
-    assert (await browser.next()).given == 1
+    assert (await browser.next()).answer_count == 1
 
 
 async def test_answer_cannot_be_undone_if_the_step_forbids_it(human_tasks: HumanTasks) -> None:
@@ -64,7 +64,7 @@ async def test_answer_cannot_be_undone_if_the_step_forbids_it(human_tasks: Human
     back = await answer_item(human_tasks, browser)
     assert (await browser.post("undo", back)).status_code == httpx.codes.NOT_FOUND
     assert await states(human_tasks) == [AskItemState.DECIDED]
-    assert (await browser.next()).given == 1
+    assert (await browser.next()).answer_count == 1
 
 
 async def test_decided_item_waits_before_it_is_returned(human_tasks: HumanTasks) -> None:
@@ -79,7 +79,7 @@ async def test_decided_item_waits_before_it_is_returned(human_tasks: HumanTasks)
         assert await states(human_tasks) == [AskItemState.DECIDED]
     await human_tasks.rows_of(age, timedelta(seconds=31))
     assert [file["answer"] for file in await human_tasks.deliver()] == ["yes"]
-    assert await states(human_tasks) == [AskItemState.GIVEN]
+    assert await states(human_tasks) == [AskItemState.DELIVERED]
 
 
 async def test_returned_item_is_marked_although_its_task_has_ended(
@@ -91,14 +91,14 @@ async def test_returned_item_is_marked_although_its_task_has_ended(
     await (await human_tasks.browser()).answer_all("yes")
     await deliver_answers(human_tasks.context)
     back = "UPDATE items SET state = $1, ended_at = NULL RETURNING 1"
-    await human_tasks.rows_of(back, AskItemState.GIVING)
+    await human_tasks.rows_of(back, AskItemState.DELIVERING)
     [job] = human_tasks.rows.answered
     human_tasks.file_of(job.output.url).unlink()  # The data set is deleted.
     human_tasks.rows.ended.add(uid)
     await human_tasks.import_items()
-    assert await human_tasks.rows_of("SELECT state FROM items") == [(AskItemState.GIVING,)]
+    assert await human_tasks.rows_of("SELECT state FROM items") == [(AskItemState.DELIVERING,)]
     await deliver_answers(human_tasks.context)
-    assert await human_tasks.rows_of("SELECT state FROM items") == [(AskItemState.GIVEN,)]
+    assert await human_tasks.rows_of("SELECT state FROM items") == [(AskItemState.DELIVERED,)]
     assert human_tasks.rows.again == [job.id]
     assert not human_tasks.file_of(job.output.url).exists()
 
@@ -131,9 +131,9 @@ async def test_item_whose_job_no_longer_waits_is_withdrawn(human_tasks: HumanTas
     human_tasks.rows.stale.add(stale.id)
     assert [file["name"] for file in await human_tasks.deliver()] == ["1.txt"]
     rows = await human_tasks.rows_of("SELECT job_id = $1, state FROM items ORDER BY seq", stale.id)
-    assert rows == [(True, AskItemState.WITHDRAWN), (False, AskItemState.GIVEN)]
+    assert rows == [(True, AskItemState.WITHDRAWN), (False, AskItemState.DELIVERED)]
     [step] = (await browser.http.get("/api/v1/asking/steps")).json()["steps"]
-    assert step["items"] == {AskItemState.WITHDRAWN: 1, AskItemState.GIVEN: 1}
+    assert step["items"] == {AskItemState.WITHDRAWN: 1, AskItemState.DELIVERED: 1}
     human_tasks.rows.stale.clear()
     assert len(await human_tasks.deliver()) == 1, "the answer is not sent later either"
 
@@ -144,17 +144,17 @@ async def test_answer_to_an_item_that_is_being_returned_is_late(human_tasks: Hum
     await human_tasks.import_items()
     slow = await human_tasks.browser()
     [item] = (await slow.next()).items
-    await human_tasks.rows_of("UPDATE shown SET assigned_until = now() RETURNING 1")
+    await human_tasks.rows_of("UPDATE assignments SET assigned_until = now() RETURNING 1")
     await end_assignments(human_tasks.context)
     quick = await human_tasks.browser()
     assert await quick.answer_all("yes") == 1
     human_tasks.rows.find_nothing = True
     with suppress(NotAvailable):
         await deliver_answers(human_tasks.context)
-    assert await states(human_tasks) == [AskItemState.GIVING]
+    assert await states(human_tasks) == [AskItemState.DELIVERING]
     page_items = await slow.next(AnnotatorAnswer(item=item.id, answer="no"))
     assert [result.state for result in page_items.results] == [AnswerState.LATE]
-    assert page_items.given == 0
+    assert page_items.answer_count == 0
     [file] = await human_tasks.deliver()
     assert (file["answer"], file["agreed"]) == ("yes", 1)
     assert [answer["answer"] for answer in file["answers"]] == ["yes"]

@@ -5,7 +5,7 @@ from uuid import RFC_4122
 from sluice.contracts.common.states import AskItemState
 from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AnswerState
 from tests.integration.ask.conftest import HumanTasks
-from wfms.ask.usecases.exclude_careless_annotators import exclude_careless_annotators
+from wfms.ask.usecases.exclude_careless_browsers import exclude_careless_browsers
 
 GOLD_ITEMS = [{"text": f"Office {hour}:00", "answer": "no"} for hour in range(8)]
 STEP = "/api/v1/asking/steps"
@@ -54,11 +54,11 @@ async def test_gold_items_outlive_the_task_that_brought_them(human_tasks: HumanT
     answers = [AnnotatorAnswer(item=one.id, answer="no") for one in page_items.items]
     results = (await browser.next(*answers, count=0)).results
     assert [result.state for result in results] == [AnswerState.TAKEN] * len(answers)
-    await exclude_careless_annotators(human_tasks.context)
-    [device] = (await browser.http.get(f"{STEP}/everyone/mass times/look/devices")).json()[
-        "devices"
+    await exclude_careless_browsers(human_tasks.context)
+    [listed] = (await browser.http.get(f"{STEP}/everyone/mass times/look/browsers")).json()[
+        "browsers"
     ]
-    assert device["gold"] == [golden, golden]
+    assert listed["gold"] == [golden, golden]
 
 
 async def test_ids_do_not_reveal_gold_items(human_tasks: HumanTasks) -> None:

@@ -19,10 +19,10 @@ from tests.integration.ask.conftest import (
     human_tasks_on,
 )
 from wfms.ask.db.links import HumanStepPlace
-from wfms.ask.usecases.context import VoterIdentification
+from wfms.ask.usecases.context import AnnotatorIdentification
 from wfms.ask.usecases.end_assignments import end_assignments
-from wfms.ask.usecases.make_link import read_links
-from wfms.ask.usecases.read_progress import read_devices
+from wfms.ask.usecases.list_browsers import list_browsers
+from wfms.ask.usecases.list_links import list_links
 
 SIX = [f"item {number}".encode() for number in range(6)]
 
@@ -71,8 +71,8 @@ async def test_account_has_one_vote_in_two_browsers(human_tasks: HumanTasks) -> 
     await first.next(*answers, count=0)
     assert await second.answer_all("yes") == await first.answer_all("yes") == 0
     assert await count_decided_items(human_tasks) == 0
-    devices = await read_devices(human_tasks.context, HumanStepPlace(TEMPLATE, STEP, GROUP))
-    assert [device.alike for device in devices] == [1, 1]
+    browsers = await list_browsers(human_tasks.context, HumanStepPlace(TEMPLATE, STEP, GROUP))
+    assert [browser.same_vote_browsers for browser in browsers] == [1, 1]
     open_link = await human_tasks.browser(agent="Opera")
     assert await open_link.answer_all("yes") == 6
     assert await count_decided_items(human_tasks) == 6
@@ -85,7 +85,7 @@ async def test_late_answer_from_another_browser_of_an_account_is_no_second_vote(
     await human_tasks.import_items()
     first = await human_tasks.browser(await human_tasks.key(mine=True), agent="Firefox")
     [item] = (await first.next()).items
-    await human_tasks.rows_of("UPDATE shown SET assigned_until = now() RETURNING 1")
+    await human_tasks.rows_of("UPDATE assignments SET assigned_until = now() RETURNING 1")
     await end_assignments(human_tasks.context)
     second = await human_tasks.browser(await human_tasks.key(mine=True), agent="Safari")
     assert await second.answer_all("yes") == 1
@@ -129,8 +129,8 @@ async def test_similar_browsers_are_counted(human_tasks: HumanTasks) -> None:
     await human_tasks.import_items()
     for agent in ("Firefox", "Firefox", "Safari"):
         await human_tasks.browser(agent=agent)
-    devices = await read_devices(human_tasks.context, HumanStepPlace(TEMPLATE, STEP, GROUP))
-    assert sorted((device.browser, device.alike) for device in devices) == [
+    browsers = await list_browsers(human_tasks.context, HumanStepPlace(TEMPLATE, STEP, GROUP))
+    assert sorted((browser.user_agent, browser.same_vote_browsers) for browser in browsers) == [
         ("Firefox", 1),
         ("Firefox", 1),
         ("Safari", 0),
@@ -145,18 +145,18 @@ async def test_each_link_shows_its_browsers_votes_and_annotations(human_tasks: H
     for agent in ("Firefox", "Firefox", "Safari"):
         await (await human_tasks.browser(key, agent=agent)).answer_all("yes")
     place = HumanStepPlace(TEMPLATE, STEP, GROUP)
-    latest, earlier = await read_links(human_tasks.context, place)
+    latest, earlier = await list_links(human_tasks.context, place)
     assert (latest.browsers, latest.votes, latest.answers) == (3, 2, 12)
     assert (earlier.browsers, earlier.votes, earlier.answers) == (0, 0, 0)
-    devices = await read_devices(human_tasks.context, place)
-    assert {device.link_uid for device in devices} == {latest.uid}
+    browsers = await list_browsers(human_tasks.context, place)
+    assert {browser.link_uid for browser in browsers} == {latest.uid}
 
 
 @pytest.mark.parametrize(
-    ("one_vote", "second"), [(VoterIdentification.ADDRESS, 0), (VoterIdentification.OFF, 6)]
+    ("one_vote", "second"), [(AnnotatorIdentification.ADDRESS, 0), (AnnotatorIdentification.OFF, 6)]
 )
 async def test_setting_chooses_how_persons_are_recognized(
-    make_database: DatabaseFactory, tmp_path: Path, one_vote: VoterIdentification, second: int
+    make_database: DatabaseFactory, tmp_path: Path, one_vote: AnnotatorIdentification, second: int
 ) -> None:
     rules = replace(IMMEDIATE_RULES, one_vote=one_vote)
     async with human_tasks_on(
@@ -165,7 +165,7 @@ async def test_setting_chooses_how_persons_are_recognized(
         human_tasks.task(SIX, agree=2)
         await human_tasks.import_items()
         assert await (await human_tasks.browser(agent="Firefox")).answer_all("yes") == 6
-        agent = "Firefox" if one_vote is VoterIdentification.OFF else "another"
+        agent = "Firefox" if one_vote is AnnotatorIdentification.OFF else "another"
         assert await (await human_tasks.browser(agent=agent)).answer_all("yes") == second
 
 
@@ -184,7 +184,7 @@ async def test_origin_may_annotate_an_item_again_after_the_time_window(
             *(AnnotatorAnswer(item=i.id, answer="no", seconds=1) for i in page_items.items)
         )
         await human_tasks.rows_of(
-            "UPDATE shown SET answered_at = now() - interval '2 hours'"
+            "UPDATE assignments SET answered_at = now() - interval '2 hours'"
             " WHERE answer IS NOT NULL RETURNING 1"
         )
         again = await (await human_tasks.browser(agent="Firefox")).next(count=5)

@@ -4,8 +4,8 @@ import asyncio
 
 from tests.integration.ask.conftest import HumanTasks
 from tests.waiting import eventually
-from wfms.ask.db.devices import find_device, lock_browser
-from wfms.ask.usecases.admit_browser import digest_token
+from wfms.ask.db.browsers import find_browser, lock_browser
+from wfms.ask.usecases.tokens import digest_token
 
 GOLD_ITEMS = [{"text": f"Office {hour}:00", "answer": "no"} for hour in range(8)]
 
@@ -18,7 +18,7 @@ async def test_concurrent_requests_of_a_browser_get_the_same_items(human_tasks: 
     first = {item.id for item in answers[0].items}
     assert len(first) == 5
     assert all({item.id for item in answer.items} == first for answer in answers)
-    assert await human_tasks.rows_of("SELECT count(*) FROM shown") == [(5,)]
+    assert await human_tasks.rows_of("SELECT count(*) FROM assignments") == [(5,)]
 
 
 async def test_concurrent_requests_of_a_browser_wait_for_each_other(
@@ -35,9 +35,9 @@ async def test_concurrent_requests_of_a_browser_wait_for_each_other(
         ) == [(1,)]
 
     async with human_tasks.context.database.transaction() as transaction:
-        device = await find_device(transaction.connection, digest_token(token))
-        assert device is not None
-        await lock_browser(transaction.connection, device)
+        known_browser = await find_browser(transaction.connection, digest_token(token))
+        assert known_browser is not None
+        await lock_browser(transaction.connection, known_browser)
         other = asyncio.create_task(browser.next())
         await eventually(waits, what="the second request waits for the lock")
     assert len((await other).items) == 1

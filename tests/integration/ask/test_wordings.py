@@ -66,7 +66,7 @@ async def test_answer_of_another_question_is_refused(both: HumanTasks) -> None:
     refused = await browser.post("next", body)
     assert refused.status_code == httpx.codes.UNPROCESSABLE_ENTITY
     assert refused.json()["detail"] == "'good' is not one of the answers: give one of 'yes', 'no'"
-    assert await both.rows_of("SELECT 1 FROM shown WHERE answer IS NOT NULL") == []
+    assert await both.rows_of("SELECT 1 FROM assignments WHERE answer IS NOT NULL") == []
 
 
 async def test_assignments_with_another_question_are_kept_and_shown_with_it(
@@ -102,9 +102,9 @@ async def test_answer_to_another_question_cannot_be_undone(human_tasks: HumanTas
     await human_tasks.import_items()
     back = {"item": str(new.items[0].id)}
     assert (await browser.post("undo", back)).status_code == httpx.codes.NOT_FOUND
-    assert (await human_tasks.rows_of("SELECT answer FROM shown WHERE answer IS NOT NULL")) == [
-        ("bad",)
-    ]
+    assert (
+        await human_tasks.rows_of("SELECT answer FROM assignments WHERE answer IS NOT NULL")
+    ) == [("bad",)]
 
 
 async def test_gold_items_belong_to_the_question_that_is_shown(human_tasks: HumanTasks) -> None:

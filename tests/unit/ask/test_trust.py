@@ -120,7 +120,7 @@ def test_right_answers_are_counted_by_reference() -> None:
 
 def test_gold_items_appear_at_the_configured_rate_and_irregularly() -> None:
     for seed in range(20):
-        device = Random(seed).getrandbits(128)
-        places = [number for number in range(1, 2001) if is_gold(device, number, 10)]
+        browser = Random(seed).getrandbits(128)
+        places = [number for number in range(1, 2001) if is_gold(browser, number, 10)]
         assert 140 <= len(places) <= 260
         assert len({after - before for before, after in pairwise(places)}) > 5

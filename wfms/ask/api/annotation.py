@@ -27,16 +27,14 @@ from sluice.servicekit.access.delegation import client_address
 from sluice.servicekit.access.policy import Other, allow
 from sluice.servicekit.web.http import api_router, errors
 from wfms.ask.api.browser_rate import BrowserRate, RequestRateExceeded
-from wfms.ask.usecases.admit_browser import (
-    BrowserOrigin,
-    LinkExpired,
-    admit_browser,
-    authenticate_annotator,
-)
-from wfms.ask.usecases.answer_and_ask import AnnotatorSession, answer_and_ask
+from wfms.ask.domain.errors import LinkExpired
+from wfms.ask.usecases.admit_browser import BrowserOrigin, admit_browser
+from wfms.ask.usecases.annotator_session import AnnotatorSession
+from wfms.ask.usecases.answer_and_ask import answer_and_ask
+from wfms.ask.usecases.authenticate_annotator import authenticate_annotator
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.read_image import read_image
-from wfms.ask.usecases.read_page import read_page
+from wfms.ask.usecases.get_image import get_image
+from wfms.ask.usecases.get_page import get_page
 from wfms.ask.usecases.undo_answer import undo_answer
 
 PathName = Annotated[str, Path(min_length=1, max_length=300)]
@@ -129,7 +127,7 @@ def annotation_router(context: AskContext, rate: BrowserRate) -> APIRouter:
     @allow(Other.LINK)
     async def about(session: AnnotatorSession = session_dependency) -> AskPage:
         """Return the question and the possible answers."""
-        return await read_page(context, session)
+        return await get_page(context, session)
 
     @router.post(
         f"{_STEP}/next",
@@ -161,14 +159,14 @@ def annotation_router(context: AskContext, rate: BrowserRate) -> APIRouter:
 
     @router.get(
         f"{_STEP}/items/{{item}}/image",
-        operation_id="read_image",
+        operation_id="get_image",
         responses={**refusals, 200: _AN_IMAGE},
         response_class=Response,
     )
     @allow(Other.LINK)
     async def image(item: UUID, session: AnnotatorSession = session_dependency) -> Response:
         """Return the image of an item that this browser was shown."""
-        data, kind = await read_image(context, session, item)
+        data, kind = await get_image(context, session, item)
         caching = {"Cache-Control": "private, max-age=3600"}
         return Response(data, media_type=kind, headers={**_SAFE, **caching})
 

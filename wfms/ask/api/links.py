@@ -16,8 +16,11 @@ from sluice.servicekit.web.openapi import client_hints
 from wfms.ask.api.places import STEP, CallerName, Place
 from wfms.ask.db.links import HumanStepPlace
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.make_link import close_link, make_link, read_links
-from wfms.ask.usecases.read_progress import find_place, require_step
+from wfms.ask.usecases.create_link import create_link
+from wfms.ask.usecases.end_link import end_link
+from wfms.ask.usecases.find_place import find_place
+from wfms.ask.usecases.list_links import list_links
+from wfms.ask.usecases.require_step import require_step
 
 
 def links_router(context: AskContext, *, address: str) -> APIRouter:
@@ -26,7 +29,7 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
 
     @router.post(
         f"{STEP}/links",
-        operation_id="make_ask_link",
+        operation_id="create_ask_link",
         openapi_extra=client_hints(retry=False),
         status_code=status.HTTP_201_CREATED,
         responses=errors(NotFound, Conflict),
@@ -34,7 +37,7 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
     @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def link(where: Place, new: NewLink, by: CallerName) -> AskLink:
         """Create a link to the page of a human task. Its key is returned only this once."""
-        new_link, key = await make_link(context, where, new, by=by)
+        new_link, key = await create_link(context, where, new, by=by)
         return new_link.model_copy(update={"url": page_address(address, where, key)})
 
     @router.get(f"{STEP}/links", operation_id="list_ask_links", responses=errors(NotFound))
@@ -42,7 +45,7 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
     async def links(where: Place) -> AskLinks:
         """List the links to the page of a human task, newest first, without their keys."""
         await require_step(context, where)
-        return AskLinks(links=await read_links(context, where))
+        return AskLinks(links=await list_links(context, where))
 
     @router.delete(
         "/links/{uid}",
@@ -56,7 +59,7 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
         where = await find_place(context, link=uid)
         if where is None or not visibility.is_member(where.group):
             raise NotFound(f"there is no link {uid}")
-        await close_link(context, uid)
+        await end_link(context, uid)
 
     return router
 

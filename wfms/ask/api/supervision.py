@@ -9,24 +9,22 @@ from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.human_tasks.supervision import (
-    AskDevice,
-    AskDevices,
+    AskBrowser,
+    AskBrowsers,
     HumanStepList,
-    SetDeviceState,
+    SetBrowserState,
 )
 from sluice.servicekit.access.policy import SHIFT, VIEWERS, allow
 from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
 from wfms.ask.api.places import STEP, CallerName, Place
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.read_progress import (
-    export_answers,
-    find_place,
-    read_devices,
-    read_steps,
-    require_step,
-)
-from wfms.ask.usecases.set_device_state import set_device_state_by_supervisor
+from wfms.ask.usecases.export_answers import export_answers
+from wfms.ask.usecases.find_place import find_place
+from wfms.ask.usecases.list_browsers import list_browsers
+from wfms.ask.usecases.list_human_steps import list_human_steps
+from wfms.ask.usecases.override_browser_state import override_browser_state
+from wfms.ask.usecases.require_step import require_step
 
 _LINES = {"content": {"application/jsonl": {"schema": {"type": "string"}}}}
 
@@ -39,38 +37,38 @@ def supervision_router(context: AskContext) -> APIRouter:
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def steps(visibility: CallerVisibility) -> HumanStepList:
         """List the progress of human tasks of the last 30 days, by step."""
-        return HumanStepList(steps=await read_steps(context, visibility))
+        return HumanStepList(steps=await list_human_steps(context, visibility))
 
-    @router.get(f"{STEP}/devices", operation_id="list_ask_devices", responses=errors(NotFound))
+    @router.get(f"{STEP}/browsers", operation_id="list_ask_browsers", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
-    async def devices(where: Place) -> AskDevices:
+    async def browsers(where: Place) -> AskBrowsers:
         """List the browsers of annotators.
 
         Those that seem to answer without looking come first.
         """
         await require_step(context, where)
-        return AskDevices(devices=await read_devices(context, where))
+        return AskBrowsers(browsers=await list_browsers(context, where))
 
     @router.put(
-        "/devices/{uid}/state",
-        operation_id="set_device_state",
+        "/browsers/{uid}/state",
+        operation_id="set_browser_state",
         responses=errors(NotFound, Conflict),
     )
     @allow(Role.SHIFT, CallingService.OPERATOR, gateway=SHIFT)
-    async def put_device_state(
-        uid: UUID, new: SetDeviceState, visibility: CallerVisibility, by: CallerName
-    ) -> AskDevice:
+    async def put_browser_state(
+        uid: UUID, new: SetBrowserState, visibility: CallerVisibility, by: CallerName
+    ) -> AskBrowser:
         """Exclude a browser and revoke its annotations, or admit it again."""
-        where = await find_place(context, device=uid)
+        where = await find_place(context, browser=uid)
         if where is None or not visibility.is_member(where.group):
-            raise NotFound(f"there is no device {uid}")
-        await set_device_state_by_supervisor(context, uid, new.state, reason=new.reason, by=by)
-        [device] = await read_devices(context, where, device=uid)
-        return device
+            raise NotFound(f"there is no browser {uid}")
+        await override_browser_state(context, uid, new.state, reason=new.reason, by=by)
+        [browser] = await list_browsers(context, where, browser=uid)
+        return browser
 
     @router.get(
         f"{STEP}/answers",
-        operation_id="read_answers",
+        operation_id="export_answers",
         responses={**errors(NotFound), 200: _LINES},
         response_class=StreamingResponse,
     )

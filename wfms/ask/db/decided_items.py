@@ -12,37 +12,37 @@ from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
 
-FREEZE = statement("""
+_FREEZE_ITEMS = statement("""
 -- Freeze items that were decided long enough ago: their annotations are final.
-UPDATE items SET state = '{item.GIVING}'
+UPDATE items SET state = '{item.DELIVERING}'
 WHERE uid = ANY(ARRAY(
     SELECT uid FROM items WHERE state = '{item.DECIDED}' AND decided_at <= now() - $1::interval
     ORDER BY decided_at LIMIT $2 FOR UPDATE SKIP LOCKED))
 """)
 
-TASKS_GIVING = statement("""
+_SELECT_TASKS_TO_DELIVER = statement("""
 SELECT task_uid, output, ended_at IS NOT NULL AS over FROM questions
-WHERE task_uid IN (SELECT task_uid FROM items WHERE state = '{item.GIVING}') ORDER BY task_uid
+WHERE task_uid IN (SELECT task_uid FROM items WHERE state = '{item.DELIVERING}') ORDER BY task_uid
 """)
 
-GIVING = statement("""
+_SELECT_ITEMS_TO_DELIVER = statement("""
 SELECT uid, job_id, seq, file, content, answer, agreed, asked_at, decided_at FROM items
-WHERE task_uid = $1 AND state = '{item.GIVING}' ORDER BY seq LIMIT $2
+WHERE task_uid = $1 AND state = '{item.DELIVERING}' ORDER BY seq LIMIT $2
 """)
 
-ANSWERS = """
-SELECT s.item_uid, s.answer, s.device_uid, d.person, s.answered_at, s.seconds FROM shown AS s
-JOIN devices AS d ON d.uid = s.device_uid
-WHERE s.item_uid = ANY($1::uuid[]) AND s.answer IS NOT NULL AND s.counts
-ORDER BY s.item_uid, s.answered_at, s.device_uid
+_SELECT_COUNTED_ANSWERS = """
+SELECT a.item_uid, a.answer, a.browser_uid, b.person, a.answered_at, a.seconds FROM assignments AS a
+JOIN browsers AS b ON b.uid = a.browser_uid
+WHERE a.item_uid = ANY($1::uuid[]) AND a.answer IS NOT NULL AND a.counted
+ORDER BY a.item_uid, a.answered_at, a.browser_uid
 """
 
-MARK_DELIVERED = statement("""
-UPDATE items SET state = CASE WHEN done.stale THEN '{item.WITHDRAWN}' ELSE '{item.GIVEN}' END,
+_MARK_DELIVERED = statement("""
+UPDATE items SET state = CASE WHEN done.stale THEN '{item.WITHDRAWN}' ELSE '{item.DELIVERED}' END,
     ended_at = now()
 FROM (SELECT i.uid, new.stale FROM items AS i
     JOIN unnest($2::bigint[], $3::boolean[]) AS new (job_id, stale) ON new.job_id = i.job_id
-    WHERE i.task_uid = $1 AND i.state = '{item.GIVING}' ORDER BY i.uid FOR UPDATE OF i) AS done
+    WHERE i.task_uid = $1 AND i.state = '{item.DELIVERING}' ORDER BY i.uid FOR UPDATE OF i) AS done
 WHERE items.uid = done.uid
 """)
 
@@ -77,14 +77,14 @@ class DecidedItem:
 
 async def freeze_items(connection: Connection, *, older: timedelta, limit: int) -> None:
     """Fix the answers of items that were decided at least ``older`` ago."""
-    await connection.execute(FREEZE, older, limit)
+    await connection.execute(_FREEZE_ITEMS, older, limit)
 
 
 async def list_tasks_to_deliver(connection: Connection) -> list[TaskWithDecidedItems]:
     """Return the tasks with answers to be delivered."""
     return [
         TaskWithDecidedItems(row["task_uid"], TaskOutput.model_validate(row["output"]), row["over"])
-        for row in await connection.fetch(TASKS_GIVING)
+        for row in await connection.fetch(_SELECT_TASKS_TO_DELIVER)
     ]
 
 
@@ -104,7 +104,7 @@ async def list_items_to_deliver(
             row["asked_at"],
             row["decided_at"],
         )
-        for row in await connection.fetch(GIVING, task, limit)
+        for row in await connection.fetch(_SELECT_ITEMS_TO_DELIVER, task, limit)
     ]
 
 
@@ -113,11 +113,11 @@ async def list_answers(
 ) -> dict[UUID, list[AnswerInFile]]:
     """Return the counting answers to items, by item."""
     answers_by_item: dict[UUID, list[AnswerInFile]] = {}
-    for row in await connection.fetch(ANSWERS, list(items)):
+    for row in await connection.fetch(_SELECT_COUNTED_ANSWERS, list(items)):
         answers_by_item.setdefault(row["item_uid"], []).append(
             AnswerInFile(
                 answer=row["answer"],
-                device_uid=row["device_uid"],
+                browser_uid=row["browser_uid"],
                 person=row["person"],
                 answered_at=row["answered_at"],
                 seconds=round(row["seconds"], 2),
@@ -128,4 +128,4 @@ async def list_answers(
 
 async def mark_delivered(connection: Connection, task: UUID, jobs: Mapping[int, bool]) -> None:
     """Mark answers as delivered. ``jobs``: by job, whether its answer came too late."""
-    await connection.execute(MARK_DELIVERED, task, list(jobs), list(jobs.values()))
+    await connection.execute(_MARK_DELIVERED, task, list(jobs), list(jobs.values()))

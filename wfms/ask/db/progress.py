@@ -10,7 +10,7 @@ from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
 from wfms.ask.db.links import HumanStepPlace
 
-STEPS = statement("""
+_SELECT_STEPS = statement("""
 -- Steps with questions now or within the last 30 days.
 WITH steps AS (
     SELECT template, step, owner_group,
@@ -23,52 +23,56 @@ WITH steps AS (
         AND ($1::text[] IS NULL OR owner_group = ANY($1::text[]))
     GROUP BY template, step, owner_group
 )
-SELECT steps.*, d.devices, d.excluded, s.answers, s.last_hour, s.seconds
+SELECT steps.*, b.browsers, b.excluded, a.answers, a.last_hour, a.seconds
 FROM steps CROSS JOIN LATERAL (
-    SELECT count(*) AS devices, count(*) FILTER (WHERE state = '{device.EXCLUDED}') AS excluded
-    FROM devices WHERE template = steps.template AND step = steps.step
+    SELECT count(*) AS browsers, count(*) FILTER (WHERE state = '{browser.EXCLUDED}') AS excluded
+    FROM browsers WHERE template = steps.template AND step = steps.step
         AND owner_group = steps.owner_group
-) AS d CROSS JOIN LATERAL (
+) AS b CROSS JOIN LATERAL (
     SELECT count(*) AS answers,
-        count(*) FILTER (WHERE s.answered_at > now() - interval '1 hour') AS last_hour,
-        coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY s.seconds), 0) AS seconds
-    FROM shown AS s JOIN devices ON devices.uid = s.device_uid
-    WHERE devices.template = steps.template AND devices.step = steps.step
-        AND devices.owner_group = steps.owner_group AND s.answer IS NOT NULL
-) AS s ORDER BY template, step, owner_group
+        count(*) FILTER (WHERE a.answered_at > now() - interval '1 hour') AS last_hour,
+        coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY a.seconds), 0) AS seconds
+    FROM assignments AS a JOIN browsers ON browsers.uid = a.browser_uid
+    WHERE browsers.template = steps.template AND browsers.step = steps.step
+        AND browsers.owner_group = steps.owner_group AND a.answer IS NOT NULL
+) AS a ORDER BY template, step, owner_group
 """)
 
-ITEMS = """
+_COUNT_ITEMS_BY_STATE = """
 SELECT template, step, owner_group, state, count(*) AS number FROM items
 WHERE template = ANY($1::text[]) AND known_answer IS NULL
 GROUP BY template, step, owner_group, state
 """
 
-OPEN_ASKS = """
+_SELECT_OPEN_QUESTIONS = """
 SELECT task_uid, ask FROM questions
 WHERE template = $1 AND step = $2 AND owner_group = $3 AND ended_at IS NULL
 ORDER BY opened_at, task_uid
 """
 
-WITH_OPEN_ITEMS = statement("""
+_FIND_TASK_WITH_OPEN_ITEMS = statement("""
 SELECT task_uid FROM unnest($1::uuid[]) WITH ORDINALITY AS tasks (task_uid, place)
 WHERE EXISTS (
     SELECT FROM items WHERE items.task_uid = tasks.task_uid AND state = '{item.OPEN}'
         AND known_answer IS NULL AND reason = ''
 ) ORDER BY place LIMIT 1
 """)
-PLACE_OF_DEVICE = "SELECT template, step, owner_group FROM devices WHERE uid = $1"
-ASK = """
+
+_SELECT_STEP_OF_BROWSER = "SELECT template, step, owner_group FROM browsers WHERE uid = $1"
+
+_SELECT_NEWEST_QUESTION = """
 SELECT ask FROM questions WHERE template = $1 AND step = $2 AND owner_group = $3
 ORDER BY ended_at IS NULL DESC, opened_at DESC LIMIT 1
 """
 
-EXPORT = """
+_SELECT_ALL_ANSWERS = """
 SELECT i.task_uid, i.seq, i.file ->> 'name' AS name, i.known_answer, i.state, i.answer AS decided,
-    s.device_uid, d.person, s.answer, s.answered_at, s.seconds, s.counts
-FROM shown AS s JOIN items AS i ON i.uid = s.item_uid JOIN devices AS d ON d.uid = s.device_uid
-WHERE i.template = $1 AND i.step = $2 AND i.owner_group = $3 AND s.answer IS NOT NULL
-ORDER BY i.position, s.answered_at
+    a.browser_uid, b.person, a.answer, a.answered_at, a.seconds, a.counted
+FROM assignments AS a
+JOIN items AS i ON i.uid = a.item_uid
+JOIN browsers AS b ON b.uid = a.browser_uid
+WHERE i.template = $1 AND i.step = $2 AND i.owner_group = $3 AND a.answer IS NOT NULL
+ORDER BY i.position, a.answered_at
 """
 
 
@@ -77,7 +81,7 @@ async def list_human_steps(
 ) -> list[Mapping[str, Any]]:
     """Return the steps with questions that members of ``groups`` see, or all steps for None."""
     visible_groups = None if groups is None else sorted(groups)
-    return [dict(row) for row in await connection.fetch(STEPS, visible_groups)]
+    return [dict(row) for row in await connection.fetch(_SELECT_STEPS, visible_groups)]
 
 
 async def count_items_by_state(
@@ -85,21 +89,21 @@ async def count_items_by_state(
 ) -> dict[HumanStepPlace, dict[AskItemState, int]]:
     """Return the numbers of items by step and state."""
     counts: dict[HumanStepPlace, dict[AskItemState, int]] = {}
-    for row in await connection.fetch(ITEMS, templates):
+    for row in await connection.fetch(_COUNT_ITEMS_BY_STATE, templates):
         place = HumanStepPlace(row["template"], row["step"], row["owner_group"])
         counts.setdefault(place, {})[AskItemState(row["state"])] = row["number"]
     return counts
 
 
-async def find_place_of_device(connection: Connection, device: UUID) -> HumanStepPlace | None:
+async def find_place_of_browser(connection: Connection, browser: UUID) -> HumanStepPlace | None:
     """Return where a browser answers, or None if it is unknown."""
-    row = await connection.fetchrow(PLACE_OF_DEVICE, device)
+    row = await connection.fetchrow(_SELECT_STEP_OF_BROWSER, browser)
     return None if row is None else HumanStepPlace(*row)
 
 
 async def find_ask(connection: Connection, place: HumanStepPlace) -> Ask | None:
     """Return what the newest task of a step asks, or None if the step never asked anything."""
-    ask = await connection.fetchval(ASK, *place)
+    ask = await connection.fetchval(_SELECT_NEWEST_QUESTION, *place)
     return None if ask is None else Ask.model_validate(ask)
 
 
@@ -111,13 +115,14 @@ async def find_current_ask(
     If tasks ask different things, the oldest with open items counts, or else the newest. If no task
     asks now, it returns the last question without tasks, or None if the step never asked anything.
     """
-    asks = {row["task_uid"]: row["ask"] for row in await connection.fetch(OPEN_ASKS, *place)}
+    rows = await connection.fetch(_SELECT_OPEN_QUESTIONS, *place)
+    asks = {row["task_uid"]: row["ask"] for row in rows}
     if not asks:
         ask = await find_ask(connection, place)
         return None if ask is None else (ask, ())
     *older, chosen = asks
     if any(asks[task] != asks[chosen] for task in older):  # otherwise there is nothing to choose
-        chosen = await connection.fetchval(WITH_OPEN_ITEMS, list(asks)) or chosen
+        chosen = await connection.fetchval(_FIND_TASK_WITH_OPEN_ITEMS, list(asks)) or chosen
     same = tuple(task for task, ask in asks.items() if ask == asks[chosen])
     return Ask.model_validate(asks[chosen]), same
 
@@ -126,5 +131,5 @@ async def stream_answers(
     connection: Connection, place: HumanStepPlace
 ) -> AsyncIterator[dict[str, Any]]:
     """Yield all answers to a step, item by item. Call it within a transaction."""
-    async for row in connection.cursor(EXPORT, *place, prefetch=1000):
+    async for row in connection.cursor(_SELECT_ALL_ANSWERS, *place, prefetch=1000):
         yield dict(row)

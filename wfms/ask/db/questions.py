@@ -14,30 +14,30 @@ from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
 
-INSERT = """
+_INSERT_QUESTION = """
 INSERT INTO questions (task_uid, chain_uid, template, step, owner, owner_group, ask, output, files)
 VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8::jsonb, $9::jsonb) ON CONFLICT (task_uid) DO NOTHING
 """
 
-OPEN = """
+_SELECT_OPEN_QUESTIONS = """
 SELECT task_uid, template, step, owner_group, ask, output, files, read_to, gold_read
 FROM questions WHERE ended_at IS NULL ORDER BY task_uid
 """
 
-READ_ON = """
+_UPDATE_READ_TO = """
 -- Return no row if another instance has read the same page.
 UPDATE questions SET read_to = $3, reason = '' WHERE task_uid = $1 AND read_to = $2 RETURNING 1
 """
 
-GOLD_READ = """
+_MARK_GOLD_READ = """
 UPDATE questions SET gold_read = true, reason = ''
 WHERE task_uid = $1 AND NOT gold_read RETURNING 1
 """
 
-SAY_WHY = "UPDATE questions SET reason = $2 WHERE task_uid = $1 AND reason <> $2"
-SAY_OF_GOLD = "UPDATE questions SET gold_reason = $2 WHERE task_uid = $1"
+_UPDATE_REASON = "UPDATE questions SET reason = $2 WHERE task_uid = $1 AND reason <> $2"
+_UPDATE_GOLD_REASON = "UPDATE questions SET gold_reason = $2 WHERE task_uid = $1"
 
-INSERT_ITEMS = """
+_INSERT_ITEMS = """
 INSERT INTO items (uid, task_uid, template, step, owner_group, job_id, seq, file, content,
     known_answer, state, agree, open_places, reason, line_at, line_size)
 SELECT uid, $1, $2, $3, $12, job_id, seq, file::jsonb, content::jsonb, known, $5, $4,
@@ -48,9 +48,11 @@ FROM unnest($6::uuid[], $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11
 ON CONFLICT DO NOTHING
 """
 
-END = "UPDATE questions SET ended_at = now() WHERE task_uid = $1 AND ended_at IS NULL RETURNING 1"
+_END_QUESTION = """
+UPDATE questions SET ended_at = now() WHERE task_uid = $1 AND ended_at IS NULL RETURNING 1
+"""
 
-WITHDRAW = statement("""
+_WITHDRAW_ITEMS = statement("""
 -- Withdraw the items of a task that has ended, in order of uid like every lock of several items.
 -- The WMS may have an item that is being delivered: ask it first. Gold items serve other tasks of
 -- the step.
@@ -102,7 +104,7 @@ class NewItem:
 async def insert_question(connection: Connection, task: HumanTask) -> None:
     """Store the question of a task, unless it is stored."""
     await connection.execute(
-        INSERT,
+        _INSERT_QUESTION,
         task.uid,
         task.chain_uid,
         task.template,
@@ -129,7 +131,7 @@ async def list_open_questions(connection: Connection) -> list[OpenQuestion]:
             row["read_to"],
             row["gold_read"],
         )
-        for row in await connection.fetch(OPEN)
+        for row in await connection.fetch(_SELECT_OPEN_QUESTIONS)
     ]
 
 
@@ -148,13 +150,15 @@ async def add_items(
         False if another instance has stored these items.
     """
     if read_to is None:
-        claimed = await connection.fetchval(GOLD_READ, question.task_uid)
+        claimed = await connection.fetchval(_MARK_GOLD_READ, question.task_uid)
     else:
-        claimed = await connection.fetchval(READ_ON, question.task_uid, question.read_to, read_to)
+        claimed = await connection.fetchval(
+            _UPDATE_READ_TO, question.task_uid, question.read_to, read_to
+        )
     if claimed is None:
         return False
     await connection.execute(
-        INSERT_ITEMS,
+        _INSERT_ITEMS,
         question.task_uid,
         question.template,
         question.step,
@@ -176,12 +180,12 @@ async def add_items(
 
 async def store_reason(connection: Connection, task: UUID, reason: str) -> None:
     """Store why no more items of a task are imported."""
-    await connection.execute(SAY_WHY, task, reason)
+    await connection.execute(_UPDATE_REASON, task, reason)
 
 
 async def store_gold_reason(connection: Connection, task: UUID, reason: str) -> None:
     """Store what is wrong with the gold items of a task; empty if nothing is."""
-    await connection.execute(SAY_OF_GOLD, task, reason)
+    await connection.execute(_UPDATE_GOLD_REASON, task, reason)
 
 
 async def end_question(connection: Connection, task: UUID) -> bool:
@@ -190,7 +194,7 @@ async def end_question(connection: Connection, task: UUID) -> bool:
     Returns:
         False if the question had ended before.
     """
-    if await connection.fetchval(END, task) is None:
+    if await connection.fetchval(_END_QUESTION, task) is None:
         return False
-    await connection.execute(WITHDRAW, task)
+    await connection.execute(_WITHDRAW_ITEMS, task)
     return True

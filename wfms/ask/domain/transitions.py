@@ -4,19 +4,19 @@ The documentation and the all-pairs test are generated from these tables.
 """
 
 from sluice.contracts.common.life_cycles import Moves
-from sluice.contracts.common.states import AskItemState, DeviceState
+from sluice.contracts.common.states import AskItemState, BrowserState
 
 ITEM_MOVES: Moves[AskItemState] = {
     AskItemState.OPEN: frozenset({AskItemState.DECIDED, AskItemState.WITHDRAWN}),
     AskItemState.DECIDED: frozenset(
-        {AskItemState.OPEN, AskItemState.GIVING, AskItemState.WITHDRAWN}
+        {AskItemState.OPEN, AskItemState.DELIVERING, AskItemState.WITHDRAWN}
     ),
-    AskItemState.GIVING: frozenset({AskItemState.GIVEN, AskItemState.WITHDRAWN}),
-    AskItemState.GIVEN: frozenset(),
+    AskItemState.DELIVERING: frozenset({AskItemState.DELIVERED, AskItemState.WITHDRAWN}),
+    AskItemState.DELIVERED: frozenset(),
     AskItemState.WITHDRAWN: frozenset(),
 }
 
-DEVICE_STATE_MOVES: Moves[DeviceState] = {
-    DeviceState.COUNTED: frozenset({DeviceState.EXCLUDED}),
-    DeviceState.EXCLUDED: frozenset({DeviceState.COUNTED}),
+BROWSER_STATE_MOVES: Moves[BrowserState] = {
+    BrowserState.COUNTED: frozenset({BrowserState.EXCLUDED}),
+    BrowserState.EXCLUDED: frozenset({BrowserState.COUNTED}),
 }

@@ -81,16 +81,16 @@ def count_right_answers(evidence: Evidence, reference: AnswerReference) -> tuple
     return right, sum(sum(row.values()) for row in rows.values())
 
 
-def is_gold(device: int, number: int, every: int) -> bool:
+def is_gold(browser: int, number: int, every: int) -> bool:
     """Return whether the ``number``-th item of a browser is a gold item.
 
     One in ``every`` is, and annotators cannot tell which.
 
     Args:
-        device: The uid of the browser as a number.
+        browser: The uid of the browser as a number.
         number: Position of the item among those that the browser is shown.
         every: One item in this number is a gold item.
     """
     # Multiply by Knuth's constant (The Art of Computer Programming 6.4).
-    mixed = ((device & 0xFFFFFFFF) ^ (number * 2654435761)) * 2654435761 & 0xFFFFFFFF
+    mixed = ((browser & 0xFFFFFFFF) ^ (number * 2654435761)) * 2654435761 & 0xFFFFFFFF
     return (mixed >> 16) % every == 0

@@ -1,23 +1,19 @@
 """Take the answers of a browser and assign the next items to it."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 from uuid import UUID
 
 from sluice.contracts.common.problems import Unprocessable
-from sluice.contracts.common.states import AskItemState, DeviceState
+from sluice.contracts.common.states import AskItemState, BrowserState
 from sluice.contracts.human_tasks.annotation import (
     MAX_CONCURRENT,
     AnnotatorAnswer,
-    AnnotatorItem,
     AnswerResult,
     AnswerState,
     AskNext,
     NextItems,
 )
-from sluice.contracts.human_tasks.ask import Ask, Show
 from sluice.servicekit.database import Connection
 from sluice.text.visible_text import quoted
 from wfms.ask.db.assignments import (
@@ -33,38 +29,13 @@ from wfms.ask.db.assignments import (
     settle_items,
     store_answers,
 )
-from wfms.ask.db.devices import KnownDevice, add_counts, lock_browser
+from wfms.ask.db.browsers import add_counts, lock_browser
 from wfms.ask.domain.trust import is_gold
+from wfms.ask.usecases.annotator_session import AnnotatorSession, to_annotator_item
 from wfms.ask.usecases.context import AskContext
 
 #: States of items that take answers.
 _ANSWERABLE = frozenset({AskItemState.OPEN, AskItemState.DECIDED})
-
-
-@dataclass(frozen=True, slots=True)
-class AnnotatorSession:
-    """A browser that may answer, its question, and the tasks that ask it."""
-
-    device: KnownDevice
-    ask: Ask
-    tasks: tuple[UUID, ...]
-
-    @property
-    def wording(self) -> str:
-        """Return a digest of the question, which changes when the question changes."""
-        return hashlib.sha256(self.ask.model_dump_json().encode()).hexdigest()[:16]
-
-    def assignment_context(self, context: AskContext) -> AssignmentContext:
-        """Return where this browser answers."""
-        return AssignmentContext(
-            self.device.template,
-            self.device.step,
-            self.device.owner_group,
-            self.tasks,
-            self.ask.show,
-            context.rules.assignment_duration,
-            context.rules.one_vote_window,
-        )
 
 
 async def answer_and_ask(
@@ -83,18 +54,18 @@ async def answer_and_ask(
     assignment_context = session.assignment_context(context)
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        session = replace(session, device=await lock_browser(connection, session.device))
-        device = session.device
+        session = replace(session, browser=await lock_browser(connection, session.browser))
+        browser = session.browser
         results = await _store_new_answers(connection, session, request.answers)
         accepted = sum(result.state is AnswerState.TAKEN for result in results)
         items = await _assign(connection, assignment_context, session, request)
         if accepted or items:
-            await add_counts(connection, device.uid, shown_items=len(items), given_answers=accepted)
+            await add_counts(connection, browser.uid, items=len(items), answers=accepted)
         over = not items and not await is_anything_open(connection, assignment_context)
     return NextItems(
         results=results,
         items=[to_annotator_item(item.uid, item.content, assignment_context) for item in items],
-        given=device.given + accepted,
+        answer_count=browser.answer_count + accepted,
         over=over,
         wording=session.wording,
     )
@@ -105,14 +76,16 @@ async def _store_new_answers(
 ) -> list[AnswerResult]:
     if not answers:
         return []
-    device = session.device
+    browser = session.browser
     first_answers = {answer.item: answer for answer in reversed(answers)}
     states = await lock_items(connection, list(first_answers))
-    assigned = await find_assigned_answers(connection, device.uid, list(first_answers))
+    assigned = await find_assigned_answers(connection, browser.uid, list(first_answers))
     for answer in answers:
-        words = assigned[answer.item].words if answer.item in assigned else session.ask.answers
-        if answer.answer not in words:
-            choices = ", ".join(map(quoted, words))
+        possible_answers = session.ask.answers
+        if answer.item in assigned:
+            possible_answers = assigned[answer.item].possible_answers
+        if answer.answer not in possible_answers:
+            choices = ", ".join(map(quoted, possible_answers))
             raise Unprocessable(
                 f"{quoted(answer.answer)} is not one of the answers: give one of {choices}"
             )
@@ -121,9 +94,9 @@ async def _store_new_answers(
         first_answers[item] for item, state in answer_states.items() if state is AnswerState.TAKEN
     ]
     if new:
-        counts = device.state is DeviceState.COUNTED
+        counted = browser.state is BrowserState.COUNTED
         rows = [(answer.item, answer.answer, answer.seconds) for answer in new]
-        await store_answers(connection, device.uid, rows, counts=counts)
+        await store_answers(connection, browser.uid, rows, counted=counted)
         await settle_items(connection, [answer.item for answer in new])
     return [
         AnswerResult(item=answer.item, state=answer_states[answer.item])
@@ -151,45 +124,36 @@ async def _assign(
 
     Lost items come first. An excluded browser gets gold items only.
     """
-    device, ask = session.device, session.ask
+    browser, ask = session.browser, session.ask
     if request.has:
-        await renew_assignments(connection, assignment_context, device.uid, request.has)
+        await renew_assignments(connection, assignment_context, browser.uid, request.has)
     if request.requested_items == 0:
         return []
-    lost_items = await reassign_lost_items(connection, assignment_context, device.uid, request.has)
+    lost_items = await reassign_lost_items(connection, assignment_context, browser.uid, request.has)
     if lost_items:
         return lost_items[:MAX_CONCURRENT]
-    if device.state is DeviceState.EXCLUDED:
+    if browser.state is BrowserState.EXCLUDED:
         return await assign_items(
-            connection, assignment_context, device.uid, number=request.requested_items, gold=True
+            connection, assignment_context, browser.uid, number=request.requested_items, gold=True
         )
     golden = 0
     # Stop when only gold items are left: their answers are known.
     if ask.gold is not None and await is_anything_open(connection, assignment_context):
-        numbers = range(device.shown + 1, device.shown + request.requested_items + 1)
-        golden = sum(is_gold(device.uid.int, number, ask.gold_every) for number in numbers)
-    gold = await assign_items(connection, assignment_context, device.uid, number=golden, gold=True)
+        numbers = range(
+            browser.shown_item_count + 1, browser.shown_item_count + request.requested_items + 1
+        )
+        golden = sum(is_gold(browser.uid.int, number, ask.gold_every) for number in numbers)
+    gold = await assign_items(connection, assignment_context, browser.uid, number=golden, gold=True)
     ordinary = await assign_items(
-        connection, assignment_context, device.uid, number=request.requested_items - len(gold)
+        connection, assignment_context, browser.uid, number=request.requested_items - len(gold)
     )
-    return _mix_in_gold(ordinary, gold, device.uid.int)
+    return _mix_in_gold(ordinary, gold, browser.uid.int)
 
 
 def _mix_in_gold(
-    items: list[AssignedItem], gold: list[AssignedItem], device: int
+    items: list[AssignedItem], gold: list[AssignedItem], browser: int
 ) -> list[AssignedItem]:
     mixed = list(items)
     for item in gold:
-        mixed.insert((item.uid.int ^ device) % (len(mixed) + 1), item)
+        mixed.insert((item.uid.int ^ browser) % (len(mixed) + 1), item)
     return mixed
-
-
-def to_annotator_item(
-    uid: UUID, content: Mapping[str, Any], assignment_context: AssignmentContext
-) -> AnnotatorItem:
-    """Return an item as the page shows it."""
-    image = None
-    if assignment_context.show is Show.IMAGE:
-        image = f"items/{uid}/image"
-    fields = {name: content.get(name) for name in ("text", "mark", "html", "box")}
-    return AnnotatorItem(id=uid, title=content.get("title", ""), image=image, **fields)

@@ -8,7 +8,7 @@ from sluice.clients.wms import WmsClient
 from sluice.servicekit.database import Database
 
 
-class VoterIdentification(StrEnum):
+class AnnotatorIdentification(StrEnum):
     """How browsers are recognised as one person, who has one vote on an item."""
 
     BROWSER = "browser"  #: by address and by what the browser says of itself
@@ -32,7 +32,7 @@ class AskRules:
     assignment_duration: timedelta = timedelta(minutes=10)
     undo: timedelta = timedelta(seconds=30)
     settle: timedelta = timedelta(seconds=90)
-    one_vote: VoterIdentification = VoterIdentification.BROWSER
+    one_vote: AnnotatorIdentification = AnnotatorIdentification.BROWSER
     one_vote_window: timedelta = timedelta(days=7)
 
 

@@ -7,26 +7,26 @@ from typing import Annotated
 import httpx
 import typer
 
-from sluice.cli.commands.human_tasks.human_step_lookup import find_device, find_link, get_step_key
+from sluice.cli.commands.human_tasks.human_step_lookup import find_browser, find_link, get_step_key
 from sluice.cli.confirmation import Confirmation, with_confirmation
 from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
 from sluice.cli.output import out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.cli.times import local_time
-from sluice.contracts.common.states import DeviceState
+from sluice.contracts.common.states import BrowserState
 from sluice.contracts.human_tasks.ask import MAX_LINK_DAYS
 from sluice.contracts.human_tasks.supervision import (
-    AskDevice,
+    AskBrowser,
     AskLink,
     HumanStep,
     NewLink,
-    SetDeviceState,
+    SetBrowserState,
 )
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Human tasks: their progress, their links, and the browsers that answer.",
+    help="Human tasks: their progress, their links, and the browsers of annotators.",
 )
 
 TemplateArgument = Annotated[
@@ -52,14 +52,14 @@ ReasonOption = Annotated[str, typer.Option(help="The reason, for other people.")
 def list_steps(system: System) -> None:
     """List the steps that ask people now, or asked people within the last 30 days.
 
-    It counts the items that wait, are decided or were given to their chains. It also shows the
-    answers, the median time of an answer in seconds, and the browsers.
+    It counts the items that wait, are decided or were delivered to their chains. It also
+    shows the answers, the median time of an answer in seconds, and the browsers.
     """
     page = system.ask(lambda c: c.operator.list_human_steps())
     if system.as_json:
         print_json(page)
         return
-    columns = ["template", "step", "group", "waiting", "decided", "given", "answers"]
+    columns = ["template", "step", "group", "waiting", "decided", "delivered", "answers"]
     print_table(
         [*columns, "last hour", "seconds", "browsers", "excluded"],
         [_step_row(step) for step in page.steps],
@@ -72,7 +72,7 @@ def list_steps(system: System) -> None:
 
 @app.command("link")
 @with_system
-def make_link(
+def create_link(
     system: System,
     template: TemplateArgument,
     step: StepArgument,
@@ -93,13 +93,13 @@ def make_link(
     The address is shown only once. Everyone who has it may answer.
     """
 
-    async def make(connection: Connection) -> AskLink:
+    async def create(connection: Connection) -> AskLink:
         step_key = await get_step_key(connection, template, step, group=group)
-        link = await connection.operator.make_ask_link(*step_key, NewLink(days=days, mine=mine))
+        link = await connection.operator.create_ask_link(*step_key, NewLink(days=days, mine=mine))
         address = httpx.URL(connection.url).join(link.url or "")
         return link.model_copy(update={"url": str(address)})
 
-    link = system.ask(make)
+    link = system.ask(create)
     if system.as_json:
         print_json(link)
     else:
@@ -158,9 +158,9 @@ def end_link(
     system.answer({"ended": str(uid)}, f"link {str(uid)[:8]} is closed")
 
 
-@app.command("devices")
+@app.command("browsers")
 @with_system
-def list_devices(
+def list_browsers(
     system: System, template: TemplateArgument, step: StepArgument, *, group: GroupOption = None
 ) -> None:
     """List the browsers that answered a step, and first those that seem to answer without looking.
@@ -173,13 +173,13 @@ def list_devices(
     browsers that share its vote on an item.
     """
 
-    async def read(connection: Connection) -> list[AskDevice]:
+    async def read(connection: Connection) -> list[AskBrowser]:
         step_key = await get_step_key(connection, template, step, group=group)
-        return (await connection.operator.list_ask_devices(*step_key)).devices
+        return (await connection.operator.list_ask_browsers(*step_key)).browsers
 
-    devices = system.ask(read)
+    browsers = system.ask(read)
     if system.as_json:
-        print_json(devices)
+        print_json(browsers)
         return
     columns = [
         "browser",
@@ -194,7 +194,7 @@ def list_devices(
         "state",
         "why",
     ]
-    print_table(columns, [_device_row(each) for each in devices], empty="nobody has answered yet")
+    print_table(columns, [_browser_row(each) for each in browsers], empty="nobody has answered yet")
 
 
 @app.command("exclude")
@@ -209,30 +209,31 @@ def exclude(
 ) -> None:
     """Exclude a browser and revoke all its answers, which no longer count.
 
-    Items on which too few others agree are asked again. What a chain has been given stays.
+    Items on which too few others agree are asked again. Answers that a chain already has stay.
     """
-    uid = system.ask(lambda c: find_device(c, browser))
+    uid = system.ask(lambda c: find_browser(c, browser))
     confirmation.require(f"revoke all answers of browser {uid}")
-    _set(system, str(uid), DeviceState.EXCLUDED, reason)
+    _set_state(system, str(uid), BrowserState.EXCLUDED, reason)
 
 
 @app.command("admit")
 @with_system
 def admit(system: System, browser: BrowserArgument, *, reason: ReasonOption = "") -> None:
     """Let the answers of a browser count again, and never exclude it automatically."""
-    _set(system, browser, DeviceState.COUNTED, reason)
+    _set_state(system, browser, BrowserState.COUNTED, reason)
 
 
-def _set(system: System, browser: str, state: DeviceState, reason: str) -> None:
-    new = plain_errors(lambda: SetDeviceState(state=state, reason=reason))
+def _set_state(system: System, uid_start: str, state: BrowserState, reason: str) -> None:
+    new = plain_errors(lambda: SetBrowserState(state=state, reason=reason))
 
-    async def change(connection: Connection) -> AskDevice:
-        uid = await find_device(connection, browser)
-        return await connection.operator.set_device_state(uid, new)
+    async def change(connection: Connection) -> AskBrowser:
+        uid = await find_browser(connection, uid_start)
+        return await connection.operator.set_browser_state(uid, new)
 
-    device = system.ask(change)
-    count = "count" if state is DeviceState.COUNTED else "no longer count"
-    system.answer(device, f"answers of browser {str(device.uid)[:8]} ({device.given}) {count}")
+    browser = system.ask(change)
+    count = "count" if state is BrowserState.COUNTED else "no longer count"
+    name = f"browser {str(browser.uid)[:8]}"
+    system.answer(browser, f"answers of {name} ({browser.answer_count}) {count}")
 
 
 @app.command("export")
@@ -257,32 +258,32 @@ def export(
 
 
 def _step_row(step: HumanStep) -> tuple[object, ...]:
-    counts = (step.waiting, step.decided, step.finished, step.given, step.last_hour)
+    counts = (step.waiting, step.decided, step.delivered, step.answer_count, step.last_hour)
     return (
         step.template,
         step.step,
         step.group,
         *counts,
         f"{step.seconds:.1f}",
-        step.devices,
+        step.browsers,
         step.excluded,
     )
 
 
-def _device_row(device: AskDevice) -> tuple[object, ...]:
-    gold, peers = (f"{right}/{total}" for right, total in (device.gold, device.peers))
-    score = f"{device.score:.1f} of {device.limit:.1f}"
-    by = "" if device.set_by is None else f"{device.set_by}: "
+def _browser_row(browser: AskBrowser) -> tuple[object, ...]:
+    gold, peers = (f"{right}/{total}" for right, total in (browser.gold, browser.peers))
+    score = f"{browser.score:.1f} of {browser.limit:.1f}"
+    by = "" if browser.set_by is None else f"{browser.set_by}: "
     return (
-        str(device.uid)[:8],
-        device.person or device.browser[:40],
-        str(device.link_uid)[:8] if device.link_uid else "",
-        device.alike,
-        device.given,
+        str(browser.uid)[:8],
+        browser.person or browser.user_agent[:40],
+        str(browser.link_uid)[:8] if browser.link_uid else "",
+        browser.same_vote_browsers,
+        browser.answer_count,
         gold,
         peers,
-        f"{device.seconds:.1f}",
+        f"{browser.seconds:.1f}",
         score,
-        device.state,
-        f"{by}{device.reason}" if device.reason or by else "",
+        browser.state,
+        f"{by}{browser.reason}" if browser.reason or by else "",
     )

@@ -81,15 +81,15 @@ async def find_link(connection: Connection, text: str) -> UUID:
     return select_uid(text, [link.uid for each in lists for link in each.links], kind="link")
 
 
-async def find_device(connection: Connection, text: str) -> UUID:
+async def find_browser(connection: Connection, text: str) -> UUID:
     """Return the uid of a browser, given the uid or its beginning, like ``find_link``."""
     if (uid := parse_uid(text)) is not None:
         return uid
     lists = await asyncio.gather(
-        *(connection.operator.list_ask_devices(*key) for key in await _list_step_keys(connection))
+        *(connection.operator.list_ask_browsers(*key) for key in await _list_step_keys(connection))
     )
     return select_uid(
-        text, [device.uid for each in lists for device in each.devices], kind="browser"
+        text, [browser.uid for each in lists for browser in each.browsers], kind="browser"
     )
 
 

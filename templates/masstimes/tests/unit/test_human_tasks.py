@@ -77,7 +77,7 @@ def test_files_without_candidates_are_named(
 def answer_file(path: Path, answer: str, item: Any) -> Path:
     """Write the answer file of an item as a human task does."""
     answer_in_file = AnswerInFile(
-        answer=answer, device_uid=uuid4(), answered_at=datetime.now(UTC), seconds=1.0
+        answer=answer, browser_uid=uuid4(), answered_at=datetime.now(UTC), seconds=1.0
     )
     whole = AnswerFile(
         answer=answer, agreed=2, name="item.json", item=item, answers=[answer_in_file] * 2

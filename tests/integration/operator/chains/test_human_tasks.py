@@ -12,8 +12,8 @@ import pytest
 
 from sluice.clients.operator import HumanStepKey
 from sluice.contracts.common.problems import Conflict, NotFound
-from sluice.contracts.common.states import DeviceState
-from sluice.contracts.human_tasks.supervision import NewLink, SetDeviceState
+from sluice.contracts.common.states import BrowserState
+from sluice.contracts.human_tasks.supervision import NewLink, SetBrowserState
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
@@ -83,30 +83,30 @@ async def test_requests_about_human_tasks_are_forwarded_to_the_ask_service(
     watched: Watched,
 ) -> None:
     client = watched.operator.client
-    link = await client.make_ask_link(*STEP_KEY, NewLink(days=3))
+    link = await client.create_ask_link(*STEP_KEY, NewLink(days=3))
     assert link.url is not None
     browser = await watched.human_tasks.browser(link.url.rpartition("key=")[2])
     await browser.answer_all("yes")
     [step] = (await client.list_human_steps()).steps
-    assert (step.waiting, step.decided, step.finished, step.given) == (0, 3, 0, 3)
-    [device] = (await client.list_ask_devices(*STEP_KEY)).devices
-    reason = SetDeviceState(state=DeviceState.EXCLUDED, reason="all alike")
-    excluded = await client.set_device_state(device.uid, reason)
-    assert (excluded.state, excluded.reason) == (DeviceState.EXCLUDED, "all alike")
+    assert (step.waiting, step.decided, step.delivered, step.answer_count) == (0, 3, 0, 3)
+    [browser] = (await client.list_ask_browsers(*STEP_KEY)).browsers
+    reason = SetBrowserState(state=BrowserState.EXCLUDED, reason="all alike")
+    excluded = await client.set_browser_state(browser.uid, reason)
+    assert (excluded.state, excluded.reason) == (BrowserState.EXCLUDED, "all alike")
     with pytest.raises(Conflict):
-        await client.set_device_state(device.uid, reason)
+        await client.set_browser_state(browser.uid, reason)
     [step] = (await client.list_human_steps()).steps
     assert (step.waiting, step.excluded) == (3, 1)
     async with client.stream_answers(STEP_KEY) as answers:
         lines = [json.loads(line) async for line in answers.aiter_lines()]
-    assert [(line["item"], line["answer"], line["counts"]) for line in lines] == [
+    assert [(line["item"], line["answer"], line["counted"]) for line in lines] == [
         (f"{seq}.txt", "yes", False) for seq in range(3)
     ]
     await client.end_ask_link(link.uid)
     [ended] = (await client.list_ask_links(*STEP_KEY)).links
     assert (ended.uid, ended.url, ended.ended_at is None) == (link.uid, None, False)
     with pytest.raises(NotFound):
-        await client.end_ask_link(device.uid)
+        await client.end_ask_link(browser.uid)
 
 
 async def test_page_creates_and_ends_an_answer_link(watched: Watched) -> None:
@@ -114,7 +114,7 @@ async def test_page_creates_and_ends_an_answer_link(watched: Watched) -> None:
     assert 'href="/asking"' in await watched.page("/steps")
     page = await watched.page(PAGE)
     assert "Is it a mass?" in page
-    assert "0 of 3 items given, 0 decided, 3 waiting" in page
+    assert "0 of 3 items delivered, 0 decided, 3 waiting" in page
     link_page = await watched.post(f"{PAGE}/links", days="7")
     address = re.findall(r'<input id="address" value="([^"]+)"', link_page)
     assert [each.partition("?key=")[0] for each in address] == [
@@ -135,10 +135,10 @@ async def test_personal_link_attributes_annotations_to_its_creator(watched: Watc
     assert "noted as yours" in link_page
     [key] = re.findall(r'<input id="address" value="[^"]+key=([^"]+)"', link_page)
     await (await watched.human_tasks.browser(key)).answer_all("no", most=1)
-    [device] = (await watched.operator.client.list_ask_devices(*STEP_KEY)).devices
-    assert device.person is not None
+    [browser] = (await watched.operator.client.list_ask_browsers(*STEP_KEY)).browsers
+    assert browser.person is not None
     page = await watched.page(PAGE)
-    assert device.person in page
+    assert browser.person in page
     [end] = re.findall(r'action="([^"]+/end)"', page)
     assert "The link is closed." in await watched.post(end)
 
@@ -146,15 +146,15 @@ async def test_personal_link_attributes_annotations_to_its_creator(watched: Watc
 async def test_page_excludes_a_browser_and_counts_its_annotations_again(watched: Watched) -> None:
     await (await watched.human_tasks.browser()).answer_all("no")
     [state] = re.findall(r'action="([^"]+/state)"', await watched.page(PAGE))
-    form = {"state": DeviceState.EXCLUDED, "reason": "never looked"}
+    form = {"state": BrowserState.EXCLUDED, "reason": "never looked"}
     assert "no longer count." in await watched.post(state, **form)
     page = await watched.page(PAGE)
     assert "never looked" in page
     assert "Count again" in page
-    assert "0 of 3 items given, 0 decided, 3 waiting" in page
-    assert "Nothing was changed: device" in await watched.post(state, **form)
+    assert "0 of 3 items delivered, 0 decided, 3 waiting" in page
+    assert "Nothing was changed: browser" in await watched.post(state, **form)
     assert "Nothing was changed: state: " in await watched.post(state, state="good")
-    counted_page = await watched.post(state, state=DeviceState.COUNTED)
+    counted_page = await watched.post(state, state=BrowserState.COUNTED)
     assert re.search(r"Answers of browser \w{8} count\.", counted_page)
     live = (await watched.operator.http.get(f"{PAGE}/live")).json()["parts"]
     assert "3 decided" in live["progress"]
@@ -204,21 +204,21 @@ async def test_commands_manage_links_browsers_and_annotations(
     address = (await sluice("ask", "link", TEMPLATE, STEP, "--days", "2")).strip()
     assert address.startswith("http://ask.test/ask/mass%20times/look?key=")
     await (await watched.human_tasks.browser(address.rpartition("key=")[2])).answer_all("yes")
-    [device] = json.loads(await sluice("ask", "devices", TEMPLATE, STEP, "--json"))
-    assert (device["given"], device["state"]) == (3, DeviceState.COUNTED)
-    short = device["uid"][:8]
-    assert f"{short}" in await sluice("ask", "devices", TEMPLATE, STEP)
+    [browser] = json.loads(await sluice("ask", "browsers", TEMPLATE, STEP, "--json"))
+    assert (browser["answer_count"], browser["state"]) == (3, BrowserState.COUNTED)
+    short = browser["uid"][:8]
+    assert f"{short}" in await sluice("ask", "browsers", TEMPLATE, STEP)
     output = await sluice("ask", "exclude", short, "--yes", "--reason", "too quick")
     assert output == f"answers of browser {short} (3) no longer count\n"
-    assert "too quick" in await sluice("ask", "devices", TEMPLATE, STEP)
-    assert "(3) count\n" in await sluice("ask", "admit", device["uid"])
+    assert "too quick" in await sluice("ask", "browsers", TEMPLATE, STEP)
+    assert "(3) count\n" in await sluice("ask", "admit", browser["uid"])
     lines = (await sluice("ask", "export", TEMPLATE, STEP)).splitlines()
     assert [json.loads(line)["answer"] for line in lines] == ["yes"] * 3
     [link] = json.loads(await sluice("ask", "links", TEMPLATE, STEP, "--json"))
     assert link["url"] is None
     assert "is closed\n" in await sluice("ask", "end", link["uid"][:8], "--yes")
     assert "ended" in (await sluice("ask", "links", TEMPLATE, STEP)).splitlines()[1].split()
-    assert json.loads(await sluice("ask", "list", "--json"))["steps"][0]["given"] == 3
+    assert json.loads(await sluice("ask", "list", "--json"))["steps"][0]["answer_count"] == 3
 
 
 async def test_command_explains_how_to_start_a_step_that_asked_nothing_yet(

@@ -163,7 +163,7 @@ class AnnotationPage {
 
   // The sender calls the following methods.
 
-  received({ results, items, given, over, wording }) {
+  received({ results, items, answer_count: answerCount, over, wording }) {
     // The service has given this browser a new identity. The items of the old identity are void.
     if (results.some(({ state }) => state === "unknown")) {
       for (const item of [...this.items.queue]) this.items.drop(item.id);
@@ -173,7 +173,7 @@ class AnnotationPage {
     const enqueue = this.tab.asks;
     this.items.add(items.filter((item) => !this.answers.get(item.id)), { enqueue });
     if (enqueue && !items.length) this.items.load();
-    this.answerCount = given;
+    this.answerCount = answerCount;
     this.over = over;
     this.empty = this.sender.empty;
     if (over) for (const item of [...this.items.queue]) this.items.drop(item.id);

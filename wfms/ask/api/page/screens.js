@@ -61,7 +61,7 @@ export function troubleNotice(trouble, unsentCount) {
   return text(trouble.status ? "no answer notice" : "no connection notice", { what });
 }
 
-export const answerCountText = (answerCount) => (answerCount ? text("given", { count: answerCount }) : "");
+export const answerCountText = (answerCount) => (answerCount ? text("answer count", { count: answerCount }) : "");
 
 function sentence(message) {
   const trimmed = message.trim();

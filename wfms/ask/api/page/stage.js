@@ -39,7 +39,7 @@ export class Stage {
   // Shows the screen for the state of the page and returns its name.
   choose({ page, answerCount, unsent }) {
     const { about, error, trouble, items } = page;
-    element("given").textContent = answerCountText(answerCount);
+    element("answer-count").textContent = answerCountText(answerCount);
     let screen = "state";
     if (error) this.state(stoppedScreen(error, unsent));
     else if (!about) trouble ? this.state(awayScreen(trouble, 0)) : (screen = "loading");

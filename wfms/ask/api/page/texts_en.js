@@ -31,7 +31,7 @@ export default {
   "taking back": "Taking back …",
   "browser not known": "This browser was not known any more: its last answers could not be counted.",
   "too late to undo": "That answer can’t be taken back any more: it counts as you gave it.",
-  "given": { one: "{count} answer given", other: "{count} answers given" },
+  "answer count": { one: "{count} answer given", other: "{count} answers given" },
   "thanks": { one: "Thank you: you gave {count} answer.", other: "Thank you: you gave {count} answers." },
   "thanks for looking in": "Thank you for looking in.",
   "kept": {

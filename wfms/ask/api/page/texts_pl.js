@@ -31,7 +31,7 @@ export default {
   "taking back": "Cofam …",
   "browser not known": "Ta przeglądarka nie była już znana: jej ostatnich odpowiedzi nie dało się zaliczyć.",
   "too late to undo": "Tej odpowiedzi nie da się już cofnąć: liczy się tak, jak została dana.",
-  "given": { one: "{count} odpowiedź", few: "{count} odpowiedzi", many: "{count} odpowiedzi", other: "{count} odpowiedzi" },
+  "answer count": { one: "{count} odpowiedź", few: "{count} odpowiedzi", many: "{count} odpowiedzi", other: "{count} odpowiedzi" },
   "thanks": {
     one: "Dziękujemy za {count} odpowiedź.",
     few: "Dziękujemy za {count} odpowiedzi.",

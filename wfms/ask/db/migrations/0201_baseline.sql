@@ -1,4 +1,4 @@
--- The database of the human tasks service: items, annotators and annotations.
+-- The database of the human tasks service: items, browsers of annotators, and annotations.
 
 -- Human tasks: tasks of the WMS whose jobs are items.
 CREATE TABLE questions (
@@ -40,9 +40,9 @@ CREATE TABLE items (
     content jsonb NOT NULL,
     known_answer text,
     state text NOT NULL CHECK (state IN (
-        'open', 'decided', 'giving', 'given', 'withdrawn')),
+        'open', 'decided', 'delivering', 'delivered', 'withdrawn')),
     agree integer NOT NULL CHECK (agree > 0),
-    -- Annotators to whom the item can still be assigned now. 0 for gold items, and for files that
+    -- Browsers to which the item can still be assigned now. 0 for gold items, and for files that
     -- cannot be shown (reason).
     open_places integer NOT NULL CHECK (open_places >= 0),
     answer text,
@@ -51,15 +51,15 @@ CREATE TABLE items (
     asked_at timestamptz NOT NULL DEFAULT now(),
     decided_at timestamptz,
     ended_at timestamptz,
-    -- Its annotations are included in the scores of their annotators.
+    -- Its annotations are included in the scores of their browsers.
     scored boolean NOT NULL DEFAULT false,
     -- Of a gold item: the position and size of its line in the file of gold items.
     line_at bigint,
     line_size bigint,
     UNIQUE (task_uid, job_id),
     CHECK ((job_id IS NULL) = (known_answer IS NOT NULL)),
-    CHECK ((state IN ('decided', 'giving', 'given')) <= (answer IS NOT NULL)),
-    CHECK ((state IN ('given', 'withdrawn')) = (ended_at IS NOT NULL))
+    CHECK ((state IN ('decided', 'delivering', 'delivered')) <= (answer IS NOT NULL)),
+    CHECK ((state IN ('delivered', 'withdrawn')) = (ended_at IS NOT NULL))
 );
 
 CREATE INDEX items_to_assign ON items (template, step, owner_group, position)
@@ -70,12 +70,12 @@ WHERE known_answer IS NOT NULL;
 
 CREATE INDEX items_decided ON items (decided_at) WHERE state IN ('decided');
 
-CREATE INDEX items_giving ON items (task_uid) WHERE state IN ('giving');
+CREATE INDEX items_delivering ON items (task_uid) WHERE state IN ('delivering');
 
 CREATE INDEX items_refused ON items (task_uid, seq) WHERE reason <> '' AND ended_at IS NULL;
 
 CREATE INDEX items_to_score ON items (position)
-WHERE NOT scored AND state IN ('decided', 'giving', 'given');
+WHERE NOT scored AND state IN ('decided', 'delivering', 'delivered');
 
 CREATE INDEX items_of_task ON items (task_uid, state);
 
@@ -89,16 +89,16 @@ CREATE TABLE links (
     digest bytea NOT NULL UNIQUE CHECK (octet_length(digest) = 32),
     -- The only person who may use it. NULL: everybody who has it.
     person text,
-    made_by text NOT NULL,
-    made_at timestamptz NOT NULL DEFAULT now(),
-    until timestamptz NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    expires_at timestamptz NOT NULL,
     ended_at timestamptz
 );
 
 CREATE INDEX links_of_step ON links (template, step, owner_group);
 
--- Annotators: browsers, with a row for each step whose items they answer.
-CREATE TABLE devices (
+-- Browsers in which annotators opened a link, with a row for each step.
+CREATE TABLE browsers (
     uid uuid PRIMARY KEY,
     template text NOT NULL,
     step text NOT NULL,
@@ -107,12 +107,12 @@ CREATE TABLE devices (
     digest bytea NOT NULL UNIQUE CHECK (octet_length(digest) = 32),
     link_uid uuid NOT NULL REFERENCES links,
     person text,
-    browser text NOT NULL DEFAULT '',
+    user_agent text NOT NULL DEFAULT '',
     first_at timestamptz NOT NULL DEFAULT now(),
     last_at timestamptz NOT NULL DEFAULT now(),
-    -- Items shown, and annotations given.
-    shown integer NOT NULL DEFAULT 0,
-    given integer NOT NULL DEFAULT 0,
+    -- Numbers of items shown and of annotations.
+    shown_item_count integer NOT NULL DEFAULT 0,
+    answer_count integer NOT NULL DEFAULT 0,
     -- Kind of reference -> right answer -> given answer -> how often.
     evidence jsonb NOT NULL DEFAULT '{}',
     score double precision NOT NULL DEFAULT 0,
@@ -124,32 +124,32 @@ CREATE TABLE devices (
     origin bytea
 );
 
-CREATE INDEX devices_of_step ON devices (template, step, owner_group, last_at);
+CREATE INDEX browsers_of_step ON browsers (template, step, owner_group, last_at);
 
-CREATE INDEX devices_origin ON devices (origin) WHERE origin IS NOT NULL;
+CREATE INDEX browsers_origin ON browsers (origin) WHERE origin IS NOT NULL;
 
--- Assignments of items to annotators, and the annotations. Each pair occurs once.
-CREATE TABLE shown (
+-- Assignments of items to browsers, and the annotations. Each pair occurs once.
+CREATE TABLE assignments (
     item_uid uuid NOT NULL REFERENCES items,
-    device_uid uuid NOT NULL REFERENCES devices,
+    browser_uid uuid NOT NULL REFERENCES browsers,
     assigned_until timestamptz,
     answer text,
     answered_at timestamptz,
     seconds real NOT NULL DEFAULT 0,
-    counts boolean NOT NULL DEFAULT true,
+    counted boolean NOT NULL DEFAULT true,
     -- The item is a gold item, which is scored at once.
     gold boolean NOT NULL,
     scored boolean NOT NULL DEFAULT false,
-    PRIMARY KEY (item_uid, device_uid),
+    PRIMARY KEY (item_uid, browser_uid),
     CHECK ((answer IS NULL) = (answered_at IS NULL)),
     CHECK ((answer IS NULL) = (assigned_until IS NOT NULL))
 ) WITH (fillfactor = 70);
 
-CREATE INDEX shown_assigned ON shown (assigned_until) WHERE assigned_until IS NOT NULL;
+CREATE INDEX assignments_unanswered ON assignments (assigned_until) WHERE assigned_until IS NOT NULL;
 
-CREATE INDEX shown_of_device ON shown (device_uid, answered_at);
+CREATE INDEX assignments_of_browser ON assignments (browser_uid, answered_at);
 
-CREATE INDEX shown_to_score ON shown (item_uid) WHERE gold AND NOT scored AND answer IS NOT NULL;
+CREATE INDEX assignments_to_score ON assignments (item_uid) WHERE gold AND NOT scored AND answer IS NOT NULL;
 
 -- The audit log: who asked for which change, and how it ended.
 CREATE TABLE audit (

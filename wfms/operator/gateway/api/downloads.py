@@ -188,7 +188,7 @@ def _add_answers(router: APIRouter, context: OperatorContext) -> None:
 
     @router.get(
         "/asking/steps/{group}/{template}/{step}/answers",
-        operation_id="read_answers",
+        operation_id="export_answers",
         response_class=Response,
         responses={**lines, **errors(NotFound, Unprocessable, NotAvailable)},
     )

@@ -38,7 +38,7 @@ NAVIGATION: Sequence[Sequence[NavigationEntry]] = (
         ),
         _create_entry("tasks", "Tasks", "task", "job"),
         _create_entry("steps", "Steps"),
-        _create_entry("human_tasks", "Human tasks", "human_task", "make_ask_link"),
+        _create_entry("human_tasks", "Human tasks", "human_task", "create_ask_link"),
         _create_entry("times", "Times"),
     ),
     (

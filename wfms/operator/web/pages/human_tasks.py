@@ -13,13 +13,13 @@ from sluice.clients.base import build_path
 from sluice.clients.operator import HumanStepKey
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.problems import Conflict, NotFound, ServiceError
-from sluice.contracts.common.states import DeviceState
+from sluice.contracts.common.states import BrowserState
 from sluice.contracts.human_tasks.supervision import (
-    AskDevice,
+    AskBrowser,
     AskLink,
     HumanStep,
     NewLink,
-    SetDeviceState,
+    SetBrowserState,
 )
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.access import may
@@ -46,12 +46,12 @@ class HumanTaskPages:
         pages.get("/asking/live", "human_tasks_live", self.list_live, Role.VIEWER)
         pages.get(_STEP, "human_task", self.show, Role.VIEWER)
         pages.get(f"{_STEP}/live", "human_task_live", self.live, Role.VIEWER)
-        pages.post(f"{_STEP}/links", "make_ask_link", self.make_link, Role.SUBMITTER)
+        pages.post(f"{_STEP}/links", "create_ask_link", self.create_link, Role.SUBMITTER)
         pages.post(f"{_STEP}/links/<uuid:uid>/end", "end_ask_link", self.end_link, Role.SUBMITTER)
         pages.post(
-            f"{_STEP}/devices/<uuid:uid>/state",
-            "set_device_state",
-            self.set_device_state,
+            f"{_STEP}/browsers/<uuid:uid>/state",
+            "set_browser_state",
+            self.set_browser_state,
             Role.SHIFT,
         )
 
@@ -74,7 +74,7 @@ class HumanTaskPages:
         """Return the current state of one step for a live update."""
         parts = {
             "progress": "parts/human_task_progress.html",
-            "browsers": "parts/human_task_devices.html",
+            "browsers": "parts/human_task_browsers.html",
         }
         return live(parts, again=True, **self._read(HumanStepKey(group, template, step)))
 
@@ -94,7 +94,7 @@ class HumanTaskPages:
         """
         now = datetime.now(UTC)
         links = []
-        if may("make_ask_link"):
+        if may("create_ask_link"):
             links = self._bridge.run(self._ask.list_ask_links(*key)).links
         return render_template(
             "human_task.html",
@@ -110,15 +110,15 @@ class HumanTaskPages:
         )
 
     def _read(self, key: HumanStepKey) -> dict[str, object]:
-        human_step, devices = self._bridge.run(self._read_step(key))
+        human_step, browsers = self._bridge.run(self._read_step(key))
         return {
             "key": key,
             "human_step": human_step,
-            "devices": devices[:_MAX_BROWSERS],
-            "more": devices[_MAX_BROWSERS:],
+            "browsers": browsers[:_MAX_BROWSERS],
+            "more": browsers[_MAX_BROWSERS:],
         }
 
-    async def _read_step(self, key: HumanStepKey) -> tuple[HumanStep, Sequence[AskDevice]]:
+    async def _read_step(self, key: HumanStepKey) -> tuple[HumanStep, Sequence[AskBrowser]]:
         """Return the step and its browsers.
 
         Raises:
@@ -126,17 +126,19 @@ class HumanTaskPages:
         """
         for human_step in (await self._ask.list_human_steps()).steps:
             if (human_step.group, human_step.template, human_step.step) == key:
-                return human_step, (await self._ask.list_ask_devices(*key)).devices
+                return human_step, (await self._ask.list_ask_browsers(*key)).browsers
         raise NotFound(
             f"template {key.template} of the group {key.group} has no human task {key.step}"
         )
 
-    def make_link(self, group: str, template: str, step: str) -> AnyResponse:
+    def create_link(self, group: str, template: str, step: str) -> AnyResponse:
         """Create a link to the step's page and show it."""
         key = HumanStepKey(group, template, step)
         try:
             form = {"days": request.form.get("days", "1"), "mine": "mine" in request.form}
-            new_link = self._bridge.run(self._ask.make_ask_link(*key, NewLink.model_validate(form)))
+            new_link = self._bridge.run(
+                self._ask.create_ask_link(*key, NewLink.model_validate(form))
+            )
         except ValidationError as error:
             return self._show_refusal(key, to_form_error(error))
         except Conflict as refusal:
@@ -156,17 +158,17 @@ class HumanTaskPages:
             flash(f"Nothing was changed: {refusal.detail}.")
         return _redirect_back(HumanStepKey(group, template, step))
 
-    def set_device_state(self, group: str, template: str, step: str, *, uid: UUID) -> AnyResponse:
+    def set_browser_state(self, group: str, template: str, step: str, *, uid: UUID) -> AnyResponse:
         """Exclude a browser, or let its answers count again."""
         try:
-            new = SetDeviceState.model_validate(
+            new = SetBrowserState.model_validate(
                 {
                     "state": request.form.get("state", ""),
                     "reason": request.form.get("reason", "").strip(),
                 }
             )
-            device = self._bridge.run(self._ask.set_device_state(uid, new))
-            count = "count" if device.state is DeviceState.COUNTED else "no longer count"
+            browser = self._bridge.run(self._ask.set_browser_state(uid, new))
+            count = "count" if browser.state is BrowserState.COUNTED else "no longer count"
             flash(f"Answers of browser {str(uid)[:8]} {count}.")
         except ValidationError as error:
             problems = "; ".join(finding.message for finding in to_form_error(error).findings)

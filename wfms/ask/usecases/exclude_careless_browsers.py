@@ -8,7 +8,7 @@ from uuid import UUID
 
 import structlog
 
-from sluice.contracts.common.states import DeviceState
+from sluice.contracts.common.states import BrowserState
 from sluice.servicekit.database import Connection
 from wfms.ask.db.scoring import (
     list_gold_answers,
@@ -22,7 +22,7 @@ from wfms.ask.db.scoring import (
 )
 from wfms.ask.domain.trust import LIMIT, AnswerReference, others_agree_on, score
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.set_device_state import apply_device_state
+from wfms.ask.usecases.set_browser_state import set_browser_state
 
 log = structlog.get_logger(__name__)
 
@@ -32,7 +32,7 @@ PAGE = 1000
 _Comparison = tuple[UUID, AnswerReference, str, str]
 
 
-async def exclude_careless_annotators(context: AskContext) -> bool:
+async def exclude_careless_browsers(context: AskContext) -> bool:
     """Score browsers by their new answers.
 
     One instance does so at a time. Each answer that can no longer be taken back is compared once
@@ -48,23 +48,23 @@ async def exclude_careless_annotators(context: AskContext) -> bool:
             return False
         comparisons, full = await _new_evidence(connection, context.rules.undo)
         careless = await _store_scores(connection, comparisons)
-    for device, reason in careless.items():
-        done = await apply_device_state(
-            context, device, DeviceState.EXCLUDED, reason=reason, set_by=None
+    for browser, reason in careless.items():
+        done = await set_browser_state(
+            context, browser, BrowserState.EXCLUDED, reason=reason, set_by=None
         )
         if done:
-            log.info("ask.device_excluded", device=str(device), reason=reason)
+            log.info("ask.browser_excluded", browser=str(browser), reason=reason)
     return full
 
 
 async def _new_evidence(connection: Connection, older: timedelta) -> tuple[list[_Comparison], bool]:
     gold = await list_gold_answers(connection, older=older, limit=PAGE)
-    await mark_gold_scored(connection, [(item, device) for item, device, _, _ in gold])
+    await mark_gold_scored(connection, [(item, browser) for item, browser, _, _ in gold])
     items = await list_unscored_items(connection, older=older, limit=PAGE)
     votes = await list_votes(connection, items)
     await mark_items_scored(connection, items)
     comparisons = [
-        (device, AnswerReference.GOLD, right, answer) for _, device, answer, right in gold
+        (browser, AnswerReference.GOLD, right, answer) for _, browser, answer, right in gold
     ]
     comparisons += [
         one for item_votes in votes.values() for one in _compare_with_others(item_votes)
@@ -75,26 +75,26 @@ async def _new_evidence(connection: Connection, older: timedelta) -> tuple[list[
 def _compare_with_others(votes: Iterable[tuple[UUID, str]]) -> Iterable[_Comparison]:
     votes = list(votes)
     numbers = Counter(answer for _, answer in votes)
-    for device, answer in votes:
+    for browser, answer in votes:
         if (right := others_agree_on(numbers, answer)) is not None:
-            yield device, AnswerReference.PEERS, right, answer
+            yield browser, AnswerReference.PEERS, right, answer
 
 
 async def _store_scores(connection: Connection, comparisons: list[_Comparison]) -> dict[UUID, str]:
     """Store the new evidence and scores; return the browsers to be excluded, and why."""
     if not comparisons:
         return {}
-    by_device: dict[UUID, list[_Comparison]] = defaultdict(list)
+    by_browser: dict[UUID, list[_Comparison]] = defaultdict(list)
     for comparison in comparisons:
-        by_device[comparison[0]].append(comparison)
+        by_browser[comparison[0]].append(comparison)
     stored: dict[UUID, tuple[Mapping[str, Any], float]] = {}
     careless: dict[UUID, str] = {}
-    for device in await lock_evidence(connection, sorted(by_device)):
-        evidence = _add_comparisons(device.evidence, by_device[device.uid])
-        value = score(evidence, device.answers)
-        stored[device.uid] = evidence, value
-        if value > LIMIT and device.state is DeviceState.COUNTED and not device.by_hand:
-            careless[device.uid] = _reason(value)
+    for browser in await lock_evidence(connection, sorted(by_browser)):
+        evidence = _add_comparisons(browser.evidence, by_browser[browser.uid])
+        value = score(evidence, browser.answers)
+        stored[browser.uid] = evidence, value
+        if value > LIMIT and browser.state is BrowserState.COUNTED and not browser.by_hand:
+            careless[browser.uid] = _reason(value)
     await store_evidence(connection, stored)
     return careless
 

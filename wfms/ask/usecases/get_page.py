@@ -1,12 +1,12 @@
-"""Read the question that the page shows, and how the page asks it."""
+"""Return the question that the page shows, and how the page asks it."""
 
 from sluice.contracts.human_tasks.annotation import AskPage
 from wfms.ask.db.assignments import is_anything_open
-from wfms.ask.usecases.answer_and_ask import AnnotatorSession
+from wfms.ask.usecases.annotator_session import AnnotatorSession
 from wfms.ask.usecases.context import AskContext
 
 
-async def read_page(context: AskContext, session: AnnotatorSession) -> AskPage:
+async def get_page(context: AskContext, session: AnnotatorSession) -> AskPage:
     """Return the question of the session and how the page asks it."""
     ask = session.ask
     async with context.database.connection() as connection:

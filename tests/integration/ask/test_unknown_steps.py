@@ -8,8 +8,8 @@ from tests.integration.ask.conftest import HumanTasks
 STEPS = "/api/v1/asking/steps"
 
 
-@pytest.mark.parametrize("what", ["devices", "links", "answers"])
-async def test_unknown_step_has_no_devices_links_or_answers(
+@pytest.mark.parametrize("what", ["browsers", "links", "answers"])
+async def test_unknown_step_has_no_browsers_links_or_answers(
     human_tasks: HumanTasks, what: str
 ) -> None:
     human_tasks.task([b"9:00"])

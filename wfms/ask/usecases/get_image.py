@@ -1,4 +1,4 @@
-"""Read the image of an item."""
+"""Return the image of an item."""
 
 import asyncio
 from uuid import UUID
@@ -11,13 +11,13 @@ from sluice.storage.errors import StorageError
 from sluice.storage.reader import open_reader
 from wfms.ask.db.assignments import ItemSource, find_assigned_item
 from wfms.ask.domain.contents import MAX_IMAGE_BYTES, UnreadableContent, read_shown_image
-from wfms.ask.usecases.answer_and_ask import AnnotatorSession
+from wfms.ask.usecases.annotator_session import AnnotatorSession
 from wfms.ask.usecases.context import AskContext
 
 log = structlog.get_logger(__name__)
 
 
-async def read_image(
+async def get_image(
     context: AskContext, session: AnnotatorSession, item: UUID
 ) -> tuple[bytes, str]:
     """Return the bytes and the media type of the image of an item.
@@ -28,7 +28,7 @@ async def read_image(
             would reveal gold items.
     """
     async with context.database.connection() as connection:
-        source = await find_assigned_item(connection, session.device.uid, item)
+        source = await find_assigned_item(connection, session.browser.uid, item)
     if source is None or session.ask.show is not Show.IMAGE:
         raise NotFound("this browser was not shown such an image")
     try:
