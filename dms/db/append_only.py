@@ -7,21 +7,21 @@ from uuid import UUID
 
 from dms.db.datasets import DatasetRow, to_dataset, to_row
 from sluice.contracts.access.owners import Visibility
-from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.append_only import CutSlice, SliceConsumer, SliceOf
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 
 LOCK_NAME = """
 -- Only one transaction at a time creates the append-only data set of this name and group.
 SELECT pg_advisory_xact_lock(hashtextextended('append_only ' || $2 || ' ' || $1, 0))
 """
 
-SELECT_APPEND_ONLY = f"""
+SELECT_APPEND_ONLY = statement("""
 SELECT * FROM datasets
-WHERE append_only = $1 AND owner_group = $2 AND state = '{DatasetState.OPEN}'
+WHERE append_only = $1 AND owner_group = $2 AND state = '{dataset.OPEN}'
 ORDER BY position LIMIT 1 FOR UPDATE
-"""
+""")
 
 MARK_APPEND_ONLY = "UPDATE datasets SET append_only = $2 WHERE uid = $1 RETURNING *"
 MARK_SLICE = "UPDATE datasets SET slice = $2, shared_with = $3 WHERE uid = $1"
@@ -94,13 +94,13 @@ INSERT INTO slices (append_only_uid, reader, number, used, occasion, dataset_uid
 VALUES ($1, $2, $3, $4, $5, $6, 1 + {_build_highest_generation("$1", "$7")})
 """
 
-LIST_APPEND_ONLY = f"""
+LIST_APPEND_ONLY = statement(f"""
 -- A data set that is being deleted no longer grows.
 SELECT *, {_build_highest_generation("uid", "0")} AS generation FROM datasets
-WHERE append_only IS NOT NULL AND state = '{DatasetState.OPEN}' AND ($2::uuid IS NULL OR uid = $2)
+WHERE append_only IS NOT NULL AND state = '{{dataset.OPEN}}' AND ($2::uuid IS NULL OR uid = $2)
     AND ($1::text[] IS NULL OR owner_group = ANY($1) OR shared_with && $1)
 ORDER BY position
-"""
+""")
 
 LIST_READERS = f"""
 -- The last slice of each trigger, and the generation of the files after it.

@@ -16,6 +16,7 @@ from sluice.contracts.data.counts import PRODUCED
 from sluice.contracts.data.datasets import Dataset, NewDataset
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from sluice.text.visible_text import quoted
 
 #: Advisory lock under which closing positions are drawn, so that they become visible in order.
@@ -56,12 +57,13 @@ SET count_files = count_files + $2,
 WHERE uid = $1
 """
 
-NOTE_LATE_FILES = """
+NOTE_LATE_FILES = statement("""
 -- Files arrived at a data set that is being deleted or is gone. The deletion or the sweep must look
 -- again.
-UPDATE datasets SET late_files = true, sweep_at = CASE WHEN state = $2 THEN now() ELSE sweep_at END
+UPDATE datasets SET late_files = true,
+    sweep_at = CASE WHEN state = '{dataset.DELETED}' THEN now() ELSE sweep_at END
 WHERE uid = $1
-"""
+""")
 
 TAKE_CLOSING_LOCK = "SELECT pg_advisory_xact_lock($1)"
 
@@ -100,16 +102,18 @@ WHERE d.uid = closing.uid AND state = ANY($2::text[])
 RETURNING d.*
 """
 
-SELECT_COMPLETE = """
+SELECT_COMPLETE = statement("""
 -- Open data sets that have all their files. Skip locked rows until the next round: waiting for them
 -- with the closing lock could take forever.
-SELECT uid FROM datasets WHERE state = $1 AND close_at IS NOT NULL AND count_files >= close_at
-ORDER BY position LIMIT $2 FOR UPDATE SKIP LOCKED
-"""
+SELECT uid FROM datasets
+WHERE state = '{dataset.OPEN}' AND close_at IS NOT NULL AND count_files >= close_at
+ORDER BY position LIMIT $1 FOR UPDATE SKIP LOCKED
+""")
 
-CLOSE_AT = """
-UPDATE datasets SET close_at = $3 WHERE uid = $1 AND state = $2 AND close_at IS DISTINCT FROM $3
-"""
+CLOSE_AT = statement("""
+UPDATE datasets SET close_at = $2
+WHERE uid = $1 AND state = '{dataset.OPEN}' AND close_at IS DISTINCT FROM $2
+""")
 
 MARK_DELETING = """
 -- This ends any work on the data set: the holder of the claim notices the changed state. A repeated
@@ -303,7 +307,7 @@ async def note_late_files(connection: Connection, uid: UUID) -> None:
 
     The deletion looks at the data set again, or the sweep is due at once.
     """
-    await connection.execute(NOTE_LATE_FILES, uid, DatasetState.DELETED)
+    await connection.execute(NOTE_LATE_FILES, uid)
 
 
 async def take_closing_lock(connection: Connection) -> None:
@@ -335,12 +339,12 @@ async def mark_closed(connection: Connection, uids: Sequence[UUID]) -> list[Data
 
 async def list_complete_datasets(connection: Connection, limit: int) -> list[UUID]:
     """Return open data sets that have all their files; skip those that are locked."""
-    return [row["uid"] for row in await connection.fetch(SELECT_COMPLETE, DatasetState.OPEN, limit)]
+    return [row["uid"] for row in await connection.fetch(SELECT_COMPLETE, limit)]
 
 
 async def set_close_at(connection: Connection, uid: UUID, files: int) -> None:
     """Set the number of files at which an open data set closes."""
-    await connection.execute(CLOSE_AT, uid, DatasetState.OPEN, files)
+    await connection.execute(CLOSE_AT, uid, files)
 
 
 async def mark_dataset_deleting(connection: Connection, uid: UUID) -> bool:

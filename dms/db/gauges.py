@@ -2,10 +2,11 @@
 
 from sluice.contracts.common.states import DatasetState
 from sluice.servicekit.gauges import Measurement, read_rows
+from sluice.servicekit.statement import quote_states, statement
 
 _UNDER_WAY = (DatasetState.OPEN, DatasetState.UPLOADING, DatasetState.DELETING)
-_NAMES = ", ".join(f"'{state}'" for state in _UNDER_WAY)
-_WORKING = f"'{DatasetState.UPLOADING}', '{DatasetState.DELETING}'"
+_NAMES = quote_states(_UNDER_WAY)
+_WORKING = statement("'{dataset.UPLOADING}', '{dataset.DELETING}'")
 
 
 def _count(names: str, condition: str) -> str:
@@ -26,10 +27,10 @@ UNION ALL SELECT state, count(*) FROM datasets
 WHERE sweep_at IS NOT NULL AND halted_at IS NOT NULL AND state NOT IN ({_WORKING}) GROUP BY state
 """
 FAILING = _count(_WORKING, "d.halted_at IS NULL AND d.failures > 0")
-OLDEST_UPLOAD = f"""
+OLDEST_UPLOAD = statement("""
 SELECT coalesce(extract(epoch FROM now() - min(upload_requested_at)), 0) FROM datasets
-WHERE state = '{DatasetState.UPLOADING}'
-"""
+WHERE state = '{dataset.UPLOADING}'
+""")
 
 TO_REMOVE = "SELECT count(*) FROM removals"
 

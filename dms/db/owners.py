@@ -6,41 +6,41 @@ from uuid import UUID
 
 from dms.db.datasets import to_dataset
 from sluice.contracts.access.owners import Visibility
-from sluice.contracts.common.states import DatasetState, ReplicaState
 from sluice.contracts.data.datasets import Dataset
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 
 OWNED = "SELECT name, owner_group, shared_with FROM datasets WHERE uid = $1"
 
-FOREIGN_FOLDER = f"""
+FOREIGN_FOLDER = statement("""
 -- One of these folders that belongs to a data set not visible to these groups. The folder of a
 -- storage has no owner.
 SELECT url FROM datasets
-WHERE url = ANY($1::text[]) AND state <> '{DatasetState.DELETED}'
+WHERE url = ANY($1::text[]) AND state <> '{dataset.DELETED}'
     AND NOT (owner_group = ANY($2::text[]) OR shared_with && $2)
     AND NOT EXISTS (SELECT FROM storages WHERE storages.url = datasets.url)
 LIMIT 1
-"""
+""")
 
-FOREIGN_BELOW = f"""
+FOREIGN_BELOW = statement("""
 -- The same for folders below this one.
 SELECT url FROM datasets
-WHERE starts_with(url, $1 || '/') AND state <> '{DatasetState.DELETED}'
+WHERE starts_with(url, $1 || '/') AND state <> '{dataset.DELETED}'
     AND NOT (owner_group = ANY($2::text[]) OR shared_with && $2)
 LIMIT 1
-"""
+""")
 
-FOREIGN_FILE = f"""
+FOREIGN_FILE = statement("""
 -- One of these places with a file that belongs to no data set visible to these groups.
 SELECT place.path FROM unnest($1::uuid[], $2::text[]) AS place (storage_id, path)
     JOIN replicas ON replicas.storage_id = place.storage_id AND replicas.path = place.path
-        AND replicas.state <> '{ReplicaState.DELETED}'
+        AND replicas.state <> '{replica.DELETED}'
 WHERE NOT EXISTS (
     SELECT FROM dataset_files AS entries JOIN datasets ON datasets.uid = entries.dataset_uid
     WHERE entries.file_id = replicas.file_id
         AND (owner_group = ANY($3::text[]) OR shared_with && $3))
 LIMIT 1
-"""
+""")
 
 #: Advisory lock of PostgreSQL for the folders of data sets.
 _LOCK = 0x5149

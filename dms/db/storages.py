@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from dms.domain.places import Root
-from sluice.contracts.common.states import DatasetState, ReplicaState, StorageType
+from sluice.contracts.common.states import DatasetState, StorageType
 from sluice.contracts.data.datasets import NewStorage, Storage
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 
 INSERT_STORAGE = """
 INSERT INTO storages (id, name, type, url, capacity, read_only) VALUES ($1, $2, $3, $4, $5, $6)
@@ -72,7 +73,7 @@ INSERT INTO storage_usage (storage_id, bytes)
 SELECT storage_id, least(sum(bytes), 9223372036854775807) FROM taken GROUP BY storage_id
 """
 
-COUNT_DATASETS = """
+COUNT_DATASETS = statement("""
 -- Count by the storage of the data set's folder, or of its first file if it has no folder.
 SELECT storage_id, count(*) AS datasets FROM (
     SELECT coalesce(
@@ -82,13 +83,13 @@ SELECT storage_id, count(*) AS datasets FROM (
         ),
         (
             SELECT r.storage_id FROM dataset_files f
-            JOIN replicas r ON r.file_id = f.file_id AND r.state = $2
+            JOIN replicas r ON r.file_id = f.file_id AND r.state = '{replica.AVAILABLE}'
             WHERE f.dataset_uid = d.uid ORDER BY f.seq, f.name LIMIT 1
         )
     ) AS storage_id
     FROM datasets d WHERE d.state = ANY($1::text[])
 ) AS lying WHERE storage_id IS NOT NULL GROUP BY storage_id
-"""
+""")
 
 COUNT_USAGE = "SELECT count(*) FROM storage_usage"
 
@@ -162,7 +163,7 @@ async def add_usage(connection: Connection, change: Mapping[UUID, int]) -> None:
 async def count_datasets(connection: Connection) -> dict[UUID, int]:
     """Return the number of data sets on each storage, including those that are being deleted."""
     states = [state for state in DatasetState if state is not DatasetState.DELETED]
-    rows = await connection.fetch(COUNT_DATASETS, states, ReplicaState.AVAILABLE)
+    rows = await connection.fetch(COUNT_DATASETS, states)
     return {row["storage_id"]: row["datasets"] for row in rows}
 
 

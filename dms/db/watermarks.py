@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sluice.contracts.common.states import ReplicaState
 from sluice.contracts.data.datasets import Watermarks
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 
 PUT_MARKS = """
 -- Other watermarks reset the filling state.
@@ -35,15 +35,18 @@ UPDATE watermarks SET filling_since = CASE WHEN $2 THEN now() END
 WHERE storage_id = $1 AND (filling_since IS NOT NULL) <> $2 AND (low, high) = ($3, $4) RETURNING 1
 """
 
-SELECT_ON_STORAGE = """
+SELECT_ON_STORAGE = statement("""
 -- The data sets whose first file is on the storage, with one lookup for each.
 SELECT given.uid FROM unnest($2::uuid[]) AS given (uid)
 CROSS JOIN LATERAL (
     SELECT file_id FROM dataset_files WHERE dataset_uid = given.uid AND released_at IS NULL
     ORDER BY seq, name LIMIT 1
 ) AS first
-WHERE EXISTS (SELECT FROM replicas WHERE file_id = first.file_id AND storage_id = $1 AND state = $3)
-"""
+WHERE EXISTS (
+    SELECT FROM replicas
+    WHERE file_id = first.file_id AND storage_id = $1 AND state = '{replica.AVAILABLE}'
+)
+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,4 @@ async def list_datasets_on_storage(
     connection: Connection, storage: UUID, uids: Sequence[UUID]
 ) -> list[UUID]:
     """Return those of the data sets whose first file is on the storage."""
-    return [
-        row["uid"]
-        for row in await connection.fetch(SELECT_ON_STORAGE, storage, uids, ReplicaState.AVAILABLE)
-    ]
+    return [row["uid"] for row in await connection.fetch(SELECT_ON_STORAGE, storage, uids)]

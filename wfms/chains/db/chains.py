@@ -16,6 +16,7 @@ from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.plan import Plan
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wfms.chains.db.collections import list_waiting_outputs
 from wfms.chains.domain.chain import ChainView, DatasetView, StepView
 from wfms.chains.domain.identity import ChainKey, task_uid
@@ -51,21 +52,21 @@ VALUES ($1) ON CONFLICT (dataset_uid) DO UPDATE SET dataset_uid = EXCLUDED.datas
 RETURNING released_at
 """
 
-INPUT_IS_NEEDED = f"""
+INPUT_IS_NEEDED = statement("""
 -- Return whether another chain runs on this input or has it as the value of a parameter, wants to
 -- keep it, or has failed jobs that nobody has decided about.
 SELECT EXISTS (
     SELECT 1 FROM chains WHERE dataset_uid = $1 AND uid <> $2
-    AND (state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')
-    OR plan->'retention'->>'input' = 'keep' OR state = '{ChainState.FINISHED}' AND unsettled)
+    AND (state IN ('{chain.IN_PROGRESS}', '{chain.UPLOADING}')
+    OR plan->'retention'->>'input' = 'keep' OR state = '{chain.FINISHED}' AND unsettled)
 ) OR EXISTS (
     SELECT 1 FROM datasets JOIN chains ON chains.uid = datasets.chain_uid
     WHERE datasets.uid = $1 AND datasets.step IS NULL AND datasets.port IS NOT NULL
         AND chains.uid <> $2
-    AND (chains.state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')
-    OR chains.state = '{ChainState.FINISHED}' AND chains.unsettled)
+    AND (chains.state IN ('{chain.IN_PROGRESS}', '{chain.UPLOADING}')
+    OR chains.state = '{chain.FINISHED}' AND chains.unsettled)
 )
-"""
+""")
 
 CHAIN_EXISTS = "SELECT EXISTS (SELECT FROM chains WHERE uid = $1)"
 
@@ -101,10 +102,10 @@ RETURNING uid
 
 SET_RANK = "UPDATE chains SET rank = $2 WHERE uid = $1"
 
-RUNNING_TASKS = f"""
+RUNNING_TASKS = statement("""
 SELECT name, task_uid FROM steps
-WHERE chain_uid = $1 AND state = '{StepState.IN_PROGRESS}' AND taken_from IS NULL
-"""
+WHERE chain_uid = $1 AND state = '{step.IN_PROGRESS}' AND taken_from IS NULL
+""")
 
 SELECT_EXPIRED_RERUN_DATA = (
     "SELECT uid FROM chains WHERE keep_until <= $1 ORDER BY keep_until LIMIT $2"

@@ -6,9 +6,10 @@ from datetime import datetime
 from uuid import UUID
 
 from sluice.contracts.common.life_cycles import states_before
-from sluice.contracts.common.states import ChainDatasetStatus, ChainState
+from sluice.contracts.common.states import ChainDatasetStatus
 from sluice.contracts.data.datasets import Dataset
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wfms.chains.domain.transitions import DATASET_MOVES
 
 INSERT_DATASET = """
@@ -88,16 +89,16 @@ UPDATE datasets AS d SET handed_over_at = $2 FROM (
 WHERE d.chain_uid = released.chain_uid AND d.uid = released.uid
 """
 
-UPLOADS_TO_WATCH = f"""
+UPLOADS_TO_WATCH = statement("""
 -- Workflow outputs that are being uploaded and that the watcher does not know.
 SELECT datasets.uid, datasets.chain_uid, datasets.step, chains.dataset_uid
 FROM datasets JOIN chains ON chains.uid = datasets.chain_uid
 JOIN LATERAL jsonb_to_recordset(chains.plan->'outputs') AS output (step text, port text)
     ON output.step = datasets.step AND output.port = datasets.port
-WHERE chains.state = '{ChainState.UPLOADING}' AND datasets.watched_at IS NULL
+WHERE chains.state = '{chain.UPLOADING}' AND datasets.watched_at IS NULL
     AND datasets.uploaded_at IS NULL
 LIMIT $1
-"""
+""")
 
 MARK_WATCHED = """
 UPDATE datasets SET watched_at = $3

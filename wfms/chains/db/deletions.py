@@ -6,12 +6,13 @@ from uuid import UUID
 
 from sluice.contracts.common.states import ChainState
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 
-_NEEDED = f"""
+_NEEDED = statement("""
 FROM datasets JOIN chains ON chains.uid = datasets.chain_uid
 WHERE datasets.uid = {{uid}} AND datasets.released_at IS NULL
-AND chains.state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')
-"""
+AND chains.state IN ('{chain.IN_PROGRESS}', '{chain.UPLOADING}')
+""")
 
 NEEDED_BY = f"""
 -- Chains that have not ended and have not released the data set.
@@ -26,7 +27,7 @@ ON CONFLICT (dataset_uid) DO UPDATE SET force = deletions.force OR EXCLUDED.forc
 
 _NEEDED_BY_IT = _NEEDED.format(uid="deletions.dataset_uid")
 
-CLAIM = f"""
+CLAIM = statement(f"""
 -- Claim deletions that can proceed: no chain needs the data set, or a chain can be canceled.
 -- Deletions that wait for chains do not block others. A failed deletion comes last after its claim
 -- has expired.
@@ -36,14 +37,14 @@ WHERE dataset_uid IN (
     WHERE (claimed_until IS NULL OR claimed_until <= now()) AND (
         NOT EXISTS (SELECT 1 {_NEEDED_BY_IT})
         OR EXISTS (
-            SELECT 1 {_NEEDED_BY_IT} AND chains.state = '{ChainState.IN_PROGRESS}'
+            SELECT 1 {_NEEDED_BY_IT} AND chains.state = '{{chain.IN_PROGRESS}}'
                 AND chains.ending IS NULL
         )
     )
     ORDER BY coalesce(claimed_until, asked_at) LIMIT $3 FOR UPDATE SKIP LOCKED
 )
 RETURNING dataset_uid, force
-"""
+""")
 
 UNCLAIM = """
 -- Release all claims of a token, or one of them.

@@ -1,7 +1,8 @@
 """Gauges of the chain service: steps and chains under way, found by partial indexes."""
 
-from sluice.contracts.common.states import ChainState, StepState
+from sluice.contracts.common.states import StepState
 from sluice.servicekit.gauges import Measurement, read_rows
+from sluice.servicekit.statement import statement
 from wfms.chains.db.datasets import NEEDED_BY_NONE
 
 _UNDER_WAY = (StepState.STARTING, StepState.IN_PROGRESS)
@@ -9,11 +10,11 @@ _UNDER_WAY = (StepState.STARTING, StepState.IN_PROGRESS)
 STEPS = " UNION ALL ".join(
     f"SELECT '{state}', count(*) FROM steps WHERE state = '{state}'" for state in _UNDER_WAY
 )
-TRIES = f"SELECT coalesce(max(attempts), 0) FROM steps WHERE state = '{StepState.STARTING}'"
-UPLOADING = f"SELECT count(*) FROM chains WHERE state = '{ChainState.UPLOADING}'"
-STOPPING = f"""
-SELECT count(*) FROM chains WHERE ending IS NOT NULL AND state = '{ChainState.IN_PROGRESS}'
-"""
+TRIES = statement("SELECT coalesce(max(attempts), 0) FROM steps WHERE state = '{step.STARTING}'")
+UPLOADING = statement("SELECT count(*) FROM chains WHERE state = '{chain.UPLOADING}'")
+STOPPING = statement("""
+SELECT count(*) FROM chains WHERE ending IS NOT NULL AND state = '{chain.IN_PROGRESS}'
+""")
 TO_RELEASE = f"""
 SELECT coalesce(extract(epoch FROM now() - min(released_at)), 0) FROM datasets
 WHERE released_at IS NOT NULL AND handed_over_at IS NULL

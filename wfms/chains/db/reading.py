@@ -19,6 +19,7 @@ from sluice.contracts.chains.chains import (
 from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.states import ChainState, StepState
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from sluice.text.visible_text import quoted
 from wfms.chains.db.attention import NEEDING_ATTENTION
 from wfms.chains.db.collections import list_collections
@@ -54,11 +55,11 @@ CHAINS_BY_END = CHAINS.replace(
     "\nORDER BY", "\n    AND ended_at IS NOT NULL\nORDER BY ended_at DESC,"
 )
 
-STEPS = f"""
+STEPS = statement("""
 SELECT chain_uid, name, state, task_uid, started_at, ended_at, reason, taken_from, jobs_from,
-    failed_jobs, state <> '{StepState.PENDING}' AS begun
+    failed_jobs, state <> '{step.PENDING}' AS begun
 FROM steps WHERE chain_uid = ANY($1::uuid[]) ORDER BY chain_uid, ordinal
-"""
+""")
 
 DATASETS = """
 SELECT datasets.chain_uid, datasets.uid, datasets.name, datasets.step, datasets.port,
@@ -68,7 +69,7 @@ WHERE datasets.chain_uid = ANY($1::uuid[])
 ORDER BY datasets.chain_uid, steps.ordinal NULLS FIRST, datasets.port NULLS LAST
 """
 
-TASKS = f"""
+TASKS = statement("""
 -- Steps that have started, of the newest chains first. $5 and $6 are the position of the last step
 -- of the previous page.
 SELECT steps.task_uid, steps.chain_uid, steps.name, steps.state, chains.template_name,
@@ -78,22 +79,22 @@ FROM steps JOIN chains ON chains.uid = steps.chain_uid
 WHERE steps.taken_from IS NULL AND ($1::uuid IS NULL OR steps.task_uid = $1)
     AND ($2::uuid IS NULL OR steps.chain_uid = $2)
 AND ($3::text IS NULL OR steps.state = $3)
-AND ($1 IS NOT NULL OR $3 IS NOT NULL OR steps.state <> '{StepState.PENDING}')
+AND ($1 IS NOT NULL OR $3 IS NOT NULL OR steps.state <> '{step.PENDING}')
 AND ($7::text[] IS NULL OR chains.owner_group = ANY($7))
 AND ($5::bigint IS NULL OR chains.position <= $5 AND (chains.position < $5 OR steps.ordinal > $6))
 ORDER BY chains.position DESC, steps.ordinal LIMIT $4
-"""
+""")
 
 
-SPACE_FREEING_TASKS = f"""
+SPACE_FREEING_TASKS = statement("""
 -- Running tasks of the oldest chains whose input is deleted at the end, each with its input.
 SELECT steps.task_uid, chains.dataset_uid FROM steps JOIN chains ON chains.uid = steps.chain_uid
-WHERE chains.state = '{ChainState.IN_PROGRESS}' AND steps.state = '{StepState.IN_PROGRESS}'
+WHERE chains.state = '{chain.IN_PROGRESS}' AND steps.state = '{step.IN_PROGRESS}'
     AND steps.taken_from IS NULL
     AND chains.plan->'retention'->>'input' IS DISTINCT FROM 'keep'
     AND (chains.input_copied OR chains.plan->'retention' @> '{{"only_copies": true}}')
 ORDER BY chains.position, steps.ordinal LIMIT $1
-"""
+""")
 
 
 async def list_space_freeing_tasks(

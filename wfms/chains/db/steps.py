@@ -8,27 +8,28 @@ from uuid import UUID
 import asyncpg
 
 from sluice.contracts.common.life_cycles import states_before
-from sluice.contracts.common.states import ChainState, StepState
+from sluice.contracts.common.states import StepState
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wfms.chains.domain.transitions import STEP_MOVES
 
-CLAIM_STEPS = f"""
+CLAIM_STEPS = statement("""
 -- Claim steps that are due to start. Several instances share them.
 UPDATE steps SET claim_token = $1, claimed_until = now() + $2, attempts = attempts + 1
 WHERE (chain_uid, name) IN (
     SELECT chain_uid, name FROM steps
-    WHERE state = '{StepState.STARTING}' AND next_try_at <= now()
+    WHERE state = '{step.STARTING}' AND next_try_at <= now()
         AND (claimed_until IS NULL OR claimed_until <= now())
     ORDER BY next_try_at LIMIT $3 FOR UPDATE SKIP LOCKED
 )
 RETURNING chain_uid, name, task_uid, attempts
-"""
+""")
 
-POSTPONE_STEP = f"""
+POSTPONE_STEP = statement("""
 -- Release the claim until a later time, with a reason for people.
 UPDATE steps SET claim_token = NULL, claimed_until = NULL, next_try_at = now() + $4, reason = $5
-WHERE chain_uid = $1 AND name = $2 AND claim_token = $3 AND state = '{StepState.STARTING}'
-"""
+WHERE chain_uid = $1 AND name = $2 AND claim_token = $3 AND state = '{step.STARTING}'
+""")
 
 UNCLAIM = """
 -- Skip locked rows: the change in progress ends their claim.
@@ -37,10 +38,10 @@ FROM (SELECT chain_uid, name FROM steps WHERE claim_token = $1 FOR UPDATE SKIP L
 WHERE s.chain_uid = mine.chain_uid AND s.name = mine.name
 """
 
-CLAIMED_BY = f"""
+CLAIMED_BY = statement("""
 SELECT 1 FROM steps
-WHERE chain_uid = $1 AND name = $2 AND claim_token = $3 AND state = '{StepState.STARTING}'
-"""
+WHERE chain_uid = $1 AND name = $2 AND claim_token = $3 AND state = '{step.STARTING}'
+""")
 
 MOVE_STEP = """
 -- Guarded by the states that the step may leave. This ends any claim. The caller holds the lock of
@@ -55,19 +56,19 @@ RETURNING name
 
 SET_FAILED_JOBS = "UPDATE steps SET failed_jobs = $3 WHERE chain_uid = $1 AND name = $2"
 
-CLAIM_CANCELS = f"""
+CLAIM_CANCELS = statement("""
 -- Running tasks of chains that are ending. Cancel them, and repeat that until they have ended.
 UPDATE steps SET next_try_at = now() + $1
 FROM (
     SELECT steps.chain_uid, steps.name, chains.reason
     FROM steps JOIN chains ON chains.uid = steps.chain_uid
-    WHERE steps.state = '{StepState.IN_PROGRESS}' AND steps.next_try_at <= now()
-    AND chains.ending IS NOT NULL AND chains.state = '{ChainState.IN_PROGRESS}'
+    WHERE steps.state = '{step.IN_PROGRESS}' AND steps.next_try_at <= now()
+    AND chains.ending IS NOT NULL AND chains.state = '{chain.IN_PROGRESS}'
     ORDER BY steps.next_try_at LIMIT $2 FOR UPDATE OF steps SKIP LOCKED
 ) AS due
 WHERE steps.chain_uid = due.chain_uid AND steps.name = due.name
 RETURNING steps.chain_uid, steps.task_uid, due.reason
-"""
+""")
 
 STEP_OF_TASK = "SELECT chain_uid, name, task_uid FROM steps WHERE task_uid = $1"
 
