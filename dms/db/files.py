@@ -36,7 +36,7 @@ WHERE d.dataset_uid = $1 AND d.name = ANY($2::text[])
 GROUP BY d.name, d.seq, f.size, f.checksum
 """
 
-SELECT_AT_PLACES = statement("""
+_SELECT_AT_PLACES = statement("""
 -- Lock files that are already at these places until the transaction ends. The order by replica is
 -- that of deletions.
 SELECT r.storage_id, r.path, r.file_id, r.state, f.size, f.checksum
@@ -99,11 +99,11 @@ CROSS JOIN LATERAL (
 LIMIT 1
 """
 
-SELECT_RANGE = """
+_SELECT_RANGE = """
 SELECT min(seq) AS first, max(seq) AS last FROM dataset_files WHERE dataset_uid = $1
 """
 
-SELECT_GAPS = """
+_SELECT_GAPS = """
 -- Ranges of unused numbers between the lowest and the highest number.
 SELECT before + 1 AS first, seq - 1 AS last FROM (
     SELECT seq, lag(seq) OVER (ORDER BY seq) AS before FROM dataset_files WHERE dataset_uid = $1
@@ -111,7 +111,7 @@ SELECT before + 1 AS first, seq - 1 AS last FROM (
 WHERE seq > before + 1 ORDER BY seq LIMIT $2
 """
 
-INSERT_RELEASED = statement(f"""
+_INSERT_RELEASED = statement(f"""
 -- Files that were released in another data set, and so in this one, too.
 WITH {_SUBMITTED_FILES},
 sent AS MATERIALIZED (SELECT nextval('files_id_seq') AS id, given.* FROM given),
@@ -127,7 +127,7 @@ INSERT INTO dataset_files (dataset_uid, name, seq, file_id, released_at)
 SELECT $1, name, seq, id, statement_timestamp() FROM sent
 """)
 
-LINK_FILES = """
+_LINK_FILES = """
 -- Link files that belong to other data sets, too.
 INSERT INTO dataset_files (dataset_uid, name, seq, file_id)
 SELECT $1, * FROM unnest($2::text[], $3::bigint[], $4::bigint[])
@@ -156,7 +156,7 @@ JOIN files f ON f.id = d.file_id
 ORDER BY d.seq, d.name
 """
 
-HAS_NAME_CLASH = r"""
+_HAS_NAME_CLASH = r"""
 -- Return whether two files have the same tool-given name: the part of a name that
 -- sluice/contracts/common/naming.py defines.
 SELECT count(*) <> count(DISTINCT regexp_replace(
@@ -168,14 +168,14 @@ FROM dataset_files WHERE dataset_uid = $1
 #: The condition for one file of a data set.
 _ONE_FILE = "WHERE d.file_id = $2 AND d.dataset_uid = $1 ORDER BY d.seq, d.name LIMIT 1"
 
-SELECT_FILE = f"""
+_SELECT_FILE = f"""
 SELECT {_LISTED_COLUMNS}
 FROM dataset_files d JOIN files f ON f.id = d.file_id
 {_JOIN_REPLICA}
 {_ONE_FILE}
 """
 
-SELECT_FILE_COPIES = statement(f"""
+_SELECT_FILE_COPIES = statement(f"""
 -- The available replicas, the latest first.
 SELECT d.name, f.size, f.checksum,
     ARRAY(
@@ -269,7 +269,7 @@ async def lock_files_at(
 ) -> dict[tuple[UUID, str], FileAt]:
     """Return the files that are at these places, and lock their replicas."""
     storages, paths = [place[0] for place in places], [place[1] for place in places]
-    rows = await connection.fetch(SELECT_AT_PLACES, storages, paths)
+    rows = await connection.fetch(_SELECT_AT_PLACES, storages, paths)
     return {
         (row["storage_id"], row["path"]): FileAt(
             row["file_id"], ReplicaState(row["state"]), row["size"], row["checksum"]
@@ -312,7 +312,7 @@ async def insert_released(
     connection: Connection, uid: UUID, files: Sequence[SubmittedFile]
 ) -> None:
     """Insert files as released; the data set is locked and each file has its own number."""
-    await connection.execute(INSERT_RELEASED, uid, *_list_columns(files))
+    await connection.execute(_INSERT_RELEASED, uid, *_list_columns(files))
 
 
 def _list_columns(files: Sequence[SubmittedFile]) -> list[list[Any]]:
@@ -338,10 +338,10 @@ async def find_taken_number(
 
 async def get_used_numbers(connection: Connection, uid: UUID, *, gaps: int) -> UsedNumbers:
     """Return the range of numbers of all files, and at most ``gaps`` gaps in it."""
-    ends = await connection.fetchrow(SELECT_RANGE, uid)
+    ends = await connection.fetchrow(_SELECT_RANGE, uid)
     if ends is None or ends["first"] is None:
         return UsedNumbers()
-    rows = await connection.fetch(SELECT_GAPS, uid, gaps)
+    rows = await connection.fetch(_SELECT_GAPS, uid, gaps)
     return UsedNumbers((ends["first"], ends["last"]), [(row["first"], row["last"]) for row in rows])
 
 
@@ -354,7 +354,7 @@ async def link_files(
         [file.seq for file, _ in files],
         [file_id for _, file_id in files],
     )
-    await connection.execute(LINK_FILES, uid, names, seqs, ids)
+    await connection.execute(_LINK_FILES, uid, names, seqs, ids)
 
 
 async def select_files(
@@ -367,7 +367,7 @@ async def select_files(
 
 async def find_file_copies(connection: Connection, uid: UUID, file_id: int) -> FileCopies | None:
     """Return a file with its available replicas; None if the data set does not have it."""
-    row = await connection.fetchrow(SELECT_FILE_COPIES, uid, file_id)
+    row = await connection.fetchrow(_SELECT_FILE_COPIES, uid, file_id)
     if row is None:
         return None
     return FileCopies(
@@ -380,10 +380,10 @@ async def find_file_copies(connection: Connection, uid: UUID, file_id: int) -> F
 
 async def find_file(connection: Connection, uid: UUID, file_id: int) -> ListedFile | None:
     """Return a file of a data set; None if the data set does not have it."""
-    row = await connection.fetchrow(SELECT_FILE, uid, file_id)
+    row = await connection.fetchrow(_SELECT_FILE, uid, file_id)
     return None if row is None else ListedFile(**row)
 
 
 async def has_name_clash(connection: Connection, uid: UUID) -> bool:
     """Return whether two files of a data set have the same name apart from their prefix."""
-    return bool(await connection.fetchval(HAS_NAME_CLASH, uid))
+    return bool(await connection.fetchval(_HAS_NAME_CLASH, uid))

@@ -22,7 +22,7 @@ WHERE url = ANY($1::text[]) AND state <> '{dataset.DELETED}'
 LIMIT 1
 """)
 
-FOREIGN_BELOW = statement("""
+_SELECT_FOREIGN_BELOW = statement("""
 -- The same for folders below this one.
 SELECT url FROM datasets
 WHERE starts_with(url, $1 || '/') AND state <> '{dataset.DELETED}'
@@ -45,9 +45,9 @@ LIMIT 1
 #: Advisory lock of PostgreSQL for the folders of data sets.
 _LOCK = 0x5149
 
-LOCK_FOLDERS = f"SELECT pg_advisory_xact_lock({_LOCK})"
+_LOCK_FOLDERS = f"SELECT pg_advisory_xact_lock({_LOCK})"
 
-SHARE = """
+_SHARE_DATASET = """
 UPDATE datasets SET shared_with = $2, owner_group = coalesce($3, owner_group) WHERE uid = $1
 RETURNING *
 """
@@ -64,7 +64,7 @@ class DatasetOwnership:
 
 async def lock_folders(connection: Connection) -> None:
     """Lock the folders of data sets: until the transaction ends, no other one gives folders."""
-    await connection.execute(LOCK_FOLDERS)
+    await connection.execute(_LOCK_FOLDERS)
 
 
 async def find_ownership(connection: Connection, uid: UUID) -> DatasetOwnership | None:
@@ -87,7 +87,7 @@ async def find_foreign_folder(
 
 async def contains_foreign_folder(connection: Connection, url: str, visibility: Visibility) -> bool:
     """Return whether a folder of a data set that the principal does not see is below ``url``."""
-    return await connection.fetchval(FOREIGN_BELOW, url, visibility.names()) is not None
+    return await connection.fetchval(_SELECT_FOREIGN_BELOW, url, visibility.names()) is not None
 
 
 async def find_foreign_file(
@@ -109,6 +109,6 @@ async def share(
     connection: Connection, uid: UUID, shared_with: Sequence[str], *, group: str | None
 ) -> Dataset:
     """Set the groups that a locked data set is shared with, and its group if one is given."""
-    row = await connection.fetchrow(SHARE, uid, shared_with, group)
+    row = await connection.fetchrow(_SHARE_DATASET, uid, shared_with, group)
     assert row is not None  # noqa: S101 - it is locked, so it is there
     return to_dataset(row)

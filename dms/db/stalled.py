@@ -13,7 +13,7 @@ from sluice.servicekit.statement import statement
 
 _WORKING = statement("'{dataset.UPLOADING}', '{dataset.DELETING}'")
 
-STALLED = statement(f"""
+_SELECT_STALLED = statement(f"""
 -- Uses the index datasets_working. Return the first data set for each reason, their number, and the
 -- total for all reasons.
 SELECT * FROM (
@@ -32,7 +32,7 @@ WHERE turn = 1 ORDER BY number DESC, position LIMIT $2
 """)
 
 
-RETRY_UPLOADS = statement("""
+_RETRY_UPLOADS = statement("""
 -- In order of uid, like every change of several data sets. Skip locked rows.
 UPDATE datasets SET retry_at = NULL WHERE uid = ANY(ARRAY(
     SELECT uid FROM datasets WHERE state = '{dataset.UPLOADING}' AND retry_at IS NOT NULL
@@ -63,7 +63,7 @@ class StalledRow:
 
 async def retry_uploads(connection: Connection) -> None:
     """Make postponed uploads due at once."""
-    await connection.execute(RETRY_UPLOADS)
+    await connection.execute(_RETRY_UPLOADS)
 
 
 async def list_stalled_by_reason(
@@ -77,7 +77,7 @@ async def list_stalled_by_reason(
         limit: Largest number of reasons.
         visibility: The visibility of the principal.
     """
-    rows = await connection.fetch(STALLED, failures, limit, visibility.names())
+    rows = await connection.fetch(_SELECT_STALLED, failures, limit, visibility.names())
     return [_build_stalled_row(row) for row in rows]
 
 

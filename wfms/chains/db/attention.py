@@ -37,7 +37,7 @@ WHERE $1::text[] IS NULL
     OR EXISTS (SELECT FROM chains WHERE chains.uid = wanted.uid AND owner_group = ANY($1))
 """
 
-ACKNOWLEDGE = statement("""
+_ACKNOWLEDGE = statement("""
 -- Keep the name of the first person who acknowledges.
 UPDATE chains SET acknowledged_by = $2, acknowledged_at = $3
 WHERE uid = $1 AND acknowledged_at IS NULL
@@ -45,7 +45,9 @@ WHERE uid = $1 AND acknowledged_at IS NULL
 RETURNING uid
 """)
 
-SELECT_ACKNOWLEDGEMENT = "SELECT state, acknowledged_by, acknowledged_at FROM chains WHERE uid = $1"
+_SELECT_ACKNOWLEDGEMENT = (
+    "SELECT state, acknowledged_by, acknowledged_at FROM chains WHERE uid = $1"
+)
 
 
 async def read_counts(connection: Connection, visibility: Visibility) -> ChainCounts:
@@ -63,14 +65,14 @@ async def read_counts(connection: Connection, visibility: Visibility) -> ChainCo
 
 async def mark_acknowledged(connection: Connection, uid: UUID, *, by: str, now: datetime) -> bool:
     """Record who acknowledged a chain; return False if there was nothing to acknowledge."""
-    return await connection.fetchval(ACKNOWLEDGE, uid, by, now) is not None
+    return await connection.fetchval(_ACKNOWLEDGE, uid, by, now) is not None
 
 
 async def find_acknowledgement(
     connection: Connection, uid: UUID
 ) -> tuple[ChainState, Acknowledgement | None] | None:
     """Return the chain's state and its acknowledgement; None if there is no such chain."""
-    row = await connection.fetchrow(SELECT_ACKNOWLEDGEMENT, uid)
+    row = await connection.fetchrow(_SELECT_ACKNOWLEDGEMENT, uid)
     if row is None:
         return None
     by, at = row["acknowledged_by"], row["acknowledged_at"]

@@ -39,7 +39,7 @@ _NEEDING = f"""tasks AS t CROSS JOIN LATERAL jsonb_each_text(t.needs->'named') A
 #: into the next period.
 _PERIOD = "date_trunc(l.period, clock_timestamp(), 'UTC')"
 
-SELECT_LIMITS = f"""
+_SELECT_LIMITS = f"""
 -- The limits of $1, or all, as they are now.
 WITH needed AS (
     SELECT n.name, sum(n.amount::float * (t.leased + t.running)) AS in_use, sum(t.ready) AS waiting
@@ -118,7 +118,7 @@ async def list_limit_states(
 ) -> list[LimitState]:
     """Return the limits of these resources, or all limits."""
     name_list = None if names is None else list(names)
-    return [_build_limit_state(row) for row in await connection.fetch(SELECT_LIMITS, name_list)]
+    return [_build_limit_state(row) for row in await connection.fetch(_SELECT_LIMITS, name_list)]
 
 
 async def add_limits(connection: Connection, demands: Sequence[Demand]) -> list[Demand]:

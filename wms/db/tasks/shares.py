@@ -20,7 +20,7 @@ FROM (
 ) AS u FULL JOIN group_shares AS s ON s.name = u.owner_group
 """
 
-SET = """
+_SET_SHARE = """
 INSERT INTO group_shares (name, weight) VALUES ($1, $2)
 ON CONFLICT (name) DO UPDATE SET weight = $2
 """
@@ -28,7 +28,7 @@ ON CONFLICT (name) DO UPDATE SET weight = $2
 
 async def set_share(connection: Connection, group: str, weight: float) -> None:
     """Set the weight of a group."""
-    await connection.execute(SET, group, weight)
+    await connection.execute(_SET_SHARE, group, weight)
 
 
 async def list_group_shares(connection: Connection, visibility: Visibility) -> list[GroupShare]:
