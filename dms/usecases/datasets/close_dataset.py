@@ -1,5 +1,6 @@
 """Closing of data sets: closed data sets can be processed."""
 
+from collections.abc import Callable
 from uuid import UUID
 
 from dms.db.datasets import (
@@ -26,6 +27,7 @@ from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.messaging.messages import DATASET_CLOSED, DatasetClosed
 from sluice.servicekit.database import Database, Transaction
 from sluice.servicekit.running.logging import log_ids
+from sluice.servicekit.running.loop import do_nothing
 from sluice.text.visible_text import quoted
 
 #: Data sets closed in one transaction.
@@ -86,6 +88,16 @@ async def close_dataset(
                 await set_close_at(connection, uid, files)
             closed = await _close(transaction, [uid])
             return closed[0] if closed else dataset
+
+
+async def close_complete_datasets(
+    database: Database, on_found: Callable[[], None] = do_nothing
+) -> bool:
+    """Close complete data sets, call ``on_found`` if there were any; return if more may exist."""
+    closed = await close_complete(database)
+    if closed:
+        on_found()
+    return closed == BATCH
 
 
 async def close_complete(database: Database) -> int:

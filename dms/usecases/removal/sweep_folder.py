@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 
 #: Files looked up at a time.
 PAGE = 1_000
-#: States in which the sweeper sweeps a folder. Uploads and deletions sweep it themselves.
+#: States in which a loop sweeps a folder. Uploads and deletions sweep it themselves.
 SWEPT = [DatasetState.CLOSED, DatasetState.UPLOADED, DatasetState.DELETED]
 
 

@@ -9,10 +9,10 @@ from uuid import UUID, uuid4
 import httpx
 from fastapi import APIRouter
 
-from dms.loops import upload_once
 from dms.settings import DmsSettings
 from dms.usecases.datasets.close_dataset import close_complete
 from dms.usecases.datasets.request_deletion import apply_deletion
+from dms.usecases.removal.claimed_rounds import upload_next_dataset
 from dms.usecases.removal.release_files import apply_release
 from dms.usecases.uploads.request_upload import apply_upload
 from dms.wiring import build as build_dms
@@ -346,7 +346,7 @@ class WfmsFixture:
 
     async def upload_all(self) -> None:
         context = make_context(self.dms_settings, self.dms_database)
-        while await upload_once(context):
+        while await upload_next_dataset(context):
             pass
         await context.files.stop()
         await context.reads.stop()
