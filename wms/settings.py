@@ -11,6 +11,9 @@ from sluice.contracts.common.states import ContainerEngine, SandboxKind
 from sluice.contracts.jobs.resources import Labels, NamedAmounts
 from sluice.contracts.jobs.simulation import PolicyName
 from sluice.servicekit.sealing import SealingSettings
+from wms.domain.scheduling.rank import RankWeights
+
+_RANK_WEIGHTS = RankWeights()
 
 
 class LaunchableNode(Contract):
@@ -78,11 +81,11 @@ class WmsSettings(SealingSettings):
     place_pilots_period: float = Field(default=10.0, gt=0)
     #: Weights of the rank formula, rank(i+1) = α·aging(i) + β·retries(i) + γ·rank(i): α, for each
     #: minute that a task's ready jobs have waited.
-    rank_alpha: float = Field(default=0.01, ge=0, le=1000)
+    rank_alpha: float = Field(default=_RANK_WEIGHTS.alpha, ge=0, le=1000)
     #: β, for each failed attempt per job of the task.
-    rank_beta: float = Field(default=0.1, ge=0, le=1000)
+    rank_beta: float = Field(default=_RANK_WEIGHTS.beta, ge=0, le=1000)
     #: γ, of the gain so far: 0 forgets it at once. It must be below 1, or ranks grow forever.
-    rank_gamma: float = Field(default=0.9, ge=0, lt=1)
+    rank_gamma: float = Field(default=_RANK_WEIGHTS.gamma, ge=0, lt=1)
     #: Seconds between two checks for ended tasks whose job times are not counted yet.
     count_ended_tasks_period: float = Field(default=5.0, gt=0)
     #: How outputs are checked before a pilot's report counts: `size` (they exist and have the
