@@ -25,7 +25,7 @@ class DmsSettings(ServiceSettings):
     #: size. Files that pilots wrote are not checked again.
     verify_files: bool = True
     #: Seconds between polls of the tables when nothing wakes a loop.
-    poll_seconds: float = Field(default=1.0, gt=0)
+    poll_period: float = Field(default=1.0, gt=0)
     #: Data sets deleted, and uploaded, at the same time. Several let the others continue when one
     #: storage hangs.
     workers: int = Field(default=2, ge=1)

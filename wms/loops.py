@@ -16,7 +16,7 @@ from wms.usecases.times.count_ended_tasks import count_ended_tasks
 from wms.usecases.times.learn_times import learn_times
 
 #: Several loops split tasks, so that a large data set does not delay small ones.
-SPLIT = "split"
+SPLIT = "wms.split_waiting_tasks"
 
 
 def declare_loops(
@@ -24,17 +24,21 @@ def declare_loops(
 ) -> list[LoopDeclaration]:
     """Return the declarations of the loops."""
     split = partial(split_waiting_tasks, context, dms, page=settings.split_page)
-    place = partial(place_pilots, context, period=settings.placement_period)
-    rank = partial(update_ranks, context, period=settings.rank_period)
-    lose_period = max(settings.expiry_period, settings.pilot_timeout / 4)
-    placement = LoopDeclaration("placement", settings.placement_period, place)
+    place = partial(place_pilots, context, period=settings.place_pilots_period)
+    expire, lose = partial(expire_leases, context), partial(lose_pilots, context)
+    watch = partial(watch_space, context, dms)
+    update = partial(update_ranks, context, period=settings.update_ranks_period)
+    learn, count = partial(learn_times, context), partial(count_ended_tasks, context)
+    split_period = settings.split_waiting_tasks_period
+    lose_period = max(settings.expire_leases_period, settings.pilot_timeout / 4)
+    placement = LoopDeclaration("wms.place_pilots", settings.place_pilots_period, place)
     return [
-        LoopDeclaration(SPLIT, settings.split_period, split, count=settings.split_parallel),
+        LoopDeclaration(SPLIT, split_period, split, count=settings.split_parallel),
         *([] if context.policy.every is None else [placement]),
-        LoopDeclaration("expiry", settings.expiry_period, partial(expire_leases, context)),
-        LoopDeclaration("pilots", lose_period, partial(lose_pilots, context)),
-        LoopDeclaration("space", settings.space_period, partial(watch_space, context, dms)),
-        LoopDeclaration("rank", settings.rank_period, rank),
-        LoopDeclaration("pilot_times", settings.learn_period, partial(learn_times, context)),
-        LoopDeclaration("times", settings.times_period, partial(count_ended_tasks, context)),
+        LoopDeclaration("wms.expire_leases", settings.expire_leases_period, expire),
+        LoopDeclaration("wms.lose_pilots", lose_period, lose),
+        LoopDeclaration("wms.watch_space", settings.watch_space_period, watch),
+        LoopDeclaration("wms.update_ranks", settings.update_ranks_period, update),
+        LoopDeclaration("wms.learn_times", settings.learn_times_period, learn),
+        LoopDeclaration("wms.count_ended_tasks", settings.count_ended_tasks_period, count),
     ]

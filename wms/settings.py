@@ -11,6 +11,9 @@ from sluice.contracts.common.states import ContainerEngine, SandboxKind
 from sluice.contracts.jobs.resources import Labels, NamedAmounts
 from sluice.contracts.jobs.simulation import PolicyName
 from sluice.servicekit.sealing import SealingSettings
+from wms.domain.scheduling.rank import RankWeights
+
+_RANK_WEIGHTS = RankWeights()
 
 
 class LaunchableNode(Contract):
@@ -60,37 +63,37 @@ class WmsSettings(SealingSettings):
     #: Seconds between two checks for work while a request waits; events make it faster.
     poll_period: float = Field(default=2.0, gt=0)
     #: Seconds between two checks of tasks whose input is not complete; events make it faster.
-    split_period: float = Field(default=2.0, gt=0)
+    split_waiting_tasks_period: float = Field(default=2.0, gt=0)
     #: Files read from the DMS, and jobs made, in one page.
     split_page: int = Field(default=2000, ge=1, le=10_000)
     #: Tasks that are split at the same time.
     split_parallel: int = Field(default=3, ge=1, le=16)
     #: Seconds between two checks for expired leases.
-    expiry_period: float = Field(default=1.0, gt=0)
+    expire_leases_period: float = Field(default=1.0, gt=0)
     #: Seconds between two checks whether storages have space for waiting jobs.
-    space_period: float = Field(default=5.0, gt=0)
+    watch_space_period: float = Field(default=5.0, gt=0)
     #: Seconds between two steps of the rank formula.
-    rank_period: float = Field(default=30.0, gt=0)
+    update_ranks_period: float = Field(default=30.0, gt=0)
     #: Placement policy of warm workers: `sluice` (each pilot chooses what earns most) or `watchdog`
     #: (rounds, by queue lengths and the priorities of steps).
     placement: PolicyName = PolicyName.SLUICE
     #: Seconds between two rounds of a placement policy that works in rounds.
-    placement_period: float = Field(default=10.0, gt=0)
+    place_pilots_period: float = Field(default=10.0, gt=0)
     #: Weights of the rank formula, rank(i+1) = α·aging(i) + β·retries(i) + γ·rank(i): α, for each
     #: minute that a task's ready jobs have waited.
-    rank_alpha: float = Field(default=0.01, ge=0, le=1000)
+    rank_alpha: float = Field(default=_RANK_WEIGHTS.alpha, ge=0, le=1000)
     #: β, for each failed attempt per job of the task.
-    rank_beta: float = Field(default=0.1, ge=0, le=1000)
+    rank_beta: float = Field(default=_RANK_WEIGHTS.beta, ge=0, le=1000)
     #: γ, of the gain so far: 0 forgets it at once. It must be below 1, or ranks grow forever.
-    rank_gamma: float = Field(default=0.9, ge=0, lt=1)
+    rank_gamma: float = Field(default=_RANK_WEIGHTS.gamma, ge=0, lt=1)
     #: Seconds between two checks for ended tasks whose job times are not counted yet.
-    times_period: float = Field(default=5.0, gt=0)
+    count_ended_tasks_period: float = Field(default=5.0, gt=0)
     #: How outputs are checked before a pilot's report counts: `size` (they exist and have the
     #: reported size), `content` (each is read; for small files, and for pilots and nodes that are
     #: not trusted), or `no`.
     look_at_outputs: Literal["no", "size", "content"] = "size"
     #: Seconds between two updates of the statistics of pilots.
-    learn_period: float = Field(default=1.0, gt=0)
+    learn_times_period: float = Field(default=1.0, gt=0)
     #: Keys that sign the tokens of pilots, separated by commas, the newest last. Without any,
     #: pilots get no tokens.
     pilot_keys: SecretStr | None = None

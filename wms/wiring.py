@@ -86,7 +86,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
         launchable=_list_launchable_nodes(settings),
         output_check=_create_output_check(settings, dms),
         rank_weights=_read_rank_weights(settings),
-        policy=create_policy(settings.placement, every=settings.placement_period),
+        policy=create_policy(settings.placement, every=settings.place_pilots_period),
     )
     loops = Loops(declare_loops(context, dms, settings), context.metrics)
     wake = partial(loops.wake, SPLIT)

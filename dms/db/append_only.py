@@ -7,38 +7,38 @@ from uuid import UUID
 
 from dms.db.datasets import DatasetRow, to_dataset, to_row
 from sluice.contracts.access.owners import Visibility
-from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.append_only import CutSlice, SliceConsumer, SliceOf
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 
-LOCK_NAME = """
+_LOCK_NAME = """
 -- Only one transaction at a time creates the append-only data set of this name and group.
 SELECT pg_advisory_xact_lock(hashtextextended('append_only ' || $2 || ' ' || $1, 0))
 """
 
-SELECT_APPEND_ONLY = f"""
+_SELECT_APPEND_ONLY = statement("""
 SELECT * FROM datasets
-WHERE append_only = $1 AND owner_group = $2 AND state = '{DatasetState.OPEN}'
+WHERE append_only = $1 AND owner_group = $2 AND state = '{dataset.OPEN}'
 ORDER BY position LIMIT 1 FOR UPDATE
-"""
+""")
 
-MARK_APPEND_ONLY = "UPDATE datasets SET append_only = $2 WHERE uid = $1 RETURNING *"
-MARK_SLICE = "UPDATE datasets SET slice = $2, shared_with = $3 WHERE uid = $1"
+_MARK_APPEND_ONLY = "UPDATE datasets SET append_only = $2 WHERE uid = $1 RETURNING *"
+_MARK_SLICE = "UPDATE datasets SET slice = $2, shared_with = $3 WHERE uid = $1"
 
-SELECT_COLLECTED = """
+_SELECT_COLLECTED = """
 SELECT append_only_uid, files FROM collections
 WHERE source_uid = $1 AND append_only = $2 AND owner_group = $3
 """
 
-INSERT_COLLECTED = """
+_INSERT_COLLECTED = """
 INSERT INTO collections (
     source_uid, append_only, owner_group, append_only_uid, files, until, generation
 )
 VALUES ($1, $2, $3, $4, $5, $6, coalesce((SELECT generation FROM slices WHERE dataset_uid = $7), 0))
 """
 
-APPEND = r"""
+_APPEND_FILES = r"""
 -- Append the files of the source by reference, in its order. They get new numbers and keep the
 -- names that tools gave them. sluice/contracts/common/naming.py defines that part of a name.
 WITH found AS MATERIALIZED (
@@ -58,7 +58,7 @@ linked AS (
 SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM found
 """
 
-CUT = """
+_CUT_FILES = """
 -- Link the files with numbers from $3 up to, but not including, $4.
 WITH given AS MATERIALIZED (
     SELECT name, seq, file_id FROM dataset_files
@@ -71,11 +71,11 @@ SELECT count(*) AS files, coalesce(sum(f.size), 0) AS bytes
 FROM given JOIN files f ON f.id = given.file_id
 """
 
-SELECT_SLICE = """
+_SELECT_SLICE = """
 SELECT dataset_uid FROM slices WHERE append_only_uid = $1 AND reader = $2 AND occasion = $3
 """
 
-LAST_SLICE = """
+_SELECT_LAST_SLICE = """
 SELECT number, used FROM slices WHERE append_only_uid = $1 AND reader = $2
 ORDER BY number DESC LIMIT 1
 """
@@ -89,20 +89,20 @@ def _build_highest_generation(append_only: str, first: str) -> str:
 """
 
 
-INSERT_SLICE = f"""
+_INSERT_SLICE = f"""
 INSERT INTO slices (append_only_uid, reader, number, used, occasion, dataset_uid, generation)
 VALUES ($1, $2, $3, $4, $5, $6, 1 + {_build_highest_generation("$1", "$7")})
 """
 
-LIST_APPEND_ONLY = f"""
+_LIST_APPEND_ONLY = statement(f"""
 -- A data set that is being deleted no longer grows.
 SELECT *, {_build_highest_generation("uid", "0")} AS generation FROM datasets
-WHERE append_only IS NOT NULL AND state = '{DatasetState.OPEN}' AND ($2::uuid IS NULL OR uid = $2)
+WHERE append_only IS NOT NULL AND state = '{{dataset.OPEN}}' AND ($2::uuid IS NULL OR uid = $2)
     AND ($1::text[] IS NULL OR owner_group = ANY($1) OR shared_with && $1)
 ORDER BY position
-"""
+""")
 
-LIST_READERS = f"""
+_LIST_READERS = f"""
 -- The last slice of each trigger, and the generation of the files after it.
 SELECT last.*, {_build_highest_generation("last.append_only_uid", "last.used")} AS generation FROM (
     SELECT DISTINCT ON (append_only_uid, reader)
@@ -146,14 +146,14 @@ class LastSlice:
 
 async def lock_append_only(connection: Connection, name: str, group: str) -> DatasetRow | None:
     """Lock a group's append-only data set, and its name; return None if it does not exist yet."""
-    await connection.execute(LOCK_NAME, name, group)
-    row = await connection.fetchrow(SELECT_APPEND_ONLY, name, group)
+    await connection.execute(_LOCK_NAME, name, group)
+    row = await connection.fetchrow(_SELECT_APPEND_ONLY, name, group)
     return None if row is None else to_row(row)
 
 
 async def mark_append_only(connection: Connection, uid: UUID, name: str) -> DatasetRow:
     """Mark a data set as append-only under a name, and return it."""
-    row = await connection.fetchrow(MARK_APPEND_ONLY, uid, name)
+    row = await connection.fetchrow(_MARK_APPEND_ONLY, uid, name)
     assert row is not None  # noqa: S101 - it was made in this transaction
     return to_row(row)
 
@@ -162,14 +162,14 @@ async def mark_slice(
     connection: Connection, uid: UUID, slice_of: SliceOf, *, shared_with: Sequence[str]
 ) -> None:
     """Mark a data set as a slice, and set the groups it is shared with."""
-    await connection.execute(MARK_SLICE, uid, slice_of.model_dump(mode="json"), shared_with)
+    await connection.execute(_MARK_SLICE, uid, slice_of.model_dump(mode="json"), shared_with)
 
 
 async def find_collected(
     connection: Connection, source: UUID, name: str, group: str
 ) -> tuple[UUID, int] | None:
     """Return where the files of a source were appended, and how many; None if they were not."""
-    row = await connection.fetchrow(SELECT_COLLECTED, source, name, group)
+    row = await connection.fetchrow(_SELECT_COLLECTED, source, name, group)
     return None if row is None else (row["append_only_uid"], row["files"])
 
 
@@ -194,7 +194,7 @@ async def note_collected(
             generation.
     """
     await connection.execute(
-        INSERT_COLLECTED,
+        _INSERT_COLLECTED,
         source,
         name,
         group,
@@ -212,7 +212,7 @@ async def append_files(
 
     The caller has locked both data sets.
     """
-    row = await connection.fetchrow(APPEND, append_only, source, first)
+    row = await connection.fetchrow(_APPEND_FILES, append_only, source, first)
     assert row is not None  # noqa: S101 - an aggregate
     return AppendedFiles(row["files"], int(row["bytes"]))
 
@@ -224,7 +224,7 @@ async def cut_files(
 
     The caller has locked the append-only data set.
     """
-    row = await connection.fetchrow(CUT, uid, append_only, first, until)
+    row = await connection.fetchrow(_CUT_FILES, uid, append_only, first, until)
     assert row is not None  # noqa: S101 - an aggregate
     return AppendedFiles(row["files"], int(row["bytes"]))
 
@@ -232,14 +232,14 @@ async def cut_files(
 async def find_slice(connection: Connection, append_only: UUID, cut: CutSlice) -> UUID | None:
     """Return the slice that was cut for this reader and occasion; None if there is none."""
     slice_uid: UUID | None = await connection.fetchval(
-        SELECT_SLICE, append_only, cut.reader, cut.occasion
+        _SELECT_SLICE, append_only, cut.reader, cut.occasion
     )
     return slice_uid
 
 
 async def get_last_slice(connection: Connection, append_only: UUID, reader: str) -> LastSlice:
     """Return the last slice of a reader."""
-    row = await connection.fetchrow(LAST_SLICE, append_only, reader)
+    row = await connection.fetchrow(_SELECT_LAST_SLICE, append_only, reader)
     return LastSlice() if row is None else LastSlice(row["number"], row["used"])
 
 
@@ -254,7 +254,7 @@ async def note_slice(
 ) -> None:
     """Record the slice that was cut. ``first`` is the lowest number that it may have."""
     await connection.execute(
-        INSERT_SLICE,
+        _INSERT_SLICE,
         slice_of.append_only,
         slice_of.reader,
         slice_of.number,
@@ -280,9 +280,9 @@ async def list_append_only(
         uid: Only this data set.
         generations: Fill in the generations, which are 0 otherwise.
     """
-    rows = await connection.fetch(LIST_APPEND_ONLY, visibility.names(), uid)
+    rows = await connection.fetch(_LIST_APPEND_ONLY, visibility.names(), uid)
     readers: dict[UUID, list[SliceConsumer]] = {row["uid"]: [] for row in rows}
-    for row in await connection.fetch(LIST_READERS, list(readers)):
+    for row in await connection.fetch(_LIST_READERS, list(readers)):
         at: datetime = row["at"]
         readers[row["append_only_uid"]].append(
             SliceConsumer(

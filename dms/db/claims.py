@@ -41,27 +41,27 @@ WHERE uid = (
 RETURNING *
 """
 
-RENEW = """
+_RENEW_CLAIM = """
 UPDATE datasets SET claim_until = now() + $3 WHERE uid = $1 AND claim_token = $2 AND state = $4
 RETURNING 1
 """
 
-EXTEND_CLAIM = """
+_EXTEND_CLAIM = """
 -- The lock keeps the claim and the state until the transaction ends.
 SELECT 1 FROM datasets WHERE uid = $1 AND claim_token = $2 AND state = $3 FOR UPDATE
 """
 
-RELEASE = """
+_RELEASE_CLAIM = """
 UPDATE datasets SET claim_token = NULL, claim_until = NULL WHERE uid = $1 AND claim_token = $2
 """
 
-POSTPONE = """
+_POSTPONE_WORK = """
 -- Record a transient failure, with the reason and the time of the next attempt.
 UPDATE datasets SET failures = failures + 1, retry_at = now() + $3, reason = $4
 WHERE uid = $1 AND claim_token = $2
 """
 
-HALT = """
+_HALT_WORK = """
 -- Stop the work until a person resumes it.
 UPDATE datasets SET halted_at = now(), reason = $4, lost = CASE WHEN $5 THEN $4 END
 WHERE uid = $1 AND claim_token = $2 AND state = $3
@@ -121,7 +121,7 @@ async def renew(connection: Connection, claim: DatasetClaim, seconds: float) -> 
     """Renew a claim; return False if it is lost."""
     return (
         await connection.fetchval(
-            RENEW, claim.uid, claim.token, timedelta(seconds=seconds), claim.state
+            _RENEW_CLAIM, claim.uid, claim.token, timedelta(seconds=seconds), claim.state
         )
         is not None
     )
@@ -133,20 +133,22 @@ async def extend_claim(connection: Connection, claim: DatasetClaim) -> None:
     Raises:
         ClaimLost: The claim ended, or the state of the data set changed.
     """
-    if await connection.fetchval(EXTEND_CLAIM, claim.uid, claim.token, claim.state) is None:
+    if await connection.fetchval(_EXTEND_CLAIM, claim.uid, claim.token, claim.state) is None:
         raise ClaimLost(claim)
 
 
 async def release(connection: Connection, claim: DatasetClaim) -> None:
     """Give up a claim."""
-    await connection.execute(RELEASE, claim.uid, claim.token)
+    await connection.execute(_RELEASE_CLAIM, claim.uid, claim.token)
 
 
 async def retry_later(
     connection: Connection, claim: DatasetClaim, *, seconds: float, reason: str
 ) -> None:
     """Record a failure and its reason, and postpone the next attempt."""
-    await connection.execute(POSTPONE, claim.uid, claim.token, timedelta(seconds=seconds), reason)
+    await connection.execute(
+        _POSTPONE_WORK, claim.uid, claim.token, timedelta(seconds=seconds), reason
+    )
 
 
 async def stop_retrying(
@@ -160,7 +162,7 @@ async def stop_retrying(
         reason: Why the work is halted.
         lost: The work cannot succeed.
     """
-    await connection.execute(HALT, claim.uid, claim.token, claim.state, reason, lost)
+    await connection.execute(_HALT_WORK, claim.uid, claim.token, claim.state, reason, lost)
 
 
 def _build_claim(row: asyncpg.Record | None) -> DatasetClaim | None:

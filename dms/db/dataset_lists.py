@@ -32,7 +32,7 @@ WHERE closed_position > $1 AND (state = ANY($2::text[])) IS TRUE AND ($3::text I
 ORDER BY closed_position LIMIT $5
 """
 
-LIST_REGISTERED = f"""
+_LIST_REGISTERED = f"""
 -- In order of registration, for people.
 SELECT * FROM datasets
 WHERE position > $1 AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = $3)
@@ -98,7 +98,7 @@ async def list_registered(
     connection: Connection, after: int, *, limit: int, filters: DatasetFilter
 ) -> list[DatasetRow]:
     """Return a page of data sets in order of registration."""
-    return await _list(connection, LIST_REGISTERED, after, limit=limit, filters=filters)
+    return await _list(connection, _LIST_REGISTERED, after, limit=limit, filters=filters)
 
 
 async def list_newest(

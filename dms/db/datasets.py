@@ -16,12 +16,13 @@ from sluice.contracts.data.counts import PRODUCED
 from sluice.contracts.data.datasets import Dataset, NewDataset
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from sluice.text.visible_text import quoted
 
 #: Advisory lock under which closing positions are drawn, so that they become visible in order.
-CLOSING_LOCK = 0x534C_434C
+_CLOSING_LOCK = 0x534C_434C
 
-INSERT_DATASET = """
+_INSERT_DATASET = """
 INSERT INTO datasets
     (uid, name, type, meta, period, run, on_demand, url, request, owner, owner_group, copied,
         conditions)
@@ -30,8 +31,8 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
 ON CONFLICT (name) DO NOTHING RETURNING *
 """
 
-SELECT_DATASET = "SELECT * FROM datasets WHERE uid = $1"
-SELECT_DATASET_BY_NAME = "SELECT * FROM datasets WHERE name = $1"
+_SELECT_DATASET = "SELECT * FROM datasets WHERE uid = $1"
+_SELECT_DATASET_BY_NAME = "SELECT * FROM datasets WHERE name = $1"
 SELECT_UIDS_BY_NAME = """
 -- The data set registered under the name. If there is none, outputs of chains whose `output_name`
 -- it is.
@@ -42,12 +43,12 @@ WHERE meta->>'output_name' = $1 AND meta ? 'chain'
     AND NOT EXISTS (SELECT FROM datasets WHERE name = $1)
 """
 
-LOCK_DATASET = """
+_LOCK_DATASET = """
 -- Files are registered into a data set by one transaction at a time.
 SELECT * FROM datasets WHERE uid = $1 FOR UPDATE
 """
 
-ADD_TO_COUNTERS = """
+_ADD_TO_COUNTERS = """
 -- Limit the sum to the column's maximum: a file is not lost because of its size.
 UPDATE datasets
 SET count_files = count_files + $2,
@@ -56,16 +57,17 @@ SET count_files = count_files + $2,
 WHERE uid = $1
 """
 
-NOTE_LATE_FILES = """
+_NOTE_LATE_FILES = statement("""
 -- Files arrived at a data set that is being deleted or is gone. The deletion or the sweep must look
 -- again.
-UPDATE datasets SET late_files = true, sweep_at = CASE WHEN state = $2 THEN now() ELSE sweep_at END
+UPDATE datasets SET late_files = true,
+    sweep_at = CASE WHEN state = '{dataset.DELETED}' THEN now() ELSE sweep_at END
 WHERE uid = $1
-"""
+""")
 
-TAKE_CLOSING_LOCK = "SELECT pg_advisory_xact_lock($1)"
+_TAKE_CLOSING_LOCK = "SELECT pg_advisory_xact_lock($1)"
 
-CLOSE = """
+_CLOSE_DATASETS = """
 -- The caller holds the closing lock. Positions and times rise in the same order, and no two times
 -- are equal. Times are not those of transaction starts, and never before the last one, even if the
 -- clock goes back. Folders that Sluice writes are due for a sweep.
@@ -100,18 +102,20 @@ WHERE d.uid = closing.uid AND state = ANY($2::text[])
 RETURNING d.*
 """
 
-SELECT_COMPLETE = """
+SELECT_COMPLETE = statement("""
 -- Open data sets that have all their files. Skip locked rows until the next round: waiting for them
 -- with the closing lock could take forever.
-SELECT uid FROM datasets WHERE state = $1 AND close_at IS NOT NULL AND count_files >= close_at
-ORDER BY position LIMIT $2 FOR UPDATE SKIP LOCKED
-"""
+SELECT uid FROM datasets
+WHERE state = '{dataset.OPEN}' AND close_at IS NOT NULL AND count_files >= close_at
+ORDER BY position LIMIT $1 FOR UPDATE SKIP LOCKED
+""")
 
-CLOSE_AT = """
-UPDATE datasets SET close_at = $3 WHERE uid = $1 AND state = $2 AND close_at IS DISTINCT FROM $3
-"""
+_CLOSE_AT = statement("""
+UPDATE datasets SET close_at = $2
+WHERE uid = $1 AND state = '{dataset.OPEN}' AND close_at IS DISTINCT FROM $2
+""")
 
-MARK_DELETING = """
+_MARK_DELETING = """
 -- This ends any work on the data set: the holder of the claim notices the changed state. A repeated
 -- request resumes a halted deletion.
 UPDATE datasets SET state = $3, failures = 0, retry_at = NULL, reason = NULL, halted_at = NULL
@@ -119,16 +123,16 @@ WHERE uid = $1 AND (state = ANY($2::text[]) OR (state = $3 AND halted_at IS NOT 
 RETURNING uid
 """
 
-REQUEST_UPLOAD = """
+_REQUEST_UPLOAD = """
 UPDATE datasets SET upload_requested_at = coalesce(upload_requested_at, now()) WHERE uid = $1
 """
 
-RESUME = """
+_RESUME_DATASET = """
 UPDATE datasets SET halted_at = NULL, retry_at = NULL, reason = NULL, lost = NULL
 WHERE uid = $1 AND halted_at IS NOT NULL
 """
 
-BEGIN_UPLOAD = """
+_BEGIN_UPLOAD = """
 -- Only data sets that are closed and that somebody asked to upload.
 UPDATE datasets SET state = $3, failures = 0, retry_at = NULL, reason = NULL, halted_at = NULL
 WHERE uid = ANY($1::uuid[]) AND state = ANY($2::text[]) AND upload_requested_at IS NOT NULL
@@ -224,7 +228,7 @@ async def insert_dataset(
     try:
         async with connection.transaction():  # a failure here spares the outer transaction
             row = await connection.fetchrow(
-                INSERT_DATASET,
+                _INSERT_DATASET,
                 uid,
                 new.name,
                 new.type,
@@ -247,7 +251,7 @@ async def insert_dataset(
 
 async def find_dataset(connection: Connection, uid: UUID) -> DatasetRow | None:
     """Return the data set with this uid; None if it does not exist."""
-    row = await connection.fetchrow(SELECT_DATASET, uid)
+    row = await connection.fetchrow(_SELECT_DATASET, uid)
     return None if row is None else to_row(row)
 
 
@@ -266,13 +270,13 @@ async def list_uids_by_name(connection: Connection, name: str) -> list[UUID]:
 
 async def find_dataset_by_name(connection: Connection, name: str) -> DatasetRow | None:
     """Return the data set of this name; None if it does not exist."""
-    row = await connection.fetchrow(SELECT_DATASET_BY_NAME, name)
+    row = await connection.fetchrow(_SELECT_DATASET_BY_NAME, name)
     return None if row is None else to_row(row)
 
 
 async def lock_dataset(connection: Connection, uid: UUID) -> DatasetRow | None:
     """Lock a data set until the transaction ends, and return it; None if it does not exist."""
-    row = await connection.fetchrow(LOCK_DATASET, uid)
+    row = await connection.fetchrow(_LOCK_DATASET, uid)
     return None if row is None else to_row(row)
 
 
@@ -295,7 +299,7 @@ async def add_to_counters(
         close_at: Number of files at which the data set closes; ignored if one is set already.
         counts: The new sums of what tools counted; None keeps the sums.
     """
-    await connection.execute(ADD_TO_COUNTERS, uid, files, size, close_at, counts)
+    await connection.execute(_ADD_TO_COUNTERS, uid, files, size, close_at, counts)
 
 
 async def note_late_files(connection: Connection, uid: UUID) -> None:
@@ -303,7 +307,7 @@ async def note_late_files(connection: Connection, uid: UUID) -> None:
 
     The deletion looks at the data set again, or the sweep is due at once.
     """
-    await connection.execute(NOTE_LATE_FILES, uid, DatasetState.DELETED)
+    await connection.execute(_NOTE_LATE_FILES, uid)
 
 
 async def take_closing_lock(connection: Connection) -> None:
@@ -312,7 +316,7 @@ async def take_closing_lock(connection: Connection) -> None:
     Take it before any row lock. A holder of row locks then never waits for it, and no deadlock
     occurs.
     """
-    await connection.execute(TAKE_CLOSING_LOCK, CLOSING_LOCK)
+    await connection.execute(_TAKE_CLOSING_LOCK, _CLOSING_LOCK)
 
 
 async def mark_closed(connection: Connection, uids: Sequence[UUID]) -> list[Dataset]:
@@ -322,7 +326,7 @@ async def mark_closed(connection: Connection, uids: Sequence[UUID]) -> list[Data
     """
     uploadable = [DatasetType.INTERMEDIATE, DatasetType.OUTPUT]
     rows = await connection.fetch(
-        CLOSE,
+        _CLOSE_DATASETS,
         uids,
         states_before(DATASET_MOVES, DatasetState.CLOSED),
         DatasetState.CLOSED,
@@ -335,18 +339,18 @@ async def mark_closed(connection: Connection, uids: Sequence[UUID]) -> list[Data
 
 async def list_complete_datasets(connection: Connection, limit: int) -> list[UUID]:
     """Return open data sets that have all their files; skip those that are locked."""
-    return [row["uid"] for row in await connection.fetch(SELECT_COMPLETE, DatasetState.OPEN, limit)]
+    return [row["uid"] for row in await connection.fetch(SELECT_COMPLETE, limit)]
 
 
 async def set_close_at(connection: Connection, uid: UUID, files: int) -> None:
     """Set the number of files at which an open data set closes."""
-    await connection.execute(CLOSE_AT, uid, DatasetState.OPEN, files)
+    await connection.execute(_CLOSE_AT, uid, files)
 
 
 async def mark_dataset_deleting(connection: Connection, uid: UUID) -> bool:
     """Set a data set to deleting, or resume a halted deletion; return False if neither applies."""
     marked = await connection.fetchval(
-        MARK_DELETING,
+        _MARK_DELETING,
         uid,
         states_before(DATASET_MOVES, DatasetState.DELETING),
         DatasetState.DELETING,
@@ -356,18 +360,18 @@ async def mark_dataset_deleting(connection: Connection, uid: UUID) -> bool:
 
 async def request_upload(connection: Connection, uid: UUID) -> None:
     """Record that the upload of a data set was requested."""
-    await connection.execute(REQUEST_UPLOAD, uid)
+    await connection.execute(_REQUEST_UPLOAD, uid)
 
 
 async def resume_dataset(connection: Connection, uid: UUID) -> None:
     """Resume halted work on a data set."""
-    await connection.execute(RESUME, uid)
+    await connection.execute(_RESUME_DATASET, uid)
 
 
 async def begin_uploads(connection: Connection, uids: Sequence[UUID]) -> None:
     """Start the upload of those data sets that are closed and whose upload was requested."""
     await connection.execute(
-        BEGIN_UPLOAD,
+        _BEGIN_UPLOAD,
         uids,
         states_before(DATASET_MOVES, DatasetState.UPLOADING),
         DatasetState.UPLOADING,

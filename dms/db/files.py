@@ -12,8 +12,9 @@ from dms.domain.differences import KnownFile, SubmittedFile
 from dms.domain.errors import PlaceRegisteredConcurrently
 from sluice.contracts.common.states import ReplicaState
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 
-CHECK_NAMES_AND_PLACES = """
+CHECK_NAMES_AND_PLACES = statement("""
 -- Return whether the data set has any of these names, and whether any file is at these places.
 SELECT
     EXISTS (
@@ -21,9 +22,10 @@ SELECT
     ) AS names,
     EXISTS (
         SELECT 1 FROM unnest($3::uuid[], $4::text[]) AS sent (storage_id, path)
-        JOIN replicas r ON r.storage_id = sent.storage_id AND r.path = sent.path AND r.state <> $5
+        JOIN replicas r ON r.storage_id = sent.storage_id AND r.path = sent.path
+            AND r.state <> '{replica.DELETED}'
     ) AS places
-"""
+""")
 
 SELECT_FILES_BY_NAME = """
 -- Files of these names, with every place where each has been.
@@ -34,15 +36,16 @@ WHERE d.dataset_uid = $1 AND d.name = ANY($2::text[])
 GROUP BY d.name, d.seq, f.size, f.checksum
 """
 
-SELECT_AT_PLACES = """
+_SELECT_AT_PLACES = statement("""
 -- Lock files that are already at these places until the transaction ends. The order by replica is
 -- that of deletions.
 SELECT r.storage_id, r.path, r.file_id, r.state, f.size, f.checksum
 FROM unnest($1::uuid[], $2::text[]) AS sent (storage_id, path)
-JOIN replicas r ON r.storage_id = sent.storage_id AND r.path = sent.path AND r.state <> $3
+JOIN replicas r ON r.storage_id = sent.storage_id AND r.path = sent.path
+    AND r.state <> '{replica.DELETED}'
 JOIN files f ON f.id = r.file_id
 ORDER BY r.id FOR SHARE OF r
-"""
+""")
 
 #: The files to insert, from the columns of ``_list_columns``.
 _SUBMITTED_FILES = """given AS MATERIALIZED (
@@ -96,11 +99,11 @@ CROSS JOIN LATERAL (
 LIMIT 1
 """
 
-SELECT_RANGE = """
+_SELECT_RANGE = """
 SELECT min(seq) AS first, max(seq) AS last FROM dataset_files WHERE dataset_uid = $1
 """
 
-SELECT_GAPS = """
+_SELECT_GAPS = """
 -- Ranges of unused numbers between the lowest and the highest number.
 SELECT before + 1 AS first, seq - 1 AS last FROM (
     SELECT seq, lag(seq) OVER (ORDER BY seq) AS before FROM dataset_files WHERE dataset_uid = $1
@@ -108,23 +111,23 @@ SELECT before + 1 AS first, seq - 1 AS last FROM (
 WHERE seq > before + 1 ORDER BY seq LIMIT $2
 """
 
-INSERT_RELEASED = f"""
+_INSERT_RELEASED = statement(f"""
 -- Files that were released in another data set, and so in this one, too.
 WITH {_SUBMITTED_FILES},
 sent AS MATERIALIZED (SELECT nextval('files_id_seq') AS id, given.* FROM given),
 {_INSERT_FILE_ROWS},
 copies AS (
     INSERT INTO replicas (file_id, storage_id, path, state, deleted_at)
-    SELECT id, storage_id, path, $10, now() FROM sent
+    SELECT id, storage_id, path, '{{replica.DELETED}}', now() FROM sent
 ),
 counted AS (
     UPDATE datasets SET released = released + (SELECT count(*) FROM sent) WHERE uid = $1
 )
 INSERT INTO dataset_files (dataset_uid, name, seq, file_id, released_at)
 SELECT $1, name, seq, id, statement_timestamp() FROM sent
-"""
+""")
 
-LINK_FILES = """
+_LINK_FILES = """
 -- Link files that belong to other data sets, too.
 INSERT INTO dataset_files (dataset_uid, name, seq, file_id)
 SELECT $1, * FROM unnest($2::text[], $3::bigint[], $4::bigint[])
@@ -135,28 +138,25 @@ _LISTED_COLUMNS = """d.name, d.seq, f.id, f.size, f.checksum, f.meta, f.origin,
     r.storage_id, r.path, d.released_at IS NOT NULL AS released"""
 
 
-def _join_replica(available: str) -> str:
-    """Return SQL that joins the replica of a listed file; ``available`` is SQL of its state."""
-    return f"""CROSS JOIN LATERAL (
+_JOIN_REPLICA = statement("""CROSS JOIN LATERAL (
     SELECT storage_id, path FROM replicas WHERE file_id = d.file_id
-    ORDER BY state = {available} DESC, id DESC LIMIT 1
-) AS r"""
-
+    ORDER BY state = '{replica.AVAILABLE}' DESC, id DESC LIMIT 1
+) AS r""")
 
 LIST_FILES = f"""
--- A page by seq, then name. $6 includes released files.
+-- A page by seq, then name. $5 includes released files.
 SELECT {_LISTED_COLUMNS}
 FROM (
     SELECT name, seq, file_id, released_at FROM dataset_files
-    WHERE dataset_uid = $1 AND (seq, name) > ($2, $3) AND (released_at IS NULL OR $6)
+    WHERE dataset_uid = $1 AND (seq, name) > ($2, $3) AND (released_at IS NULL OR $5)
     ORDER BY seq, name LIMIT $4
 ) AS d
 JOIN files f ON f.id = d.file_id
-{_join_replica("$5")}
+{_JOIN_REPLICA}
 ORDER BY d.seq, d.name
 """
 
-HAS_NAME_CLASH = r"""
+_HAS_NAME_CLASH = r"""
 -- Return whether two files have the same tool-given name: the part of a name that
 -- sluice/contracts/common/naming.py defines.
 SELECT count(*) <> count(DISTINCT regexp_replace(
@@ -168,26 +168,27 @@ FROM dataset_files WHERE dataset_uid = $1
 #: The condition for one file of a data set.
 _ONE_FILE = "WHERE d.file_id = $2 AND d.dataset_uid = $1 ORDER BY d.seq, d.name LIMIT 1"
 
-SELECT_FILE = f"""
+_SELECT_FILE = f"""
 SELECT {_LISTED_COLUMNS}
 FROM dataset_files d JOIN files f ON f.id = d.file_id
-{_join_replica("$3")}
+{_JOIN_REPLICA}
 {_ONE_FILE}
 """
 
-SELECT_FILE_REPLICAS = f"""
+_SELECT_FILE_COPIES = statement(f"""
 -- The available replicas, the latest first.
 SELECT d.name, f.size, f.checksum,
     ARRAY(
-        SELECT r.storage_id FROM replicas r WHERE r.file_id = f.id AND r.state = $3
-        ORDER BY r.id DESC
+        SELECT r.storage_id FROM replicas r
+        WHERE r.file_id = f.id AND r.state = '{{replica.AVAILABLE}}' ORDER BY r.id DESC
     ) AS storages,
     ARRAY(
-        SELECT r.path FROM replicas r WHERE r.file_id = f.id AND r.state = $3 ORDER BY r.id DESC
+        SELECT r.path FROM replicas r
+        WHERE r.file_id = f.id AND r.state = '{{replica.AVAILABLE}}' ORDER BY r.id DESC
     ) AS paths
 FROM dataset_files d JOIN files f ON f.id = d.file_id
 {_ONE_FILE}
-"""
+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,9 +243,7 @@ async def check_names_and_places(
         [file.storage_id for file in files],
         [file.path for file in files],
     )
-    (row,) = await connection.fetch(
-        CHECK_NAMES_AND_PLACES, uid, names, storages, paths, ReplicaState.DELETED
-    )
+    (row,) = await connection.fetch(CHECK_NAMES_AND_PLACES, uid, names, storages, paths)
     return row["names"], row["places"]
 
 
@@ -270,7 +269,7 @@ async def lock_files_at(
 ) -> dict[tuple[UUID, str], FileAt]:
     """Return the files that are at these places, and lock their replicas."""
     storages, paths = [place[0] for place in places], [place[1] for place in places]
-    rows = await connection.fetch(SELECT_AT_PLACES, storages, paths, ReplicaState.DELETED)
+    rows = await connection.fetch(_SELECT_AT_PLACES, storages, paths)
     return {
         (row["storage_id"], row["path"]): FileAt(
             row["file_id"], ReplicaState(row["state"]), row["size"], row["checksum"]
@@ -313,7 +312,7 @@ async def insert_released(
     connection: Connection, uid: UUID, files: Sequence[SubmittedFile]
 ) -> None:
     """Insert files as released; the data set is locked and each file has its own number."""
-    await connection.execute(INSERT_RELEASED, uid, *_list_columns(files), ReplicaState.DELETED)
+    await connection.execute(_INSERT_RELEASED, uid, *_list_columns(files))
 
 
 def _list_columns(files: Sequence[SubmittedFile]) -> list[list[Any]]:
@@ -339,10 +338,10 @@ async def find_taken_number(
 
 async def get_used_numbers(connection: Connection, uid: UUID, *, gaps: int) -> UsedNumbers:
     """Return the range of numbers of all files, and at most ``gaps`` gaps in it."""
-    ends = await connection.fetchrow(SELECT_RANGE, uid)
+    ends = await connection.fetchrow(_SELECT_RANGE, uid)
     if ends is None or ends["first"] is None:
         return UsedNumbers()
-    rows = await connection.fetch(SELECT_GAPS, uid, gaps)
+    rows = await connection.fetch(_SELECT_GAPS, uid, gaps)
     return UsedNumbers((ends["first"], ends["last"]), [(row["first"], row["last"]) for row in rows])
 
 
@@ -355,16 +354,14 @@ async def link_files(
         [file.seq for file, _ in files],
         [file_id for _, file_id in files],
     )
-    await connection.execute(LINK_FILES, uid, names, seqs, ids)
+    await connection.execute(_LINK_FILES, uid, names, seqs, ids)
 
 
 async def select_files(
     connection: Connection, uid: UUID, after: tuple[int, str], *, limit: int, released: bool = False
 ) -> list[ListedFile]:
     """Return a page of files in order of number and name; ``released`` includes released files."""
-    rows = await connection.fetch(
-        LIST_FILES, uid, after[0], after[1], limit, ReplicaState.AVAILABLE, released
-    )
+    rows = await connection.fetch(LIST_FILES, uid, after[0], after[1], limit, released)
     return [ListedFile(**row) for row in rows]
 
 
@@ -372,7 +369,7 @@ async def find_file_replicas(
     connection: Connection, uid: UUID, file_id: int
 ) -> FileReplicas | None:
     """Return a file with its available replicas; None if the data set does not have it."""
-    row = await connection.fetchrow(SELECT_FILE_REPLICAS, uid, file_id, ReplicaState.AVAILABLE)
+    row = await connection.fetchrow(_SELECT_FILE_COPIES, uid, file_id)
     if row is None:
         return None
     return FileReplicas(
@@ -385,10 +382,10 @@ async def find_file_replicas(
 
 async def find_file(connection: Connection, uid: UUID, file_id: int) -> ListedFile | None:
     """Return a file of a data set; None if the data set does not have it."""
-    row = await connection.fetchrow(SELECT_FILE, uid, file_id, ReplicaState.AVAILABLE)
+    row = await connection.fetchrow(_SELECT_FILE, uid, file_id)
     return None if row is None else ListedFile(**row)
 
 
 async def has_name_clash(connection: Connection, uid: UUID) -> bool:
     """Return whether two files of a data set have the same name apart from their prefix."""
-    return bool(await connection.fetchval(HAS_NAME_CLASH, uid))
+    return bool(await connection.fetchval(_HAS_NAME_CLASH, uid))

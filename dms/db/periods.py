@@ -11,7 +11,7 @@ from dms.domain.errors import UnknownFrameFile, UnknownPeriod
 from sluice.contracts.data.runs import Frame, NewFrame, NewPeriod, NewRun, Period, Run
 from sluice.servicekit.database import Connection
 
-INSERT_PERIOD = """
+_INSERT_PERIOD = """
 WITH made AS (
     INSERT INTO periods (name, goal, started_at, ended_at)
     VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING *
@@ -22,10 +22,10 @@ owned AS (
 )
 SELECT * FROM made
 """
-SELECT_PERIOD = "SELECT * FROM periods WHERE name = $1"
-SELECT_PERIODS = "SELECT * FROM periods ORDER BY name"
+_SELECT_PERIOD = "SELECT * FROM periods WHERE name = $1"
+_SELECT_PERIODS = "SELECT * FROM periods ORDER BY name"
 
-INSERT_RUN = """
+_INSERT_RUN = """
 -- Insert the run once, and count it in its period.
 WITH made AS (
     INSERT INTO runs (number, period, conditions, started_at, ended_at)
@@ -39,10 +39,10 @@ owned AS (
 counted AS (UPDATE periods SET runs = runs + 1 WHERE name IN (SELECT period FROM made))
 SELECT * FROM made
 """
-SELECT_RUN = "SELECT * FROM runs WHERE number = $1"
-SELECT_RUNS = "SELECT * FROM runs WHERE $1::text IS NULL OR period = $1 ORDER BY number"
+_SELECT_RUN = "SELECT * FROM runs WHERE number = $1"
+_SELECT_RUNS = "SELECT * FROM runs WHERE $1::text IS NULL OR period = $1 ORDER BY number"
 
-INSERT_FRAMES = """
+_INSERT_FRAMES = """
 -- Insert frames with new numbers, and count them in their run.
 WITH made AS (
     INSERT INTO frames (run, number, file_id, meta)
@@ -52,10 +52,10 @@ WITH made AS (
 counted AS (UPDATE runs SET frames = frames + (SELECT count(*) FROM made) WHERE number = $1)
 SELECT count(*) FROM made
 """
-SELECT_FRAMES_NUMBERED = "SELECT * FROM frames WHERE run = $1 AND number = ANY($2::bigint[])"
-SELECT_FRAMES = "SELECT * FROM frames WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3"
+_SELECT_FRAMES_NUMBERED = "SELECT * FROM frames WHERE run = $1 AND number = ANY($2::bigint[])"
+_SELECT_FRAMES = "SELECT * FROM frames WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3"
 
-SELECT_OWNER = "SELECT owner FROM span_owners WHERE span = $1"
+_SELECT_OWNER = "SELECT owner FROM span_owners WHERE span = $1"
 
 SpanT = TypeVar("SpanT", Period, Run)
 
@@ -102,20 +102,20 @@ RUNS = SpanTable(
 async def insert_period(connection: Connection, new: NewPeriod, owner: str | None) -> Period | None:
     """Store a period and return it; return None if the name is taken."""
     row = await connection.fetchrow(
-        INSERT_PERIOD, new.name, new.goal, new.started_at, new.ended_at, owner
+        _INSERT_PERIOD, new.name, new.goal, new.started_at, new.ended_at, owner
     )
     return None if row is None else Period(**row)
 
 
 async def find_period(connection: Connection, name: str) -> Period | None:
     """Return the period of this name; None if it does not exist."""
-    row = await connection.fetchrow(SELECT_PERIOD, name)
+    row = await connection.fetchrow(_SELECT_PERIOD, name)
     return None if row is None else Period(**row)
 
 
 async def list_periods(connection: Connection) -> list[Period]:
     """Return all periods by name."""
-    return [Period(**row) for row in await connection.fetch(SELECT_PERIODS)]
+    return [Period(**row) for row in await connection.fetch(_SELECT_PERIODS)]
 
 
 async def insert_run(connection: Connection, new: NewRun, owner: str | None) -> Run | None:
@@ -126,7 +126,7 @@ async def insert_run(connection: Connection, new: NewRun, owner: str | None) -> 
     """
     try:
         row = await connection.fetchrow(
-            INSERT_RUN,
+            _INSERT_RUN,
             new.number,
             new.period,
             new.conditions,
@@ -141,13 +141,13 @@ async def insert_run(connection: Connection, new: NewRun, owner: str | None) -> 
 
 async def find_run(connection: Connection, number: int) -> Run | None:
     """Return the run of this number; None if it does not exist."""
-    row = await connection.fetchrow(SELECT_RUN, number)
+    row = await connection.fetchrow(_SELECT_RUN, number)
     return None if row is None else Run(**row)
 
 
 async def list_runs(connection: Connection, period: str | None) -> list[Run]:
     """Return the runs of a period by number; ``period`` None returns all runs."""
-    return [Run(**row) for row in await connection.fetch(SELECT_RUNS, period)]
+    return [Run(**row) for row in await connection.fetch(_SELECT_RUNS, period)]
 
 
 async def lock_span(
@@ -157,7 +157,7 @@ async def lock_span(
     row = await connection.fetchrow(spans.lock, key)
     if row is None:
         return None
-    owner = await connection.fetchval(SELECT_OWNER, f"{spans.noun} {key}")
+    owner = await connection.fetchval(_SELECT_OWNER, f"{spans.noun} {key}")
     return SpanWithOwner(spans.model(**row), owner)
 
 
@@ -179,7 +179,7 @@ async def insert_frames(connection: Connection, run: int, frames: Sequence[NewFr
     numbers, files = [frame.number for frame in frames], [frame.file_id for frame in frames]
     try:
         inserted: int = await connection.fetchval(
-            INSERT_FRAMES, run, numbers, files, [frame.meta for frame in frames]
+            _INSERT_FRAMES, run, numbers, files, [frame.meta for frame in frames]
         )
     except asyncpg.ForeignKeyViolationError as error:
         raise UnknownFrameFile(run, error.detail) from error
@@ -192,10 +192,10 @@ async def list_frames_by_number(
     """Return the frames of a run that have these numbers, by number."""
     return {
         row["number"]: Frame(**row)
-        for row in await connection.fetch(SELECT_FRAMES_NUMBERED, run, numbers)
+        for row in await connection.fetch(_SELECT_FRAMES_NUMBERED, run, numbers)
     }
 
 
 async def list_frames(connection: Connection, run: int, *, after: int, limit: int) -> list[Frame]:
     """Return a page of frames of a run by number."""
-    return [Frame(**row) for row in await connection.fetch(SELECT_FRAMES, run, after, limit)]
+    return [Frame(**row) for row in await connection.fetch(_SELECT_FRAMES, run, after, limit)]

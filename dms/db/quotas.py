@@ -2,14 +2,14 @@
 
 from dms.domain.errors import QuotaReached
 from sluice.contracts.access.quotas import Quantity, QuotaHolder
-from sluice.contracts.common.states import DatasetState
 from sluice.servicekit.database import Connection
 from sluice.servicekit.quotas.counted_quantities import CountedQuantities
+from sluice.servicekit.statement import statement
 
 #: Counted through the indexes datasets_group and datasets_owner. Slices do not count: their files
 #: count in the append-only data set.
 DATA = CountedQuantities(
-    rows=f"FROM datasets WHERE state <> '{DatasetState.DELETED}' AND slice IS NULL",
+    rows=statement("FROM datasets WHERE state <> '{dataset.DELETED}' AND slice IS NULL"),
     sums={
         Quantity.BYTES: "coalesce(sum(bytes), 0)",
         Quantity.FILES: "coalesce(sum(count_files), 0)",

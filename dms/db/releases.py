@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from sluice.contracts.common.states import ReplicaState
 from sluice.contracts.messaging.messages import ReleaseFiles
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 
 NOTE_READS = """
 -- Skip released files. $4 is the task that is done with the files, one of $3 tasks.
@@ -72,12 +72,15 @@ WHERE r.file_id = due.file_id AND r.dataset_uid = due.dataset_uid
 RETURNING r.dataset_uid, r.file_id
 """
 
-_DROP_REMOVALS = """
+_DROP_REMOVALS = statement("""
 -- Keep removals of files with a replica that could not be removed.
 DELETE FROM removals AS g
 WHERE g.dataset_uid = $1 AND g.file_id = ANY($2::bigint[])
-    AND NOT EXISTS (SELECT FROM replicas AS r WHERE r.file_id = g.file_id AND r.state = $3)
-"""
+    AND NOT EXISTS (
+        SELECT FROM replicas AS r
+        WHERE r.file_id = g.file_id AND r.state = '{replica.DELETING}'
+    )
+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,4 +141,4 @@ async def take_removals(connection: Connection, *, limit: int, seconds: float) -
 
 async def drop_removals(connection: Connection, uid: UUID, file_ids: Sequence[int]) -> None:
     """Delete the removals of files that have no replica left to remove."""
-    await connection.execute(_DROP_REMOVALS, uid, file_ids, ReplicaState.DELETING)
+    await connection.execute(_DROP_REMOVALS, uid, file_ids)

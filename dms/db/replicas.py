@@ -10,45 +10,47 @@ from dms.domain.transitions import DATASET_MOVES, REPLICA_MOVES
 from sluice.contracts.common.life_cycles import states_before
 from sluice.contracts.common.states import DatasetState, DatasetType, ReplicaState
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 
 PAGE = """
 SELECT seq, name, file_id FROM dataset_files WHERE dataset_uid = $1 AND (seq, name) > ($2, $3)
 ORDER BY seq, name LIMIT $4
 """
 
-LOCK_AVAILABLE = """
+_LOCK_AVAILABLE = """
 -- No other transaction can link these files until this one ends. The order prevents deadlocks
 -- between deletions.
 SELECT id FROM replicas WHERE file_id = ANY($1::bigint[]) AND state = ANY($2::text[]) ORDER BY id
 FOR UPDATE
 """
 
-MARK_DELETING = """
+MARK_DELETING = statement("""
 -- Mark the replicas that may be deleted: not those of another live data set that has not released
 -- them, and not those below the folder that is kept. An uploaded data set needs only the replicas
 -- in its own folder.
 UPDATE replicas r SET state = $3
 WHERE r.file_id = ANY($1::bigint[]) AND r.state = ANY($2::text[])
-    AND NOT (r.storage_id IS NOT DISTINCT FROM $6 AND starts_with(r.path, $7))
+    AND NOT (r.storage_id IS NOT DISTINCT FROM $5 AND starts_with(r.path, $6))
     AND NOT EXISTS (
         SELECT 1 FROM dataset_files other JOIN datasets holder ON holder.uid = other.dataset_uid
         LEFT JOIN storages s ON s.id = holder.upload_storage_id
-        WHERE other.file_id = r.file_id AND holder.uid <> $4 AND holder.state <> ALL($5::text[])
+        WHERE other.file_id = r.file_id AND holder.uid <> $4
+            AND holder.state NOT IN ('{dataset.DELETING}', '{dataset.DELETED}')
             AND other.released_at IS NULL
-            AND (holder.state <> $8 OR (
+            AND (holder.state <> '{dataset.UPLOADED}' OR (
                 r.storage_id = holder.upload_storage_id
                     AND starts_with(s.url || '/' || r.path, holder.upload_url || '/')
             ))
     )
-"""
+""")
 
-SELECT_DELETING = """
+_SELECT_DELETING = statement("""
 -- Replicas to delete, including those that an instance marked before it died.
-SELECT id, storage_id, path FROM replicas WHERE file_id = ANY($1::bigint[]) AND state = $2
-ORDER BY id
-"""
+SELECT id, storage_id, path FROM replicas
+WHERE file_id = ANY($1::bigint[]) AND state = '{replica.DELETING}' ORDER BY id
+""")
 
-MARK_DELETED = """
+_MARK_DELETED = """
 -- In order, because two data sets that share files may be deleted at the same time.
 UPDATE replicas r SET state = $3, deleted_at = now() FROM files f
 WHERE f.id = r.file_id AND r.state = ANY($2::text[])
@@ -58,48 +60,52 @@ WHERE f.id = r.file_id AND r.state = ANY($2::text[])
 RETURNING r.storage_id, f.size
 """
 
-SELECT_MISSING = """
+SELECT_MISSING = statement("""
 -- Files without a replica below the upload's folder, with a replica to copy from.
 SELECT d.seq, d.name, d.file_id, f.size, f.checksum, r.storage_id, r.path
 FROM dataset_files d JOIN files f ON f.id = d.file_id
 LEFT JOIN LATERAL (
-    SELECT storage_id, path FROM replicas WHERE file_id = d.file_id AND state = $6 ORDER BY id DESC
-    LIMIT 1
+    SELECT storage_id, path FROM replicas
+    WHERE file_id = d.file_id AND state = '{replica.AVAILABLE}'
+    ORDER BY id DESC LIMIT 1
 ) AS r ON true
 WHERE d.dataset_uid = $1 AND (d.seq, d.name) > ($2, $3) AND NOT EXISTS (
     SELECT 1 FROM replicas there
     WHERE there.file_id = d.file_id AND there.storage_id = $4 AND there.path = $5 || d.name
-        AND there.state = $6
+        AND there.state = '{replica.AVAILABLE}'
 )
-ORDER BY d.seq, d.name LIMIT $7
-"""
+ORDER BY d.seq, d.name LIMIT $6
+""")
 
-INSERT_REPLICAS = f"""
+_INSERT_REPLICAS = statement("""
 -- Return a row for each replica that was not recorded before.
 INSERT INTO replicas (file_id, storage_id, path)
 SELECT file_id, $2, path FROM unnest($1::bigint[], $3::text[]) AS made (file_id, path) ORDER BY path
-ON CONFLICT (storage_id, path) WHERE state <> '{ReplicaState.DELETED}' DO NOTHING
+ON CONFLICT (storage_id, path) WHERE state <> '{replica.DELETED}' DO NOTHING
 RETURNING file_id
-"""
+""")
 
-IS_FOLDER_SHARED = """
+_IS_FOLDER_SHARED = statement("""
 -- Return whether another data set has this folder, too.
-SELECT 1 FROM datasets WHERE url = $1 AND uid <> $2 AND state <> $3 LIMIT 1
-"""
+SELECT 1 FROM datasets WHERE url = $1 AND uid <> $2 AND state <> '{dataset.DELETED}' LIMIT 1
+""")
 
-NAMES_OF_FILES = "SELECT name FROM dataset_files WHERE dataset_uid = $1 AND name = ANY($2::text[])"
+_SELECT_FILE_NAMES = (
+    "SELECT name FROM dataset_files WHERE dataset_uid = $1 AND name = ANY($2::text[])"
+)
 
-REGISTERED_PATHS = """
+_SELECT_REGISTERED_PATHS = statement("""
 -- The paths that the catalogue knows.
-SELECT path FROM replicas WHERE storage_id = $1 AND path = ANY($2::text[]) AND state <> $3
-"""
+SELECT path FROM replicas
+WHERE storage_id = $1 AND path = ANY($2::text[]) AND state <> '{replica.DELETED}'
+""")
 
-SET_UPLOAD_PLACE = """
+_SET_UPLOAD_PLACE = """
 UPDATE datasets SET upload_storage_id = $4, upload_url = $5
 WHERE uid = $1 AND claim_token = $2 AND state = $3 AND upload_storage_id IS NULL RETURNING 1
 """
 
-FINISH_UPLOAD = """
+_FINISH_UPLOAD = """
 -- Every file is on the output storage. The folder that they came from is swept once more later.
 UPDATE datasets
 SET state = $4, type = $5, url = upload_url, uploaded_at = now(), claim_token = NULL,
@@ -108,12 +114,12 @@ SET state = $4, type = $5, url = upload_url, uploaded_at = now(), claim_token = 
 WHERE uid = $1 AND claim_token = $2 AND state = ANY($3::text[]) RETURNING 1
 """
 
-CLEAR_LATE = """
+_CLEAR_LATE = """
 UPDATE datasets SET late_files = false WHERE uid = $1 AND claim_token = $2 AND state = $3
 RETURNING 1
 """
 
-FINISH_DELETION = """
+_FINISH_DELETION = """
 -- Every replica is deleted, and no file was registered meanwhile. The folder is swept once more
 -- later.
 UPDATE datasets
@@ -123,7 +129,7 @@ SET state = $4, deleted_at = now(), claim_token = NULL, claim_until = NULL, fail
 WHERE uid = $1 AND claim_token = $2 AND state = ANY($3::text[]) AND NOT late_files RETURNING 1
 """
 
-FINISH_SWEEP = """
+_FINISH_SWEEP = """
 -- The folder is clean. After the first sweep, another one follows.
 UPDATE datasets
 SET claim_token = NULL, claim_until = NULL, failures = 0, retry_at = NULL, reason = NULL,
@@ -192,17 +198,11 @@ async def mark_replicas_deleting(
         keep: Storage and folder (with its slash) of replicas that stay.
     """
     movable = states_before(REPLICA_MOVES, ReplicaState.DELETING)
-    letting_go = [DatasetState.DELETING, DatasetState.DELETED]
-    await connection.execute(LOCK_AVAILABLE, file_ids, movable)
+    await connection.execute(_LOCK_AVAILABLE, file_ids, movable)
     storage, folder = keep or (None, "")
-    moves = (movable, ReplicaState.DELETING, uid, letting_go)
-    await connection.execute(
-        MARK_DELETING, file_ids, *moves, storage, folder, DatasetState.UPLOADED
-    )
-    return [
-        Replica(**row)
-        for row in await connection.fetch(SELECT_DELETING, file_ids, ReplicaState.DELETING)
-    ]
+    moves = (movable, ReplicaState.DELETING, uid)
+    await connection.execute(MARK_DELETING, file_ids, *moves, storage, folder)
+    return [Replica(**row) for row in await connection.fetch(_SELECT_DELETING, file_ids)]
 
 
 async def mark_replicas_deleted(
@@ -210,7 +210,7 @@ async def mark_replicas_deleted(
 ) -> list[tuple[UUID, int]]:
     """Set replicas to deleted; return storage and bytes of each that was not deleted before."""
     rows = await connection.fetch(
-        MARK_DELETED,
+        _MARK_DELETED,
         replica_ids,
         states_before(REPLICA_MOVES, ReplicaState.DELETED),
         ReplicaState.DELETED,
@@ -235,9 +235,7 @@ async def list_missing_files(
         target: Storage and folder (with its slash) of the upload.
         limit: Largest number of files.
     """
-    rows = await connection.fetch(
-        SELECT_MISSING, uid, *after, *target, ReplicaState.AVAILABLE, limit
-    )
+    rows = await connection.fetch(SELECT_MISSING, uid, *after, *target, limit)
     return [MissingFile(**row) for row in rows]
 
 
@@ -252,7 +250,7 @@ async def insert_replicas(
         replicas: File and path of each replica.
     """
     rows = await connection.fetch(
-        INSERT_REPLICAS, [file for file, _ in replicas], storage_id, [path for _, path in replicas]
+        _INSERT_REPLICAS, [file for file, _ in replicas], storage_id, [path for _, path in replicas]
     )
     return {row["file_id"] for row in rows}
 
@@ -262,19 +260,18 @@ async def list_registered_paths(
 ) -> set[str]:
     """Return those of the paths at which the catalogue knows a file."""
     return {
-        row["path"]
-        for row in await connection.fetch(REGISTERED_PATHS, storage_id, paths, ReplicaState.DELETED)
+        row["path"] for row in await connection.fetch(_SELECT_REGISTERED_PATHS, storage_id, paths)
     }
 
 
 async def list_file_names(connection: Connection, uid: UUID, names: Sequence[str]) -> set[str]:
     """Return those of the names that files of the data set have."""
-    return {row["name"] for row in await connection.fetch(NAMES_OF_FILES, uid, names)}
+    return {row["name"] for row in await connection.fetch(_SELECT_FILE_NAMES, uid, names)}
 
 
 async def is_folder_shared(connection: Connection, uid: UUID, url: str) -> bool:
     """Return whether another data set that is not deleted has the same folder."""
-    return await connection.fetchval(IS_FOLDER_SHARED, url, uid, DatasetState.DELETED) is not None
+    return await connection.fetchval(_IS_FOLDER_SHARED, url, uid) is not None
 
 
 async def set_upload_place(
@@ -283,7 +280,7 @@ async def set_upload_place(
     """Set the place of an upload; return False if the claim is lost or a place is set already."""
     return (
         await connection.fetchval(
-            SET_UPLOAD_PLACE, claim.uid, claim.token, claim.state, storage_id, url
+            _SET_UPLOAD_PLACE, claim.uid, claim.token, claim.state, storage_id, url
         )
         is not None
     )
@@ -297,7 +294,7 @@ async def finish_upload(connection: Connection, claim: DatasetClaim, *, sweep_ag
         DatasetType.OUTPUT,
     )
     done = await connection.fetchval(
-        FINISH_UPLOAD, claim.uid, claim.token, *moves, timedelta(seconds=sweep_again)
+        _FINISH_UPLOAD, claim.uid, claim.token, *moves, timedelta(seconds=sweep_again)
     )
     return done is not None
 
@@ -307,7 +304,7 @@ async def clear_late_files(connection: Connection, claim: DatasetClaim) -> bool:
 
     Call it before the files of the data set are read: a later registration sets the mark again.
     """
-    return await connection.fetchval(CLEAR_LATE, claim.uid, claim.token, claim.state) is not None
+    return await connection.fetchval(_CLEAR_LATE, claim.uid, claim.token, claim.state) is not None
 
 
 async def finish_deletion(
@@ -316,7 +313,7 @@ async def finish_deletion(
     """Set a data set to deleted; return False if the claim is lost or files came meanwhile."""
     moves = (states_before(DATASET_MOVES, DatasetState.DELETED), DatasetState.DELETED)
     done = await connection.fetchval(
-        FINISH_DELETION, claim.uid, claim.token, *moves, timedelta(seconds=sweep_again)
+        _FINISH_DELETION, claim.uid, claim.token, *moves, timedelta(seconds=sweep_again)
     )
     return done is not None
 
@@ -324,5 +321,5 @@ async def finish_deletion(
 async def finish_sweep(connection: Connection, claim: DatasetClaim, *, sweep_again: float) -> None:
     """End a sweep, and schedule the second sweep after the first one."""
     await connection.execute(
-        FINISH_SWEEP, claim.uid, claim.token, claim.state, timedelta(seconds=sweep_again)
+        _FINISH_SWEEP, claim.uid, claim.token, claim.state, timedelta(seconds=sweep_again)
     )

@@ -7,20 +7,20 @@ import asyncpg
 
 from dms.db.datasets import to_dataset
 from sluice.contracts.access.owners import Visibility
-from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.datasets import Dataset
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 
-_WORKING = f"'{DatasetState.UPLOADING}', '{DatasetState.DELETING}'"
+_WORKING = statement("'{dataset.UPLOADING}', '{dataset.DELETING}'")
 
-STALLED = f"""
+_SELECT_STALLED = statement(f"""
 -- Uses the index datasets_working. Return the first data set for each reason, their number, and the
 -- total for all reasons.
 SELECT * FROM (
     SELECT *, count(*) OVER alike AS number, row_number() OVER (alike ORDER BY position) AS turn,
         count(*) OVER () AS in_all,
         min(greatest(upload_requested_at, closed_at))
-            FILTER (WHERE state = '{DatasetState.UPLOADING}') OVER alike AS since
+            FILTER (WHERE state = '{{dataset.UPLOADING}}') OVER alike AS since
     FROM datasets
     WHERE state IN ({_WORKING}) AND reason IS NOT NULL AND claim_token IS NULL
         AND (failures >= $1 OR halted_at IS NOT NULL)
@@ -29,15 +29,15 @@ SELECT * FROM (
     WINDOW alike AS (PARTITION BY state, reason, halted_at IS NOT NULL)
 ) AS stalled
 WHERE turn = 1 ORDER BY number DESC, position LIMIT $2
-"""
+""")
 
 
-RETRY_UPLOADS = f"""
+_RETRY_UPLOADS = statement("""
 -- In order of uid, like every change of several data sets. Skip locked rows.
 UPDATE datasets SET retry_at = NULL WHERE uid = ANY(ARRAY(
-    SELECT uid FROM datasets WHERE state = '{DatasetState.UPLOADING}' AND retry_at IS NOT NULL
+    SELECT uid FROM datasets WHERE state = '{dataset.UPLOADING}' AND retry_at IS NOT NULL
     ORDER BY uid FOR NO KEY UPDATE SKIP LOCKED))
-"""
+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class StalledRow:
 
 async def retry_uploads(connection: Connection) -> None:
     """Make postponed uploads due at once."""
-    await connection.execute(RETRY_UPLOADS)
+    await connection.execute(_RETRY_UPLOADS)
 
 
 async def list_stalled_by_reason(
@@ -77,7 +77,7 @@ async def list_stalled_by_reason(
         limit: Largest number of reasons.
         visibility: The visibility of the principal.
     """
-    rows = await connection.fetch(STALLED, failures, limit, visibility.names())
+    rows = await connection.fetch(_SELECT_STALLED, failures, limit, visibility.names())
     return [_build_stalled_row(row) for row in rows]
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sluice.contracts.common.states import ReplicaState
 from sluice.contracts.data.datasets import Watermarks
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 
-PUT_MARKS = """
+_PUT_MARKS = """
 -- Other watermarks reset the filling state.
 INSERT INTO watermarks (storage_id, low, high) VALUES ($1, $2, $3)
 ON CONFLICT (storage_id) DO UPDATE
@@ -17,9 +17,9 @@ SET low = EXCLUDED.low, high = EXCLUDED.high, filling_since = NULL
 WHERE (watermarks.low, watermarks.high) <> (EXCLUDED.low, EXCLUDED.high)
 """
 
-DELETE_MARKS = "DELETE FROM watermarks WHERE storage_id = $1"
+_DELETE_MARKS = "DELETE FROM watermarks WHERE storage_id = $1"
 
-SELECT_LEVELS = """
+_SELECT_LEVELS = """
 SELECT m.storage_id, m.low, m.high, m.filling_since, s.name, s.url, s.capacity,
     (
         SELECT least(coalesce(sum(u.bytes), 0), 9223372036854775807)::bigint FROM storage_usage u
@@ -28,22 +28,25 @@ SELECT m.storage_id, m.low, m.high, m.filling_since, s.name, s.url, s.capacity,
 FROM watermarks m JOIN storages s ON s.id = m.storage_id
 """
 
-SET_FILLING = """
+_SET_FILLING = """
 -- Guarded by the watermarks and the state that the decision was based on: only one instance reports
 -- the change.
 UPDATE watermarks SET filling_since = CASE WHEN $2 THEN now() END
 WHERE storage_id = $1 AND (filling_since IS NOT NULL) <> $2 AND (low, high) = ($3, $4) RETURNING 1
 """
 
-SELECT_ON_STORAGE = """
+_SELECT_ON_STORAGE = statement("""
 -- The data sets whose first file is on the storage, with one lookup for each.
 SELECT given.uid FROM unnest($2::uuid[]) AS given (uid)
 CROSS JOIN LATERAL (
     SELECT file_id FROM dataset_files WHERE dataset_uid = given.uid AND released_at IS NULL
     ORDER BY seq, name LIMIT 1
 ) AS first
-WHERE EXISTS (SELECT FROM replicas WHERE file_id = first.file_id AND storage_id = $1 AND state = $3)
-"""
+WHERE EXISTS (
+    SELECT FROM replicas
+    WHERE file_id = first.file_id AND storage_id = $1 AND state = '{replica.AVAILABLE}'
+)
+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,24 +77,24 @@ async def list_levels(connection: Connection) -> dict[UUID, Level]:
             Watermarks(low=row["low"], high=row["high"]),
             row["filling_since"],
         )
-        for row in await connection.fetch(SELECT_LEVELS)
+        for row in await connection.fetch(_SELECT_LEVELS)
     }
 
 
 async def put_marks(connection: Connection, storage: UUID, marks: Watermarks) -> None:
     """Set the watermarks of a storage; new values reset its filling state."""
-    await connection.execute(PUT_MARKS, storage, marks.low, marks.high)
+    await connection.execute(_PUT_MARKS, storage, marks.low, marks.high)
 
 
 async def delete_marks(connection: Connection, storage: UUID) -> None:
     """Delete the watermarks of a storage."""
-    await connection.execute(DELETE_MARKS, storage)
+    await connection.execute(_DELETE_MARKS, storage)
 
 
 async def set_filling(connection: Connection, level: Level, *, filling: bool) -> bool:
     """Set whether a storage is filling; return False if it was so, or its watermarks changed."""
     moved = await connection.fetchval(
-        SET_FILLING, level.storage_id, filling, level.marks.low, level.marks.high
+        _SET_FILLING, level.storage_id, filling, level.marks.low, level.marks.high
     )
     return moved is not None
 
@@ -100,7 +103,4 @@ async def list_datasets_on_storage(
     connection: Connection, storage: UUID, uids: Sequence[UUID]
 ) -> list[UUID]:
     """Return those of the data sets whose first file is on the storage."""
-    return [
-        row["uid"]
-        for row in await connection.fetch(SELECT_ON_STORAGE, storage, uids, ReplicaState.AVAILABLE)
-    ]
+    return [row["uid"] for row in await connection.fetch(_SELECT_ON_STORAGE, storage, uids)]

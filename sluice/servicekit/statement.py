@@ -1,11 +1,17 @@
 """SQL statements with the state names of the contracts, so that no state is spelt twice."""
 
+from collections.abc import Iterable
+
 from sluice.contracts.common.states import (
     AskItemState,
     AttemptOutcome,
+    ChainState,
+    DatasetState,
     BrowserState,
     JobState,
     PilotState,
+    ReplicaState,
+    StepState,
     TaskState,
 )
 
@@ -17,7 +23,8 @@ def statement(text: str) -> str:
 
     Args:
         text: States are written as ``'{job.READY}'``, ``'{task.ACTIVE}'``, ``'{pilot.LOST}'``,
-            ``'{outcome.LOST}'``, ``'{item.OPEN}'`` and ``'{browser.EXCLUDED}'``. Other braces are
+            ``'{outcome.LOST}'``, ``'{item.OPEN}'``, ``'{browser.EXCLUDED}'``, ``'{dataset.OPEN}'``,
+            ``'{replica.DELETED}'``, ``'{chain.FAILED}'`` and ``'{step.PENDING}'``. Other braces are
             doubled.
     """
     return text.format(
@@ -27,4 +34,17 @@ def statement(text: str) -> str:
         outcome=AttemptOutcome,
         item=AskItemState,
         browser=BrowserState,
+        dataset=DatasetState,
+        replica=ReplicaState,
+        chain=ChainState,
+        step=StepState,
     )
+
+
+def quote_states(states: Iterable[str]) -> str:
+    """Return the literals of computed states, separated by commas, for ``IN (…)``."""
+    return ", ".join(f"'{state}'" for state in states)
+
+
+#: The literals of the states of ended tasks.
+FINAL_TASK_STATES = quote_states(state for state in TaskState if state.final)

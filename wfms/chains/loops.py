@@ -32,14 +32,14 @@ WORK_OF_CHANGES = {
 
 def declare_loops(context: ChainsContext, settings: ChainsSettings) -> list[LoopDeclaration]:
     """Return the declarations of the loops."""
-    period, watermark_period = settings.period, settings.watermark_period
-    end_keeping = partial(expire_rerun_data, context.database)
+    period, watermark_period = settings.period, settings.raise_ranks_for_filling_storages_period
+    expire = partial(expire_rerun_data, context.database)
     return [
         *(
             LoopDeclaration(name, period, partial(function, context))
             for name, function in WORK_OF_CHANGES.items()
         ),
-        LoopDeclaration("chains.end_keeping", period, end_keeping),
+        LoopDeclaration("chains.expire_rerun_data", period, expire),
         LoopDeclaration(
             "chains.raise_ranks_for_filling_storages",
             watermark_period,

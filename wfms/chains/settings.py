@@ -40,7 +40,7 @@ class ChainsSettings(ServiceSettings):
     #: until the storage is below the low one (`sluice storage marks`). 0: ranks do not change.
     watermark_rank: float = Field(default=10.0, ge=0, le=1e6)
     #: Interval at which the chain service checks the watermarks.
-    watermark_period: float = Field(default=10.0, gt=0)
+    raise_ranks_for_filling_storages_period: float = Field(default=10.0, gt=0)
 
     @property
     def start_rules(self) -> StartRules:

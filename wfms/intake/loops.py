@@ -10,17 +10,17 @@ from wfms.intake.usecases.match_datasets import match_datasets
 from wfms.intake.usecases.start_chains import start_chains
 from wfms.intake.usecases.start_triggered_chains import start_triggered_chains
 
-TAKE_IN, HAND_OVER = "intake.take_in", "intake.hand_over"
+MATCH_DATASETS, START_CHAINS = "intake.match_datasets", "intake.start_chains"
 #: Interval in seconds at which decisions that wait for the chain service are looked for.
-HAND_OVER_PERIOD = 1.0
+START_CHAINS_PERIOD = 1.0
 
 
 def declare_loops(context: IntakeContext, settings: IntakeSettings) -> list[LoopDeclaration]:
     """Return the declarations of the loops."""
     match, period = partial(_match_datasets, context), settings.period
     return [
-        LoopDeclaration(HAND_OVER, HAND_OVER_PERIOD, partial(start_chains, context)),
-        LoopDeclaration(TAKE_IN, period, match, wakes=(HAND_OVER,)),
+        LoopDeclaration(START_CHAINS, START_CHAINS_PERIOD, partial(start_chains, context)),
+        LoopDeclaration(MATCH_DATASETS, period, match, wakes=(START_CHAINS,)),
         LoopDeclaration(
             "intake.start_triggered_chains", period, partial(start_triggered_chains, context)
         ),

@@ -23,7 +23,7 @@ from sluice.servicekit.web.http import Health, create_app
 from wfms.intake.api.schedules import schedules_router
 from wfms.intake.api.unmatched import unmatched_router
 from wfms.intake.db.gauges import MEASUREMENTS
-from wfms.intake.loops import HAND_OVER, TAKE_IN, declare_loops
+from wfms.intake.loops import MATCH_DATASETS, START_CHAINS, declare_loops
 from wfms.intake.settings import IntakeSettings
 from wfms.intake.usecases.context import IntakeContext
 
@@ -45,12 +45,12 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
         generations=settings.generations,
     )
     loops = Loops(declare_loops(context, settings), metrics)
-    take_in, hand_over = partial(loops.wake, TAKE_IN), partial(loops.wake, HAND_OVER)
+    match, start = partial(loops.wake, MATCH_DATASETS), partial(loops.wake, START_CHAINS)
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
         [
-            unmatched_router(context, wake=hand_over),
+            unmatched_router(context, wake=start),
             schedules_router(context),
             audit_router(database),
         ],
@@ -63,7 +63,7 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
         database,
         AuditChain(database, metrics, keep=timedelta(days=settings.audit_days)),
         loops,
-        WakeConsumer(transport=transport, metrics=metrics, queue=INTAKE_WAKE, wake=take_in),
+        WakeConsumer(transport=transport, metrics=metrics, queue=INTAKE_WAKE, wake=match),
         Gauges(database, metrics, MEASUREMENTS, health=health.report),
     ]
     return Service(NAME, app, components, metrics=metrics)

@@ -12,13 +12,13 @@ from wfms.operator.secrets.usecases.reencrypt_secrets import reencrypt_secrets
 from wfms.operator.settings import OperatorSettings
 
 #: Seconds between two searches for removed versions of assets that chains no longer need.
-ASSETS_PERIOD = 60.0
+DELETE_REMOVED_PERIOD = 60.0
 #: Maximum seconds between two searches for expired client leases. A lease is looked at four times
 #: in its duration, or more often.
-LEASES_PERIOD = 15.0
+END_CLIENT_LEASES_PERIOD = 15.0
 #: Seconds between two searches for secrets to encrypt with a new key. Keys change only with a start
 #: of the service.
-SECRETS_PERIOD = 86400.0
+REENCRYPT_SECRETS_PERIOD = 86400.0
 
 
 def declare_loops(context: OperatorContext, settings: OperatorSettings) -> list[LoopDeclaration]:
@@ -27,15 +27,18 @@ def declare_loops(context: OperatorContext, settings: OperatorSettings) -> list[
     Raises:
         ValueError: Apprise does not support an address for notifications.
     """
-    leases = min(LEASES_PERIOD, context.client_lease / 4)
+    leases = min(END_CLIENT_LEASES_PERIOD, context.client_lease / 4)
     reencrypt = partial(reencrypt_secrets, context)
+    delete, end = partial(delete_removed, context), partial(end_client_leases, context)
     loops = [
-        LoopDeclaration("secrets.reencrypt", SECRETS_PERIOD, reencrypt),
-        LoopDeclaration("assets.delete", ASSETS_PERIOD, partial(delete_removed_assets, context)),
-        LoopDeclaration("client_leases.end", leases, partial(end_client_leases, context)),
+        LoopDeclaration("operator.reencrypt_secrets", REENCRYPT_SECRETS_PERIOD, reencrypt),
+        LoopDeclaration("operator.delete_removed_assets", DELETE_REMOVED_PERIOD, delete),
+        LoopDeclaration("operator.end_client_leases", leases, end),
     ]
     if urls := [url.get_secret_value() for url in settings.notify]:
         notifier, public_url = AppriseNotifier(urls), settings.public_url
         notify = partial(notify_people, context, notifier, public_url=public_url)
-        loops.append(LoopDeclaration("notify", settings.notify_period, notify))
+        loops.append(
+            LoopDeclaration("operator.notify_people", settings.notify_people_period, notify)
+        )
     return loops

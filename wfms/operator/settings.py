@@ -54,7 +54,7 @@ class OperatorSettings(SealingSettings):
     #: `["mailto://user:password@example.org?to=shift@example.org", "jsons://example.org/hook"]`.
     notify: list[SecretStr] = Field(default_factory=list)
     #: Seconds between two searches for new notices.
-    notify_period: float = Field(default=30.0, gt=0)
+    notify_people_period: float = Field(default=30.0, gt=0)
 
     @field_validator("admin_token")
     @classmethod

@@ -10,4 +10,6 @@ from wfms.watcher.usecases.follow_watches import follow_watches
 
 def declare_loops(context: WatcherContext, settings: WatcherSettings) -> list[LoopDeclaration]:
     """Return the declarations of the loops."""
-    return [LoopDeclaration("watcher.follow", settings.period, partial(follow_watches, context))]
+    return [
+        LoopDeclaration("watcher.follow_watches", settings.period, partial(follow_watches, context))
+    ]

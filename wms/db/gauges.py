@@ -4,23 +4,22 @@ from datetime import timedelta
 
 from sluice.contracts.common.states import JobState, PilotState, TaskState
 from sluice.servicekit.gauges import Measurement, read_rows
-from sluice.servicekit.statement import statement
+from sluice.servicekit.statement import FINAL_TASK_STATES, statement
 
 #: Pilots that ended before this time are not counted.
 RECENT = timedelta(days=1)
 
-_FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
 _LIVE = ", ".join(f"('{state}')" for state in TaskState if not state.final)
 #: Every job state is the name of a column of ``tasks``.
 _COUNTS = ", ".join(f"('{state}', t.{state})" for state in JobState)
 _JOB_STATES = ", ".join(f"('{state}')" for state in JobState)
 _PILOT_STATES = ", ".join(f"('{state}')" for state in PilotState)
-_PRESENT = ", ".join(f"'{state}'" for state in (PilotState.ACTIVE, PilotState.DRAINING))
+_PRESENT = statement("'{pilot.ACTIVE}', '{pilot.DRAINING}'")
 
 _LIVE_TASKS = f"""
 -- Every state is listed, if necessary with 0.
 SELECT s.state, count(t.uid) FROM (VALUES {_LIVE}) AS s (state)
-LEFT JOIN tasks AS t ON t.state = s.state AND t.state NOT IN ({_FINAL}) GROUP BY s.state
+LEFT JOIN tasks AS t ON t.state = s.state AND t.state NOT IN ({FINAL_TASK_STATES}) GROUP BY s.state
 """
 
 _LIVE_JOBS = f"""
@@ -29,7 +28,7 @@ SELECT c.state, coalesce(sum(n.number), 0) FROM (VALUES {_JOB_STATES}) AS c (sta
 LEFT JOIN (
     SELECT v.state, v.number
     FROM tasks AS t CROSS JOIN LATERAL (VALUES {_COUNTS}) AS v (state, number)
-    WHERE t.state NOT IN ({_FINAL})
+    WHERE t.state NOT IN ({FINAL_TASK_STATES})
 ) AS n USING (state)
 GROUP BY c.state
 """
@@ -38,7 +37,7 @@ _UNSERVED = f"""
 -- How long the longest-waiting task has had no job leased, among tasks with ready jobs and none in
 -- flight.
 SELECT coalesce(extract(epoch FROM now() - min(greatest(served_at, created_at))), 0) FROM tasks
-WHERE state NOT IN ({_FINAL}) AND ready > 0 AND leased + running = 0
+WHERE state NOT IN ({FINAL_TASK_STATES}) AND ready > 0 AND leased + running = 0
 """
 
 _PILOTS = f"""

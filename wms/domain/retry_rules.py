@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from sluice.contracts.common.states import ErrorClass, JobState
-from sluice.contracts.templates.plan import NonRetryableErrorClass
+from sluice.contracts.templates.plan import RetryOverride
 from sluice.scheduling.backoff import pause_after
 
 #: Seconds: longest pause between two attempts.
@@ -35,7 +35,7 @@ class RetryRule:
     max_delay: float = 0.0
     memory: float = 1.0
     retry_is_useless: bool = False
-    override: NonRetryableErrorClass | None = None
+    override: RetryOverride | None = None
     counts_as_node_loss: bool = False
     blames_pilot: bool = True
     counts_as_failed_attempt: bool = True
@@ -110,7 +110,7 @@ class RetryLimits:
     retry: int
     backoff: float
     max_node_losses: int = 5
-    also: Collection[NonRetryableErrorClass] = ()
+    also: Collection[RetryOverride] = ()
     temporary: Collection[int] = ()
     largest_ram: int | None = None
     largest_gpu: float | None = None

@@ -19,7 +19,7 @@ _READER = 80
 async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
     """Create a data set of the files that the reader was not given yet, or of all files.
 
-    The slice has the files by reference, and the closer closes it. The lock on the append-only data
+    The slice has the files by reference, and a loop closes it. The lock on the append-only data
     set ensures that each file is given once. The answer names no slice if there is no new file or
     another request was faster. If a slice exists for the occasion, the answer names it.
 

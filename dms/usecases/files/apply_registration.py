@@ -14,7 +14,7 @@ from sluice.servicekit.running.logging import log_ids
 async def apply_registration(transaction: Transaction, message: RegisterFiles) -> None:
     """Apply ``dms.files``: register files in the transaction of the message.
 
-    ``close_at`` is kept, and the closer closes the data set when it has this number of files. Files
+    ``close_at`` is kept, and a loop closes the data set when it has this number of files. Files
     of a data set that is being deleted or is deleted are registered only to be removed.
 
     Raises:

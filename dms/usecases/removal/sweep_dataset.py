@@ -7,7 +7,7 @@ from dms.usecases.removal.remove_replicas import remove_replicas
 from dms.usecases.removal.sweep_folders import sweep_folders
 from sluice.contracts.common.states import DatasetState
 
-#: States in which the sweeper sweeps a folder. Uploads and deletions sweep it themselves.
+#: States in which a loop sweeps a folder. Uploads and deletions sweep it themselves.
 SWEPT = [DatasetState.CLOSED, DatasetState.UPLOADED, DatasetState.DELETED]
 
 

@@ -40,10 +40,6 @@ class SlotContext:
     isolation: Isolation
     warm_worker: SlotWarmWorker
 
-    def list_long_lived_children(self) -> frozenset[int]:
-        """Return the child processes of the slot that serve many jobs."""
-        return list_long_lived_children(self.zygote, self.isolation)
-
 
 def list_long_lived_children(zygote: Zygote, isolation: Isolation) -> frozenset[int]:
     """Return the child processes of a slot that serve many jobs."""

@@ -12,7 +12,7 @@ from pilot.folders.work_folder import OUT
 from pilot.isolation.sandbox.sandbox import Sandbox, list_gpu_devices
 from pilot.isolation.sandbox.sandbox_instance import SandboxError
 from pilot.isolation.users.programs import SlotUserError
-from pilot.runner.attempts.context import SlotContext
+from pilot.runner.attempts.context import SlotContext, list_long_lived_children
 from pilot.runner.attempts.job_log import AttemptRecord
 from pilot.runner.attempts.memory_limit import MemoryLimit
 from pilot.runner.attempts.slot_warm_worker import (
@@ -66,6 +66,7 @@ class Execution:
     ) -> None:
         self._task = task
         self._context = context
+        self._list_children = partial(list_long_lived_children, context.zygote, context.isolation)
         self._record = record
         self._memory_limit = memory_limit
         self._gpus = gpus
@@ -175,9 +176,7 @@ class Execution:
 
     def _start(self, prepared_job: PreparedJob) -> Start:
         context, container = self._context, prepared_job.container
-        list_others = (
-            context.list_long_lived_children if container is None else container.list_others
-        )
+        list_others = self._list_children if container is None else container.list_others
         if prepared_job.is_isolated_elsewhere:
             return start_as_child(
                 list_others, context.zygote.start if prepared_job.own_python else start_child
@@ -228,7 +227,7 @@ class Execution:
             return None
         key = create_key(command, prepared_job, self._allocation, limits)
         launch = context.isolation.start_warm_worker(
-            prepared_job, self._allocation, context.list_long_lived_children
+            prepared_job, self._allocation, self._list_children
         )
         job = WarmWorkerJob(key, self._task.step, command, prepared_job, launch, context.memory)
         return context.warm_worker.make_ready(key, prepared_job), partial(

@@ -20,7 +20,7 @@ from sluice.contracts.common.states import (
     TaskState,
 )
 from sluice.contracts.jobs.needs import Needs
-from sluice.contracts.templates.plan import Boundary, MergeGroups, NonRetryableErrorClass
+from sluice.contracts.templates.plan import Boundary, MergeGroups, RetryOverride
 
 
 class TaskOutput(Contract):
@@ -113,7 +113,7 @@ class Task(Contract):
     retry: Annotated[int, Field(ge=1)] = 3
     backoff: float = 1.0
     speculate: bool = True
-    retry_also: list[NonRetryableErrorClass] = Field(default_factory=list)
+    retry_also: list[RetryOverride] = Field(default_factory=list)
     outputs: list[TaskOutput]
     log_out_uid: UUID
     log_stor_url: StorageUrl

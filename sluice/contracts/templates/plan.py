@@ -76,9 +76,9 @@ class Boundary(Contract):
     sufficient: Share = 1.0
 
 
-#: Errors that are retried only on request, because they would occur again: an exceeded time limit,
-#: too little memory on all nodes, and a missing or broken program.
-NonRetryableErrorClass = Literal["tool_timeout", "out_of_memory", "no_program"]
+#: What is retried only on request, because it would occur again: an exceeded time limit, too little
+#: memory on all nodes, and a missing or broken program (which is a case of several error classes).
+RetryOverride = Literal["tool_timeout", "out_of_memory", "no_program"]
 
 
 class Retry(Contract):
@@ -93,7 +93,7 @@ class Retry(Contract):
 
     attempts: Annotated[int, Field(ge=1, le=100)] = 3
     backoff: Annotated[float, Field(ge=0.0, le=86_400.0)] = 1.0
-    also: list[NonRetryableErrorClass] = Field(default_factory=list)
+    also: list[RetryOverride] = Field(default_factory=list)
     speculate: bool = True
 
 

@@ -44,7 +44,7 @@ class Loop:
         metrics: ServiceMetrics,
     ) -> None:
         self.name = name
-        self._tick = tick
+        self.tick = tick
         self._period = period
         self._metrics = metrics
         # Creates the series at 0, so that Prometheus sees the first increase.
@@ -83,7 +83,7 @@ class Loop:
         while not self._stopping.is_set():
             self._wake.clear()
             try:
-                more = await self._tick() is True
+                more = await self.tick() is True
                 failures = 0
             except (*TRANSIENT_ERRORS, NotAvailable) as error:
                 failures += 1

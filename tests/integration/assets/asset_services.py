@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from dms.loops import delete_once
+from dms.usecases.removal.claimed_rounds import delete_next_dataset
 from dms.wiring import make_context as dms_context
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.chains.chains import Chain
@@ -125,7 +125,7 @@ class Assets:
             )
             await delete_removed_assets(context)
         dms = dms_context(self.wfms.dms_settings, self.wfms.dms_database)
-        while await delete_once(dms):
+        while await delete_next_dataset(dms):
             pass
         await dms.files.stop()
 

@@ -50,12 +50,12 @@ MARKABLE = states_before(REPLICA_MOVES, ReplicaState.DELETING)
 NAMES = [f"f{number}" for number in range(50)]
 
 STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
-    (LIST_FILES, (UID, 10_000, "", 1_000, ReplicaState.AVAILABLE, False)),
-    (LIST_FILES, (UID, 10_000, "", 1_000, ReplicaState.AVAILABLE, True)),
+    (LIST_FILES, (UID, 10_000, "", 1_000, False)),
+    (LIST_FILES, (UID, 10_000, "", 1_000, True)),
     (SELECT_FILES_BY_NAME, (UID, NAMES)),
     (
         CHECK_NAMES_AND_PLACES,
-        (UID, NAMES, [STORAGE] * 50, [f"d/{name}" for name in NAMES], ReplicaState.DELETED),
+        (UID, NAMES, [STORAGE] * 50, [f"d/{name}" for name in NAMES]),
     ),
     (SELECT_AT_NUMBER, (UID, list(range(50)))),
     (
@@ -78,7 +78,7 @@ STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
     (RELEASE, (UID, list(range(50)))),
     (TAKE_REMOVALS, (1_000, None)),
     (PAGE, (UID, 10_000, "", 1_000)),
-    (SELECT_MISSING, (UID, 10_000, "", STORAGE, "o/", ReplicaState.AVAILABLE, 200)),
+    (SELECT_MISSING, (UID, 10_000, "", STORAGE, "o/", 200)),
     (LIST_CLOSED, (19_990, READABLE, "input", None, 1_000, None)),
     (LIST_CLOSED, (0, READABLE, None, datetime(2100, 1, 1, tzinfo=UTC), 1_000, ["a", "b"])),
     (LIST_NEWEST, (0, list(DatasetState), None, None, 50, None, None)),
@@ -88,7 +88,7 @@ STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
     (FOREIGN_FILE, ([STORAGE] * 50, NAMES, ["a", "b"])),
     (SELECT_UIDS_BY_NAME, ("week.1.report",)),
     (SELECT_DATASETS, ([uuid4() for _ in range(100)], None)),
-    (SELECT_COMPLETE, (DatasetState.OPEN, 100)),
+    (SELECT_COMPLETE, (100,)),
     (CLAIM_SWEEP, (UID, None, SWEPT)),
     (CLAIM_WORK, (UID, None, DatasetState.DELETING)),
     (
@@ -98,10 +98,8 @@ STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
             states_before(REPLICA_MOVES, ReplicaState.DELETING),
             ReplicaState.DELETING,
             UID,
-            [DatasetState.DELETING],
             None,
             "",
-            DatasetState.UPLOADED,
         ),
     ),
 ]

@@ -31,7 +31,7 @@ from tests.waiting import eventually
 async def transport(dms: Dms) -> AsyncIterator[Transport]:
     """A transport that two instances of the service use."""
     transport = open_transport(dms.settings.broker_url, sluice_topology())
-    settings = dms.settings.model_copy(update={"poll_seconds": 0.2})
+    settings = dms.settings.model_copy(update={"poll_period": 0.2})
     services = [build(settings, links=ProcessLinks(), transport=transport) for _ in range(2)]
     async with running(transport, *services):
         yield transport

@@ -88,7 +88,11 @@ def unmatched(number: int) -> Unmatched:
 
 @asynccontextmanager
 async def notifying(database_url: str, *urls: str) -> AsyncIterator[Operator]:
-    settings = {"notify": list(urls), "notify_period": PERIOD, "public_url": "https://s.example"}
+    settings = {
+        "notify": list(urls),
+        "notify_people_period": PERIOD,
+        "public_url": "https://s.example",
+    }
     async with operating(database_url, **settings) as operator:
         yield operator
 

@@ -9,10 +9,10 @@ from uuid import UUID, uuid4
 import httpx
 from fastapi import APIRouter
 
-from dms.loops import upload_once
 from dms.settings import DmsSettings
 from dms.usecases.datasets.apply_deletion import apply_deletion
 from dms.usecases.datasets.close_complete_datasets import close_complete_datasets
+from dms.usecases.removal.claimed_rounds import upload_next_dataset
 from dms.usecases.removal.apply_release import apply_release
 from dms.usecases.uploads.apply_upload import apply_upload
 from dms.wiring import build as build_dms
@@ -348,7 +348,7 @@ class WfmsFixture:
 
     async def upload_all(self) -> None:
         context = make_context(self.dms_settings, self.dms_database)
-        while await upload_once(context):
+        while await upload_next_dataset(context):
             pass
         await context.files.stop()
         await context.reads.stop()

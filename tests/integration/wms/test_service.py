@@ -125,7 +125,7 @@ async def system(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterato
     settings = WmsSettings(
         database_url=wms_url,
         broker_url=broker,
-        split_period=600,
+        split_waiting_tasks_period=600,
         poll_period=600,
         look_at_outputs="no",
         heartbeat=600,

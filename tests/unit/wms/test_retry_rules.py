@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from sluice.contracts.common.states import ErrorClass, JobState
-from sluice.contracts.templates.plan import NonRetryableErrorClass
+from sluice.contracts.templates.plan import RetryOverride
 from wms.domain.retry_rules import (
     MAX_DELAY,
     RULES,
@@ -78,7 +78,7 @@ def test_missing_program_is_not_retried(code: int) -> None:
     ],
 )
 def test_template_may_retry_a_permanent_error(
-    error: ErrorClass, code: int | None, word: NonRetryableErrorClass
+    error: ErrorClass, code: int | None, word: RetryOverride
 ) -> None:
     few = replace(LIMITS, largest_ram=300)
     assert decide_after_error(error, History(ram=256), few, exit_code=code).state is JobState.FAILED

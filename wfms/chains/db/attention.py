@@ -8,27 +8,28 @@ from uuid import UUID
 
 from sluice.contracts.access.owners import Visibility
 from sluice.contracts.chains.attention import Acknowledgement, ChainCounts
-from sluice.contracts.common.states import ChainState, StepState
+from sluice.contracts.common.states import ChainState
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 
-UNDER_WAY = f"""
+UNDER_WAY = statement("""
 SELECT state, count(*) AS chains FROM chains
-WHERE state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')
+WHERE state IN ('{chain.IN_PROGRESS}', '{chain.UPLOADING}')
     AND ($1::text[] IS NULL OR owner_group = ANY($1))
 GROUP BY state
-"""
+""")
 
 #: Chains that need a person: failed ones that nobody has acknowledged, discarded or run again,
 #: finished ones with undecided failed jobs, and those with a step whose reason says that it cannot
 #: continue.
-NEEDING_ATTENTION = f"""
+NEEDING_ATTENTION = statement("""
 SELECT uid FROM chains
-WHERE state = '{ChainState.FAILED}' AND acknowledged_at IS NULL AND NOT discarded
+WHERE state = '{chain.FAILED}' AND acknowledged_at IS NULL AND NOT discarded
     AND NOT EXISTS (SELECT 1 FROM chains AS again WHERE again.rerun_of = chains.uid)
-UNION SELECT uid FROM chains WHERE unsettled AND state = '{ChainState.FINISHED}'
-UNION SELECT chain_uid FROM steps WHERE state = '{StepState.STARTING}' AND reason <> ''
-UNION SELECT chain_uid FROM steps WHERE state = '{StepState.IN_PROGRESS}' AND reason <> ''
-"""
+UNION SELECT uid FROM chains WHERE unsettled AND state = '{chain.FINISHED}'
+UNION SELECT chain_uid FROM steps WHERE state = '{step.STARTING}' AND reason <> ''
+UNION SELECT chain_uid FROM steps WHERE state = '{step.IN_PROGRESS}' AND reason <> ''
+""")
 
 COUNT_NEEDING_ATTENTION = f"""
 SELECT count(*) FROM ({NEEDING_ATTENTION}) AS wanted
@@ -36,15 +37,17 @@ WHERE $1::text[] IS NULL
     OR EXISTS (SELECT FROM chains WHERE chains.uid = wanted.uid AND owner_group = ANY($1))
 """
 
-ACKNOWLEDGE = f"""
+_ACKNOWLEDGE = statement("""
 -- Keep the name of the first person who acknowledges.
 UPDATE chains SET acknowledged_by = $2, acknowledged_at = $3
 WHERE uid = $1 AND acknowledged_at IS NULL
-    AND (state = '{ChainState.FAILED}' OR state = '{ChainState.FINISHED}' AND unsettled)
+    AND (state = '{chain.FAILED}' OR state = '{chain.FINISHED}' AND unsettled)
 RETURNING uid
-"""
+""")
 
-SELECT_ACKNOWLEDGEMENT = "SELECT state, acknowledged_by, acknowledged_at FROM chains WHERE uid = $1"
+_SELECT_ACKNOWLEDGEMENT = (
+    "SELECT state, acknowledged_by, acknowledged_at FROM chains WHERE uid = $1"
+)
 
 
 async def get_counts(connection: Connection, visibility: Visibility) -> ChainCounts:
@@ -62,14 +65,14 @@ async def get_counts(connection: Connection, visibility: Visibility) -> ChainCou
 
 async def mark_acknowledged(connection: Connection, uid: UUID, *, by: str, now: datetime) -> bool:
     """Record who acknowledged a chain; return False if there was nothing to acknowledge."""
-    return await connection.fetchval(ACKNOWLEDGE, uid, by, now) is not None
+    return await connection.fetchval(_ACKNOWLEDGE, uid, by, now) is not None
 
 
 async def find_acknowledgement(
     connection: Connection, uid: UUID
 ) -> tuple[ChainState, Acknowledgement | None] | None:
     """Return the chain's state and its acknowledgement; None if there is no such chain."""
-    row = await connection.fetchrow(SELECT_ACKNOWLEDGEMENT, uid)
+    row = await connection.fetchrow(_SELECT_ACKNOWLEDGEMENT, uid)
     if row is None:
         return None
     by, at = row["acknowledged_by"], row["acknowledged_at"]

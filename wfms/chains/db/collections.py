@@ -10,7 +10,7 @@ from sluice.contracts.data.append_only import Collect, Collected
 from sluice.servicekit.database import Connection
 from wfms.chains.domain.collecting import CollectableOutput
 
-ASK = """
+_INSERT_COLLECTION = """
 INSERT INTO collections (chain_uid, dataset_uid, output, append_only, append_only_type, asked_at)
 SELECT $1, uid, output, append_only, append_only_type, $6
 FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[]) AS asked
@@ -18,7 +18,7 @@ FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[]) AS asked
 ON CONFLICT DO NOTHING
 """
 
-WAITING = """
+_SELECT_WAITING = """
 -- In the order in which the chains finished.
 SELECT collections.chain_uid, collections.dataset_uid, append_only, append_only_type,
     chains.owner_group, chains.dataset_uid AS input
@@ -26,14 +26,16 @@ FROM collections JOIN chains ON chains.uid = chain_uid
 WHERE collections.ended_at IS NULL ORDER BY asked_at, chain_uid, output LIMIT $1
 """
 
-END = """
+_END_COLLECTION = """
 UPDATE collections SET ended_at = $3, append_only_uid = $4, files = $5, reason = $6
 WHERE chain_uid = $1 AND dataset_uid = $2 AND ended_at IS NULL
 """
 
-WAITING_OF = "SELECT dataset_uid FROM collections WHERE chain_uid = $1 AND ended_at IS NULL"
+_SELECT_WAITING_OF_CHAIN = (
+    "SELECT dataset_uid FROM collections WHERE chain_uid = $1 AND ended_at IS NULL"
+)
 
-OF_CHAINS = """
+_SELECT_COLLECTIONS = """
 SELECT chain_uid, output, append_only AS name, append_only_uid AS append_only, files, reason
 FROM collections WHERE chain_uid = ANY($1::uuid[]) ORDER BY chain_uid, output
 """
@@ -55,7 +57,7 @@ async def ask_to_collect(
 ) -> None:
     """Queue outputs of a locked chain. Repeating it changes nothing."""
     await connection.execute(
-        ASK,
+        _INSERT_COLLECTION,
         chain,
         [output.dataset for output in outputs],
         [output.name for output in outputs],
@@ -77,7 +79,7 @@ async def list_waiting_collections(
             row["owner_group"],
             row["input"],
         )
-        for row in await connection.fetch(WAITING, limit)
+        for row in await connection.fetch(_SELECT_WAITING, limit)
     ]
 
 
@@ -94,12 +96,14 @@ async def end_collection(
         if isinstance(outcome, str)
         else (outcome.append_only, outcome.files, "")
     )
-    await connection.execute(END, collection.chain, collection.dataset, now, where, files, reason)
+    await connection.execute(
+        _END_COLLECTION, collection.chain, collection.dataset, now, where, files, reason
+    )
 
 
 async def list_waiting_outputs(connection: Connection, chain: UUID) -> frozenset[UUID]:
     """Return the outputs of the chain that wait."""
-    rows = await connection.fetch(WAITING_OF, chain)
+    rows = await connection.fetch(_SELECT_WAITING_OF_CHAIN, chain)
     return frozenset(row["dataset_uid"] for row in rows)
 
 
@@ -108,7 +112,7 @@ async def list_collections(
 ) -> dict[UUID, list[ChainCollection]]:
     """Return the collected outputs of each chain."""
     by_chain: dict[UUID, list[ChainCollection]] = {}
-    for row in await connection.fetch(OF_CHAINS, list(chains)):
+    for row in await connection.fetch(_SELECT_COLLECTIONS, list(chains)):
         fields = {key: value for key, value in row.items() if key != "chain_uid"}
         by_chain.setdefault(row["chain_uid"], []).append(ChainCollection(**fields))
     return by_chain

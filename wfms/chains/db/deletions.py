@@ -6,27 +6,28 @@ from uuid import UUID
 
 from sluice.contracts.common.states import ChainState
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 
-_NEEDED = f"""
+_NEEDED = statement("""
 FROM datasets JOIN chains ON chains.uid = datasets.chain_uid
 WHERE datasets.uid = {{uid}} AND datasets.released_at IS NULL
-AND chains.state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')
-"""
+AND chains.state IN ('{chain.IN_PROGRESS}', '{chain.UPLOADING}')
+""")
 
-NEEDED_BY = f"""
+_SELECT_NEEDING_CHAINS = f"""
 -- Chains that have not ended and have not released the data set.
 SELECT chains.uid, chains.state, chains.ending, chains.template_name, chains.dataset_name
 {_NEEDED.format(uid="$1")} ORDER BY chains.position
 """
 
-ASK = """
+_INSERT_DELETION = """
 INSERT INTO deletions (dataset_uid, force, asked_at) VALUES ($1, $2, $3)
 ON CONFLICT (dataset_uid) DO UPDATE SET force = deletions.force OR EXCLUDED.force
 """
 
 _NEEDED_BY_IT = _NEEDED.format(uid="deletions.dataset_uid")
 
-CLAIM = f"""
+_CLAIM_DELETIONS = statement(f"""
 -- Claim deletions that can proceed: no chain needs the data set, or a chain can be canceled.
 -- Deletions that wait for chains do not block others. A failed deletion comes last after its claim
 -- has expired.
@@ -36,16 +37,16 @@ WHERE dataset_uid IN (
     WHERE (claimed_until IS NULL OR claimed_until <= now()) AND (
         NOT EXISTS (SELECT 1 {_NEEDED_BY_IT})
         OR EXISTS (
-            SELECT 1 {_NEEDED_BY_IT} AND chains.state = '{ChainState.IN_PROGRESS}'
+            SELECT 1 {_NEEDED_BY_IT} AND chains.state = '{{chain.IN_PROGRESS}}'
                 AND chains.ending IS NULL
         )
     )
     ORDER BY coalesce(claimed_until, asked_at) LIMIT $3 FOR UPDATE SKIP LOCKED
 )
 RETURNING dataset_uid, force
-"""
+""")
 
-UNCLAIM = """
+_UNCLAIM = """
 -- Release all claims of a token, or one of them.
 UPDATE deletions SET claim_token = NULL, claimed_until = NULL
 WHERE dataset_uid = ANY(ARRAY(
@@ -55,12 +56,12 @@ WHERE dataset_uid = ANY(ARRAY(
 ))
 """
 
-FORGET = "DELETE FROM deletions WHERE dataset_uid = $1"
-FORGET_REFUSED = "DELETE FROM deletions WHERE dataset_uid = $1 AND force = $2 RETURNING 1"
-MARK_INPUT_RELEASED = (
+_FORGET = "DELETE FROM deletions WHERE dataset_uid = $1"
+_FORGET_REFUSED = "DELETE FROM deletions WHERE dataset_uid = $1 AND force = $2 RETURNING 1"
+_MARK_INPUT_RELEASED = (
     "UPDATE inputs SET released_at = $2 WHERE dataset_uid = $1 AND released_at IS NULL"
 )
-RESTORE_INPUT = "UPDATE inputs SET released_at = NULL WHERE dataset_uid = $1"
+_RESTORE_INPUT = "UPDATE inputs SET released_at = NULL WHERE dataset_uid = $1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class DependentChain:
 
 async def list_dependent_chains(connection: Connection, uid: UUID) -> list[DependentChain]:
     """Return the chains that have not ended and have not released the data set."""
-    rows = await connection.fetch(NEEDED_BY, uid)
+    rows = await connection.fetch(_SELECT_NEEDING_CHAINS, uid)
     return [
         DependentChain(
             row["uid"],
@@ -91,7 +92,7 @@ async def list_dependent_chains(connection: Connection, uid: UUID) -> list[Depen
 
 async def store_request(connection: Connection, uid: UUID, *, force: bool, now: datetime) -> None:
     """Store the request to delete a data set. A forced request stays forced."""
-    await connection.execute(ASK, uid, force, now)
+    await connection.execute(_INSERT_DELETION, uid, force, now)
 
 
 async def claim(
@@ -104,23 +105,23 @@ async def claim(
     """
     return [
         (row["dataset_uid"], row["force"])
-        for row in await connection.fetch(CLAIM, token, claim_duration, limit)
+        for row in await connection.fetch(_CLAIM_DELETIONS, token, claim_duration, limit)
     ]
 
 
 async def unclaim(connection: Connection, token: UUID, *, uid: UUID | None = None) -> None:
     """Give up the claim on one deletion, or on all of the token."""
-    await connection.execute(UNCLAIM, token, uid)
+    await connection.execute(_UNCLAIM, token, uid)
 
 
 async def forget(connection: Connection, uid: UUID) -> None:
     """Delete the request."""
-    await connection.execute(FORGET, uid)
+    await connection.execute(_FORGET, uid)
 
 
 async def forget_refused(connection: Connection, uid: UUID, *, force: bool) -> bool:
     """Delete the request; return False if it is gone or was forced meanwhile."""
-    return await connection.fetchval(FORGET_REFUSED, uid, force) is not None
+    return await connection.fetchval(_FORGET_REFUSED, uid, force) is not None
 
 
 async def mark_input_released(connection: Connection, uid: UUID, *, now: datetime) -> None:
@@ -128,9 +129,9 @@ async def mark_input_released(connection: Connection, uid: UUID, *, now: datetim
 
     Chains no longer start on it or take it over, but the chain that wrote it may still have it.
     """
-    await connection.execute(MARK_INPUT_RELEASED, uid, now)
+    await connection.execute(_MARK_INPUT_RELEASED, uid, now)
 
 
 async def restore_input(connection: Connection, uid: UUID) -> None:
     """Allow chains to start on the input again, because its deletion was refused."""
-    await connection.execute(RESTORE_INPUT, uid)
+    await connection.execute(_RESTORE_INPUT, uid)

@@ -4,20 +4,20 @@ from uuid import UUID
 
 from sluice.servicekit.database import Connection
 
-GROUP_OF_CHAIN = "SELECT owner_group FROM chains WHERE uid = $1"
+_SELECT_GROUP_OF_CHAIN = "SELECT owner_group FROM chains WHERE uid = $1"
 
-GROUP_OF_TASK = """
+_SELECT_GROUP_OF_TASK = """
 SELECT owner_group FROM chains JOIN steps ON steps.chain_uid = chains.uid WHERE task_uid = $1
 """
 
 
 async def find_chain_group(connection: Connection, uid: UUID) -> str | None:
     """Return the group that owns the chain, or None if there is no such chain."""
-    group: str | None = await connection.fetchval(GROUP_OF_CHAIN, uid)
+    group: str | None = await connection.fetchval(_SELECT_GROUP_OF_CHAIN, uid)
     return group
 
 
 async def find_task_group(connection: Connection, uid: UUID) -> str | None:
     """Return the group that owns the task's chain, or None if there is no such task."""
-    group: str | None = await connection.fetchval(GROUP_OF_TASK, uid)
+    group: str | None = await connection.fetchval(_SELECT_GROUP_OF_TASK, uid)
     return group

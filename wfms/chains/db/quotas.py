@@ -2,13 +2,13 @@
 
 from sluice.contracts.access.quotas import Quantity, ReachedQuota, quota_holders
 from sluice.contracts.common.problems import Conflict, NotAvailable
-from sluice.contracts.common.states import ChainState
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection
 from sluice.servicekit.quotas.counted_quantities import CountedQuantities
+from sluice.servicekit.statement import statement
 
 CHAINS = CountedQuantities(
-    rows=f"FROM chains WHERE state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')",
+    rows=statement("FROM chains WHERE state IN ('{chain.IN_PROGRESS}', '{chain.UPLOADING}')"),
     sums={Quantity.CHAINS: "count(*)"},
 )
 

@@ -19,11 +19,12 @@ from sluice.contracts.chains.chains import (
 from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.states import ChainState, StepState
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from sluice.text.visible_text import quoted
 from wfms.chains.db.attention import NEEDING_ATTENTION
 from wfms.chains.db.collections import list_collections
 
-CHAINS = """
+_SELECT_CHAINS = """
 -- A page, the newest first. $3 is the position of the last chain of the previous page.
 SELECT uid, position, state, template_id, template_name AS template, template_version, dataset_uid,
     dataset_name, params, secrets,
@@ -37,10 +38,12 @@ WHERE ($1::uuid[] IS NULL OR uid = ANY($1)) AND ($2::text IS NULL OR state = $2)
 ORDER BY position DESC LIMIT $4
 """
 
-CHAINS_OF_ATTENTION = CHAINS.replace("\nORDER", f"\n    AND uid IN ({NEEDING_ATTENTION})\nORDER")
+CHAINS_OF_ATTENTION = _SELECT_CHAINS.replace(
+    "\nORDER", f"\n    AND uid IN ({NEEDING_ATTENTION})\nORDER"
+)
 
 #: Finished chains, with the number of failed jobs that nobody has decided about.
-CHAINS_WITH_FAILURES = CHAINS_OF_ATTENTION.replace(
+_SELECT_CHAINS_WITH_FAILURES = CHAINS_OF_ATTENTION.replace(
     "\nFROM chains",
     """,
     (SELECT sum(failed_jobs)::int FROM steps WHERE chain_uid = chains.uid AND taken_from IS NULL)
@@ -50,17 +53,17 @@ FROM chains""",
 )
 
 #: Uses the index chains_ended.
-CHAINS_BY_END = CHAINS.replace(
+CHAINS_BY_END = _SELECT_CHAINS.replace(
     "\nORDER BY", "\n    AND ended_at IS NOT NULL\nORDER BY ended_at DESC,"
 )
 
-STEPS = f"""
+_SELECT_STEPS = statement("""
 SELECT chain_uid, name, state, task_uid, started_at, ended_at, reason, taken_from, jobs_from,
-    failed_jobs, state <> '{StepState.PENDING}' AS begun
+    failed_jobs, state <> '{step.PENDING}' AS begun
 FROM steps WHERE chain_uid = ANY($1::uuid[]) ORDER BY chain_uid, ordinal
-"""
+""")
 
-DATASETS = """
+_SELECT_DATASETS = """
 SELECT datasets.chain_uid, datasets.uid, datasets.name, datasets.step, datasets.port,
     datasets.status
 FROM datasets LEFT JOIN steps ON steps.chain_uid = datasets.chain_uid AND steps.name = datasets.step
@@ -68,7 +71,7 @@ WHERE datasets.chain_uid = ANY($1::uuid[])
 ORDER BY datasets.chain_uid, steps.ordinal NULLS FIRST, datasets.port NULLS LAST
 """
 
-TASKS = f"""
+_SELECT_TASKS = statement("""
 -- Steps that have started, of the newest chains first. $5 and $6 are the position of the last step
 -- of the previous page.
 SELECT steps.task_uid, steps.chain_uid, steps.name, steps.state, chains.template_name,
@@ -78,22 +81,22 @@ FROM steps JOIN chains ON chains.uid = steps.chain_uid
 WHERE steps.taken_from IS NULL AND ($1::uuid IS NULL OR steps.task_uid = $1)
     AND ($2::uuid IS NULL OR steps.chain_uid = $2)
 AND ($3::text IS NULL OR steps.state = $3)
-AND ($1 IS NOT NULL OR $3 IS NOT NULL OR steps.state <> '{StepState.PENDING}')
+AND ($1 IS NOT NULL OR $3 IS NOT NULL OR steps.state <> '{step.PENDING}')
 AND ($7::text[] IS NULL OR chains.owner_group = ANY($7))
 AND ($5::bigint IS NULL OR chains.position <= $5 AND (chains.position < $5 OR steps.ordinal > $6))
 ORDER BY chains.position DESC, steps.ordinal LIMIT $4
-"""
+""")
 
 
-SPACE_FREEING_TASKS = f"""
+_SELECT_SPACE_FREEING_TASKS = statement("""
 -- Running tasks of the oldest chains whose input is deleted at the end, each with its input.
 SELECT steps.task_uid, chains.dataset_uid FROM steps JOIN chains ON chains.uid = steps.chain_uid
-WHERE chains.state = '{ChainState.IN_PROGRESS}' AND steps.state = '{StepState.IN_PROGRESS}'
+WHERE chains.state = '{chain.IN_PROGRESS}' AND steps.state = '{step.IN_PROGRESS}'
     AND steps.taken_from IS NULL
     AND chains.plan->'retention'->>'input' IS DISTINCT FROM 'keep'
     AND (chains.input_copied OR chains.plan->'retention' @> '{{"only_copies": true}}')
 ORDER BY chains.position, steps.ordinal LIMIT $1
-"""
+""")
 
 
 async def list_space_freeing_tasks(
@@ -102,14 +105,14 @@ async def list_space_freeing_tasks(
     """Return running tasks of chains that delete their input, each with this input."""
     return [
         (row["task_uid"], row["dataset_uid"])
-        for row in await connection.fetch(SPACE_FREEING_TASKS, limit)
+        for row in await connection.fetch(_SELECT_SPACE_FREEING_TASKS, limit)
     ]
 
 
 #: Conditions of further filters, by the field of ``ChainQuery``. A statement contains only the
 #: conditions that are asked for, so that the planner finds their indexes: datasets_uid,
 #: chains_by_template, chains_by_owner, chains_by_meta.
-FILTERS = {
+_FILTERS = {
     "uses": "uid IN (SELECT chain_uid FROM datasets WHERE datasets.uid = {} AND step IS NULL)",
     "template": "template_name = {}",
     "owner": "owner = {}",
@@ -154,20 +157,20 @@ class ChainQuery:
     @property
     def further(self) -> dict[str, Any]:
         """Return the values of the further filters that are asked for, by field."""
-        values = {field: getattr(self, field) for field in FILTERS}
+        values = {field: getattr(self, field) for field in _FILTERS}
         return {field: value for field, value in values.items() if value is not None}
 
     @property
     def statement(self) -> str:
         """Return the SQL; the values of ``further`` follow its first six parameters."""
-        statement = CHAINS
+        statement = _SELECT_CHAINS
         if self.ended:
             statement = CHAINS_BY_END
         elif self.attention:
             finished = self.state is ChainState.FINISHED
-            statement = CHAINS_WITH_FAILURES if finished else CHAINS_OF_ATTENTION
+            statement = _SELECT_CHAINS_WITH_FAILURES if finished else CHAINS_OF_ATTENTION
         conditions = "".join(
-            f"\n    AND {FILTERS[field].format(f'${number}')}"
+            f"\n    AND {_FILTERS[field].format(f'${number}')}"
             for number, field in enumerate(self.further, 7)
         )
         return statement.replace("\nORDER", f"{conditions}\nORDER")
@@ -191,8 +194,8 @@ async def list_chain_page(
         *query.further.values(),
     )
     uids = [row["uid"] for row in rows]
-    steps = await connection.fetch(STEPS, uids)
-    datasets = await connection.fetch(DATASETS, uids)
+    steps = await connection.fetch(_SELECT_STEPS, uids)
+    datasets = await connection.fetch(_SELECT_DATASETS, uids)
     collected = await list_collections(connection, uids)
     last = int(rows[-1]["position"]) if len(rows) == query.limit and not query.ended else None
     chains = [_chain(row, steps, datasets, collected.get(row["uid"], [])) for row in rows]
@@ -271,7 +274,7 @@ async def list_task_page(
     full.
     """
     rows = await connection.fetch(
-        TASKS, task, chain, state, limit, *(after or (None, None)), visibility.names()
+        _SELECT_TASKS, task, chain, state, limit, *(after or (None, None)), visibility.names()
     )
     last = (int(rows[-1]["position"]), int(rows[-1]["ordinal"])) if len(rows) == limit else None
     tasks = [

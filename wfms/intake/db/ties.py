@@ -9,7 +9,7 @@ from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.templates import Template
 from sluice.servicekit.database import Connection
 
-UPSERT_TIE = """
+_UPSERT_TIE = """
 INSERT INTO ties (
     template_id, other_id, template, other, priority, dataset_uid, dataset_name, at, groups
 )
@@ -19,14 +19,14 @@ ON CONFLICT (template_id, other_id) DO UPDATE SET datasets = ties.datasets + 1,
     groups = EXCLUDED.groups
 """
 
-DELETE_OLD_TIES = """
+_DELETE_OLD_TIES = """
 -- Skip locked rows until the next round.
 DELETE FROM ties WHERE (template_id, other_id) IN (
     SELECT template_id, other_id FROM ties
     WHERE NOT (template_id = ANY ($1) AND other_id = ANY ($1)) FOR UPDATE SKIP LOCKED)
 """
 
-SELECT_TIES = """
+_SELECT_TIES = """
 -- Visible to principals in all groups of the templates and of the last data set.
 SELECT template_id, other_id, template, other, priority, datasets, dataset_uid, dataset_name, at
 FROM ties WHERE $2::text[] IS NULL OR groups <@ $2 ORDER BY at DESC, template, other LIMIT $1
@@ -38,7 +38,7 @@ async def store_tie(
 ) -> None:
     """Record that a tied pair of templates matched one more data set."""
     await connection.execute(
-        UPSERT_TIE,
+        _UPSERT_TIE,
         template.id,
         other.id,
         template.name,
@@ -53,10 +53,10 @@ async def store_tie(
 
 async def delete_old_ties(connection: Connection, latest_templates: Sequence[Template]) -> None:
     """Delete ties of templates that are no longer among the ``latest_templates``."""
-    await connection.execute(DELETE_OLD_TIES, [template.id for template in latest_templates])
+    await connection.execute(_DELETE_OLD_TIES, [template.id for template in latest_templates])
 
 
 async def list_ties(connection: Connection, *, limit: int, visibility: Visibility) -> list[Tie]:
     """Return the visible ties, the latest first."""
-    rows = await connection.fetch(SELECT_TIES, limit, visibility.names())
+    rows = await connection.fetch(_SELECT_TIES, limit, visibility.names())
     return [Tie.model_validate(dict(row)) for row in rows]

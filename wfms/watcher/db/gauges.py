@@ -3,12 +3,12 @@
 from sluice.contracts.common.states import WatchKind
 from sluice.servicekit.gauges import Measurement, read_rows
 
-FOLLOWED = " UNION ALL ".join(
+_COUNT_FOLLOWED = " UNION ALL ".join(
     f"SELECT '{kind}', count(*) FROM watches WHERE NOT reported AND ended_at IS NULL AND kind ="
     f" '{kind}'"
     for kind in WatchKind
 )
-UNREPORTED = """
+_SELECT_OLDEST_UNREPORTED = """
 SELECT coalesce(extract(epoch FROM now() - min(ended_at)), 0) FROM watches
 WHERE NOT reported AND ended_at IS NOT NULL
 """
@@ -17,12 +17,12 @@ MEASUREMENTS = (
     Measurement(
         "sluice_watches",
         "Tasks and uploads that the watcher follows.",
-        read_rows(FOLLOWED),
+        read_rows(_COUNT_FOLLOWED),
         ("kind",),
     ),
     Measurement(
         "sluice_watch_unreported_seconds",
         "Age of the oldest end that has not been reported to the chain service, or 0.",
-        read_rows(UNREPORTED),
+        read_rows(_SELECT_OLDEST_UNREPORTED),
     ),
 )

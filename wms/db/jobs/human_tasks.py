@@ -19,7 +19,7 @@ from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
 from wms.db.jobs.attempts import JobInFlight
 
-SELECT_HUMAN_TASKS = """
+_SELECT_HUMAN_TASKS = """
 -- Uses the index tasks_human.
 SELECT uid, owner, owner_group, shared_inputs, asked FROM tasks
 WHERE needs ? 'ask' AND ended_at IS NULL ORDER BY created_at, uid
@@ -73,7 +73,7 @@ async def list_live_human_tasks(connection: Connection) -> list[HumanTaskRow]:
             [InputFile.model_validate(file) for file in row["shared_inputs"] or ()],
             row["asked"],
         )
-        for row in await connection.fetch(SELECT_HUMAN_TASKS)
+        for row in await connection.fetch(_SELECT_HUMAN_TASKS)
     ]
 
 

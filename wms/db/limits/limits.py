@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sluice.contracts.common.states import TaskState
 from sluice.contracts.jobs.limits import LimitPeriod, ResourceLimit, SetLimit
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import FINAL_TASK_STATES
 from wms.domain.scheduling.limits import Limit, UsingStep
 from wms.domain.scheduling.matching import Demand
 
@@ -29,18 +29,17 @@ SELECT pg_advisory_xact_lock({_LOCKS}, key) FROM (
 ) AS keys
 """
 
-_FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
 
 #: SQL: live tasks ``t`` with each named resource ``n`` that their jobs need; by the index
 #: tasks_with_named.
 _NEEDING = f"""tasks AS t CROSS JOIN LATERAL jsonb_each_text(t.needs->'named') AS n (name, amount)
-    WHERE t.needs ? 'named' AND t.state NOT IN ({_FINAL})"""
+    WHERE t.needs ? 'named' AND t.state NOT IN ({FINAL_TASK_STATES})"""
 
 #: SQL: the current period. It uses the clock because a transaction may have waited for the lock
 #: into the next period.
 _PERIOD = "date_trunc(l.period, clock_timestamp(), 'UTC')"
 
-SELECT_LIMITS = f"""
+_SELECT_LIMITS = f"""
 -- The limits of $1, or all, as they are now.
 WITH needed AS (
     SELECT n.name, sum(n.amount::float * (t.leased + t.running)) AS in_use, sum(t.ready) AS waiting
@@ -119,7 +118,7 @@ async def list_limit_states(
 ) -> list[LimitState]:
     """Return the limits of these resources, or all limits."""
     name_list = None if names is None else list(names)
-    return [_build_limit_state(row) for row in await connection.fetch(SELECT_LIMITS, name_list)]
+    return [_build_limit_state(row) for row in await connection.fetch(_SELECT_LIMITS, name_list)]
 
 
 async def add_limits(connection: Connection, demands: Sequence[Demand]) -> list[Demand]:

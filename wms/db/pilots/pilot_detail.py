@@ -14,8 +14,8 @@ from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.pilots.pilot_detail import KnownWork, PilotDetail, PilotJob, PilotStep
 from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
-from wms.db.jobs.in_flight import ALLOCATION, ATTEMPTS_IN_FLIGHT, IN_FLIGHT
-from wms.db.pilots.pilot_pages import PRESENT, build_pilot
+from wms.db.jobs.in_flight import ATTEMPTS_IN_FLIGHT, IN_FLIGHT
+from wms.db.pilots.pilot_pages import PILOT_COLUMNS, build_pilot
 from wms.db.pilots.pilot_times import PilotIdentity, WorkKind, list_times_of_pilot
 from wms.domain.scheduling.pilot_times import PilotTimes
 
@@ -24,12 +24,7 @@ MAX_LISTED, MAX_SUMMARISED = 20, 1000
 
 _SELECT_PILOT = statement(f"""
 WITH in_flight AS ({IN_FLIGHT})
-SELECT p.uid, name, host, state, slots, resources, engines, sandbox, registered_at, seen_at,
-    finished, failed, coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running,
-    acknowledged_by, acknowledged_at, stopping, to_load,
-    CASE WHEN {PRESENT} THEN loaded ELSE '[]' END AS loaded,
-    CASE WHEN {PRESENT} THEN trouble ELSE '' END AS trouble,
-    CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy, {ALLOCATION}
+SELECT {PILOT_COLUMNS}
 FROM pilots AS p LEFT JOIN in_flight AS f ON f.pilot = p.uid WHERE p.uid = $1
 """)
 

@@ -24,6 +24,14 @@ _UNSEEN = """state = '{pilot.LOST}' AND acknowledged_at IS NULL AND NOT started_
 _PAST = """away_since > now() - interval '1 day' AND removed_at IS NULL
     AND (state = '{pilot.GONE}' OR acknowledged_at IS NOT NULL OR started_again)"""
 
+#: The columns of a pilot and its jobs in flight, for ``build_pilot``.
+PILOT_COLUMNS = f"""p.uid, name, host, state, slots, resources, engines, sandbox, registered_at,
+    seen_at, finished, failed, coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running,
+    acknowledged_by, acknowledged_at, stopping, to_load,
+    CASE WHEN {PRESENT} THEN loaded ELSE '[]' END AS loaded,
+    CASE WHEN {PRESENT} THEN trouble ELSE '' END AS trouble,
+    CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy, {ALLOCATION}"""
+
 #: For each kind of pilots, the condition and the time that orders them (latest first): present
 #: ones, by the index pilots_present; lost ones that nobody has acknowledged and that did not start
 #: again, by pilots_unseen; others that ended within a day, by pilots_away.
@@ -48,12 +56,7 @@ def _build_kind_subquery(number: int) -> str:
 
 SELECT_PILOTS = statement(f"""
 WITH in_flight AS ({IN_FLIGHT})
-SELECT p.uid, name, host, state, slots, resources, engines, sandbox, registered_at, seen_at,
-    finished, failed, coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running,
-    acknowledged_by, acknowledged_at, stopping, to_load,
-    CASE WHEN {PRESENT} THEN loaded ELSE '[]' END AS loaded,
-    CASE WHEN {PRESENT} THEN trouble ELSE '' END AS trouble,
-    CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy, {ALLOCATION},
+SELECT {PILOT_COLUMNS},
     kind || '/' || replace(place::text, ' ', 'T') || '/' || p.uid AS cursor
 FROM ({" UNION ALL ".join(_build_kind_subquery(number) for number in _ALL)}) AS p
 LEFT JOIN in_flight AS f ON f.pilot = p.uid

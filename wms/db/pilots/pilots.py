@@ -16,7 +16,7 @@ from sluice.contracts.common.states import ContainerEngine, PilotState, SandboxK
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
 from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
 from sluice.servicekit.database import Connection
-from sluice.servicekit.statement import statement
+from sluice.servicekit.statement import quote_states, statement
 from wms.db.pilots.pilot_times import PilotIdentity, build_identity
 from wms.db.tasks.steps import TASKS_WITH_PRIORITY
 from wms.db.tasks.tasks import DEMAND, IN_DEMAND, build_demand
@@ -103,7 +103,7 @@ _SET_GONE = statement("""
 UPDATE pilots SET state = '{pilot.GONE}', seen_at = now() WHERE uid = $1 RETURNING uid
 """)
 
-_LOSABLE = ", ".join(f"'{state}'" for state in states_before(PILOT_MOVES, PilotState.LOST))
+_LOSABLE = quote_states(states_before(PILOT_MOVES, PilotState.LOST))
 
 _SET_LOST = statement(f"""
 -- Mark pilots as lost that were not seen for $1. A locked row belongs to a pilot that is being seen

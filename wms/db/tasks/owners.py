@@ -5,7 +5,7 @@ from typing import Any
 from sluice.servicekit.database import Connection
 
 #: Statements by the kind of object that an address names.
-GROUPS = {
+_SELECT_GROUP = {
     "task": "SELECT owner_group FROM tasks WHERE uid = $1",
     "chain": "SELECT owner_group FROM tasks WHERE chain_uid = $1 LIMIT 1",
     "job": """
@@ -16,5 +16,5 @@ SELECT owner_group FROM jobs JOIN tasks ON tasks.uid = jobs.task_uid WHERE jobs.
 
 async def find_group(connection: Connection, kind: str, key: Any) -> str | None:
     """Return the owner group of the object, or None if the object does not exist."""
-    group: str | None = await connection.fetchval(GROUPS[kind], key)
+    group: str | None = await connection.fetchval(_SELECT_GROUP[kind], key)
     return group

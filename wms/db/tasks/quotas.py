@@ -1,13 +1,11 @@
 """Count of ready jobs for the quotas of groups and people."""
 
 from sluice.contracts.access.quotas import Quantity
-from sluice.contracts.common.states import TaskState
 from sluice.servicekit.quotas.counted_quantities import CountedQuantities
-
-_FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
+from sluice.servicekit.statement import FINAL_TASK_STATES
 
 #: The statement uses the index tasks_live.
 WAITING = CountedQuantities(
-    rows=f"FROM tasks WHERE state NOT IN ({_FINAL})",
+    rows=f"FROM tasks WHERE state NOT IN ({FINAL_TASK_STATES})",
     sums={Quantity.WAITING: "coalesce(sum(ready), 0)"},
 )

@@ -5,12 +5,10 @@ from dataclasses import replace
 
 from sluice.contracts.access.groups import USUAL_WEIGHT, GroupShare
 from sluice.contracts.access.owners import Visibility
-from sluice.contracts.common.states import TaskState
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import FINAL_TASK_STATES
 from wms.domain.scheduling.fair_share import compute_gains
 from wms.domain.scheduling.matching import Demand
-
-_FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
 
 IN_USE = f"""
 -- Live tasks by group, with the weights that were set. Uses the index tasks_live.
@@ -18,11 +16,11 @@ SELECT coalesce(u.owner_group, s.name) AS name, coalesce(s.weight, {USUAL_WEIGHT
     coalesce(u.running, 0) AS running
 FROM (
     SELECT owner_group, sum(leased + running)::bigint AS running
-    FROM tasks WHERE state NOT IN ({_FINAL}) GROUP BY owner_group
+    FROM tasks WHERE state NOT IN ({FINAL_TASK_STATES}) GROUP BY owner_group
 ) AS u FULL JOIN group_shares AS s ON s.name = u.owner_group
 """
 
-SET = """
+_SET_SHARE = """
 INSERT INTO group_shares (name, weight) VALUES ($1, $2)
 ON CONFLICT (name) DO UPDATE SET weight = $2
 """
@@ -30,7 +28,7 @@ ON CONFLICT (name) DO UPDATE SET weight = $2
 
 async def set_share(connection: Connection, group: str, weight: float) -> None:
     """Set the weight of a group."""
-    await connection.execute(SET, group, weight)
+    await connection.execute(_SET_SHARE, group, weight)
 
 
 async def list_group_shares(connection: Connection, visibility: Visibility) -> list[GroupShare]:

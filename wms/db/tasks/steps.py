@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.access.owners import ALL, Visibility
-from sluice.contracts.common.states import TaskState
 from sluice.contracts.jobs.steps import (
     RankStep,
     StepList,
@@ -13,7 +12,7 @@ from sluice.contracts.jobs.steps import (
     find_priority,
 )
 from sluice.servicekit.database import Connection
-from sluice.servicekit.statement import statement
+from sluice.servicekit.statement import FINAL_TASK_STATES, statement
 
 #: SQL: tasks ``t`` with the priority of their step: of its template, else of all templates.
 TASKS_WITH_PRIORITY = """tasks AS t
@@ -41,14 +40,13 @@ SELECT s.* FROM tasks AS t JOIN step_priorities AS s
 WHERE t.uid = $1 ORDER BY s.template DESC LIMIT 1
 """
 
-_FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
 
 SELECT_LOADS = statement(f"""
 -- Live tasks (index tasks_live), and tasks created within a day (tasks_created). The first waiting
 -- job is one end of the index jobs_ready, and jobs in flight come from jobs_in_flight.
 WITH live AS (
     SELECT uid, step, template, ready, leased + running AS in_flight FROM tasks
-    WHERE state NOT IN ({_FINAL}) AND ($1::text[] IS NULL OR owner_group = ANY($1))
+    WHERE state NOT IN ({FINAL_TASK_STATES}) AND ($1::text[] IS NULL OR owner_group = ANY($1))
 ), waiting AS (
     SELECT l.step, l.template, count(*) AS tasks, sum(l.ready) AS waiting,
         sum(l.in_flight) AS in_flight, min(first.ready_at) AS oldest

@@ -9,7 +9,7 @@ from sluice.cli.confirmation import Confirmation, with_confirmation
 from sluice.cli.errors import plain_errors
 from sluice.cli.object_lookup import resolve_pilot, resolve_pilot_uid
 from sluice.cli.options import PilotArgument
-from sluice.cli.output import err, out, print_json, print_table
+from sluice.cli.output import out, print_json, print_next_page_hint, print_table
 from sluice.cli.system import System, with_system
 from sluice.cli.times import local_time
 from sluice.contracts.common.numbers import format_count, in_full
@@ -40,8 +40,7 @@ def list_pilots(
     """
     page = system.ask(lambda c: c.operator.list_pilots(after=after, limit=limit))
     pilots = page.pilots
-    if page.after is not None:
-        err.print(f"there are more: --after {page.after}")
+    print_next_page_hint(page.after)
     if system.as_json:
         print_json(pilots)
         return

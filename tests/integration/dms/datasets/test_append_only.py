@@ -5,10 +5,10 @@ from uuid import UUID
 
 import pytest
 
-from dms.loops import delete_once, sweep_once
 from dms.usecases.append_only.collect_files import collect_files
 from dms.usecases.append_only.cut_slice import cut_slice
 from dms.usecases.datasets.close_complete_datasets import close_complete_datasets
+from dms.usecases.removal.claimed_rounds import delete_next_dataset, sweep_next_folder
 from sluice.contracts.access.quotas import HolderKind
 from sluice.contracts.common.problems import Conflict, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
@@ -98,9 +98,9 @@ async def test_collected_files_outlive_their_source_data_set(dms: Dms) -> None:
     source, files = await dms.create_filled_dataset("a", 2)
     await dms.client.collect_files(source, collect_request())
     await dms.apply(DeleteDataset(uid=source))
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     await dms.fetch("UPDATE datasets SET sweep_at = now() WHERE uid = $1", source)
-    assert await sweep_once(dms.context)
+    assert await sweep_next_folder(dms.context)
     names = [f"a/{file.name}" for file in files]
     assert dms.files_on(StorageType.INTERMEDIATE) == names
     corpus = await find_corpus(dms)
@@ -109,7 +109,7 @@ async def test_collected_files_outlive_their_source_data_set(dms: Dms) -> None:
     with pytest.raises(Unprocessable, match="append-only"):
         await dms.apply(DeleteDataset(uid=corpus.dataset.uid))
     await dms.client.delete_dataset(corpus.dataset.uid, force=True)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
 
 
@@ -220,7 +220,7 @@ async def test_deletion_of_a_slice_keeps_the_collected_files(dms: Dms) -> None:
     assert slice_uid is not None
     before = dms.files_on(StorageType.INTERMEDIATE)
     await dms.apply(DeleteDataset(uid=slice_uid))
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == before
     assert (await dms.client.list_files((await find_corpus(dms)).dataset.uid)).files != []
 

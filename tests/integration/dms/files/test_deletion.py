@@ -9,8 +9,8 @@ from uuid import uuid4
 
 import pytest
 
-from dms.loops import delete_once, sweep_once
 from dms.usecases.removal import remove_marked_replicas, remove_replicas
+from dms.usecases.removal.claimed_rounds import delete_next_dataset, sweep_next_folder
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import NewDataset, NewStorage
@@ -26,12 +26,12 @@ async def test_deletion_removes_files_and_folder_and_frees_the_storage(dms: Dms)
     uid, _ = await dms.create_filled_dataset("gone", 5)
     _, remaining_uid = await dms.create_filled_dataset("kept", 2)
     await dms.apply(DeleteDataset(uid=uid))
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert dms.files_on(StorageType.INTERMEDIATE) == [f"kept/{file.name}" for file in remaining_uid]
     assert not dms.path("gone", "").exists()
     assert await used(dms, StorageType.INTERMEDIATE) == sum(file.size for file in remaining_uid)
-    assert not await delete_once(dms.context), "the deletion was done twice"
+    assert not await delete_next_dataset(dms.context), "the deletion was done twice"
 
 
 async def test_repeated_deletion_and_deletion_of_an_unknown_data_set_succeed(
@@ -40,11 +40,11 @@ async def test_repeated_deletion_and_deletion_of_an_unknown_data_set_succeed(
     uid, _ = await dms.create_filled_dataset("gone")
     for _ in range(2):
         await dms.apply(DeleteDataset(uid=uid))
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     await dms.apply(DeleteDataset(uid=uid))
     await dms.apply(DeleteDataset(uid=uuid4()))
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
-    assert not await delete_once(dms.context)
+    assert not await delete_next_dataset(dms.context)
 
 
 async def test_invariant_4_message_does_not_delete_the_last_replica_of_an_output(dms: Dms) -> None:
@@ -53,7 +53,7 @@ async def test_invariant_4_message_does_not_delete_the_last_replica_of_an_output
         await dms.apply(DeleteDataset(uid=uid))
     assert (await dms.client.get_dataset(uid)).state is DatasetState.CLOSED
     await dms.client.delete_dataset(uid, force=True)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert dms.files_on(StorageType.OUTPUT) == []
 
 
@@ -62,7 +62,7 @@ async def test_missing_files_count_as_removed(dms: Dms) -> None:
     dms.path("half", files[1].name).unlink()
     dms.path("half", files[3].name).unlink()
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
 
 
@@ -73,11 +73,11 @@ async def test_invariant_4_file_of_another_live_data_set_is_kept_until_its_delet
     two = await dms.dataset("two")
     await dms.client.register_many_files(two, [files[1]])
     await dms.client.delete_dataset(one)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == [f"one/{files[1].name}"]
     assert (await dms.client.list_files(two)).files[0].url == files[1].url
     await dms.client.delete_dataset(two)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
 
 
@@ -86,7 +86,7 @@ async def test_data_sets_with_shared_files_are_deleted_together_without_remains(
     two = await dms.dataset("two")
     await dms.client.register_many_files(two, files)
     await asyncio.gather(dms.client.delete_dataset(one), dms.client.delete_dataset(two))
-    await asyncio.gather(delete_once(dms.context), delete_once(dms.other_context))
+    await asyncio.gather(delete_next_dataset(dms.context), delete_next_dataset(dms.other_context))
     assert dms.files_on(StorageType.INTERMEDIATE) == []
     assert [(await dms.client.get_dataset(uid)).state for uid in (one, two)] == [
         DatasetState.DELETED
@@ -112,7 +112,7 @@ async def test_files_on_read_only_storages_are_only_deregistered(
     if not looked:
         dms.context.storage_monitor.read_only = ()  # as for a storage that is no local folder
     await dms.client.delete_dataset(dataset.uid)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert (await dms.client.get_dataset(dataset.uid)).state is DatasetState.DELETED
     assert (tmp_path / "tape" / file.name).exists()
 
@@ -124,7 +124,7 @@ async def test_two_instances_delete_each_data_set_once(dms: Dms) -> None:
 
     async def work(context: Any) -> int:
         done = 0
-        while await delete_once(context):
+        while await delete_next_dataset(context):
             done += 1
         return done
 
@@ -155,15 +155,15 @@ async def test_invariant_7_deletion_resumes_after_a_kill_before_its_record(
 
     with monkeypatch.context() as patch:
         patch.setattr(remove_marked_replicas, "_forget", stuck)
-        task = asyncio.create_task(delete_once(dms.context))
+        task = asyncio.create_task(delete_next_dataset(dms.context))
         await asyncio.wait_for(reached.wait(), 30)
         assert dms.files_on(StorageType.INTERMEDIATE) == [], "the files were not removed"
-        assert not await delete_once(dms.other_context), (
+        assert not await delete_next_dataset(dms.other_context), (
             "the claim of the other instance was ignored"
         )
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-    assert await delete_once(dms.other_context)
+    assert await delete_next_dataset(dms.other_context)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert await used(dms, StorageType.INTERMEDIATE) == 0
 
@@ -178,9 +178,9 @@ async def test_invariant_7_expired_claim_of_a_dead_instance_is_taken_over(
         " '1 s' WHERE uid = $1"
     )
     await dms.fetch(claim, uid, 600)
-    assert not await delete_once(dms.context)
+    assert not await delete_next_dataset(dms.context)
     await dms.fetch(claim, uid, -1)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
 
 
@@ -188,14 +188,14 @@ async def test_files_registered_after_the_deletion_began_are_removed_too(dms: Dm
     uid = await dms.dataset("late")
     await dms.client.delete_dataset(uid)
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[dms.write("late", 1)]))
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
     # The data set is deleted when the next file comes, so the sweep removes the file.
     late = RegisterFiles(dataset_uid=uid, files=[dms.write("late", 2)], close_at=2)
     for _ in range(2):
         await dms.apply(late)
     assert dms.files_on(StorageType.INTERMEDIATE) == ["late/00000002.1-data.bin"]
-    assert await sweep_once(dms.context)
+    assert await sweep_next_folder(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert await used(dms, StorageType.INTERMEDIATE) == 0
@@ -216,7 +216,7 @@ async def test_file_registered_during_the_last_page_of_a_deletion_is_removed(
             await dms.apply(RegisterFiles(dataset_uid=uid, files=[dms.write("late", 1)]))
 
     monkeypatch.setattr(remove_marked_replicas, "_forget", and_one_more)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert dms.files_on(StorageType.INTERMEDIATE) == []
 
@@ -227,15 +227,15 @@ async def test_deletion_on_an_unavailable_storage_is_retried_with_its_reason(dms
     root.rename(away)
     await dms.client.delete_dataset(uid)
     for failures in (1, 2):
-        assert await delete_once(dms.context)
+        assert await delete_next_dataset(dms.context)
         row = await dms.row(uid)
         assert (row["state"], row["failures"]) == (DatasetState.DELETING, failures)
         assert "is its file system mounted?" in row["reason"]
-        assert not await delete_once(dms.context), "the deletion did not pause"
+        assert not await delete_next_dataset(dms.context), "the deletion did not pause"
         await dms.fetch("UPDATE datasets SET retry_at = now() WHERE uid = $1", uid)
     away.rename(root)
     assert len(dms.files_on(StorageType.INTERMEDIATE)) == len(files), "a file was removed"
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     row = await dms.row(uid)
     assert (row["state"], row["failures"], row["reason"]) == (DatasetState.DELETED, 0, None)
 
@@ -252,16 +252,16 @@ async def test_invariant_4_link_out_of_the_storage_halts_the_deletion(
     shutil.rmtree(folder)
     folder.symlink_to(victim)
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert sorted(path.name for path in victim.iterdir()) == [file.name for file in files]
     row = await dms.row(uid)
     assert row["state"] == DatasetState.DELETING
     assert row["halted_at"] is not None
     assert "is reached through a link" in row["reason"]
-    assert not await delete_once(dms.context), "the halted deletion continued by itself"
+    assert not await delete_next_dataset(dms.context), "the halted deletion continued by itself"
     folder.unlink()
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.context), "a repeated request did not resume the deletion"
+    assert await delete_next_dataset(dms.context), "a repeated request did not resume the deletion"
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert len(list(victim.iterdir())) == len(files)
 
@@ -279,7 +279,7 @@ async def test_deletion_stops_when_its_claim_is_lost(
         await dms.fetch("UPDATE datasets SET claim_token = gen_random_uuid() WHERE uid = $1", uid)
 
     monkeypatch.setattr(remove_marked_replicas, "_forget", then_lose_it)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert len(dms.files_on(StorageType.INTERMEDIATE)) == 2
     assert (await dms.row(uid))["claim_token"] is not None, (
         "the claim of the other instance was removed"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dms.loops import delete_once
 from dms.usecases.files.register_files import register_files
+from dms.usecases.removal.claimed_rounds import delete_next_dataset
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.messaging.messages import RegisterFiles
 from tests.integration.dms.conftest import Dms
@@ -48,7 +48,7 @@ async def test_file_that_differs_from_its_registration_is_refused_by_name(
 async def test_known_file_may_be_missing(dms: Dms) -> None:
     uid, files = await dms.create_filled_dataset("frames", 2)
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert (await dms.client.register_many_files(uid, files)).known == 2
 
 

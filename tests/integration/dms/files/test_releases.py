@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dms.loops import delete_once, sweep_once
 from dms.usecases.removal import remove_released as removing
+from dms.usecases.removal.claimed_rounds import delete_next_dataset, sweep_next_folder
 from dms.usecases.removal.remove_released import remove_released
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
@@ -166,7 +166,7 @@ async def test_release_for_a_deleted_data_set_changes_nothing(dms: Dms) -> None:
     await dms.apply(make_release(uid, 0, 7))
     await dms.apply(DeleteDataset(uid=uid))
     await dms.apply(make_release(uid, 1))
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     await dms.apply(make_release(uid, 1))
     await remove_released(dms.context)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
@@ -196,10 +196,10 @@ async def test_invariant_4_replica_is_kept_until_every_data_set_releases_it(
     await remove_released(dms.context)
     assert stored_numbers(dms) == [1]
     await dms.apply(DeleteDataset(uid=one))
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert stored_numbers(dms) == [1]
     await dms.apply(DeleteDataset(uid=two))
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
 
 
@@ -222,7 +222,7 @@ async def test_released_files_are_taken_over_as_released(dms: Dms) -> None:
     assert storage.used == files[1].size
     for uid in (one, two):
         await dms.apply(DeleteDataset(uid=uid))
-        assert await delete_once(dms.context)
+        assert await delete_next_dataset(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
 
 
@@ -230,7 +230,7 @@ async def test_sweep_keeps_registered_files_and_removes_files_of_losing_attempts
     uid, _ = await dms.create_filled_dataset("between", 3)
     dms.write("between", 9)  # by a losing attempt
     await dms.apply(make_release(uid, 1))
-    while await sweep_once(dms.context):
+    while await sweep_next_folder(dms.context):
         pass
     await remove_released(dms.context)
     assert stored_numbers(dms) == [0, 2]

@@ -6,8 +6,8 @@ import hashlib
 import pytest
 
 from dms.domain.places import Root
-from dms.loops import delete_once
 from dms.usecases.files.file_work import FileWork
+from dms.usecases.removal.claimed_rounds import delete_next_dataset
 from sluice.contracts.common.naming import file_key
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.common.states import DatasetType
@@ -113,5 +113,5 @@ async def test_incomplete_pieces_are_deleted_with_their_data_set(dms: Dms) -> No
     uid, client = await dms.dataset("set", INPUT), dms.client
     await client.send_piece(uid, DATA, file="model.pt", offset=0)
     await client.delete_dataset(uid)
-    await delete_once(dms.context)
+    await delete_next_dataset(dms.context)
     assert not dms.path("set", "x", INPUT).parent.exists()

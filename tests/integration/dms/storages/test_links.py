@@ -4,7 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from dms.loops import delete_once, sweep_once, upload_once
+from dms.usecases.removal.claimed_rounds import (
+    delete_next_dataset,
+    sweep_next_folder,
+    upload_next_dataset,
+)
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import NewDataset, NewFile
@@ -60,7 +64,7 @@ async def test_deletion_removes_nothing_behind_a_link(dms: Dms, link: str) -> No
     answer = await dms.http.get(f"/api/v1/datasets/{uid}/files/{read.id}/content")
     assert answer.status_code == 200, "a registered file behind a link is not readable"
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert all(dms.path("kept", file.name, INPUT).exists() for file in files)
     assert (await dms.client.get_dataset(dataset_uid)).state is DatasetState.CLOSED
     assert not dms.path("beside", own.name, INPUT).exists(), (
@@ -71,7 +75,7 @@ async def test_deletion_removes_nothing_behind_a_link(dms: Dms, link: str) -> No
     assert "is reached through a link, behind which nothing is written or removed" in row["reason"]
     place.unlink()
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert all(dms.path("kept", file.name, INPUT).exists() for file in files)
 
@@ -83,9 +87,9 @@ async def test_folder_replaced_by_a_link_is_neither_swept_nor_removed(dms: Dms) 
     dms.path("other", "").symlink_to(dms.path("kept", ""))
     await dms.client.close_dataset(uid)
     await dms.fetch("UPDATE datasets SET sweep_at = CASE WHEN uid = $1 THEN now() END", uid)
-    assert await sweep_once(dms.context)
+    assert await sweep_next_folder(dms.context)
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert dms.path("other", "").is_symlink()
     assert sorted(path.name for path in dms.path("kept", "").iterdir()) == sorted(
@@ -100,7 +104,7 @@ async def test_upload_reads_nothing_outside_the_storage(dms: Dms, tmp_path: Path
     folder.rename(tmp_path / "outside")
     folder.symlink_to(tmp_path / "outside")
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
     row = await dms.row(uid)
     assert (row["state"], row["halted_at"] is not None) == (DatasetState.UPLOADING, True)
     assert dms.files_on(StorageType.OUTPUT) == []
@@ -112,7 +116,7 @@ async def test_upload_overwrites_nothing_behind_a_link(dms: Dms) -> None:
     assert theirs.name == files[0].name
     dms.path("result", "", DatasetType.OUTPUT).symlink_to("theirs")
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
     row = await dms.row(uid)
     assert (row["state"], row["halted_at"] is not None) == (DatasetState.UPLOADING, True)
     assert dms.path("theirs", theirs.name, DatasetType.OUTPUT).read_bytes() == b"theirs"

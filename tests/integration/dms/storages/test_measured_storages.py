@@ -1,6 +1,6 @@
 """Storages are listed with their free space and number of data sets."""
 
-from dms.loops import delete_once
+from dms.usecases.removal.claimed_rounds import delete_next_dataset
 from sluice.contracts.common.states import DatasetType, StorageType
 from sluice.contracts.data.datasets import NewStorage
 from tests.integration.dms.conftest import Dms
@@ -17,7 +17,7 @@ async def test_data_sets_are_counted_per_storage(dms: Dms) -> None:
         answer.json()["uid"], [dms.write("somewhere", 1, type_=DatasetType.INPUT)]
     )
     await dms.client.delete_dataset(deleted_uid)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     counts = {
         one.type: one.datasets for one in await dms.client.list_storages(all=True, measured=True)
     }

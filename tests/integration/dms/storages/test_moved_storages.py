@@ -5,7 +5,11 @@ from uuid import UUID
 
 import pytest
 
-from dms.loops import delete_once, sweep_once, upload_once
+from dms.usecases.removal.claimed_rounds import (
+    delete_next_dataset,
+    sweep_next_folder,
+    upload_next_dataset,
+)
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import NewDataset, NewFile
@@ -68,20 +72,20 @@ async def test_nothing_in_a_replaced_storage_folder_is_read_deleted_swept_or_upl
     assert (status, reason in text) == (503, True), text
     (theirs[0].parent / "00000009.1-data.bin").touch()
     await dms.fetch("UPDATE datasets SET sweep_at = now() WHERE uid = $1", uid)
-    assert await sweep_once(dms.context)
+    assert await sweep_next_folder(dms.context)
     await dms.apply(UploadDataset(uid=other))
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
     assert dms.files_on(StorageType.OUTPUT) == []
     await dms.client.delete_dataset(uid)
     await dms.fetch("UPDATE datasets SET retry_at = now()")
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert all(path.exists() for path in [*theirs, theirs[0].parent / "00000009.1-data.bin"])
     for one, state in ((uid, DatasetState.DELETING), (other, DatasetState.UPLOADING)):
         row = await dms.row(one)
         assert (row["state"], row["halted_at"], reason in row["reason"]) == (state, None, True), row
     put_back(root)
     await dms.fetch("UPDATE datasets SET retry_at = now()")
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
 
 
@@ -90,7 +94,7 @@ async def test_empty_data_set_folder_in_a_replaced_storage_is_kept(dms: Dms, rea
     root = dms.folder / "input"
     replace_folder(root, [], name="empty")
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert (root / "empty").is_dir()
     row = await dms.row(uid)
     assert (row["state"], reason.replace("intermediate", "input") in row["reason"]) == (
@@ -126,7 +130,7 @@ async def test_moved_storage_is_used_again_after_it_is_enabled(dms: Dms, root: P
     await dms.client.enable_storage("intermediate-1")
     assert (await read_content(dms, uid))[0] == 206
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert not (root / "set" / files[0].name).exists()
 
 

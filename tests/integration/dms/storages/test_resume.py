@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from dms.gauges import declare_gauges
-from dms.loops import upload_once
+from dms.usecases.removal.claimed_rounds import upload_next_dataset
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import DatasetState, StorageType
 from sluice.contracts.messaging.messages import UploadDataset
@@ -27,17 +27,17 @@ async def test_halted_upload_is_shown_and_goes_on_when_resumed(dms: Dms, tmp_pat
     shutil.move(dms.path("astray", ""), moved_folder)
     dms.path("astray", "").symlink_to(moved_folder)
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
     uploading, deleting = (DatasetState.UPLOADING,), (DatasetState.DELETING,)
     assert await read_gauge(dms, "sluice_datasets_halted") == {uploading: 1, deleting: 0}
     assert (await read_gauge(dms, "sluice_upload_oldest_seconds"))[()] > 0
 
     dms.path("astray", "").unlink()
     shutil.move(moved_folder, dms.path("astray", ""))
-    assert not await upload_once(dms.context), "the halted upload went on by itself"
+    assert not await upload_next_dataset(dms.context), "the halted upload went on by itself"
     assert (await dms.client.resume_dataset(uid)).state is DatasetState.UPLOADING
     assert await read_gauge(dms, "sluice_datasets_halted") == {uploading: 0, deleting: 0}
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
 
     assert (await dms.client.resume_dataset(uid)).state is DatasetState.UPLOADED, (
         "a repeated resume was refused"

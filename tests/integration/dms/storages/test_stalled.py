@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from dms.loops import delete_once, upload_once
+from dms.usecases.removal.claimed_rounds import delete_next_dataset, upload_next_dataset
 from sluice.contracts.common.states import DatasetState, StorageType
 from sluice.contracts.messaging.messages import UploadDataset
 from tests.integration.dms.conftest import Dms
@@ -15,7 +15,7 @@ DISABLED = (
 async def fail_upload(dms: Dms, uid: UUID, *, times: int) -> None:
     for _ in range(times):
         await dms.fetch("UPDATE datasets SET retry_at = now() WHERE uid = $1", uid)
-        assert await upload_once(dms.context)
+        assert await upload_next_dataset(dms.context)
 
 
 async def waits_for(dms: Dms, uid: UUID) -> str | None:
@@ -50,8 +50,8 @@ async def test_upload_to_a_disabled_storage_shows_the_remedy_and_then_goes_on(
     )
     assert one.since == max(row["closed_at"], row["upload_requested_at"])
     await dms.client.enable_storage(name)
-    assert await upload_once(dms.context), "the upload still pauses"
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context), "the upload still pauses"
+    assert await upload_next_dataset(dms.context)
     assert [(await dms.client.get_dataset(dataset_uid)).state for dataset_uid in (uid, other)] == [
         DatasetState.UPLOADED
     ] * 2
@@ -67,7 +67,7 @@ async def test_halted_deletion_is_shown_as_waiting_for_a_person(dms: Dms) -> Non
     folder.rmdir()
     folder.symlink_to(dms.folder / "elsewhere")
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     [one] = (await dms.client.list_stalled_transfers()).stalled
     assert (one.state, one.halted, one.number, one.since) == (DatasetState.DELETING, True, 1, None)
     waits = await waits_for(dms, uid)

@@ -12,7 +12,7 @@ import pytest
 
 from dms.db.storages import insert_storage, lock_storages, set_enabled
 from dms.domain.storage_errors import StorageRefused
-from dms.loops import delete_once, upload_once
+from dms.usecases.removal.claimed_rounds import delete_next_dataset, upload_next_dataset
 from dms.usecases.storages.enable_storage import enable_storage
 from dms.usecases.storages.register_storage import register_storage
 from dms.usecases.storages.storage_monitor import StorageMonitor
@@ -229,10 +229,10 @@ async def test_disabled_storage_gets_no_new_data_sets_and_its_data_stays_usable(
     with pytest.raises(Unprocessable, match="is not in a registered, enabled storage"):
         await dms.dataset("more")
     await dms.client.delete_dataset(going)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert not dms.path("going", files[0].name).exists()
     await dms.apply(UploadDataset(uid=stored_uid))
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
     assert (await dms.client.get_dataset(stored_uid)).state is DatasetState.UPLOADED
     for _ in range(2):
         assert (await dms.client.enable_storage("intermediate-1")).enabled
@@ -246,7 +246,7 @@ async def test_disabled_output_storage_gets_no_uploads(dms: Dms) -> None:
     uid, _ = await dms.create_filled_dataset("result", 1)
     await dms.client.disable_storage("output-1")
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
     assert (await dms.row(uid))["reason"].startswith(
         "no storage of type output can take it: output-1 is disabled"
     )
@@ -351,7 +351,7 @@ async def test_data_on_a_disallowed_storage_can_be_deleted(dms: Dms, legacy: Leg
     assert set(await legacy.warnings()) == {f"{type_}-1" for type_ in StorageType}
     assert (await dms.client.list_files(uid)).files
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert not dms.path("old", files[0].name, DatasetType.LOGS).exists()
 
 
@@ -386,13 +386,13 @@ async def test_nothing_on_a_read_only_storage_is_deleted_through_another(
     await legacy.add("archive", dms.folder / "by-link", type_="input", read_only=True)
     await dms.context.storage_monitor.check_all()
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert dms.path("archive", file.name, DatasetType.LOGS).exists(), (
         "a file of a read-only storage was removed"
     )
     assert not dms.path("beside", beside.name, DatasetType.LOGS).exists()
     await dms.client.delete_dataset(empty)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert (await dms.client.get_dataset(empty)).state is DatasetState.DELETED
     assert (dms.folder / "logs" / "archive" / "empty").is_dir()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dms.loops import delete_once, sweep_once
+from dms.usecases.removal.claimed_rounds import delete_next_dataset, sweep_next_folder
 from sluice.contracts.common.states import DatasetType, StorageType
 from sluice.contracts.data.datasets import NewDataset
 from tests.integration.dms.conftest import Dms
@@ -30,7 +30,7 @@ def leave(
 
 
 async def sweep_all(dms: Dms) -> None:
-    while await sweep_once(dms.context):
+    while await sweep_next_folder(dms.context):
         pass
 
 
@@ -39,7 +39,7 @@ async def test_unregistered_files_of_attempts_are_removed_when_the_data_set_clos
 ) -> None:
     uid, files = await dms.create_filled_dataset("set", 3, close=False)
     leave(dms, "set", [*LEFTOVER_FILES, *OTHERS])
-    assert not await sweep_once(dms.context), "an open data set was swept"
+    assert not await sweep_next_folder(dms.context), "an open data set was swept"
     await dms.client.close_dataset(uid)
     await sweep_all(dms)
     assert dms.files_on(StorageType.INTERMEDIATE) == sorted(
@@ -74,7 +74,7 @@ async def test_folder_is_swept_a_second_time_and_no_third_time(dms: Dms) -> None
         " = $1",
         uid,
     )
-    assert await sweep_once(dms.context)
+    assert await sweep_next_folder(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == ["set/00000000.1-data.bin"]
     assert (await dms.row(uid))["sweep_at"] is None
 
@@ -82,7 +82,7 @@ async def test_folder_is_swept_a_second_time_and_no_third_time(dms: Dms) -> None
 async def test_folder_recreated_by_a_late_attempt_after_the_deletion_is_removed(dms: Dms) -> None:
     uid, _ = await dms.create_filled_dataset("set", 1)
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     leave(dms, "set", LEFTOVER_FILES)
     await dms.fetch("UPDATE datasets SET sweep_at = now() WHERE uid = $1", uid)
     await sweep_all(dms)
@@ -97,7 +97,7 @@ async def test_folder_of_an_input_loses_only_half_written_files(dms: Dms) -> Non
     leave(dms, "given", [*others, half], DatasetType.INPUT)
     await sweep_all(dms)
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert dms.files_on(StorageType.INPUT) == sorted(f"given/{name}" for name in others)
 
 
@@ -121,7 +121,7 @@ async def test_nested_folder_of_another_data_set_is_neither_swept_nor_deleted(dm
     await dms.client.close_dataset(outer)
     await sweep_all(dms)
     await dms.client.delete_dataset(outer)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == ["outer/inner/00000003.1-data.bin"]
 
 

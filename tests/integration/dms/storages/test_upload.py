@@ -9,7 +9,11 @@ from uuid import UUID
 
 import pytest
 
-from dms.loops import delete_once, sweep_once, upload_once
+from dms.usecases.removal.claimed_rounds import (
+    delete_next_dataset,
+    sweep_next_folder,
+    upload_next_dataset,
+)
 from dms.usecases.uploads import upload_dataset as uploading
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
@@ -38,7 +42,7 @@ async def test_upload_moves_files_to_a_readable_folder_on_the_output_storage(dms
     assert (await dms.client.get_dataset(uid)).usable, (
         "the data set is not usable during the upload"
     )
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
     dataset = await dms.client.get_dataset(uid)
     folder = dms.folder / "output" / "run_7.chain.merge.out"
     assert (dataset.state, dataset.type, dataset.url) == (
@@ -63,9 +67,9 @@ async def test_upload_delivered_twice_is_done_once(dms: Dms) -> None:
     uid, files = await dms.create_filled_dataset("result")
     for _ in range(2):
         await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
     await dms.apply(UploadDataset(uid=uid))
-    assert not await upload_once(dms.context)
+    assert not await upload_next_dataset(dms.context)
     assert len(dms.files_on(StorageType.OUTPUT)) == len(files)
     assert await events(dms, uid) == ["closed", "uploaded"]
 
@@ -74,9 +78,9 @@ async def test_upload_waits_for_the_last_file(dms: Dms) -> None:
     uid, _ = await dms.create_filled_dataset("result", 2, close=False)
     await dms.apply(UploadDataset(uid=uid))
     await dms.apply(RegisterFiles(dataset_uid=uid, close_at=3))
-    assert not await upload_once(dms.context)
+    assert not await upload_next_dataset(dms.context)
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[dms.write("result", 2)]))
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.UPLOADED
     assert len(dms.files_on(StorageType.OUTPUT)) == 3
 
@@ -84,7 +88,7 @@ async def test_upload_waits_for_the_last_file(dms: Dms) -> None:
 async def test_data_set_without_files_is_uploaded_too(dms: Dms) -> None:
     uid, _ = await dms.create_filled_dataset("empty", 0)
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.UPLOADED
 
 
@@ -101,17 +105,17 @@ async def test_upload_after_a_deletion_has_no_effect(dms: Dms) -> None:
     await dms.client.delete_dataset(uid)
     await dms.apply(UploadDataset(uid=uid))
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETING
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     await dms.apply(UploadDataset(uid=uid))
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
-    assert not await upload_once(dms.context)
+    assert not await upload_next_dataset(dms.context)
 
 
 async def test_damaged_file_is_not_uploaded_and_no_file_is_removed(dms: Dms) -> None:
     uid, files = await dms.create_filled_dataset("result", 3)
     dms.path("result", files[1].name).write_bytes(b"x" * files[1].size)
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
     row = await dms.row(uid)
     assert row["state"] == DatasetState.UPLOADING
     assert files[1].name in row["reason"]
@@ -121,7 +125,7 @@ async def test_damaged_file_is_not_uploaded_and_no_file_is_removed(dms: Dms) -> 
     )
     dms.write("result", 1)
     await dms.fetch("UPDATE datasets SET retry_at = now() WHERE uid = $1", uid)
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.UPLOADED
 
 
@@ -143,11 +147,11 @@ async def test_upload_that_cannot_succeed_is_given_up_with_its_reason(
         [upload] = await dms.client.list_uploads([uid])
         assert upload.lost is None, failure
         await dms.fetch("UPDATE datasets SET retry_at = NULL WHERE uid = $1", uid)
-        assert await upload_once(dms.context)
+        assert await upload_next_dataset(dms.context)
     [upload] = await dms.client.list_uploads([uid])
     assert upload.lost is not None
     assert f"file {files[1].name!r} {reason}" in upload.lost
-    assert not await upload_once(dms.context), "the upload was tried again"
+    assert not await upload_next_dataset(dms.context), "the upload was tried again"
     assert (await dms.client.list_stalled_transfers()).stalled == [], (
         "an upload that was given up is shown as stalled"
     )
@@ -162,13 +166,13 @@ async def test_upload_to_a_taken_path_is_given_up_and_keeps_the_other_file(dms: 
     await dms.apply(UploadDataset(uid=uid))
     for _ in range(5):
         await dms.fetch("UPDATE datasets SET retry_at = NULL WHERE uid = $1", uid)
-        assert await upload_once(dms.context)
+        assert await upload_next_dataset(dms.context)
     [upload] = await dms.client.list_uploads([uid])
     assert upload.lost is not None
     assert "a file of another data set is registered here" in upload.lost
     place = dms.path("result", files[1].name, DatasetType.OUTPUT)
     assert place.read_bytes() == b"of another"
-    assert not await upload_once(dms.context), "the upload was tried again"
+    assert not await upload_next_dataset(dms.context), "the upload was tried again"
 
 
 async def test_upload_without_space_on_output_storages_waits_with_its_reason(
@@ -177,7 +181,7 @@ async def test_upload_without_space_on_output_storages_waits_with_its_reason(
     await dms.fetch("UPDATE storages SET capacity = 1 WHERE type = 'output'")
     uid, _ = await dms.create_filled_dataset("result", 3)
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
     row, needed = await dms.row(uid), (await dms.client.get_dataset(uid)).bytes
     assert (
         row["reason"]
@@ -188,7 +192,7 @@ async def test_upload_without_space_on_output_storages_waits_with_its_reason(
         NewStorage(name="new", type=StorageType.OUTPUT, url=f"file://{tmp_path}/new")
     )
     await dms.fetch("UPDATE datasets SET retry_at = now() WHERE uid = $1", uid)
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
     assert len(list((tmp_path / "new" / "result").iterdir())) == 3
 
 
@@ -197,10 +201,10 @@ async def test_upload_keeps_a_file_that_another_data_set_shares(dms: Dms) -> Non
     other = await dms.dataset("other")
     await dms.client.register_many_files(other, files[:1])
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == [f"result/{files[0].name}"]
     await dms.client.delete_dataset(other)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == [], (
         "the file was kept after the other data set was deleted"
     )
@@ -216,7 +220,7 @@ async def test_two_instances_upload_each_data_set_once(dms: Dms) -> None:
 
     async def work(context: Any) -> int:
         done = 0
-        while await upload_once(context):
+        while await upload_next_dataset(context):
             done += 1
         return done
 
@@ -247,14 +251,16 @@ async def test_invariant_7_upload_resumes_after_a_kill_with_the_remaining_files(
         await record(*arguments)
 
     monkeypatch.setattr(uploading, "_record", stuck_at_the_second)
-    task = asyncio.create_task(upload_once(dms.context))
+    task = asyncio.create_task(upload_next_dataset(dms.context))
     await asyncio.wait_for(reached.wait(), 30)
-    assert not await upload_once(dms.other_context), "the claim of the other instance was ignored"
+    assert not await upload_next_dataset(dms.other_context), (
+        "the claim of the other instance was ignored"
+    )
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert len(dms.files_on(StorageType.OUTPUT)) == 4, "not exactly two pages were copied"
     copied = await _copied(dms, monkeypatch)
-    assert await upload_once(dms.other_context)
+    assert await upload_next_dataset(dms.other_context)
     assert copied == [file.name for file in files[2:]], "recorded files were copied again"
     assert (await dms.client.get_dataset(uid)).state is DatasetState.UPLOADED
     assert len(dms.files_on(StorageType.OUTPUT)) == 6
@@ -291,10 +297,10 @@ async def test_deletion_ends_an_upload_and_removes_copied_files(
     monkeypatch.setattr(uploading, "_record", delete_meanwhile)
     for dataset in (uid, other):
         await dms.apply(UploadDataset(uid=dataset))
-        assert await upload_once(dms.context)
+        assert await upload_next_dataset(dms.context)
         assert (await dms.client.get_dataset(dataset)).state is DatasetState.DELETING
     assert len(dms.files_on(StorageType.OUTPUT)) == 5, "the files were not copied"
-    while await delete_once(dms.context):
+    while await delete_next_dataset(dms.context):
         pass
     assert dms.files_on(StorageType.OUTPUT) == dms.files_on(StorageType.INTERMEDIATE) == []
 
@@ -308,23 +314,23 @@ async def test_invariant_4_link_out_of_the_storage_halts_the_upload(
     shutil.rmtree(dms.path("astray", ""))
     dms.path("astray", "").symlink_to(tmp_path / "secret")
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
     assert (await dms.row(uid))["halted_at"] is not None
     assert dms.files_on(StorageType.OUTPUT) == []
-    assert not await upload_once(dms.context)
+    assert not await upload_next_dataset(dms.context)
     dms.path("astray", "").unlink()
     dms.write("astray", 0)
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.UPLOADED
 
 
 async def test_files_left_in_the_old_folder_after_the_upload_are_swept(dms: Dms) -> None:
     uid, _ = await dms.create_filled_dataset("result", 1)
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.context)
+    assert await upload_next_dataset(dms.context)
     dms.write("result", 9)
     await dms.fetch("UPDATE datasets SET sweep_at = now() WHERE uid = $1", uid)
-    assert await sweep_once(dms.context)
+    assert await sweep_next_folder(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
     assert len(dms.files_on(StorageType.OUTPUT)) == 1

@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from dms.loops import delete_once
+from dms.usecases.removal.claimed_rounds import delete_next_dataset
 from dms.usecases.storages.set_watermarks import set_watermarks
 from dms.usecases.storages.watch_watermarks import watch_watermarks
 from sluice.contracts.common.problems import NotFound, Unprocessable
@@ -37,7 +37,7 @@ async def create_filled_dataset(dms: Dms, name: str, size: int) -> UUID:
 
 async def delete(dms: Dms, uid: UUID) -> None:
     await dms.client.delete_dataset(uid, force=True)
-    assert await delete_once(dms.context)
+    assert await delete_next_dataset(dms.context)
 
 
 async def test_storage_is_filling_between_its_high_and_its_low_watermark(dms: Dms) -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from dms.loops import delete_once
+from dms.usecases.removal.claimed_rounds import delete_next_dataset
 from dms.wiring import make_context
 from sluice.contracts.common.problems import Conflict, NotAvailable, Unprocessable
 from sluice.contracts.common.states import ChainState, DatasetState
@@ -77,7 +77,7 @@ async def test_discarded_output_is_deleted_only_after_its_collection(
     await wfms.collect_outputs()
     await wfms.delete_outputs()
     context = make_context(wfms.dms_settings, wfms.dms_database)
-    while await delete_once(context):
+    while await delete_next_dataset(context):
         pass
     await context.files.stop()
     await context.reads.stop()

@@ -9,7 +9,7 @@ from sluice.servicekit.database import Connection
 
 _COLUMNS = "uid, chains, datasets, run_templates, discard"
 
-RENEW = """
+_RENEW_LEASE = """
 -- Return no row if the lease belongs to another person or has expired.
 INSERT INTO client_leases (uid, person, chains, datasets, run_templates, discard, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, now() + $7)
@@ -19,9 +19,9 @@ WHERE client_leases.person = $2 AND client_leases.ended_at IS NULL
 RETURNING expires_at
 """
 
-SELECT = f"SELECT {_COLUMNS} FROM client_leases WHERE uid = $1 AND person = $2"
+_SELECT_LEASE = f"SELECT {_COLUMNS} FROM client_leases WHERE uid = $1 AND person = $2"
 
-CLAIM_EXPIRED = f"""
+_CLAIM_EXPIRED = f"""
 -- Claim for a minute. If this instance dies, another one claims them again.
 UPDATE client_leases
 SET ended_at = coalesce(ended_at, now()), expires_at = now() + interval '1 minute'
@@ -31,11 +31,11 @@ WHERE uid = ANY(ARRAY(
 RETURNING {_COLUMNS}
 """
 
-RELEASE = """
+_RELEASE_LEASE = """
 DELETE FROM client_leases WHERE uid = $1 AND person = $2 AND ended_at IS NULL RETURNING uid
 """
 
-DELETE = "DELETE FROM client_leases WHERE uid = $1"
+_DELETE_LEASE = "DELETE FROM client_leases WHERE uid = $1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ async def renew_lease(
 ) -> datetime | None:
     """Return when the lease expires now; None if another person has it or it has ended."""
     expires: datetime | None = await connection.fetchval(
-        RENEW,
+        _RENEW_LEASE,
         uid,
         person,
         owned_objects.chains,
@@ -73,20 +73,20 @@ async def renew_lease(
 
 async def find_lease(connection: Connection, uid: UUID, person: str) -> ClientLeaseRow | None:
     """Return the lease of a person; None if there is none."""
-    row = await connection.fetchrow(SELECT, uid, person)
+    row = await connection.fetchrow(_SELECT_LEASE, uid, person)
     return None if row is None else ClientLeaseRow(**row)
 
 
 async def claim_expired(connection: Connection, *, limit: int) -> list[ClientLeaseRow]:
     """Claim expired leases for a minute, and mark them as ended."""
-    return [ClientLeaseRow(**row) for row in await connection.fetch(CLAIM_EXPIRED, limit)]
+    return [ClientLeaseRow(**row) for row in await connection.fetch(_CLAIM_EXPIRED, limit)]
 
 
 async def release_lease(connection: Connection, uid: UUID, person: str) -> bool:
     """Delete a lease; return False if there is none or it has ended."""
-    return await connection.fetchval(RELEASE, uid, person) is not None
+    return await connection.fetchval(_RELEASE_LEASE, uid, person) is not None
 
 
 async def delete_lease(connection: Connection, uid: UUID) -> None:
     """Delete the row of a lease."""
-    await connection.execute(DELETE, uid)
+    await connection.execute(_DELETE_LEASE, uid)

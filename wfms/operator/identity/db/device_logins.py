@@ -10,32 +10,32 @@ from wfms.operator.identity.db.person_tokens import digest
 
 _COLUMNS = "user_code, label, remote, created_at, person, role"
 
-FORGET = """
+_FORGET_EXPIRED = """
 -- Skip rows that another instance is deleting.
 DELETE FROM device_logins WHERE digest = ANY(ARRAY(
     SELECT digest FROM device_logins WHERE expires_at < now() FOR UPDATE SKIP LOCKED))
 """
 
-INSERT = """
+_INSERT = """
 INSERT INTO device_logins (digest, user_code, label, remote, expires_at)
 VALUES ($1, $2, $3, $4, now() + $5) ON CONFLICT DO NOTHING RETURNING true
 """
 
-SELECT_UNDECIDED = f"""
+_SELECT_UNDECIDED = f"""
 SELECT {_COLUMNS} FROM device_logins
 WHERE user_code = $1 AND person IS NULL AND expires_at > now()
 """
 
-DECIDE = f"""
+_DECIDE_LOGIN = f"""
 UPDATE device_logins SET person = $2, role = $3
 WHERE user_code = $1 AND person IS NULL AND expires_at > now() RETURNING {_COLUMNS}
 """
 
-LOCK = f"""
+_LOCK = f"""
 SELECT {_COLUMNS} FROM device_logins WHERE digest = $1 AND expires_at > now() FOR UPDATE
 """
 
-DELETE = "DELETE FROM device_logins WHERE digest = $1"
+_DELETE = "DELETE FROM device_logins WHERE digest = $1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class DeviceLoginRow:
 
 async def forget_ended_logins(connection: Connection) -> None:
     """Delete logins that have expired."""
-    await connection.execute(FORGET)
+    await connection.execute(_FORGET_EXPIRED)
 
 
 async def insert_login(
@@ -69,13 +69,13 @@ async def insert_login(
     life: timedelta,
 ) -> bool:
     """Store a login; return False if another login has one of its codes."""
-    added = await connection.fetchval(INSERT, digest(device_code), user_code, label, remote, life)
+    added = await connection.fetchval(_INSERT, digest(device_code), user_code, label, remote, life)
     return added is not None
 
 
 async def find_undecided_login(connection: Connection, user_code: str) -> DeviceLoginRow | None:
     """Return the login that waits with this code; None if there is none."""
-    return _to_login(await connection.fetchrow(SELECT_UNDECIDED, user_code))
+    return _to_login(await connection.fetchrow(_SELECT_UNDECIDED, user_code))
 
 
 async def decide_login(
@@ -86,17 +86,17 @@ async def decide_login(
     Returns:
         The login; None if none waits with this code.
     """
-    return _to_login(await connection.fetchrow(DECIDE, user_code, person, role))
+    return _to_login(await connection.fetchrow(_DECIDE_LOGIN, user_code, person, role))
 
 
 async def lock_login(connection: Connection, device_code: str) -> DeviceLoginRow | None:
     """Lock a login and return it; None if there is none or it has expired."""
-    return _to_login(await connection.fetchrow(LOCK, digest(device_code)))
+    return _to_login(await connection.fetchrow(_LOCK, digest(device_code)))
 
 
 async def delete_login(connection: Connection, device_code: str) -> None:
     """Delete a login."""
-    await connection.execute(DELETE, digest(device_code))
+    await connection.execute(_DELETE, digest(device_code))
 
 
 def _to_login(row: Any) -> DeviceLoginRow | None:

@@ -13,9 +13,9 @@ class NamedKind(StrEnum):
     TOOL = "tool"
 
 
-SELECT = "SELECT owner, owner_group FROM name_owners WHERE kind = $1 AND name = $2"
+_SELECT_OWNER = "SELECT owner, owner_group FROM name_owners WHERE kind = $1 AND name = $2"
 
-TAKE = """
+_TAKE_NAME = """
 INSERT INTO name_owners (kind, name, owner, owner_group) VALUES ($1, $2, $3, $4)
 ON CONFLICT (kind, name) DO NOTHING
 """
@@ -23,7 +23,7 @@ ON CONFLICT (kind, name) DO NOTHING
 
 async def find_name_owner(connection: Connection, kind: NamedKind, name: str) -> Ownership | None:
     """Return the owner of a name; None if no owner is recorded."""
-    row = await connection.fetchrow(SELECT, kind, name)
+    row = await connection.fetchrow(_SELECT_OWNER, kind, name)
     return None if row is None else Ownership(row["owner"], row["owner_group"])
 
 
@@ -31,4 +31,4 @@ async def take_name(
     connection: Connection, kind: NamedKind, name: str, ownership: Ownership
 ) -> None:
     """Record the owner of a name, unless it has one."""
-    await connection.execute(TAKE, kind, name, ownership.owner, ownership.group)
+    await connection.execute(_TAKE_NAME, kind, name, ownership.owner, ownership.group)

@@ -9,24 +9,24 @@ from sluice.servicekit.database import Connection
 
 _COLUMNS = "name, role, password IS NOT NULL AS has_password, created_at, disabled_at, groups"
 
-INSERT = f"""
+_INSERT = f"""
 INSERT INTO people (name, role, password, groups) VALUES ($1, $2, $3, $4)
 ON CONFLICT DO NOTHING RETURNING {_COLUMNS}
 """
 
-SELECT_ALL = f"SELECT {_COLUMNS} FROM people ORDER BY name"
+_SELECT_ALL = f"SELECT {_COLUMNS} FROM people ORDER BY name"
 
-SELECT_ONE = f"SELECT {_COLUMNS} FROM people WHERE name = $1"
+_SELECT_ONE = f"SELECT {_COLUMNS} FROM people WHERE name = $1"
 
-SELECT_PASSWORD = "SELECT password FROM people WHERE name = $1 AND disabled_at IS NULL"  # noqa: S105
+_SELECT_PASSWORD = "SELECT password FROM people WHERE name = $1 AND disabled_at IS NULL"  # noqa: S105
 
-LOCK = f"""
+_LOCK = f"""
 -- Lock the account if the password still matches and it is enabled.
 SELECT {_COLUMNS} FROM people
 WHERE name = $1 AND password = $2 AND disabled_at IS NULL FOR SHARE
 """
 
-UPDATE = f"""
+_UPDATE = f"""
 -- Columns whose value is NULL stay unchanged.
 UPDATE people SET
     role = coalesce($2, role),
@@ -37,13 +37,13 @@ UPDATE people SET
 WHERE name = $1 RETURNING {_COLUMNS}
 """
 
-SET_ROLE = f"""
+_SET_ROLE = f"""
 -- Columns whose value is NULL stay unchanged.
 UPDATE people SET role = $2, groups = coalesce($3::text[], groups) WHERE subject = $1
 RETURNING {_COLUMNS}
 """
 
-ENTER = f"""
+_ENTER_PERSON = f"""
 -- Return no row if the name belongs to another person.
 INSERT INTO people (name, role, subject, groups) VALUES ($2, $3, $1, coalesce($4::text[], '{{}}'))
 ON CONFLICT DO NOTHING RETURNING {_COLUMNS}
@@ -54,30 +54,30 @@ async def insert_person(
     connection: Connection, new: NewAccount, *, password: str | None
 ) -> Account | None:
     """Insert an account with a hashed password. Return None if the name is taken."""
-    row = await connection.fetchrow(INSERT, new.name, new.role, password, new.groups)
+    row = await connection.fetchrow(_INSERT, new.name, new.role, password, new.groups)
     return None if row is None else _to_account(row)
 
 
 async def list_people(connection: Connection) -> list[Account]:
     """Return all accounts in the order of their names."""
-    return [_to_account(row) for row in await connection.fetch(SELECT_ALL)]
+    return [_to_account(row) for row in await connection.fetch(_SELECT_ALL)]
 
 
 async def find_person(connection: Connection, name: str) -> Account | None:
     """Return the account of this name, or None."""
-    row = await connection.fetchrow(SELECT_ONE, name)
+    row = await connection.fetchrow(_SELECT_ONE, name)
     return None if row is None else _to_account(row)
 
 
 async def find_password_hash(connection: Connection, name: str) -> str | None:
     """Return the hashed password, or None if nobody of this name may sign in with one."""
-    password_hash: str | None = await connection.fetchval(SELECT_PASSWORD, name)
+    password_hash: str | None = await connection.fetchval(_SELECT_PASSWORD, name)
     return password_hash
 
 
 async def lock_person(connection: Connection, name: str, *, password: str) -> Account | None:
     """Lock the enabled account that has this name and hashed password, or return None."""
-    row = await connection.fetchrow(LOCK, name, password)
+    row = await connection.fetchrow(_LOCK, name, password)
     return None if row is None else _to_account(row)
 
 
@@ -86,7 +86,7 @@ async def update_person(
 ) -> Account | None:
     """Change an account; ``password`` is hashed. Return None if there is no such account."""
     row = await connection.fetchrow(
-        UPDATE, name, change.role, password, change.disabled, change.groups
+        _UPDATE, name, change.role, password, change.disabled, change.groups
     )
     return None if row is None else _to_account(row)
 
@@ -108,8 +108,8 @@ async def enter_person(
     Returns:
         The account, or None if another account has the name.
     """
-    row = await connection.fetchrow(SET_ROLE, subject, role, groups) or await connection.fetchrow(
-        ENTER, subject, name, role, groups
+    row = await connection.fetchrow(_SET_ROLE, subject, role, groups) or await connection.fetchrow(
+        _ENTER_PERSON, subject, name, role, groups
     )
     return None if row is None else _to_account(row)
 

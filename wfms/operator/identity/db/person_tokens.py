@@ -12,12 +12,12 @@ from sluice.servicekit.database import Connection
 
 _COLUMNS = "id, person, label, role, created_at, expires_at, used_at, revoked_at"
 
-INSERT_TOKEN = f"""
+_INSERT_TOKEN = f"""
 INSERT INTO person_tokens (person, label, role, digest, expires_at)
 VALUES ($1, $2, $3, $4, now() + $5) RETURNING {_COLUMNS}
 """
 
-SELECT_TOKENS = f"""
+_SELECT_TOKENS = f"""
 -- Tokens of one person, or of all if $1 is NULL.
 SELECT {_COLUMNS} FROM person_tokens WHERE $1::text IS NULL OR person = $1
 ORDER BY created_at DESC, id
@@ -26,26 +26,26 @@ ORDER BY created_at DESC, id
 #: The first key of the advisory locks on the tokens of people.
 _LOCKS = 0x5148
 
-LOCK_TOKENS = f"SELECT pg_advisory_xact_lock({_LOCKS}, hashtext($1))"
+_LOCK_TOKENS = f"SELECT pg_advisory_xact_lock({_LOCKS}, hashtext($1))"
 
-COUNT_VALID_TOKENS = """
+_COUNT_VALID_TOKENS = """
 SELECT count(*) FROM person_tokens
 WHERE person = $1 AND revoked_at IS NULL AND expires_at > now()
 """
 
-REVOKE_TOKEN = f"""
+_REVOKE_TOKEN = f"""
 -- Only tokens of this person, or of anybody if $2 is NULL. A repetition keeps the time of the first
 -- revocation.
 UPDATE person_tokens SET revoked_at = coalesce(revoked_at, now())
 WHERE id = $1 AND ($2::text IS NULL OR person = $2) RETURNING {_COLUMNS}
 """
 
-REVOKE_BY_DIGEST = (
+_REVOKE_BY_DIGEST = (
     "UPDATE person_tokens SET revoked_at = coalesce(revoked_at, now()) WHERE digest = $1"
     " RETURNING person"
 )
 
-SELECT_HOLDER = """
+_SELECT_HOLDER = """
 -- With the role of the account, if there is one. Tokens of a disabled account are invalid.
 SELECT token.id, token.person, token.role, people.role AS account_role, people.groups,
     token.used_at IS NULL OR token.used_at < now() - interval '1 minute' AS unseen
@@ -54,19 +54,19 @@ WHERE token.digest = $1 AND token.revoked_at IS NULL AND token.expires_at > now(
     AND people.disabled_at IS NULL
 """
 
-MARK_USED = "UPDATE person_tokens SET used_at = now() WHERE id = $1"
+_MARK_USED = "UPDATE person_tokens SET used_at = now() WHERE id = $1"
 
 #: Sessions of a person at the same time.
 MAX_SESSIONS = 100
 
-INSERT_SESSION = """
+_INSERT_SESSION = """
 -- A session that a token began ends with the token.
 INSERT INTO person_sessions (digest, person, role, ends_at, token)
 SELECT $1, $2, $3, least(now() + $4, token.expires_at), token.id
 FROM (SELECT 1) AS one LEFT JOIN person_tokens AS token ON token.digest = $5
 """
 
-SELECT_SESSION_PERSON = """
+_SELECT_SESSION_PERSON = """
 SELECT session.person, session.role, people.role AS account_role, people.groups
 FROM person_sessions AS session LEFT JOIN people ON people.name = session.person
     LEFT JOIN person_tokens AS token ON token.id = session.token
@@ -74,23 +74,23 @@ WHERE session.digest = $1 AND session.ends_at > now() AND people.disabled_at IS 
     AND token.revoked_at IS NULL
 """
 
-END_OLDEST_SESSIONS = """
+_END_OLDEST_SESSIONS = """
 -- Keep the $2 newest sessions. Skip rows that another transaction is deleting.
 DELETE FROM person_sessions WHERE digest = ANY(ARRAY(
     SELECT digest FROM person_sessions WHERE person = $1
     ORDER BY begun_at DESC, digest OFFSET $2 FOR UPDATE SKIP LOCKED))
 """
 
-END_SESSION = "DELETE FROM person_sessions WHERE digest = $1 RETURNING person"
+_END_SESSION = "DELETE FROM person_sessions WHERE digest = $1 RETURNING person"
 
-END_SESSIONS = """
+_END_SESSIONS = """
 DELETE FROM person_sessions WHERE digest = ANY(ARRAY(
     SELECT digest FROM person_sessions WHERE person = $1 ORDER BY digest FOR UPDATE))
 """
 
-END_DEVICE_LOGINS = "DELETE FROM device_logins WHERE person = $1"
+_END_DEVICE_LOGINS = "DELETE FROM device_logins WHERE person = $1"
 
-DELETE_ENDED_SESSIONS = """
+_DELETE_ENDED_SESSIONS = """
 -- Skip rows that another transaction is deleting.
 DELETE FROM person_sessions WHERE digest = ANY(ARRAY(
     SELECT digest FROM person_sessions WHERE ends_at < now() FOR UPDATE SKIP LOCKED))
@@ -107,41 +107,41 @@ async def insert_token(
 ) -> Token:
     """Insert a token of a person, whose role is the most that the token may have."""
     row = await connection.fetchrow(
-        INSERT_TOKEN, person.name, label, person.role, digest(secret), life
+        _INSERT_TOKEN, person.name, label, person.role, digest(secret), life
     )
     return _to_token(row)
 
 
 async def list_tokens(connection: Connection, person: str | None) -> list[Token]:
     """Return the tokens of a person, or of everybody for None, newest first."""
-    return [_to_token(row) for row in await connection.fetch(SELECT_TOKENS, person)]
+    return [_to_token(row) for row in await connection.fetch(_SELECT_TOKENS, person)]
 
 
 async def count_valid_tokens(connection: Connection, person: str) -> int:
     """Count the valid tokens of a person. No token is added until the transaction ends."""
-    await connection.execute(LOCK_TOKENS, person)
-    return int(await connection.fetchval(COUNT_VALID_TOKENS, person))
+    await connection.execute(_LOCK_TOKENS, person)
+    return int(await connection.fetchval(_COUNT_VALID_TOKENS, person))
 
 
 async def mark_revoked(connection: Connection, token: UUID, *, person: str | None) -> Token | None:
     """Revoke a token of a person, or of anybody for None. Return None if it does not exist."""
-    row = await connection.fetchrow(REVOKE_TOKEN, token, person)
+    row = await connection.fetchrow(_REVOKE_TOKEN, token, person)
     return None if row is None else _to_token(row)
 
 
 async def revoke_itself(connection: Connection, secret: str) -> str | None:
     """Revoke the token with this secret. Return the name of its person, or None."""
-    person: str | None = await connection.fetchval(REVOKE_BY_DIGEST, digest(secret))
+    person: str | None = await connection.fetchval(_REVOKE_BY_DIGEST, digest(secret))
     return person
 
 
 async def find_token_holder(connection: Connection, secret: str) -> Person | None:
     """Return the person whom the token with this secret belongs to, or None."""
-    row = await connection.fetchrow(SELECT_HOLDER, digest(secret))
+    row = await connection.fetchrow(_SELECT_HOLDER, digest(secret))
     if row is None:
         return None
     if row["unseen"]:
-        await connection.execute(MARK_USED, row["id"])
+        await connection.execute(_MARK_USED, row["id"])
     return _to_person(row)
 
 
@@ -152,33 +152,33 @@ async def begin_session(
 
     The oldest session ends if the person has too many.
     """
-    await connection.execute(END_OLDEST_SESSIONS, person.name, MAX_SESSIONS - 1)
+    await connection.execute(_END_OLDEST_SESSIONS, person.name, MAX_SESSIONS - 1)
     await connection.execute(
-        INSERT_SESSION, digest(secret), person.name, person.role, life, digest(token)
+        _INSERT_SESSION, digest(secret), person.name, person.role, life, digest(token)
     )
 
 
 async def find_person_by_session(connection: Connection, secret: str) -> Person | None:
     """Return the person of the session with this secret, or None."""
-    row = await connection.fetchrow(SELECT_SESSION_PERSON, digest(secret))
+    row = await connection.fetchrow(_SELECT_SESSION_PERSON, digest(secret))
     return None if row is None else _to_person(row)
 
 
 async def end_session(connection: Connection, secret: str) -> str | None:
     """End the session with this secret. Return the name of its person, or None."""
-    person: str | None = await connection.fetchval(END_SESSION, digest(secret))
+    person: str | None = await connection.fetchval(_END_SESSION, digest(secret))
     return person
 
 
 async def end_all_sessions(connection: Connection, person: str) -> None:
     """End all sessions of a person, and the device logins that are not completed."""
-    await connection.execute(END_SESSIONS, person)
-    await connection.execute(END_DEVICE_LOGINS, person)
+    await connection.execute(_END_SESSIONS, person)
+    await connection.execute(_END_DEVICE_LOGINS, person)
 
 
 async def forget_ended_sessions(connection: Connection) -> None:
     """Delete the sessions whose time is over."""
-    await connection.execute(DELETE_ENDED_SESSIONS)
+    await connection.execute(_DELETE_ENDED_SESSIONS)
 
 
 def _to_person(row: Any) -> Person:

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection
 
-SELECT = "SELECT owner, owner_group, shared_with FROM template_owners WHERE name = $1"
+_SELECT_OWNER = "SELECT owner, owner_group, shared_with FROM template_owners WHERE name = $1"
 
-TAKE = """
+_TAKE_TEMPLATE = """
 -- The first person who publishes under the name becomes the owner.
 INSERT INTO template_owners (name, owner, owner_group) VALUES ($1, $2, $3)
 ON CONFLICT (name) DO NOTHING
 """
 
-SHARE = """
+_SHARE_TEMPLATE = """
 INSERT INTO template_owners (name, owner_group, shared_with) VALUES ($1, $2, $3)
 ON CONFLICT (name) DO UPDATE SET owner_group = $2, shared_with = $3
 """
@@ -30,7 +30,7 @@ class OwnedName:
 
 async def find_owned_name(connection: Connection, name: str) -> OwnedName | None:
     """Return the owner of a template name; None if no owner is recorded."""
-    row = await connection.fetchrow(SELECT, name)
+    row = await connection.fetchrow(_SELECT_OWNER, name)
     if row is None:
         return None
     return OwnedName(Ownership(row["owner"], row["owner_group"]), row["shared_with"])
@@ -38,11 +38,11 @@ async def find_owned_name(connection: Connection, name: str) -> OwnedName | None
 
 async def take_name(connection: Connection, name: str, ownership: Ownership) -> None:
     """Record the owner of a template name, unless it has one."""
-    await connection.execute(TAKE, name, ownership.owner, ownership.group)
+    await connection.execute(_TAKE_TEMPLATE, name, ownership.owner, ownership.group)
 
 
 async def share_name(
     connection: Connection, name: str, *, group: str, shared_with: Sequence[str]
 ) -> None:
     """Set the group that owns a template name, and the groups that it is shared with."""
-    await connection.execute(SHARE, name, group, list(shared_with))
+    await connection.execute(_SHARE_TEMPLATE, name, group, list(shared_with))

@@ -12,7 +12,7 @@ from sluice.servicekit.database import Connection
 from wfms.operator.templates.domain.submitted_files import UNNAMED
 from wfms.operator.templates.domain.template import StoredTemplate
 
-LOCK_NAME = """
+_LOCK_NAME = """
 -- Only one transaction at a time stores a version of this template, so that versions are unique and
 -- have no gaps.
 SELECT pg_advisory_xact_lock(hashtextextended('template ' || $1, 0))
@@ -33,26 +33,26 @@ _IS_VISIBLE = """({0}::text[] IS NULL OR NOT EXISTS (
         SELECT FROM template_owners AS owned WHERE owned.name = templates.name
             AND NOT (owned.owner_group = ANY({0}) OR owned.shared_with && {0})))""".format
 
-INSERT_TEMPLATE = f"""
+_INSERT_TEMPLATE = f"""
 -- The next version of the name. Numbers of deleted versions are not used again.
 INSERT INTO templates (id, name, version, text, template, plan, warnings, main, files)
 SELECT $1, $2, coalesce(max(version), 0) + 1, $3, $4, $5, $6, $7, $8 FROM templates WHERE name = $2
 RETURNING {_ALL_COLUMNS}
 """
 
-NEXT_VERSION = "SELECT coalesce(max(version), 0) + 1 FROM templates WHERE name = $1"
+_SELECT_NEXT_VERSION = "SELECT coalesce(max(version), 0) + 1 FROM templates WHERE name = $1"
 
-SELECT_LATEST = f"""
+_SELECT_LATEST = f"""
 -- The latest version of a name that is not deleted.
 SELECT {_ALL_COLUMNS} FROM templates WHERE name = $1 AND deleted_at IS NULL AND {_IS_VISIBLE("$2")}
 ORDER BY version DESC LIMIT 1
 """
 
-SELECT_VERSION = f"""
+_SELECT_VERSION = f"""
 SELECT {_ALL_COLUMNS} FROM templates WHERE name = $1 AND version = $2 AND {_IS_VISIBLE("$3")}
 """
 
-SELECT_BY_ID = f"SELECT {_ALL_COLUMNS} FROM templates WHERE id = $1 AND {_IS_VISIBLE('$2')}"
+_SELECT_BY_ID = f"SELECT {_ALL_COLUMNS} FROM templates WHERE id = $1 AND {_IS_VISIBLE('$2')}"
 
 _WITHOUT_FILES = f"""
     id, name, version, plan, warnings, created_at, deleted_at, main, '' AS text,
@@ -61,14 +61,14 @@ _WITHOUT_FILES = f"""
 
 _WITH_TEXT = _WITHOUT_FILES.replace("'' AS text", "text")
 
-SELECT_ALL_LATEST = f"""
+_SELECT_ALL_LATEST = f"""
 -- The latest version of each name that is not deleted.
 SELECT DISTINCT ON (name) {_WITHOUT_FILES} FROM templates
 WHERE deleted_at IS NULL AND {_IS_VISIBLE("$1")}
 ORDER BY name, version DESC
 """
 
-SELECT_ALL_ENABLED = f"""
+_SELECT_ALL_ENABLED = f"""
 -- Templates that data sets may go through, without texts, because the intake reads them often.
 SELECT DISTINCT ON (name) {_WITHOUT_FILES} FROM templates
 WHERE deleted_at IS NULL AND name NOT IN (SELECT name FROM disabled_templates)
@@ -76,18 +76,18 @@ WHERE deleted_at IS NULL AND name NOT IN (SELECT name FROM disabled_templates)
 ORDER BY name, version DESC
 """
 
-SELECT_ALL = f"""
+_SELECT_ALL = f"""
 -- Every version that is not deleted, of all names or of $1.
 SELECT {_WITHOUT_FILES} FROM templates
 WHERE deleted_at IS NULL AND ($1::text IS NULL OR name = $1) AND {_IS_VISIBLE("$2")}
 ORDER BY name, version DESC
 """
 
-DISABLE = "INSERT INTO disabled_templates (name) VALUES ($1) ON CONFLICT (name) DO NOTHING"
+_DISABLE = "INSERT INTO disabled_templates (name) VALUES ($1) ON CONFLICT (name) DO NOTHING"
 
-ENABLE = "DELETE FROM disabled_templates WHERE name = $1"
+_ENABLE = "DELETE FROM disabled_templates WHERE name = $1"
 
-DELETE_TEMPLATE = """
+_DELETE_TEMPLATE = """
 -- Delete all versions of a name. Running chains have their own copy of the plan.
 UPDATE templates SET deleted_at = now() WHERE name = $1 AND deleted_at IS NULL RETURNING version
 """
@@ -95,12 +95,12 @@ UPDATE templates SET deleted_at = now() WHERE name = $1 AND deleted_at IS NULL R
 
 async def lock_name(connection: Connection, name: str) -> None:
     """Lock a template name until the transaction ends."""
-    await connection.execute(LOCK_NAME, name)
+    await connection.execute(_LOCK_NAME, name)
 
 
 async def insert_template(connection: Connection, template: StoredTemplate) -> StoredTemplate:
     """Store a template as the next version of its name; its own version and times are ignored."""
-    row = await connection.fetchrow(INSERT_TEMPLATE, *stored_values(template))
+    row = await connection.fetchrow(_INSERT_TEMPLATE, *stored_values(template))
     assert row is not None  # noqa: S101 - INSERT … SELECT of an aggregate gives one row
     return to_template(row)
 
@@ -121,14 +121,14 @@ def stored_values(template: StoredTemplate) -> tuple[Any, ...]:
 
 async def get_next_version(connection: Connection, name: str) -> int:
     """Return the version number that the next template of this name gets."""
-    return int(await connection.fetchval(NEXT_VERSION, name) or 1)
+    return int(await connection.fetchval(_SELECT_NEXT_VERSION, name) or 1)
 
 
 async def find_latest(
     connection: Connection, name: str, visibility: Visibility
 ) -> StoredTemplate | None:
     """Return the latest version that is not deleted and visible; None if there is none."""
-    return to_template_or_none(await connection.fetchrow(SELECT_LATEST, name, visibility.names()))
+    return to_template_or_none(await connection.fetchrow(_SELECT_LATEST, name, visibility.names()))
 
 
 async def find_version(
@@ -136,7 +136,7 @@ async def find_version(
 ) -> StoredTemplate | None:
     """Return a version of a template, even if it is deleted."""
     return to_template_or_none(
-        await connection.fetchrow(SELECT_VERSION, name, version, visibility.names())
+        await connection.fetchrow(_SELECT_VERSION, name, version, visibility.names())
     )
 
 
@@ -145,7 +145,7 @@ async def find_template_by_id(
 ) -> StoredTemplate | None:
     """Return the template with this id, even if it is deleted."""
     return to_template_or_none(
-        await connection.fetchrow(SELECT_BY_ID, template_id, visibility.names())
+        await connection.fetchrow(_SELECT_BY_ID, template_id, visibility.names())
     )
 
 
@@ -160,7 +160,7 @@ async def list_latest(
         disabled: Whether to return disabled templates, too.
         text: Whether to read the texts of the workflows; otherwise they are empty.
     """
-    statement = SELECT_ALL_LATEST if disabled else SELECT_ALL_ENABLED
+    statement = _SELECT_ALL_LATEST if disabled else _SELECT_ALL_ENABLED
     if text:
         statement = statement.replace(_WITHOUT_FILES, _WITH_TEXT)
     return [to_template(row) for row in await connection.fetch(statement, visibility.names())]
@@ -171,18 +171,18 @@ async def list_versions(
 ) -> list[StoredTemplate]:
     """Return all versions that are not deleted, with empty texts and documents."""
     return [
-        to_template(row) for row in await connection.fetch(SELECT_ALL, name, visibility.names())
+        to_template(row) for row in await connection.fetch(_SELECT_ALL, name, visibility.names())
     ]
 
 
 async def mark_disabled(connection: Connection, name: str) -> None:
     """Disable a template; one that is disabled keeps its time."""
-    await connection.execute(DISABLE, name)
+    await connection.execute(_DISABLE, name)
 
 
 async def mark_enabled(connection: Connection, name: str) -> None:
     """Enable a template."""
-    await connection.execute(ENABLE, name)
+    await connection.execute(_ENABLE, name)
 
 
 async def mark_versions_deleted(connection: Connection, name: str) -> list[int]:
@@ -190,8 +190,8 @@ async def mark_versions_deleted(connection: Connection, name: str) -> list[int]:
 
     The name is enabled, so that a later template of this name is not disabled.
     """
-    await connection.execute(ENABLE, name)
-    return [int(row["version"]) for row in await connection.fetch(DELETE_TEMPLATE, name)]
+    await connection.execute(_ENABLE, name)
+    return [int(row["version"]) for row in await connection.fetch(_DELETE_TEMPLATE, name)]
 
 
 def to_template_or_none(row: asyncpg.Record | None) -> StoredTemplate | None:
