@@ -241,7 +241,7 @@ def simulate(
 
 @app.command("all")
 def everything() -> None:
-    """Run all that take a minute or two: not `crawl`, `maps`, `ocr`, `size`, `simulate`."""
+    """Run all that take a minute or two: not `ask`, `crawl`, `maps`, `ocr`, `size`, `simulate`."""
     bookkeeping()
     jobs()
     latency()

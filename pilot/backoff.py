@@ -12,7 +12,7 @@ from sluice.scheduling.backoff import pause_after
 class Backoff:
     """Counts failures and returns the pause after each.
 
-    ``first`` and ``longest`` are in seconds.
+    ``first`` and ``max_pause`` are in seconds.
     """
 
     def __init__(self, *, first: float = 0.2, max_pause: float = 5.0) -> None:

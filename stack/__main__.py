@@ -113,7 +113,7 @@ async def _run(options: StackOptions) -> None:
                     f"{name} ×{count}" if count > 1 else name for name, count in counts.items()
                 )
             )
-            _tell("the command asks it as its administrator with:")
+            _tell("set these variables to use `sluice` as the administrator of this stack:")
             for name, value in stack.variables.items():
                 _tell(f"  export {name}={value}")
             print(f"ready {stack.url}", flush=True)
@@ -132,31 +132,33 @@ def _build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_demos(commands)
     bench = commands.add_parser("bench", help="measure the bookkeeping of a separate stack")
-    bench.add_argument("--folder", type=Path, required=True, help="emptied first")
     bench.add_argument(
-        "--jobs", type=int, default=10_000, help="to carry from leased to registered"
+        "--folder", type=Path, required=True, help="folder of the stack, which is emptied first"
+    )
+    bench.add_argument(
+        "--jobs", type=int, default=10_000, help="number of jobs to lease, report and register"
     )
     bench.add_argument(
         "--waiting",
         type=int,
         nargs="+",
         default=[10_000, 1_000_000],
-        help="jobs more that are ready all the time",
+        help="further jobs that stay ready meanwhile; one measurement for each number",
     )
     bench.set_defaults(run=_bench)
     up = commands.add_parser("up", help="run it until SIGTERM or Ctrl-C")
     up.set_defaults(run=_up)
-    up.add_argument("--folder", type=Path, required=True, help="everything that it keeps")
+    up.add_argument("--folder", type=Path, required=True, help="folder for all data of the stack")
     up.add_argument("--compose", type=Path, default=ROOT / "docker-compose.yml")
     up.add_argument(
         "--replicas",
         type=_parse_counts,
         default={},
         metavar="SERVICE=N,…",
-        help="instead of those in the compose file",
+        help="replace the numbers in the compose file",
     )
     up.add_argument(
-        "--slots", type=int, help="cores of each pilot, instead of those in its env file"
+        "--slots", type=int, help="cores of each pilot; replaces the number in its env file"
     )
     up.add_argument(
         "--set",
@@ -168,13 +170,13 @@ def _build_parser() -> argparse.ArgumentParser:
     up.add_argument(
         "--direct",
         action="store_true",
-        help="no proxy before what has one process: for measurements, without faults",
+        help="use no proxy for services with one process: for measurements without faults",
     )
     up.add_argument(
         "--stop-limit",
         type=float,
         default=20.0,
-        help="longest time of grace for a process at the end, seconds",
+        help="seconds that each process has to stop",
     )
     return parser
 
@@ -183,20 +185,28 @@ def _add_demos(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     demo = commands.add_parser(
         "demo", help="run the detector pack's demonstration on a separate stack"
     )
-    demo.add_argument("--folder", type=Path, required=True, help="emptied first")
+    demo.add_argument(
+        "--folder", type=Path, required=True, help="folder of the stack, which is emptied first"
+    )
     demo.add_argument("--frames", type=int, default=60, help="frames of each run")
     demo.set_defaults(run=_demo)
     ocr_demo = commands.add_parser(
         "ocr-demo", help="run the demonstration of document OCR on a separate stack"
     )
-    ocr_demo.add_argument("--folder", type=Path, required=True, help="emptied first")
+    ocr_demo.add_argument(
+        "--folder", type=Path, required=True, help="folder of the stack, which is emptied first"
+    )
     ocr_demo.add_argument("--pages", type=int, default=30, help="pages of each volume")
     ocr_demo.set_defaults(run=_ocr_demo)
     masstimes_demo = commands.add_parser(
         "masstimes-demo", help="run the demonstration of mass times on a separate stack"
     )
-    masstimes_demo.add_argument("--folder", type=Path, required=True, help="emptied first")
-    masstimes_demo.add_argument("--sites", type=int, default=60, help="of the small web")
+    masstimes_demo.add_argument(
+        "--folder", type=Path, required=True, help="folder of the stack, which is emptied first"
+    )
+    masstimes_demo.add_argument(
+        "--sites", type=int, default=60, help="number of sites in the generated web"
+    )
     masstimes_demo.set_defaults(run=_masstimes_demo)
 
 

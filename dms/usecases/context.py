@@ -10,7 +10,7 @@ from sluice.servicekit.database import Database
 
 @dataclass(frozen=True, slots=True)
 class DmsContext:
-    """The context of the use cases; ``wiring`` creates it.
+    """The context of the use cases, which ``dms/wiring.py`` creates.
 
     A use case that only needs the catalogue takes the ``database``. Times are in seconds. The
     fields from ``verify_files`` on are those of the settings.

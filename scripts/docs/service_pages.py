@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def service_page(service: str) -> str:
 
 
 def _section(title: str, lines: Iterable[str]) -> str:
-    text = "\n".join(lines)
+    text = "\n".join(lines).rstrip()
     return f"\n## {title}\n\n{text}\n" if text else ""
 
 
@@ -62,8 +63,19 @@ def _folder(service: str) -> Path:
 
 
 def _use_cases(service: str) -> Iterator[str]:
-    for file in sorted(_folder(service).glob("**/usecases/**/[!_]*.py")):
-        yield f"- [`{file.stem}`](../../../{file}): {module_sentence(file)}"
+    """List the modules of use cases, with a heading for each folder if there are several."""
+    modules = sorted(_folder(service).glob("**/usecases/**/[!_]*.py"), key=_folder_and_name)
+    folders = {file.parent for file in modules}
+    for folder, files in groupby(modules, key=lambda file: file.parent):
+        if len(folders) > 1:
+            yield f"### `{folder}`\n"
+        for file in files:
+            yield f"- [`{file.stem}`](../../../{file}): {module_sentence(file)}"
+        yield ""
+
+
+def _folder_and_name(file: Path) -> tuple[Path, str]:
+    return file.parent, file.stem
 
 
 def _routes(service: str) -> Iterator[str]:

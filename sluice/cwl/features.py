@@ -75,7 +75,7 @@ PROCESSES: Features = {
         " files say what is run"
     ),
     "Workflow": _job_only(
-        "where it is given data sets and scatters over them, its steps become steps of the template"
+        "if it takes data sets and scatters over them, its steps become steps of the template"
     ),
 }
 
@@ -98,7 +98,7 @@ SCATTER_METHODS: Features = {
     "dotproduct": _supported(
         "files of the same number together; values by their place in the list"
     ),
-    "flat_crossproduct": _supported("each with each, row by row: entries of one data set"),
+    "flat_crossproduct": _supported("all combinations, row by row, as entries of one data set"),
     NESTED: _whole("write 'scatterMethod: flat_crossproduct', which gives one list, row by row"),
 }
 
@@ -184,7 +184,7 @@ TOOL_REQUIREMENTS: Features = {
         "make it a hint, and bring the software in a container or install it on the nodes"
     ),
     "ToolTimeLimit": _supported("seconds, also by expression; one hour where there is none"),
-    "WorkReuse": _job_only("nothing is reused; the field may stand there"),
+    "WorkReuse": _job_only("accepted, but results are never reused"),
 }
 #: Requirements that v1.0 does not have.
 REQUIREMENTS_SINCE_V1_1 = frozenset(

@@ -37,7 +37,7 @@ def place_outputs(value: Any, folder: Path) -> Any:
 
 
 class _OutputPlacement:
-    """Decides where everything goes. ``made`` is a folder for literals."""
+    """Decides where everything goes. ``literals_folder`` is a folder for literals."""
 
     def __init__(self, folder: Path, literals_folder: Path) -> None:
         self.moves: dict[Path, Path] = {}

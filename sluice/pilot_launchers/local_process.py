@@ -72,7 +72,7 @@ class LocalPilot:
         }
 
     def _hidden(self) -> str | None:
-        """Return the hidden folders of its settings and of ``hidden``.
+        """Return the hidden folders of its settings and of ``hidden_folders``.
 
         None means that the settings alone count. They may be wrong, which the pilot then reports.
         """

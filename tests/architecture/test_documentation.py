@@ -84,6 +84,15 @@ def test_commands_and_settings_named_in_pages_exist() -> None:
     assert _nonempty(unknown) == {}
 
 
+def test_map_of_the_tree_names_every_package() -> None:
+    text = (ROOT / "docs/how-to/change-sluice.md").read_text(encoding="utf-8")
+    tree_map = text[text.index("## The map") : text.index("## The life of a data set")]
+    packages = {path.parent.relative_to(ROOT) for path in (ROOT / "sluice").glob("*/__init__.py")}
+    missing = [str(package) for package in packages if f"`{package}`" not in tree_map]
+    assert packages
+    assert missing == []
+
+
 def test_files_named_in_pages_exist() -> None:
     missing = {
         page: [name for name in FILE.findall(text) if not (ROOT / name).exists()]

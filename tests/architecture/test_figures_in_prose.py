@@ -7,8 +7,8 @@ import pytest
 
 from pilot.runner.expressions.javascript import MEMORY
 from pilot.settings import PilotSettings
+from sluice.contracts.messaging.queues import DELIVERY_LIMIT
 from sluice.servicekit.database import SESSION
-from sluice.servicekit.messages.queue_topology import sluice_topology
 from tests.architecture.sources import ROOT
 from wms.domain.scheduling.capacity import RESERVATION_DELAY_SECONDS, RESERVATION_DURATION
 from wms.settings import WmsSettings
@@ -20,10 +20,6 @@ WORDS = {"five": 5}
 
 def _default(settings: type[WmsSettings | PilotSettings], name: str) -> Callable[[], float]:
     return lambda: float(settings.model_fields[name].default)
-
-
-def _delivery_limit() -> float:
-    return max(queue.delivery_limit for queue in sluice_topology().queues.values())
 
 
 def _figure_in(page: str, sentence: str) -> float:
@@ -53,7 +49,7 @@ def _figure_in(page: str, sentence: str) -> float:
             r"database ends its transaction after (\d+) s",
             lambda: float(SESSION["idle_in_transaction_session_timeout"].removesuffix("s")),
         ),
-        (r"message that fails (\w+) times goes to the dead letters", _delivery_limit),
+        (r"message that fails (\w+) times goes to the dead letters", lambda: DELIVERY_LIMIT),
     ],
 )
 def test_figure_in_the_explanation_equals_the_value_in_the_code(
@@ -64,4 +60,4 @@ def test_figure_in_the_explanation_equals_the_value_in_the_code(
 
 def test_number_of_deliveries_in_the_guide_for_operators_equals_the_delivery_limit() -> None:
     sentence = r"messages of `queue` failed (\w+) times or could not be read"
-    assert _figure_in(OPERATION, sentence) == _delivery_limit()
+    assert _figure_in(OPERATION, sentence) == DELIVERY_LIMIT

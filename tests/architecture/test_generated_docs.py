@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from scripts.docs.service_pages import service_page_path
 from scripts.generate_docs import REFERENCE, find_differences, list_leftovers, main, makers
+from sluice.contracts.access.services import SERVICES
 from sluice.contracts.messaging.messages import EVENTS, PAYLOADS
 from sluice.contracts.messaging.queues import QUEUES
 
@@ -44,12 +46,25 @@ def test_check_of_documents_names_the_file_that_differs(
 def test_every_message_has_a_sender_and_every_queue_has_one_consumer() -> None:
     """A queue without a consumer fills forever. The check reads the code of the services."""
     from scripts.docs.interfaces import list_received_queues, list_sent_messages  # noqa: PLC0415 - builds every service
-    from sluice.contracts.access.services import SERVICES  # noqa: PLC0415
 
     assert {name for service in SERVICES for name in list_sent_messages(service)} == PAYLOADS.keys()
     readers = [queue for service in SERVICES for queue in list_received_queues(service)]
     assert sorted(readers) == sorted(QUEUES), "each queue has one consumer"
     assert PAYLOADS.keys() >= EVENTS
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_page_of_a_service_lists_all_its_use_cases(service: str) -> None:
+    """The modules may be in folders below ``usecases``, or in several such folders."""
+    modules = [
+        path
+        for path in Path(*service.split(".")).rglob("*.py")
+        if "usecases" in path.parts and path.name != "__init__.py"
+    ]
+    page = service_page_path(service).read_text(encoding="utf-8")
+    missing = [str(path) for path in modules if f"](../../../{path})" not in page]
+    assert modules
+    assert missing == []
 
 
 def test_docs_readme_links_every_generated_document() -> None:

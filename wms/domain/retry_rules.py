@@ -58,6 +58,9 @@ RULES: dict[ErrorClass, RetryRule] = {
         counts_as_failed_attempt=False,
     ),
     ErrorClass.PILOT_LOST: RetryRule(counts=False, pauses=False, counts_as_node_loss=True),
+    # The pilot stopped the job of a live task although the WMS did not ask for that. This is not
+    # the job's fault. As a node loss, it quarantines the job if it happens again and again.
+    # Without this limit, the job would be retried forever.
     ErrorClass.CANCELED: RetryRule(counts=False, pauses=False, counts_as_node_loss=True),
     ErrorClass.INTERNAL: RetryRule(),
 }
@@ -142,12 +145,12 @@ def get_rule(error: ErrorClass | None) -> RetryRule:
 
 
 def decide_after_success(history: History) -> RetryDecision:
-    """Return the verdict after a success."""
+    """Return the decision after a success."""
     return RetryDecision(JobState.FINISHED, history.failures, 0)
 
 
 def decide_after_return(history: History) -> RetryDecision:
-    """Return the verdict on a job that was returned without a start; its counts stay."""
+    """Return the decision about a job that was returned without a start; its counts stay."""
     return RetryDecision(JobState.READY, history.failures, history.losses)
 
 

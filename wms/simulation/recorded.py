@@ -112,7 +112,7 @@ def replay(
     seed: int | None = None,
     with_timeline: bool = False,
 ) -> tuple[Replay, RecordedScenario]:
-    """Simulate the run on its nodes, and, if anything else is wanted, with that.
+    """Simulate the run as it was recorded, and also with the changes, if there are any.
 
     Args:
         recorded_scenario: The run.
@@ -122,7 +122,7 @@ def replay(
         with_timeline: Whether the last result has a time line.
 
     Returns:
-        The results, and the scenario with what is wanted.
+        The results, and the scenario with the changes.
 
     Raises:
         InvalidScenario: No node can run jobs of a kind.

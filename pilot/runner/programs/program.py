@@ -227,7 +227,7 @@ def largest_file(disk: float, memory: float) -> float:
 class _Disk:
     """Disk usage below ``root``, without what was there before.
 
-    ``limit`` is the limit in MiB; 0 means no limit.
+    ``maximum`` is the limit in MiB; 0 means no limit.
     """
 
     def __init__(self, root: str, maximum: float) -> None:

@@ -1,4 +1,4 @@
-"""Requests and answers of the DMS: data sets, files, storages, periods, runs, frames."""
+"""Requests and answers of the DMS: data sets, files and storages."""
 
 from enum import StrEnum
 from typing import Annotated

@@ -104,7 +104,7 @@ class AcceptedAnswer(Contract):
     """The result of a report on one job.
 
     Attributes:
-        answer: The result. ``stale`` means that the job no longer waits for an answer.
+        answer: The result; the value ``stale`` means that the job no longer waits for an answer.
     """
 
     id: int

@@ -56,10 +56,10 @@ class Queue:
     """A durable queue. ``events`` are the event types that are copied into it, too.
 
     ``delivery_limit`` is the number of deliveries before a message is a dead letter. ``limit`` is
-    the maximum number of waiting messages where the broker enforces limits (RabbitMQ, set up by an
-    administrator); more are refused. ``wakes`` marks a queue of wake-ups: when it is full, the
-    oldest one is dropped, so that a service that is down blocks no other. Unanswered wake-ups may
-    be dropped instead of becoming dead letters.
+    the maximum number of waiting messages, and also of dead letters, where the broker enforces
+    limits (RabbitMQ, set up by an administrator); more are refused. ``wakes`` marks a queue of
+    wake-ups: when it is full, the oldest one is dropped, so that a service that is down blocks no
+    other. Unanswered wake-ups may be dropped instead of becoming dead letters.
     """
 
     name: str

@@ -21,7 +21,10 @@ def check_files_released_after_reading(view: View) -> Iterator[str]:
         if dataset["uid"] not in intermediate_uids and any(
             file.released_at is not None for file in view.files(dataset)
         ):
-            yield f"data set {dataset['name']} lies between no steps, and files of it were released"
+            yield (
+                f"files of data set {dataset['name']} were released, although it is no intermediate"
+                " data set"
+            )
 
 
 def check_counts_of_released(view: View) -> Iterator[str]:

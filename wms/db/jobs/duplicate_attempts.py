@@ -161,8 +161,8 @@ async def extend_duplicates(
 ) -> list[ExtendedLease]:
     """Renew leases of duplicate attempts.
 
-    ``extend_leases`` does the same for the attempts in the rows of jobs. Each attempt is named with
-    whether it has started.
+    The function ``extend_leases`` does the same for the attempts in the rows of jobs. Each attempt
+    is named with whether it has started.
     """
     if not tokens:
         return []

@@ -36,7 +36,7 @@ class RevokedSites:
 
 
 class PilotAuthenticator:
-    """Authenticator of pilots; ``own`` authenticates the tokens that pilots were given."""
+    """Authenticator of pilots; ``own_tokens`` authenticates the tokens that pilots were given."""
 
     def __init__(
         self, database: Database, own_tokens: PilotTokens, revoked_sites: RevokedSites

@@ -31,8 +31,9 @@ from wms.usecases.dataflow.start_downstream_jobs import start_downstream_jobs
 from wms.usecases.reports.attempt_end_buffer import AttemptEnd
 from wms.usecases.tasks.end_task import end_task, send_file_registrations
 
-#: Outcomes that count as failures of the task. Canceled and returned attempts do not count, nor do
-#: those that found no space: neither the job nor its tool is in trouble.
+#: Outcomes that count as failures of the task, unless the rule of the error says otherwise
+#: (``counts_as_failed_attempt``). Canceled and returned attempts do not count: neither the job nor
+#: its tool is in trouble.
 _UNSUCCESSFUL = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
 
 

@@ -139,6 +139,10 @@ def show(
         out.print(f"  it waits for {status.waits_for}")
     if status.chain_waits is not None:
         out.print(f"  its chain waits: {status.chain_waits}")
+    if details.period is not None:
+        out.print(f"  period: {details.period}")
+    if details.run is not None:
+        out.print(f"  run: {details.run}")
     for key, value in sorted(details.meta.items()):
         out.print(f"  {key}: {value if isinstance(value, str) else quoted(value)}")
     for reader in (reader for each in append_only for reader in each.readers):

@@ -347,3 +347,9 @@ async def test_commands_list_match_and_dismiss_unmatched_data_sets(
     assert "no longer listed as unmatched" in await sluice(
         "dataset", "dismiss", str(waiting["odd"])
     )
+
+
+async def test_period_and_run_of_a_data_set_are_shown(operator: Operator, sluice: Command) -> None:
+    spare = await operator.client.register_dataset(NewDataset(name="spare", meta={"kind": "raw"}))
+    operator.neighbours.datasets[spare.uid] = spare.model_copy(update={"period": "may", "run": 0})
+    assert "  period: may\n  run: 0\n  kind: raw\n" in await sluice("dataset", "show", "spare")
