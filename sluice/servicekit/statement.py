@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from sluice.contracts.common.states import (
     AskItemState,
     AttemptOutcome,
+    BrowserState,
     ChainState,
     DatasetState,
-    BrowserState,
     JobState,
     PilotState,
     ReplicaState,

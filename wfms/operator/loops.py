@@ -12,7 +12,7 @@ from wfms.operator.secrets.usecases.reencrypt_secrets import reencrypt_secrets
 from wfms.operator.settings import OperatorSettings
 
 #: Seconds between two searches for removed versions of assets that chains no longer need.
-DELETE_REMOVED_PERIOD = 60.0
+DELETE_REMOVED_ASSETS_PERIOD = 60.0
 #: Maximum seconds between two searches for expired client leases. A lease is looked at four times
 #: in its duration, or more often.
 END_CLIENT_LEASES_PERIOD = 15.0
@@ -29,10 +29,11 @@ def declare_loops(context: OperatorContext, settings: OperatorSettings) -> list[
     """
     leases = min(END_CLIENT_LEASES_PERIOD, context.client_lease / 4)
     reencrypt = partial(reencrypt_secrets, context)
-    delete, end = partial(delete_removed, context), partial(end_client_leases, context)
+    delete = partial(delete_removed_assets, context)
+    end = partial(end_client_leases, context)
     loops = [
         LoopDeclaration("operator.reencrypt_secrets", REENCRYPT_SECRETS_PERIOD, reencrypt),
-        LoopDeclaration("operator.delete_removed_assets", DELETE_REMOVED_PERIOD, delete),
+        LoopDeclaration("operator.delete_removed_assets", DELETE_REMOVED_ASSETS_PERIOD, delete),
         LoopDeclaration("operator.end_client_leases", leases, end),
     ]
     if urls := [url.get_secret_value() for url in settings.notify]:

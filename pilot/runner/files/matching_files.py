@@ -99,7 +99,7 @@ def _find_files(
 class _Search:
     """Search for matching files.
 
-    If ``exit_stack`` is None, no file stays open. ``owner`` is the owner of the folder, which is the
+    If ``exit_stack`` is None, no file stays open. ``owner`` is the owner of the folder, who is the
     user of the tool.
     """
 

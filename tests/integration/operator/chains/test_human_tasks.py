@@ -89,12 +89,12 @@ async def test_requests_about_human_tasks_are_forwarded_to_the_ask_service(
     await browser.answer_all("yes")
     [step] = (await client.list_human_steps()).steps
     assert (step.waiting, step.decided, step.delivered, step.answer_count) == (0, 3, 0, 3)
-    [browser] = (await client.list_ask_browsers(*STEP_KEY)).browsers
+    [listed] = (await client.list_ask_browsers(*STEP_KEY)).browsers
     reason = SetBrowserState(state=BrowserState.EXCLUDED, reason="all alike")
-    excluded = await client.set_browser_state(browser.uid, reason)
+    excluded = await client.set_browser_state(listed.uid, reason)
     assert (excluded.state, excluded.reason) == (BrowserState.EXCLUDED, "all alike")
     with pytest.raises(Conflict):
-        await client.set_browser_state(browser.uid, reason)
+        await client.set_browser_state(listed.uid, reason)
     [step] = (await client.list_human_steps()).steps
     assert (step.waiting, step.excluded) == (3, 1)
     async with client.stream_answers(STEP_KEY) as answers:
@@ -106,7 +106,7 @@ async def test_requests_about_human_tasks_are_forwarded_to_the_ask_service(
     [ended] = (await client.list_ask_links(*STEP_KEY)).links
     assert (ended.uid, ended.url, ended.ended_at is None) == (link.uid, None, False)
     with pytest.raises(NotFound):
-        await client.end_ask_link(browser.uid)
+        await client.end_ask_link(listed.uid)
 
 
 async def test_page_creates_and_ends_an_answer_link(watched: Watched) -> None:
