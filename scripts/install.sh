@@ -63,17 +63,7 @@ source scripts/system-certificates.sh
 .venv/bin/uv pip install --quiet --compile-bytecode --no-sources --constraint requirements.lock \
   --build-constraints requirements.lock \
   "${packs[@]/#/--editable=templates/}"
-# Python reads these lists of folders in the encoding of the locale, which is ASCII with LC_ALL=C. A relative path has no letters of
-# the clone's path.
-.venv/bin/python -S -X utf8 -c '
-import os, sys
-for name in sys.argv[1:]:
-    with open(name, "r+", encoding="utf-8") as file:
-        folders = [os.path.relpath(os.path.realpath(line.rstrip("\n"))) for line in file]
-        file.seek(0)
-        file.truncate()
-        file.writelines(f"../../../../{folder}\n" for folder in folders)
-' .venv/lib/python3*/site-packages/_sluice*.pth
+.venv/bin/python -S -X utf8 scripts/relative_paths.py .venv/lib/python3*/site-packages/_sluice*.pth
 .venv/bin/python -m compileall -q sluice wfms dms wms pilot "${packs[@]/#/templates/}"
 mkdir -p .venv/packs
 (cd .venv/packs && touch "${packs[@]}")

@@ -20,7 +20,7 @@ def clone(tmp_path: Path) -> Path:
     """Return a clone with the files of an installation that the check reads."""
     folder = tmp_path / "my clone ž"
     (folder / "scripts").mkdir(parents=True)
-    for name in ("install.sh", "system-certificates.sh"):
+    for name in ("install.sh", "relative_paths.py", "system-certificates.sh"):
         shutil.copy(ROOT / "scripts" / name, folder / "scripts")
     for name in ("collage", "spd"):
         (folder / "templates" / name).mkdir(parents=True)
@@ -238,3 +238,16 @@ def test_missing_pack_is_added_to_a_complete_environment(fresh_clone: Path) -> N
     assert phases == [*_PHASES, "packages", "sluice", "packs", "compile"]
     assert install(fresh_clone, "collage").wait() == 0
     assert (fresh_clone / "phases").read_text().split() == phases
+
+
+def test_paths_of_editable_packages_stay_correct_when_installed_again(clone: Path) -> None:
+    """The second installation leaves the files of unchanged packages as they are."""
+    packages = clone / ".venv" / "lib" / "python3.11" / "site-packages"
+    for name, folder in (("_sluice", clone), ("_sluice_spd", clone / "templates" / "spd")):
+        (packages / f"{name}.pth").write_text(f"{folder}\n", encoding="utf-8")
+    files = sorted(packages.glob("_sluice*.pth"))
+    program = [sys.executable, "-S", "-X", "utf8", str(ROOT / "scripts" / "relative_paths.py")]
+    for _ in range(2):
+        subprocess.run([*program, *map(str, files)], cwd=clone, check=True)
+        folders = [packages / file.read_text(encoding="ascii").rstrip("\n") for file in files]
+        assert [folder.resolve() for folder in folders] == [clone, clone / "templates" / "spd"]
