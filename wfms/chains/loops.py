@@ -26,7 +26,7 @@ WORK_OF_CHANGES = {
     "chains.hand_over_releases": hand_over_releases,
     "chains.delete_outputs": delete_outputs,
     "chains.collect_outputs": collect_outputs,
-    "chains.delete_requested": delete_requested_datasets,
+    "chains.delete_requested_datasets": delete_requested_datasets,
 }
 
 

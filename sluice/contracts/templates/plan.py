@@ -76,8 +76,9 @@ class Boundary(Contract):
     sufficient: Share = 1.0
 
 
-#: What is retried only on request, because it would occur again: an exceeded time limit, too little
-#: memory on all nodes, and a missing or broken program (which is a case of several error classes).
+#: Failures that are retried only on request, because they would occur again: an exceeded time
+#: limit, too little memory on all nodes, and a missing or broken program (a case of several error
+#: classes).
 RetryOverride = Literal["tool_timeout", "out_of_memory", "no_program"]
 
 
