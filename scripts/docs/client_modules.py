@@ -27,6 +27,7 @@ from scripts.docs.client_operations import (
 from scripts.docs.interfaces import forwarded_document
 from scripts.docs.services import build_app
 from sluice.contracts.access.services import SERVICES, CallingService
+from sluice.servicekit.web.openapi import GATEWAY
 
 FOLDER = Path("sluice/clients/generated")
 #: Errors that not every call can raise, by status.
@@ -68,9 +69,12 @@ def _module_text(service: str) -> str:
             for operation in operations
             if operation.method.lower() not in forwarded_paths.get(operation.path, {})
         ]
-        others = [
-            other for other in map(_short_name, sorted(SERVICES)) if other not in {name, "watcher"}
-        ]
+        services = {
+            operation[GATEWAY]["service"]
+            for operations_of_path in forwarded_paths.values()
+            for operation in operations_of_path.values()
+        }
+        others = [_short_name(other) for other in sorted(services)]
         bases = ", ".join(f"Forwarded{other.capitalize()}Calls" for other in others)
         imports = "".join(
             f"from sluice.clients.generated.{other} import Forwarded{other.capitalize()}Calls\n"

@@ -10,9 +10,6 @@ from tests.architecture.sources import TEST_FOLDERS, Source, sources
 
 _SQL = re.compile(r"\b(SELECT|INSERT INTO|UPDATE|DELETE FROM)\s")
 
-#: Folder → why its constants may be public.
-EXEMPT = {"wfms/ask/db/": "its statements get new names"}
-
 
 def public_sql(source: Source) -> Iterator[tuple[ast.stmt, str]]:
     """Yield the assignments of public SQL constants of a module with their names."""
@@ -54,7 +51,7 @@ def test_public_sql_constants_are_imported_by_another_module() -> None:
     statements = [
         (source, node, name)
         for source in services
-        if "/db/" in source.name and not source.name.startswith(tuple(EXEMPT))
+        if "/db/" in source.name
         for node, name in public_sql(source)
     ]
     assert len(statements) > 20, "the statements were not found"
