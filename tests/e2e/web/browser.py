@@ -48,11 +48,11 @@ async def chromium() -> AsyncIterator[Browser]:
 
 @asynccontextmanager
 async def open_page(browser: Browser, base: str) -> AsyncIterator[Page]:
-    """Yield a page; at the end, require that it logged no errors and used no other server."""
-    context = await browser.new_context(
-        base_url=base,
-        viewport=WIDE,
-    )
+    """Yield a page; at the end, require that it logged no errors and used no other server.
+
+    Its colours change at once: Axe would measure one in the middle of a transition.
+    """
+    context = await browser.new_context(base_url=base, viewport=WIDE, reduced_motion="reduce")
     page = await context.new_page()
     page_errors: list[str] = []
     foreign: list[str] = []

@@ -97,7 +97,9 @@ async def test_pages_pass_axe_and_are_not_too_high(
 async def test_pages_of_other_services_pass_axe(browser: Browser, system: LiveSystem) -> None:
     token = Home(system.home).token.read_text().strip()
     headers = {"Authorization": f"Bearer {token}"}
-    context = await browser.new_context(base_url=system.url, extra_http_headers=headers)
+    context = await browser.new_context(
+        base_url=system.url, extra_http_headers=headers, reduced_motion="reduce"
+    )
     page = await context.new_page()
     faults = [fault for path in sorted(NOT_SERVED) for fault in await find_faults(page, path)]
     await context.close()
