@@ -10,7 +10,6 @@ from sluice.contracts.chains.intake import (
     Rematched,
     RematchedAll,
     TieList,
-    Unmatched,
     UnmatchedList,
     WaitingHandover,
 )
@@ -22,7 +21,7 @@ from wfms.intake.usecases.new_decision import DatasetNotUnmatched, UnmatchedData
 
 def intake_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
-    _add_dismissals(router, rows.unmatched)
+    _add_dismissals(router, rows)
     _add_rematches(router, rows)
 
     @router.get("/unmatched")
@@ -80,15 +79,15 @@ def _is_deleted(rows: Rows, uid: UUID) -> bool:
     return dataset is not None and not dataset.usable
 
 
-def _add_dismissals(router: APIRouter, unmatched: dict[UUID, Unmatched]) -> None:
+def _add_dismissals(router: APIRouter, rows: Rows) -> None:
     @router.delete("/unmatched/{uid}", status_code=204)
     async def dismiss(uid: UUID) -> None:
-        if unmatched.pop(uid, None) is None:
+        if rows.unmatched.pop(uid, None) is None:
             raise DatasetNotUnmatched(uid)
 
     @router.delete("/unmatched")
     async def dismiss_all(until: Timestamp) -> Dismissed:
-        uids = [uid for uid, one in unmatched.items() if one.since <= until]
+        uids = [uid for uid, one in rows.unmatched.items() if one.since <= until]
         for uid in uids:
-            del unmatched[uid]
+            del rows.unmatched[uid]
         return Dismissed(dismissed=len(uids))

@@ -7,16 +7,16 @@ from fastapi.responses import FileResponse
 
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.common.states import StorageType
-from sluice.contracts.data.datasets import Storage
+from tests.integration.operator.fakes.rows import Rows
 
 
-def log_routes(storages: list[Storage]) -> APIRouter:
+def log_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
     @router.get("/logs", response_class=Response)
     def log(url: str) -> Response:
         """Answer range requests, too."""
-        roots = [storage.url for storage in storages if storage.type is StorageType.LOGS]
+        roots = [storage.url for storage in rows.storages if storage.type is StorageType.LOGS]
         if not any(url.startswith(f"{root}/") for root in roots):
             raise Unprocessable(f"log: {url} is on none of the storages for logs")
         path = Path(url.removeprefix("file://"))

@@ -1,6 +1,12 @@
 """Fake chain service, WMS, DMS and intake: their routes over rows that a test prepares."""
 
+from contextvars import ContextVar
+from functools import cache
+from typing import cast
+
 from fastapi import FastAPI
+from starlette.types import ASGIApp, Receive, Scope, Send
+from werkzeug.local import LocalProxy
 
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
@@ -18,27 +24,45 @@ from tests.integration.operator.fakes.work_rows import (
     work_routes,
 )
 
+_rows_of_request: ContextVar[Rows] = ContextVar("rows_of_request")
+
 
 class Neighbours(Rows):
     """``apps`` maps a service's name to its application, for ``ProcessLinks``."""
 
     @property
-    def apps(self) -> dict[str, FastAPI]:
-        routers = {
-            "wfms.chains": chain_routers(self),
-            "wms": [
-                work_routes(self),
-                step_routes(self),
-                limit_routes(self),
-                times_routes(self),
-                pilot_routes(self.pilots),
-            ],
-            "dms": [*dataset_routers(self), log_routes(self.storages)],
-            "wfms.intake": [intake_routes(self)],
-        }
-        return {
-            name: create_app(
-                name, [*map(open_to_all, routes)], health=Health({}), metrics=ServiceMetrics()
-            )
-            for name, routes in routers.items()
-        }
+    def apps(self) -> dict[str, ASGIApp]:
+        return {name: self._answer_with(app) for name, app in _shared_apps().items()}
+
+    def _answer_with(self, app: ASGIApp) -> ASGIApp:
+        """Return an application that answers with these rows."""
+
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            _rows_of_request.set(self)
+            await app(scope, receive, send)
+
+        return answer
+
+
+@cache
+def _shared_apps() -> dict[str, FastAPI]:
+    """Return the applications of all tests of this process; FastAPI builds them slowly."""
+    rows = cast(Rows, LocalProxy(_rows_of_request))
+    routers = {
+        "wfms.chains": chain_routers(rows),
+        "wms": [
+            work_routes(rows),
+            step_routes(rows),
+            limit_routes(rows),
+            times_routes(rows),
+            pilot_routes(rows),
+        ],
+        "dms": [*dataset_routers(rows), log_routes(rows)],
+        "wfms.intake": [intake_routes(rows)],
+    }
+    return {
+        name: create_app(
+            name, [*map(open_to_all, routes)], health=Health({}), metrics=ServiceMetrics()
+        )
+        for name, routes in routers.items()
+    }

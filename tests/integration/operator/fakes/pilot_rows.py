@@ -12,6 +12,7 @@ from sluice.contracts.common.states import AttemptOutcome, ErrorClass, PilotStat
 from sluice.contracts.jobs.warm_workers import LoadTool
 from sluice.contracts.pilots.pilot_detail import KnownWork, PilotDetail, PilotJob, PilotStep
 from sluice.contracts.pilots.pilot_list import Pilot, PilotList
+from tests.integration.operator.fakes.rows import Rows
 from wms.usecases.leasing.load_tool import PilotTakesNoJobs
 from wms.usecases.pilots.acknowledge_pilot import PilotNotLost
 from wms.usecases.pilots.remove_pilot import PilotPresent
@@ -61,15 +62,15 @@ def detail_of(pilot: Pilot) -> PilotDetail:
     )  # fmt: skip
 
 
-def pilot_routes(pilots: list[Pilot]) -> APIRouter:
-    router, removed = APIRouter(prefix="/api/v1/pilots"), set[UUID]()
-    _add_reading(router, pilots, removed)
-    _add_requests(router, pilots)
-    _add_requests_about_lost_ones(router, pilots, removed)
+def pilot_routes(rows: Rows) -> APIRouter:
+    router = APIRouter(prefix="/api/v1/pilots")
+    _add_reading(router, rows)
+    _add_requests(router, rows)
+    _add_requests_about_lost_ones(router, rows)
     return router
 
 
-def _add_reading(router: APIRouter, pilots: list[Pilot], removed: set[UUID]) -> None:
+def _add_reading(router: APIRouter, rows: Rows) -> None:
     @router.get("")
     async def list_pilots(
         name: str | None = None,
@@ -77,7 +78,9 @@ def _add_reading(router: APIRouter, pilots: list[Pilot], removed: set[UUID]) -> 
         after: int = 0,
         limit: int = 10_000,
     ) -> PilotList:
-        present, lost, past = _by_kind([one for one in pilots if one.uid not in removed])
+        present, lost, past = _by_kind(
+            [one for one in rows.pilots if one.uid not in rows.removed_pilots]
+        )
         pilots_found = [
             pilot
             for pilot in (lost if attention else [*present, *lost, *past])
@@ -92,7 +95,7 @@ def _add_reading(router: APIRouter, pilots: list[Pilot], removed: set[UUID]) -> 
 
     @router.get("/{uid}")
     async def one(uid: UUID) -> PilotDetail:
-        return detail_of(pilots[_place(pilots, uid)])
+        return detail_of(_get(rows.pilots, uid))
 
 
 def _by_kind(pilots: list[Pilot]) -> tuple[list[Pilot], list[Pilot], list[Pilot]]:
@@ -123,14 +126,14 @@ def _change(pilots: list[Pilot], uid: UUID, **values: object) -> None:
     pilots[_place(pilots, uid)] = _get(pilots, uid).model_copy(update=values)
 
 
-def _add_requests(router: APIRouter, pilots: list[Pilot]) -> None:
+def _add_requests(router: APIRouter, rows: Rows) -> None:
     @router.post("/{uid}/stop", status_code=204)
     async def stop(uid: UUID) -> None:
-        state = _get(pilots, uid).state
+        state = _get(rows.pilots, uid).state
         if state is PilotState.GONE:
             raise PilotSignedOff(uid)
         _change(
-            pilots,
+            rows.pilots,
             uid,
             state=PilotState.DRAINING if state is PilotState.ACTIVE else state,
             stopping=True,
@@ -138,27 +141,25 @@ def _add_requests(router: APIRouter, pilots: list[Pilot]) -> None:
 
     @router.put("/{uid}/load", status_code=204)
     async def load(uid: UUID, request: LoadTool) -> None:
-        if _get(pilots, uid).state is not PilotState.ACTIVE:
+        if _get(rows.pilots, uid).state is not PilotState.ACTIVE:
             raise PilotTakesNoJobs(uid)
-        _change(pilots, uid, to_load=request.step)
+        _change(rows.pilots, uid, to_load=request.step)
 
 
-def _add_requests_about_lost_ones(
-    router: APIRouter, pilots: list[Pilot], removed: set[UUID]
-) -> None:
+def _add_requests_about_lost_ones(router: APIRouter, rows: Rows) -> None:
     @router.delete("/{uid}", status_code=204)
     async def remove(uid: UUID) -> None:
-        if (state := _get(pilots, uid).state) in _PRESENT:
+        if (state := _get(rows.pilots, uid).state) in _PRESENT:
             raise PilotPresent(uid, state)
-        removed.add(uid)
+        rows.removed_pilots.add(uid)
 
     @router.post("/{uid}/acknowledge", status_code=204)
     async def acknowledge(uid: UUID, request: Acknowledge) -> None:
-        pilot = _get(pilots, uid)
+        pilot = _get(rows.pilots, uid)
         if pilot.state is not PilotState.LOST:
             raise PilotNotLost(uid, pilot.state)
         if (first := pilot.acknowledged) is None:
             now = datetime.now(UTC)
-            _change(pilots, uid, acknowledged=Acknowledgement(by=request.by, at=now))
+            _change(rows.pilots, uid, acknowledged=Acknowledgement(by=request.by, at=now))
         elif first.by != request.by:
             raise AlreadyAcknowledged(f"pilot {uid}", first.by, first.at)

@@ -73,6 +73,7 @@ class Rows:
         #: Called before a chain is acknowledged.
         self.on_acknowledge: Callable[[UUID], None] = lambda uid: None
         self.pilots: list[Pilot] = []
+        self.removed_pilots: set[UUID] = set()
         self.work = WorkCounts(running=12, waiting=82, quarantined=1, slots=16)
         self.steps: list[StepLoad] = []
         self.unschedulable: list[UnschedulableTask] = []
