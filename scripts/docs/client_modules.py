@@ -3,6 +3,9 @@
 A service has two classes of calls: those that the operator service forwards, and all. The calls of
 the operator service are its own and the forwarded ones of the other services. Routes of pages,
 streams and the protocol of pilots, whose bodies are no contracts, have no call.
+
+A call imports the contracts that it makes or reads. A command needs few of the 500, and pydantic
+takes half a second of processor time to build them all.
 """
 
 import json
@@ -33,6 +36,15 @@ FOLDER = Path("sluice/clients/generated")
 #: Errors that not every call can raise, by status.
 _ERRORS = {"404": "NotFound", "409": "Conflict"}
 _WIDTH = 88
+#: Imports of a module; the formatter removes those that it does not need.
+_IMPORTS = """from __future__ import annotations
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+from pydantic import RootModel
+from sluice.clients.base import API, build_path
+"""
 
 
 def client_modules() -> dict[Path, Callable[[], str]]:
@@ -100,23 +112,18 @@ def _module_text(service: str) -> str:
             f"{title}Calls", forwarded_class if shared else "ServiceClient", "All calls", own
         )
     head = f'"""Calls of {service}, generated from its OpenAPI document by `make docs`."""\n\n'
-    return f"{head}{_imports(operations)}{imports}\n{classes}"
+    return f"{head}{_IMPORTS}{imports}\n{_imports_for_types(operations)}\n{classes}"
 
 
-def _imports(operations: list[Operation]) -> str:
-    """Return imports of all names that calls may need; the formatter removes the others."""
+def _imports_for_types(operations: list[Operation]) -> str:
+    """Return imports that only type checkers read."""
     names = {name for operation in operations for name in _named_classes(operation)}
-    return "".join(
-        (
-            "from collections.abc import Sequence\n",
-            "from datetime import datetime\n",
-            "from typing import Any\n",
-            "from uuid import UUID\n",
-            "from pydantic import RootModel\n",
-            "from sluice.clients.base import API, build_path\n",
-            *(f"from {contracts()[name].__module__} import {name}\n" for name in sorted(names)),
-        )
-    )
+    lines = [f"    {_import(name)}\n" for name in sorted(names)]
+    return "if TYPE_CHECKING:\n" + "".join(lines) if lines else ""
+
+
+def _import(name: str) -> str:
+    return f"from {contracts()[name].__module__} import {name}"
 
 
 def _named_classes(operation: Operation) -> Iterator[str]:
@@ -169,7 +176,18 @@ def method_text(operation: Operation) -> str:
         field = _find_returned(operation)
         result = type_name(field, sequence="list") + (" | None" if is_nullable(field) else "")
     head = f"    async def {operation.name}({', '.join(signature)}) -> {result}:\n"
-    return head + _docstring(operation) + f"        {_statement(operation, path_parameters)}\n"
+    statement = _statement(operation, path_parameters)
+    lines = [*map(_import, _list_classes(operation)), statement]
+    return head + _docstring(operation) + textwrap.indent("\n".join(lines), " " * 8) + "\n"
+
+
+def _list_classes(operation: Operation) -> list[str]:
+    """Return the names of the classes in the statement."""
+    answer = _answer_type(operation).removeprefix("list[").removesuffix("]")
+    names = set() if answer == "None" else {answer}
+    if operation.hints.get("flat_body"):
+        names.add(operation.body or "")
+    return sorted(names)
 
 
 def _list_flat_parameters(operation: Operation) -> list[str]:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import fsspec
-
 from sluice.storage.checksums import ANY, Content, require_same, require_size, stream, with_check
 from sluice.storage.copying import open_sparse_writer
 from sluice.storage.entries import Entry, StoredFile, make_temporary_name
@@ -55,6 +53,8 @@ def _resolve(url: str) -> _RemotePath:
         NotAFile: It is a file URL without an absolute path.
         StorageUnavailable: No driver is installed for its protocol.
     """
+    import fsspec  # noqa: PLC0415 - slow, and most processes use local storages only
+
     scheme, _, rest = url.partition("://")
     if scheme in _LOCAL and not rest.startswith("/"):
         raise NotAFile(url, "it has no absolute path: write it as file:///folder/file")

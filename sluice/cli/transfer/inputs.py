@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from natsort import natsort_keygen
 from pydantic import TypeAdapter, ValidationError
 
 from sluice.cli.job_orders.file_literals import local_path_of
@@ -56,7 +55,10 @@ class BundledEntry:
 InputEntry = Path | BundledEntry
 
 
-_natural_key = natsort_keygen()
+def _sort_naturally(entries: list[InputEntry]) -> list[InputEntry]:
+    from natsort import natsorted  # noqa: PLC0415 - slow, and few commands sort
+
+    return natsorted(entries, key=lambda entry: source_path(entry).name)
 
 
 def source_path(entry: InputEntry) -> Path:
@@ -71,7 +73,7 @@ def _sort_entries(entries: list[InputEntry], order: EntryOrder) -> list[InputEnt
         case EntryOrder.NAME:
             return sorted(entries, key=lambda entry: source_path(entry).name)
         case EntryOrder.NATURAL:
-            return sorted(entries, key=lambda entry: _natural_key(source_path(entry).name))
+            return _sort_naturally(entries)
         case EntryOrder.MTIME:
             return sorted(
                 entries,

@@ -1,17 +1,22 @@
 """Calls of wfms.ask, generated from its OpenAPI document by `make docs`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient, build_path
-from sluice.contracts.human_tasks.supervision import (
-    AskBrowser,
-    AskBrowsers,
-    AskLink,
-    AskLinks,
-    HumanStepList,
-    NewLink,
-    SetBrowserState,
-)
+
+if TYPE_CHECKING:
+    from sluice.contracts.human_tasks.supervision import (
+        AskBrowser,
+        AskBrowsers,
+        AskLink,
+        AskLinks,
+        HumanStepList,
+        NewLink,
+        SetBrowserState,
+    )
 
 
 class ForwardedAskCalls(ServiceClient):
@@ -22,6 +27,8 @@ class ForwardedAskCalls(ServiceClient):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.human_tasks.supervision import AskBrowser
+
         return await self.call(
             "PUT", f"{API}/asking/browsers/{uid}/state", body=body, answer=AskBrowser
         )
@@ -37,6 +44,8 @@ class ForwardedAskCalls(ServiceClient):
 
     async def list_human_steps(self) -> HumanStepList:
         """List the progress of human tasks of the last 30 days, by step."""
+        from sluice.contracts.human_tasks.supervision import HumanStepList
+
         return await self.call("GET", f"{API}/asking/steps", answer=HumanStepList)
 
     async def list_ask_browsers(self, group: str, template: str, step: str) -> AskBrowsers:
@@ -46,6 +55,8 @@ class ForwardedAskCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.human_tasks.supervision import AskBrowsers
+
         return await self.call(
             "GET",
             build_path("asking", "steps", group, template, step, "browsers"),
@@ -57,6 +68,8 @@ class ForwardedAskCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.human_tasks.supervision import AskLinks
+
         return await self.call(
             "GET", build_path("asking", "steps", group, template, step, "links"), answer=AskLinks
         )
@@ -68,6 +81,8 @@ class ForwardedAskCalls(ServiceClient):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.human_tasks.supervision import AskLink
+
         return await self.call(
             "POST",
             build_path("asking", "steps", group, template, step, "links"),

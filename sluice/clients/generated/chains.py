@@ -1,26 +1,31 @@
 """Calls of wfms.chains, generated from its OpenAPI document by `make docs`."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient, build_path
-from sluice.contracts.access.quotas import HolderKind, Holdings, SetQuotaLimits
-from sluice.contracts.chains.attention import Acknowledge, ChainCounts
-from sluice.contracts.chains.chains import (
-    Chain,
-    ChainListState,
-    ChainPage,
-    ChainTask,
-    ChainTaskList,
-    NewChain,
-    Release,
-    RerunChain,
-    RerunPlan,
-    TaskEnded,
-)
-from sluice.contracts.common.states import StepState
-from sluice.contracts.data.datasets import Dataset
-from sluice.contracts.jobs.tasks import Cancel, Prioritise, TaskStatus
+
+if TYPE_CHECKING:
+    from sluice.contracts.access.quotas import HolderKind, Holdings, SetQuotaLimits
+    from sluice.contracts.chains.attention import Acknowledge, ChainCounts
+    from sluice.contracts.chains.chains import (
+        Chain,
+        ChainListState,
+        ChainPage,
+        ChainTask,
+        ChainTaskList,
+        NewChain,
+        Release,
+        RerunChain,
+        RerunPlan,
+        TaskEnded,
+    )
+    from sluice.contracts.common.states import StepState
+    from sluice.contracts.data.datasets import Dataset
+    from sluice.contracts.jobs.tasks import Cancel, TaskStatus
 
 
 class ForwardedChainsCalls(ServiceClient):
@@ -33,6 +38,8 @@ class ForwardedChainsCalls(ServiceClient):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.chains.chains import Chain
+
         return await self.call("POST", f"{API}/chains/{uid}/acknowledge", body=body, answer=Chain)
 
     async def cancel_chain(self, uid: UUID, body: Cancel | None = None) -> Chain:
@@ -44,6 +51,8 @@ class ForwardedChainsCalls(ServiceClient):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.chains.chains import Chain
+
         return await self.call("POST", f"{API}/chains/{uid}/cancel", body=body, answer=Chain)
 
     async def discard_chain(self, uid: UUID) -> Chain:
@@ -53,6 +62,8 @@ class ForwardedChainsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.chains.chains import Chain
+
         return await self.call("POST", f"{API}/chains/{uid}/discard", answer=Chain)
 
     async def rank_chain(self, uid: UUID, *, rank: float) -> Chain:
@@ -63,6 +74,9 @@ class ForwardedChainsCalls(ServiceClient):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.chains.chains import Chain
+        from sluice.contracts.jobs.tasks import Prioritise
+
         return await self.call(
             "POST", f"{API}/chains/{uid}/rank", body=Prioritise(rank=rank), answer=Chain
         )
@@ -81,6 +95,8 @@ class ForwardedChainsCalls(ServiceClient):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.data.datasets import Dataset
+
         return await self.call(
             "DELETE",
             f"{API}/datasets/{uid}",
@@ -95,6 +111,8 @@ class ForwardedChainsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.chains.chains import ChainTask
+
         return await self.call("GET", f"{API}/tasks/{uid}", answer=ChainTask)
 
     async def cancel_task(self, uid: UUID, body: Cancel | None = None) -> TaskStatus:
@@ -104,6 +122,8 @@ class ForwardedChainsCalls(ServiceClient):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.jobs.tasks import TaskStatus
+
         return await self.call("POST", f"{API}/tasks/{uid}/cancel", body=body, answer=TaskStatus)
 
     async def prioritise_task(self, uid: UUID, *, rank: float) -> TaskStatus:
@@ -115,6 +135,8 @@ class ForwardedChainsCalls(ServiceClient):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.jobs.tasks import Prioritise, TaskStatus
+
         return await self.call(
             "POST", f"{API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus
         )
@@ -147,6 +169,8 @@ class ChainsCalls(ForwardedChainsCalls):
         or run again, and those with a step that cannot continue; `ended`: instead, those that
         have ended, the last to end first, on one page.
         """
+        from sluice.contracts.chains.chains import ChainPage
+
         return await self.call(
             "GET",
             f"{API}/chains",
@@ -171,6 +195,8 @@ class ChainsCalls(ForwardedChainsCalls):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.chains.chains import Chain
+
         return await self.call("GET", f"{API}/chains/{uid}", answer=Chain)
 
     async def rerun_chain(self, uid: UUID, body: RerunChain) -> tuple[Chain, bool]:
@@ -182,6 +208,8 @@ class ChainsCalls(ForwardedChainsCalls):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.chains.chains import Chain
+
         return await self.create(f"{API}/chains/{uid}/rerun", body=body, answer=Chain)
 
     async def plan_rerun(self, uid: UUID, body: RerunChain) -> RerunPlan:
@@ -192,6 +220,8 @@ class ChainsCalls(ForwardedChainsCalls):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.chains.chains import RerunPlan
+
         return await self.call(
             "POST", f"{API}/chains/{uid}/rerun/plan", body=body, answer=RerunPlan
         )
@@ -201,6 +231,8 @@ class ChainsCalls(ForwardedChainsCalls):
 
         The latter are listed by `/chains?attention=true`.
         """
+        from sluice.contracts.chains.attention import ChainCounts
+
         return await self.call("GET", f"{API}/counts", answer=ChainCounts)
 
     async def create_new_chain(self, body: NewChain) -> tuple[Chain, bool]:
@@ -210,6 +242,8 @@ class ChainsCalls(ForwardedChainsCalls):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.chains.chains import Chain
+
         return await self.create(f"{API}/datasets", body=body, answer=Chain)
 
     async def list_holdings(self, kind: HolderKind, *, name: str | None = None) -> Holdings:
@@ -217,6 +251,8 @@ class ChainsCalls(ForwardedChainsCalls):
 
         People see themselves and their groups.
         """
+        from sluice.contracts.access.quotas import Holdings
+
         return await self.call(
             "GET", build_path("quotas", kind), params={"name": name}, answer=Holdings
         )
@@ -241,6 +277,8 @@ class ChainsCalls(ForwardedChainsCalls):
 
         Counts are left out if the WMS does not answer. `after`: the `after` of the page before.
         """
+        from sluice.contracts.chains.chains import ChainTaskList
+
         return await self.call(
             "GET",
             f"{API}/tasks",
@@ -253,4 +291,6 @@ class ChainsCalls(ForwardedChainsCalls):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.chains.chains import Release
+
         return await self.call("POST", f"{API}/tasks/finished", body=body, answer=Release)

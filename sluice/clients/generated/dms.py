@@ -1,47 +1,48 @@
 """Calls of dms, generated from its OpenAPI document by `make docs`."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pydantic import RootModel
 
 from sluice.clients.base import API, ServiceClient, build_path
-from sluice.contracts.access.owners import Share
-from sluice.contracts.access.quotas import HolderKind, Holdings, SetQuotaLimits
-from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
-from sluice.contracts.data.append_only import Collected, CollectFiles, CutAnswer, CutSlice
-from sluice.contracts.data.append_only_list import AppendOnlyDataset, AppendOnlyList
-from sluice.contracts.data.assets import JoinedFile, JoinPieces, PieceAt, Pieces
-from sluice.contracts.data.datasets import (
-    CloseDataset,
-    Dataset,
-    DatasetPage,
-    DatasetStatus,
-    DatasetUids,
-    File,
-    FilePage,
-    NewDataset,
-    NewFile,
-    NewFiles,
-    NewStorage,
-    RegistrationCounts,
-    StalledList,
-    Storage,
-    Watermarks,
-)
-from sluice.contracts.data.runs import (
-    EndTime,
-    Frame,
-    NewFrame,
-    NewFrames,
-    NewPeriod,
-    NewRun,
-    Period,
-    Run,
-)
-from sluice.contracts.data.stated_files import CheckFiles, FileFaults, StatedFile
-from sluice.contracts.data.storage_space import SpaceNeeded, StorageSpace
+
+if TYPE_CHECKING:
+    from sluice.contracts.access.owners import Share
+    from sluice.contracts.access.quotas import HolderKind, Holdings, SetQuotaLimits
+    from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
+    from sluice.contracts.data.append_only import Collected, CollectFiles, CutSlice
+    from sluice.contracts.data.append_only_list import AppendOnlyDataset
+    from sluice.contracts.data.assets import JoinedFile, JoinPieces, PieceAt
+    from sluice.contracts.data.datasets import (
+        Dataset,
+        DatasetPage,
+        DatasetStatus,
+        File,
+        FilePage,
+        NewDataset,
+        NewFile,
+        NewFiles,
+        NewStorage,
+        RegistrationCounts,
+        StalledList,
+        Storage,
+        Watermarks,
+    )
+    from sluice.contracts.data.runs import (
+        Frame,
+        NewFrame,
+        NewPeriod,
+        NewRun,
+        Period,
+        Run,
+    )
+    from sluice.contracts.data.stated_files import StatedFile
+    from sluice.contracts.data.storage_space import StorageSpace
 
 
 class ForwardedDmsCalls(ServiceClient):
@@ -55,6 +56,8 @@ class ForwardedDmsCalls(ServiceClient):
         Outputs of chains are appended to these data sets. The answer says how many files each
         template got.
         """
+        from sluice.contracts.data.append_only_list import AppendOnlyList
+
         return (
             await self.call(
                 "GET",
@@ -93,6 +96,8 @@ class ForwardedDmsCalls(ServiceClient):
         the others.  **With `uid`**: those of the given data sets that exist, in order of
         registration, in one answer. Other conditions are refused.
         """
+        from sluice.contracts.data.datasets import DatasetPage
+
         return await self.call(
             "GET",
             f"{API}/datasets",
@@ -118,6 +123,8 @@ class ForwardedDmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.datasets import Dataset
+
         return await self.call(
             "GET",
             f"{API}/datasets/{uid}",
@@ -134,6 +141,8 @@ class ForwardedDmsCalls(ServiceClient):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.data.datasets import CloseDataset, Dataset
+
         return await self.call(
             "POST", f"{API}/datasets/{uid}/close", body=CloseDataset(files=files), answer=Dataset
         )
@@ -150,6 +159,8 @@ class ForwardedDmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.datasets import FilePage
+
         return await self.call(
             "GET",
             f"{API}/datasets/{uid}/files",
@@ -165,6 +176,8 @@ class ForwardedDmsCalls(ServiceClient):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.data.datasets import RegistrationCounts
+
         return await self.call(
             "POST", f"{API}/datasets/{uid}/files", body=body, answer=RegistrationCounts
         )
@@ -174,10 +187,14 @@ class ForwardedDmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.datasets import File
+
         return await self.call("GET", f"{API}/datasets/{uid}/files/{file}", answer=File)
 
     async def list_periods(self) -> list[Period]:
         """List all periods by name."""
+        from sluice.contracts.data.runs import Period
+
         return (await self.call("GET", f"{API}/periods", answer=RootModel[list[Period]])).root
 
     async def register_period(self, body: NewPeriod) -> Period:
@@ -185,6 +202,8 @@ class ForwardedDmsCalls(ServiceClient):
 
         It can raise ``Conflict``.
         """
+        from sluice.contracts.data.runs import Period
+
         return await self.call("POST", f"{API}/periods", body=body, answer=Period)
 
     async def end_period(self, name: str, *, ended_at: datetime | None) -> Period:
@@ -192,6 +211,8 @@ class ForwardedDmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.runs import EndTime, Period
+
         return await self.call(
             "PATCH", build_path("periods", name), body=EndTime(ended_at=ended_at), answer=Period
         )
@@ -201,6 +222,8 @@ class ForwardedDmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.runs import Run
+
         return (
             await self.call(
                 "GET", f"{API}/runs", params={"period": period}, answer=RootModel[list[Run]]
@@ -212,6 +235,8 @@ class ForwardedDmsCalls(ServiceClient):
 
         It can raise ``Conflict``.
         """
+        from sluice.contracts.data.runs import Run
+
         return await self.call("POST", f"{API}/runs", body=body, answer=Run)
 
     async def get_run(self, number: int) -> Run:
@@ -219,6 +244,8 @@ class ForwardedDmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.runs import Run
+
         return await self.call("GET", f"{API}/runs/{number}", answer=Run)
 
     async def end_run(self, number: int, *, ended_at: datetime | None) -> Run:
@@ -226,6 +253,8 @@ class ForwardedDmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.runs import EndTime, Run
+
         return await self.call(
             "PATCH", f"{API}/runs/{number}", body=EndTime(ended_at=ended_at), answer=Run
         )
@@ -237,6 +266,8 @@ class ForwardedDmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.runs import Frame
+
         return (
             await self.call(
                 "GET",
@@ -255,6 +286,9 @@ class ForwardedDmsCalls(ServiceClient):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.data.datasets import RegistrationCounts
+        from sluice.contracts.data.runs import NewFrames
+
         return await self.call(
             "POST",
             f"{API}/runs/{number}/frames",
@@ -276,6 +310,8 @@ class ForwardedDmsCalls(ServiceClient):
         reason, which is their `warning`. With `name`, this storage, whether or not it gets new
         data sets.
         """
+        from sluice.contracts.data.datasets import Storage
+
         return (
             await self.call(
                 "GET",
@@ -295,6 +331,8 @@ class ForwardedDmsCalls(ServiceClient):
 
         It can raise ``Conflict``.
         """
+        from sluice.contracts.data.datasets import Storage
+
         return await self.call("POST", f"{API}/storages", body=body, answer=Storage)
 
     async def disable_storage(self, name: str) -> Storage:
@@ -304,6 +342,8 @@ class ForwardedDmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.datasets import Storage
+
         return await self.call("POST", build_path("storages", name, "disable"), answer=Storage)
 
     async def enable_storage(self, name: str) -> Storage:
@@ -313,6 +353,8 @@ class ForwardedDmsCalls(ServiceClient):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.data.datasets import Storage
+
         return await self.call("POST", build_path("storages", name, "enable"), answer=Storage)
 
     async def unmark_storage(self, name: str) -> Storage:
@@ -322,6 +364,8 @@ class ForwardedDmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.datasets import Storage
+
         return await self.call("DELETE", build_path("storages", name, "marks"), answer=Storage)
 
     async def mark_storage(self, name: str, body: Watermarks) -> Storage:
@@ -332,6 +376,8 @@ class ForwardedDmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.datasets import Storage
+
         return await self.call(
             "PUT", build_path("storages", name, "marks"), body=body, answer=Storage
         )
@@ -348,6 +394,8 @@ class DmsCalls(ForwardedDmsCalls):
 
         It can raise ``Conflict``.
         """
+        from sluice.contracts.data.datasets import Dataset
+
         return await self.call("POST", f"{API}/asset-datasets", body=body, answer=Dataset)
 
     async def close_asset_dataset(self, uid: UUID, *, files: int | None = None) -> Dataset:
@@ -357,6 +405,8 @@ class DmsCalls(ForwardedDmsCalls):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.data.datasets import CloseDataset, Dataset
+
         return await self.call(
             "POST",
             f"{API}/asset-datasets/{uid}/close",
@@ -371,6 +421,8 @@ class DmsCalls(ForwardedDmsCalls):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.data.datasets import NewFiles, RegistrationCounts
+
         return await self.call(
             "POST",
             f"{API}/asset-datasets/{uid}/files",
@@ -386,6 +438,8 @@ class DmsCalls(ForwardedDmsCalls):
 
         It can raise ``Conflict``.
         """
+        from sluice.contracts.data.datasets import Dataset
+
         return await self.create(f"{API}/datasets", body=body, answer=Dataset)
 
     async def delete_dataset(
@@ -399,6 +453,8 @@ class DmsCalls(ForwardedDmsCalls):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.data.datasets import Dataset
+
         return await self.call(
             "DELETE",
             f"{API}/datasets/{uid}",
@@ -415,6 +471,8 @@ class DmsCalls(ForwardedDmsCalls):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.data.append_only import Collected
+
         return await self.call(
             "POST",
             f"{API}/datasets/{uid}/collect",
@@ -431,6 +489,8 @@ class DmsCalls(ForwardedDmsCalls):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.data.assets import Pieces
+
         return (await self.call("GET", f"{API}/datasets/{uid}/pieces", answer=Pieces)).pieces
 
     async def send_piece(self, uid: UUID, data: bytes, *, file: str, offset: int) -> None:
@@ -451,6 +511,8 @@ class DmsCalls(ForwardedDmsCalls):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.data.assets import JoinedFile
+
         return await self.call(
             "POST", f"{API}/datasets/{uid}/pieces/join", seconds=600, body=body, answer=JoinedFile
         )
@@ -460,6 +522,8 @@ class DmsCalls(ForwardedDmsCalls):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.datasets import Dataset
+
         return await self.call("POST", f"{API}/datasets/{uid}/resume", answer=Dataset)
 
     async def share_dataset(self, uid: UUID, body: Share) -> Dataset:
@@ -469,6 +533,8 @@ class DmsCalls(ForwardedDmsCalls):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.data.datasets import Dataset
+
         return await self.call("PUT", f"{API}/datasets/{uid}/share", body=body, answer=Dataset)
 
     async def cut_slice(self, uid: UUID, body: CutSlice) -> UUID | None:
@@ -479,6 +545,8 @@ class DmsCalls(ForwardedDmsCalls):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.data.append_only import CutAnswer
+
         return (
             await self.call("POST", f"{API}/datasets/{uid}/slices", body=body, answer=CutAnswer)
         ).dataset_uid
@@ -491,6 +559,8 @@ class DmsCalls(ForwardedDmsCalls):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.datasets import DatasetStatus
+
         return await self.call("GET", f"{API}/datasets/{uid}/status", answer=DatasetStatus)
 
     async def check_stated_files(
@@ -500,6 +570,8 @@ class DmsCalls(ForwardedDmsCalls):
 
         The files need not be registered. Nothing is changed.
         """
+        from sluice.contracts.data.stated_files import CheckFiles, FileFaults
+
         return (
             await self.call(
                 "POST",
@@ -515,6 +587,8 @@ class DmsCalls(ForwardedDmsCalls):
 
         People see themselves and their groups.
         """
+        from sluice.contracts.access.quotas import Holdings
+
         return await self.call(
             "GET", build_path("quotas", kind), params={"name": name}, answer=Holdings
         )
@@ -529,6 +603,8 @@ class DmsCalls(ForwardedDmsCalls):
 
     async def list_stalled_transfers(self, *, limit: int | None = None) -> StalledList:
         """List uploads and deletions that failed several times or wait for a person, by reason."""
+        from sluice.contracts.data.datasets import StalledList
+
         return await self.call("GET", f"{API}/stalled", params={"limit": limit}, answer=StalledList)
 
     async def find_datasets_on(self, name: str, *, uids: Sequence[UUID]) -> list[UUID]:
@@ -538,6 +614,8 @@ class DmsCalls(ForwardedDmsCalls):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.datasets import DatasetUids
+
         return (
             await self.call(
                 "POST",
@@ -555,6 +633,8 @@ class DmsCalls(ForwardedDmsCalls):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.storage_space import SpaceNeeded, StorageSpace
+
         return await self.call(
             "PUT",
             build_path("storages", name, "needed"),

@@ -1,8 +1,10 @@
 """Calls of wfms.operator, generated from its OpenAPI document by `make docs`."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from sluice.clients.base import API, build_path
@@ -11,85 +13,85 @@ from sluice.clients.generated.chains import ForwardedChainsCalls
 from sluice.clients.generated.dms import ForwardedDmsCalls
 from sluice.clients.generated.intake import ForwardedIntakeCalls
 from sluice.clients.generated.wms import ForwardedWmsCalls
-from sluice.contracts.access.audit import AuditPage, AuditVerdicts
-from sluice.contracts.access.device_login import (
-    DeviceAnswer,
-    DeviceLogin,
-    DeviceQuestion,
-    NewDeviceLogin,
-)
-from sluice.contracts.access.groups import Group, GroupList, SetGroup
-from sluice.contracts.access.owners import Share
-from sluice.contracts.access.people import (
-    Account,
-    AccountChange,
-    AccountList,
-    Me,
-    NewAccount,
-    NewPassword,
-    NewToken,
-    NewTokenSecret,
-    SignInWithPassword,
-    Token,
-    TokenHolder,
-    TokenList,
-    TokenQuestion,
-)
-from sluice.contracts.access.quotas import PersonQuotas, SetQuotas
-from sluice.contracts.access.secrets import NewSecret, Sealed, Secret, SecretList
-from sluice.contracts.chains.attention import NoticeList
-from sluice.contracts.chains.chains import (
-    Chain,
-    ChainListState,
-    ChainOutputs,
-    ChainPage,
-    ChainTaskList,
-    RequestChain,
-    RerunChain,
-    RerunPlan,
-)
-from sluice.contracts.chains.client_leases import RenewClientLease, RenewedLease
-from sluice.contracts.chains.intake import TieList, UnmatchedList
-from sluice.contracts.common.states import StepState
-from sluice.contracts.data.append_only import TemplateTrigger
-from sluice.contracts.data.assets import (
-    Asset,
-    AssetDraft,
-    AssetFile,
-    AssetList,
-    AssetUses,
-    NewAsset,
-    RemovedAsset,
-    StoredAsset,
-)
-from sluice.contracts.data.datasets import Dataset, DatasetStatus, NewDataset
-from sluice.contracts.data.partial import PartialOutputs
-from sluice.contracts.jobs.logs import FollowedLog
-from sluice.contracts.jobs.steps import SetStepPriority, StepList
-from sluice.contracts.jobs.warm_workers import LoadTool
-from sluice.contracts.messaging.queue_status import (
-    ChooseMessages,
-    DeadMessages,
-    MessagesMoved,
-    QueueList,
-)
-from sluice.contracts.templates.templates import (
-    CheckedTemplate,
-    CheckTemplate,
-    NewTemplate,
-    RestoreTemplate,
-    Template,
-    TemplateChanges,
-    TemplateList,
-)
-from sluice.contracts.templates.tools import (
-    ComposeTools,
-    Composition,
-    NewTool,
-    StoredTool,
-    Tool,
-    ToolList,
-)
+
+if TYPE_CHECKING:
+    from sluice.contracts.access.audit import AuditPage, AuditVerdicts
+    from sluice.contracts.access.device_login import (
+        DeviceAnswer,
+        DeviceLogin,
+        DeviceQuestion,
+        NewDeviceLogin,
+    )
+    from sluice.contracts.access.groups import Group, GroupList, SetGroup
+    from sluice.contracts.access.owners import Share
+    from sluice.contracts.access.people import (
+        Account,
+        AccountChange,
+        AccountList,
+        Me,
+        NewAccount,
+        NewPassword,
+        NewToken,
+        NewTokenSecret,
+        SignInWithPassword,
+        Token,
+        TokenHolder,
+        TokenList,
+        TokenQuestion,
+    )
+    from sluice.contracts.access.quotas import PersonQuotas, SetQuotas
+    from sluice.contracts.access.secrets import NewSecret, Sealed, Secret, SecretList
+    from sluice.contracts.chains.attention import NoticeList
+    from sluice.contracts.chains.chains import (
+        Chain,
+        ChainListState,
+        ChainOutputs,
+        ChainPage,
+        ChainTaskList,
+        RequestChain,
+        RerunChain,
+        RerunPlan,
+    )
+    from sluice.contracts.chains.client_leases import RenewClientLease, RenewedLease
+    from sluice.contracts.chains.intake import TieList, UnmatchedList
+    from sluice.contracts.common.states import StepState
+    from sluice.contracts.data.append_only import TemplateTrigger
+    from sluice.contracts.data.assets import (
+        Asset,
+        AssetDraft,
+        AssetFile,
+        AssetList,
+        AssetUses,
+        NewAsset,
+        RemovedAsset,
+        StoredAsset,
+    )
+    from sluice.contracts.data.datasets import Dataset, DatasetStatus, NewDataset
+    from sluice.contracts.data.partial import PartialOutputs
+    from sluice.contracts.jobs.logs import FollowedLog
+    from sluice.contracts.jobs.steps import SetStepPriority, StepList
+    from sluice.contracts.jobs.warm_workers import LoadTool
+    from sluice.contracts.messaging.queue_status import (
+        ChooseMessages,
+        DeadMessages,
+        MessagesMoved,
+        QueueList,
+    )
+    from sluice.contracts.templates.templates import (
+        CheckedTemplate,
+        NewTemplate,
+        Template,
+        TemplateChanges,
+        TemplateList,
+    )
+    from sluice.contracts.templates.tools import (
+        ComposeTools,
+        Composition,
+        NewTool,
+        StoredTool,
+        Tool,
+        ToolList,
+    )
 
 
 class OperatorCalls(
@@ -103,6 +105,8 @@ class OperatorCalls(
 
     async def list_assets(self) -> AssetList:
         """List assets with their versions, withdrawn ones included."""
+        from sluice.contracts.data.assets import AssetList
+
         return await self.call("GET", f"{API}/assets", answer=AssetList)
 
     async def remove_asset(self, name: str, *, version: int | None = None) -> RemovedAsset:
@@ -112,6 +116,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.assets import RemovedAsset
+
         return await self.call(
             "DELETE", build_path("assets", name), params={"version": version}, answer=RemovedAsset
         )
@@ -123,6 +129,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.assets import Asset
+
         return await self.call("GET", build_path("assets", name), answer=Asset)
 
     async def begin_asset(self, name: str, body: NewAsset) -> AssetDraft:
@@ -132,6 +140,8 @@ class OperatorCalls(
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.data.assets import AssetDraft
+
         return await self.call(
             "POST", build_path("assets", name, "drafts"), body=body, answer=AssetDraft
         )
@@ -143,6 +153,8 @@ class OperatorCalls(
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.data.assets import StoredAsset
+
         return await self.call(
             "POST", build_path("assets", name, "drafts", str(draft)), answer=StoredAsset
         )
@@ -152,6 +164,8 @@ class OperatorCalls(
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.data.assets import AssetFile
+
         return await self.call(
             "POST",
             build_path("assets", name, "drafts", str(draft), "files", str(number)),
@@ -178,10 +192,14 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.assets import AssetUses
+
         return await self.call("GET", build_path("assets", name, "uses"), answer=AssetUses)
 
     async def list_notices(self, *, limit: int | None = None) -> NoticeList:
         """List what needs attention, errors first."""
+        from sluice.contracts.chains.attention import NoticeList
+
         return await self.call(
             "GET", f"{API}/attention", params={"limit": limit}, answer=NoticeList
         )
@@ -198,6 +216,8 @@ class OperatorCalls(
         limit: int | None = None,
     ) -> AuditPage:
         """List audit events, newest first."""
+        from sluice.contracts.access.audit import AuditPage
+
         return await self.call(
             "GET",
             f"{API}/audit",
@@ -215,6 +235,8 @@ class OperatorCalls(
 
     async def get_audit_verdicts(self) -> AuditVerdicts:
         """Verify the audit log of each service."""
+        from sluice.contracts.access.audit import AuditVerdicts
+
         return await self.call("GET", f"{API}/audit/verdict", seconds=300, answer=AuditVerdicts)
 
     async def list_chains(
@@ -233,6 +255,8 @@ class OperatorCalls(
 
         It can raise ``Conflict``.
         """
+        from sluice.contracts.chains.chains import ChainPage
+
         return await self.call(
             "GET",
             f"{API}/chains",
@@ -257,6 +281,8 @@ class OperatorCalls(
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.chains.chains import Chain
+
         return await self.create(f"{API}/chains", body=body, answer=Chain)
 
     async def get_chain(self, uid: UUID) -> Chain:
@@ -266,6 +292,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.chains.chains import Chain
+
         return await self.call("GET", f"{API}/chains/{uid}", answer=Chain)
 
     async def list_outputs(self, uid: UUID) -> ChainOutputs:
@@ -273,6 +301,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.chains.chains import ChainOutputs
+
         return await self.call("GET", f"{API}/chains/{uid}/outputs", answer=ChainOutputs)
 
     async def list_partial_outputs(self, uid: UUID) -> PartialOutputs:
@@ -282,6 +312,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.partial import PartialOutputs
+
         return await self.call("GET", f"{API}/chains/{uid}/partial", answer=PartialOutputs)
 
     async def rerun_chain(self, uid: UUID, body: RerunChain) -> tuple[Chain, bool]:
@@ -291,6 +323,8 @@ class OperatorCalls(
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.chains.chains import Chain
+
         return await self.create(f"{API}/chains/{uid}/rerun", body=body, answer=Chain)
 
     async def plan_rerun(self, uid: UUID, body: RerunChain) -> RerunPlan:
@@ -298,6 +332,8 @@ class OperatorCalls(
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.chains.chains import RerunPlan
+
         return await self.call(
             "POST", f"{API}/chains/{uid}/rerun/plan", body=body, answer=RerunPlan
         )
@@ -319,6 +355,8 @@ class OperatorCalls(
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.chains.client_leases import RenewedLease
+
         return await self.call("PUT", f"{API}/client-leases/{uid}", body=body, answer=RenewedLease)
 
     async def register_dataset(self, body: NewDataset) -> Dataset:
@@ -326,6 +364,8 @@ class OperatorCalls(
 
         It can raise ``Conflict``.
         """
+        from sluice.contracts.data.datasets import Dataset
+
         return await self.call("POST", f"{API}/datasets", body=body, answer=Dataset)
 
     async def share_dataset(self, uid: UUID, body: Share) -> Dataset:
@@ -333,6 +373,8 @@ class OperatorCalls(
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.data.datasets import Dataset
+
         return await self.call("PUT", f"{API}/datasets/{uid}/share", body=body, answer=Dataset)
 
     async def get_dataset_status(self, uid: UUID) -> DatasetStatus:
@@ -340,10 +382,14 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.datasets import DatasetStatus
+
         return await self.call("GET", f"{API}/datasets/{uid}/status", answer=DatasetStatus)
 
     async def begin_device_login(self, body: NewDeviceLogin) -> DeviceLogin:
         """Begin the sign-in of a command by a browser on any machine (RFC 8628)."""
+        from sluice.contracts.access.device_login import DeviceLogin
+
         return await self.call(
             "POST", f"{API}/device-logins", retry=False, body=body, answer=DeviceLogin
         )
@@ -353,12 +399,16 @@ class OperatorCalls(
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.access.device_login import DeviceAnswer
+
         return await self.call(
             "POST", f"{API}/device-logins/answers", body=body, answer=DeviceAnswer
         )
 
     async def list_groups(self) -> GroupList:
         """List the caller's groups with their members, fair share, usage and quotas."""
+        from sluice.contracts.access.groups import GroupList
+
         return await self.call("GET", f"{API}/groups", answer=GroupList)
 
     async def set_group(self, group: str, body: SetGroup) -> Group:
@@ -368,6 +418,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.access.groups import Group
+
         return await self.call("PATCH", build_path("groups", group), body=body, answer=Group)
 
     async def get_live_log(self, job: int) -> FollowedLog:
@@ -375,10 +427,14 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.jobs.logs import FollowedLog
+
         return await self.call("GET", f"{API}/jobs/{job}/log/live", answer=FollowedLog)
 
     async def get_own_account(self) -> Me:
         """Return the caller's account."""
+        from sluice.contracts.access.people import Me
+
         return await self.call("GET", f"{API}/me", answer=Me)
 
     async def change_password(self, body: NewPassword) -> Account:
@@ -386,6 +442,8 @@ class OperatorCalls(
 
         The caller's sessions end.
         """
+        from sluice.contracts.access.people import Account
+
         return await self.call("PUT", f"{API}/me/password", retry=False, body=body, answer=Account)
 
     async def end_sessions(self) -> None:
@@ -397,6 +455,8 @@ class OperatorCalls(
 
     async def list_accounts(self) -> AccountList:
         """List accounts."""
+        from sluice.contracts.access.people import AccountList
+
         return await self.call("GET", f"{API}/people", answer=AccountList)
 
     async def add_account(self, body: NewAccount) -> Account:
@@ -404,6 +464,8 @@ class OperatorCalls(
 
         It can raise ``Conflict``.
         """
+        from sluice.contracts.access.people import Account
+
         return await self.call("POST", f"{API}/people", retry=False, body=body, answer=Account)
 
     async def change_account(self, name: str, body: AccountChange) -> Account:
@@ -411,6 +473,8 @@ class OperatorCalls(
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.access.people import Account
+
         return await self.call("PATCH", build_path("people", name), body=body, answer=Account)
 
     async def get_person_quotas(self, name: str) -> PersonQuotas:
@@ -420,6 +484,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.access.quotas import PersonQuotas
+
         return await self.call("GET", build_path("people", name, "quotas"), answer=PersonQuotas)
 
     async def set_person_quotas(self, name: str, body: SetQuotas) -> PersonQuotas:
@@ -429,6 +495,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.access.quotas import PersonQuotas
+
         return await self.call(
             "PATCH", build_path("people", name, "quotas"), body=body, answer=PersonQuotas
         )
@@ -447,10 +515,14 @@ class OperatorCalls(
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.templates.tools import Composition
+
         return await self.call("POST", f"{API}/pipelines/compose", body=body, answer=Composition)
 
     async def list_queues(self) -> QueueList:
         """List the queues between services, with their waiting messages and dead letters."""
+        from sluice.contracts.messaging.queue_status import QueueList
+
         return await self.call("GET", f"{API}/queues", answer=QueueList)
 
     async def list_dead_messages(self, queue: str, *, limit: int | None = None) -> DeadMessages:
@@ -458,6 +530,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.messaging.queue_status import DeadMessages
+
         return await self.call(
             "GET", build_path("queues", queue, "dead"), params={"limit": limit}, answer=DeadMessages
         )
@@ -467,6 +541,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.messaging.queue_status import MessagesMoved
+
         return await self.call(
             "POST", build_path("queues", queue, "drop"), body=body, answer=MessagesMoved
         )
@@ -476,6 +552,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.messaging.queue_status import MessagesMoved
+
         return await self.call(
             "POST", build_path("queues", queue, "requeue"), body=body, answer=MessagesMoved
         )
@@ -487,6 +565,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.templates.templates import TemplateList
+
         return await self.call(
             "GET",
             f"{API}/run-templates",
@@ -501,6 +581,8 @@ class OperatorCalls(
 
         If the same files are stored, the answer is 200.
         """
+        from sluice.contracts.templates.templates import Template
+
         return await self.call(
             "POST",
             f"{API}/run-templates",
@@ -523,6 +605,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.templates.templates import Template
+
         return await self.call("GET", f"{API}/run-templates/{template_id}", answer=Template)
 
     async def open_secrets(self, body: Sealed) -> Sealed:
@@ -532,10 +616,14 @@ class OperatorCalls(
 
         It can raise ``Conflict``.
         """
+        from sluice.contracts.access.secrets import Sealed
+
         return await self.call("POST", f"{API}/sealed-secrets", body=body, answer=Sealed)
 
     async def list_secrets(self) -> SecretList:
         """List secrets with their versions and the templates that may use them."""
+        from sluice.contracts.access.secrets import SecretList
+
         return await self.call("GET", f"{API}/secrets", answer=SecretList)
 
     async def set_secret(self, body: NewSecret) -> Secret:
@@ -545,6 +633,8 @@ class OperatorCalls(
 
         It can raise ``Conflict``.
         """
+        from sluice.contracts.access.secrets import Secret
+
         return await self.call("POST", f"{API}/secrets", retry=False, body=body, answer=Secret)
 
     async def remove_secret(self, name: str, *, version: int | None = None) -> None:
@@ -559,6 +649,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.access.secrets import Secret
+
         return await self.call(
             "GET", build_path("secrets", name), params={"template_id": template_id}, answer=Secret
         )
@@ -568,6 +660,8 @@ class OperatorCalls(
 
         It can raise ``Conflict``.
         """
+        from sluice.contracts.access.people import NewTokenSecret
+
         return await self.call(
             "POST", f"{API}/sign-in", retry=False, body=body, answer=NewTokenSecret
         )
@@ -576,6 +670,8 @@ class OperatorCalls(
         """List steps of published templates and other steps with tasks: waiting jobs, mean times
         and priorities.
         """
+        from sluice.contracts.jobs.steps import StepList
+
         return await self.call("GET", f"{API}/steps", answer=StepList)
 
     async def prioritise_step(self, step: str, body: SetStepPriority) -> StepList:
@@ -586,6 +682,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.jobs.steps import StepList
+
         return await self.call(
             "PUT", build_path("steps", step, "priority"), body=body, answer=StepList
         )
@@ -603,6 +701,8 @@ class OperatorCalls(
 
         `name` is DATASET.STEP.
         """
+        from sluice.contracts.chains.chains import ChainTaskList
+
         return await self.call(
             "GET",
             f"{API}/tasks",
@@ -622,6 +722,8 @@ class OperatorCalls(
         """List the latest version of every enabled template with its CWL text, or every version
         without texts.
         """
+        from sluice.contracts.templates.templates import TemplateList
+
         return await self.call(
             "GET",
             f"{API}/templates",
@@ -638,6 +740,8 @@ class OperatorCalls(
 
         It can raise ``Conflict``.
         """
+        from sluice.contracts.templates.templates import Template
+
         return await self.call(
             "POST",
             f"{API}/templates",
@@ -655,6 +759,8 @@ class OperatorCalls(
         file: str = "workflow.cwl",
     ) -> CheckedTemplate:
         """Check a template without storing it."""
+        from sluice.contracts.templates.templates import CheckedTemplate, CheckTemplate
+
         return await self.call(
             "POST",
             f"{API}/templates/check",
@@ -666,6 +772,8 @@ class OperatorCalls(
         self, body: NewTemplate, *, name: str | None = None, main: str | None = None
     ) -> TemplateChanges:
         """Return what storing a template would change, without storing it."""
+        from sluice.contracts.templates.templates import TemplateChanges
+
         return await self.call(
             "POST",
             f"{API}/templates/compare",
@@ -688,6 +796,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.templates.templates import Template
+
         return await self.call(
             "GET", build_path("templates", name), params={"version": version}, answer=Template
         )
@@ -699,6 +809,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.templates.templates import Template
+
         return await self.call("POST", build_path("templates", name, "disable"), answer=Template)
 
     async def enable_template(self, name: str) -> Template:
@@ -706,6 +818,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.templates.templates import Template
+
         return await self.call("POST", build_path("templates", name, "enable"), answer=Template)
 
     async def restore_template(self, name: str, *, version: int) -> Template:
@@ -715,6 +829,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.templates.templates import RestoreTemplate, Template
+
         return await self.call(
             "POST",
             build_path("templates", name, "restore"),
@@ -729,6 +845,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.templates.templates import Template
+
         return await self.call(
             "PUT", build_path("templates", name, "share"), body=body, answer=Template
         )
@@ -738,16 +856,22 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.data.append_only import TemplateTrigger
+
         return await self.call(
             "GET", build_path("templates", name, "trigger"), answer=TemplateTrigger
         )
 
     async def list_ties(self) -> TieList:
         """List templates of equal priority that match the same data sets."""
+        from sluice.contracts.chains.intake import TieList
+
         return await self.call("GET", f"{API}/ties", answer=TieList)
 
     async def find_token_holder(self, body: TokenQuestion) -> TokenHolder:
         """Return the owner of a token to a service that received it."""
+        from sluice.contracts.access.people import TokenHolder
+
         return await self.call("POST", f"{API}/token-holders", body=body, answer=TokenHolder)
 
     async def revoke_found_token(self, body: TokenQuestion) -> None:
@@ -764,6 +888,8 @@ class OperatorCalls(
 
         Administrators may list those of others.
         """
+        from sluice.contracts.access.people import TokenList
+
         return await self.call(
             "GET",
             f"{API}/tokens",
@@ -776,6 +902,8 @@ class OperatorCalls(
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.access.people import NewTokenSecret
+
         return await self.call(
             "POST", f"{API}/tokens", retry=False, body=body, answer=NewTokenSecret
         )
@@ -785,14 +913,20 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.access.people import Token
+
         return await self.call("DELETE", f"{API}/tokens/{token}", answer=Token)
 
     async def list_tools(self) -> ToolList:
         """List the newest version of every tool in the library."""
+        from sluice.contracts.templates.tools import ToolList
+
         return await self.call("GET", f"{API}/tools", answer=ToolList)
 
     async def store_tool(self, body: NewTool) -> StoredTool:
         """Store a CommandLineTool as the next version of a tool in the library."""
+        from sluice.contracts.templates.tools import StoredTool
+
         return await self.call("POST", f"{API}/tools", body=body, answer=StoredTool)
 
     async def remove_tool(self, name: str, *, version: int | None = None) -> None:
@@ -809,6 +943,8 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.templates.tools import Tool
+
         return await self.call(
             "GET", build_path("tools", name), params={"version": version}, answer=Tool
         )
@@ -818,12 +954,16 @@ class OperatorCalls(
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.templates.tools import ToolList
+
         return await self.call("GET", build_path("tools", name, "versions"), answer=ToolList)
 
     async def list_unmatched(
         self, *, limit: int | None = None, template: str | None = None
     ) -> UnmatchedList:
         """List data sets that matched no template, with the reasons of today's templates."""
+        from sluice.contracts.chains.intake import UnmatchedList
+
         return await self.call(
             "GET",
             f"{API}/unmatched",

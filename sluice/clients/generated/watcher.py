@@ -1,8 +1,14 @@
 """Calls of wfms.watcher, generated from its OpenAPI document by `make docs`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.chains.chains import Release, Watch, Watched, WatchList
-from sluice.contracts.common.states import WatchState
+
+if TYPE_CHECKING:
+    from sluice.contracts.chains.chains import Release, Watch, Watched, WatchList
+    from sluice.contracts.common.states import WatchState
 
 
 class WatcherCalls(ServiceClient):
@@ -19,6 +25,8 @@ class WatcherCalls(ServiceClient):
         self, *, state: WatchState | None = None, limit: int | None = None
     ) -> WatchList:
         """List the watches of tasks and uploads, newest first."""
+        from sluice.contracts.chains.chains import WatchList
+
         return await self.call(
             "GET", f"{API}/tasks", params={"state": state, "limit": limit}, answer=WatchList
         )
@@ -28,4 +36,6 @@ class WatcherCalls(ServiceClient):
 
         A repeated request returns the first watch.
         """
+        from sluice.contracts.chains.chains import Watched
+
         return await self.call("POST", f"{API}/tasks", body=body, answer=Watched)

@@ -1,46 +1,49 @@
 """Calls of wms, generated from its OpenAPI document by `make docs`."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient, build_path
-from sluice.contracts.access.groups import GroupShares, SetShare
-from sluice.contracts.access.quotas import HolderKind, Holdings, SetQuotaLimits
-from sluice.contracts.access.secrets import SecretValues
-from sluice.contracts.chains.attention import Acknowledge, WorkCounts
-from sluice.contracts.common.states import JobState, TaskState
-from sluice.contracts.data.storage_space import StorageWaitList
-from sluice.contracts.human_tasks.annotation import (
-    AcceptedAnswers,
-    AnsweredJob,
-    AnsweredJobs,
-    HumanJobList,
-    HumanTaskList,
-    RefusedJob,
-)
-from sluice.contracts.jobs.limits import LimitList, SetLimit
-from sluice.contracts.jobs.steps import RankStep, StepList
-from sluice.contracts.jobs.tasks import (
-    BoostResult,
-    Boosts,
-    Cancel,
-    Explanation,
-    Job,
-    JobOrder,
-    JobPage,
-    Prioritise,
-    Schedulability,
-    TaskStatus,
-    TaskStatusList,
-    UnschedulableList,
-)
-from sluice.contracts.jobs.times import Timeline, WorkTimes
-from sluice.contracts.jobs.warm_workers import LoadTool
-from sluice.contracts.pilots.pilot_detail import PilotDetail
-from sluice.contracts.pilots.pilot_list import PilotList
-from sluice.contracts.pilots.pilots import JobToken, SignOff, StorageUrls
-from sluice.contracts.pilots.sites import NewSite, NewSiteSecret, Site, SiteList
+
+if TYPE_CHECKING:
+    from sluice.contracts.access.groups import GroupShares, SetShare
+    from sluice.contracts.access.quotas import HolderKind, Holdings, SetQuotaLimits
+    from sluice.contracts.access.secrets import SecretValues
+    from sluice.contracts.chains.attention import Acknowledge, WorkCounts
+    from sluice.contracts.common.states import JobState, TaskState
+    from sluice.contracts.data.storage_space import StorageWaitList
+    from sluice.contracts.human_tasks.annotation import (
+        AcceptedAnswers,
+        AnsweredJob,
+        HumanJobList,
+        HumanTaskList,
+        RefusedJob,
+    )
+    from sluice.contracts.jobs.limits import LimitList, SetLimit
+    from sluice.contracts.jobs.steps import RankStep, StepList
+    from sluice.contracts.jobs.tasks import (
+        BoostResult,
+        Boosts,
+        Cancel,
+        Explanation,
+        Job,
+        JobOrder,
+        JobPage,
+        Schedulability,
+        TaskStatus,
+        TaskStatusList,
+        UnschedulableList,
+    )
+    from sluice.contracts.jobs.times import Timeline, WorkTimes
+    from sluice.contracts.jobs.warm_workers import LoadTool
+    from sluice.contracts.pilots.pilot_detail import PilotDetail
+    from sluice.contracts.pilots.pilot_list import PilotList
+    from sluice.contracts.pilots.pilots import JobToken, SignOff, StorageUrls
+    from sluice.contracts.pilots.sites import NewSite, NewSiteSecret, Site, SiteList
 
 
 class ForwardedWmsCalls(ServiceClient):
@@ -51,6 +54,8 @@ class ForwardedWmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.jobs.times import Timeline
+
         return await self.call("GET", f"{API}/chains/{uid}/timeline", seconds=60, answer=Timeline)
 
     async def get_job(self, job: int) -> Job:
@@ -58,6 +63,8 @@ class ForwardedWmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.jobs.tasks import Job
+
         return await self.call("GET", f"{API}/jobs/{job}", answer=Job)
 
     async def explain_job(self, job: int) -> Explanation:
@@ -65,6 +72,8 @@ class ForwardedWmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.jobs.tasks import Explanation
+
         return await self.call("GET", f"{API}/jobs/{job}/explain", answer=Explanation)
 
     async def retry_job(self, job: int) -> Job:
@@ -74,6 +83,8 @@ class ForwardedWmsCalls(ServiceClient):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.jobs.tasks import Job
+
         return await self.call("POST", f"{API}/jobs/{job}/retry", answer=Job)
 
     async def list_limits(self) -> LimitList:
@@ -82,6 +93,8 @@ class ForwardedWmsCalls(ServiceClient):
         Each limit has its amount, how much of it is in use or spent, and how many waiting jobs
         need the resource.
         """
+        from sluice.contracts.jobs.limits import LimitList
+
         return await self.call("GET", f"{API}/limits", answer=LimitList)
 
     async def set_limit(self, body: SetLimit) -> LimitList:
@@ -90,6 +103,8 @@ class ForwardedWmsCalls(ServiceClient):
         The amount holds at any time, or in each period (`minute`, `hour`, `day`, in UTC).
         Repeating it is fine.
         """
+        from sluice.contracts.jobs.limits import LimitList
+
         return await self.call("PUT", f"{API}/limits", body=body, answer=LimitList)
 
     async def remove_limit(self, name: str) -> LimitList:
@@ -99,6 +114,8 @@ class ForwardedWmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.jobs.limits import LimitList
+
         return await self.call("DELETE", build_path("limits", name), answer=LimitList)
 
     async def list_pilots(
@@ -113,6 +130,8 @@ class ForwardedWmsCalls(ServiceClient):
 
         Within each kind the latest comes first. `after` is the `after` of the previous page.
         """
+        from sluice.contracts.pilots.pilot_list import PilotList
+
         return await self.call(
             "GET",
             f"{API}/pilots",
@@ -136,6 +155,8 @@ class ForwardedWmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.pilots.pilot_detail import PilotDetail
+
         return await self.call("GET", f"{API}/pilots/{uid}", answer=PilotDetail)
 
     async def acknowledge_pilot(self, uid: UUID, body: Acknowledge) -> None:
@@ -168,6 +189,8 @@ class ForwardedWmsCalls(ServiceClient):
 
     async def list_sites(self) -> SiteList:
         """List the sites that pilots come from."""
+        from sluice.contracts.pilots.sites import SiteList
+
         return await self.call("GET", f"{API}/sites", answer=SiteList)
 
     async def add_site(self, body: NewSite) -> NewSiteSecret:
@@ -177,6 +200,8 @@ class ForwardedWmsCalls(ServiceClient):
 
         It can raise ``Conflict``.
         """
+        from sluice.contracts.pilots.sites import NewSiteSecret
+
         return await self.call("POST", f"{API}/sites", retry=False, body=body, answer=NewSiteSecret)
 
     async def revoke_site(self, name: str) -> Site:
@@ -186,6 +211,8 @@ class ForwardedWmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.pilots.sites import Site
+
         return await self.call("DELETE", build_path("sites", name), answer=Site)
 
     async def explain_task(self, uid: UUID) -> Explanation:
@@ -193,6 +220,8 @@ class ForwardedWmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.jobs.tasks import Explanation
+
         return await self.call("GET", f"{API}/tasks/{uid}/explain", answer=Explanation)
 
     async def list_jobs(
@@ -213,6 +242,8 @@ class ForwardedWmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.jobs.tasks import JobPage
+
         return await self.call(
             "GET",
             f"{API}/tasks/{uid}/jobs",
@@ -225,6 +256,8 @@ class ForwardedWmsCalls(ServiceClient):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.jobs.tasks import Schedulability
+
         return await self.call("GET", f"{API}/tasks/{uid}/outlook", answer=Schedulability)
 
     async def retry_task(self, uid: UUID) -> TaskStatus:
@@ -234,6 +267,8 @@ class ForwardedWmsCalls(ServiceClient):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.jobs.tasks import TaskStatus
+
         return await self.call("POST", f"{API}/tasks/{uid}/retry", answer=TaskStatus)
 
     async def get_times(
@@ -250,6 +285,8 @@ class ForwardedWmsCalls(ServiceClient):
         (of `template`, if given) that were created between `since` and `until`: by default on
         the last day.
         """
+        from sluice.contracts.jobs.times import WorkTimes
+
         return await self.call(
             "GET",
             f"{API}/times",
@@ -264,6 +301,8 @@ class WmsCalls(ForwardedWmsCalls):
 
     async def list_human_tasks(self) -> HumanTaskList:
         """List the human tasks that have not ended, oldest first."""
+        from sluice.contracts.human_tasks.annotation import HumanTaskList
+
         return await self.call("GET", f"{API}/asked", answer=HumanTaskList)
 
     async def report_answers(
@@ -278,6 +317,8 @@ class WmsCalls(ForwardedWmsCalls):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.human_tasks.annotation import AcceptedAnswers, AnsweredJobs
+
         return await self.call(
             "POST",
             f"{API}/asked/{uid}/answers",
@@ -295,6 +336,8 @@ class WmsCalls(ForwardedWmsCalls):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.human_tasks.annotation import HumanJobList
+
         return await self.call(
             "GET",
             f"{API}/asked/{uid}/jobs",
@@ -307,6 +350,8 @@ class WmsCalls(ForwardedWmsCalls):
 
         Ranks that a person has set stay as they are.
         """
+        from sluice.contracts.jobs.tasks import BoostResult
+
         return await self.call("PUT", f"{API}/boosts", body=body, answer=BoostResult)
 
     async def get_counts(self, *, troubled: bool | None = None) -> WorkCounts:
@@ -315,6 +360,8 @@ class WmsCalls(ForwardedWmsCalls):
         Quarantined jobs and tasks with troubled jobs are counted only for groups that the
         caller may see.
         """
+        from sluice.contracts.chains.attention import WorkCounts
+
         return await self.call(
             "GET", f"{API}/counts", params={"troubled": troubled}, answer=WorkCounts
         )
@@ -331,6 +378,8 @@ class WmsCalls(ForwardedWmsCalls):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.access.secrets import SecretValues
+
         return await self.call(
             "POST", f"{API}/pilots/{uid}/secrets", retry=False, body=body, answer=SecretValues
         )
@@ -350,6 +399,8 @@ class WmsCalls(ForwardedWmsCalls):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.pilots.pilots import StorageUrls
+
         return await self.call(
             "GET", f"{API}/pilots/{uid}/storages", retry=False, answer=StorageUrls
         )
@@ -359,6 +410,8 @@ class WmsCalls(ForwardedWmsCalls):
 
         People see themselves and their groups.
         """
+        from sluice.contracts.access.quotas import Holdings
+
         return await self.call(
             "GET", build_path("quotas", kind), params={"name": name}, answer=Holdings
         )
@@ -376,6 +429,8 @@ class WmsCalls(ForwardedWmsCalls):
 
         Each group has its weight and the number of its jobs that pilots have.
         """
+        from sluice.contracts.access.groups import GroupShares
+
         return await self.call("GET", f"{API}/shares", answer=GroupShares)
 
     async def set_share(self, group: str, body: SetShare) -> None:
@@ -392,6 +447,8 @@ class WmsCalls(ForwardedWmsCalls):
         Each step has the number of waiting jobs, since when the oldest one waits, the number of
         jobs that pilots have, the mean time of its jobs, and its priority.
         """
+        from sluice.contracts.jobs.steps import StepList
+
         return await self.call("GET", f"{API}/steps", answer=StepList)
 
     async def prioritise_step(self, body: RankStep) -> StepList:
@@ -400,6 +457,8 @@ class WmsCalls(ForwardedWmsCalls):
         A priority of 0 or more is added to the ranks of the step's tasks. With -1 no job of the
         step is leased, and running jobs finish. Repeating it is fine.
         """
+        from sluice.contracts.jobs.steps import StepList
+
         return await self.call("PUT", f"{API}/steps", body=body, answer=StepList)
 
     async def list_storage_waits(self) -> StorageWaitList:
@@ -407,6 +466,8 @@ class WmsCalls(ForwardedWmsCalls):
 
         The storage that jobs wait for longest comes first.
         """
+        from sluice.contracts.data.storage_space import StorageWaitList
+
         return await self.call("GET", f"{API}/storage-waits", answer=StorageWaitList)
 
     async def list_tasks(
@@ -423,6 +484,8 @@ class WmsCalls(ForwardedWmsCalls):
         `troubled`, only those that have not ended and have jobs that failed permanently or are
         quarantined.
         """
+        from sluice.contracts.jobs.tasks import TaskStatusList
+
         return await self.call(
             "GET",
             f"{API}/tasks",
@@ -435,6 +498,8 @@ class WmsCalls(ForwardedWmsCalls):
 
         It can raise ``NotFound``.
         """
+        from sluice.contracts.jobs.tasks import TaskStatus
+
         return await self.call("GET", f"{API}/tasks/{uid}", answer=TaskStatus)
 
     async def cancel_task(self, uid: UUID, body: Cancel | None = None) -> TaskStatus:
@@ -445,6 +510,8 @@ class WmsCalls(ForwardedWmsCalls):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.jobs.tasks import TaskStatus
+
         return await self.call("POST", f"{API}/tasks/{uid}/cancel", body=body, answer=TaskStatus)
 
     async def prioritise_task(self, uid: UUID, *, rank: float) -> TaskStatus:
@@ -454,6 +521,8 @@ class WmsCalls(ForwardedWmsCalls):
 
         It can raise ``NotFound`` and ``Conflict``.
         """
+        from sluice.contracts.jobs.tasks import Prioritise, TaskStatus
+
         return await self.call(
             "POST", f"{API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus
         )
@@ -463,6 +532,8 @@ class WmsCalls(ForwardedWmsCalls):
 
         They fit neither a present node nor one that can be launched.
         """
+        from sluice.contracts.jobs.tasks import UnschedulableList
+
         return await self.call(
             "GET", f"{API}/unschedulable", params={"limit": limit}, answer=UnschedulableList
         )
