@@ -5,11 +5,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import httpx
 import pytest
+from argon2 import PasswordHasher
 from starlette.applications import Starlette
 
 from sluice.clients.operator import OperatorClient
@@ -26,6 +28,7 @@ from tests.conftest import DatabaseFactory
 from tests.integration.operator.fakes.neighbours import Neighbours
 from tests.integration.operator.scene import Scene
 from tests.integration.operator.sluice_command import Command
+from wfms.operator.identity.usecases import passwords
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.wiring import build
 
@@ -82,7 +85,11 @@ async def operating(database_url: str, **settings: Any) -> AsyncIterator[Operato
         database_url=database_url, broker_url=database_url, patience=30, **settings
     )
     transport = open_transport(database_url, sluice_topology())
-    service = build(read, links=links, transport=transport)
+    with pytest.MonkeyPatch.context() as patch:
+        # A hash at the default cost takes a third of a second.
+        quick_hasher = partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
+        patch.setattr(passwords, "PasswordHasher", quick_hasher)
+        service = build(read, links=links, transport=transport)
     async with running(transport, service, links):
         http = httpx.AsyncClient(
             transport=httpx.ASGITransport(for_anybody(service.app)),
