@@ -123,6 +123,7 @@ mutation-check: install ## Check whether fast tests find ten random changes of P
 	@$(BIN)/python scripts/mutation_check.py $(PACKAGE) $(if $(SEED),--seed $(SEED))
 
 # Random examples differ in each run. A failure prints an @example for the test, so that `make test` repeats it.
+# Twenty times as many examples take more than ten minutes on a slow machine.
 # The second call runs the pilot's tests again, with their tools in the sandbox.
 test-long: packs ## Run the long tests, more random examples, and the pilot's tests in its sandbox (an hour).
 	@scripts/install-test-needs.sh
@@ -130,9 +131,9 @@ test-long: packs ## Run the long tests, more random examples, and the pilot's te
 	@scripts/install-extra.sh masstimes train
 	@scripts/install-schemas.sh
 	@status=0; \
-	SLUICE_GRAPHS=$(or $(SLUICE_GRAPHS),1000) scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup \
-		-m "long or hypothesis" --hypothesis-profile=long $(PYTEST_ARGS) || status=1; \
-	SLUICE_TEST_SANDBOX=1 scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup \
+	SLUICE_GRAPHS=$(or $(SLUICE_GRAPHS),1000) scripts/in-memory.sh $(BIN)/python -m pytest -n 3 --dist loadgroup \
+		-m "long or hypothesis" --hypothesis-profile=long --timeout=3600 $(PYTEST_ARGS) || status=1; \
+	SLUICE_TEST_SANDBOX=1 scripts/in-memory.sh $(BIN)/python -m pytest -n 3 --dist loadgroup \
 		-m "not long" $(PYTEST_ARGS) tests/unit/pilot || status=1; \
 	exit $$status
 
