@@ -29,15 +29,13 @@ class PilotActivity(StrEnum):
 class Pilot(WithIsolation):
     """A pilot.
 
-    A list without ``limit`` leaves out ``sandbox``, ``busy``, ``allocated``, ``stopping``,
-    ``loaded``, ``to_load``, ``trouble`` and ``quarantined_steps``.
-
     Attributes:
         uid: Its uid.
         name: Its name.
         host: The name of its node.
         state: Its state.
         slots: The number of its slots.
+        version: The version of Sluice that it runs. Empty from an older WMS.
         resources: The resources that it offers.
         registered_at: When it registered.
         seen_at: When it last sent a heartbeat.
@@ -61,6 +59,7 @@ class Pilot(WithIsolation):
     host: str
     state: PilotState
     slots: int
+    version: str = ""
     resources: NodeResources
     registered_at: Timestamp
     seen_at: Timestamp

@@ -363,6 +363,7 @@ class Scene:
                     state=state,
                     sandbox=sandbox,
                     slots=8,
+                    version="0.2.0",
                     running=running,
                     finished=412,
                     failed=failed,

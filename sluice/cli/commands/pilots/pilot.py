@@ -86,7 +86,8 @@ def show(system: System, pilot: PilotArgument) -> None:
     usage = ", ".join(f"{name} {used}" for name, used in summary.in_use().items())
     out.print(f"its jobs take: {usage}")
     since, seen_at = local_time(summary.registered_at), local_time(summary.seen_at)
-    out.print(f"pilot {summary.uid}, since {since}, seen {seen_at}")
+    version = f", version {summary.version}" if summary.version else ""
+    out.print(f"pilot {summary.uid}{version}, since {since}, seen {seen_at}")
     columns = ["job", "step", "attempt", "since", "took", "how it ended"]
     print_table(columns, [_job_row(job) for job in details.jobs], empty="it has no job now")
     if details.steps:
@@ -213,6 +214,7 @@ def _format_named_resources(pilot: Pilot) -> str:
 
 #: The columns that appear if any pilot has a value for them.
 _OPTIONAL_COLUMNS: dict[str, Callable[[Pilot], str]] = {
+    "version": lambda pilot: pilot.version,
     "part": lambda pilot: pilot.resources.part or "",
     "gpus": lambda pilot: pilot.resources.gpus_in_words,
     "resources": _format_named_resources,

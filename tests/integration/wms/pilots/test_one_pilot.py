@@ -130,6 +130,7 @@ async def test_pilot_is_shown_with_its_activity_jobs_and_failures(wms: WmsFixtur
     await wms.fail(pilot, jobs[1])
     details = await get_pilot(wms.context, pilot)
     assert details.pilot.activity is PilotActivity.WORKING
+    assert details.pilot.version == "1"
     assert [(job.job_id, job.step, job.outcome) for job in details.jobs] == [
         (jobs[0].id, "layout", None)
     ]
@@ -142,7 +143,8 @@ async def test_pilot_is_shown_with_its_activity_jobs_and_failures(wms: WmsFixtur
     assert (step.step, step.finished, step.failed, details.attempts) == ("layout", 2, 1, 3)
     await wms.finish(pilot, jobs[0])
     assert (await get_pilot(wms.context, pilot)).pilot.activity is PilotActivity.IDLE
-    assert (await list_pilots(wms.context)).pilots[0].state is PilotState.ACTIVE
+    [listed] = (await list_pilots(wms.context)).pilots
+    assert (listed.state, listed.version) == (PilotState.ACTIVE, "1")
 
 
 async def test_ended_jobs_of_a_pilot_are_read_along_an_index(wms: WmsFixture) -> None:
