@@ -23,7 +23,8 @@ from sluice.cli.transfer.upload import upload_files
 from sluice.clients.wms import WmsClient
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.data.datasets import NewDataset
-from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot, SignOff
+from sluice.contracts.pilots.nodes import NodeResources
+from sluice.contracts.pilots.registration import RegisterPilot, SignOff
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.embedded.home import Home
 from sluice.network.http_clients import http_client

@@ -10,7 +10,7 @@ from sluice.contracts.common.base import Contract, Name, Timestamp
 from sluice.contracts.common.states import PilotState
 from sluice.contracts.jobs.resources import AllocatedAmounts, describe_allocation
 from sluice.contracts.jobs.warm_workers import LoadedTools, LoadState
-from sluice.contracts.pilots.pilots import NodeResources, WithIsolation
+from sluice.contracts.pilots.nodes import NodeResources, WithIsolation
 
 
 class PilotActivity(StrEnum):

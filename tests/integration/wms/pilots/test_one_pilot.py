@@ -14,8 +14,9 @@ from sluice.contracts.common.states import (
 )
 from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.jobs.warm_workers import LoadTool, WarmWorkerState
+from sluice.contracts.pilots.heartbeats import Heartbeat
+from sluice.contracts.pilots.leases import LeaseRequest
 from sluice.contracts.pilots.pilot_list import PilotActivity
-from sluice.contracts.pilots.pilots import Heartbeat, LeaseRequest
 from tests.integration.wms.pilots.pilot_events import expire_silent_pilot, register, sign_off
 from tests.integration.wms.query_plans import explain_query, list_job_scans, list_nodes
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
