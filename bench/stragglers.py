@@ -18,8 +18,8 @@ from uuid import uuid4
 from bench.result import BenchResult
 from bench.simulated_pilots import post, report_success
 from bench.system import fresh_system
-from sluice.cli.connection import Connection, connected
-from sluice.cli.transfer.upload import upload_files
+from sluice.clientkit.connection import Connection, connected
+from sluice.clientkit.transfer.upload import upload_files
 from sluice.clients.wms import WmsClient
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.data.datasets import NewDataset

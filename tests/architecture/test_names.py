@@ -114,7 +114,7 @@ _SUPERLATIVE = re.compile(r"_?(LONGEST|LARGEST|LEAST|SHORTEST|FEWEST|DEEPEST|BRI
 #: Names that other programs see, by file: fields of contracts, columns, values of states.
 OUTSIDE_NAMES = {
     "sluice/cli/commands/system/doctor.py": {"found"},
-    "sluice/cli/options.py": {"GIVEN"},
+    "sluice/clientkit/transfer/entry_order.py": {"GIVEN"},
     "sluice/contracts/access/audit.py": {"BEGUN", "TOLD", "wrong"},
     "sluice/contracts/access/device_login.py": {"given"},
     "sluice/contracts/chains/intake.py": {"gone"},

@@ -9,9 +9,9 @@ from sluice.cli.confirmation import Confirmation, with_confirmation
 from sluice.cli.errors import plain_errors
 from sluice.cli.object_lookup import resolve_pilot, resolve_pilot_uid
 from sluice.cli.options import PilotArgument
-from sluice.cli.output import out, print_json, print_next_page_hint, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.times import local_time
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import out, print_json, print_next_page_hint, print_table
 from sluice.contracts.common.numbers import format_count, in_full
 from sluice.contracts.jobs.resources import labels_in_words, named_in_words
 from sluice.contracts.jobs.warm_workers import LoadTool
