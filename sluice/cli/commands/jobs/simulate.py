@@ -20,7 +20,7 @@ from sluice.text.os_errors import os_error_sentence
 #: The simulator, the conversion of runs to scenarios, and the drawing of time lines. These modules
 #: are imported by name.
 SIMULATOR, RECORDED = "wms.simulation.entry", "wms.simulation.recorded"
-DRAWING = "wfms.operator.chains.domain.timeline_drawing"
+DRAWING = "wfms.operator.web.domain.timeline_drawing"
 
 FromRunOption = Annotated[
     list[str] | None,

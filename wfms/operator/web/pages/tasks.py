@@ -14,7 +14,7 @@ from sluice.contracts.common.states import JobState, StepState
 from sluice.contracts.jobs.logs import FollowedLog
 from sluice.contracts.jobs.tasks import Job, JobOrder, Prioritise
 from wfms.operator.chains.domain.errors import LogUnknown
-from wfms.operator.chains.domain.progress import count_jobs_by_part, find_shortfall
+from wfms.operator.chains.domain.progress import find_shortfall
 from wfms.operator.chains.usecases.steps.follow_log import follow_log
 from wfms.operator.chains.usecases.steps.read_log import read_log
 from wfms.operator.context import OperatorContext
@@ -56,8 +56,12 @@ class TaskPages:
         except Unprocessable:
             # The cursor is not valid: show the first page.
             page = self._bridge.run(self._chains.list_tasks(state=state, limit=_PAGE))
-        functions = {"count_jobs_by_part": count_jobs_by_part, "find_shortfall": find_shortfall}
-        return {"tasks": page.tasks, "next": page.after, "state": state, **functions}
+        return {
+            "tasks": page.tasks,
+            "next": page.after,
+            "state": state,
+            "find_shortfall": find_shortfall,
+        }
 
     def list(self) -> str:
         """Show the list of tasks."""

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from sluice.contracts.common.numbers import seconds_text
 from sluice.contracts.jobs.times import Timeline
-from wfms.operator.chains.domain.svg import (
+from wfms.operator.web.domain.svg import (
     box,
     colour,
     curve,

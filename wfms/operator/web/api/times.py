@@ -8,10 +8,10 @@ from sluice.contracts.common.base import Contract, Timestamp
 from sluice.contracts.common.bounds import NewText
 from sluice.contracts.common.problems import NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.access.policy import VIEWERS
-from wfms.operator.chains.domain.times_drawing import draw_times
-from wfms.operator.chains.usecases.chains.draw_chain_timeline import draw_chain_timeline
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route, RouteResponse
+from wfms.operator.web.domain.times_drawing import draw_times
+from wfms.operator.web.usecases.draw_chain_timeline import draw_chain_timeline
 
 #: The images contain their own styles and load nothing.
 _POLICY = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}

@@ -5,7 +5,7 @@ Each step has two bars with the means, and whiskers that end at the 90th percent
 
 from sluice.contracts.common.numbers import seconds_text
 from sluice.contracts.jobs.times import Spread, StepTimes, WorkTimes
-from wfms.operator.chains.domain.svg import (
+from wfms.operator.web.domain.svg import (
     box,
     colour,
     cut,

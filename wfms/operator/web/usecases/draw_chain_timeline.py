@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from wfms.operator.chains.domain.timeline_drawing import draw_timeline
 from wfms.operator.context import OperatorContext
+from wfms.operator.web.domain.timeline_drawing import draw_timeline
 
 
 async def draw_chain_timeline(context: OperatorContext, uid: UUID) -> str:
