@@ -33,13 +33,13 @@ from wfms.operator.web.domain.progress_bar import (
     get_step_style,
 )
 from wfms.operator.web.framework.form_tokens import FIELD, create_form_token
-from wfms.operator.web.framework.navigation import navigation
+from wfms.operator.web.framework.navigation import Navigation
 
 #: Milliseconds between two live updates of an open page.
 LIVE_PERIOD = 1500
 
 
-def prepare_rendering(flask: Flask) -> None:
+def prepare_rendering(flask: Flask, navigation: Navigation) -> None:
     """Register filters and globals. All values are escaped: no template marks a value as safe."""
     environment = flask.jinja_env
     environment.trim_blocks = True
@@ -82,7 +82,7 @@ def prepare_rendering(flask: Flask) -> None:
         box_height=HEIGHT,
         run_version=RUN_VERSION,
         incomplete=INCOMPLETE,
-        navigation=navigation,
+        navigation=navigation.list_visible,
         person=find_requesting_person,
         may=may,
         sign_in=SIGN_IN,

@@ -19,6 +19,7 @@ from wfms.operator.chains.usecases.steps.follow_log import follow_log
 from wfms.operator.chains.usecases.steps.read_log import read_log
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
+from wfms.operator.web.framework.navigation import Link, LinkGroup
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.query_values import query_choice, query_number
 from wfms.operator.web.framework.rendering import live
@@ -39,14 +40,14 @@ class TaskPages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the pages."""
-        pages.get("/tasks", "tasks", self.list, Role.VIEWER)
+        pages.get("/tasks", "tasks", self.list, Role.VIEWER, link=Link(LinkGroup.WORK, "Tasks"))
         pages.get("/tasks/live", "tasks_live", self.list_live, Role.VIEWER)
-        pages.get("/tasks/<uuid:uid>", "task", self.show, Role.VIEWER)
+        pages.get("/tasks/<uuid:uid>", "task", self.show, Role.VIEWER, below="tasks")
         pages.get("/tasks/<uuid:uid>/live", "task_live", self.live, Role.VIEWER)
         pages.post("/tasks/<uuid:uid>/cancel", "cancel_task", self.cancel, Role.SHIFT, own=True)
         pages.post("/tasks/<uuid:uid>/retry", "retry_task", self.retry, Role.SHIFT, own=True)
         pages.post("/tasks/<uuid:uid>/rank", "rank_task", self.rank, Role.SHIFT)
-        pages.get("/jobs/<int:job>", "job", self.job, Role.VIEWER)
+        pages.get("/jobs/<int:job>", "job", self.job, Role.VIEWER, below="tasks")
         pages.get("/jobs/<int:job>/live", "job_live", self.job_live, Role.VIEWER)
 
     def _list(self) -> dict[str, object]:
