@@ -19,9 +19,9 @@ import httpx
 
 from bench.result import BenchResult, percentile
 from bench.system import fresh_system
-from sluice.cli.connection import connected
-from sluice.cli.transfer.upload import upload_files
-from sluice.cli.watch.chain import wait_for_chain
+from sluice.clientkit.connection import connected
+from sluice.clientkit.transfer.upload import upload_files
+from sluice.clientkit.watch.chain import wait_for_chain
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AskNext, NextItems
 from sluice.contracts.human_tasks.supervision import AskLink, NewLink

@@ -18,7 +18,7 @@ import asyncpg
 
 from bench.measured_system import SystemUnderTest, run_embedded_system, use_separate_processes
 from bench.result import BenchResult
-from sluice.cli.connection import client
+from sluice.clientkit.connection import client
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.clients.wms import WmsClient

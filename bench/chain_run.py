@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from sluice.cli.connection import connected
-from sluice.cli.transfer.results import fetch_results
-from sluice.cli.transfer.upload import upload_files
-from sluice.cli.watch.chain import follow_chain
+from sluice.clientkit.connection import connected
+from sluice.clientkit.transfer.results import fetch_results
+from sluice.clientkit.transfer.upload import upload_files
+from sluice.clientkit.watch.chain import follow_chain
 from sluice.contracts.chains.chains import Chain, ChainTask
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.states import ChainState

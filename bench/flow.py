@@ -15,7 +15,7 @@ from bench.chain_run import FinishedChain, run_template
 from bench.intermediate_files import IntermediateFileCounter
 from bench.result import BenchResult
 from bench.system import fresh_system
-from sluice.cli.connection import connected
+from sluice.clientkit.connection import connected
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.servicekit.running.lifecycle import cancel_and_wait
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Collection, Sequence
 
-from sluice.cli.connection import connected
+from sluice.clientkit.connection import connected
 from sluice.contracts.chains.chains import Chain, ChainTask
 from sluice.contracts.common.states import DatasetState
 

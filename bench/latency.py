@@ -13,9 +13,9 @@ from uuid import UUID
 from bench.cwltool import time_cwltool
 from bench.result import BenchResult, percentile
 from bench.system import fresh_system
-from sluice.cli.connection import Connection, connected
-from sluice.cli.transfer.upload import upload_files
-from sluice.cli.watch.chain import follow_chain, wait_for_chain
+from sluice.clientkit.connection import Connection, connected
+from sluice.clientkit.transfer.upload import upload_files
+from sluice.clientkit.watch.chain import follow_chain, wait_for_chain
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.templates import NewTemplate

@@ -21,8 +21,8 @@ from bench.chain_run import FinishedChain, make_files, run_workflow
 from bench.cwltool import time_cwltool
 from bench.result import BenchResult
 from bench.system import fresh_system
-from sluice.cli.connection import connected
-from sluice.cli.transfer.results import fetch_results
+from sluice.clientkit.connection import connected
+from sluice.clientkit.transfer.results import fetch_results
 
 MAPS = 3
 #: Seconds after which a peer is stopped.

@@ -19,10 +19,10 @@ from statistics import median
 from bench.chain_run import FinishedChain, run_template
 from bench.result import BenchResult
 from bench.system import fresh_system
-from sluice.cli.connection import connected
-from sluice.cli.template_files import read_template_files
-from sluice.cli.transfer.assets import collect_files, put_asset
-from sluice.cli.transfer.results import fetch_results
+from sluice.clientkit.connection import connected
+from sluice.clientkit.template_files import read_template_files
+from sluice.clientkit.transfer.assets import collect_files, put_asset
+from sluice.clientkit.transfer.results import fetch_results
 from sluice.contracts.common.problems import NotAvailable
 
 #: One for each of two cores.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from rich.table import Table
 
-from sluice.cli.output import out
+from sluice.clientkit.output import out
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Any
 from rich.table import Table
 
 from bench.result import BenchResult
-from sluice.cli.output import err, out
+from sluice.clientkit.output import err, out
 from sluice.contracts.jobs.simulation import PolicyName
 
 SIMULATOR = "wms.simulation.entry"

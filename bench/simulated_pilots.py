@@ -21,7 +21,8 @@ from sluice.clients.wms import WmsClient
 from sluice.contracts.common.naming import log_name, output_name
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.states import AttemptOutcome, ReportAnswer
-from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot, SignOff
+from sluice.contracts.pilots.nodes import NodeResources
+from sluice.contracts.pilots.registration import RegisterPilot, SignOff
 from sluice.network.http_clients import http_client
 from sluice.pilot_access.auth import PilotAuth
 from sluice.storage import find_local_path

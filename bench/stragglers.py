@@ -18,12 +18,13 @@ from uuid import uuid4
 from bench.result import BenchResult
 from bench.simulated_pilots import post, report_success
 from bench.system import fresh_system
-from sluice.cli.connection import Connection, connected
-from sluice.cli.transfer.upload import upload_files
+from sluice.clientkit.connection import Connection, connected
+from sluice.clientkit.transfer.upload import upload_files
 from sluice.clients.wms import WmsClient
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.data.datasets import NewDataset
-from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot, SignOff
+from sluice.contracts.pilots.nodes import NodeResources
+from sluice.contracts.pilots.registration import RegisterPilot, SignOff
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.embedded.home import Home
 from sluice.network.http_clients import http_client

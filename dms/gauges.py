@@ -4,7 +4,8 @@ from functools import partial
 from math import isfinite
 
 from dms.db.gauges import MEASUREMENTS
-from dms.usecases.storages.free_space import FreeBytes, list_storages_by_space
+from dms.usecases.storages.free_space import FreeBytes
+from dms.usecases.storages.list_storages_by_space import list_storages_by_space
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Measurement, Rows
 

@@ -9,14 +9,12 @@ from functools import partial
 from dms.settings import DmsSettings
 from dms.usecases.context import DmsContext
 from dms.usecases.datasets.close_complete_datasets import close_complete_datasets
-from dms.usecases.removal.claimed_rounds import (
-    delete_next_dataset,
-    sweep_next_folder,
-    upload_next_dataset,
-)
+from dms.usecases.removal.delete_next_dataset import delete_next_dataset
 from dms.usecases.removal.remove_released import remove_released
+from dms.usecases.removal.sweep_next_folder import sweep_next_folder
 from dms.usecases.storages.fold_usage import fold_usage
 from dms.usecases.storages.watch_watermarks import watch_watermarks
+from dms.usecases.uploads.upload_next_dataset import upload_next_dataset
 from sluice.servicekit.running.loop import LoopDeclaration
 
 #: Seconds between checks of where the storages are.

@@ -15,7 +15,7 @@ from pilot.domain.model import StopReason
 from pilot.runner.protocol import JobFrame, StopFrame, ToSlot
 from sluice.contracts.access.secrets import SecretValues
 from sluice.contracts.common.problems import NotAvailable, ServiceError
-from sluice.contracts.pilots.pilots import JobToken, LeasedJob
+from sluice.contracts.pilots.leases import JobToken, LeasedJob
 
 log = structlog.get_logger(__name__)
 

@@ -51,7 +51,8 @@ from pilot.runner.protocol import (
 )
 from pilot.slot_processes import SlotListener, SlotProcesses
 from sluice.contracts.common.numbers import size_text
-from sluice.contracts.pilots.pilots import AttemptReport, Heartbeat
+from sluice.contracts.pilots.heartbeats import Heartbeat
+from sluice.contracts.pilots.reports import AttemptReport
 from sluice.text.os_errors import os_error_sentence
 
 log = structlog.get_logger(__name__)

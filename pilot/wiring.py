@@ -38,7 +38,8 @@ from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.pilots.node_parts import NodePart
-from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot, SignOff
+from sluice.contracts.pilots.nodes import NodeResources
+from sluice.contracts.pilots.registration import RegisterPilot, SignOff
 from sluice.network.http_clients import http_client
 from sluice.pilot_access.auth import PilotAuth
 from sluice.pilot_access.key import PilotKey

@@ -13,16 +13,10 @@ from pilot.boot_clock import boot_time
 from sluice.clients.wms import WmsClient
 from sluice.contracts.access.secrets import SecretValues
 from sluice.contracts.common.problems import NotFound, ServiceError, Unauthenticated
-from sluice.contracts.pilots.pilots import (
-    Heartbeat,
-    HeartbeatAnswer,
-    JobToken,
-    Lease,
-    LeaseRequest,
-    RegisterPilot,
-    Registration,
-    StorageUrls,
-)
+from sluice.contracts.pilots.heartbeats import Heartbeat, HeartbeatAnswer
+from sluice.contracts.pilots.leases import JobToken, Lease, LeaseRequest
+from sluice.contracts.pilots.output_files import StorageUrls
+from sluice.contracts.pilots.registration import RegisterPilot, Registration
 
 log = structlog.get_logger(__name__)
 

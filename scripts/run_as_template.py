@@ -19,16 +19,16 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from sluice import cwl_values, storage
-from sluice.cli.connection import Connection, connected
 from sluice.cli.job_orders.added_requirements import add_requirements
 from sluice.cli.job_orders.job_order import REQUIREMENTS_KEY, RUNNER_KEYS, read_job_order
-from sluice.cli.template_files import read_template_files, template_name
-from sluice.cli.transfer.parameter_files import (
+from sluice.clientkit.connection import Connection, connected
+from sluice.clientkit.template_files import read_template_files, template_name
+from sluice.clientkit.transfer.parameter_files import (
     dataset_entries,
     local_files,
     upload_parameter_files,
 )
-from sluice.cli.transfer.upload import create_empty_dataset, upload_files
+from sluice.clientkit.transfer.upload import create_empty_dataset, upload_files
 from sluice.contracts.chains.chains import ChainOutput
 from sluice.contracts.common.naming import own_name
 from sluice.contracts.common.problems import NotAvailable, ServiceError

@@ -226,7 +226,7 @@ class _Worker:
             if not self._requests.canceled:
                 _print_exception()
             return _INTERRUPTED
-        except BaseException:
+        except BaseException:  # Like Python, print the exception and exit with status 1.
             _print_exception()
             return 1
         if result is None:

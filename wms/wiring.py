@@ -5,7 +5,7 @@ from functools import partial
 
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.pilots.pilots import NodeResources
+from sluice.contracts.pilots.nodes import NodeResources
 from sluice.servicekit.access.authentication import Authenticator
 from sluice.servicekit.access.principal import PilotCaller
 from sluice.servicekit.access.tokens import AuthenticatorChain, FixedTokens, PilotTokens

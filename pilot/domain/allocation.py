@@ -6,7 +6,8 @@ There are no counters: the free capacity is computed from the running jobs.
 from collections.abc import Iterable, Mapping
 
 from sluice.contracts.jobs.gpus import Gpu
-from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob, PilotTask
+from sluice.contracts.pilots.leases import LeasedJob, PilotTask
+from sluice.contracts.pilots.reports import AttemptReport
 from sluice.scheduling.fit import Allocation, NodeCapacity, ResourceRequest, find_allocation
 
 

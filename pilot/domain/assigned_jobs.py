@@ -7,7 +7,8 @@ from datetime import datetime
 
 from pilot.domain.model import CurrentTime, Instruction, Progress, SendReport, StopReason, Token
 from pilot.domain.reports import build_canceled_report, build_returned_report
-from sluice.contracts.pilots.pilots import JobToken, LeasedJob, StartedJob
+from sluice.contracts.pilots.heartbeats import StartedJob
+from sluice.contracts.pilots.leases import JobToken, LeasedJob
 from sluice.scheduling.fit import Allocation, ResourceRequest
 
 

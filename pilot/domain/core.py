@@ -48,7 +48,8 @@ from pilot.domain.supply import Supply
 from pilot.domain.warm_worker_placement import list_warm_workers
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
-from sluice.contracts.pilots.pilots import Command, FreeCapacity, Heartbeat, JobToken
+from sluice.contracts.pilots.heartbeats import Command, Heartbeat
+from sluice.contracts.pilots.leases import FreeCapacity, JobToken
 from sluice.scheduling.fit import BOUNDLESS, Allocation, NodeCapacity
 
 

@@ -1,7 +1,7 @@
 """Pauses in leasing after jobs for which the node's disk had no space."""
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from sluice.scheduling.backoff import pause_after
 
 #: Seconds of the first pause and of the longest. Each further failure doubles the pause.

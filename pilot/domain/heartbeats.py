@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pilot.domain.assigned_jobs import AssignedJob, get_token
 from pilot.domain.model import HeartbeatAnswered, Progress, StopReason, Token
 from pilot.domain.slots import Slots
-from sluice.contracts.pilots.pilots import Heartbeat, JobToken
+from sluice.contracts.pilots.heartbeats import Heartbeat
+from sluice.contracts.pilots.leases import JobToken
 
 #: Seconds that a job has to run before a heartbeat is sent early for it.
 LONG_ENOUGH = 0.5

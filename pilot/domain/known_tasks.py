@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from pilot.domain.assigned_jobs import AssignedJob
-from sluice.contracts.pilots.pilots import PilotTask
+from sluice.contracts.pilots.leases import PilotTask
 
 
 class KnownTasks:

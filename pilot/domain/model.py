@@ -7,14 +7,9 @@ from uuid import UUID
 
 from sluice.contracts.common.states import AttemptPhase
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
-from sluice.contracts.pilots.pilots import (
-    AttemptReport,
-    Heartbeat,
-    HeartbeatAnswer,
-    Lease,
-    LeasedJob,
-    PilotTask,
-)
+from sluice.contracts.pilots.heartbeats import Heartbeat, HeartbeatAnswer
+from sluice.contracts.pilots.leases import Lease, LeasedJob, PilotTask
+from sluice.contracts.pilots.reports import AttemptReport
 
 #: (job id, attempt number): the fencing token.
 Token = tuple[int, int]

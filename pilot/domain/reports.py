@@ -3,7 +3,8 @@
 from datetime import datetime
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
-from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob
+from sluice.contracts.pilots.leases import LeasedJob
+from sluice.contracts.pilots.reports import AttemptReport
 
 
 def build_canceled_report(job: LeasedJob, now: datetime) -> AttemptReport:

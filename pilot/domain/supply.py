@@ -8,7 +8,7 @@ from functools import reduce
 from pilot.domain.model import CurrentTime
 from pilot.domain.prefetch import MeanDuration, PrefetchPolicy, count_spare_jobs
 from pilot.domain.slots import Slots
-from sluice.contracts.pilots.pilots import FreeCapacity
+from sluice.contracts.pilots.leases import FreeCapacity
 from sluice.scheduling.fit import Allocation, NodeCapacity
 
 

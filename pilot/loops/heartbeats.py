@@ -9,7 +9,7 @@ from pilot.domain.model import HeartbeatAnswered
 from pilot.runtime import PilotRuntime, now
 from pilot.wms_session import FORGOTTEN, WmsSession
 from sluice.contracts.common.problems import ServiceError
-from sluice.contracts.pilots.pilots import Heartbeat
+from sluice.contracts.pilots.heartbeats import Heartbeat
 
 log = structlog.get_logger(__name__)
 

@@ -9,7 +9,7 @@ from pilot.domain.model import LeaseGranted
 from pilot.runtime import PilotRuntime, now
 from pilot.wms_session import FORGOTTEN, WmsSession
 from sluice.contracts.common.problems import ServiceError
-from sluice.contracts.pilots.pilots import LeaseRequest
+from sluice.contracts.pilots.leases import LeaseRequest
 
 log = structlog.get_logger(__name__)
 

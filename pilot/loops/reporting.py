@@ -11,7 +11,7 @@ from pilot.reports.outbox import Outbox
 from pilot.runtime import PilotRuntime
 from pilot.wms_session import FORGOTTEN, WmsSession
 from sluice.contracts.common.problems import ServiceError, Unprocessable
-from sluice.contracts.pilots.pilots import AttemptReport, Report
+from sluice.contracts.pilots.reports import AttemptReport, Report
 
 log = structlog.get_logger(__name__)
 

@@ -16,14 +16,9 @@ from pilot.reports.journal import Trace, read_journals
 from pilot.wms_session import WmsSession
 from sluice.contracts.common.problems import NotFound, ServiceError
 from sluice.contracts.common.states import ReportAnswer
-from sluice.contracts.pilots.pilots import (
-    AnsweredReport,
-    AttemptReport,
-    JobToken,
-    Report,
-    ReportAnswers,
-    SignOff,
-)
+from sluice.contracts.pilots.leases import JobToken
+from sluice.contracts.pilots.registration import SignOff
+from sluice.contracts.pilots.reports import AnsweredReport, AttemptReport, Report, ReportAnswers
 
 log = structlog.get_logger(__name__)
 

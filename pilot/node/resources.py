@@ -12,7 +12,7 @@ import psutil
 
 from sluice.contracts.jobs.gpus import Gpu
 from sluice.contracts.pilots.node_parts import NodePart
-from sluice.contracts.pilots.pilots import NodeResources
+from sluice.contracts.pilots.nodes import NodeResources
 
 _MIB = 1 << 20
 _SLOTS_A_CORE, _MIN_SLOTS, _MAX_SLOTS = 10, 16, 4096

@@ -9,7 +9,8 @@ import structlog
 from pilot.checkpoints.checkpoint_store import remove_job_checkpoints
 from sluice.contracts.common.naming import log_place
 from sluice.contracts.common.problems import ServiceError
-from sluice.contracts.pilots.pilots import AttemptReport, ReportAnswers, StorageUrls
+from sluice.contracts.pilots.output_files import StorageUrls
+from sluice.contracts.pilots.reports import AttemptReport, ReportAnswers
 from sluice.storage import StorageError, is_within, remove_within
 
 log = structlog.get_logger(__name__)

@@ -21,7 +21,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from pilot.domain.model import Token
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 
 _SUFFIX = ".journal"
 _ANSWERED = ".answered"

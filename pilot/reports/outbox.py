@@ -12,7 +12,7 @@ from pilot.domain.model import Token
 from pilot.reports.file_remover import FileRemover, list_files
 from pilot.reports.journal import Journal, UnansweredReports
 from sluice.contracts.common.states import ReportAnswer
-from sluice.contracts.pilots.pilots import AttemptReport, ReportAnswers
+from sluice.contracts.pilots.reports import AttemptReport, ReportAnswers
 from sluice.text.os_errors import os_error_sentence
 
 log = structlog.get_logger(__name__)

@@ -18,7 +18,8 @@ from pilot.node.engines import Engine
 from sluice.contracts.access.secrets import SecretContract, SecretText
 from sluice.contracts.common.base import Contract
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
-from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob, PilotTask
+from sluice.contracts.pilots.leases import LeasedJob, PilotTask
+from sluice.contracts.pilots.reports import AttemptReport
 
 _LENGTH = struct.Struct(">I")
 #: The number of a slot, which is sent with its connection.

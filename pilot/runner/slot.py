@@ -42,7 +42,7 @@ from pilot.runner.protocol import (
 )
 from pilot.runner.signals import disable_termination_signals
 from pilot.runner.tools.loading import Executable, load_executable
-from sluice.contracts.pilots.pilots import PilotTask
+from sluice.contracts.pilots.leases import PilotTask
 from sluice.servicekit.running.logging import log_ids
 
 log = structlog.get_logger(__name__)

@@ -22,7 +22,7 @@ from typing import Any
 from scripts.stand_ins.orders import make_order
 from scripts.stand_ins.tools import replace_tools
 from scripts.stand_ins.types import collect_types
-from sluice.cli.template_files import read_template_files
+from sluice.clientkit.template_files import read_template_files
 from sluice.contracts.common.problems import Unprocessable
 from sluice.cwl.compiler import compile_upload
 

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from sluice.cli.output import err
 from sluice.cli.system import System
+from sluice.clientkit.output import err
 
 YesOption = Annotated[
     bool,

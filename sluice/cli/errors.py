@@ -6,7 +6,7 @@ from typing import TypeVar
 import typer
 from pydantic import ValidationError
 
-from sluice.cli.output import err, print_problem
+from sluice.clientkit.output import err, print_problem
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.wording import names_value, validation_sentence
 from sluice.cwl_values import BundleError

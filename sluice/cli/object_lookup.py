@@ -4,9 +4,9 @@ import re
 from collections.abc import AsyncIterator, Iterable
 from uuid import UUID
 
-from sluice.cli.connection import Connection
 from sluice.cli.system import System
-from sluice.cli.times import local_time
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.local_times import local_time
 from sluice.contracts.chains.chains import Chain, ChainStep
 from sluice.contracts.common.labels import AmbiguousName, label, select_dataset
 from sluice.contracts.common.problems import NotFound

@@ -1,32 +1,17 @@
 """Options and arguments that several commands share."""
 
 from collections.abc import Sequence
-from enum import StrEnum
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
 
-from sluice.contracts.common.wording import did_you_mean
+from sluice.clientkit.local_paths import similar_name
+from sluice.clientkit.template_files import split_process
+from sluice.clientkit.transfer.entry_order import EntryOrder
 from sluice.text.visible_text import shown_path
 
-#: The most names of a folder that are compared with a wrong one.
-_MAX_COMPARED = 2000
-
 Paths = TypeVar("Paths", Path | None, Sequence[Path])
-
-
-def similar_name(path: Path) -> str:
-    """Return `` (did you mean 'x'?)`` with the most similar name in the folder, or an empty text.
-
-    Only the first names of a large folder are compared.
-    """
-    try:
-        names = [entry.name for entry in islice(path.parent.iterdir(), _MAX_COMPARED)]
-    except OSError:
-        return ""
-    return did_you_mean(path.name, names)
 
 
 def check_paths_exist(paths: Paths) -> Paths:
@@ -38,6 +23,18 @@ def check_paths_exist(paths: Paths) -> Paths:
     for path in [paths] if isinstance(paths, Path) else paths or ():
         if not path.exists():
             raise typer.BadParameter(f"{shown_path(path)} does not exist{similar_name(path)}")
+    return paths
+
+
+def check_documents_exist(paths: Paths) -> Paths:
+    """Check that the files of workflows exist, which may be named with a process (``FILE#ID``).
+
+    Raises:
+        typer.BadParameter: A file does not exist.
+    """
+    check_paths_exist(
+        [split_process(path)[0] for path in ([paths] if isinstance(paths, Path) else paths or ())]
+    )
     return paths
 
 
@@ -142,15 +139,6 @@ RecursiveOption = Annotated[
         help="Take the files in subfolders of folders as well, folder by folder.",
     ),
 ]
-
-
-class EntryOrder(StrEnum):
-    """The order of a data set's entries."""
-
-    GIVEN = "given"  #: As on the command line, with files of a folder by name.
-    NAME = "name"
-    NATURAL = "natural"  #: By name, with numbers by value: page-9 before page-10.
-    MTIME = "mtime"  #: By time of modification, then by name.
 
 
 OrderOption = Annotated[

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 import typer
 from pydantic import BaseModel
 
-from sluice.cli.connection import Connection, connected, running_url
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import HomeOption, JsonOption, UrlOption
-from sluice.cli.output import print_answer
+from sluice.clientkit.connection import Connection, connected, running_url
+from sluice.clientkit.output import print_answer
 from sluice.contracts.common.problems import NotAvailable
 from sluice.embedded.home import DEFAULT_HOME
 from sluice.process.termination import run_until_terminated

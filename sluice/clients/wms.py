@@ -5,16 +5,10 @@ from uuid import UUID
 from sluice.clients.base import API
 from sluice.clients.generated.wms import WmsCalls
 from sluice.clients.job_pages import JobPages
-from sluice.contracts.pilots.pilots import (
-    Heartbeat,
-    HeartbeatAnswer,
-    Lease,
-    LeaseRequest,
-    RegisterPilot,
-    Registration,
-    Report,
-    ReportAnswers,
-)
+from sluice.contracts.pilots.heartbeats import Heartbeat, HeartbeatAnswer
+from sluice.contracts.pilots.leases import Lease, LeaseRequest
+from sluice.contracts.pilots.registration import RegisterPilot, Registration
+from sluice.contracts.pilots.reports import Report, ReportAnswers
 
 #: Seconds for a response beyond the time for which the WMS waits for work.
 _LEASE_GRACE = 10.0

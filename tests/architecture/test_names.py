@@ -114,7 +114,7 @@ _SUPERLATIVE = re.compile(r"_?(LONGEST|LARGEST|LEAST|SHORTEST|FEWEST|DEEPEST|BRI
 #: Names that other programs see, by file: fields of contracts, columns, values of states.
 OUTSIDE_NAMES = {
     "sluice/cli/commands/system/doctor.py": {"found"},
-    "sluice/cli/options.py": {"GIVEN"},
+    "sluice/clientkit/transfer/entry_order.py": {"GIVEN"},
     "sluice/contracts/access/audit.py": {"BEGUN", "TOLD", "wrong"},
     "sluice/contracts/access/device_login.py": {"given"},
     "sluice/contracts/chains/intake.py": {"gone"},
@@ -149,8 +149,8 @@ OUTSIDE_FIELDS = {
     "sluice/contracts/jobs/simulation.py": {"passage", "same"},
     "sluice/contracts/jobs/steps.py": {"oldest"},
     "sluice/contracts/jobs/times.py": {"least", "most", "passage"},
+    "sluice/contracts/pilots/leases.py": {"soon"},
     "sluice/contracts/pilots/pilot_detail.py": {"longest"},
-    "sluice/contracts/pilots/pilots.py": {"soon"},
     "wfms/operator/context.py": {"others"},
     "wfms/operator/gateway/api/forwarded.py": {"largest", "others"},
     "wms/simulation/scenario.py": {"away"},

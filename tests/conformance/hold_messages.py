@@ -6,12 +6,13 @@ Arguments: URL, queue, number of messages.
 import asyncio
 import sys
 
-from sluice.servicekit.transport.base import Delivery, Queue, Topology
+from sluice.contracts.messaging.queues import Queue
+from sluice.servicekit.transport.base import Delivery, Topology
 from sluice.servicekit.transport.open import open_transport
 
 
 async def main(url: str, queue: str, count: int) -> None:
-    transport = open_transport(url, Topology.of(Queue(queue, delivery_limit=3)))
+    transport = open_transport(url, Topology.of(Queue(queue, "tests", delivery_limit=3)))
     await transport.start()
     deliveries: list[Delivery] = []
     async for batch in transport.consume(queue, prefetch=count):

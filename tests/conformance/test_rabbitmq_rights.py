@@ -13,11 +13,10 @@ import pytest
 from aio_pika.abc import AbstractChannel, AbstractConnection
 from aiormq.exceptions import ChannelAccessRefused
 
-from sluice.contracts.messaging.queues import DEAD_LETTER_KEEPER, QUEUES, SENDERS
+from sluice.contracts.messaging.queues import DEAD_LETTER_KEEPER, QUEUES, SENDERS, Queue
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.transport.base import (
     Delivery,
-    Queue,
     Topology,
     Transport,
     TransportUnavailable,
@@ -254,7 +253,7 @@ async def test_missing_declaration_is_reported(site: RabbitSite) -> None:
 
 
 async def test_full_queue_refuses_messages_and_reports_the_stored_ones(site: RabbitSite) -> None:
-    topology = Topology.of(Queue("small", limit=50), Queue("other"))
+    topology = Topology.of(Queue("small", "tests", limit=50), Queue("other", "tests"))
     site.upload(site.document(topology))
     ids = [str(number) for number in range(400)]
     async with start_transport(site.admin, topology) as transport:
@@ -272,8 +271,8 @@ async def test_full_queue_refuses_messages_and_reports_the_stored_ones(site: Rab
 
 
 async def test_full_queue_of_wake_ups_drops_the_oldest_and_blocks_nothing(site: RabbitSite) -> None:
-    bell = Queue("bell", events=frozenset({"rung"}), limit=20, wakes=True)
-    topology = Topology.of(bell, Queue("book", events=frozenset({"rung"})))
+    bell = Queue("bell", "tests", events=frozenset({"rung"}), limit=20, wakes=True)
+    topology = Topology.of(bell, Queue("book", "tests", events=frozenset({"rung"})))
     site.upload(site.document(topology))
     ids = [str(number) for number in range(100)]
     async with start_transport(site.admin, topology) as transport:

@@ -5,11 +5,12 @@ import asyncio
 import asyncpg
 import pytest
 
+from sluice.contracts.messaging.queues import Queue
 from sluice.servicekit.transport import postgres_consumer
-from sluice.servicekit.transport.base import Queue, Topology
+from sluice.servicekit.transport.base import Topology
 from tests.conformance.transport_kit import make_messages, start_receiver, start_transport, wait_for
 
-TOPOLOGY = Topology.of(Queue("work"))
+TOPOLOGY = Topology.of(Queue("work", "tests"))
 
 
 async def test_lease_is_renewed_while_the_consumer_lives(

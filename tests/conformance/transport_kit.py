@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 import asyncpg
 
+from sluice.contracts.messaging.queues import Queue
 from sluice.servicekit.transport.base import (
     Delivery,
     Message,
-    Queue,
     Topology,
     Transport,
     TransportUnavailable,
@@ -29,11 +29,11 @@ from tests.waiting import eventually
 DEADLINE = 60.0
 
 TOPOLOGY = Topology.of(
-    Queue("work", delivery_limit=3),
-    Queue("once", delivery_limit=1),
-    Queue("audit", events=frozenset({"thing.made"})),
-    Queue("mail", events=frozenset({"thing.made", "thing.lost"})),
-    Queue("bell", events=frozenset({"thing.rung"}), wakes=True),
+    Queue("work", "tests", delivery_limit=3),
+    Queue("once", "tests", delivery_limit=1),
+    Queue("audit", "tests", events=frozenset({"thing.made"})),
+    Queue("mail", "tests", events=frozenset({"thing.made", "thing.lost"})),
+    Queue("bell", "tests", events=frozenset({"thing.rung"}), wakes=True),
     events=["nobody.listens"],
 )
 

@@ -35,7 +35,7 @@ from tests.deploy.composition import Composition
 
 #: Services that run several instances, as a single one would be a point of failure.
 SEVERAL = {"wms", "chains"}
-#: ``sluice.cli.connection`` and ``sluice.network.credentials`` read these variables.
+#: ``sluice.clientkit.connection`` and ``sluice.network.credentials`` read these variables.
 CLIENT_VARIABLES = {"SLUICE_DMS_URL", "SLUICE_TOKEN_FILE"}
 URL = re.compile(r"(\w+)://(?:[^@/]*@)?([\w.-]+):(\d+)")
 #: Ports of services that are not built here.

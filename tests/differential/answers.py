@@ -13,15 +13,15 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from sluice import cwl_values, storage
-from sluice.cli.connection import Connection, connected
-from sluice.cli.template_files import read_template_files
-from sluice.cli.transfer.inputs import list_entries
-from sluice.cli.transfer.parameter_files import (
+from sluice.clientkit.connection import Connection, connected
+from sluice.clientkit.template_files import read_template_files
+from sluice.clientkit.transfer.inputs import list_entries
+from sluice.clientkit.transfer.parameter_files import (
     dataset_entries,
     local_files,
     upload_parameter_files,
 )
-from sluice.cli.transfer.upload import create_empty_dataset, upload_files
+from sluice.clientkit.transfer.upload import create_empty_dataset, upload_files
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.naming import own_name
 from sluice.contracts.common.states import ChainState, EntryKind

@@ -20,9 +20,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sluice.cli.connection import Connection, connected
-from sluice.cli.transfer.inputs import list_entries
-from sluice.cli.transfer.upload import upload_files
+from sluice.clientkit.connection import Connection, connected
+from sluice.clientkit.transfer.inputs import list_entries
+from sluice.clientkit.transfer.upload import upload_files
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.plan import DataEntries

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sluice.cli.connection import running_url
+from sluice.clientkit.connection import running_url
 from sluice.network.credentials import headers_for, token_for
 from tests.e2e.documents import ROOT, PageReader, read_commands, read_output_blocks
 from tests.e2e.stack_system import StackSystem

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 
-from sluice.cli.connection import client
+from sluice.clientkit.connection import client
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.common.states import AttemptOutcome
 from stack.running_stack import RunningStack, run_stack

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import httpx
 
-from sluice.cli.connection import client
+from sluice.clientkit.connection import client
 from sluice.clients.base import API
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.access.access import Role

@@ -10,7 +10,8 @@ import httpx
 
 from sluice.clients.base import API
 from sluice.clients.wms import WmsClient
-from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
+from sluice.contracts.pilots.nodes import NodeResources
+from sluice.contracts.pilots.registration import RegisterPilot
 from sluice.pilot_access.auth import PilotAuth
 from tests.faults.retries import FREEZE_SECONDS, require_refusal, retry
 

@@ -15,23 +15,11 @@ from fastapi import APIRouter, FastAPI
 
 from sluice.contracts.common.problems import NotAvailable, NotFound
 from sluice.contracts.common.states import AttemptOutcome, ReportAnswer
-from sluice.contracts.pilots.pilots import (
-    AnsweredReport,
-    AttemptReport,
-    Command,
-    Heartbeat,
-    HeartbeatAnswer,
-    Lease,
-    LeasedJob,
-    LeaseRequest,
-    PilotTask,
-    RegisterPilot,
-    Registration,
-    Report,
-    ReportAnswers,
-    SignOff,
-    StorageUrls,
-)
+from sluice.contracts.pilots.heartbeats import Command, Heartbeat, HeartbeatAnswer
+from sluice.contracts.pilots.leases import Lease, LeasedJob, LeaseRequest, PilotTask
+from sluice.contracts.pilots.output_files import StorageUrls
+from sluice.contracts.pilots.registration import RegisterPilot, Registration, SignOff
+from sluice.contracts.pilots.reports import AnsweredReport, AttemptReport, Report, ReportAnswers
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
 from tests.callers import open_to_all

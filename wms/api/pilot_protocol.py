@@ -15,19 +15,11 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.access.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
 from sluice.contracts.access.secrets import SecretValues
 from sluice.contracts.common.problems import Conflict, Forbidden, NotFound, Unauthenticated
-from sluice.contracts.pilots.pilots import (
-    Heartbeat,
-    HeartbeatAnswer,
-    JobToken,
-    Lease,
-    LeaseRequest,
-    RegisterPilot,
-    Registration,
-    Report,
-    ReportAnswers,
-    SignOff,
-    StorageUrls,
-)
+from sluice.contracts.pilots.heartbeats import Heartbeat, HeartbeatAnswer
+from sluice.contracts.pilots.leases import JobToken, Lease, LeaseRequest
+from sluice.contracts.pilots.output_files import StorageUrls
+from sluice.contracts.pilots.registration import RegisterPilot, Registration, SignOff
+from sluice.contracts.pilots.reports import Report, ReportAnswers
 from sluice.servicekit.access.pilot_keys import proven_key
 from sluice.servicekit.access.policy import Other, allow
 from sluice.servicekit.access.principal import PilotCaller, find_principal

@@ -17,7 +17,7 @@ from sluice.contracts.data.counts import COUNTS
 from sluice.contracts.data.datasets import NewFile
 from sluice.contracts.jobs.tasks import Task, TaskOutput
 from sluice.contracts.pilots.output_files import LogFile, OutputFile
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from sluice.text.visible_text import quoted
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import TypeVar
 
-from sluice.contracts.pilots.pilots import AttemptReport, JobToken
+from sluice.contracts.pilots.leases import JobToken
+from sluice.contracts.pilots.reports import AttemptReport
 
 TokenT = TypeVar("TokenT", bound=JobToken | AttemptReport)
 

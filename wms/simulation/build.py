@@ -7,7 +7,7 @@ from random import Random
 
 from sluice.contracts.jobs.gpus import MIN_SHARE, GpuNeeds
 from sluice.contracts.jobs.needs import Needs, Resources
-from sluice.contracts.pilots.pilots import NodeResources
+from sluice.contracts.pilots.nodes import NodeResources
 from sluice.scheduling.fit import Misfit
 from wms.domain.placement.policy import Kind, WarmSlot
 from wms.domain.scheduling.matching import PilotNode, find_misfit

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sluice.contracts.pilots.pilots import NodeResources
+from sluice.contracts.pilots.nodes import NodeResources
 from wms.simulation.recorded_pilots import RecordedPilot
 from wms.simulation.scenario import MAX_PLACES, Distribution, KindOfWork, NodeGroup
 

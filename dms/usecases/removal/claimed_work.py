@@ -7,19 +7,30 @@ its storage halts it.
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from uuid import uuid4
 
 import structlog
 
-from dms.db.claims import ClaimLost, DatasetClaim, release, renew, retry_later, stop_retrying
+from dms.db.claims import (
+    ClaimLost,
+    DatasetClaim,
+    claim_work,
+    release,
+    renew,
+    retry_later,
+    stop_retrying,
+)
 from dms.domain.errors import NoStorage
 from dms.domain.places import OutsideStorages
 from dms.usecases.context import DmsContext
 from dms.usecases.uploads.find_lost_file import UploadImpossible
 from sluice.contracts.common.problems import NotAvailable
+from sluice.contracts.common.states import DatasetState
 from sluice.scheduling.backoff import pause_after
-from sluice.servicekit.database import TRANSIENT_ERRORS
+from sluice.servicekit.database import TRANSIENT_ERRORS, Connection
 from sluice.servicekit.running.lifecycle import cancel_and_wait
 from sluice.servicekit.running.logging import log_ids
+from sluice.servicekit.running.loop import do_nothing
 from sluice.storage import OutsideStorage, StorageError
 from sluice.text.os_errors import reason_of
 
@@ -30,6 +41,31 @@ _UNEXPECTED = "an unexpected error, which is in the log of the DMS; it is tried 
 
 
 Work = Callable[[DmsContext, DatasetClaim], Awaitable[None]]
+ClaimNext = Callable[[Connection], Awaitable[DatasetClaim | None]]
+
+
+async def work_on_next(
+    context: DmsContext,
+    claim_next: ClaimNext,
+    work: Work,
+    *,
+    on_found: Callable[[], None] = do_nothing,
+) -> bool:
+    """Claim a data set, call ``on_found``, and work on it; return False if no work is due."""
+    async with context.database.connection() as connection:
+        claim = await claim_next(connection)
+    if claim is None:
+        return False
+    on_found()
+    await work_on(context, claim, work)
+    return True
+
+
+def claim_in_state(context: DmsContext, state: DatasetState) -> ClaimNext:
+    """Return the function that claims the next data set in this state."""
+    return lambda connection: claim_work(
+        connection, uuid4(), state=state, seconds=context.claim_seconds
+    )
 
 
 async def work_on(context: DmsContext, claim: DatasetClaim, work: Work) -> None:

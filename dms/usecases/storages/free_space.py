@@ -3,11 +3,8 @@
 from collections.abc import Mapping
 from uuid import UUID
 
-from dms.db import storages as sql
-from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import Storage
 from sluice.contracts.data.storage_space import MIN_FREE
-from sluice.servicekit.database import Database
 
 #: Why storages get no new data, by storage.
 RejectionReasons = Mapping[UUID, str]
@@ -15,21 +12,6 @@ RejectionReasons = Mapping[UUID, str]
 
 #: Free bytes at the last check, by URL of a local storage. No request waits for a check.
 FreeBytes = Mapping[str, float]
-
-
-async def list_storages_by_space(
-    database: Database,
-    type_: StorageType | None,
-    *,
-    free_now: FreeBytes,
-    rejection_reasons: RejectionReasons | None = None,
-) -> list[tuple[Storage, float]]:
-    """Return enabled storages without a rejection reason, each with its free bytes."""
-    async with database.connection() as connection:
-        enabled = await sql.select_storages(connection, type_, disabled=False)
-    return sort_by_space(
-        [storage for storage in enabled if storage.id not in (rejection_reasons or {})], free_now
-    )
 
 
 def sort_by_space(storages: list[Storage], free_now: FreeBytes) -> list[tuple[Storage, float]]:

@@ -12,9 +12,9 @@ from dms.usecases.storages.free_space import (
     RejectionReasons,
     free_on,
     is_full,
-    list_storages_by_space,
     sort_by_space,
 )
+from dms.usecases.storages.list_storages_by_space import list_storages_by_space
 from sluice.contracts.common.numbers import size_text
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import Storage

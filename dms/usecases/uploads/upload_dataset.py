@@ -21,8 +21,8 @@ from dms.domain.places import Root, storage_place, upload_folder
 from dms.usecases.context import DmsContext
 from dms.usecases.removal.remove_replicas import remove_replicas
 from dms.usecases.removal.sweep_folders import sweep_folders
-from dms.usecases.storages.free_space import list_storages_by_space
 from dms.usecases.storages.list_storages import list_storages
+from dms.usecases.storages.list_storages_by_space import list_storages_by_space
 from dms.usecases.uploads.find_lost_file import UploadImpossible, find_lost_file
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import Storage

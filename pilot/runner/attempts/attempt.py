@@ -39,8 +39,9 @@ from pilot.runner.protocol import EndedFrame, JobFrame
 from pilot.runner.tools.loading import Executable
 from pilot.runner.tools.prepared_job import PreparedJob
 from sluice.contracts.common.states import AttemptOutcome, AttemptPhase, ErrorClass
+from sluice.contracts.pilots.leases import PilotTask
 from sluice.contracts.pilots.output_files import LogFile, OutputFile
-from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
+from sluice.contracts.pilots.reports import AttemptReport
 from sluice.storage import StorageError
 from sluice.text.os_errors import os_error_sentence, reason_of
 

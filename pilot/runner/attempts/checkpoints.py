@@ -30,7 +30,7 @@ from sluice.contracts.jobs.checkpoints import (
     KeptFile,
     quoted_path,
 )
-from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
+from sluice.contracts.pilots.leases import LeasedJob, PilotTask
 from sluice.storage import StorageError
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted

@@ -12,7 +12,7 @@ from pilot.runner.files.job_files import JobFiles, OpenJobFile
 from pilot.runner.files.staging import ProducedFile, open_output
 from pilot.runner.programs.program import ProgramEnd
 from sluice.contracts.jobs.job_inputs import InputFile, InputItem, JobInput
-from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
+from sluice.contracts.pilots.leases import LeasedJob, PilotTask
 from sluice.storage import copy_open, link_open
 
 

@@ -38,7 +38,7 @@ from pilot.runner.programs.program import (
 )
 from pilot.runner.tools.prepared_job import PreparedJob
 from sluice.contracts.common.states import ErrorClass
-from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
+from sluice.contracts.pilots.leases import LeasedJob, PilotTask
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 from sluice.tools.visible_paths import within

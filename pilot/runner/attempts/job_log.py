@@ -7,7 +7,7 @@ from datetime import datetime
 
 from pilot.runner.programs.program import ProgramEnd
 from pilot.runner.redaction import NO_REDACTION, Redaction
-from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
+from sluice.contracts.pilots.leases import LeasedJob, PilotTask
 from sluice.text.os_errors import reason_of
 
 #: Maximum length of the command line in the log. A merge may name thousands of files.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pilot.runner.protocol import RunnerSettings
-from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
+from sluice.contracts.pilots.leases import LeasedJob, PilotTask
 
 
 @dataclass(frozen=True, slots=True)

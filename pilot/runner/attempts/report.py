@@ -8,8 +8,9 @@ from pilot.domain.model import StopReason
 from pilot.runner.attempts.job_log import AttemptRecord
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.data.storage_space import FullStorage
+from sluice.contracts.pilots.leases import LeasedJob
 from sluice.contracts.pilots.output_files import LogFile, OutputFile
-from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob
+from sluice.contracts.pilots.reports import AttemptReport
 from sluice.text.visible_text import visible_line
 
 

@@ -29,7 +29,7 @@ from pilot.runner.programs.warm_request import (
 from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
 from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
-from sluice.contracts.pilots.pilots import PilotTask
+from sluice.contracts.pilots.leases import PilotTask
 from sluice.warm import FLAG, STDOUT_PATH
 
 log = structlog.get_logger(__name__)

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from pilot.runner.tools.prepared_job import WarmCommand
 from sluice.contracts.data.asset_refs import path_of
 from sluice.contracts.jobs.job_inputs import InputFile
-from sluice.contracts.pilots.pilots import PilotTask
+from sluice.contracts.pilots.leases import PilotTask
 
 
 def add_inputs(

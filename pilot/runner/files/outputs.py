@@ -20,7 +20,7 @@ from sluice.contracts.common.naming import output_name
 from sluice.contracts.common.states import EntryKind, ErrorClass
 from sluice.contracts.data.counts import COUNTS, InvalidCounts, require_counts
 from sluice.contracts.jobs.tasks import TaskOutput
-from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
+from sluice.contracts.pilots.leases import LeasedJob, PilotTask
 from sluice.cwl_values import BundleError, pack
 from sluice.text.os_errors import os_error_sentence
 from sluice.text.visible_text import quoted

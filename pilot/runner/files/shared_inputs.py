@@ -13,7 +13,7 @@ from pilot.runner.files.asset_cache import AssetCache
 from pilot.runner.files.input_protection import Mark, ProtectedInputs, read_mark
 from sluice.contracts.data.asset_refs import MARK
 from sluice.contracts.jobs.job_inputs import InputFile
-from sluice.contracts.pilots.pilots import PilotTask
+from sluice.contracts.pilots.leases import PilotTask
 from sluice.storage import build_local_url
 
 #: Number of tasks whose files are kept, those used last.

@@ -18,8 +18,8 @@ from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.data.asset_refs import path_of
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import TaskOutput
+from sluice.contracts.pilots.leases import LeasedJob, PilotTask
 from sluice.contracts.pilots.output_files import LogFile, OutputFile
-from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
 from sluice.cwl_values import BundleError, unpack
 from sluice.storage import StorageError, put_bytes, put_open, remove
 from sluice.text.visible_text import quoted

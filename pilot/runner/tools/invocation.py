@@ -31,7 +31,7 @@ from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.common.wording import validation_sentence
 from sluice.contracts.jobs.invocations import Invocation
 from sluice.contracts.jobs.needs import Warm
-from sluice.contracts.pilots.pilots import PilotTask
+from sluice.contracts.pilots.leases import PilotTask
 from sluice.cwl_values import BundleError, pack
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted

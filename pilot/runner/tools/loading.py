@@ -5,7 +5,7 @@ from pilot.runner.cwl.documents import load_document
 from pilot.runner.tools.invocation import InvocationExecutable
 from pilot.runner.tools.tool import CommandExecutable
 from pilot.runner.tools.workflow import WorkflowExecutable
-from sluice.contracts.pilots.pilots import PilotTask
+from sluice.contracts.pilots.leases import PilotTask
 from sluice.text.visible_text import quoted
 
 Executable = CommandExecutable | WorkflowExecutable | InvocationExecutable

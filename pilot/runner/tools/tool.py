@@ -16,7 +16,7 @@ from pilot.runner.tools.command_line import CommandLine
 from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
 from pilot.runner.tools.warm_start import count_start_arguments
 from sluice.contracts.common.states import ErrorClass
-from sluice.contracts.pilots.pilots import PilotTask
+from sluice.contracts.pilots.leases import PilotTask
 from sluice.text.visible_text import quoted
 
 

@@ -32,7 +32,7 @@ from pilot.runner.tools.prepared_job import PreparedJob
 from pilot.runner.tools.tool import create_job_order, get_input_types
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.jobs.checkpoints import FINISHED_STEPS
-from sluice.contracts.pilots.pilots import PilotTask
+from sluice.contracts.pilots.leases import PilotTask
 from sluice.text.os_errors import reason_of
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from sluice.cli.job_orders.job_order import REQUIREMENTS_KEY
-from sluice.cli.template_files import TemplateFiles
+from sluice.clientkit.template_files import TemplateFiles
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.templates.templates import split_main
 from sluice.text.visible_text import quoted

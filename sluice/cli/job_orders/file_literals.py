@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
+from sluice.clientkit.local_paths import local_path_of
 from sluice.contracts.common.problems import Unprocessable
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
@@ -91,14 +91,6 @@ def _copy_entry(entry: Any, folder: Path) -> None:
 def _entry_name(entry: Mapping[str, Any]) -> str:
     """Return the name of an entry of a listing, which has a place."""
     return _require_name(entry.get("basename") or getattr(local_path_of(entry), "name", None))
-
-
-def local_path_of(value: Mapping[str, Any]) -> Path | None:
-    """Return the path on this machine that a File or Directory object names, or None."""
-    location = str(value.get("path") or value.get("location") or "")
-    if location.startswith("file://"):
-        location = unquote(location.removeprefix("file://"))
-    return Path(location) if location else None
 
 
 def _require_name(name: Any) -> str:

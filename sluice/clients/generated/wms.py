@@ -40,9 +40,11 @@ if TYPE_CHECKING:
     )
     from sluice.contracts.jobs.times import Timeline, WorkTimes
     from sluice.contracts.jobs.warm_workers import LoadTool
+    from sluice.contracts.pilots.leases import JobToken
+    from sluice.contracts.pilots.output_files import StorageUrls
     from sluice.contracts.pilots.pilot_detail import PilotDetail
     from sluice.contracts.pilots.pilot_list import PilotList
-    from sluice.contracts.pilots.pilots import JobToken, SignOff, StorageUrls
+    from sluice.contracts.pilots.registration import SignOff
     from sluice.contracts.pilots.sites import NewSite, NewSiteSecret, Site, SiteList
 
 
@@ -399,7 +401,7 @@ class WmsCalls(ForwardedWmsCalls):
 
         It can raise ``NotFound``.
         """
-        from sluice.contracts.pilots.pilots import StorageUrls
+        from sluice.contracts.pilots.output_files import StorageUrls
 
         return await self.call(
             "GET", f"{API}/pilots/{uid}/storages", retry=False, answer=StorageUrls

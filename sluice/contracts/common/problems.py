@@ -167,7 +167,7 @@ class ForceRequired(Conflict):
     """The request is refused, and accepted with ``force``.
 
     Each interface says in its own terms how to force the request: REST ``force=true``, the command
-    line ``--force`` (``sluice.cli.output``), and a page a button.
+    line ``--force`` (``sluice.clientkit.output``), and a page a button.
     """
 
     def __init__(

@@ -21,18 +21,26 @@ WMS_WAKE = "wms.wake"
 #: The number of deliveries after which an unhandled message becomes a dead letter.
 DELIVERY_LIMIT = 5
 
+#: The maximum number of waiting wake-ups. One has the same effect as many.
+_MAX_WAKE_UPS = 1000
+
 
 @dataclass(frozen=True, slots=True)
-class QueueDeclaration:
-    """A queue of the contracts.
+class Queue:
+    """A durable queue.
 
     Attributes:
         name: The name of the queue. A queue of commands has the name of their type.
         consumer: The service that consumes the queue.
         senders: The services that send commands to the queue.
-        events: The events that wake the consumer. A queue of commands receives none.
+        events: The event types that are copied into the queue. A queue of commands receives none.
         delivery_limit: The number of deliveries of a message. A broker that has the queue keeps the
             number with which the queue was declared: delete the queue there when it is empty.
+        limit: The maximum number of waiting messages, and also of dead letters, where the broker
+            enforces limits (RabbitMQ, set up by an administrator). More are refused.
+        wakes: The queue has wake-ups. When it is full, the oldest one is dropped, so that a service
+            that is down blocks no other. Unanswered wake-ups may be dropped instead of becoming
+            dead letters.
     """
 
     name: str
@@ -40,6 +48,8 @@ class QueueDeclaration:
     senders: frozenset[str] = frozenset()
     events: frozenset[str] = frozenset()
     delivery_limit: int = DELIVERY_LIMIT
+    limit: int = 1_000_000
+    wakes: bool = False
 
     @property
     def types(self) -> frozenset[str]:
@@ -47,21 +57,23 @@ class QueueDeclaration:
         return self.events or frozenset({self.name})
 
 
+def _wake_ups(name: str, consumer: str, *events: str) -> Queue:
+    return Queue(name, consumer, events=frozenset(events), limit=_MAX_WAKE_UPS, wakes=True)
+
+
 #: All queues by name.
-QUEUES: dict[str, QueueDeclaration] = {
+QUEUES: dict[str, Queue] = {
     queue.name: queue
     for queue in (
-        QueueDeclaration(WMS_TASKS, "wms", frozenset({"wfms.chains"})),
-        QueueDeclaration(WMS_DOWNSTREAM_COUNTS, "wms", frozenset({"wfms.chains"})),
-        QueueDeclaration(DMS_FILES, "dms", frozenset({"wms"})),
-        QueueDeclaration(DMS_RELEASES, "dms", frozenset({"wms"})),
-        QueueDeclaration(DMS_DELETIONS, "dms", frozenset({"wfms.watcher"})),
-        QueueDeclaration(DMS_UPLOADS, "dms", frozenset({"wfms.chains"})),
-        QueueDeclaration(INTAKE_WAKE, "wfms.intake", events=frozenset({DATASET_CLOSED})),
-        QueueDeclaration(
-            WATCHER_WAKE, "wfms.watcher", events=frozenset({TASK_ENDED, DATASET_CLOSED})
-        ),
-        QueueDeclaration(WMS_WAKE, "wms", events=frozenset({DATASET_CLOSED})),
+        Queue(WMS_TASKS, "wms", frozenset({"wfms.chains"})),
+        Queue(WMS_DOWNSTREAM_COUNTS, "wms", frozenset({"wfms.chains"})),
+        Queue(DMS_FILES, "dms", frozenset({"wms"})),
+        Queue(DMS_RELEASES, "dms", frozenset({"wms"})),
+        Queue(DMS_DELETIONS, "dms", frozenset({"wfms.watcher"})),
+        Queue(DMS_UPLOADS, "dms", frozenset({"wfms.chains"})),
+        _wake_ups(INTAKE_WAKE, "wfms.intake", DATASET_CLOSED),
+        _wake_ups(WATCHER_WAKE, "wfms.watcher", TASK_ENDED, DATASET_CLOSED),
+        _wake_ups(WMS_WAKE, "wms", DATASET_CLOSED),
     )
 }
 

@@ -1,11 +1,11 @@
-"""Files that attempts have stored, and measured values of attempts."""
+"""Storages that attempts write to, files that they have stored, and their measured values."""
 
 from datetime import UTC, datetime
 from typing import Annotated
 
 from pydantic import AwareDatetime, Field
 
-from sluice.contracts.common.base import Checksum, Contract, FileName
+from sluice.contracts.common.base import Checksum, Contract, FileName, StorageUrl
 from sluice.contracts.common.bounds import NewUrl
 from sluice.contracts.data.counts import Counts
 
@@ -46,3 +46,9 @@ class LogFile(Contract):
     size: Size
     checksum: Checksum
     url: NewUrl
+
+
+class StorageUrls(Contract):
+    """The storages that jobs write to. Pilots remove files of attempts only there."""
+
+    urls: list[StorageUrl]

@@ -10,7 +10,7 @@ from sluice.contracts.common.base import Contract, Name, Timestamp
 from sluice.contracts.common.states import PilotState
 from sluice.contracts.jobs.resources import AllocatedAmounts, describe_allocation
 from sluice.contracts.jobs.warm_workers import LoadedTools, LoadState
-from sluice.contracts.pilots.pilots import NodeResources, WithIsolation
+from sluice.contracts.pilots.nodes import NodeResources, WithIsolation
 
 
 class PilotActivity(StrEnum):
@@ -29,15 +29,13 @@ class PilotActivity(StrEnum):
 class Pilot(WithIsolation):
     """A pilot.
 
-    A list without ``limit`` leaves out ``sandbox``, ``busy``, ``allocated``, ``stopping``,
-    ``loaded``, ``to_load``, ``trouble`` and ``quarantined_steps``.
-
     Attributes:
         uid: Its uid.
         name: Its name.
         host: The name of its node.
         state: Its state.
         slots: The number of its slots.
+        version: The version of Sluice that it runs. Empty from an older WMS.
         resources: The resources that it offers.
         registered_at: When it registered.
         seen_at: When it last sent a heartbeat.
@@ -61,6 +59,7 @@ class Pilot(WithIsolation):
     host: str
     state: PilotState
     slots: int
+    version: str = ""
     resources: NodeResources
     registered_at: Timestamp
     seen_at: Timestamp

@@ -17,7 +17,7 @@ from collections.abc import AsyncGenerator, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
-from sluice.contracts.messaging.queues import DELIVERY_LIMIT
+from sluice.contracts.messaging.queues import Queue
 from sluice.servicekit.transport.dead_letters import DeadLetter
 from sluice.text.visible_text import quoted
 
@@ -49,24 +49,6 @@ class UnknownDestination(Exception):
     def __init__(self, destination: str) -> None:
         super().__init__(f"no queue and no event type is named {quoted(destination)}")
         self.destination = destination
-
-
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """A durable queue. ``events`` are the event types that are copied into it, too.
-
-    ``delivery_limit`` is the number of deliveries before a message is a dead letter. ``limit`` is
-    the maximum number of waiting messages, and also of dead letters, where the broker enforces
-    limits (RabbitMQ, set up by an administrator); more are refused. ``wakes`` marks a queue of
-    wake-ups: when it is full, the oldest one is dropped, so that a service that is down blocks no
-    other. Unanswered wake-ups may be dropped instead of becoming dead letters.
-    """
-
-    name: str
-    events: frozenset[str] = frozenset()
-    delivery_limit: int = DELIVERY_LIMIT
-    limit: int = 1_000_000
-    wakes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

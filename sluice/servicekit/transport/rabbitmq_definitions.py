@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from sluice.contracts.messaging.queues import DEAD_LETTER_KEEPER, QUEUES, SENDERS
-from sluice.servicekit.transport.base import Queue, Topology
+from sluice.contracts.messaging.queues import DEAD_LETTER_KEEPER, QUEUES, SENDERS, Queue
+from sluice.servicekit.transport.base import Topology
 from sluice.servicekit.transport.rabbitmq_layout import (
     QuorumQueue,
     build_layout,

@@ -15,7 +15,8 @@ destination. RabbitMQ has no reliable permissions on routing keys: a CC header b
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sluice.servicekit.transport.base import Queue, Topology
+from sluice.contracts.messaging.queues import Queue
+from sluice.servicekit.transport.base import Topology
 from sluice.servicekit.transport.retry_pauses import pauses_within
 
 # Reading and requeueing dead letters counts as a delivery, which some brokers limit by default.

@@ -27,13 +27,13 @@ from collage.computers import Fault, OldComputer
 from collage.images import main as draw_images
 from collage.pack import FOLDER as PACK
 from collage.workers import ENDED_BY_ITSELF, Worker
-from sluice.cli.connection import Connection, connected
-from sluice.cli.output import err, out, print_problem, print_table
-from sluice.cli.template_files import read_template_files
-from sluice.cli.transfer.results import fetch_results
-from sluice.cli.transfer.upload import upload_files
-from sluice.cli.watch.chain import follow_chain
-from sluice.cli.watch.progress import StepBars, new_progress
+from sluice.clientkit.connection import Connection, connected
+from sluice.clientkit.output import err, out, print_problem, print_table
+from sluice.clientkit.template_files import read_template_files
+from sluice.clientkit.transfer.results import fetch_results
+from sluice.clientkit.transfer.upload import upload_files
+from sluice.clientkit.watch.chain import follow_chain
+from sluice.clientkit.watch.progress import StepBars, new_progress
 from sluice.contracts.chains.chains import Chain, ChainTask
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.states import ChainState

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from collage.computers import Fault, OldComputer
 from collage.gateway import Gateway, Statistics
-from sluice.cli.output import print_table
+from sluice.clientkit.output import print_table
 from sluice.embedded.exit_reason import read_exit_reason
 from sluice.network.http_clients import http_client
 from sluice.packs.programs import (

@@ -8,7 +8,7 @@ from collage.computers import JITTER, MAX_DELAY, MIN_DELAY, OldComputer
 from collage.gateway import Statistics
 from collage.workers import Worker, main, print_statistics
 
-from sluice.cli.output import out
+from sluice.clientkit.output import out
 
 
 def computer(*, factor: float = 1.0, speed_up: float = 1.0) -> OldComputer:

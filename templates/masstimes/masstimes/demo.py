@@ -43,9 +43,9 @@ from masstimes.knowledge import make_gold_items, read_true_answers
 from masstimes.small_web.commands import WEB
 from masstimes.table.files import read_table
 from masstimes.table.measure_command import measure, read_truth
-from sluice.cli.connection import Connection, connected
-from sluice.cli.output import err, out, print_problem, print_table
-from sluice.cli.transfer.assets import collect_files, put_asset
+from sluice.clientkit.connection import Connection, connected
+from sluice.clientkit.output import err, out, print_problem, print_table
+from sluice.clientkit.transfer.assets import collect_files, put_asset
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.states import BrowserState, ChainState
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system

@@ -11,14 +11,14 @@ from typing import Any
 from urllib.parse import urljoin
 from uuid import UUID
 
-from sluice.cli.connection import Connection
-from sluice.cli.output import out
-from sluice.cli.template_files import read_template_files
-from sluice.cli.transfer.download import fetch_files
-from sluice.cli.transfer.output_bundles import unpack_output
-from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
-from sluice.cli.transfer.upload import upload_files
-from sluice.cli.watch.chain import follow_chain
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.output import out
+from sluice.clientkit.template_files import read_template_files
+from sluice.clientkit.transfer.download import fetch_files
+from sluice.clientkit.transfer.output_bundles import unpack_output
+from sluice.clientkit.transfer.parameter_files import local_files, upload_parameter_files
+from sluice.clientkit.transfer.upload import upload_files
+from sluice.clientkit.watch.chain import follow_chain
 from sluice.clients.operator import HumanStepKey
 from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.chains.chains import Chain

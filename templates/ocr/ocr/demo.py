@@ -24,11 +24,11 @@ from ocr.demo_report import print_report, summarise
 from ocr.demo_volume import PlannedVolume, ProcessedVolume, process_volume
 from ocr.pack import FOLDER as PACK
 from ocr.scans import main as scans
-from sluice.cli.connection import Connection, connected
-from sluice.cli.output import err, out, print_problem
-from sluice.cli.template_files import read_template_files
-from sluice.cli.transfer.assets import collect_files, put_asset
-from sluice.cli.watch.progress import StepBars, new_progress
+from sluice.clientkit.connection import Connection, connected
+from sluice.clientkit.output import err, out, print_problem
+from sluice.clientkit.template_files import read_template_files
+from sluice.clientkit.transfer.assets import collect_files, put_asset
+from sluice.clientkit.watch.progress import StepBars, new_progress
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.templates.templates import Template

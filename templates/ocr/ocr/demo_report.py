@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ocr.demo_volume import ProcessedVolume
-from sluice.cli.output import out, print_table
+from sluice.clientkit.output import out, print_table
 from sluice.contracts.common.states import ChainState
 
 #: The allowed share of wrong characters on clean pages.

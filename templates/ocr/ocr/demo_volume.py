@@ -9,11 +9,11 @@ from typing import Any
 
 from ocr.scans import page_name
 from ocr.score import score
-from sluice.cli.connection import Connection
-from sluice.cli.transfer.results import Output, fetch_results, write_manifest
-from sluice.cli.transfer.upload import upload_files
-from sluice.cli.watch.chain import failed_jobs, failures_json, follow_chain
-from sluice.cli.watch.progress import StepBars
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.transfer.results import Output, fetch_results, write_manifest
+from sluice.clientkit.transfer.upload import upload_files
+from sluice.clientkit.watch.chain import failed_jobs, failures_json, follow_chain
+from sluice.clientkit.watch.progress import StepBars
 from sluice.contracts.chains.chains import Chain, ChainTask
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import ChainState

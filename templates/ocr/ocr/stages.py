@@ -80,7 +80,7 @@ class Stage:
             return self.parser.process_page(image, layout)
         except (MemoryError, torch.OutOfMemoryError):
             raise
-        except Exception as error:
+        except Exception as error:  # pero-ocr has no class of errors
             raise BadData(
                 path, f"pero-ocr gave up on this page: {_describe_error(error)}"
             ) from error
@@ -128,7 +128,7 @@ def load_stage(stage: str, folder: Path, threads: int) -> Stage:
         loaded_stage = Stage(folder, config)
     except (MemoryError, torch.OutOfMemoryError, CommandError):
         raise
-    except Exception as error:
+    except Exception as error:  # pero-ocr has no class of errors
         raise BadConfiguration(
             folder, f"pero-ocr refuses the configuration: {_describe_error(error)}"
         ) from error
@@ -174,7 +174,9 @@ def _check_model(folder: Path, stage: Stage) -> None:
         _, logits = engine.run_ocr(np.full((1, height, 128, 3), 255, np.uint8))
     except IndexError:
         output_size = None
-    except Exception as error:
+    except (MemoryError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:  # pero-ocr has no class of errors
         raise BadConfiguration(
             folder, f"the model cannot read a line of {height} pixels: {_describe_error(error)}"
         ) from error

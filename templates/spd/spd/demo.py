@@ -18,12 +18,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from uuid import UUID
 
-from sluice.cli.connection import Connection, connected
-from sluice.cli.output import err, out, print_problem
-from sluice.cli.transfer.results import fetch_results, write_manifest
-from sluice.cli.transfer.upload import upload_files
-from sluice.cli.watch.chain import failed_jobs, follow_chain, wait_for_chain
-from sluice.cli.watch.progress import StepBars, new_progress
+from sluice.clientkit.connection import Connection, connected
+from sluice.clientkit.output import err, out, print_problem
+from sluice.clientkit.transfer.results import fetch_results, write_manifest
+from sluice.clientkit.transfer.upload import upload_files
+from sluice.clientkit.watch.chain import failed_jobs, follow_chain, wait_for_chain
+from sluice.clientkit.watch.progress import StepBars, new_progress
 from sluice.contracts.chains.chains import Chain, ChainTask
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.states import ChainState

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sluice.cli.output import out, print_table
+from sluice.clientkit.output import out, print_table
 from sluice.contracts.chains.chains import ChainTask
 from sluice.contracts.common.numbers import size_text
 from sluice.contracts.common.states import ChainState

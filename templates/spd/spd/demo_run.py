@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sluice.cli.transfer.results import Output
+from sluice.clientkit.transfer.results import Output
 from sluice.contracts.chains.chains import Chain, ChainTask
 from sluice.contracts.jobs.tasks import Job
 from spd.report import summarise

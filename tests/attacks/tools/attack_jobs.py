@@ -12,7 +12,7 @@ import pytest
 from pilot.runner.files.input_protection import MAX_COPIED
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.needs import Resources
-from sluice.contracts.pilots.pilots import PilotTask
+from sluice.contracts.pilots.leases import PilotTask
 from tests.attacks.tools import files, kernel, limits, network, next_job, processes
 from tests.attacks.tools.attack import SUCCEEDED, Attack, make_program
 from tests.attacks.tools.node_objects import NodeObjects

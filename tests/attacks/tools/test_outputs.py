@@ -11,7 +11,8 @@ import pytest
 from sluice.contracts.common.states import AttemptOutcome, EntryKind
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.needs import Container, ContainerImage
-from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
+from sluice.contracts.pilots.leases import PilotTask
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.attacks.tools.outputs import (
     ATTACKS,
     BATCH,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.cli.connection import Connection
+from sluice.clientkit.connection import Connection
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.jobs.tasks import Job

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.cli.connection import Connection
+from sluice.clientkit.connection import Connection
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.states import ChainState
 from tests.e2e.chains.test_rerun import run_with_connection

@@ -7,8 +7,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from sluice.cli.connection import Connection
-from sluice.cli.transfer.upload import upload_files
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.transfer.upload import upload_files
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import ChainState, JobState

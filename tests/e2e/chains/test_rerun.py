@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import pytest
 
-from sluice.cli.connection import Connection, connected
+from sluice.clientkit.connection import Connection, connected
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.states import ChainState, DatasetState, JobState
 from sluice.contracts.jobs.tasks import Job

@@ -11,8 +11,8 @@ from uuid import uuid4
 
 import pytest
 
-from sluice.cli.connection import Connection, connected
-from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
+from sluice.clientkit.connection import Connection, connected
+from sluice.clientkit.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.contracts.chains.chains import Chain, RerunChain
 from sluice.contracts.templates.templates import NewTemplate, Template
 from tests.differential.answers import Answer, wait_for_chain_outputs

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bench.chain_run import run_template
-from sluice.cli.transfer.output_folder import reserve_folder
-from sluice.cli.watch.wait_reasons import UnschedulableStep
+from sluice.clientkit.transfer.output_folder import reserve_folder
+from sluice.clientkit.watch.wait_reasons import UnschedulableStep
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.templates.templates import NewTemplate
 from tests.e2e.commands import SLUICE, interrupt_run, sluice, write_texts, write_workflow

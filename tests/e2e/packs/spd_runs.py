@@ -8,10 +8,10 @@ from uuid import UUID
 
 from spd.daq import main as daq
 
-from sluice.cli.connection import Connection, connected
-from sluice.cli.transfer.results import Output, fetch_results
-from sluice.cli.transfer.upload import upload_files
-from sluice.cli.watch.chain import failed_jobs, follow_chain, wait_for_chain
+from sluice.clientkit.connection import Connection, connected
+from sluice.clientkit.transfer.results import Output, fetch_results
+from sluice.clientkit.transfer.upload import upload_files
+from sluice.clientkit.watch.chain import failed_jobs, follow_chain, wait_for_chain
 from sluice.contracts.chains.chains import Chain, ChainTask
 from sluice.contracts.data.datasets import Dataset, NewDataset
 from sluice.contracts.data.runs import NewPeriod, NewRun

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.cli.connection import running_url
+from sluice.clientkit.connection import running_url
 from tests.e2e.documents import BLOCK, ROOT, PageReader
 from tests.waiting import wait_until
 

@@ -14,7 +14,7 @@ from collage.computers import Fault, OldComputer
 from collage.demo import same_pixels
 from collage.workers import Worker
 
-from sluice.cli.connection import connected
+from sluice.clientkit.connection import connected
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.pilots.pilot_detail import PilotDetail
 from tests.e2e.commands import sluice

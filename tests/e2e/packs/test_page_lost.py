@@ -13,11 +13,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sluice.cli.connection import Connection, connected
-from sluice.cli.template_files import read_template_files
-from sluice.cli.transfer.results import fetch_results
-from sluice.cli.transfer.upload import upload_files
-from sluice.cli.watch.chain import follow_chain
+from sluice.clientkit.connection import Connection, connected
+from sluice.clientkit.template_files import read_template_files
+from sluice.clientkit.transfer.results import fetch_results
+from sluice.clientkit.transfer.upload import upload_files
+from sluice.clientkit.watch.chain import follow_chain
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.states import AttemptOutcome, ChainState, ErrorClass, JobState
 from sluice.contracts.data.datasets import NewDataset

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 import httpx
 
-from sluice.cli.connection import client
+from sluice.clientkit.connection import client
 from sluice.clients.operator import HumanStepKey, OperatorClient
 from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.human_tasks.annotation import (

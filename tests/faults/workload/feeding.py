@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from sluice import storage
-from sluice.cli.connection import client
+from sluice.clientkit.connection import client
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.chains.attention import Acknowledge, Subject

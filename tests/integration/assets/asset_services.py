@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from dms.usecases.removal.claimed_rounds import delete_next_dataset
+from dms.usecases.removal.delete_next_dataset import delete_next_dataset
 from dms.wiring import make_context as dms_context
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.chains.chains import Chain

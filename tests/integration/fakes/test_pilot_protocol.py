@@ -13,19 +13,12 @@ from sluice.contracts.common.naming import output_name
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, ReportAnswer, StorageType
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.pilots.heartbeats import Heartbeat
+from sluice.contracts.pilots.leases import JobToken, LeasedJob, LeaseRequest, PilotTask
+from sluice.contracts.pilots.nodes import NodeResources
 from sluice.contracts.pilots.output_files import OutputFile
-from sluice.contracts.pilots.pilots import (
-    AttemptReport,
-    Heartbeat,
-    JobToken,
-    LeasedJob,
-    LeaseRequest,
-    NodeResources,
-    PilotTask,
-    RegisterPilot,
-    Report,
-    SignOff,
-)
+from sluice.contracts.pilots.registration import RegisterPilot, SignOff
+from sluice.contracts.pilots.reports import AttemptReport, Report
 from tests.integration.fakes.real_services import RealServices
 from tests.integration.fakes.two_services import NOT_FOUND, REAL, http_of, refusal
 from tests.integration.wms.wms_fixture import CHECKSUM, input_file, make_task

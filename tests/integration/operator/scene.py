@@ -24,8 +24,8 @@ from sluice.contracts.common.states import (
 )
 from sluice.contracts.data.datasets import Dataset, Storage
 from sluice.contracts.jobs.tasks import Attempt, Job, TaskStatus
+from sluice.contracts.pilots.nodes import NodeResources
 from sluice.contracts.pilots.pilot_list import Pilot
-from sluice.contracts.pilots.pilots import NodeResources
 from sluice.contracts.templates.plan import PlanStep
 from sluice.contracts.templates.templates import Template
 from tests.integration.operator.fakes.neighbours import Neighbours
@@ -363,6 +363,7 @@ class Scene:
                     state=state,
                     sandbox=sandbox,
                     slots=8,
+                    version="0.2.0",
                     running=running,
                     finished=412,
                     failed=failed,

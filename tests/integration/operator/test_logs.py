@@ -17,7 +17,7 @@ import pytest
 
 from dms.settings import DmsSettings
 from dms.wiring import build as build_dms
-from sluice.cli.times import local_time
+from sluice.clientkit.local_times import local_time
 from sluice.clients.dms import DmsClient
 from sluice.contracts.chains.chains import Chain, ChainDataset, ChainStep
 from sluice.contracts.common.problems import NotFound

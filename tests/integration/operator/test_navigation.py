@@ -20,6 +20,13 @@ async def test_navigation_links_every_page_without_parameters(operator: Operator
     assert shown is not None
     assert set(re.findall(r'href="([^"]+)"', shown[0])) == operator.pages - PAGES_WITHOUT_MENU_LINK
     assert re.findall(r'href="([^"]+)" aria-current="page"', shown[0]) == ["/people"]
+    groups = [re.findall(">([^<]+)</a>", group) for group in shown[0].split("<ul>")[1:]]
+    assert groups == [
+        ["Overview", "Chains", "Tasks", "Steps", "Human tasks", "Times"],
+        ["Data sets", "Unmatched", "Periods", "Storages", "Assets"],
+        ["Templates", "Tools"],
+        ["Pilots", "Queues", "Groups", "People", "Audit"],
+    ]
 
 
 ENTRIES_ABOVE = [
@@ -28,6 +35,7 @@ ENTRIES_ABOVE = [
     ("/chains/new", "/chains"),
     ("/run-templates", "/templates"),
     ("/queues/wms.tasks", "/queues"),
+    ("/runs/1", "/periods"),
 ]
 
 

@@ -29,6 +29,7 @@ async def test_page_shows_the_jobs_of_a_pilot_and_stops_it(
     page = await operator.http.get(address)
     for shown in (pilot.host, "ocr-transcribe", "the page is not an image", "Its last 4 attempts"):
         assert shown in page.text
+    assert "<dt>Version</dt><dd>0.2.0</dd>" in page.text
     form = {"csrf_token": token_of(page)}
     assert (await operator.http.post(f"{address}/stop", data=form)).status_code == 303
     page = await operator.http.get(address)
@@ -55,6 +56,7 @@ async def test_pilots_page_lists_all_pilots(operator: Operator, scene: Scene) ->
     assert {pilot.name for pilot in operator.neighbours.pilots} == set(
         re.findall(r'<th scope="row"><a href="/pilots/[^"]*">([^<]+)</a>', page)
     )
+    assert page.count(", version 0.2.0") == len(operator.neighbours.pilots)
     parts = (await operator.http.get("/pilots/live")).json()["parts"]
     assert all(pilot.name in parts["pilots"] for pilot in operator.neighbours.pilots)
 
@@ -80,10 +82,13 @@ async def test_commands_show_stop_and_remove_a_pilot(
     pilot, lost = a_pilot(operator, PilotState.ACTIVE), a_pilot(operator, PilotState.LOST)
     output = await sluice("pilot", "show", pilot.name)
     assert f"{pilot.name} on {pilot.host}: " in output
+    assert f"pilot {pilot.uid}, version 0.2.0, since " in output
     assert "failed: the page is not an image" in output
     assert json.loads(await sluice("pilot", "show", pilot.name, "--json"))["attempts"] == 4
     assert "other pilots get them" in await sluice("pilot", "stop", pilot.name, "--yes")
-    assert "stopping" in await sluice("pilot", "list")
+    listed = await sluice("pilot", "list")
+    assert "stopping" in listed
+    assert "0.2.0" in listed
     assert "stop it first" in await sluice("pilot", "remove", str(pilot.uid), "--yes", code=1)
     assert "no longer listed" in await sluice("pilot", "remove", str(lost.uid), "--yes")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import psutil
 
-from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
+from sluice.contracts.pilots.leases import LeasedJob, PilotTask
 from tests.unit.pilot.builders import input_file, job, tool
 from tests.waiting import Gate
 

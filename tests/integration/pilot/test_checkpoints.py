@@ -7,7 +7,9 @@ import pytest
 
 from sluice.contracts.common.states import AttemptOutcome, ReportAnswer
 from sluice.contracts.jobs.checkpoints import Checkpoint
-from sluice.contracts.pilots.pilots import AttemptReport, Command, JobToken, LeasedJob, PilotTask
+from sluice.contracts.pilots.heartbeats import Command
+from sluice.contracts.pilots.leases import JobToken, LeasedJob, PilotTask
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.integration.pilot.pilot_process import (
     StartPilot,
     files_below,

@@ -8,7 +8,8 @@ import pytest
 
 from pilot.folders.run_folder import RunFolder
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
-from sluice.contracts.pilots.pilots import Command, JobToken
+from sluice.contracts.pilots.heartbeats import Command
+from sluice.contracts.pilots.leases import JobToken
 from tests.integration.pilot.pilot_process import (
     StartPilot,
     alive,

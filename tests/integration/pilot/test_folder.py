@@ -11,7 +11,7 @@ from pilot.folders.run_folder import RunFolder
 from pilot.reports.journal import Journal
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, ReportAnswer
 from sluice.contracts.pilots.output_files import OutputFile
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.integration.pilot.pilot_process import StartPilot
 from tests.servers.scripted_wms import ScriptedWms, wait_for
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from sluice.contracts.common.states import AttemptOutcome, AttemptPhase, ErrorClass, ReportAnswer
 from sluice.contracts.jobs.needs import Resources
-from sluice.contracts.pilots.pilots import AttemptReport, Command, JobToken
+from sluice.contracts.pilots.heartbeats import Command
+from sluice.contracts.pilots.leases import JobToken
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.integration.pilot.pilot_process import (
     StartPilot,
     alive,

@@ -10,7 +10,7 @@ import pytest
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, SandboxKind
 from sluice.contracts.jobs.needs import Needs
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.integration.pilot.pilot_process import (
     StartPilot,
     alive,

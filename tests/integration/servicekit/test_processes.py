@@ -11,7 +11,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from sluice.contracts.common.problems import Problem
-from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
+from sluice.contracts.pilots.nodes import NodeResources
+from sluice.contracts.pilots.registration import RegisterPilot
 from stack.ports import free_ports
 from tests.conftest import DatabaseFactory
 from tests.integration.servicekit.process import COMMAND, MODULE, ServiceProcess

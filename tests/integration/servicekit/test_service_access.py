@@ -12,7 +12,8 @@ from sluice.clients.wms import WmsClient
 from sluice.contracts.access.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Forbidden, NotAvailable
-from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
+from sluice.contracts.pilots.nodes import NodeResources
+from sluice.contracts.pilots.registration import RegisterPilot
 from sluice.pilot_access.key import PilotKey
 from sluice.servicekit.access.service_keys import ServiceKeys
 from sluice.servicekit.access.service_tokens import ServiceSigner

@@ -20,16 +20,11 @@ from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.naming import output_name
 from sluice.contracts.common.states import AttemptOutcome, ChainState, StorageType
 from sluice.contracts.data.datasets import NewDataset, NewFile, NewStorage
+from sluice.contracts.pilots.leases import LeasedJob, LeaseRequest, PilotTask
+from sluice.contracts.pilots.nodes import NodeResources
 from sluice.contracts.pilots.output_files import OutputFile
-from sluice.contracts.pilots.pilots import (
-    AttemptReport,
-    LeasedJob,
-    LeaseRequest,
-    NodeResources,
-    PilotTask,
-    RegisterPilot,
-    Report,
-)
+from sluice.contracts.pilots.registration import RegisterPilot
+from sluice.contracts.pilots.reports import AttemptReport, Report
 from sluice.contracts.templates.conditions import Equals
 from sluice.contracts.templates.plan import Plan
 from sluice.contracts.templates.templates import Template

@@ -13,8 +13,8 @@ from dms.settings import DmsSettings
 from dms.usecases.datasets.apply_deletion import apply_deletion
 from dms.usecases.datasets.close_complete_datasets import close_complete_datasets
 from dms.usecases.removal.apply_release import apply_release
-from dms.usecases.removal.claimed_rounds import upload_next_dataset
 from dms.usecases.uploads.apply_upload import apply_upload
+from dms.usecases.uploads.upload_next_dataset import upload_next_dataset
 from dms.wiring import build as build_dms
 from dms.wiring import make_context
 from sluice.clients.chains import ChainsClient

@@ -28,7 +28,7 @@ from sluice.contracts.common.states import (
     TaskState,
 )
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots.pilots import JobToken
+from sluice.contracts.pilots.leases import JobToken
 from sluice.contracts.templates.plan import Boundary
 from sluice.servicekit.database import Database
 from tests.draws import examples

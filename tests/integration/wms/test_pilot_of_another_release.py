@@ -8,14 +8,11 @@ import httpx
 
 from sluice.clients.wms import WmsClient
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, TaskState
-from sluice.contracts.pilots.pilots import (
-    AttemptReport,
-    Heartbeat,
-    LeaseRequest,
-    NodeResources,
-    RegisterPilot,
-    Report,
-)
+from sluice.contracts.pilots.heartbeats import Heartbeat
+from sluice.contracts.pilots.leases import LeaseRequest
+from sluice.contracts.pilots.nodes import NodeResources
+from sluice.contracts.pilots.registration import RegisterPilot
+from sluice.contracts.pilots.reports import AttemptReport, Report
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
 from tests.callers import for_anybody

@@ -29,17 +29,11 @@ from sluice.contracts.human_tasks.annotation import AnsweredJob
 from sluice.contracts.human_tasks.ask import Ask
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.messaging.messages import WMS_TASKS, CloudEvent
+from sluice.contracts.pilots.leases import Lease, LeasedJob, LeaseRequest
+from sluice.contracts.pilots.nodes import NodeResources
 from sluice.contracts.pilots.output_files import OutputFile
-from sluice.contracts.pilots.pilots import (
-    AttemptReport,
-    Lease,
-    LeasedJob,
-    LeaseRequest,
-    NodeResources,
-    RegisterPilot,
-    Report,
-    SignOff,
-)
+from sluice.contracts.pilots.registration import RegisterPilot, SignOff
+from sluice.contracts.pilots.reports import AttemptReport, Report
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.running.service_clients import ProcessLinks

@@ -25,18 +25,12 @@ from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.jobs.tasks import Task, TaskStatus
 from sluice.contracts.messaging.messages import DMS_FILES, TASK_ENDED, RegisterFiles, TaskEndedEvent
+from sluice.contracts.pilots.heartbeats import Heartbeat, HeartbeatAnswer, StartedJob
+from sluice.contracts.pilots.leases import JobToken, LeaseRequest
+from sluice.contracts.pilots.nodes import NodeResources
 from sluice.contracts.pilots.output_files import LogFile, OutputFile
-from sluice.contracts.pilots.pilots import (
-    AnsweredReport,
-    AttemptReport,
-    Heartbeat,
-    HeartbeatAnswer,
-    JobToken,
-    LeaseRequest,
-    NodeResources,
-    RegisterPilot,
-    StartedJob,
-)
+from sluice.contracts.pilots.registration import RegisterPilot
+from sluice.contracts.pilots.reports import AnsweredReport, AttemptReport
 from sluice.contracts.templates.plan import Boundary, MergeGroups
 from sluice.scheduling.fit import NOTHING
 from sluice.servicekit.database import Database

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sluice.cli.job_orders.added_requirements import add_requirements
-from sluice.cli.template_files import read_template_files
+from sluice.clientkit.template_files import read_template_files
 from sluice.contracts.common.problems import Unprocessable
 from sluice.cwl import compile_template
 

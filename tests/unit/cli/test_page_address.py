@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from sluice.cli.commands.system.up import page_address
-from sluice.cli.output import out
+from sluice.clientkit.output import out
 from sluice.network.credentials import TOKEN
 
 URL = "http://127.0.0.1:9"

@@ -9,15 +9,15 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from sluice.cli.commands.data.asset import chain_text
 from sluice.cli.commands.jobs.task import explain_task
-from sluice.cli.connection import Connection
 from sluice.cli.object_lookup import resolve_task
-from sluice.cli.watch.progress import StepBars
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.watch.progress import StepBars
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.chains.chains import Chain, ChainStep, ChainTask
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import ChainState, StepState
-from tests.unit.cli.chains import chain_with
+from tests.unit.clientkit.chains import chain_with
 from tests.unit.operator.chains import status
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.cli.template_files import read_template_files, template_name
+from sluice.clientkit.template_files import read_template_files, template_name
 from sluice.cwl import PackError, UploadRefused
 from sluice.cwl.compiler import compile_upload
 from tests.unit.cli.check_command import check

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sluice.cli.times import with_local_start
+from sluice.clientkit.local_times import with_local_start
 
 LOG = """step s, job 3, attempt 1, place 0 in the data set
 pilot p

@@ -21,7 +21,9 @@ from sluice.contracts.common.states import (
 from sluice.contracts.data.datasets import Dataset, File, NewDataset, NewFile, NewFiles, NewStorage
 from sluice.contracts.data.runs import Frame, NewFrame, NewPeriod, NewRun, Period, Run
 from sluice.contracts.messaging.messages import RegisterFiles
-from sluice.contracts.pilots.pilots import AttemptReport, NodeResources, RegisterPilot
+from sluice.contracts.pilots.nodes import NodeResources
+from sluice.contracts.pilots.registration import RegisterPilot
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.unit.wfms.chains.plans import make_plan, make_step
 
 WORKFLOW = make_plan(make_step("only"), outputs=[("only", "out")])

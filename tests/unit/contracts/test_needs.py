@@ -8,7 +8,7 @@ import pytest
 
 from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots.pilots import PilotTask
+from sluice.contracts.pilots.leases import PilotTask
 from sluice.contracts.templates.plan import Plan, PlanStep
 from sluice.cwl.compiler import compile_template
 from sluice.cwl.properties import extension_fields, needs

@@ -7,8 +7,8 @@ import pytest
 
 from sluice.contracts.common.states import PilotState
 from sluice.contracts.jobs.warm_workers import LoadState, WarmWorkerState
+from sluice.contracts.pilots.nodes import NodeResources
 from sluice.contracts.pilots.pilot_list import Pilot, PilotActivity
-from sluice.contracts.pilots.pilots import NodeResources
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 

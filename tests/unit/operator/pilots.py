@@ -4,8 +4,8 @@ from datetime import timedelta
 from uuid import uuid4
 
 from sluice.contracts.common.states import PilotState
+from sluice.contracts.pilots.nodes import NodeResources
 from sluice.contracts.pilots.pilot_list import Pilot
-from sluice.contracts.pilots.pilots import NodeResources
 from tests.unit.operator.chains import NOW
 
 

@@ -1,53 +1,16 @@
-"""Progress of chains: counts and bars."""
+"""Progress of chains: why steps wait, and what failed."""
 
 from uuid import UUID, uuid4
-
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sluice.contracts.chains.chains import ChainStep
 from sluice.contracts.common.states import ChainState, StepState, TaskState
 from tests.unit.operator.chains import chain, status
-from wfms.operator.chains.domain.progress import (
-    BarPart,
-    Shortfall,
-    chain_progress,
-    count_jobs_by_part,
+from wfms.operator.chains.domain.progress import Shortfall, chain_progress
+from wfms.operator.web.domain.progress_bar import (
+    describe_shortfall,
+    get_shortfall_style,
+    get_step_style,
 )
-
-
-@given(st.lists(st.integers(0, 2_000_000), min_size=8, max_size=8).filter(any))
-def test_segments_of_a_bar_fill_it_without_gap_or_overlap(numbers: list[int]) -> None:
-    names = ("ready", "leased", "running", "finished", "failed", "canceled", "quarantined", "asked")
-    segments = count_jobs_by_part(status(**dict(zip(names, numbers, strict=True)))).segments()
-    assert sum(segment.jobs for segment in segments) == sum(numbers)
-    end = 0.0
-    for segment in segments:
-        assert abs(segment.start - end) < 0.01
-        end = segment.start + segment.share
-    assert abs(end - 100) < 0.01
-
-
-def test_sentence_of_a_bar_names_each_part() -> None:
-    counts = count_jobs_by_part(status(finished=48, failed=1, leased=1, running=3, ready=7))
-    assert counts.sentence == "48 of 60 jobs finished, 1 failed, 4 with pilots, 7 waiting"
-    assert counts.done == 49
-    assert counts.by_part[BarPart.RUNNING] == 4
-
-
-def test_items_that_wait_for_annotators_are_counted_separately() -> None:
-    counts = count_jobs_by_part(status(finished=1, asked=4))
-    assert counts.sentence == "1 of 5 jobs finished, 4 asked of people"
-    assert counts.done == 1
-
-
-def test_killed_jobs_are_shown_beside_canceled_jobs() -> None:
-    of_task = status(finished=1, canceled=9).model_copy(update={"killed": 2})
-    assert count_jobs_by_part(of_task).sentence == "1 of 10 jobs finished, 9 canceled (2 killed)"
-    assert (
-        count_jobs_by_part(of_task.model_copy(update={"killed": 0})).sentence
-        == "1 of 10 jobs finished, 9 canceled"
-    )
 
 
 def test_note_of_a_step_says_why_it_does_not_run() -> None:
@@ -93,13 +56,13 @@ def test_finished_chain_with_failed_jobs_shows_a_shortfall() -> None:
         return [ChainStep(name="a", state=StepState.FINISHED, task_uid=uid) for uid in uids]
 
     both = chain_progress(chain(ChainState.FINISHED, *finished(well, some, none)), tasks)
-    assert [step.tone for step in both.steps] == ["finished", "short", "void"]
+    assert [get_step_style(step) for step in both.steps] == ["finished", "short", "void"]
     assert both.shortfall == Shortfall(6, nothing=True)
-    assert both.shortfall.sentence == "6 jobs failed, none finished"
-    assert both.shortfall.label == "incomplete"
+    assert describe_shortfall(both.shortfall) == "6 jobs failed, none finished"
     part = chain_progress(chain(ChainState.FINISHED, *finished(well, some)), tasks)
     assert part.shortfall is not None
-    assert (part.shortfall.sentence, part.shortfall.tone) == ("2 jobs failed", "short")
+    assert describe_shortfall(part.shortfall) == "2 jobs failed"
+    assert get_shortfall_style(part.shortfall) == "short"
     assert chain_progress(chain(ChainState.FINISHED, *finished(well)), tasks).shortfall is None
     assert chain_progress(chain(ChainState.CANCELED, *finished(some)), tasks).shortfall is None, (
         "a canceled chain shows no shortfall"

@@ -15,14 +15,14 @@ from sluice.contracts.templates.conditions import Between, Condition, Equals, Gl
 from sluice.contracts.templates.matching import bind as bind_parameters
 from sluice.contracts.templates.matching import condition_text, facts_of
 from tests.unit.operator.plans import plan, step
-from wfms.operator.chains.domain.formatting import (
+from wfms.operator.templates.domain.json_document import MAX_VALUES, UnstorableDocument, to_storable
+from wfms.operator.templates.domain.parameters import type_name
+from wfms.operator.web.domain.formatting import (
     ago_text,
     duration_text,
     memory_text,
     needs_text,
 )
-from wfms.operator.templates.domain.json_document import MAX_VALUES, UnstorableDocument, to_storable
-from wfms.operator.templates.domain.parameters import type_name
 from wfms.operator.web.domain.source_listing import MAX_LINES, list_lines
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

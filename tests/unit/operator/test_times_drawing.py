@@ -9,9 +9,9 @@ import pytest
 from sluice.contracts.common.numbers import seconds_text
 from sluice.contracts.jobs.times import Lane, Timeline, WorkTimes
 from tests.unit.operator.step_times import BEGIN, step
-from wfms.operator.chains.domain.svg import time_ticks
-from wfms.operator.chains.domain.timeline_drawing import draw_timeline
-from wfms.operator.chains.domain.times_drawing import draw_times
+from wfms.operator.web.domain.svg import time_ticks
+from wfms.operator.web.domain.timeline_drawing import draw_timeline
+from wfms.operator.web.domain.times_drawing import draw_times
 
 NS = "{http://www.w3.org/2000/svg}"
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.job_inputs import JobInput
-from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
+from sluice.contracts.pilots.leases import PilotTask
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.unit.pilot.builders import TOOL_PYTHON, job, tool
 from tests.unit.pilot.slot_runner import Runner
 

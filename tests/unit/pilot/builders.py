@@ -14,7 +14,8 @@ from sluice.contracts.common.states import TaskMode
 from sluice.contracts.jobs.job_inputs import InputFile, JobInput
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.jobs.tasks import TaskOutput
-from sluice.contracts.pilots.pilots import JobToken, LeasedJob, PilotTask, StorageUrls
+from sluice.contracts.pilots.leases import JobToken, LeasedJob, PilotTask
+from sluice.contracts.pilots.output_files import StorageUrls
 from tests.task_fields import with_needs
 
 #: The interpreter of tools. Users of slots can start it also where root's home folder has the

@@ -32,7 +32,8 @@ from pilot.runner.protocol import (
     encode_frame,
     from_slot,
 )
-from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob, PilotTask
+from sluice.contracts.pilots.leases import LeasedJob, PilotTask
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.unit.pilot.sandboxes import add_sandbox
 from tests.waiting import wait_until
 

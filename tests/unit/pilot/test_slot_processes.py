@@ -20,7 +20,8 @@ from pilot.runtime import PilotRuntime, now
 from pilot.slot_processes import SlotProcesses
 from sluice.contracts.common.states import AttemptOutcome, AttemptPhase
 from sluice.contracts.jobs.needs import Needs, Resources
-from sluice.contracts.pilots.pilots import Command, HeartbeatAnswer, JobToken, Lease
+from sluice.contracts.pilots.heartbeats import Command, HeartbeatAnswer
+from sluice.contracts.pilots.leases import JobToken, Lease
 from sluice.scheduling.fit import NodeCapacity
 from tests.unit.pilot.builders import (
     SHA,

@@ -13,12 +13,8 @@ from pilot.wms_session import FORGOTTEN, WmsSession
 from sluice.clients.wms import WmsClient
 from sluice.contracts.access.access import PILOT_TOKEN_HEADER
 from sluice.contracts.common.problems import Unauthenticated
-from sluice.contracts.pilots.pilots import (
-    NodeResources,
-    RegisterPilot,
-    Registration,
-    SignOff,
-)
+from sluice.contracts.pilots.nodes import NodeResources
+from sluice.contracts.pilots.registration import RegisterPilot, Registration, SignOff
 from sluice.pilot_access.auth import PilotAuth
 
 

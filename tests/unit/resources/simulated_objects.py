@@ -6,7 +6,8 @@ from uuid import UUID
 
 from pilot.domain.core import PilotCore
 from sluice.contracts.jobs.needs import Needs
-from sluice.contracts.pilots.pilots import LeasedJob, NodeResources
+from sluice.contracts.pilots.leases import LeasedJob
+from sluice.contracts.pilots.nodes import NodeResources
 from sluice.scheduling.fit import Allocation, NodeCapacity
 from wms.domain.scheduling.limits import Limit
 from wms.domain.scheduling.matching import Demand

@@ -32,14 +32,10 @@ from pilot.domain.prefetch import PrefetchPolicy
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, JobState
 from sluice.contracts.jobs.limits import LimitPeriod
 from sluice.contracts.jobs.needs import Needs
-from sluice.contracts.pilots.pilots import (
-    AttemptReport,
-    HeartbeatAnswer,
-    Lease,
-    LeasedJob,
-    LeaseRequest,
-    NodeResources,
-)
+from sluice.contracts.pilots.heartbeats import HeartbeatAnswer
+from sluice.contracts.pilots.leases import Lease, LeasedJob, LeaseRequest
+from sluice.contracts.pilots.nodes import NodeResources
+from sluice.contracts.pilots.reports import AttemptReport
 from sluice.scheduling.fit import NodeCapacity
 from tests.unit.pilot.domain.cores import make_task as make_pilot_task
 from tests.unit.resources.simulated_objects import EPOCH, Node, SimulatedTask, StartedJob

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from sluice.contracts.common.states import PilotState
 from sluice.contracts.jobs.recorded_run import RecordedJob, RecordedRun, RecordedStep
+from sluice.contracts.pilots.nodes import NodeResources
 from sluice.contracts.pilots.pilot_list import Pilot
-from sluice.contracts.pilots.pilots import NodeResources
 from sluice.contracts.templates.plan import Plan
 from sluice.cwl import compile_template
 

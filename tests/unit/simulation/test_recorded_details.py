@@ -8,7 +8,7 @@ import pytest
 
 from sluice.contracts.common.states import PilotState
 from sluice.contracts.jobs.recorded_run import RecordedRun
-from sluice.contracts.pilots.pilots import NodeResources
+from sluice.contracts.pilots.nodes import NodeResources
 from tests.unit.simulation.recorded import (
     FOUR_PAGES,
     START_TIME,

@@ -10,7 +10,7 @@ from sluice.contracts.common.states import PilotState
 from sluice.contracts.jobs.recorded_run import RecordedRun
 from sluice.contracts.jobs.simulation import PolicyName
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
-from sluice.contracts.pilots.pilots import NodeResources
+from sluice.contracts.pilots.nodes import NodeResources
 from tests.unit.simulation.recorded import (
     FOUR_PAGES,
     START_TIME,

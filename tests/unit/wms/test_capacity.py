@@ -12,8 +12,8 @@ from sluice.contracts.common.states import DeviceType
 from sluice.contracts.jobs.gpus import FreeGpu, Gpu, GpuNeeds
 from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.jobs.resources import Amounts
-from sluice.contracts.pilots import pilots
-from sluice.contracts.pilots.pilots import LeaseRequest, NodeResources
+from sluice.contracts.pilots.leases import FreeCapacity, LeaseRequest
+from sluice.contracts.pilots.nodes import NodeResources
 from tests.unit.gpus import gpu
 from wms.domain.scheduling.capacity import RESERVATION_DELAY_SECONDS, PilotCapacity, is_reserved_for
 from wms.domain.scheduling.limits import Limit
@@ -42,7 +42,7 @@ def new_capacity(
 ) -> PilotCapacity:
     return PilotCapacity(
         LeaseRequest(
-            jobs=jobs, free_capacity=pilots.FreeCapacity(free=free, soon=soon or free, ahead=ahead)
+            jobs=jobs, free_capacity=FreeCapacity(free=free, soon=soon or free, ahead=ahead)
         ),
         OFFER,
     )

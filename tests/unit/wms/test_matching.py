@@ -7,7 +7,7 @@ from uuid import UUID
 from sluice.contracts.access.secrets import SecretRef
 from sluice.contracts.common.states import ContainerEngine, DeviceType, SandboxKind
 from sluice.contracts.jobs.needs import Container, ContainerImage, Needs, Resources, Warm
-from sluice.contracts.pilots.pilots import NodeResources
+from sluice.contracts.pilots.nodes import NodeResources
 from wms.domain.scheduling.limits import Limit
 from wms.domain.scheduling.matching import (
     WARM_RANK_BONUS,

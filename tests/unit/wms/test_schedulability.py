@@ -9,7 +9,7 @@ import pytest
 
 from sluice.contracts.common.states import ContainerEngine, DeviceType, SandboxKind
 from sluice.contracts.jobs.needs import Container, ContainerImage, Needs, Resources
-from sluice.contracts.pilots.pilots import NodeResources
+from sluice.contracts.pilots.nodes import NodeResources
 from wms.domain.scheduling.matching import Demand, PilotNode
 from wms.domain.scheduling.schedulability import NodeSupply, explain_unschedulable
 

@@ -26,7 +26,7 @@ async def process_tasks(tasks: Iterable[Task], do: Callable[[Task], Awaitable[bo
             more |= await do(task)
         except NotAvailable:
             raise
-        except Exception as error:
+        except Exception as error:  # raised below, when all other tasks had their turn
             first = first or error
     match first:
         case None:

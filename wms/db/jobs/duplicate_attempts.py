@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
-from sluice.contracts.pilots.pilots import JobToken
+from sluice.contracts.pilots.leases import JobToken
 from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
 from wms.db.jobs.attempts import END_TIME, ENDED_CTE, INSERTION_CTE, EndedAttempt, attempt_row

@@ -9,7 +9,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from sluice.contracts.common.states import JobState
-from sluice.contracts.pilots.pilots import JobToken
+from sluice.contracts.pilots.leases import JobToken
 from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import statement
 

@@ -25,9 +25,9 @@ _PAST = """away_since > now() - interval '1 day' AND removed_at IS NULL
     AND (state = '{pilot.GONE}' OR acknowledged_at IS NOT NULL OR started_again)"""
 
 #: The columns of a pilot and its jobs in flight, for ``build_pilot``.
-PILOT_COLUMNS = f"""p.uid, name, host, state, slots, resources, engines, sandbox, registered_at,
-    seen_at, finished, failed, coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running,
-    acknowledged_by, acknowledged_at, stopping, to_load,
+PILOT_COLUMNS = f"""p.uid, name, host, state, slots, version, resources, engines, sandbox,
+    registered_at, seen_at, finished, failed, coalesce(f.leased, 0) AS leased,
+    coalesce(f.running, 0) AS running, acknowledged_by, acknowledged_at, stopping, to_load,
     CASE WHEN {PRESENT} THEN loaded ELSE '[]' END AS loaded,
     CASE WHEN {PRESENT} THEN trouble ELSE '' END AS trouble,
     CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy, {ALLOCATION}"""

@@ -14,7 +14,8 @@ from sluice.contracts.common.life_cycles import states_before
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import ContainerEngine, PilotState, SandboxKind
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
-from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
+from sluice.contracts.pilots.nodes import NodeResources
+from sluice.contracts.pilots.registration import RegisterPilot
 from sluice.servicekit.database import Connection
 from sluice.servicekit.statement import quote_states, statement
 from wms.db.pilots.pilot_times import PilotIdentity, build_identity

@@ -9,7 +9,7 @@ import orjson
 
 from sluice.contracts.common.states import EntryKind, InputMode
 from sluice.contracts.jobs.tasks import Task, TaskOutput
-from sluice.contracts.pilots.pilots import BundlePort, PilotTask
+from sluice.contracts.pilots.leases import BundlePort, PilotTask
 from sluice.servicekit.database import Connection
 from wms.db.tasks.tasks import list_stored_tasks
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from uuid import UUID
 
-from sluice.contracts.pilots.pilots import LeaseRequest, NodeResources
+from sluice.contracts.pilots.leases import LeaseRequest
+from sluice.contracts.pilots.nodes import NodeResources
 from sluice.scheduling.fit import (
     Allocation,
     NodeCapacity,

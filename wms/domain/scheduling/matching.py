@@ -11,7 +11,7 @@ from sluice.contracts.common.numbers import in_full
 from sluice.contracts.common.states import ContainerEngine, SandboxKind
 from sluice.contracts.jobs.gpus import GpuNeeds
 from sluice.contracts.jobs.needs import Needs
-from sluice.contracts.pilots.pilots import NodeResources
+from sluice.contracts.pilots.nodes import NodeResources
 from sluice.scheduling.fit import Misfit, ResourceRequest, find_gpu_misfit, is_suitable
 from wms.domain.scheduling.limits import Limit, count_startable_jobs
 

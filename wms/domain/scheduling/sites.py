@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from sluice.contracts.pilots.pilots import NodeResources
+from sluice.contracts.pilots.nodes import NodeResources
 from sluice.contracts.pilots.sites import Site
 
 

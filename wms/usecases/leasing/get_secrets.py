@@ -7,7 +7,7 @@ import structlog
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.access.secrets import Sealed, SecretsRequest, SecretValues
 from sluice.contracts.common.problems import Conflict
-from sluice.contracts.pilots.pilots import JobToken
+from sluice.contracts.pilots.leases import JobToken
 from sluice.servicekit.sealing import ANSWER, IN_TIME, REQUEST, Sealer
 from wms.db.jobs.leases import find_leased_task
 from wms.db.pilots.pilots import see_pilot

@@ -8,7 +8,7 @@ from uuid import UUID
 import structlog
 
 from sluice.contracts.common.states import PilotState
-from sluice.contracts.pilots.pilots import LeaseRequest
+from sluice.contracts.pilots.leases import LeaseRequest
 from sluice.servicekit.database import Connection
 from wms.db.jobs.leases import (
     ClaimedJob,

@@ -6,7 +6,8 @@ from uuid import UUID
 import structlog
 
 from sluice.contracts.common.states import JobState, PilotState
-from sluice.contracts.pilots.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken
+from sluice.contracts.pilots.heartbeats import Command, Heartbeat, HeartbeatAnswer
+from sluice.contracts.pilots.leases import JobToken
 from sluice.servicekit.database import Connection
 from wms.db.jobs.duplicate_attempts import extend_duplicates
 from wms.db.jobs.leases import (

@@ -6,7 +6,7 @@ from uuid import UUID
 import structlog
 
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots.pilots import JobToken
+from sluice.contracts.pilots.leases import JobToken
 from sluice.servicekit.database import Connection
 from wms.db.jobs.duplicate_attempts import claim_duplicate
 from wms.db.jobs.leases import ClaimedJob

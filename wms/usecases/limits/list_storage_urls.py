@@ -4,7 +4,7 @@ from uuid import UUID
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import StorageType
-from sluice.contracts.pilots.pilots import StorageUrls
+from sluice.contracts.pilots.output_files import StorageUrls
 from wms.db.pilots.pilots import see_pilot
 from wms.usecases.context import WmsContext
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from sluice.servicekit.database import Connection
 from wms.db.jobs.attempts import EndedAttempt
 from wms.db.limits.storage_waits import StorageFullReport, end_storage_waits, put_storage_waits

@@ -5,7 +5,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from sluice.contracts.common.problems import Finding, Forbidden, Unauthenticated
-from sluice.contracts.pilots.pilots import RegisterPilot, Registration
+from sluice.contracts.pilots.registration import RegisterPilot, Registration
 from sluice.servicekit.database import Connection
 from wms.db.pilots.pilots import mark_lost_before, store_pilot
 from wms.db.pilots.sites import find_pilot_starts, lock_site

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sluice.contracts.common.states import AttemptOutcome
-from sluice.contracts.pilots.pilots import JobToken
+from sluice.contracts.pilots.leases import JobToken
 from wms.db.jobs.attempts import EndedAttempt, list_jobs_in_flight
 from wms.db.pilots.pilots import set_gone
 from wms.db.tasks.tasks import lock_tasks_of_jobs

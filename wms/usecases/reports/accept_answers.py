@@ -7,7 +7,7 @@ from uuid import UUID
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, ReportAnswer
 from sluice.contracts.human_tasks.annotation import AcceptedAnswer, AnsweredJob, RefusedJob
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from wms.db.jobs.attempts import EndedAttempt, JobInFlight
 from wms.db.jobs.human_tasks import draw_attempts, list_answered_jobs, list_job_ids
 from wms.db.tasks.status import require_task

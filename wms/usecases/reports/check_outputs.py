@@ -10,7 +10,7 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.data.stated_files import StatedFile
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from sluice.text.visible_text import quoted
 
 log = structlog.get_logger(__name__)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, ReportAnswer
-from sluice.contracts.pilots.pilots import AnsweredReport, AttemptReport
+from sluice.contracts.pilots.reports import AnsweredReport, AttemptReport
 from sluice.servicekit.database import Connection
 from wms.db.jobs.attempts import (
     EndedAttempt,

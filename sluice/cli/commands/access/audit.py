@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from sluice.cli.connection import Connection
-from sluice.cli.output import out, print_json, print_next_page_hint, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.times import local_time
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import out, print_json, print_next_page_hint, print_table
 from sluice.clients.audit_filters import AuditFilters
 from sluice.contracts.access.audit import AuditEntry, AuditPage
 

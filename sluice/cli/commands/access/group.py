@@ -14,8 +14,8 @@ from sluice.cli.commands.access.quotas import (
     quotas_text,
 )
 from sluice.cli.errors import plain_errors
-from sluice.cli.output import print_json, print_table
 from sluice.cli.system import System, with_system
+from sluice.clientkit.output import print_json, print_table
 from sluice.contracts.access.groups import Group, SetGroup
 
 app = typer.Typer(

@@ -8,10 +8,10 @@ import typer
 from pydantic import SecretStr
 
 from sluice.cli.commands.access.password_prompt import prompt_password
-from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
-from sluice.cli.output import err
 from sluice.cli.system import System, with_system
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.output import err
 from sluice.contracts.access.device_login import DeviceQuestion, NewDeviceLogin
 from sluice.contracts.access.people import SignInWithPassword, TokenQuestion
 from sluice.network.credentials import (

@@ -9,12 +9,12 @@ import typer
 from pydantic import SecretStr
 
 from sluice.cli.confirmation import Confirmation, with_confirmation
-from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
 from sluice.cli.object_lookup import require_existing_name
-from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.times import local_time
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import err, print_json, print_table
 from sluice.contracts.access.secrets import MAX_SECRET, NewSecret
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.text.os_errors import reason_of

@@ -6,9 +6,9 @@ import typer
 
 from sluice.cli.confirmation import Confirmation, with_confirmation
 from sluice.cli.errors import plain_errors
-from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.times import local_time
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import err, print_json, print_table
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.people import MAX_DAYS, USUAL_DAYS, NewToken, NewTokenSecret, Token
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound

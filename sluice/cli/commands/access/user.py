@@ -14,9 +14,9 @@ from sluice.cli.commands.access.quotas import (
     quotas_text,
 )
 from sluice.cli.errors import plain_errors
-from sluice.cli.output import print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.times import local_time
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import print_json, print_table
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.people import Account, AccountChange, NewAccount, NewPassword
 from sluice.contracts.access.quotas import SetQuotas

@@ -6,10 +6,10 @@ from uuid import UUID
 
 import typer
 
-from sluice.cli.connection import Connection
-from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.times import local_time
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import err, print_json, print_table
 from sluice.clients.attention import acknowledge_each
 from sluice.contracts.chains.attention import Acknowledge, Notice, Subject
 from sluice.contracts.common.problems import Conflict, Finding, NotFound, Unprocessable

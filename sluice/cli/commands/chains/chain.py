@@ -17,7 +17,6 @@ from sluice.cli.commands.chains.chain_text import (
 from sluice.cli.commands.chains.chain_watch import watch
 from sluice.cli.commands.chains.get_results import get_chain
 from sluice.cli.confirmation import Confirmation, with_confirmation
-from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
 from sluice.cli.job_orders.parameters import key_values, read_parameters, require_dataset
 from sluice.cli.object_lookup import (
@@ -35,10 +34,11 @@ from sluice.cli.options import (
     RankArgument,
     RankOption,
 )
-from sluice.cli.output import err, out, print_json, print_next_page_hint, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.times import local_time
-from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import err, out, print_json, print_next_page_hint, print_table
+from sluice.clientkit.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.contracts.chains.chains import (
     Chain,
     ChainListState,

@@ -1,6 +1,6 @@
 """Chains and their steps as text."""
 
-from sluice.cli.times import local_time
+from sluice.clientkit.local_times import local_time
 from sluice.contracts.chains.chains import (
     Chain,
     ChainCollection,

@@ -8,13 +8,13 @@ from uuid import UUID
 
 import typer
 
-from sluice.cli.connection import Connection
 from sluice.cli.object_lookup import resolve_chain_uid
 from sluice.cli.options import ChainArgument
-from sluice.cli.output import err, print_json
 from sluice.cli.system import System, with_system
-from sluice.cli.watch.chain import failed_jobs, follow_chain
-from sluice.cli.watch.progress import StepBars
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.output import err, print_json
+from sluice.clientkit.watch.chain import failed_jobs, follow_chain
+from sluice.clientkit.watch.progress import StepBars
 from sluice.contracts.chains.chains import Chain, ChainTask
 from sluice.contracts.common.problems import Conflict, ServiceError
 from sluice.contracts.common.states import ChainState

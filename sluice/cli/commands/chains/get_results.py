@@ -8,16 +8,16 @@ from uuid import UUID
 
 import typer
 
-from sluice.cli.connection import Connection
 from sluice.cli.object_lookup import resolve_chain_uid, resolve_dataset_uid
 from sluice.cli.options import ChainArgument, DatasetArgument, ForceOption, OutOption
-from sluice.cli.output import err, print_files, print_json
 from sluice.cli.system import System, with_system
-from sluice.cli.transfer import results
-from sluice.cli.transfer.failed_jobs import fetch_failed_jobs
-from sluice.cli.transfer.output_folder import require_folder
-from sluice.cli.transfer.results import Output
-from sluice.cli.watch.chain import failed_jobs, failures_json
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.output import err, print_files, print_json
+from sluice.clientkit.transfer import results
+from sluice.clientkit.transfer.failed_jobs import fetch_failed_jobs
+from sluice.clientkit.transfer.output_folder import require_folder
+from sluice.clientkit.transfer.results import Output
+from sluice.clientkit.watch.chain import failed_jobs, failures_json
 from sluice.contracts.chains.chains import Chain, ChainOutput
 from sluice.contracts.common.numbers import format_count, size_text
 from sluice.contracts.common.problems import Conflict

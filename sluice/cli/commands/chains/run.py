@@ -30,7 +30,6 @@ from sluice.cli.commands.chains.run_options import (
     WorkflowArgument,
 )
 from sluice.cli.commands.chains.run_system import provide_system
-from sluice.cli.connection import Connection, connected
 from sluice.cli.errors import plain_errors
 from sluice.cli.job_orders.added_requirements import add_requirements
 from sluice.cli.job_orders.parameters import (
@@ -40,7 +39,6 @@ from sluice.cli.job_orders.parameters import (
     require_dataset,
 )
 from sluice.cli.options import (
-    EntryOrder,
     GroupOption,
     JobOption,
     OrderOption,
@@ -48,25 +46,31 @@ from sluice.cli.options import (
     RankOption,
     RecursiveOption,
 )
-from sluice.cli.output import err, print_files, print_json
 from sluice.cli.system import System, with_system
-from sluice.cli.template_files import (
+from sluice.clientkit.connection import Connection, connected
+from sluice.clientkit.output import err, print_files, print_json
+from sluice.clientkit.template_files import (
     TemplateFiles,
     read_template_files,
     template_name,
 )
-from sluice.cli.transfer.failed_jobs import fetch_failed_jobs
-from sluice.cli.transfer.inputs import InputEntry, list_entries, require_paths, total_bytes
-from sluice.cli.transfer.output_folder import reserve_folder
-from sluice.cli.transfer.parameter_files import (
+from sluice.clientkit.transfer.entry_order import EntryOrder
+from sluice.clientkit.transfer.failed_jobs import fetch_failed_jobs
+from sluice.clientkit.transfer.inputs import InputEntry, list_entries, require_paths, total_bytes
+from sluice.clientkit.transfer.output_folder import reserve_folder
+from sluice.clientkit.transfer.parameter_files import (
     dataset_entries,
     local_files,
     upload_parameter_files,
 )
-from sluice.cli.transfer.results import fetch_results, write_manifest
-from sluice.cli.transfer.upload import create_empty_dataset, delete_unused_dataset, upload_files
-from sluice.cli.watch.chain import failed_jobs, failures_json
-from sluice.cli.watch.wait_reasons import UnschedulableStep
+from sluice.clientkit.transfer.results import fetch_results, write_manifest
+from sluice.clientkit.transfer.upload import (
+    create_empty_dataset,
+    delete_unused_dataset,
+    upload_files,
+)
+from sluice.clientkit.watch.chain import failed_jobs, failures_json
+from sluice.clientkit.watch.wait_reasons import UnschedulableStep
 from sluice.contracts.chains.chains import INCOMPLETE, Chain, ChainTask
 from sluice.contracts.common.bounds import MAX_TEXT
 from sluice.contracts.common.naming import MAX_DATASET_NAME, fitting_name

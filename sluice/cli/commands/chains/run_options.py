@@ -5,9 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sluice.cli.template_files import (
-    check_documents_exist,
-)
+from sluice.cli.options import check_documents_exist
 
 WorkflowArgument = Annotated[
     Path,

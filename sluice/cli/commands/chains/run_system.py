@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from sluice.cli.output import err
 from sluice.cli.system import System
+from sluice.clientkit.output import err
 from sluice.embedded.home import Home
 from sluice.embedded.process import use_or_start_system
 

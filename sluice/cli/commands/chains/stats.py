@@ -9,9 +9,9 @@ from uuid import UUID
 import typer
 
 from sluice.cli.object_lookup import resolve_chain_uid
-from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.cli.times import parse_since
+from sluice.clientkit.output import err, out, print_json, print_table
 from sluice.contracts.common.numbers import format_count, seconds_text
 from sluice.contracts.jobs.times import Spread, StepTimes, WorkTimes
 from sluice.text.os_errors import os_error_sentence

@@ -7,16 +7,16 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
+from sluice.cli.commands.data.asset_check import read_check, require_accepted
 from sluice.cli.confirmation import Confirmation, with_confirmation
-from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import GroupOption
-from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.times import local_time
-from sluice.cli.transfer.asset_check import read_check, require_accepted
-from sluice.cli.transfer.assets import collect_files, put_asset
-from sluice.cli.transfer.download import fetch_files
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import err, out, print_json, print_table
+from sluice.clientkit.transfer.assets import collect_files, put_asset
+from sluice.clientkit.transfer.download import fetch_files
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.numbers import format_count, size_text
 from sluice.contracts.common.problems import NotFound, Unprocessable

@@ -9,26 +9,26 @@ import typer
 from sluice.cli.commands.chains.get_results import get_dataset
 from sluice.cli.commands.data import dataset_match
 from sluice.cli.confirmation import Confirmation, with_confirmation
-from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
 from sluice.cli.job_orders.parameters import key_values
 from sluice.cli.object_lookup import resolve_dataset, resolve_dataset_uid, resolve_template
 from sluice.cli.options import (
     AfterOption,
     DatasetArgument,
-    EntryOrder,
     GroupOption,
     NewGroupOption,
     OrderOption,
     RecursiveOption,
     SharedArgument,
 )
-from sluice.cli.output import out, print_json, print_next_page_hint, print_table
 from sluice.cli.ownership import describe_ownership
 from sluice.cli.system import System, with_system
-from sluice.cli.times import local_time
-from sluice.cli.transfer.inputs import list_entries
-from sluice.cli.transfer.upload import upload_files
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import out, print_json, print_next_page_hint, print_table
+from sluice.clientkit.transfer.entry_order import EntryOrder
+from sluice.clientkit.transfer.inputs import list_entries
+from sluice.clientkit.transfer.upload import upload_files
 from sluice.contracts.access.owners import Share
 from sluice.contracts.common.labels import label
 from sluice.contracts.common.numbers import format_count, size_text

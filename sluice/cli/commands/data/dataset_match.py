@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from sluice.cli.connection import Connection
 from sluice.cli.object_lookup import resolve_dataset_uid
-from sluice.cli.output import err, out, print_json
 from sluice.cli.system import System, with_system
-from sluice.cli.times import local_time
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import err, out, print_json
 from sluice.contracts.chains.intake import Rematched, RematchedAll, Tie, Unmatched, UnmatchedList
 from sluice.contracts.common.numbers import format_count
 

@@ -7,9 +7,10 @@ import typer
 
 from sluice.cli.commands.data.end_time import set_end
 from sluice.cli.job_orders.parameters import key_values
-from sluice.cli.output import print_json, print_next_page_hint, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.times import AtOption, EndOption, StartOption, local_time
+from sluice.cli.times import AtOption, EndOption, StartOption
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import print_json, print_next_page_hint, print_table
 from sluice.contracts.data.runs import NewRun
 
 app = typer.Typer(

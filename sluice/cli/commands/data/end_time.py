@@ -2,9 +2,9 @@
 
 from collections.abc import Awaitable, Callable
 
-from sluice.cli.connection import Connection
 from sluice.cli.system import System
-from sluice.cli.times import local_time
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.local_times import local_time
 from sluice.contracts.data.runs import Period, Run
 
 

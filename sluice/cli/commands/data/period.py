@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 from sluice.cli.commands.data.end_time import set_end
-from sluice.cli.output import print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.times import AtOption, EndOption, StartOption, local_time
+from sluice.cli.times import AtOption, EndOption, StartOption
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import print_json, print_table
 from sluice.contracts.data.runs import NewPeriod
 
 app = typer.Typer(no_args_is_help=True, help="Periods of data taking: goals, starts and ends.")

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
-from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.times import local_time
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import err, out, print_json, print_table
 from sluice.contracts.common.numbers import size_text
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import NewStorage, Storage, Watermarks

@@ -9,11 +9,11 @@ import typer
 
 from sluice.cli.commands.human_tasks.human_step_lookup import find_browser, find_link, get_step_key
 from sluice.cli.confirmation import Confirmation, with_confirmation
-from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
-from sluice.cli.output import out, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.times import local_time
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import out, print_json, print_table
 from sluice.contracts.common.states import BrowserState
 from sluice.contracts.human_tasks.ask import MAX_LINK_DAYS
 from sluice.contracts.human_tasks.supervision import (

@@ -4,8 +4,8 @@ import asyncio
 from shlex import quote
 from uuid import UUID
 
-from sluice.cli.connection import Connection
 from sluice.cli.object_lookup import parse_uid, resolve_template, select_uid
+from sluice.clientkit.connection import Connection
 from sluice.clients.operator import HumanStepKey
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.text.visible_text import quoted

@@ -10,14 +10,14 @@ from typing import Annotated, BinaryIO
 import httpx
 import typer
 
-from sluice.cli.connection import Connection
 from sluice.cli.object_lookup import resolve_task_uid
 from sluice.cli.options import AfterOption, TaskArgument
-from sluice.cli.output import err, out, print_json, print_next_page_hint, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.terminal import byte_writer
-from sluice.cli.times import with_local_start
-from sluice.cli.watch.job_log import follow
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.local_times import with_local_start
+from sluice.clientkit.output import err, out, print_json, print_next_page_hint, print_table
+from sluice.clientkit.terminal import byte_writer
+from sluice.clientkit.watch.job_log import follow
 from sluice.contracts.common.numbers import size_text
 from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.contracts.common.states import JobState

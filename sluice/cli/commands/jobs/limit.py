@@ -5,12 +5,12 @@ from typing import Annotated
 import typer
 
 from sluice.cli.confirmation import Confirmation, with_confirmation
-from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
 from sluice.cli.object_lookup import require_existing_name
-from sluice.cli.output import print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.times import local_time
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import print_json, print_table
 from sluice.contracts.common.numbers import in_full
 from sluice.contracts.jobs.limits import LimitPeriod, ResourceLimit, SetLimit
 from sluice.text.visible_text import quoted

@@ -5,11 +5,11 @@ from uuid import UUID
 
 import typer
 
-from sluice.cli.connection import Connection
 from sluice.cli.object_lookup import resolve_chain, resolve_task
-from sluice.cli.output import err, out, print_json
 from sluice.cli.system import System, with_system
-from sluice.cli.times import with_local_start
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.local_times import with_local_start
+from sluice.clientkit.output import err, out, print_json
 from sluice.contracts.chains.chains import ChainTask
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import JobState

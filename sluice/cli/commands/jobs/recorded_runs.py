@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from uuid import UUID
 
-from sluice.cli.connection import Connection
+from sluice.clientkit.connection import Connection
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.chains.chains import Chain, ChainStep
 from sluice.contracts.common.problems import Conflict

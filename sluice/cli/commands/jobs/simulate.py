@@ -10,8 +10,8 @@ import typer
 
 from sluice.cli.commands.jobs.recorded_runs import read_runs
 from sluice.cli.object_lookup import resolve_chain_uid
-from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
+from sluice.clientkit.output import err, out, print_json, print_table
 from sluice.contracts.common.numbers import format_count, seconds_text
 from sluice.contracts.jobs.simulation import PolicyName, Replay, SimulationResult
 from sluice.contracts.jobs.times import Spread
@@ -20,7 +20,7 @@ from sluice.text.os_errors import os_error_sentence
 #: The simulator, the conversion of runs to scenarios, and the drawing of time lines. These modules
 #: are imported by name.
 SIMULATOR, RECORDED = "wms.simulation.entry", "wms.simulation.recorded"
-DRAWING = "wfms.operator.chains.domain.timeline_drawing"
+DRAWING = "wfms.operator.web.domain.timeline_drawing"
 
 FromRunOption = Annotated[
     list[str] | None,

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from sluice.cli.errors import plain_errors
-from sluice.cli.output import print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.times import local_time
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import print_json, print_table
 from sluice.contracts.common.numbers import in_full
 from sluice.contracts.jobs.steps import (
     DISABLED,

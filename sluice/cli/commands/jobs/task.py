@@ -6,11 +6,11 @@ import typer
 
 from sluice.cli.commands.jobs.job import list_jobs, logs, show_job
 from sluice.cli.confirmation import Confirmation, with_confirmation
-from sluice.cli.connection import Connection
 from sluice.cli.object_lookup import resolve_chain_uid, resolve_task_uid
 from sluice.cli.options import AfterOption, RankArgument, TaskArgument
-from sluice.cli.output import out, print_json, print_next_page_hint, print_table
 from sluice.cli.system import System, with_system
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.output import out, print_json, print_next_page_hint, print_table
 from sluice.contracts.chains.chains import STARTING_TEXT, ChainTask, derive_outcome
 from sluice.contracts.common.numbers import format_count, in_full
 from sluice.contracts.common.problems import NotFound

@@ -9,9 +9,9 @@ from sluice.cli.confirmation import Confirmation, with_confirmation
 from sluice.cli.errors import plain_errors
 from sluice.cli.object_lookup import resolve_pilot, resolve_pilot_uid
 from sluice.cli.options import PilotArgument
-from sluice.cli.output import out, print_json, print_next_page_hint, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.times import local_time
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import out, print_json, print_next_page_hint, print_table
 from sluice.contracts.common.numbers import format_count, in_full
 from sluice.contracts.jobs.resources import labels_in_words, named_in_words
 from sluice.contracts.jobs.warm_workers import LoadTool
@@ -86,7 +86,8 @@ def show(system: System, pilot: PilotArgument) -> None:
     usage = ", ".join(f"{name} {used}" for name, used in summary.in_use().items())
     out.print(f"its jobs take: {usage}")
     since, seen_at = local_time(summary.registered_at), local_time(summary.seen_at)
-    out.print(f"pilot {summary.uid}, since {since}, seen {seen_at}")
+    version = f", version {summary.version}" if summary.version else ""
+    out.print(f"pilot {summary.uid}{version}, since {since}, seen {seen_at}")
     columns = ["job", "step", "attempt", "since", "took", "how it ended"]
     print_table(columns, [_job_row(job) for job in details.jobs], empty="it has no job now")
     if details.steps:
@@ -213,6 +214,7 @@ def _format_named_resources(pilot: Pilot) -> str:
 
 #: The columns that appear if any pilot has a value for them.
 _OPTIONAL_COLUMNS: dict[str, Callable[[Pilot], str]] = {
+    "version": lambda pilot: pilot.version,
     "part": lambda pilot: pilot.resources.part or "",
     "gpus": lambda pilot: pilot.resources.gpus_in_words,
     "resources": _format_named_resources,

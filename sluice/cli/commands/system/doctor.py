@@ -19,7 +19,7 @@ from typing import Any
 import typer
 
 from sluice.cli.options import HomeOption, JsonOption
-from sluice.cli.output import out, print_json, print_table
+from sluice.clientkit.output import out, print_json, print_table
 from sluice.contracts.common.states import ContainerEngine
 from sluice.embedded.home import DEFAULT_HOME, Home
 from sluice.embedded.port import LOOPBACK, find_loopback

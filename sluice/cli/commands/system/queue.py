@@ -7,9 +7,9 @@ import typer
 
 from sluice.cli.confirmation import Confirmation, with_confirmation
 from sluice.cli.options import HomeOption, UrlOption
-from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.times import local_time
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import err, out, print_json, print_table
 from sluice.contracts.messaging.queue_status import MAX_BODY_PREVIEW, ChooseMessages
 from sluice.embedded.home import DEFAULT_HOME
 

@@ -10,7 +10,7 @@ import typer
 
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import JsonOption
-from sluice.cli.output import err, out, print_json
+from sluice.clientkit.output import err, out, print_json
 from sluice.contracts.common.problems import NotAvailable
 from sluice.servicekit.settings_sources import InvalidSettings, load_settings
 from sluice.setup.logins import (

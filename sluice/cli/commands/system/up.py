@@ -11,8 +11,8 @@ import typer
 
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import HomeOption, JsonOption
-from sluice.cli.output import err, out, print_answer, print_json
-from sluice.cli.times import local_time
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import err, out, print_answer, print_json
 from sluice.embedded.home import DEFAULT_HOME, LOCK, LOCKED, Home
 from sluice.embedded.process import (
     STOP_LIMIT_NOW,

@@ -7,8 +7,8 @@ import typer
 
 from sluice.cli.errors import plain_errors
 from sluice.cli.job_orders.parameters import key_texts
-from sluice.cli.output import err, print_json
 from sluice.cli.system import System, with_system
+from sluice.clientkit.output import err, print_json
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.templates.tools import ComposeTools
 

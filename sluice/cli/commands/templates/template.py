@@ -20,14 +20,14 @@ from sluice.cli.commands.templates.template_publish import (
 from sluice.cli.commands.templates.template_share import share
 from sluice.cli.commands.templates.template_trigger_description import trigger_lines
 from sluice.cli.confirmation import Confirmation, with_confirmation
-from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
 from sluice.cli.object_lookup import resolve_template
-from sluice.cli.options import JsonOption, TemplateArgument
-from sluice.cli.output import err, out, print_json, print_next_page_hint, print_table
+from sluice.cli.options import JsonOption, TemplateArgument, check_documents_exist
 from sluice.cli.system import System, with_system
-from sluice.cli.template_files import check_documents_exist, read_template_files
-from sluice.cli.times import local_time
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.local_times import local_time
+from sluice.clientkit.output import err, out, print_json, print_next_page_hint, print_table
+from sluice.clientkit.template_files import read_template_files
 from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import Finding, NotFound, Unprocessable
 from sluice.contracts.templates.templates import (

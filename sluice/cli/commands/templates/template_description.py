@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from sluice.cli.commands.templates.template_trigger_description import accepted_dataset_lines
 from sluice.cli.ownership import describe_ownership
-from sluice.cli.times import local_time
+from sluice.clientkit.local_times import local_time
 from sluice.contracts.templates.chain_requirements import required
 from sluice.contracts.templates.matching import condition_text
 from sluice.contracts.templates.parameters import need

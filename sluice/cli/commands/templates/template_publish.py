@@ -7,16 +7,12 @@ from typing import Annotated, TypeVar
 import typer
 from rich.text import Text
 
-from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
-from sluice.cli.options import GroupOption
-from sluice.cli.output import err, out, print_json
+from sluice.cli.options import GroupOption, check_documents_exist
 from sluice.cli.system import System, with_system
-from sluice.cli.template_files import (
-    TemplateFiles,
-    check_documents_exist,
-    read_template_files,
-)
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.output import err, out, print_json
+from sluice.clientkit.template_files import TemplateFiles, read_template_files
 from sluice.contracts.common.problems import Finding, ServiceError, Unprocessable
 from sluice.contracts.templates.templates import NewTemplate, Template, TemplateChanges
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sluice.cli.system import System
-from sluice.cli.times import local_time
+from sluice.clientkit.local_times import local_time
 from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.data.append_only import TemplateTrigger, TriggerDataset

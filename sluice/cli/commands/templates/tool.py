@@ -8,8 +8,8 @@ import typer
 from sluice.cli.confirmation import Confirmation, with_confirmation
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import GroupOption
-from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
+from sluice.clientkit.output import err, out, print_json, print_table
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.templates.tools import NewTool, PortOfTool
 from sluice.text.os_errors import reason_of

@@ -69,7 +69,7 @@ class ParishSpider(Spider):
                 crawl = make_crawl()
                 await crawl.run(self._fetch)
                 self._on_done(crawl)
-        except Exception as error:
+        except Exception as error:  # Scrapy would only log it: the caller raises it
             self._errors.append(error)
         return
         yield

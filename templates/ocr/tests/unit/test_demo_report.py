@@ -10,7 +10,7 @@ from ocr.demo_report import print_report, summarise
 from ocr.demo_volume import PlannedVolume, ProcessedVolume
 from ocr.scans import page_name
 
-from sluice.cli.transfer.results import Output
+from sluice.clientkit.transfer.results import Output
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.states import ChainState, JobState
 from sluice.contracts.data.datasets import File

@@ -8,7 +8,8 @@ import pytest
 from dms.usecases.append_only.collect_files import collect_files
 from dms.usecases.append_only.cut_slice import cut_slice
 from dms.usecases.datasets.close_complete_datasets import close_complete_datasets
-from dms.usecases.removal.claimed_rounds import delete_next_dataset, sweep_next_folder
+from dms.usecases.removal.delete_next_dataset import delete_next_dataset
+from dms.usecases.removal.sweep_next_folder import sweep_next_folder
 from sluice.contracts.access.quotas import HolderKind
 from sluice.contracts.common.problems import Conflict, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType

@@ -10,7 +10,8 @@ from uuid import uuid4
 import pytest
 
 from dms.usecases.removal import remove_marked_replicas, remove_replicas
-from dms.usecases.removal.claimed_rounds import delete_next_dataset, sweep_next_folder
+from dms.usecases.removal.delete_next_dataset import delete_next_dataset
+from dms.usecases.removal.sweep_next_folder import sweep_next_folder
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import NewDataset, NewStorage

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dms.usecases.files.register_files import register_files
-from dms.usecases.removal.claimed_rounds import delete_next_dataset
+from dms.usecases.removal.delete_next_dataset import delete_next_dataset
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.messaging.messages import RegisterFiles
 from tests.integration.dms.conftest import Dms

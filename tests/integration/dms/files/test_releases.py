@@ -9,8 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dms.usecases.removal import remove_released as removing
-from dms.usecases.removal.claimed_rounds import delete_next_dataset, sweep_next_folder
+from dms.usecases.removal.delete_next_dataset import delete_next_dataset
 from dms.usecases.removal.remove_released import remove_released
+from dms.usecases.removal.sweep_next_folder import sweep_next_folder
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import NewFile

@@ -7,7 +7,7 @@ import pytest
 
 from dms.domain.places import Root
 from dms.usecases.files.file_work import FileWork
-from dms.usecases.removal.claimed_rounds import delete_next_dataset
+from dms.usecases.removal.delete_next_dataset import delete_next_dataset
 from sluice.contracts.common.naming import file_key
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.common.states import DatasetType

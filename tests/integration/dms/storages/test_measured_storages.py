@@ -1,6 +1,6 @@
 """Storages are listed with their free space and number of data sets."""
 
-from dms.usecases.removal.claimed_rounds import delete_next_dataset
+from dms.usecases.removal.delete_next_dataset import delete_next_dataset
 from sluice.contracts.common.states import DatasetType, StorageType
 from sluice.contracts.data.datasets import NewStorage
 from tests.integration.dms.conftest import Dms

@@ -5,11 +5,9 @@ from uuid import UUID
 
 import pytest
 
-from dms.usecases.removal.claimed_rounds import (
-    delete_next_dataset,
-    sweep_next_folder,
-    upload_next_dataset,
-)
+from dms.usecases.removal.delete_next_dataset import delete_next_dataset
+from dms.usecases.removal.sweep_next_folder import sweep_next_folder
+from dms.usecases.uploads.upload_next_dataset import upload_next_dataset
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import NewDataset, NewFile

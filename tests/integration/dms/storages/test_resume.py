@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from dms.gauges import declare_gauges
-from dms.usecases.removal.claimed_rounds import upload_next_dataset
+from dms.usecases.uploads.upload_next_dataset import upload_next_dataset
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import DatasetState, StorageType
 from sluice.contracts.messaging.messages import UploadDataset

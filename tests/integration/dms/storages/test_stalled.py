@@ -2,7 +2,8 @@
 
 from uuid import UUID
 
-from dms.usecases.removal.claimed_rounds import delete_next_dataset, upload_next_dataset
+from dms.usecases.removal.delete_next_dataset import delete_next_dataset
+from dms.usecases.uploads.upload_next_dataset import upload_next_dataset
 from sluice.contracts.common.states import DatasetState, StorageType
 from sluice.contracts.messaging.messages import UploadDataset
 from tests.integration.dms.conftest import Dms

@@ -12,10 +12,11 @@ import pytest
 
 from dms.db.storages import insert_storage, lock_storages, set_enabled
 from dms.domain.storage_errors import StorageRefused
-from dms.usecases.removal.claimed_rounds import delete_next_dataset, upload_next_dataset
+from dms.usecases.removal.delete_next_dataset import delete_next_dataset
 from dms.usecases.storages.enable_storage import enable_storage
 from dms.usecases.storages.register_storage import register_storage
 from dms.usecases.storages.storage_monitor import StorageMonitor
+from dms.usecases.uploads.upload_next_dataset import upload_next_dataset
 from sluice.contracts.common.problems import Conflict, NotFound, ServiceError, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import NewDataset, NewStorage

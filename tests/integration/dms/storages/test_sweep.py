@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dms.usecases.removal.claimed_rounds import delete_next_dataset, sweep_next_folder
+from dms.usecases.removal.delete_next_dataset import delete_next_dataset
+from dms.usecases.removal.sweep_next_folder import sweep_next_folder
 from sluice.contracts.common.states import DatasetType, StorageType
 from sluice.contracts.data.datasets import NewDataset
 from tests.integration.dms.conftest import Dms

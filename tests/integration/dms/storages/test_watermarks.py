@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from dms.usecases.removal.claimed_rounds import delete_next_dataset
+from dms.usecases.removal.delete_next_dataset import delete_next_dataset
 from dms.usecases.storages.set_watermarks import set_watermarks
 from dms.usecases.storages.watch_watermarks import watch_watermarks
 from sluice.contracts.common.problems import NotFound, Unprocessable

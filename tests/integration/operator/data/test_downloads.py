@@ -7,9 +7,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sluice.cli.connection import Connection
-from sluice.cli.transfer import download
-from sluice.cli.transfer.results import fetch_dataset, write_dataset_manifest
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.transfer import download
+from sluice.clientkit.transfer.results import fetch_dataset, write_dataset_manifest
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.common.problems import NotAvailable, NotFound

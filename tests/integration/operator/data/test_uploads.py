@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sluice.cli.connection import Connection
-from sluice.cli.transfer.upload import upload_files
+from sluice.clientkit.connection import Connection
+from sluice.clientkit.transfer.upload import upload_files
 from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import NewDataset, NewStorage

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from sluice.cli.times import local_time
+from sluice.clientkit.local_times import local_time
 from sluice.contracts.common.problems import Finding, NotFound
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.append_only import ScheduleState, SliceConsumer, SliceOf

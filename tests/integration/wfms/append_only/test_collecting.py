@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from dms.usecases.removal.claimed_rounds import delete_next_dataset
+from dms.usecases.removal.delete_next_dataset import delete_next_dataset
 from dms.wiring import make_context
 from sluice.contracts.common.problems import Conflict, NotAvailable, Unprocessable
 from sluice.contracts.common.states import ChainState, DatasetState

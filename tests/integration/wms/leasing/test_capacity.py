@@ -8,8 +8,7 @@ from sluice.contracts.jobs.gpus import FreeGpu, Gpu, GpuNeeds
 from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.jobs.resources import AllocatedAmounts, Amounts
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots import pilots
-from sluice.contracts.pilots.pilots import LeaseRequest
+from sluice.contracts.pilots.leases import FreeCapacity, LeaseRequest
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from tests.unit.gpus import gpu
 from wms.db.pilots.pilot_pages import PilotQuery
@@ -32,7 +31,7 @@ async def request_jobs(
     return await lease_jobs(
         wms.context,
         pilot,
-        LeaseRequest(jobs=jobs, free_capacity=pilots.FreeCapacity(free=free, soon=free)),
+        LeaseRequest(jobs=jobs, free_capacity=FreeCapacity(free=free, soon=free)),
     )
 
 
@@ -79,9 +78,7 @@ async def request_with_gpus(
     return await lease_jobs(
         wms.context,
         pilot,
-        LeaseRequest(
-            jobs=jobs, free_capacity=pilots.FreeCapacity(free=free_capacity, soon=free_capacity)
-        ),
+        LeaseRequest(jobs=jobs, free_capacity=FreeCapacity(free=free_capacity, soon=free_capacity)),
     )
 
 
@@ -193,9 +190,7 @@ async def request_jobs_with(wms: WmsFixture, pilot: UUID, **free: Any) -> LeaseR
     return await lease_jobs(
         wms.context,
         pilot,
-        LeaseRequest(
-            jobs=8, free_capacity=pilots.FreeCapacity(free=free_capacity, soon=free_capacity)
-        ),
+        LeaseRequest(jobs=8, free_capacity=FreeCapacity(free=free_capacity, soon=free_capacity)),
     )
 
 

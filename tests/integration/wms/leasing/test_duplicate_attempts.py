@@ -13,7 +13,7 @@ from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.jobs.resources import Amounts
 from sluice.contracts.jobs.steps import RankStep
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots.pilots import FreeCapacity, JobToken, LeaseRequest
+from sluice.contracts.pilots.leases import FreeCapacity, JobToken, LeaseRequest
 from tests.integration.wms.wms_fixture import NOW, WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.pilots.pilot_times import WorkKind

@@ -14,7 +14,9 @@ from sluice.contracts.common.states import (
 )
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.jobs.tasks import Attempt, TaskInput
-from sluice.contracts.pilots.pilots import HeartbeatAnswer, JobToken, RegisterPilot
+from sluice.contracts.pilots.heartbeats import HeartbeatAnswer
+from sluice.contracts.pilots.leases import JobToken
+from sluice.contracts.pilots.registration import RegisterPilot
 from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.wms_fixture import NOW, WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob

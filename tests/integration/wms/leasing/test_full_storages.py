@@ -13,7 +13,7 @@ from sluice.contracts.common.states import AttemptOutcome, ErrorClass, StorageTy
 from sluice.contracts.data.datasets import NewStorage
 from sluice.contracts.data.storage_space import MAX_NEEDED, FullStorage
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots.pilots import Heartbeat
+from sluice.contracts.pilots.heartbeats import Heartbeat
 from sluice.servicekit.database import Database
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob

@@ -12,8 +12,7 @@ from sluice.contracts.common.states import AttemptOutcome, JobState, ReportAnswe
 from sluice.contracts.jobs.limits import LimitPeriod, ResourceLimit, SetLimit
 from sluice.contracts.jobs.resources import Amounts
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots import pilots
-from sluice.contracts.pilots.pilots import LeaseRequest
+from sluice.contracts.pilots.leases import FreeCapacity, JobToken, LeaseRequest
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.usecases.leasing.explain_task import explain_task
@@ -37,7 +36,7 @@ async def add_licence_task(
 async def request_jobs(
     wms: WmsFixture, pilot: UUID, jobs: int = 10, *, ahead: int = 0
 ) -> list[ClaimedJob]:
-    free_capacity = pilots.FreeCapacity(free=PLENTY, soon=PLENTY, ahead=ahead)
+    free_capacity = FreeCapacity(free=PLENTY, soon=PLENTY, ahead=ahead)
     return (
         await lease_jobs(wms.context, pilot, LeaseRequest(jobs=jobs, free_capacity=free_capacity))
     ).jobs
@@ -114,7 +113,7 @@ async def test_resources_of_canceled_or_returned_jobs_are_free(wms: WmsFixture, 
         await sign_off_pilot(
             wms.context,
             pilot,
-            [pilots.JobToken(id=job.id, attempt=job.attempt) for job in jobs],
+            [JobToken(id=job.id, attempt=job.attempt) for job in jobs],
         )
     assert (await get_licence_limit(wms)).used == 0
 
@@ -129,7 +128,7 @@ async def test_jobs_that_need_a_limited_resource_are_not_leased_ahead(wms: WmsFi
 async def test_limit_set_while_jobs_run_counts_the_running_jobs(wms: WmsFixture) -> None:
     pilot = await wms.add_pilot(named={"licence": 9})
     await add_licence_task(wms)
-    free_capacity = pilots.FreeCapacity(
+    free_capacity = FreeCapacity(
         free=PLENTY.model_copy(update={"named": {"licence": 3}}), soon=PLENTY, ahead=0
     )
     leased_jobs = (
@@ -231,7 +230,7 @@ async def test_quota_of_a_job_that_was_never_started_is_returned(wms: WmsFixture
             pilot, *(wms.make_report(job, returned, started_at=None, log=None) for job in jobs)
         )
     else:
-        tokens = [pilots.JobToken(id=job.id, attempt=job.attempt) for job in jobs]
+        tokens = [JobToken(id=job.id, attempt=job.attempt) for job in jobs]
         await sign_off_pilot(wms.context, pilot, tokens)
     assert (await get_licence_limit(wms)).used == 0
 

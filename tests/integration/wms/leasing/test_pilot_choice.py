@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sluice.contracts.jobs.resources import Amounts
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots.pilots import FreeCapacity, LeaseRequest
+from sluice.contracts.pilots.leases import FreeCapacity, LeaseRequest
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.pilots.pilot_times import WorkKind

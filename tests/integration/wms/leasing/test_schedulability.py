@@ -8,7 +8,7 @@ import pytest
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import PilotState, SandboxKind
 from sluice.contracts.jobs.needs import Resources
-from sluice.contracts.pilots.pilots import NodeResources
+from sluice.contracts.pilots.nodes import NodeResources
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.domain.scheduling.matching import PilotNode
 from wms.usecases.context import WmsContext

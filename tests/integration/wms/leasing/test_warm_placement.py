@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from sluice.contracts.jobs.needs import Warm
-from sluice.contracts.pilots.pilots import LeaseRequest
+from sluice.contracts.pilots.leases import LeaseRequest
 from tests.integration.wms.leasing.warm_stages import add_two_stages
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.domain.placement.policy import Kind, Move, WarmSlot

@@ -10,7 +10,8 @@ import pytest
 from sluice.contracts.jobs.simulation import PolicyName
 from sluice.contracts.jobs.steps import RankStep
 from sluice.contracts.jobs.warm_workers import LoadState, WarmWorkerState
-from sluice.contracts.pilots.pilots import Heartbeat, LeaseRequest
+from sluice.contracts.pilots.heartbeats import Heartbeat
+from sluice.contracts.pilots.leases import LeaseRequest
 from tests.integration.wms.leasing.warm_stages import add_two_stages
 from tests.integration.wms.wms_fixture import WmsFixture
 from wms.domain.placement.policies import create_policy

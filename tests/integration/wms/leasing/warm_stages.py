@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
-from sluice.contracts.pilots.pilots import Heartbeat
+from sluice.contracts.pilots.heartbeats import Heartbeat
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.pilots.pilot_times import WorkKind
 from wms.usecases.leasing.renew_leases import renew_leases

@@ -2,7 +2,8 @@
 
 from uuid import UUID
 
-from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
+from sluice.contracts.pilots.nodes import NodeResources
+from sluice.contracts.pilots.registration import RegisterPilot
 from tests.integration.wms.wms_fixture import WmsFixture
 from wms.usecases.pilots.lose_pilots import lose_pilots
 from wms.usecases.pilots.register_pilot import register_pilot

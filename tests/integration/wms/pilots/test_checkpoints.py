@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, ReportAnswer, TaskState
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob

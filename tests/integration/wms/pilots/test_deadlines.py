@@ -13,7 +13,7 @@ from sluice.contracts.common.states import (
 )
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots.pilots import HeartbeatAnswer
+from sluice.contracts.pilots.heartbeats import HeartbeatAnswer
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.usecases.tasks.get_job import get_job

@@ -4,7 +4,7 @@ from sluice.contracts.common.states import (
     PilotState,
     ReportAnswer,
 )
-from sluice.contracts.pilots.pilots import JobToken
+from sluice.contracts.pilots.leases import JobToken
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.usecases.pilots.drain_pilot import drain_pilot
 from wms.usecases.pilots.list_pilots import list_pilots

@@ -14,8 +14,9 @@ from sluice.contracts.common.states import (
 )
 from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.jobs.warm_workers import LoadTool, WarmWorkerState
+from sluice.contracts.pilots.heartbeats import Heartbeat
+from sluice.contracts.pilots.leases import LeaseRequest
 from sluice.contracts.pilots.pilot_list import PilotActivity
-from sluice.contracts.pilots.pilots import Heartbeat, LeaseRequest
 from tests.integration.wms.pilots.pilot_events import expire_silent_pilot, register, sign_off
 from tests.integration.wms.query_plans import explain_query, list_job_scans, list_nodes
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
@@ -130,6 +131,7 @@ async def test_pilot_is_shown_with_its_activity_jobs_and_failures(wms: WmsFixtur
     await wms.fail(pilot, jobs[1])
     details = await get_pilot(wms.context, pilot)
     assert details.pilot.activity is PilotActivity.WORKING
+    assert details.pilot.version == "1"
     assert [(job.job_id, job.step, job.outcome) for job in details.jobs] == [
         (jobs[0].id, "layout", None)
     ]
@@ -142,7 +144,8 @@ async def test_pilot_is_shown_with_its_activity_jobs_and_failures(wms: WmsFixtur
     assert (step.step, step.finished, step.failed, details.attempts) == ("layout", 2, 1, 3)
     await wms.finish(pilot, jobs[0])
     assert (await get_pilot(wms.context, pilot)).pilot.activity is PilotActivity.IDLE
-    assert (await list_pilots(wms.context)).pilots[0].state is PilotState.ACTIVE
+    [listed] = (await list_pilots(wms.context)).pilots
+    assert (listed.state, listed.version) == (PilotState.ACTIVE, "1")
 
 
 async def test_ended_jobs_of_a_pilot_are_read_along_an_index(wms: WmsFixture) -> None:

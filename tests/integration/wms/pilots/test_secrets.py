@@ -14,7 +14,7 @@ from sluice.contracts.access.secrets import NewSecret, SecretRef
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.jobs.resources import Amounts
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots.pilots import FreeCapacity, JobToken, LeaseRequest
+from sluice.contracts.pilots.leases import FreeCapacity, JobToken, LeaseRequest
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.sealing import Sealer
 from sluice.servicekit.web.http import Health, create_app

@@ -6,7 +6,7 @@ from sluice.contracts.common.states import (
     ErrorClass,
     TaskState,
 )
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from tests.unit.gpus import gpu
 from wms.db.jobs.leases import ClaimedJob

@@ -9,7 +9,7 @@ import pytest
 from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import InputMode, JobState, TaskState
 from sluice.contracts.jobs.tasks import ReusedTask, Task, TaskInput, TaskOutput
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.catalogue import deliver_files, new_output
 from tests.integration.wms.splitting.split_tasks import (

@@ -7,7 +7,7 @@ import pytest
 from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import AttemptOutcome, InputMode, ReportAnswer, TaskState
 from sluice.contracts.pilots.output_files import OutputFile
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.integration.wms.splitting.joined_inputs import list_job_inputs, make_side_input
 from tests.integration.wms.splitting.split_tasks import (
     DyingDmsClient,

@@ -14,7 +14,7 @@ from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.jobs.resources import Amounts
 from sluice.contracts.jobs.tasks import Task, TaskInput
-from sluice.contracts.pilots.pilots import FreeCapacity, LeasedJob, LeaseRequest
+from sluice.contracts.pilots.leases import FreeCapacity, LeasedJob, LeaseRequest
 from tests.integration.wms.splitting.split_tasks import (
     DyingDmsClient,
     ProcessKilled,

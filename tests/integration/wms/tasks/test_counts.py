@@ -11,7 +11,7 @@ from sluice.contracts.common.states import DeviceType, ErrorClass, PilotState, T
 from sluice.contracts.jobs.gpus import GpuNeeds
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.pilots.pilot_list import Pilot
-from sluice.contracts.pilots.pilots import RegisterPilot
+from sluice.contracts.pilots.registration import RegisterPilot
 from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.query_plans import explain_query, list_job_scans
 from tests.integration.wms.wms_fixture import WmsFixture, make_task

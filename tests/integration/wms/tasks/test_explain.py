@@ -4,7 +4,7 @@ from sluice.contracts.access.secrets import SecretRef
 from sluice.contracts.common.states import ContainerEngine, ErrorClass, SandboxKind
 from sluice.contracts.jobs.needs import Container, ContainerImage, Resources
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots.pilots import PilotTask
+from sluice.contracts.pilots.leases import PilotTask
 from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.usecases.leasing.explain_job import explain_job

@@ -22,13 +22,9 @@ from sluice.contracts.common.states import AttemptOutcome, DeviceType, TaskMode
 from sluice.contracts.data.storage_space import FullStorage
 from sluice.contracts.jobs.gpus import GpuNeeds
 from sluice.contracts.jobs.needs import Needs, Resources
-from sluice.contracts.pilots.pilots import (
-    AttemptReport,
-    HeartbeatAnswer,
-    Lease,
-    LeasedJob,
-    PilotTask,
-)
+from sluice.contracts.pilots.heartbeats import HeartbeatAnswer
+from sluice.contracts.pilots.leases import Lease, LeasedJob, PilotTask
+from sluice.contracts.pilots.reports import AttemptReport
 from sluice.scheduling.fit import BOUNDLESS, NodeCapacity
 
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)

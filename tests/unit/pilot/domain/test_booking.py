@@ -28,14 +28,8 @@ from pilot.domain.prefetch import PrefetchPolicy
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.gpus import GpuNeeds
 from sluice.contracts.jobs.needs import Resources
-from sluice.contracts.pilots.pilots import (
-    Command,
-    HeartbeatAnswer,
-    JobToken,
-    Lease,
-    LeasedJob,
-    PilotTask,
-)
+from sluice.contracts.pilots.heartbeats import Command, HeartbeatAnswer
+from sluice.contracts.pilots.leases import JobToken, Lease, LeasedJob, PilotTask
 from sluice.scheduling.fit import Allocation, GpuPart
 from tests.unit.gpus import gpu, node
 from tests.unit.pilot.domain.cores import (

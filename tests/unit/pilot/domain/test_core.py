@@ -25,7 +25,8 @@ from pilot.domain.model import (
 from pilot.domain.prefetch import PrefetchPolicy, count_spare_jobs
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.data.storage_space import FullStorage
-from sluice.contracts.pilots.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken, PilotTask
+from sluice.contracts.pilots.heartbeats import Command, Heartbeat, HeartbeatAnswer
+from sluice.contracts.pilots.leases import JobToken, PilotTask
 from tests.unit.pilot.domain.cores import (
     grant_lease,
     list_reports,

@@ -3,7 +3,7 @@
 from pilot.domain.disk_pauses import FIRST_PAUSE, MAX_PAUSE, DiskPauses
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.data.storage_space import FullStorage
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.unit.pilot.domain.cores import EPOCH
 
 FINISHED = AttemptReport(id=1, attempt=1, outcome=AttemptOutcome.FINISHED, ended_at=EPOCH)

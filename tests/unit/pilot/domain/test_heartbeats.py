@@ -9,7 +9,8 @@ from pilot.domain.model import (
     StopReason,
 )
 from sluice.contracts.common.states import AttemptOutcome, AttemptPhase, ErrorClass
-from sluice.contracts.pilots.pilots import HeartbeatAnswer, JobToken
+from sluice.contracts.pilots.heartbeats import HeartbeatAnswer
+from sluice.contracts.pilots.leases import JobToken
 from tests.unit.pilot.domain.cores import (
     grant_lease,
     list_reports,

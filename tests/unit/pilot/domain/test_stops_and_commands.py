@@ -16,7 +16,8 @@ from pilot.domain.model import (
 )
 from pilot.domain.prefetch import PrefetchPolicy
 from sluice.contracts.common.states import AttemptOutcome
-from sluice.contracts.pilots.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken
+from sluice.contracts.pilots.heartbeats import Command, Heartbeat, HeartbeatAnswer
+from sluice.contracts.pilots.leases import JobToken
 from tests.unit.pilot.domain.cores import (
     grant_lease,
     list_reports,

@@ -26,7 +26,7 @@ from pilot.domain.model import (
 from pilot.domain.prefetch import PrefetchPolicy
 from sluice.contracts.jobs.needs import Resources, Warm
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
-from sluice.contracts.pilots.pilots import Lease, LeasedJob, PilotTask
+from sluice.contracts.pilots.leases import Lease, LeasedJob, PilotTask
 from sluice.scheduling.fit import Allocation
 from tests.unit.gpus import node
 from tests.unit.pilot.domain.cores import (

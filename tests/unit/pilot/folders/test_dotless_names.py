@@ -11,7 +11,7 @@ import pytest
 from pilot.folders.dotless_alias import DotlessAlias
 from pilot.folders.run_folder import RunFolder
 from sluice.contracts.common.states import AttemptOutcome
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.slot_runner import Runner

@@ -19,7 +19,8 @@ from pilot.runtime import PilotRuntime
 from pilot.slot_processes import SlotProcesses
 from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
-from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
+from sluice.contracts.pilots.nodes import NodeResources
+from sluice.contracts.pilots.registration import RegisterPilot
 from tests.servers.scripted_wms import ScriptedWms, wait_for
 from tests.unit.pilot.builders import answer_without_secrets, make_file_remover
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pilot.node.resources import DeclaredResources, compute_offer, default_max_slots, detect
 from pilot.settings import PilotSettings
 from sluice.contracts.pilots.node_parts import NodePart
-from sluice.contracts.pilots.pilots import NodeResources
+from sluice.contracts.pilots.nodes import NodeResources
 
 MIB = 1 << 20
 

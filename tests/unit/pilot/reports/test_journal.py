@@ -7,7 +7,7 @@ from pathlib import Path
 from pilot.reports.journal import Journal, UnansweredReports, read_journals
 from pilot.reports.outbox import Outbox
 from sluice.contracts.common.states import AttemptOutcome, ReportAnswer
-from sluice.contracts.pilots.pilots import AnsweredReport, AttemptReport, ReportAnswers
+from sluice.contracts.pilots.reports import AnsweredReport, AttemptReport, ReportAnswers
 from tests.unit.pilot.builders import make_file_remover
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from pilot.reports.file_remover import FileRemover
 from sluice.contracts.common.problems import NotAvailable
-from sluice.contracts.pilots.pilots import StorageUrls
+from sluice.contracts.pilots.output_files import StorageUrls
 from tests.unit.pilot.builders import make_file_remover
 
 

@@ -14,7 +14,7 @@ import pytest
 from pilot.runner.files.input_protection import MAX_COPIED
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.needs import Needs, Resources
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.attempts import get_error, read_log, run
 from tests.unit.pilot.builders import TOOL_PYTHON, input_file, task, tool

@@ -1,104 +1,11 @@
-"""The progress of steps, tasks and chains: job counts, and the parts of a bar that shows them."""
+"""The progress of steps and chains: their tasks, what failed, and why steps wait."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
-from sluice.contracts.chains.chains import INCOMPLETE, Chain, ChainStep
-from sluice.contracts.common.numbers import format_count
+from sluice.contracts.chains.chains import Chain, ChainStep
 from sluice.contracts.common.states import ChainState, StepState, TaskState
 from sluice.contracts.jobs.tasks import TaskStatus
 from sluice.scheduling.stalled_steps import is_stalled
-
-
-class BarPart(StrEnum):
-    """Parts of a bar, from left to right."""
-
-    FINISHED = "finished"
-    FAILED = "failed"
-    CANCELED = "canceled"
-    QUARANTINED = "quarantined"
-    RUNNING = "running"
-    ASKED = "asked"
-    WAITING = "waiting"
-
-    @property
-    def words(self) -> str:
-        """The part in words; only pilots know which of their leased jobs already run."""
-        match self:
-            case BarPart.RUNNING:
-                return "with pilots"
-            case BarPart.ASKED:
-                return "asked of people"
-        return self.value
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A segment of a bar; ``start`` and ``share`` are in per cent of the bar."""
-
-    part: BarPart
-    jobs: int
-    start: float
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
-class ProgressCounts:
-    """Job counts of a task; ``killed`` are canceled jobs that a pilot had."""
-
-    total: int
-    by_part: dict[BarPart, int]
-    killed: int = 0
-
-    @property
-    def done(self) -> int:
-        """The number of jobs that have ended in any state."""
-        return sum(
-            self.by_part[part] for part in (BarPart.FINISHED, BarPart.FAILED, BarPart.CANCELED)
-        )
-
-    @property
-    def sentence(self) -> str:
-        """The counts in words: ``48 of 60 jobs finished, 1 failed, 9 canceled (2 killed)``."""
-        first = f"{self.by_part[BarPart.FINISHED]} of {format_count(self.total, 'job')} finished"
-        rest = [
-            f"{jobs} {part.words}{self.note(part)}"
-            for part, jobs in self.by_part.items()
-            if jobs and part is not BarPart.FINISHED
-        ]
-        return ", ".join([first, *rest])
-
-    def note(self, part: BarPart) -> str:
-        """Return the additional text of a part."""
-        return f" ({self.killed} killed)" if part is BarPart.CANCELED and self.killed else ""
-
-    def segments(self) -> list[Segment]:
-        """Return the segments that are not empty; their shares add up to 100."""
-        segments: list[Segment] = []
-        start = 0.0
-        for part, jobs in self.by_part.items():
-            if jobs:
-                share = 100.0 * jobs / self.total
-                segments.append(Segment(part, jobs, round(start, 3), round(share, 3)))
-                start += share
-        return segments
-
-
-def count_jobs_by_part(status: TaskStatus) -> ProgressCounts:
-    """Return the job counts of a task."""
-    return ProgressCounts(
-        status.total,
-        {
-            BarPart.FINISHED: status.finished,
-            BarPart.FAILED: status.failed,
-            BarPart.CANCELED: status.canceled,
-            BarPart.QUARANTINED: status.quarantined,
-            BarPart.RUNNING: status.running + status.leased,
-            BarPart.ASKED: status.asked,
-            BarPart.WAITING: status.ready,
-        },
-        status.killed or 0,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,22 +14,6 @@ class Shortfall:
 
     failed: int
     nothing: bool
-
-    @property
-    def sentence(self) -> str:
-        """The shortfall in words."""
-        jobs = format_count(self.failed, "job", grouped=True)
-        return f"{jobs} failed, none finished" if self.nothing else f"{jobs} failed"
-
-    @property
-    def label(self) -> str:
-        """The state in a word, because incomplete results are not shown as finished."""
-        return INCOMPLETE
-
-    @property
-    def tone(self) -> str:
-        """The name of the style."""
-        return "void" if self.nothing else "short"
 
 
 def find_shortfall(state: StepState, task: TaskStatus | None) -> Shortfall | None:
@@ -158,19 +49,9 @@ class StepProgress:
         )
 
     @property
-    def counts(self) -> ProgressCounts | None:
-        """The job counts, if there are jobs."""
-        return None if self.task is None or self.task.total == 0 else count_jobs_by_part(self.task)
-
-    @property
     def shortfall(self) -> Shortfall | None:
         """The failed jobs of the step, if it finished without them."""
         return find_shortfall(self.step.state, self.task)
-
-    @property
-    def tone(self) -> str:
-        """The name of the style for the state."""
-        return self.step.state.value if self.shortfall is None else self.shortfall.tone
 
     @property
     def note(self) -> str:

@@ -23,6 +23,7 @@ from wfms.operator.http.errors import answer_errors
 from wfms.operator.http.fair_threads import FairThreads
 from wfms.operator.http.route import blueprint
 from wfms.operator.settings import OperatorSettings, secret_key
+from wfms.operator.web.framework.navigation import Navigation
 from wfms.operator.web.framework.rendering import error_page, prepare_rendering
 from wfms.operator.web.pages.blueprint import pages_blueprint
 
@@ -55,9 +56,10 @@ def create_application(
     ``bridge`` must be started before the first request.
     """
     routes = all_routes(context, largest_body=settings.largest_body)
-    flask = create_flask(settings)
+    navigation = Navigation()
+    flask = create_flask(settings, navigation)
     flask.register_blueprint(blueprint(routes, bridge))
-    flask.register_blueprint(pages_blueprint(context, bridge))
+    flask.register_blueprint(pages_blueprint(context, bridge, navigation))
     files = flask.view_functions["pages.static"]
     flask.view_functions["pages.static"] = allow(Other.EVERYBODY)(partial(files))
     check_access(flask, lambda rule, path: bridge.run(find_owner(context, rule, path)))
@@ -74,7 +76,7 @@ def create_application(
     return app
 
 
-def create_flask(settings: OperatorSettings) -> Flask:
+def create_flask(settings: OperatorSettings, navigation: Navigation) -> Flask:
     """Return a Flask application with sessions, limits, errors and headers, but without routes."""
     flask = Flask("wfms.operator", static_folder=None)
     flask.config.update(
@@ -89,7 +91,7 @@ def create_flask(settings: OperatorSettings) -> Flask:
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_SECURE=settings.secure_cookies,
     )
-    prepare_rendering(flask)
+    prepare_rendering(flask, navigation)
     answer_errors(flask, error_page)
     flask.after_request(_finish)
     return flask

@@ -6,7 +6,6 @@ from wfms.operator.chains.api.client_leases import ClientLeaseRoutes
 from wfms.operator.chains.api.datasets import DatasetRoutes
 from wfms.operator.chains.api.steps import StepRoutes
 from wfms.operator.chains.api.tasks import TaskRoutes
-from wfms.operator.chains.api.times import TimesRoutes
 from wfms.operator.chains.api.unmatched import UnmatchedRoutes
 from wfms.operator.context import OperatorContext
 from wfms.operator.gateway.api.forwarded import forwarded_routes
@@ -21,6 +20,7 @@ from wfms.operator.secrets.api.secrets import SecretRoutes
 from wfms.operator.templates.api.run_templates import RunTemplateRoutes
 from wfms.operator.templates.api.templates import TemplateRoutes
 from wfms.operator.templates.api.tools import ToolRoutes
+from wfms.operator.web.api.times import TimesRoutes
 
 
 def all_routes(context: OperatorContext, *, largest_body: int) -> list[Route]:

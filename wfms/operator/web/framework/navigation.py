@@ -1,14 +1,31 @@
-"""The main navigation: groups of all pages that have a fixed address."""
+"""The main navigation: groups of links to pages that have a fixed address."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum, auto
 
 from wfms.operator.http.access import may
 
 
+class LinkGroup(Enum):
+    """A group of links, in the order of the navigation."""
+
+    WORK = auto()
+    DATA = auto()
+    WORKFLOWS = auto()
+    SYSTEM = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of the main navigation to the page that declares it."""
+
+    group: LinkGroup
+    label: str
+
+
 @dataclass(frozen=True, slots=True)
 class NavigationEntry:
-    """A link of the main navigation.
+    """A link with its pages.
 
     Attributes:
         parts: Endpoints of the pages below it. The link is highlighted on them.
@@ -16,7 +33,7 @@ class NavigationEntry:
 
     endpoint: str
     label: str
-    parts: tuple[str, ...] = ()
+    parts: set[str] = field(default_factory=set)
 
     def holds(self, endpoint: str | None) -> bool:
         """Return whether the endpoint is the page of this entry or a page below it."""
@@ -24,48 +41,29 @@ class NavigationEntry:
         return page == self.endpoint or page in self.parts
 
 
-def _create_entry(endpoint: str, label: str, *parts: str) -> NavigationEntry:
-    return NavigationEntry(endpoint, label, parts)
+class Navigation:
+    """The links that pages declare, in the order of the declarations."""
 
+    def __init__(self) -> None:
+        self._groups: dict[LinkGroup, list[NavigationEntry]] = {group: [] for group in LinkGroup}
+        self._entries: dict[str, NavigationEntry] = {}
 
-#: Entries by subject: work, data, workflows, system and people.
-NAVIGATION: Sequence[Sequence[NavigationEntry]] = (
-    (
-        _create_entry("overview", "Overview"),
-        _create_entry(
-            "chains", "Chains",
-            "chain", "chain_times", "new_chain", "start_chain", "rerun", "start_rerun",
-        ),
-        _create_entry("tasks", "Tasks", "task", "job"),
-        _create_entry("steps", "Steps"),
-        _create_entry("human_tasks", "Human tasks", "human_task", "create_ask_link"),
-        _create_entry("times", "Times"),
-    ),
-    (
-        _create_entry("datasets", "Data sets", "dataset", "file"),
-        _create_entry("unmatched", "Unmatched"),
-        _create_entry("periods", "Periods", "run"),
-        _create_entry("storages", "Storages"),
-        _create_entry("assets", "Assets", "asset", "put_asset"),
-    ),
-    (
-        _create_entry(
-            "templates", "Templates",
-            "template", "review_template", "publish_template", "upload", "restore_template",
-            "delete_template", "run_templates", "run_template",
-        ),
-        _create_entry("tools", "Tools", "tool", "store_tool", "compose"),
-    ),
-    (
-        _create_entry("pilots", "Pilots", "pilot"),
-        _create_entry("queues", "Queues", "queue"),
-        _create_entry("groups", "Groups"),
-        _create_entry("people", "People"),
-        _create_entry("audit", "Audit"),
-    ),
-)  # fmt: skip
+    def add_link(self, endpoint: str, link: Link) -> None:
+        """Add the link to a page."""
+        entry = self._entries[endpoint] = NavigationEntry(endpoint, link.label)
+        self._groups[link.group].append(entry)
 
+    def add_part(self, endpoint: str, *, below: str) -> None:
+        """Add a page below a link.
 
-def navigation() -> list[list[NavigationEntry]]:
-    """Return the entries that the caller may see, in their groups."""
-    return [[entry for entry in group if may(entry.endpoint)] for group in NAVIGATION]
+        Args:
+            endpoint: The endpoint of the page.
+            below: The endpoint of the page with the link, which must have been declared before.
+        """
+        self._entries[below].parts.add(endpoint)
+
+    def list_visible(self) -> list[list[NavigationEntry]]:
+        """Return the entries that the caller may see, in their groups."""
+        return [
+            [entry for entry in entries if may(entry.endpoint)] for entries in self._groups.values()
+        ]

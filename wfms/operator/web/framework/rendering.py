@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Flask, Response, jsonify, render_template, url_for
 
+from sluice.contracts.chains.chains import INCOMPLETE
 from sluice.contracts.common.labels import entry_label, role, short_label
 from sluice.contracts.common.naming import own_name
 from sluice.contracts.common.numbers import format_count, number_text, size_text
@@ -20,19 +21,25 @@ from sluice.contracts.templates.templates import RUN_VERSION
 from sluice.servicekit.access.provider_sign_in import PROVIDER_PATH
 from sluice.servicekit.access.sign_in import SIGN_IN, SIGN_OUT
 from sluice.text.visible_text import visible_order
-from wfms.operator.chains.domain import formatting
 from wfms.operator.http.access import find_requesting_person, may
 from wfms.operator.templates.domain.parameters import type_name
+from wfms.operator.web.domain import formatting
 from wfms.operator.web.domain.browsers import browser_in_short
 from wfms.operator.web.domain.plan_drawing import HEIGHT, WIDTH
+from wfms.operator.web.domain.progress_bar import (
+    describe_shortfall,
+    find_job_counts,
+    get_shortfall_style,
+    get_step_style,
+)
 from wfms.operator.web.framework.form_tokens import FIELD, create_form_token
-from wfms.operator.web.framework.navigation import navigation
+from wfms.operator.web.framework.navigation import Navigation
 
 #: Milliseconds between two live updates of an open page.
 LIVE_PERIOD = 1500
 
 
-def prepare_rendering(flask: Flask) -> None:
+def prepare_rendering(flask: Flask, navigation: Navigation) -> None:
     """Register filters and globals. All values are escaped: no template marks a value as safe."""
     environment = flask.jinja_env
     environment.trim_blocks = True
@@ -47,6 +54,10 @@ def prepare_rendering(flask: Flask) -> None:
         count=partial(format_count, grouped=True),
         needs=formatting.needs_text,
         memory=formatting.memory_text,
+        job_counts=find_job_counts,
+        shortfall_text=describe_shortfall,
+        shortfall_style=get_shortfall_style,
+        step_style=get_step_style,
         condition=condition_text,
         trigger=describe_trigger,
         required=required,
@@ -70,7 +81,8 @@ def prepare_rendering(flask: Flask) -> None:
         box_width=WIDTH,
         box_height=HEIGHT,
         run_version=RUN_VERSION,
-        navigation=navigation,
+        incomplete=INCOMPLETE,
+        navigation=navigation.list_visible,
         person=find_requesting_person,
         may=may,
         sign_in=SIGN_IN,

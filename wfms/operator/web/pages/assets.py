@@ -22,6 +22,7 @@ from wfms.operator.assets.usecases.receive_piece import receive_piece
 from wfms.operator.assets.usecases.remove_asset import remove_asset
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
+from wfms.operator.web.framework.navigation import Link, LinkGroup
 from wfms.operator.web.framework.page_routes import PageRoutes
 
 
@@ -35,9 +36,9 @@ class AssetPages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the pages."""
-        pages.get("/assets", "assets", self.list, Role.VIEWER)
-        pages.post("/assets", "put_asset", self.put, Role.SUBMITTER)
-        pages.get("/assets/<name>", "asset", self.show, Role.VIEWER)
+        pages.get("/assets", "assets", self.list, Role.VIEWER, link=Link(LinkGroup.DATA, "Assets"))
+        pages.post("/assets", "put_asset", self.put, Role.SUBMITTER, below="assets")
+        pages.get("/assets/<name>", "asset", self.show, Role.VIEWER, below="assets")
         pages.post("/assets/<name>/remove", "remove_asset", self.remove, Role.SHIFT)
 
     def list(self) -> str:

@@ -8,6 +8,7 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.monitoring.usecases.check_audit import check_audit
 from wfms.operator.monitoring.usecases.list_audit_events import list_audit_events
+from wfms.operator.web.framework.navigation import Link, LinkGroup
 from wfms.operator.web.framework.page_routes import PageRoutes
 
 #: Events on one page.
@@ -23,7 +24,7 @@ class AuditPages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the page."""
-        pages.get("/audit", "audit", self.list, Role.ADMIN)
+        pages.get("/audit", "audit", self.list, Role.ADMIN, link=Link(LinkGroup.SYSTEM, "Audit"))
 
     def list(self) -> str:
         """Show the audit log, filtered by the query."""

@@ -10,6 +10,7 @@ from flask import Blueprint, Response, request
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.web.framework.form_tokens import check_form_token
+from wfms.operator.web.framework.navigation import Navigation
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.pages.assets import AssetPages
 from wfms.operator.web.pages.audit import AuditPages
@@ -34,33 +35,36 @@ from wfms.operator.web.pages.times import TimesPages
 from wfms.operator.web.pages.tools import ToolPages
 
 
-def pages_blueprint(context: OperatorContext, bridge: Bridge) -> Blueprint:
-    """Return the blueprint with all pages."""
+def pages_blueprint(context: OperatorContext, bridge: Bridge, navigation: Navigation) -> Blueprint:
+    """Return the blueprint with all pages, which add their links to the navigation.
+
+    The links of a group have the order of their pages here.
+    """
     pages = Blueprint(
         "pages", __name__, static_folder="static", static_url_path="/static", template_folder="html"
     )
-    routes = PageRoutes(pages)
+    routes = PageRoutes(pages, navigation)
     chains = (ChainPages, RerunPages, StartPages)
     for part in (
         OverviewPages,
-        DatasetPages,
-        TemplatePages,
-        RunTemplatePages,
-        ToolPages,
-        AssetPages,
         *chains,
         TaskPages,
         StepPages,
         HumanTaskPages,
-        PilotPages,
         TimesPages,
-        QueuePages,
-        StoragePages,
+        DatasetPages,
         PeriodPages,
+        StoragePages,
+        AssetPages,
+        TemplatePages,
+        RunTemplatePages,
+        ToolPages,
+        PilotPages,
+        QueuePages,
+        GroupPages,
         PeoplePages,
         DeviceLoginPages,
         AuditPages,
-        GroupPages,
     ):
         part(context, bridge).add_to(routes)
     pages.before_request(_check_form)

@@ -14,6 +14,7 @@ from sluice.contracts.jobs.tasks import Prioritise
 from wfms.operator.chains.usecases.chains.list_chains import ChainList, list_chains
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
+from wfms.operator.web.framework.navigation import Link, LinkGroup
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.query_values import query_choice
 from wfms.operator.web.framework.rendering import live
@@ -29,9 +30,9 @@ class ChainPages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the pages."""
-        pages.get("/chains", "chains", self.list, Role.VIEWER)
+        pages.get("/chains", "chains", self.list, Role.VIEWER, link=Link(LinkGroup.WORK, "Chains"))
         pages.get("/chains/live", "chains_live", self.list_live, Role.VIEWER)
-        pages.get("/chains/<uuid:uid>", "chain", self.show, Role.VIEWER)
+        pages.get("/chains/<uuid:uid>", "chain", self.show, Role.VIEWER, below="chains")
         pages.get("/chains/<uuid:uid>/live", "chain_live", self.live, Role.VIEWER)
         pages.post("/chains/<uuid:uid>/cancel", "cancel_chain", self.cancel, Role.SHIFT, own=True)
         pages.post("/chains/<uuid:uid>/rank", "rank_chain", self.rank, Role.SHIFT)

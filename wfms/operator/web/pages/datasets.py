@@ -17,6 +17,7 @@ from wfms.operator.chains.usecases.unmatched.list_current_ties import list_curre
 from wfms.operator.chains.usecases.unmatched.review_unmatched import review_unmatched
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
+from wfms.operator.web.framework.navigation import Link, LinkGroup
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.query_values import query_choice
 from wfms.operator.web.framework.share_form import describe_visibility, read_share
@@ -38,10 +39,24 @@ class DatasetPages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the pages."""
-        pages.get("/datasets", "datasets", self.list, Role.VIEWER)
-        pages.get("/datasets/<uuid:uid>", "dataset", self.show, Role.VIEWER)
-        pages.get("/datasets/<uuid:uid>/files/<int:file>", "file", self.file, Role.VIEWER)
-        pages.get("/datasets/unmatched", "unmatched", self.unmatched, Role.VIEWER)
+        pages.get(
+            "/datasets", "datasets", self.list, Role.VIEWER, link=Link(LinkGroup.DATA, "Data sets")
+        )
+        pages.get("/datasets/<uuid:uid>", "dataset", self.show, Role.VIEWER, below="datasets")
+        pages.get(
+            "/datasets/<uuid:uid>/files/<int:file>",
+            "file",
+            self.file,
+            Role.VIEWER,
+            below="datasets",
+        )
+        pages.get(
+            "/datasets/unmatched",
+            "unmatched",
+            self.unmatched,
+            Role.VIEWER,
+            link=Link(LinkGroup.DATA, "Unmatched"),
+        )
         share = "/datasets/<uuid:uid>/share"
         pages.post(share, "share_dataset", self.share, Role.SHIFT, own=True)
         pages.post("/datasets/unmatched/match", "rematch", self.match, Role.SHIFT)

@@ -6,6 +6,7 @@ from sluice.contracts.access.access import Role
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.identity.usecases.groups.list_groups import list_groups
+from wfms.operator.web.framework.navigation import Link, LinkGroup
 from wfms.operator.web.framework.page_routes import PageRoutes
 
 
@@ -18,7 +19,9 @@ class GroupPages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the page."""
-        pages.get("/groups", "groups", self.list, Role.VIEWER)
+        pages.get(
+            "/groups", "groups", self.list, Role.VIEWER, link=Link(LinkGroup.SYSTEM, "Groups")
+        )
 
     def list(self) -> str:
         """Show the groups that the person may see."""

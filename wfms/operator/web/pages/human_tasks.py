@@ -25,6 +25,7 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.http.access import may
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.web.framework.form_errors import to_form_error
+from wfms.operator.web.framework.navigation import Link, LinkGroup
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.rendering import live
 
@@ -42,11 +43,23 @@ class HumanTaskPages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the pages."""
-        pages.get("/asking", "human_tasks", self.list, Role.VIEWER)
+        pages.get(
+            "/asking",
+            "human_tasks",
+            self.list,
+            Role.VIEWER,
+            link=Link(LinkGroup.WORK, "Human tasks"),
+        )
         pages.get("/asking/live", "human_tasks_live", self.list_live, Role.VIEWER)
-        pages.get(_STEP, "human_task", self.show, Role.VIEWER)
+        pages.get(_STEP, "human_task", self.show, Role.VIEWER, below="human_tasks")
         pages.get(f"{_STEP}/live", "human_task_live", self.live, Role.VIEWER)
-        pages.post(f"{_STEP}/links", "create_ask_link", self.create_link, Role.SUBMITTER)
+        pages.post(
+            f"{_STEP}/links",
+            "create_ask_link",
+            self.create_link,
+            Role.SUBMITTER,
+            below="human_tasks",
+        )
         pages.post(f"{_STEP}/links/<uuid:uid>/end", "end_ask_link", self.end_link, Role.SUBMITTER)
         pages.post(
             f"{_STEP}/browsers/<uuid:uid>/state",

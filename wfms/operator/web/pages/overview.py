@@ -12,6 +12,7 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.monitoring.domain.overview import Overview
 from wfms.operator.monitoring.usecases.acknowledge_notices import acknowledge_notices
+from wfms.operator.web.framework.navigation import Link, LinkGroup
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.rendering import live
 from wfms.operator.web.usecases.get_overview import get_overview
@@ -29,7 +30,7 @@ class OverviewPages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the pages."""
-        pages.get("/", "overview", self.show, Role.VIEWER)
+        pages.get("/", "overview", self.show, Role.VIEWER, link=Link(LinkGroup.WORK, "Overview"))
         pages.get("/live", "overview_live", self.live, Role.VIEWER)
         pages.post("/attention", "acknowledge", self.acknowledge, Role.SHIFT)
 

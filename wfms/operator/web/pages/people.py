@@ -36,6 +36,7 @@ from wfms.operator.identity.usecases.tokens.create_token import create_token
 from wfms.operator.identity.usecases.tokens.list_tokens import list_tokens
 from wfms.operator.identity.usecases.tokens.revoke_token import revoke_token
 from wfms.operator.web.framework.form_errors import parse_role, to_form_error
+from wfms.operator.web.framework.navigation import Link, LinkGroup
 from wfms.operator.web.framework.page_routes import PageRoutes
 
 
@@ -54,7 +55,9 @@ class PeoplePages:
         pages.post("/account/sessions/end", "end_sessions", self.end_sessions, Role.VIEWER)
         pages.post("/account/tokens", "create_token", self.create_token, Role.VIEWER)
         pages.post("/account/tokens/<uuid:token>/revoke", "revoke_token", self.revoke, Role.VIEWER)
-        pages.get("/people", "people", self.people, Role.ADMIN)
+        pages.get(
+            "/people", "people", self.people, Role.ADMIN, link=Link(LinkGroup.SYSTEM, "People")
+        )
         pages.post("/people", "add_person", self.add, Role.ADMIN)
         pages.post("/people/<name>", "change_person", self.change, Role.ADMIN)
 

@@ -5,6 +5,7 @@ from flask import render_template, request
 from sluice.contracts.access.access import Role
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
+from wfms.operator.web.framework.navigation import Link, LinkGroup
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.usecases.get_run import get_run
 from wfms.operator.web.usecases.list_periods import list_periods
@@ -22,8 +23,10 @@ class PeriodPages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the pages."""
-        pages.get("/periods", "periods", self.list, Role.VIEWER)
-        pages.get("/runs/<int:number>", "run", self.run, Role.VIEWER)
+        pages.get(
+            "/periods", "periods", self.list, Role.VIEWER, link=Link(LinkGroup.DATA, "Periods")
+        )
+        pages.get("/runs/<int:number>", "run", self.run, Role.VIEWER, below="periods")
 
     def list(self) -> str:
         """Show all periods."""

@@ -15,6 +15,7 @@ from wfms.operator.chains.domain.errors import StepUnknown
 from wfms.operator.chains.usecases.steps.load_tool import load_tool
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
+from wfms.operator.web.framework.navigation import Link, LinkGroup
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.rendering import live
 
@@ -32,10 +33,12 @@ class PilotPages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the pages."""
-        pages.get("/pilots", "pilots", self.list, Role.VIEWER)
+        pages.get(
+            "/pilots", "pilots", self.list, Role.VIEWER, link=Link(LinkGroup.SYSTEM, "Pilots")
+        )
         pages.get("/pilots/live", "pilots_live", self.list_live, Role.VIEWER)
         one = "/pilots/<uuid:uid>"
-        pages.get(one, "pilot", self.show, Role.VIEWER)
+        pages.get(one, "pilot", self.show, Role.VIEWER, below="pilots")
         pages.get(f"{one}/live", "pilot_live", self.live, Role.VIEWER)
         pages.post(f"{one}/drain", "drain_pilot", self.drain, Role.SHIFT)
         pages.post(f"{one}/stop", "stop_pilot", self.stop, Role.SHIFT)

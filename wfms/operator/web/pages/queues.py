@@ -9,6 +9,7 @@ from sluice.contracts.common.problems import NotFound
 from sluice.contracts.messaging.queue_status import MAX_BODY_PREVIEW, ChooseMessages, DeadMessages
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
+from wfms.operator.web.framework.navigation import Link, LinkGroup
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.rendering import live
 
@@ -25,9 +26,11 @@ class QueuePages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the pages."""
-        pages.get("/queues", "queues", self.list, Role.VIEWER)
+        pages.get(
+            "/queues", "queues", self.list, Role.VIEWER, link=Link(LinkGroup.SYSTEM, "Queues")
+        )
         pages.get("/queues/live", "queues_live", self.list_live, Role.VIEWER)
-        pages.get("/queues/<queue>", "queue", self.show, Role.ADMIN)
+        pages.get("/queues/<queue>", "queue", self.show, Role.ADMIN, below="queues")
         pages.post("/queues/<queue>/requeue", "requeue", self.requeue, Role.ADMIN)
         pages.post("/queues/<queue>/drop", "drop", self.drop, Role.ADMIN)
 

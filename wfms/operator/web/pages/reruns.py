@@ -38,8 +38,10 @@ class RerunPages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the pages."""
-        pages.get("/chains/<uuid:uid>/rerun", "rerun", self.show, Role.SUBMITTER)
-        pages.post("/chains/<uuid:uid>/rerun", "start_rerun", self.start, Role.SUBMITTER)
+        pages.get("/chains/<uuid:uid>/rerun", "rerun", self.show, Role.SUBMITTER, below="chains")
+        pages.post(
+            "/chains/<uuid:uid>/rerun", "start_rerun", self.start, Role.SUBMITTER, below="chains"
+        )
 
     def show(self, uid: UUID) -> AnyResponse:
         """Show what a rerun of a chain would do."""

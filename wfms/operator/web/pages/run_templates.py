@@ -32,8 +32,8 @@ class RunTemplatePages:
     def add_to(self, pages: PageRoutes) -> None:
         """Register the pages."""
         path = "/run-templates/<uuid:template_id>"
-        pages.get("/run-templates", "run_templates", self.list, Role.VIEWER)
-        pages.get(path, "run_template", self.show, Role.VIEWER)
+        pages.get("/run-templates", "run_templates", self.list, Role.VIEWER, below="templates")
+        pages.get(path, "run_template", self.show, Role.VIEWER, below="templates")
         pages.get(f"{path}/files", "run_template_files", self.download, Role.VIEWER)
         pages.post(f"{path}/delete", "delete_run_template", self.delete, Role.SUBMITTER)
 

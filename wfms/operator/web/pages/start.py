@@ -37,8 +37,8 @@ class StartPages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the pages."""
-        pages.get("/chains/new", "new_chain", self.show, Role.SUBMITTER)
-        pages.post("/chains/new", "start_chain", self.start, Role.SUBMITTER)
+        pages.get("/chains/new", "new_chain", self.show, Role.SUBMITTER, below="chains")
+        pages.post("/chains/new", "start_chain", self.start, Role.SUBMITTER, below="chains")
 
     def _prepare(self, dataset: str, template: str) -> StartPage:
         return self._bridge.run(

@@ -12,6 +12,7 @@ from wfms.operator.chains.usecases.steps.set_step_priority import set_step_prior
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.templates.usecases.list_templates import list_templates
+from wfms.operator.web.framework.navigation import Link, LinkGroup
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.rendering import live
 
@@ -25,7 +26,7 @@ class StepPages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the pages."""
-        pages.get("/steps", "steps", self.list, Role.VIEWER)
+        pages.get("/steps", "steps", self.list, Role.VIEWER, link=Link(LinkGroup.WORK, "Steps"))
         pages.get("/steps/live", "steps_live", self.list_live, Role.VIEWER)
         pages.post("/steps", "set_step", self.set, Role.SHIFT)
 

@@ -6,6 +6,7 @@ from sluice.contracts.access.access import Role
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.web.domain.storage_lines import StorageLine
+from wfms.operator.web.framework.navigation import Link, LinkGroup
 from wfms.operator.web.framework.page_routes import PageRoutes
 
 
@@ -18,7 +19,9 @@ class StoragePages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the page."""
-        pages.get("/storages", "storages", self.list, Role.VIEWER)
+        pages.get(
+            "/storages", "storages", self.list, Role.VIEWER, link=Link(LinkGroup.DATA, "Storages")
+        )
 
     def list(self) -> str:
         """Show all storages."""

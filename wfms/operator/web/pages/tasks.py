@@ -14,11 +14,12 @@ from sluice.contracts.common.states import JobState, StepState
 from sluice.contracts.jobs.logs import FollowedLog
 from sluice.contracts.jobs.tasks import Job, JobOrder, Prioritise
 from wfms.operator.chains.domain.errors import LogUnknown
-from wfms.operator.chains.domain.progress import count_jobs_by_part, find_shortfall
+from wfms.operator.chains.domain.progress import find_shortfall
 from wfms.operator.chains.usecases.steps.follow_log import follow_log
 from wfms.operator.chains.usecases.steps.read_log import read_log
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
+from wfms.operator.web.framework.navigation import Link, LinkGroup
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.query_values import query_choice, query_number
 from wfms.operator.web.framework.rendering import live
@@ -39,14 +40,14 @@ class TaskPages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the pages."""
-        pages.get("/tasks", "tasks", self.list, Role.VIEWER)
+        pages.get("/tasks", "tasks", self.list, Role.VIEWER, link=Link(LinkGroup.WORK, "Tasks"))
         pages.get("/tasks/live", "tasks_live", self.list_live, Role.VIEWER)
-        pages.get("/tasks/<uuid:uid>", "task", self.show, Role.VIEWER)
+        pages.get("/tasks/<uuid:uid>", "task", self.show, Role.VIEWER, below="tasks")
         pages.get("/tasks/<uuid:uid>/live", "task_live", self.live, Role.VIEWER)
         pages.post("/tasks/<uuid:uid>/cancel", "cancel_task", self.cancel, Role.SHIFT, own=True)
         pages.post("/tasks/<uuid:uid>/retry", "retry_task", self.retry, Role.SHIFT, own=True)
         pages.post("/tasks/<uuid:uid>/rank", "rank_task", self.rank, Role.SHIFT)
-        pages.get("/jobs/<int:job>", "job", self.job, Role.VIEWER)
+        pages.get("/jobs/<int:job>", "job", self.job, Role.VIEWER, below="tasks")
         pages.get("/jobs/<int:job>/live", "job_live", self.job_live, Role.VIEWER)
 
     def _list(self) -> dict[str, object]:
@@ -56,8 +57,12 @@ class TaskPages:
         except Unprocessable:
             # The cursor is not valid: show the first page.
             page = self._bridge.run(self._chains.list_tasks(state=state, limit=_PAGE))
-        functions = {"count_jobs_by_part": count_jobs_by_part, "find_shortfall": find_shortfall}
-        return {"tasks": page.tasks, "next": page.after, "state": state, **functions}
+        return {
+            "tasks": page.tasks,
+            "next": page.after,
+            "state": state,
+            "find_shortfall": find_shortfall,
+        }
 
     def list(self) -> str:
         """Show the list of tasks."""

@@ -37,6 +37,7 @@ from wfms.operator.templates.usecases.store_template import StoreOutcome
 from wfms.operator.templates.usecases.zip_files import zip_files
 from wfms.operator.web.domain.plan_drawing import draw
 from wfms.operator.web.domain.source_listing import list_sources
+from wfms.operator.web.framework.navigation import Link, LinkGroup
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.query_values import query_number
 from wfms.operator.web.framework.share_form import describe_visibility, read_share
@@ -52,21 +53,50 @@ class TemplatePages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the pages."""
-        pages.get("/templates", "templates", self.list, Role.VIEWER)
-        pages.post("/templates", "upload", self.upload, Role.SUBMITTER)
-        pages.get("/templates/<name>", "template", self.show, Role.VIEWER)
-        pages.get("/templates/<name>/files", "template_files", self.download, Role.VIEWER)
-        pages.get("/templates/review/<uuid:draft>", "review_template", self.review, Role.SUBMITTER)
-        pages.post(
-            "/templates/review/<uuid:draft>", "publish_template", self.publish, Role.SUBMITTER
+        pages.get(
+            "/templates",
+            "templates",
+            self.list,
+            Role.VIEWER,
+            link=Link(LinkGroup.WORKFLOWS, "Templates"),
         )
-        pages.post("/templates/<name>/restore", "restore_template", self.restore, Role.SUBMITTER)
+        pages.post("/templates", "upload", self.upload, Role.SUBMITTER, below="templates")
+        pages.get("/templates/<name>", "template", self.show, Role.VIEWER, below="templates")
+        pages.get("/templates/<name>/files", "template_files", self.download, Role.VIEWER)
+        pages.get(
+            "/templates/review/<uuid:draft>",
+            "review_template",
+            self.review,
+            Role.SUBMITTER,
+            below="templates",
+        )
+        pages.post(
+            "/templates/review/<uuid:draft>",
+            "publish_template",
+            self.publish,
+            Role.SUBMITTER,
+            below="templates",
+        )
+        pages.post(
+            "/templates/<name>/restore",
+            "restore_template",
+            self.restore,
+            Role.SUBMITTER,
+            below="templates",
+        )
         pages.post("/templates/<name>/share", "share_template", self.share, Role.SHIFT, own=True)
         pages.post(
             "/templates/<name>/disable", "disable_template", self.disable, Role.SHIFT, own=True
         )
         pages.post("/templates/<name>/enable", "enable_template", self.enable, Role.SHIFT, own=True)
-        pages.post("/templates/<name>/delete", "delete_template", self.delete, Role.SHIFT, own=True)
+        pages.post(
+            "/templates/<name>/delete",
+            "delete_template",
+            self.delete,
+            Role.SHIFT,
+            own=True,
+            below="templates",
+        )
 
     def list(self) -> str:
         """Show the list of templates."""

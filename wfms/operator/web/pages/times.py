@@ -8,6 +8,7 @@ from flask import Response, render_template, request
 from sluice.contracts.access.access import Role
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
+from wfms.operator.web.framework.navigation import Link, LinkGroup
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.rendering import live
 
@@ -24,9 +25,11 @@ class TimesPages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the pages."""
-        pages.get("/chains/<uuid:uid>/times", "chain_times", self.chain, Role.VIEWER)
+        pages.get(
+            "/chains/<uuid:uid>/times", "chain_times", self.chain, Role.VIEWER, below="chains"
+        )
         pages.get("/chains/<uuid:uid>/times/live", "chain_times_live", self.chain_live, Role.VIEWER)
-        pages.get("/times", "times", self.period, Role.VIEWER)
+        pages.get("/times", "times", self.period, Role.VIEWER, link=Link(LinkGroup.WORK, "Times"))
 
     def _read(self, uid: UUID) -> dict[str, object]:
         chain = self._bridge.run(self._context.chains.get_chain(uid))

@@ -21,6 +21,7 @@ from wfms.operator.templates.usecases.tools.list_tools import list_tools
 from wfms.operator.templates.usecases.tools.remove_tool import remove_tool
 from wfms.operator.templates.usecases.tools.store_tool import store_tool
 from wfms.operator.web.framework.form_errors import to_form_error
+from wfms.operator.web.framework.navigation import Link, LinkGroup
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.query_values import query_number
 
@@ -35,10 +36,12 @@ class ToolPages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the pages."""
-        pages.get("/tools", "tools", self.list, Role.VIEWER)
-        pages.post("/tools", "store_tool", self.store, Role.SUBMITTER)
-        pages.post("/tools/compose", "compose", self.compose, Role.SUBMITTER)
-        pages.get("/tools/<name>", "tool", self.show, Role.VIEWER)
+        pages.get(
+            "/tools", "tools", self.list, Role.VIEWER, link=Link(LinkGroup.WORKFLOWS, "Tools")
+        )
+        pages.post("/tools", "store_tool", self.store, Role.SUBMITTER, below="tools")
+        pages.post("/tools/compose", "compose", self.compose, Role.SUBMITTER, below="tools")
+        pages.get("/tools/<name>", "tool", self.show, Role.VIEWER, below="tools")
         pages.post("/tools/<name>/remove", "remove_tool", self.remove, Role.SHIFT)
 
     def list(self) -> str:

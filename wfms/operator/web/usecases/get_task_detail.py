@@ -9,13 +9,9 @@ from sluice.contracts.chains.chains import STARTING_TEXT, ChainTask
 from sluice.contracts.common.problems import NotFound, ServiceError, Unprocessable
 from sluice.contracts.common.states import JobState
 from sluice.contracts.jobs.tasks import Job, JobOrder, TaskStatus
-from wfms.operator.chains.domain.progress import (
-    ProgressCounts,
-    Shortfall,
-    count_jobs_by_part,
-    find_shortfall,
-)
+from wfms.operator.chains.domain.progress import Shortfall, find_shortfall
 from wfms.operator.context import OperatorContext
+from wfms.operator.web.domain.progress_bar import ProgressCounts, find_job_counts
 
 #: Jobs on one page.
 PAGE = 50
@@ -62,11 +58,7 @@ class TaskDetail:
     @property
     def counts(self) -> ProgressCounts | None:
         """The job counts as parts of a bar, if there are jobs."""
-        return (
-            None
-            if self.row.jobs is None or self.row.jobs.total == 0
-            else count_jobs_by_part(self.row.jobs)
-        )
+        return find_job_counts(self.row.jobs)
 
     @property
     def shortfall(self) -> Shortfall | None:

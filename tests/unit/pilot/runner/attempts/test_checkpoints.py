@@ -9,7 +9,8 @@ from pilot.domain.model import StopReason
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.checkpoints import Checkpoint
 from sluice.contracts.jobs.needs import Warm
-from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
+from sluice.contracts.pilots.leases import PilotTask
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import python_tool, read_log, run
 from tests.unit.pilot.builders import TOOL_PYTHON, input_file, job, task, tool

@@ -12,7 +12,8 @@ from sluice.contracts.common.naming import MAX_NAME_BYTES
 from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass, TaskMode
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import TaskOutput
-from sluice.contracts.pilots.pilots import AttemptReport, BundlePort
+from sluice.contracts.pilots.leases import BundlePort
+from sluice.contracts.pilots.reports import AttemptReport
 from sluice.cwl_values import pack, unpack
 from tests.unit.pilot.attempts import get_error, run
 from tests.unit.pilot.builders import input_file, output, task, tool

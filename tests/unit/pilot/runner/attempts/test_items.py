@@ -9,7 +9,7 @@ import pytest
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.job_inputs import InputItem, JobInput
 from sluice.contracts.jobs.needs import Needs, Warm
-from sluice.contracts.pilots.pilots import PilotTask
+from sluice.contracts.pilots.leases import PilotTask
 from tests.unit.pilot.attempts import list_files, read_log, run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner

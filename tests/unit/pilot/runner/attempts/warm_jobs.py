@@ -7,7 +7,8 @@ from sluice import warm
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.needs import Resources, Warm
-from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
+from sluice.contracts.pilots.leases import PilotTask
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import TOOL_PYTHON, input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner

@@ -7,7 +7,7 @@ import pytest
 
 from pilot.node.engines import Engine, find_engines
 from sluice.contracts.common.states import AttemptOutcome, ContainerEngine
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.servers.podman import IMAGE, Podman
 from tests.unit.pilot.builders import tool
 from tests.unit.pilot.sandboxes import get_sandbox

@@ -8,7 +8,7 @@ import pytest
 
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.jobs.needs import Container, ContainerImage, Resources
-from sluice.contracts.pilots.pilots import PilotTask
+from sluice.contracts.pilots.leases import PilotTask
 from tests.needs import CONTAINER_GROUPS
 from tests.processes import command_of
 from tests.servers.podman import IMAGE, Podman

@@ -8,7 +8,7 @@ from typing import Any
 import psutil
 
 from sluice.contracts.common.states import AttemptOutcome
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.processes import command_of
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, task, tool

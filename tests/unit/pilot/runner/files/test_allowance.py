@@ -8,7 +8,7 @@ import pytest
 
 from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass
 from sluice.contracts.jobs.needs import Resources
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.unit.pilot.attempts import get_error, python_tool, run
 from tests.unit.pilot.builders import input_file, output, task
 from tests.unit.pilot.inner_workflows import wrap_in_workflow

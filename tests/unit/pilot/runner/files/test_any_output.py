@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from sluice.cwl_values import unpack
 from tests.draws import examples
 from tests.unit.pilot.attempts import get_error, python_tool, run

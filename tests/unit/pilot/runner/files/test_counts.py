@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.unit.pilot.attempts import get_error, run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.inner_workflows import wrap_in_workflow

@@ -9,7 +9,7 @@ import pytest
 from pilot.runner.files.input_protection import MAX_COPIED
 from sluice.contracts.common.states import AttemptOutcome, EntryKind
 from sluice.contracts.jobs.job_inputs import InputFile
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from sluice.cwl_values import unpack
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, output, task, tool

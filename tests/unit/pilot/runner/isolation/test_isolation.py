@@ -8,7 +8,7 @@ import pytest
 
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.needs import Resources
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.attempts import python_tool, read_log, run
 from tests.unit.pilot.builders import input_file, task

@@ -15,7 +15,8 @@ from pilot.isolation.node import memory_groups
 from pilot.isolation.node.memory_groups import ControlGroupSettings, find_memory_groups, limit_file
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.needs import Resources, Warm
-from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
+from sluice.contracts.pilots.leases import PilotTask
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.needs import MEMORY_GROUPS, ROOT_RIGHTS
 from tests.unit.pilot.attempts import get_error, python_tool, read_log, run
 from tests.unit.pilot.builders import input_file, job, task, tool

@@ -12,7 +12,7 @@ import pytest
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.needs import Warm
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from sluice.cwl_values import pack, unpack
 from sluice.storage import compute_checksum
 from tests.unit.pilot.attempts import get_error, run

@@ -16,7 +16,8 @@ from pilot.runner.failures import AttemptError
 from pilot.runner.job_secrets import NO_SECRETS, JobSecrets, read_secrets
 from sluice.contracts.access.secrets import SecretRef, SecretValues
 from sluice.contracts.common.states import AttemptOutcome, ContainerEngine, ErrorClass
-from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
+from sluice.contracts.pilots.leases import PilotTask
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.unit.pilot.attempts import get_error
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.slot_runner import Runner

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sluice.contracts.common.states import AttemptOutcome, EntryKind
-from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from sluice.cwl_values import unpack
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, output, task, tool

@@ -1,0 +1,17 @@
+"""Delete the next data set that is due."""
+
+from collections.abc import Callable
+
+from dms.usecases.context import DmsContext
+from dms.usecases.datasets.remove_dataset import remove_dataset
+from dms.usecases.removal.claimed_work import claim_in_state, work_on_next
+from sluice.contracts.common.states import DatasetState
+from sluice.servicekit.running.loop import do_nothing
+
+
+async def delete_next_dataset(
+    context: DmsContext, on_found: Callable[[], None] = do_nothing
+) -> bool:
+    """Delete one data set; return False if none is due."""
+    claim_next = claim_in_state(context, DatasetState.DELETING)
+    return await work_on_next(context, claim_next, remove_dataset, on_found=on_found)
