@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
-import pytest
 
 from sluice.contracts.common.problems import ServiceError
 from tests.callers import for_anybody
@@ -36,6 +35,15 @@ NOT_FOUND, CONFLICT, UNPROCESSABLE = (
 
 async def refusal(call: Awaitable[object]) -> Refusal:
     """Return the error of a call that must fail."""
-    with pytest.raises(ServiceError) as caught:
+    error = await find_refusal(call)
+    assert error is not None, "the call succeeded"
+    return error
+
+
+async def find_refusal(call: Awaitable[object]) -> Refusal | None:
+    """Return the error of a call, or None if the call succeeds."""
+    try:
         await call
-    return Refusal(caught.value.status, caught.value.slug)
+    except ServiceError as error:
+        return Refusal(error.status, error.slug)
+    return None

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from sluice.contracts.chains.chains import Chain, NewChain, RequestChain, RerunChain
 from sluice.contracts.common.bounds import MAX_ADDED, MAX_DEPTH, MAX_META, MAX_PARAMS
@@ -197,26 +197,31 @@ def test_metadata_of_chain_outputs_may_exceed_the_bound_of_inputs() -> None:
 def test_stored_values_beyond_the_bounds_are_read_and_sent_between_services() -> None:
     large, long = object_of_size(MAX_PARAMS + 1) | nested_object(100), "x" * 5_000
     stored = dataset(large)
-    NewChain(dataset=stored, template_id=UID, template="t", template_version=1, plan=WORKFLOW)
-    Period(name="p", goal=long)
-    Run(number=1, period="p", conditions=large)
-    Frame(number=1, run=1, meta=large)
     known_file = file(meta=large, origin=large)
-    File(id=1, dataset_uid=UID, **known_file.model_dump())
-    RegisterFiles(dataset_uid=UID, files=[known_file])
-    Chain(
-        uid=uuid4(),
-        state=ChainState.FINISHED,
-        template_id=UID,
-        template="t",
-        template_version=1,
-        dataset_uid=UID,
-        dataset_name="d",
-        params=large,
-        created_at=TIME,
-        steps=[],
-        datasets=[],
-    )
+    values: list[BaseModel] = [
+        NewChain(dataset=stored, template_id=UID, template="t", template_version=1, plan=WORKFLOW),
+        Period(name="p", goal=long),
+        Run(number=1, period="p", conditions=large),
+        Frame(number=1, run=1, meta=large),
+        File(id=1, dataset_uid=UID, **known_file.model_dump()),
+        RegisterFiles(dataset_uid=UID, files=[known_file]),
+        Chain(
+            uid=uuid4(),
+            state=ChainState.FINISHED,
+            template_id=UID,
+            template="t",
+            template_version=1,
+            dataset_uid=UID,
+            dataset_name="d",
+            params=large,
+            created_at=TIME,
+            steps=[],
+            datasets=[],
+        ),
+    ]
+    for value in values:
+        sent_text = value.model_dump_json(exclude_unset=True)
+        assert type(value).model_validate_json(sent_text) == value
 
 
 NODE = {"cores": 1.0, "ram": 100, "disk": 100}
