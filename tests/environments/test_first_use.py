@@ -20,7 +20,7 @@ import pytest
 
 from tests.architecture.sources import ROOT
 from tests.needs import ROOT_RIGHTS
-from tests.servers.recorded_requests import recording_proxy
+from tests.servers.recorded_requests import run_recording_proxy
 from tests.waiting import wait_until
 
 HERE = Path(__file__).parent
@@ -230,7 +230,7 @@ def test_first_use_works_in_every_environment(
 
 @pytest.mark.long("a row of `make test` has an unusable proxy")
 def test_first_use_sends_nothing_to_a_proxy(clone: Path, place: Path) -> None:
-    with recording_proxy() as proxy:
+    with run_recording_proxy() as proxy:
         run_first_use(clone, place, UserEnvironment(variables=proxy.variables))
     assert proxy.heads == []
 

@@ -29,10 +29,10 @@ from tests.faults.progress import Progress
 from tests.faults.report import Report, compute_recoveries, count_duplicates, count_jobs_of_sites
 from tests.faults.schedule import DESTINATIONS, REPLICAS, SERVICES, SITES, Fault, make_schedule
 from tests.faults.script import ScriptToken, open_script
-from tests.faults.sites import SiteEnvironment, Sites, token_file
+from tests.faults.sites import SiteEnvironment, Sites, get_token_file
 from tests.faults.stack import StackControl, write_compose
 from tests.faults.storage import SmallDisk
-from tests.faults.workload.annotators import QUICK_ANSWERS, AnnotatorGroup, annotator_group
+from tests.faults.workload.annotators import QUICK_ANSWERS, AnnotatorGroup, open_annotator_group
 from tests.faults.workload.feeding import DataFeeder, open_feeder
 from tests.faults.workload.work import MARKER, Arrival, Plan, count_jobs, make_work
 
@@ -184,7 +184,7 @@ class _Campaign:
         )
 
     def _open_annotator_group(self) -> AbstractAsyncContextManager[AnnotatorGroup]:
-        return annotator_group(self._stack.url("ask"), self._stack.url("operator"), self._work)
+        return open_annotator_group(self._stack.url("ask"), self._stack.url("operator"), self._work)
 
     @asynccontextmanager
     async def _open_people(self) -> AsyncIterator[PeopleTargets]:
@@ -246,7 +246,7 @@ def start_stack(
     """Start the stack in ``folder/stack`` with settable clocks, sites and the provider."""
     environment = {service: clocks.environment(service) for service in SERVICES}
     environment["operator"] |= provider.environment
-    tokens = {site: token_file(folder / "sites", site) for site in SITES}
+    tokens = {site: get_token_file(folder / "sites", site) for site in SITES}
     compose = write_compose(folder / "compose", environment, sites=tokens)
     variables = {name: os.environ[name] for name in PILOT_VARIABLES if name in os.environ}
     settings = ",".join(f"{name}={value}" for name, value in (ENVIRONMENT | variables).items())

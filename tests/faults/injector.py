@@ -25,7 +25,7 @@ from tests.faults.script import Script
 from tests.faults.sites import Sites
 from tests.faults.stack import StackControl
 from tests.faults.storage import SmallDisk
-from tests.faults.workload.misbehaving_tool import MISBEHAVIOURS, misbehaviour_signal
+from tests.faults.workload.misbehaving_tool import MISBEHAVIOURS, get_misbehaviour_signal
 from tests.faults.workload.work import MARKER
 
 #: Seconds to wait for the target of a fault: a starting process, or a message that is not yet sent.
@@ -254,7 +254,7 @@ class Injector:
         process = processes[fault.number % len(processes)]
         self._misbehaving_processes.add(process)
         record.began = self._now()
-        _send_signal(process, misbehaviour_signal(way))
+        _send_signal(process, get_misbehaviour_signal(way))
 
         async def has_ended() -> bool:
             return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
@@ -293,7 +293,7 @@ def list_working_tools(marker: str) -> list[psutil.Process]:
             if (
                 is_program
                 and not is_handled
-                and _has_signal_handler(process.pid, misbehaviour_signal(MISBEHAVIOURS[-1]))
+                and _has_signal_handler(process.pid, get_misbehaviour_signal(MISBEHAVIOURS[-1]))
             ):
                 processes.append(process)
     return processes

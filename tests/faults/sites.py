@@ -54,10 +54,10 @@ class SiteEnvironment:
     database_url: str
 
     def token_file(self, site: str) -> Path:
-        return token_file(self.folder, site)
+        return get_token_file(self.folder, site)
 
 
-def token_file(folder: Path, site: str) -> Path:
+def get_token_file(folder: Path, site: str) -> Path:
     return folder / f"{site}.token"
 
 

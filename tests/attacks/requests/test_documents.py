@@ -25,7 +25,7 @@ from sluice.contracts.access.services import SERVICES
 from tests.attacks.known_values import KnownValues, create_known_objects
 from tests.attacks.requests.documented import list_operations
 from tests.attacks.whole_system import CALLERS, WholeSystem, open_whole_system
-from tests.draws import examples
+from tests.draws import count_examples
 from tests.servers.postgres import PostgresServer
 
 
@@ -80,7 +80,7 @@ def _list_operation_parameters() -> list[Any]:
 
 
 @pytest.mark.parametrize("operation", _list_operation_parameters())
-@settings(max_examples=examples(2), suppress_health_check=list(HealthCheck))
+@settings(max_examples=count_examples(2), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_answers_conform_to_the_openapi_document(
     documented_system: DocumentedSystem, operation: str, data: st.DataObject

@@ -25,8 +25,8 @@ from tests.attacks.tools.outputs import (
 from tests.attacks.tools.victims import MARK, Victims
 from tests.servers.podman import IMAGE, Podman
 from tests.unit.pilot.attempts import get_error, run
-from tests.unit.pilot.builders import input_file, output, task, tool
-from tests.unit.pilot.invocations import OPERATION, invocation
+from tests.unit.pilot.builders import make_output, make_task, make_tool, write_input
+from tests.unit.pilot.invocations import OPERATION, write_invocation
 from tests.unit.pilot.runner.containers.podman_slot import find_podman, start_slot
 from tests.unit.pilot.slot_runner import Runner
 
@@ -96,7 +96,7 @@ def test_expression_cannot_output_foreign_files(
         _wrap_in_workflow(process, type_) if inside else process,
         EntryKind.FILE if type_ == "File" else EntryKind.BUNDLE,
     )
-    error = _get_refusal(run(runner, task_, [input_file(root / "in" / "a.dat")]))
+    error = _get_refusal(run(runner, task_, [write_input(root / "in" / "a.dat")]))
     assert "output 'o'" in error
     assert "not a file of the job" in error
     victims.check(root.parent)
@@ -108,7 +108,7 @@ def test_step_cannot_read_a_foreign_file_that_an_expression_names(
 ) -> None:
     """It can read it neither with ``loadContents`` nor with a tool."""
     reads = {"f": {"type": "File", "loadContents": True}}
-    reader = tool(
+    reader = make_tool(
         ["sh", "-c", accepted_inputs], inputs=reads, arguments=["$(inputs.f.contents)"], stderr="e"
     )
     process = _wrap_in_workflow(
@@ -122,7 +122,7 @@ def test_step_cannot_read_a_foreign_file_that_an_expression_names(
     )
     process["steps"]["again"] = {"in": {"f": "run/o"}, "out": ["o"], "run": reader}
     process["outputs"]["o"]["outputSource"] = "again/o"
-    report = run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
+    report = run(runner, make_task(root, process), [write_input(root / "in" / "a.dat")])
     assert "not a file of the job" in _get_refusal(report)
     victims.check(root.parent)
 
@@ -136,14 +136,14 @@ def test_tool_cannot_read_a_foreign_file_that_is_a_default(
     default = _insert_victim_paths({"class": "File", field: "VICTIMS/secret.txt"}, victims)
     inputs = {"f": {"type": "File"}, "g": {"type": "File", "default": default, **read}}
     accepted_inputs = "$(inputs.g.contents)" if read else "$(inputs.g.path)"
-    process = tool(
+    process = make_tool(
         ["cat"], inputs=inputs, arguments=["$(inputs.f.path)", accepted_inputs], stdout="o"
     )
     process["outputs"] = {"o": {"type": "stdout"}}
     report = run(
         runner,
-        task(root, _wrap_in_workflow(process, "File") if inside else process),
-        [input_file(root / "in" / "a.dat")],
+        make_task(root, _wrap_in_workflow(process, "File") if inside else process),
+        [write_input(root / "in" / "a.dat")],
     )
     assert "not a file of the job" in _get_refusal(report)
     victims.check(root.parent)
@@ -181,7 +181,7 @@ def _make_process(attack: Attack, *, contained: bool) -> dict[str, Any]:
     if contained:
         requirements.append({"class": "DockerRequirement", "dockerPull": IMAGE})
     port = {"type": attack.type, "outputBinding": attack.binding, **attack.port}
-    process = tool(
+    process = make_tool(
         ["/bin/sh", "-c", attack.script.replace("$(", "\\$(")],
         requirements=requirements,
         outputs={"o": port},
@@ -193,13 +193,13 @@ def _make_process(attack: Attack, *, contained: bool) -> dict[str, Any]:
 def _make_job(
     process: dict[str, Any], way: str, root: Path, attack: Attack
 ) -> tuple[PilotTask, list[InputFile]]:
-    file = input_file(root / "in" / "a.dat")
+    file = write_input(root / "in" / "a.dat")
     if way == INVOCATION:
-        stored_input = input_file(root / "store" / "files" / "a.dat")
+        stored_input = write_input(root / "store" / "files" / "a.dat")
         order = {
             "f": {"class": "File", "location": "files/a.dat", "checksum": stored_input.checksum}
         }
-        return task(root, OPERATION), [invocation(root, process, order)]
+        return make_task(root, OPERATION), [write_invocation(root, process, order)]
     if way in (WORKFLOW, INNER_CONTAINER):
         process = _wrap_in_workflow(process, attack.type)
     container = (
@@ -213,12 +213,14 @@ def _make_job(
     if way != BATCH:
         return task_, [file]
     return task_.model_copy(update={"batch": 2}), [
-        input_file(root / "in" / f"{seq}.dat", seq=seq) for seq in (0, 1)
+        write_input(root / "in" / f"{seq}.dat", seq=seq) for seq in (0, 1)
     ]
 
 
 def _make_task(root: Path, process: dict[str, Any], kind: EntryKind) -> PilotTask:
-    return task(root, process, outputs=[output(root, "o").model_copy(update={"kind": kind})])
+    return make_task(
+        root, process, outputs=[make_output(root, "o").model_copy(update={"kind": kind})]
+    )
 
 
 def _wrap_in_workflow(process: dict[str, Any], type_: Any) -> dict[str, Any]:

@@ -195,7 +195,7 @@ class AnnotatorGroup:
 
 
 @asynccontextmanager
-async def annotator_group(
+async def open_annotator_group(
     url: str, operator: str, arrivals: Sequence[Arrival]
 ) -> AsyncIterator[AnnotatorGroup]:
     """Yield annotators on the pages below ``url``; ``operator`` is the service that makes links."""

@@ -10,7 +10,7 @@ from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import Storage
 
 
-def log_routes(storages: list[Storage]) -> APIRouter:
+def make_log_routes(storages: list[Storage]) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
     @router.get("/logs", response_class=Response)

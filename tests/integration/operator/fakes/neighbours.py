@@ -5,17 +5,17 @@ from fastapi import FastAPI
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
 from tests.callers import open_to_all
-from tests.integration.operator.fakes.chain_rows import chain_routers
-from tests.integration.operator.fakes.dataset_rows import dataset_routers
-from tests.integration.operator.fakes.intake_rows import intake_routes
-from tests.integration.operator.fakes.log_files import log_routes
-from tests.integration.operator.fakes.pilot_rows import pilot_routes
+from tests.integration.operator.fakes.chain_rows import make_chain_routers
+from tests.integration.operator.fakes.dataset_rows import make_dataset_routers
+from tests.integration.operator.fakes.intake_rows import make_intake_routes
+from tests.integration.operator.fakes.log_files import make_log_routes
+from tests.integration.operator.fakes.pilot_rows import make_pilot_routes
 from tests.integration.operator.fakes.rows import Rows
 from tests.integration.operator.fakes.work_rows import (
-    limit_routes,
-    step_routes,
-    times_routes,
-    work_routes,
+    make_limit_routes,
+    make_step_routes,
+    make_times_routes,
+    make_work_routes,
 )
 
 
@@ -25,16 +25,16 @@ class Neighbours(Rows):
     @property
     def apps(self) -> dict[str, FastAPI]:
         routers = {
-            "wfms.chains": chain_routers(self),
+            "wfms.chains": make_chain_routers(self),
             "wms": [
-                work_routes(self),
-                step_routes(self),
-                limit_routes(self),
-                times_routes(self),
-                pilot_routes(self.pilots),
+                make_work_routes(self),
+                make_step_routes(self),
+                make_limit_routes(self),
+                make_times_routes(self),
+                make_pilot_routes(self.pilots),
             ],
-            "dms": [*dataset_routers(self), log_routes(self.storages)],
-            "wfms.intake": [intake_routes(self)],
+            "dms": [*make_dataset_routers(self), make_log_routes(self.storages)],
+            "wfms.intake": [make_intake_routes(self)],
         }
         return {
             name: create_app(

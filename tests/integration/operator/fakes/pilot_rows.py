@@ -20,7 +20,7 @@ from wms.usecases.pilots.stop_pilot import PilotSignedOff
 _PRESENT = (PilotState.ACTIVE, PilotState.DRAINING)
 
 
-def detail_of(pilot: Pilot) -> PilotDetail:
+def make_detail(pilot: Pilot) -> PilotDetail:
     """Return a pilot with a plausible hour of work."""
     now = datetime.now(UTC)
 
@@ -61,7 +61,7 @@ def detail_of(pilot: Pilot) -> PilotDetail:
     )  # fmt: skip
 
 
-def pilot_routes(pilots: list[Pilot]) -> APIRouter:
+def make_pilot_routes(pilots: list[Pilot]) -> APIRouter:
     router, removed = APIRouter(prefix="/api/v1/pilots"), set[UUID]()
     _add_reading(router, pilots, removed)
     _add_requests(router, pilots)
@@ -77,7 +77,7 @@ def _add_reading(router: APIRouter, pilots: list[Pilot], removed: set[UUID]) -> 
         after: int = 0,
         limit: int = 10_000,
     ) -> PilotList:
-        present, lost, past = _by_kind([one for one in pilots if one.uid not in removed])
+        present, lost, past = _split_by_kind([one for one in pilots if one.uid not in removed])
         pilots_found = [
             pilot
             for pilot in (lost if attention else [*present, *lost, *past])
@@ -92,10 +92,10 @@ def _add_reading(router: APIRouter, pilots: list[Pilot], removed: set[UUID]) -> 
 
     @router.get("/{uid}")
     async def one(uid: UUID) -> PilotDetail:
-        return detail_of(pilots[_place(pilots, uid)])
+        return make_detail(pilots[_place(pilots, uid)])
 
 
-def _by_kind(pilots: list[Pilot]) -> tuple[list[Pilot], list[Pilot], list[Pilot]]:
+def _split_by_kind(pilots: list[Pilot]) -> tuple[list[Pilot], list[Pilot], list[Pilot]]:
     """Return present, unacknowledged lost, and other pilots, the latest of each kind first."""
     present, lost, past = [], [], []
     for pilot in sorted(pilots, key=lambda pilot: pilot.registered_at, reverse=True):
