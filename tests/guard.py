@@ -50,7 +50,7 @@ def main() -> None:
             quiet_since = time.monotonic()
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-        time.sleep(0.05)
+        time.sleep(0.05)  # There is no event for a process that takes over the mark.
 
 
 if __name__ == "__main__":

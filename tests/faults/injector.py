@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -58,6 +57,11 @@ class InjectedFault:
 
 
 class Injector:
+    """Inject the faults of a schedule.
+
+    Its pauses are the times and durations of the faults, and no waits for a condition.
+    """
+
     def __init__(
         self,
         stack: StackControl,
@@ -198,18 +202,22 @@ class Injector:
 
     async def _repeat_messages(self, fault: Fault, record: InjectedFault) -> str:
         """Repeat messages of the destination, or of another one if it had none yet."""
-        deadline = time.monotonic() + _TARGET_TIMEOUT
-        while time.monotonic() < deadline:
+        what = ""
+
+        async def has_repeated() -> bool:
+            nonlocal what
             for destination in (fault.target, *DESTINATIONS):
-                try:
-                    repeated = await self._tap.publish_again(destination, int(fault.amount))
-                except httpx.HTTPError:  # The broker is not running at the moment.
-                    repeated = 0
-                if repeated:
-                    record.began = self._now()
-                    return f"{repeated} messages to {destination} delivered once more"
-            await asyncio.sleep(0.5)
-        raise FaultTargetMissing("there was no message to repeat")
+                # An error means that the broker is not running at the moment.
+                with suppress(httpx.HTTPError):
+                    if repeated := await self._tap.publish_again(destination, int(fault.amount)):
+                        record.began = self._now()
+                        what = f"{repeated} messages to {destination} delivered once more"
+                        return True
+            return False
+
+        if not await wait_for(has_repeated, _TARGET_TIMEOUT):
+            raise FaultTargetMissing("there was no message to repeat")
+        return what
 
     async def _fill_disk(self, fault: Fault) -> str:
         await asyncio.to_thread(self._disk.fill)

@@ -82,6 +82,7 @@ class Browser:
                 word = self._questions[item.title].words[item.title]
                 answer = AnnotatorAnswer(item=item.id, answer=word, seconds=_ANSWER_SECONDS)
                 self._unconfirmed[item.id] = (item.title, answer)
+            # A person needs this time for an answer.
             await asyncio.sleep(_ANSWER_SECONDS)
 
     async def take_items_and_leave(self) -> None:

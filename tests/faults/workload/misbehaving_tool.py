@@ -38,7 +38,7 @@ def compute_digest(path: str) -> str:
 def do_job(arguments: list[str]) -> str:
     """Do a job, and return the way to misbehave after it, or an empty text."""
     path, pause, out = arguments
-    time.sleep(float(pause))
+    time.sleep(float(pause))  # The job takes so long.
     way = _pending.pop() if _pending else ""
     if way == "hang":
         stay()

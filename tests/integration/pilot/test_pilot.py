@@ -44,6 +44,7 @@ async def test_concurrent_jobs_never_need_more_cores_than_the_pilot_has(
 ) -> None:
     """The WMS leases all jobs at once. Each tool fails if another one runs at the same time."""
     await start_pilot("--slots", "4", SLUICE_PILOT_CORES="3")
+    # The tool takes long enough for another job to begin beside it.
     alone = "mkdir $0 && sleep 0.3 && rmdir $0"
     task_ = make_task(
         root,
