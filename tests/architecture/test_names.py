@@ -267,7 +267,7 @@ def test_fields_and_parameters_without_a_noun_are_found() -> None:
 
 
 @pytest.mark.parametrize("outside_names", [OUTSIDE_NAMES, OUTSIDE_FIELDS])
-def test_outside_names_exist(outside_names: Mapping[str, set[str]]) -> None:
+def test_listed_outside_names_exist_in_their_files(outside_names: Mapping[str, set[str]]) -> None:
     known_names = {
         source.name: {name for name, _ in list_names(source)}
         for source in list_sources(*PRODUCT, "stack")

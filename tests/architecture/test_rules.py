@@ -71,7 +71,7 @@ def test_every_module_has_a_place_in_the_order_of_imports() -> None:
         ("templates/spd/tests/unit/test_demo.py", "templates.spd.tests.unit.test_demo"),
     ],
 )
-def test_import_name_of_a_file(path: str, name: str) -> None:
+def test_path_gives_the_import_name_of_a_module(path: str, name: str) -> None:
     assert import_name(Path(path)) == name
 
 

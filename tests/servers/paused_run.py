@@ -8,7 +8,7 @@ from tests.servers.postgres import PostgresServer
 from tests.servers.rabbitmq import RabbitServer
 
 
-def test_waits_until_a_signal_ends_it(
+def test_system_runs_until_a_signal_ends_the_test(
     postgres_server: PostgresServer, rabbitmq_server: RabbitServer, tmp_path: Path
 ) -> None:
     with run_live_system() as system:

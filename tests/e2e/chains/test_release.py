@@ -132,7 +132,9 @@ def is_shown(system: LiveSystem, chain: Chain, seqs_left: list[int], *, deleted:
     return counted and is_explained and [file["seq"] for file in listed["files"]] == seqs_left
 
 
-def test_rerun_works_after_intermediate_files_are_gone(system: LiveSystem, tmp_path: Path) -> None:
+def test_rerun_completes_the_output_after_intermediate_files_are_deleted(
+    system: LiveSystem, tmp_path: Path
+) -> None:
     """Invariants 3, 4 and 8: only inputs of failed jobs are kept, and the output is complete."""
     gate, flag, words = Gate(tmp_path / "gate"), tmp_path / "flag", [*"abc", "bad", *"defg"]
     flag.touch()

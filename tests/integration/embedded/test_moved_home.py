@@ -11,7 +11,7 @@ from tests.e2e.commands import run_sluice, write_texts
 from tests.e2e.systems import NO_CONTAINERS, open_home_folder
 
 
-def test_system_works_after_its_home_moved_with_and_without_a_link(
+def test_system_keeps_its_data_after_its_home_moved_with_and_without_a_link(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The name of one of the places needs quoting in the database."""

@@ -186,7 +186,7 @@ async def test_lists_have_the_numbers_of_released_files_only_on_request(dms: Dms
     assert (listed_dataset.released, listed_dataset.copied) == (1, False)
 
 
-async def test_data_set_closes(dms: Dms) -> None:
+async def test_data_set_can_be_closed(dms: Dms) -> None:
     dataset = await dms.dataset(files=2)
     closed = await dms.client.close_dataset(dataset.uid)
     assert closed.state is CLOSED

@@ -230,7 +230,7 @@ async def test_answer_says_whether_the_job_has_ended_if_there_is_a_checkpoint(
     assert [one.ended for one in answer.answers] == [outcome is AttemptOutcome.FINISHED]
 
 
-async def test_storages_are_those_that_tasks_write_to(wms: Wms) -> None:
+async def test_pilot_gets_only_the_storages_that_tasks_write_to(wms: Wms) -> None:
     task, pilot = await wms.add(1), await wms.pilot()
     urls = (await wms.client.list_pilot_storages(pilot)).urls
     assert task.main_output.dat_stor_url in urls

@@ -54,7 +54,7 @@ async def test_troubled_tasks_are_live_and_those_with_quarantined_jobs_come_firs
     assert (await wms.client.get_counts()).troubled is None
 
 
-async def test_counts_are_those_of_live_tasks(wms: OperatorWms) -> None:
+async def test_counts_include_only_live_tasks(wms: OperatorWms) -> None:
     await wms.quarantine(await wms.task(jobs=3), 1)
     await wms.pilot()
     await wms.copy_rows()

@@ -38,7 +38,7 @@ async def fetch_value(server: NetworkPostgres, login: ServiceLogin, statement: s
         await connection.close()
 
 
-async def test_each_login_works_on_its_own_database_only(
+async def test_each_login_can_use_only_its_own_database(
     postgres: NetworkPostgres, logins: Logins
 ) -> None:
     await set_up_databases(postgres.admin_url, logins())

@@ -22,7 +22,7 @@ async def processes() -> AsyncIterator[list[ServiceProcess]]:
         await process.clean_up()
 
 
-async def test_services_wait_for_the_setup_and_work_after_it(
+async def test_services_wait_for_the_setup_and_are_ready_after_it(
     broker: Broker,
     postgres: NetworkPostgres,
     logins: Logins,

@@ -115,7 +115,7 @@ def run_setup(*command: str, **environment: str) -> str:
     return f"{done.returncode}: {done.stdout}{done.stderr}"
 
 
-async def test_installation_is_set_up_and_works_over_tls(
+async def test_installation_is_set_up_and_runs_over_tls(
     broker: SecretBroker,
     proxy: TlsProxy,
     postgres: NetworkPostgres,

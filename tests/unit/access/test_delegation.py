@@ -154,7 +154,7 @@ def _make_links(callers: dict[str, Any]) -> ProcessLinks:
     return links
 
 
-async def test_delegation_in_one_process_is_like_over_a_network() -> None:
+async def test_delegation_in_one_process_names_service_and_person() -> None:
     callers: dict[str, Any] = {}
     links = _make_links(callers)
     async with links.http_of(ANNA, OPERATOR) as anna:

@@ -22,7 +22,7 @@ PARTS = re.compile(
 )
 
 
-def test_colours_equal_those_of_the_other_pages() -> None:
+def test_annotation_page_has_the_colours_of_the_other_pages() -> None:
     own, others = (
         (folder / name).read_text() for folder, name in ((PAGE, "ask.css"), (OTHERS, "sluice.css"))
     )

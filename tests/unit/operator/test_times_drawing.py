@@ -75,7 +75,7 @@ def test_lane_height_shows_running_jobs_and_equal_bins_are_one_box() -> None:
         (70, [0, 15, 30, 45, 60]),
     ],
 )
-def test_ticks_are_round(most: float, ticks: list[float]) -> None:
+def test_ticks_are_round_numbers_up_to_the_longest_time(most: float, ticks: list[float]) -> None:
     assert time_ticks(most) == pytest.approx(ticks)
 
 

@@ -145,7 +145,7 @@ def test_text_of_another_type_is_refused(kind: Any, text: str, message: str) -> 
     assert str(refused.value) == message
 
 
-def test_value_of_another_type_becomes_an_understandable_text() -> None:
+def test_value_of_another_type_is_shown_as_json_or_plain_text() -> None:
     assert format_value({"a": 1}, describe_type("int")) == '{"a": 1}'
     assert format_value(["x"], describe_type("int[]")) == '["x"]'
     assert format_value(7, describe_type("string")) == "7"

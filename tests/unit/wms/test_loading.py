@@ -30,7 +30,7 @@ def choose_kinds(*demands: Demand, loaded: Sequence[str] = ()) -> set[str]:
     return set(choose_preferred_kinds(RewardRate(), demands, loaded, FACTS))
 
 
-def test_loaded_kind_goes_on_while_little_other_work_waits() -> None:
+def test_loaded_kind_is_preferred_while_few_jobs_of_later_steps_wait() -> None:
     assert choose_kinds(make_demand("layout", 5), make_demand("read", 1), loaded=["layout"]) == {
         "layout"
     }

@@ -188,6 +188,6 @@ def test_job_that_a_slot_comes_for_attracts_no_other_slot() -> None:
     assert RewardRate().next_kind(kinds, WarmSlot(0, [0, 1], 0), NOW) == 1
 
 
-def test_priority_of_an_administrator_counts() -> None:
+def test_priority_of_an_administrator_decides_between_equal_kinds() -> None:
     kinds = [make_kind(ready=5), make_kind(ready=5, ap=1.0)]
     assert RewardRate().next_kind(kinds, WarmSlot(0, [0, 1]), NOW) == 1

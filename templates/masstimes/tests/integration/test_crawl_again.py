@@ -29,7 +29,7 @@ def first(web: ServedWeb) -> CrawlFolder:
     return web.crawl("first", "--known-out", str(web.folder / "known"))
 
 
-def test_second_crawl_gets_only_changed_pages(web: ServedWeb, first: CrawlFolder) -> None:
+def test_second_crawl_downloads_only_changed_pages(web: ServedWeb, first: CrawlFolder) -> None:
     known_pages = str(web.folder / "known")
     same = web.crawl("same", "--known", known_pages)
     assert same.urls() == []

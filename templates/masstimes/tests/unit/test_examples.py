@@ -41,7 +41,7 @@ def test_one_of_two_sites_is_kept_for_testing(tmp_path: Path) -> None:
         split([each for each in people if each.domain == "0.pl"], seed=1, part=0.2)
 
 
-def test_majority_answer_counts(tmp_path: Path) -> None:
+def test_answer_of_the_majority_becomes_the_label(tmp_path: Path) -> None:
     [line] = list_candidates("Msza 7:00", site="a.pl")
     messages: list[str] = []
 

@@ -67,7 +67,7 @@ def test_hours_below_each_other_in_a_cell_stay_in_their_row() -> None:
         "Parafia<br>7:00",
     ],
 )
-def test_other_lines_of_a_cell_stay_lines(cell: str) -> None:
+def test_line_breaks_within_a_cell_are_kept(cell: str) -> None:
     text = page_text(f"<table><tr><td>{cell}</td></tr></table>")
     assert [line.strip() for line in text.splitlines() if line.strip()] == cell.split("<br>")
 

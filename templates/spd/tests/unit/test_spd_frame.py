@@ -44,7 +44,7 @@ FRAME = encode_frame(HEADER, make_hits([5, 900, 4_999]))
     period=st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=16),
     times=st.lists(st.integers(0, 4_999), max_size=30),
 )
-def test_frame_survives_encoding_and_decoding(
+def test_decoded_frame_equals_the_encoded_frame(
     run: int, frame: int, period: str, times: list[int]
 ) -> None:
     header = FrameHeader(run, frame, period, 123_456_789, 5_000)

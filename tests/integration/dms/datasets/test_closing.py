@@ -36,7 +36,7 @@ async def test_data_set_closes_when_its_files_are_registered_in_any_order_of_mes
     assert [row["destination"] for row in sent] == ["dms.dataset-closed"]
 
 
-async def test_data_set_of_zero_files_closes(dms: Dms) -> None:
+async def test_data_set_that_announces_no_files_is_closed(dms: Dms) -> None:
     uid = await dms.dataset("set")
     await dms.apply(RegisterFiles(dataset_uid=uid, close_at=0))
     assert (await dms.client.get_dataset(uid)).state is DatasetState.CLOSED

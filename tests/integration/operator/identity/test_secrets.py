@@ -143,7 +143,7 @@ async def test_encryption_key_is_rotated_with_two_starts(database_url: str) -> N
         assert await open_secret(operator, NEW, ref, "t") == VALUE
 
 
-async def test_service_without_a_key_works_but_refuses_secrets(database_url: str) -> None:
+async def test_service_without_a_key_is_ready_and_refuses_secrets(database_url: str) -> None:
     async with run_operator(database_url, encryption_keys=OLD) as operator:
         await operator.client.set_secret(make_secret("places-api", VALUE, "*"))
     async with run_operator(database_url) as operator:

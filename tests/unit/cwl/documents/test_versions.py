@@ -73,7 +73,7 @@ def _list_versions(process: dict[str, Any]) -> Any:
         ("v1.1", "v1.0", ("v1.1", {"run": "v1.0"})),
     ],
 )
-def test_step_has_the_version_of_its_workflow_and_tool_its_own(
+def test_step_has_the_version_of_its_workflow_and_its_tool_has_its_own(
     tmp_path: Path, workflow: str, tool: str, versions: Any
 ) -> None:
     step = _compile_plan(

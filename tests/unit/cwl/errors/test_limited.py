@@ -69,7 +69,7 @@ def _check_in_new_process(folder: Path, *arguments: str, status: int = 0) -> str
     return done.stdout.strip()
 
 
-def test_check_works_with_a_long_temporary_folder_name(tmp_path: Path) -> None:
+def test_template_check_accepts_a_long_name_of_the_temporary_folder(tmp_path: Path) -> None:
     """The address of a socket has at most 107 bytes."""
     folder = tmp_path / ("long-" * 24)
     folder.mkdir()

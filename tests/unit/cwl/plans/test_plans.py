@@ -374,7 +374,7 @@ def test_map_step_runs_on_each_file_of_a_grouped_merge() -> None:
     )
 
 
-def test_plan_survives_json() -> None:
+def test_plan_is_equal_after_a_round_trip_through_json() -> None:
     plan = compile_plan(SPD.read_text())
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
 

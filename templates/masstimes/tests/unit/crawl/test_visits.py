@@ -58,7 +58,7 @@ def test_pages_are_visited_breadth_first_to_the_depth_limit() -> None:
     assert visits.ending() is Ending.DONE
 
 
-def test_visit_knows_how_it_was_found() -> None:
+def test_visit_records_the_link_that_led_to_it() -> None:
     visited_pages, _ = walk(lambda visit: make_page("a") if visit.depth == 0 else make_page())
     assert visited_pages[1] == Visit(f"{START}a", 1, START, "a")
 
@@ -133,7 +133,7 @@ def test_site_may_redirect_to_the_same_address_a_few_times() -> None:
         ),
     ],
 )
-def test_ending_names_the_reason(answers: dict[str, Answer], ending: Ending) -> None:
+def test_ended_visit_names_its_reason(answers: dict[str, Answer], ending: Ending) -> None:
     assert walk_site(answers)[1].ending() is ending
 
 

@@ -198,7 +198,7 @@ def test_header_of_two_rows_gives_days_and_seasons() -> None:
     ]
 
 
-def test_header_below_rows_replaces_the_one_above() -> None:
+def test_later_header_replaces_an_earlier_header() -> None:
     html = make_table(
         "lato | zima",
         "niedziela 8.00 | niedziela 9.00",

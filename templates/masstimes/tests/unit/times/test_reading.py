@@ -108,7 +108,7 @@ def test_times_with_units_and_before_six_are_read(text: str, expected: str) -> N
         ("okres letni (V-IX)", "5-9"),
     ],
 )
-def test_months_of_a_season(season: str, months: str) -> None:
+def test_season_gives_its_months(season: str, months: str) -> None:
     assert get_months(season) == months
 
 
@@ -153,7 +153,9 @@ def test_months_of_a_season(season: str, months: str) -> None:
         ),
     ],
 )
-def test_seasons_of_masses(text: str, expected: list[tuple[str, str, str]]) -> None:
+def test_masses_have_the_season_of_their_heading(
+    text: str, expected: list[tuple[str, str, str]]
+) -> None:
     assert list_seasons(text) == expected
 
 

@@ -65,7 +65,7 @@ def test_context_blocks_known_escapes(runner: Runner, root: Path, escape: str) -
     )
 
 
-def test_break_out_of_the_other_tests_works(runner: Runner, root: Path) -> None:
+def test_escaped_code_reaches_the_objects_of_node_js(runner: Runner, root: Path) -> None:
     assert evaluate_outside(
         runner, root, "[typeof process, typeof require('fs').readFileSync]"
     ) == [
