@@ -12,7 +12,7 @@ from sluice.servicekit.access.policy import Other, policy, under
 RouterT = TypeVar("RouterT", bound=APIRouter)
 
 
-def for_anybody(app: ASGIApp) -> ASGIApp:
+def allow_everybody(app: ASGIApp) -> ASGIApp:
     """Return the application behind an authentication that permits everything to everybody."""
     return Authentication(app, None)
 

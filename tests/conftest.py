@@ -18,7 +18,7 @@ DatabaseFactory = Callable[..., Awaitable[str]]
 
 
 @asynccontextmanager
-async def temporary_databases(server: PostgresServer) -> AsyncIterator[DatabaseFactory]:
+async def open_temporary_databases(server: PostgresServer) -> AsyncIterator[DatabaseFactory]:
     """Yield a function that creates databases as ``create_database``, and drop them at the end."""
     urls: list[str] = []
 
@@ -45,7 +45,7 @@ async def make_database(postgres_server: PostgresServer) -> AsyncIterator[Databa
     The database is empty, or has the revisions of the package that the call names. All databases
     are dropped after the test.
     """
-    async with temporary_databases(postgres_server) as make:
+    async with open_temporary_databases(postgres_server) as make:
         yield make
 
 

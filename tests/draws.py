@@ -23,6 +23,6 @@ def use_derandomized_profile() -> None:
     settings.load_profile(_USUAL)
 
 
-def examples(usual: int) -> int:
+def count_examples(usual: int) -> int:
     """Return the number of examples for a test that draws ``usual`` of them in ``make test``."""
     return usual * LONG_FACTOR if settings.get_current_profile_name() == _LONG else usual

@@ -44,7 +44,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     """Add the new processor seconds to the report, which goes to the main process."""
     report = yield
     if time.monotonic() - _LastMeasurement.time > _PAUSE:
-        processor_seconds = _processor_seconds()
+        processor_seconds = _measure_processor_seconds()
         if _LastMeasurement.time:
             new_seconds = processor_seconds - _LastMeasurement.processor_seconds
             report.processor_seconds = new_seconds  # type: ignore[attr-defined]
@@ -77,7 +77,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             )
 
 
-def _processor_seconds() -> float:
+def _measure_processor_seconds() -> float:
     """Return the seconds of this process, of ended processes below it, and of running ones."""
     seconds = sum(os.times()[:4])
     for process in psutil.Process().children(recursive=True):

@@ -29,7 +29,7 @@ def start_guard() -> None:
     os.posix_spawn(sys.executable, command, os.environ, file_actions=silent, setsid=True)
 
 
-def marked(mark: str) -> list[int]:
+def list_marked_processes(mark: str) -> list[int]:
     """Return the ids of all processes with the mark, except this process."""
     variable = f"{MARK}={mark}".encode()
     pids = []
@@ -46,11 +46,11 @@ def main() -> None:
         select.select([handle], [], [])
     quiet_since = time.monotonic()
     while time.monotonic() < quiet_since + _QUIET_SECONDS:
-        for pid in marked(os.environ[MARK]):
+        for pid in list_marked_processes(os.environ[MARK]):
             quiet_since = time.monotonic()
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-        time.sleep(0.05)
+        time.sleep(0.05)  # There is no event for a process that takes over the mark.
 
 
 if __name__ == "__main__":

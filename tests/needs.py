@@ -49,7 +49,7 @@ _IS_THERE: Mapping[str, Callable[[], bool]] = {
 }
 
 
-def missing_needs() -> list[str]:
+def list_missing_needs() -> list[str]:
     """Return what an ordinary user lacks here, and nothing for root."""
     if os.geteuid() == 0:
         return []
@@ -58,16 +58,16 @@ def missing_needs() -> list[str]:
 
 def deselect_tests(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Remove the tests from ``items`` that need what this user lacks."""
-    missing = set(missing_needs())
-    deselected = [item for item in items if missing & _needs_of(item)]
+    missing = set(list_missing_needs())
+    deselected = [item for item in items if missing & _list_needs(item)]
     if deselected:
         config.hook.pytest_deselected(items=deselected)
-        items[:] = [item for item in items if not missing & _needs_of(item)]
+        items[:] = [item for item in items if not missing & _list_needs(item)]
 
 
 def report_missing_needs(terminal: pytest.TerminalReporter) -> None:
     """Write one line on the tests that were left out; nothing for root."""
-    if missing := missing_needs():
+    if missing := list_missing_needs():
         terminal.write_line(
             f"left out: tests that need {', '.join(missing)}, which this user lacks here; run"
             " `make test` as root, in a container or on a machine of your own, for all tests",
@@ -75,5 +75,5 @@ def report_missing_needs(terminal: pytest.TerminalReporter) -> None:
         )
 
 
-def _needs_of(item: pytest.Item) -> set[str]:
+def _list_needs(item: pytest.Item) -> set[str]:
     return {need for mark in item.iter_markers("needs") for need in mark.args}

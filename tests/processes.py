@@ -3,7 +3,7 @@
 import psutil
 
 
-def command_of(process: psutil.Process) -> list[str]:
+def read_command_line(process: psutil.Process) -> list[str]:
     """Return the command line of a process, or an empty list if it has ended."""
     try:
         return process.cmdline()
@@ -11,13 +11,13 @@ def command_of(process: psutil.Process) -> list[str]:
         return []
 
 
-def running(command: list[str]) -> list[psutil.Process]:
+def list_running(command: list[str]) -> list[psutil.Process]:
     """Return all processes of this machine with exactly this command line."""
     processes = psutil.process_iter(["cmdline"])
     return [process for process in processes if process.info["cmdline"] == command]
 
 
-def running_with(word: str) -> list[int]:
+def list_running_with(word: str) -> list[int]:
     """Return the ids of all processes, also in sandboxes, that have ``word`` as an argument."""
     processes = psutil.process_iter(["cmdline"])
     return [process.pid for process in processes if word in (process.info["cmdline"] or ())]

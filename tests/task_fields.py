@@ -27,27 +27,27 @@ _OUTPUT = {
 }
 
 
-def with_needs(fields: Mapping[str, Any]) -> dict[str, Any]:
+def group_needs(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields with those of ``Needs`` in one field ``needs``."""
     plain = {key: value for key, value in fields.items() if key not in Needs.model_fields}
     needs = {key: value for key, value in fields.items() if key in Needs.model_fields}
     return plain | ({"needs": Needs(**needs)} if needs else {})
 
 
-def task_of(**fields: Any) -> Task:
+def build_task(**fields: Any) -> Task:
     """Return a task.
 
     ``dat_in_*`` and ``dat_out_*`` are fields of its main input and first output, ``side_inputs``
     and ``side_outputs`` the others. Fields of ``Needs`` are given as they are.
     """
-    task_fields = with_needs(fields)
+    task_fields = group_needs(fields)
     merges = task_fields["mode"] is TaskMode.MERGE
-    main = {"mode": InputMode.ALL if merges else InputMode.EACH} | _part(task_fields, _INPUT)
-    first = _part(task_fields, _OUTPUT)
+    main = {"mode": InputMode.ALL if merges else InputMode.EACH} | _take_part(task_fields, _INPUT)
+    first = _take_part(task_fields, _OUTPUT)
     inputs = [main, *task_fields.pop("side_inputs", ())]
     outputs = [first, *task_fields.pop("side_outputs", ())]
     return Task(**{"inputs": inputs, "outputs": outputs} | task_fields)
 
 
-def _part(fields: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def _take_part(fields: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     return {name: fields.pop(key) for key, name in names.items() if key in fields}

@@ -24,12 +24,24 @@ async def eventually(
 
     Fails with ``what`` if the condition is not true within ``seconds``.
     """
+    is_true = await wait_for_condition(condition, seconds=seconds, period=period)
+    assert is_true, _describe_timeout(what, seconds)
+
+
+async def wait_for_condition(
+    condition: Callable[[], object], *, seconds: float, period: float = PERIOD
+) -> bool:
+    """Wait for ``condition``, or the awaitable that it returns, and return whether it became true.
+
+    The last check is after ``seconds``.
+    """
     deadline = time.monotonic() + seconds
     while True:
         holds = condition()
         if await holds if isawaitable(holds) else holds:
-            return
-        assert time.monotonic() < deadline, _describe_timeout(what, seconds)
+            return True
+        if time.monotonic() > deadline:
+            return False
         await asyncio.sleep(period)
 
 

@@ -21,7 +21,7 @@ def is_long(source: Source, test: ast.FunctionDef | ast.AsyncFunctionDef) -> boo
     )
 
 
-def module_is_long(source: Source) -> bool:
+def is_module_long(source: Source) -> bool:
     for node in source.tree.body:
         match node:
             case ast.Assign(targets=[ast.Name(id="pytestmark")], value=value):
@@ -29,7 +29,7 @@ def module_is_long(source: Source) -> bool:
     return False
 
 
-def marks(source: Source) -> Iterator[ast.expr]:
+def list_marks(source: Source) -> Iterator[ast.expr]:
     """Yield each use of the mark: a call with its reason, or the bare name without a reason."""
     called = {id(node.func) for node in source.nodes if isinstance(node, ast.Call)}
     for node in source.nodes:

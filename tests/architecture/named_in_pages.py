@@ -25,18 +25,18 @@ OTHERS = {
 }
 
 
-def unknown_commands(text: str) -> Iterator[str]:
+def find_unknown_commands(text: str) -> Iterator[str]:
     for match in COMMAND.finditer(text):
-        yield from _command(match[1].split(), match[2].split())
+        yield from _check_command(match[1].split(), match[2].split())
 
 
-def unknown_settings(text: str) -> Iterator[str]:
-    for name in sorted(set(SETTING.findall(text)) - _variables()):
+def find_unknown_settings(text: str) -> Iterator[str]:
+    for name in sorted(set(SETTING.findall(text)) - _list_variables()):
         yield f"no setting is called {name}"
 
 
-def _command(words: list[str], rest: list[str]) -> Iterator[str]:
-    command = _whole_command()
+def _check_command(words: list[str], rest: list[str]) -> Iterator[str]:
+    command = _get_whole_command()
     command_words = list(words)
     while words and isinstance(command, TyperGroup):
         if words[0] not in command.commands:
@@ -52,13 +52,13 @@ def _command(words: list[str], rest: list[str]) -> Iterator[str]:
 
 
 @cache
-def _whole_command() -> Any:
+def _get_whole_command() -> Any:
     return typer.main.get_command(command_line())
 
 
 @cache
-def _variables() -> set[str]:
-    return variables() | OTHERS.keys() | set(_read_by(_whole_command()))
+def _list_variables() -> set[str]:
+    return variables() | OTHERS.keys() | set(_read_by(_get_whole_command()))
 
 
 def _read_by(command: Any) -> Iterator[str]:

@@ -42,7 +42,7 @@ class Source:
 
 
 @cache
-def sources(*folders: str) -> tuple[Source, ...]:
+def list_sources(*folders: str) -> tuple[Source, ...]:
     """Return every Python file below the folders, sorted by name.
 
     Tests of packs are left out, unless a folder is one of ``TEST_FOLDERS``.
@@ -61,7 +61,7 @@ def is_test(path: Path) -> bool:
 
 
 @cache
-def configuration_files() -> tuple[Path, ...]:
+def list_configuration_files() -> tuple[Path, ...]:
     """Return the configuration files, shell scripts and packaging files outside of the tests."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
@@ -84,7 +84,7 @@ def _parse(path: Path) -> Source:
     return Source(str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8")))
 
 
-def imports(source: Source) -> Iterator[tuple[ast.stmt, str]]:
+def list_imports(source: Source) -> Iterator[tuple[ast.stmt, str]]:
     """Yield (statement, dotted name) of every import, including imports within functions."""
     for node in source.nodes:
         if isinstance(node, ast.Import):

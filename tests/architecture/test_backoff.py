@@ -3,12 +3,12 @@
 import ast
 from collections.abc import Iterator
 
-from tests.architecture.sources import PRODUCT, Source, sources
+from tests.architecture.sources import PRODUCT, Source, list_sources
 
 HOME = "sluice/scheduling/backoff.py"
 
 
-def growing_pauses(source: Source) -> Iterator[str]:
+def find_growing_pauses(source: Source) -> Iterator[str]:
     """Find ``min(… ** failures, longest)`` and ``pause = min(2 * pause, longest)``."""
     for node in source.nodes:
         if isinstance(node, ast.Call) and _is_min(node) and any(map(_grows, ast.walk(node))):
@@ -44,7 +44,7 @@ def _is_product_of(node: ast.expr, names: set[str]) -> bool:
 
 
 def test_growing_pauses_are_computed_in_one_place() -> None:
-    places = [at for source in sources(*PRODUCT) for at in growing_pauses(source)]
+    places = [at for source in list_sources(*PRODUCT) for at in find_growing_pauses(source)]
     assert [at for at in places if not at.startswith(f"{HOME}:")] == [], f"use {HOME}"
     assert places, "the formula itself was not found"
 
@@ -53,4 +53,4 @@ def test_second_formula_of_growing_pauses_is_found() -> None:
     text = (
         "a = min(0.1 * 2**failures, 5.0)\nself.b = min(1.3 * self.b, 5.0)\nc = min(2 * a, 2**31)\n"
     )
-    assert sorted(growing_pauses(Source("x.py", ast.parse(text)))) == ["x.py:1", "x.py:2"]
+    assert sorted(find_growing_pauses(Source("x.py", ast.parse(text)))) == ["x.py:1", "x.py:2"]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from tests.architecture.sources import PRODUCT, sources
+from tests.architecture.sources import PRODUCT, list_sources
 
 
 def open_choices(nodes: Iterable[ast.AST]) -> Iterator[ast.Match]:
@@ -31,7 +31,7 @@ def _names_members(pattern: ast.pattern) -> bool:
 def test_matches_on_enumeration_members_are_exhaustive() -> None:
     places = [
         source.at(node)
-        for source in sources(*PRODUCT, "stack")
+        for source in list_sources(*PRODUCT, "stack")
         for node in open_choices(source.nodes)
     ]
     assert not places, "\n".join(["end with `case _: assert_never(…)`:", *places])

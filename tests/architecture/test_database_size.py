@@ -3,17 +3,17 @@
 import ast
 from collections.abc import Iterator
 
-from tests.architecture.sources import SERVICES, Source, imports, sources
+from tests.architecture.sources import SERVICES, Source, list_imports, list_sources
 
 #: Methods of a connection that take a statement.
 STATEMENTS = {"execute", "executemany", "fetch", "fetchrow", "fetchval", "cursor"}
 
 
-def leaks(source: Source) -> Iterator[str]:
-    return _rows_given(source) if "/db/" in source.name else _database_used(source)
+def find_leaks(source: Source) -> Iterator[str]:
+    return find_returned_rows(source) if "/db/" in source.name else find_database_use(source)
 
 
-def _rows_given(source: Source) -> Iterator[str]:
+def find_returned_rows(source: Source) -> Iterator[str]:
     for node in source.nodes:
         if isinstance(node, ast.AsyncFunctionDef | ast.FunctionDef) and node.returns is not None:
             rows = "Record" in ast.unparse(node.returns)
@@ -21,8 +21,8 @@ def _rows_given(source: Source) -> Iterator[str]:
                 yield f"{source.at(node)}: {node.name}() gives rows as they are"
 
 
-def _database_used(source: Source) -> Iterator[str]:
-    for node, module in imports(source):
+def find_database_use(source: Source) -> Iterator[str]:
+    for node, module in list_imports(source):
         if module.partition(".")[0] == "asyncpg":
             yield f"{source.at(node)}: imports asyncpg"
     for call in source.nodes:
@@ -33,20 +33,20 @@ def _database_used(source: Source) -> Iterator[str]:
 
 
 def test_only_db_folders_use_the_database_driver() -> None:
-    files = sources(*SERVICES)
+    files = list_sources(*SERVICES)
     assert any("/db/" in source.name for source in files), "the db/ folders were not found"
-    assert not [leak for source in files for leak in leaks(source)]
+    assert not [leak for source in files for leak in find_leaks(source)]
 
 
 def test_database_use_outside_of_db_folder_is_found() -> None:
     outside = (
         "import asyncpg\nasync def f(transaction):\n    await transaction.connection.fetch('…')\n"
     )
-    assert list(leaks(Source("dms/usecases/x.py", ast.parse(outside)))) == [
+    assert list(find_leaks(Source("dms/usecases/x.py", ast.parse(outside)))) == [
         "dms/usecases/x.py:1: imports asyncpg",
         "dms/usecases/x.py:3: makes a statement",
     ]
     inside = "async def f(c) -> 'list[asyncpg.Record]':\n    return await c.fetch('…')\n"
-    assert list(leaks(Source("dms/db/x.py", ast.parse(inside)))) == [
+    assert list(find_leaks(Source("dms/db/x.py", ast.parse(inside)))) == [
         "dms/db/x.py:1: f() gives rows as they are"
     ]

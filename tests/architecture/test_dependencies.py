@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 
-from tests.architecture.sources import PRODUCT, ROOT, Source, sources
+from tests.architecture.sources import PRODUCT, ROOT, Source, list_sources
 
 #: Part of the product → extras that install it besides the base. Each extra alone must suffice. The
 #: longest matching path counts.
@@ -46,7 +46,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
 WHEN_CALLED = {"sluice/cli": "services"}
 
 
-def _plain(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
@@ -59,19 +59,19 @@ def _read_project(folder: Path) -> dict[str, Any]:
 def _list_declared() -> Iterator[tuple[str, set[str]]]:
     """Yield the extras of Sluice, and the packs alone and with each extra, with their packages."""
     sluice = _read_project(ROOT)
-    yield "", _names(sluice["dependencies"])
+    yield "", _list_names(sluice["dependencies"])
     for extra, texts in sluice["optional-dependencies"].items():
-        yield extra, _names(sluice["dependencies"], texts)
+        yield extra, _list_names(sluice["dependencies"], texts)
     for pack in sorted((ROOT / "templates").iterdir()):
         project = _read_project(pack)
-        required = _names(project["dependencies"])
+        required = _list_names(project["dependencies"])
         yield pack.name, required
         for extra, texts in project.get("optional-dependencies", {}).items():
-            yield f"{pack.name} {extra}", required | _names(texts)
+            yield f"{pack.name} {extra}", required | _list_names(texts)
 
 
-def _names(*lists: Sequence[str]) -> set[str]:
-    return {_plain(Requirement(text).name) for texts in lists for text in texts}
+def _list_names(*lists: Sequence[str]) -> set[str]:
+    return {_normalize_name(Requirement(text).name) for texts in lists for text in texts}
 
 
 DECLARED = dict(_list_declared())
@@ -86,18 +86,18 @@ PACKAGES = {
 OWN = {*PRODUCT, "collage", "masstimes", "ocr", "spd"}
 
 
-def extras_of(name: str) -> tuple[str, ...]:
+def list_extras(name: str) -> tuple[str, ...]:
     """Return the extras for a file; the base alone is the empty string."""
     parts = [part for part in EXTRAS if name == part or name.startswith(f"{part}/")]
     return EXTRAS[max(parts, key=len)] or ("",)
 
 
-def undeclared(source: Source) -> Iterator[str]:
-    for node, module, when_called in _imports(source.tree):
+def find_undeclared(source: Source) -> Iterator[str]:
+    for node, module, when_called in _list_imports(source.tree):
         root = module.partition(".")[0]
         if root in OWN or root in sys.stdlib_module_names:
             continue
-        extras = extras_of(source.name)
+        extras = list_extras(source.name)
         if when_called:
             extras = next(
                 (
@@ -107,13 +107,15 @@ def undeclared(source: Source) -> Iterator[str]:
                 ),
                 extras,
             )
-        owners = {_plain(owner) for owner in PACKAGES.get(root, ())}
+        owners = {_normalize_name(owner) for owner in PACKAGES.get(root, ())}
         for extra in extras:
             if not owners & DECLARED[extra]:
                 yield f"{source.at(node)}: {module} is not declared for {extra or 'the base'}"
 
 
-def _imports(tree: ast.AST, *, when_called: bool = False) -> Iterator[tuple[ast.stmt, str, bool]]:
+def _list_imports(
+    tree: ast.AST, *, when_called: bool = False
+) -> Iterator[tuple[ast.stmt, str, bool]]:
     """Yield (statement, module, is it within a function), except imports for type checkers only."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.expr) or (isinstance(node, ast.If) and _is_for_types(node.test)):
@@ -124,7 +126,7 @@ def _imports(tree: ast.AST, *, when_called: bool = False) -> Iterator[tuple[ast.
             yield node, node.module or "", when_called
         else:
             inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-            yield from _imports(node, when_called=when_called or inside)
+            yield from _list_imports(node, when_called=when_called or inside)
 
 
 def _is_for_types(condition: ast.expr) -> bool:
@@ -132,9 +134,9 @@ def _is_for_types(condition: ast.expr) -> bool:
 
 
 def test_imported_packages_are_declared_for_the_importing_part() -> None:
-    files = sources(*PRODUCT, "templates")
+    files = list_sources(*PRODUCT, "templates")
     assert len(files) > 500
-    assert [finding for source in files for finding in undeclared(source)] == []
+    assert [finding for source in files for finding in find_undeclared(source)] == []
 
 
 @pytest.mark.parametrize(
@@ -160,4 +162,4 @@ def test_imported_packages_are_declared_for_the_importing_part() -> None:
     ],
 )
 def test_undeclared_import_is_found(name: str, text: str, number: int) -> None:
-    assert len(list(undeclared(Source(name, ast.parse(text))))) == number
+    assert len(list(find_undeclared(Source(name, ast.parse(text))))) == number

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from tests.architecture.sources import PRODUCT, Source, sources
+from tests.architecture.sources import PRODUCT, Source, list_sources
 
 #: A clause whose subject is one name or two names in backticks, and its verb.
 EXPLANATION = re.compile(
@@ -15,18 +15,18 @@ EXPLANATION = re.compile(
 )
 
 
-def unknown_names(files: Iterable[Source]) -> list[str]:
+def find_unknown_names(files: Iterable[Source]) -> list[str]:
     """Return the explained names that a module does not contain, with their places."""
     return [
         f"{source.at(owner)}: {name}"
         for source in files
-        for owner, explained_names in _explanations(source)
+        for owner, explained_names in _list_explanations(source)
         for name in explained_names
-        if name not in names_in_code(source)
+        if name not in list_names_in_code(source)
     ]
 
 
-def _explanations(source: Source) -> Iterator[tuple[ast.AST, list[str]]]:
+def _list_explanations(source: Source) -> Iterator[tuple[ast.AST, list[str]]]:
     """Yield each class and function with the names that its docstring explains."""
     for node in source.nodes:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -36,7 +36,7 @@ def _explanations(source: Source) -> Iterator[tuple[ast.AST, list[str]]]:
 
 
 @cache
-def names_in_code(source: Source) -> frozenset[str]:
+def list_names_in_code(source: Source) -> frozenset[str]:
     """Return all identifiers of a module, the words of its texts, and the names of builtins.
 
     A word of a text may be a value, a column or a field of a document.
@@ -61,7 +61,7 @@ def names_in_code(source: Source) -> frozenset[str]:
 
 
 def test_docstrings_explain_names_of_their_module() -> None:
-    assert unknown_names(sources(*PRODUCT, "stack", "scripts")) == []
+    assert find_unknown_names(list_sources(*PRODUCT, "stack", "scripts")) == []
 
 
 def test_explanations_of_unknown_names_are_found() -> None:
@@ -78,7 +78,7 @@ async def search(exit_stack):
     stays open. ``exit_stack`` says who closes the others.
     """
 '''
-    assert unknown_names([Source("pilot/pauses.py", ast.parse(text))]) == [
+    assert find_unknown_names([Source("pilot/pauses.py", ast.parse(text))]) == [
         "pilot/pauses.py:2: longest",
         "pilot/pauses.py:2: last",
         "pilot/pauses.py:7: closing",

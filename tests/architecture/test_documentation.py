@@ -8,7 +8,7 @@ import pytest
 
 from scripts.docs.settings_reference import list_settings, processes
 from sluice.contracts.messaging.messages import PAYLOADS
-from tests.architecture.named_in_pages import unknown_commands, unknown_settings
+from tests.architecture.named_in_pages import find_unknown_commands, find_unknown_settings
 from tests.architecture.sources import ROOT
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
@@ -72,16 +72,17 @@ def test_relative_links_of_pages_lead_to_files() -> None:
             for target in LINK.findall(text)
             if "://" not in target and not (page.parent / target).exists()
         ]
-        for page, text in _pages().items()
+        for page, text in _read_pages().items()
     }
-    assert _nonempty(broken) == {}
+    assert _drop_empty(broken) == {}
 
 
 def test_commands_and_settings_named_in_pages_exist() -> None:
     unknown = {
-        page: [*unknown_commands(text), *unknown_settings(text)] for page, text in _pages().items()
+        page: [*find_unknown_commands(text), *find_unknown_settings(text)]
+        for page, text in _read_pages().items()
     }
-    assert _nonempty(unknown) == {}
+    assert _drop_empty(unknown) == {}
 
 
 def test_map_of_the_tree_names_every_package() -> None:
@@ -96,18 +97,18 @@ def test_map_of_the_tree_names_every_package() -> None:
 def test_files_named_in_pages_exist() -> None:
     missing = {
         page: [name for name in FILE.findall(text) if not (ROOT / name).exists()]
-        for page, text in _pages().items()
+        for page, text in _read_pages().items()
     }
-    assert _nonempty(missing) == {}
+    assert _drop_empty(missing) == {}
 
 
 def test_settings_named_in_messages_and_comments_exist() -> None:
     unknown_names = {
-        path: [*unknown_settings(path.read_text(encoding="utf-8"))]
+        path: [*find_unknown_settings(path.read_text(encoding="utf-8"))]
         for package in ("sluice", "dms", "wms", "wfms", "pilot")
         for path in (ROOT / package).rglob("*.py")
     }
-    assert _nonempty(unknown_names) == {}
+    assert _drop_empty(unknown_names) == {}
 
 
 def test_every_page_is_reachable_from_the_readme() -> None:
@@ -126,9 +127,9 @@ def test_every_page_is_reachable_from_the_readme() -> None:
     assert not [str(page.relative_to(ROOT)) for page in PAGES if page not in visited_pages]
 
 
-def _pages() -> dict[Path, str]:
+def _read_pages() -> dict[Path, str]:
     return {page: page.read_text(encoding="utf-8") for page in PAGES}
 
 
-def _nonempty(names_by_path: dict[Path, list[str]]) -> dict[str, list[str]]:
+def _drop_empty(names_by_path: dict[Path, list[str]]) -> dict[str, list[str]]:
     return {str(path.relative_to(ROOT)): names for path, names in names_by_path.items() if names}

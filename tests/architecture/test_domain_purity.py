@@ -4,7 +4,7 @@ import ast
 import tomllib
 from collections.abc import Iterator
 
-from tests.architecture.sources import PRODUCT, ROOT, Source, imports, sources
+from tests.architecture.sources import PRODUCT, ROOT, Source, list_imports, list_sources
 
 #: All that a domain module may import besides the contracts and its own domain.
 PURE = {
@@ -42,7 +42,7 @@ IMPURE_CALLS = {
 }
 
 
-def pure_folders() -> list[str]:
+def list_pure_folders() -> list[str]:
     """Return every domain folder and the contracts."""
     folders = {
         path.relative_to(ROOT).as_posix()
@@ -53,9 +53,9 @@ def pure_folders() -> list[str]:
     return [*sorted(folders), "sluice/contracts"]
 
 
-def impurities(source: Source) -> Iterator[str]:
+def find_impurities(source: Source) -> Iterator[str]:
     package = source.name.rpartition("/")[0].replace("/", ".")
-    for node, module in imports(source):
+    for node, module in list_imports(source):
         if (
             module not in PURE
             and not module.startswith(("sluice.contracts", f"{package}.", "pydantic"))
@@ -77,13 +77,13 @@ def impurities(source: Source) -> Iterator[str]:
 
 
 def test_domains_and_contracts_have_no_side_effects() -> None:
-    for folder in pure_folders():
-        files = sources(folder)
+    for folder in list_pure_folders():
+        files = list_sources(folder)
         assert files, folder
-        assert not [finding for source in files for finding in impurities(source)]
+        assert not [finding for source in files for finding in find_impurities(source)]
     for module in PURE_MODULES:
         text = (ROOT / module).read_text(encoding="utf-8")
-        assert not list(impurities(Source(module, ast.parse(text))))
+        assert not list(find_impurities(Source(module, ast.parse(text))))
 
 
 def test_allowed_modules_of_the_product_exist() -> None:
@@ -97,7 +97,7 @@ def test_import_contract_lists_every_domain() -> None:
     contracts = settings["tool"]["importlinter"]["contracts"]
     named = next(each for each in contracts if each["name"] == "Domains are pure")["source_modules"]
     assert len(named) > 6
-    pure = [*pure_folders(), *(module.removesuffix(".py") for module in PURE_MODULES)]
+    pure = [*list_pure_folders(), *(module.removesuffix(".py") for module in PURE_MODULES)]
     assert {name.replace("/", ".") for name in pure} == set(named)
 
 
@@ -106,7 +106,7 @@ def test_impure_imports_and_calls_are_found() -> None:
         "import time\nfrom uuid import uuid4\nfrom dms.db import x\n"
         "def f():\n    return uuid4(), datetime.now()\n"
     )
-    findings = list(impurities(Source("dms/domain/x.py", ast.parse(text))))
+    findings = list(find_impurities(Source("dms/domain/x.py", ast.parse(text))))
     assert [line.partition(": ")[2] for line in findings] == [
         "imports time",
         "imports dms.db",

@@ -41,7 +41,7 @@ QUERIES_INSTEAD = {
 }
 
 
-def second_names(document: dict[str, Any]) -> Iterator[str]:
+def find_second_names(document: dict[str, Any]) -> Iterator[str]:
     for schema, described in document["components"]["schemas"].items():
         for name, value in described.get("properties", {}).items():
             if name in REPLACEMENTS and (schema, name) not in FOREIGN:
@@ -58,4 +58,4 @@ def second_names(document: dict[str, Any]) -> Iterator[str]:
 
 @pytest.mark.parametrize("path", sorted(DOCUMENTS.glob("*.json")), ids=lambda path: path.stem)
 def test_openapi_documents_have_one_name_for_each_thing(path: Path) -> None:
-    assert list(second_names(json.loads(path.read_text()))) == []
+    assert list(find_second_names(json.loads(path.read_text()))) == []

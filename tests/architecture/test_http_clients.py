@@ -2,7 +2,7 @@
 
 import ast
 
-from tests.architecture.sources import PRODUCT, Source, sources
+from tests.architecture.sources import PRODUCT, Source, list_sources
 
 #: Modules that may make clients: the central module; the client of ``sluice run``, which must start
 #: quickly and asks the central module for the proxy; requests within the process; OpenID Connect,
@@ -23,7 +23,7 @@ _MAKERS_OF_CLIENTS = {
 _LAST_PARTS = {name.rpartition(".")[2] for name in _MAKERS_OF_CLIENTS}
 
 
-def clients_made(source_files: tuple[Source, ...]) -> list[str]:
+def find_created_clients(source_files: tuple[Source, ...]) -> list[str]:
     return [
         source.at(node)
         for source in source_files
@@ -36,11 +36,11 @@ def clients_made(source_files: tuple[Source, ...]) -> list[str]:
 
 
 def test_only_known_modules_make_http_clients() -> None:
-    clients = clients_made(sources(*PRODUCT, "stack", "templates"))
+    clients = find_created_clients(list_sources(*PRODUCT, "stack", "templates"))
     assert [place for place in clients if place.partition(":")[0] not in MAKERS] == []
     assert any(place.startswith("sluice/network/http_clients.py:") for place in clients)
 
 
 def test_http_client_made_elsewhere_is_found() -> None:
     text = "import httpx\nclient = httpx.AsyncClient(base_url=url)\n"
-    assert clients_made((Source("x.py", ast.parse(text)),)) == ["x.py:2"]
+    assert find_created_clients((Source("x.py", ast.parse(text)),)) == ["x.py:2"]

@@ -16,7 +16,7 @@ _IMPORT = re.compile(
 )
 
 
-def imports_of_tests(text: str) -> list[str]:
+def find_imports_of_tests(text: str) -> list[str]:
     return _IMPORT.findall(text)
 
 
@@ -32,7 +32,7 @@ def test_no_test_module_is_imported() -> None:
         str(path.relative_to(ROOT)): imported
         for path in files
         if path.name != "test_imports_of_tests.py"
-        and (imported := imports_of_tests(path.read_text(encoding="utf-8")))
+        and (imported := find_imports_of_tests(path.read_text(encoding="utf-8")))
     }
     assert found == {}, "move what is shared into a module without `test_` in its name"
 
@@ -48,7 +48,7 @@ def test_no_test_module_is_imported() -> None:
     ],
 )
 def test_import_of_a_test_module_is_found(text: str) -> None:
-    assert imports_of_tests(text)
+    assert find_imports_of_tests(text)
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,4 @@ def test_import_of_a_test_module_is_found(text: str) -> None:
     ],
 )
 def test_import_of_a_module_of_helpers_is_accepted(text: str) -> None:
-    assert not imports_of_tests(text)
+    assert not find_imports_of_tests(text)

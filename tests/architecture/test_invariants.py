@@ -11,8 +11,8 @@ from functools import cache
 
 import pytest
 
-from tests.architecture.long_tests import is_long, module_is_long
-from tests.architecture.sources import TEST_FOLDERS, sources
+from tests.architecture.long_tests import is_long, is_module_long
+from tests.architecture.sources import TEST_FOLDERS, list_sources
 
 #: Number → the invariant in short; docs/explanation/how-it-works.md has the full text.
 INVARIANTS = {
@@ -32,10 +32,10 @@ IN_A_NAME = re.compile(r"_invariant_(\d)")
 
 
 @cache
-def invariants_named() -> dict[int, list[str]]:
+def list_named_invariants() -> dict[int, list[str]]:
     """Map each number to the tests of ``make test`` that name it, also in their module."""
     tests_by_number: dict[int, list[str]] = defaultdict(list)
-    for source in sources(*TEST_FOLDERS):
+    for source in list_sources(*TEST_FOLDERS):
         if source.name.startswith("tests/architecture/"):
             continue
         functions = [
@@ -48,26 +48,28 @@ def invariants_named() -> dict[int, list[str]]:
             for node in functions
             if node.name.startswith("test_")
             and not is_long(source, node)
-            and not module_is_long(source)
+            and not is_module_long(source)
         ]
-        for number in _numbers(source.tree) if tests else ():
+        for number in _list_numbers(source.tree) if tests else ():
             tests_by_number[number].append(source.name)
         for test in tests:
-            for number in _numbers(test) | {int(number) for number in IN_A_NAME.findall(test.name)}:
+            for number in _list_numbers(test) | {
+                int(number) for number in IN_A_NAME.findall(test.name)
+            }:
                 tests_by_number[number].append(f"{source.name}::{test.name}")
     return tests_by_number
 
 
-def _numbers(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef) -> set[int]:
+def _list_numbers(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef) -> set[int]:
     text = ast.get_docstring(node) or ""
     return {int(number) for match in NAMED.finditer(text) for number in re.findall(r"\d", match[0])}
 
 
 @pytest.mark.parametrize("number", INVARIANTS)
 def test_every_invariant_has_a_test_that_names_it(number: int) -> None:
-    tests_by_number = invariants_named()
+    tests_by_number = list_named_invariants()
     assert tests_by_number[number], f"no test names invariant {number}: {INVARIANTS[number]}"
 
 
 def test_tests_name_only_known_invariants() -> None:
-    assert set(invariants_named()) <= INVARIANTS.keys()
+    assert set(list_named_invariants()) <= INVARIANTS.keys()

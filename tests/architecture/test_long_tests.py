@@ -11,13 +11,13 @@ import tomllib
 
 import pytest
 
-from tests.architecture.long_tests import is_long, marks, module_is_long
-from tests.architecture.sources import ROOT, TEST_FOLDERS, Source, sources
+from tests.architecture.long_tests import is_long, is_module_long, list_marks
+from tests.architecture.sources import ROOT, TEST_FOLDERS, Source, list_sources
 
 
 def test_make_test_long_runs_the_tests_that_make_test_leaves_out() -> None:
-    assert '-m "not long" $(PYTEST_ARGS)' in _recipe("test")
-    assert '-m "long or hypothesis"' in _recipe("test-long")
+    assert '-m "not long" $(PYTEST_ARGS)' in _read_recipe("test")
+    assert '-m "long or hypothesis"' in _read_recipe("test-long")
 
 
 def test_pytest_collects_the_tests_of_sluice_and_of_each_pack() -> None:
@@ -32,21 +32,21 @@ def test_pytest_collects_the_tests_of_sluice_and_of_each_pack() -> None:
 
 
 def test_make_test_packs_runs_the_tests_of_one_pack_or_of_all_packs() -> None:
-    assert '-m "not long" $(PYTEST_ARGS)' in _recipe("test-packs")
-    assert "templates/$(or $(PACK),*)/tests" in _recipe("test-packs")
+    assert '-m "not long" $(PYTEST_ARGS)' in _read_recipe("test-packs")
+    assert "templates/$(or $(PACK),*)/tests" in _read_recipe("test-packs")
 
 
-def _recipe(target: str) -> str:
-    [recipe] = re.findall(rf"^{target}:.*?(?=\n\n|\Z)", _makefile(), re.MULTILINE | re.DOTALL)
+def _read_recipe(target: str) -> str:
+    [recipe] = re.findall(rf"^{target}:.*?(?=\n\n|\Z)", _read_makefile(), re.MULTILINE | re.DOTALL)
     return str(recipe)
 
 
-def _makefile() -> str:
+def _read_makefile() -> str:
     return (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def test_long_test_has_a_reason() -> None:
-    used = [(source, mark) for source in sources(*TEST_FOLDERS) for mark in marks(source)]
+    used = [(source, mark) for source in list_sources(*TEST_FOLDERS) for mark in list_marks(source)]
     assert len(used) > 5, "no mark was found"
     places = [
         source.at(mark)
@@ -59,17 +59,17 @@ def test_long_test_has_a_reason() -> None:
 
 
 def test_file_named_by_a_long_test_has_tests_that_are_not_long() -> None:
-    for source in sources(*TEST_FOLDERS):
-        for mark in marks(source):
+    for source in list_sources(*TEST_FOLDERS):
+        for mark in list_marks(source):
             for name in re.findall(r"(?:templates/\w+/)?tests/[\w/]+\.py", ast.unparse(mark)):
-                [named] = [one for one in sources(*TEST_FOLDERS) if one.name == name]
-                assert not module_is_long(named), f"{source.at(mark)}: {name}"
-                assert any(not is_long(named, test) for test in _tests(named)), (
+                [named] = [one for one in list_sources(*TEST_FOLDERS) if one.name == name]
+                assert not is_module_long(named), f"{source.at(mark)}: {name}"
+                assert any(not is_long(named, test) for test in _list_tests(named)), (
                     f"{source.at(mark)}: {name}"
                 )
 
 
-def _tests(source: Source) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+def _list_tests(source: Source) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
     return [
         node
         for node in source.nodes
@@ -96,5 +96,5 @@ def _tests(source: Source) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
 )
 def test_long_modules_and_tests_are_recognized(text: str, module: bool, test: bool) -> None:
     source = Source("x.py", ast.parse(text))
-    assert module_is_long(source) is module
-    assert [is_long(source, one) for one in _tests(source)] == [test]
+    assert is_module_long(source) is module
+    assert [is_long(source, one) for one in _list_tests(source)] == [test]

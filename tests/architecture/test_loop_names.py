@@ -10,7 +10,7 @@ from sluice.contracts.access.services import SERVICES
 from sluice.servicekit.running.loop import Loops
 
 
-def declared_loops(service: str) -> Iterator[tuple[str, str]]:
+def list_declared_loops(service: str) -> Iterator[tuple[str, str]]:
     """Yield the name of each loop of a service, and of the function that it runs."""
     for component in build_service(service).components:
         if isinstance(component, Loops):
@@ -24,6 +24,6 @@ def declared_loops(service: str) -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize("service", SERVICES)
 def test_loops_have_the_name_of_their_service_and_function(service: str) -> None:
     prefix = service.removeprefix("wfms.")
-    loops = list(declared_loops(service))
+    loops = list(list_declared_loops(service))
     assert loops, "no loops were found"
     assert [name for name, _ in loops] == [f"{prefix}.{function}" for _, function in loops]

@@ -9,7 +9,7 @@ import pytest
 
 from sluice.contracts.access.services import SERVICES
 from sluice.servicekit.migrate import Migrator
-from tests.architecture.sources import PRODUCT, Source, imports, sources
+from tests.architecture.sources import PRODUCT, Source, list_imports, list_sources
 from tests.conftest import DatabaseFactory
 
 #: Columns, indexes and triggers of tables that the same code uses in all services.
@@ -30,20 +30,20 @@ ALLOWED = {"alembic", "pathlib", "sqlalchemy", "sluice.servicekit.migrations.sql
 MESSAGING, AUDIT = ["outbox", "inbox"], ["audit", "audit_chain", "audit_forgotten"]
 
 
-def borrowed(source: Source) -> list[str]:
+def list_borrowed_imports(source: Source) -> list[str]:
     """Return the imports of a migration other than the allowed ones."""
     return [
         f"{source.at(node)}: imports {module}"
-        for node, module in imports(source)
+        for node, module in list_imports(source)
         if module not in ALLOWED and module.partition(".")[0] not in ALLOWED
     ]
 
 
 def test_migrations_import_only_migration_libraries() -> None:
-    files = [source for source in sources(*PRODUCT) if "migrations" in Path(source.name).parts]
+    files = [source for source in list_sources(*PRODUCT) if "migrations" in Path(source.name).parts]
     files = [source for source in files if re.match(r"\d{4}_", Path(source.name).name)]
     assert len(files) >= len(SERVICES), "the migrations were not found"
-    assert not [finding for source in files for finding in borrowed(source)]
+    assert not [finding for source in files for finding in list_borrowed_imports(source)]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_migrations_import_only_migration_libraries() -> None:
     ],
 )
 def test_import_of_product_code_in_a_migration_is_found(text: str) -> None:
-    assert borrowed(Source("wms/db/migrations/0099_x.py", ast.parse(text)))
+    assert list_borrowed_imports(Source("wms/db/migrations/0099_x.py", ast.parse(text)))
 
 
 @pytest.mark.parametrize(

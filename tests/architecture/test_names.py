@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pytest
 
-from tests.architecture.sources import PRODUCT, ROOT, Source, configuration_files, sources
+from tests.architecture.sources import PRODUCT, ROOT, Source, list_configuration_files, list_sources
 
 #: Words that had a different meaning in this project. The glossary has the terms instead.
 ABOLISHED = frozenset(
@@ -160,7 +160,7 @@ OUTSIDE_FIELDS = {
 COMMENT = re.compile(r"(?:^|(?<=\s))#(?!!)(.*)|^\s*;(.*)", re.MULTILINE)
 
 
-def names(source: Source) -> Iterator[tuple[str, str]]:
+def list_names(source: Source) -> Iterator[tuple[str, str]]:
     """Yield each name that a module gives to itself or to what it defines, with its place."""
     yield source.name.rpartition("/")[2].removesuffix(".py"), source.name
     for node in source.nodes:
@@ -175,7 +175,7 @@ def names(source: Source) -> Iterator[tuple[str, str]]:
                 yield node.attr, source.at(node)
 
 
-def fields_and_parameters(source: Source) -> Iterator[tuple[str, str]]:
+def list_fields_and_parameters(source: Source) -> Iterator[tuple[str, str]]:
     """Yield each parameter of a function and each field of a class, with its place."""
     for node in source.nodes:
         match node:
@@ -190,66 +190,66 @@ def fields_and_parameters(source: Source) -> Iterator[tuple[str, str]]:
                 yield node.attr, source.at(node)
 
 
-def words(name: str) -> list[str]:
+def split_words(name: str) -> list[str]:
     """Split ``TwoWords`` and ``two_words`` into ``two`` and ``words``."""
     return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
 
 
-def abolished(files: Iterable[Source]) -> list[str]:
+def find_abolished_names(files: Iterable[Source]) -> list[str]:
     return [
         f"{place}: {name}"
         for source in files
-        for name, place in names(source)
+        for name, place in list_names(source)
         if name not in OUTSIDE_NAMES.get(source.name, ()) and is_abolished(name)
     ]
 
 
-def without_noun(files: Iterable[Source]) -> list[str]:
+def find_names_without_noun(files: Iterable[Source]) -> list[str]:
     return [
         f"{place}: {name}"
         for source in files
-        for name, place in fields_and_parameters(source)
+        for name, place in list_fields_and_parameters(source)
         if name.strip("_") in WITHOUT_NOUN and name not in OUTSIDE_FIELDS.get(source.name, ())
     ]
 
 
-def superlative_bounds(files: Iterable[Source]) -> list[str]:
+def find_superlative_bounds(files: Iterable[Source]) -> list[str]:
     return [
         f"{place}: {name}"
         for source in files
-        for name, place in names(source)
+        for name, place in list_names(source)
         if _SUPERLATIVE.fullmatch(name)
     ]
 
 
 def is_abolished(name: str) -> bool:
     """Return whether a name has an abolished word, or is a participle without a noun."""
-    return not ABOLISHED.isdisjoint(words(name)) or name.strip("_").lower() in PARTICIPLES
+    return not ABOLISHED.isdisjoint(split_words(name)) or name.strip("_").lower() in PARTICIPLES
 
 
-def comment_words(text: str) -> set[str]:
+def list_comment_words(text: str) -> set[str]:
     """Return the words of the comments in a configuration file or shell script."""
-    return {word for comment in COMMENT.finditer(text) for word in words(comment[0])}
+    return {word for comment in COMMENT.finditer(text) for word in split_words(comment[0])}
 
 
 def test_names_use_no_abolished_words() -> None:
-    assert abolished(sources(*PRODUCT, "stack")) == []
+    assert find_abolished_names(list_sources(*PRODUCT, "stack")) == []
 
 
 def test_bounds_are_called_max_and_min() -> None:
-    assert superlative_bounds(sources(*PRODUCT, "stack")) == []
+    assert find_superlative_bounds(list_sources(*PRODUCT, "stack")) == []
 
 
 def test_superlative_bounds_are_found() -> None:
     text = "_LEAST = 1\nLONGEST_PAUSE, MAX_PAUSE = 2, 3\nlargest = 4\n"
-    assert superlative_bounds([Source("dms/bounds.py", ast.parse(text))]) == [
+    assert find_superlative_bounds([Source("dms/bounds.py", ast.parse(text))]) == [
         "dms/bounds.py:1: _LEAST",
         "dms/bounds.py:2: LONGEST_PAUSE",
     ]
 
 
 def test_fields_and_parameters_have_a_noun() -> None:
-    assert without_noun(sources(*PRODUCT, "stack")) == []
+    assert find_names_without_noun(list_sources(*PRODUCT, "stack")) == []
 
 
 def test_fields_and_parameters_without_a_noun_are_found() -> None:
@@ -258,7 +258,7 @@ def test_fields_and_parameters_without_a_noun_are_found() -> None:
         "def fill(longest, *, others=()):\n    largest = max(others)\n"
         "class Pilot:\n    def __init__(self):\n        self._latest = self.left_jobs = 0\n"
     )
-    assert without_noun([Source("dms/supply.py", ast.parse(text))]) == [
+    assert find_names_without_noun([Source("dms/supply.py", ast.parse(text))]) == [
         "dms/supply.py:2: most",
         "dms/supply.py:4: longest",
         "dms/supply.py:4: others",
@@ -267,9 +267,10 @@ def test_fields_and_parameters_without_a_noun_are_found() -> None:
 
 
 @pytest.mark.parametrize("outside_names", [OUTSIDE_NAMES, OUTSIDE_FIELDS])
-def test_outside_names_exist(outside_names: Mapping[str, set[str]]) -> None:
+def test_listed_outside_names_exist_in_their_files(outside_names: Mapping[str, set[str]]) -> None:
     known_names = {
-        source.name: {name for name, _ in names(source)} for source in sources(*PRODUCT, "stack")
+        source.name: {name for name, _ in list_names(source)}
+        for source in list_sources(*PRODUCT, "stack")
     }
     missing = {
         path: wire_names - known_names.get(path, set())
@@ -281,20 +282,23 @@ def test_outside_names_exist(outside_names: Mapping[str, set[str]]) -> None:
 def test_comments_of_configuration_files_use_no_abolished_words() -> None:
     found = {
         str(path.relative_to(ROOT)): used
-        for path in configuration_files()
-        if (used := (ABOLISHED - {"spelling"}) & comment_words(path.read_text(encoding="utf-8")))
+        for path in list_configuration_files()
+        if (
+            used := (ABOLISHED - {"spelling"})
+            & list_comment_words(path.read_text(encoding="utf-8"))
+        )
     }
     assert found == {}
 
 
 def test_abolished_words_are_found_in_comments() -> None:
     text = "# Two walls.\nFOLDER=desk ; echo 'a reception'  # a twin\n; ring\n"
-    assert ABOLISHED & comment_words(text) == {"walls", "twin", "ring"}
+    assert ABOLISHED & list_comment_words(text) == {"walls", "twin", "ring"}
 
 
 def test_abolished_words_are_found_in_all_names() -> None:
     text = "class NodeWalls: ...\ndef look_for_rivals(told): ...\ndef string_of_rows(): ...\n"
-    assert abolished([Source("dms/sight.py", ast.parse(text))]) == [
+    assert find_abolished_names([Source("dms/sight.py", ast.parse(text))]) == [
         "dms/sight.py: sight",
         "dms/sight.py:1: NodeWalls",
         "dms/sight.py:2: look_for_rivals",
@@ -304,7 +308,7 @@ def test_abolished_words_are_found_in_all_names() -> None:
 
 def test_only_fields_of_a_contract_are_outside_names() -> None:
     text = "class Asked:\n    asked: int = 0\n    def given(self, wanted): ...\n"
-    assert abolished([Source("sluice/contracts/jobs/tasks.py", ast.parse(text))]) == [
+    assert find_abolished_names([Source("sluice/contracts/jobs/tasks.py", ast.parse(text))]) == [
         "sluice/contracts/jobs/tasks.py:1: Asked",
         "sluice/contracts/jobs/tasks.py:3: given",
         "sluice/contracts/jobs/tasks.py:3: wanted",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from scripts.generate_docs import makers
-from tests.architecture.sources import PRODUCT, ROOT, configuration_files, is_test
+from tests.architecture.sources import PRODUCT, ROOT, is_test, list_configuration_files
 
 #: The phrases, and the words to write instead.
 REFUSED = {
@@ -73,7 +73,7 @@ def find_phrases(text: str) -> Iterator[str]:
     yield from (found[0].lower() for found in PHRASE.finditer(LINE_BREAK.sub(" ", text)))
 
 
-def texts() -> Iterator[tuple[str, str]]:
+def list_texts() -> Iterator[tuple[str, str]]:
     """Yield the path and the text of each file that a person writes, except the tests."""
     generated = set(makers())
     files = (path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")))
@@ -81,19 +81,19 @@ def texts() -> Iterator[tuple[str, str]]:
         relative = path.relative_to(ROOT)
         if path.suffix in SUFFIXES and relative not in generated and not is_test(path):
             yield str(relative), path.read_text(encoding="utf-8")
-    for path in configuration_files():
+    for path in list_configuration_files():
         yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
 
 
 def test_texts_use_no_refused_phrases() -> None:
-    found = {f"{path}: {phrase}" for path, text in texts() for phrase in find_phrases(text)}
+    found = {f"{path}: {phrase}" for path, text in list_texts() for phrase in find_phrases(text)}
     assert found - ALLOWED == set()
 
 
 def test_comments_begin_with_a_subject() -> None:
     found = {
         f"{path}: {comment}"
-        for path, text in texts()
+        for path, text in list_texts()
         if not path.endswith((".md", ".sql"))
         for comment in HEADLESS_COMMENT.findall(text)
     }
@@ -106,7 +106,7 @@ def test_refused_phrases_are_found_across_line_breaks() -> None:
 
 
 def test_configuration_files_are_checked() -> None:
-    files = {str(path.relative_to(ROOT)) for path in configuration_files()}
+    files = {str(path.relative_to(ROOT)) for path in list_configuration_files()}
     assert files >= {
         ".pre-commit-config.yaml",
         "Makefile",

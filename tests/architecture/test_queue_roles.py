@@ -13,49 +13,51 @@ from sluice.contracts.messaging.messages import EVENTS, PAYLOADS
 from sluice.contracts.messaging.queues import QUEUES, SENDERS
 
 
-def calls(service: str) -> Iterator[ast.Call]:
+def list_calls(service: str) -> Iterator[ast.Call]:
     for path in Path(service.replace(".", "/")).rglob("*.py"):
         yield from (
             node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)
         )
 
 
-def constant(node: ast.expr) -> str | None:
+def get_constant(node: ast.expr) -> str | None:
     """Return the value of a name of a queue or event of the contracts."""
     value = getattr(queues, node.id, None) if isinstance(node, ast.Name) else None
     return value if value in {*QUEUES, *EVENTS} else None
 
 
-def sends(service: str) -> set[str]:
+def list_sent_names(service: str) -> set[str]:
     queue_names = {
-        constant(call.args[0])
-        for call in calls(service)
+        get_constant(call.args[0])
+        for call in list_calls(service)
         if getattr(call.func, "attr", "") == "send" and call.args
     }
     return {name for name in queue_names if name is not None}
 
 
-def names_of_queues(service: str) -> set[str]:
+def list_queue_names(service: str) -> set[str]:
     """Return the queues that a service consumes: in ``queue=…``, or in a table of handlers."""
     names = set()
     for path in Path(service.replace(".", "/")).rglob("*.py"):
         if "Consumer(" in (text := path.read_text()):
             names |= {
-                constant(node) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)
+                get_constant(node)
+                for node in ast.walk(ast.parse(text))
+                if isinstance(node, ast.Name)
             }
     return {name for name in names if name in QUEUES}
 
 
 def test_every_service_sends_the_messages_of_the_contracts() -> None:
     for service in SERVICES:
-        assert sends(service) == {
+        assert list_sent_names(service) == {
             destination for destination, senders in SENDERS.items() if service in senders
         }, service
 
 
 def test_every_service_consumes_the_queues_of_the_contracts() -> None:
     for service in SERVICES:
-        assert names_of_queues(service) == {
+        assert list_queue_names(service) == {
             queue.name for queue in QUEUES.values() if queue.consumer == service
         }, service
 

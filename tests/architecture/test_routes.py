@@ -22,7 +22,7 @@ KEYS_WITHOUT_CONTENT = {"type", "title", "description", "additionalProperties"}
 Operation = tuple[str, str, dict[str, Any]]
 
 
-def operations(service: str) -> list[Operation]:
+def list_operations(service: str) -> list[Operation]:
     """Return (method, path, operation) of the service's OpenAPI document."""
     paths: dict[str, dict[str, Any]] = build_app(service).openapi()["paths"]
     return [
@@ -32,7 +32,7 @@ def operations(service: str) -> list[Operation]:
     ]
 
 
-def answers(operation: dict[str, Any], first_digits: str) -> dict[str, dict[str, Any]]:
+def list_answers(operation: dict[str, Any], first_digits: str) -> dict[str, dict[str, Any]]:
     return {
         status: answer
         for status, answer in operation["responses"].items()
@@ -45,7 +45,7 @@ every_service = pytest.mark.parametrize("service", SERVICES)
 
 @every_service
 def test_routes_are_below_one_versioned_root(service: str) -> None:
-    routes = operations(service)
+    routes = list_operations(service)
     assert any(path not in HEALTH for _, path, _ in routes)
     roots = ("/api/v1/", *PAGES)
     assert not [path for _, path, _ in routes if path not in HEALTH and not path.startswith(roots)]
@@ -53,10 +53,10 @@ def test_routes_are_below_one_versioned_root(service: str) -> None:
 
 @every_service
 def test_routes_declare_the_schema_of_their_answers(service: str) -> None:
-    for method, path, operation in operations(service):
+    for method, path, operation in list_operations(service):
         if path in HEALTH:
             continue
-        good = answers(operation, "23")
+        good = list_answers(operation, "23")
         assert good, f"{method} {path} declares no answer"
         for status, answer in good.items():
             described = all(content.get("schema") for content in answer.get("content", {}).values())
@@ -66,10 +66,10 @@ def test_routes_declare_the_schema_of_their_answers(service: str) -> None:
 
 @every_service
 def test_routes_declare_errors_as_problems(service: str) -> None:
-    for method, path, operation in operations(service):
+    for method, path, operation in list_operations(service):
         if path in HEALTH:
             continue
-        bad = answers(operation, "45")
+        bad = list_answers(operation, "45")
         assert {"422", "503"} <= bad.keys(), f"{method} {path}: every route can answer 422 and 503"
         for status, answer in bad.items():
             schema = answer.get("content", {}).get("application/problem+json", {}).get("schema")
@@ -87,7 +87,7 @@ def test_routes_of_a_single_object_can_answer_404(service: str) -> None:
     """
     missing = [
         f"{method} {path}"
-        for method, path, operation in operations(service)
+        for method, path, operation in list_operations(service)
         if "{" in path
         and "{group}" not in path
         and "/quotas/" not in path
@@ -113,24 +113,24 @@ def test_routes_have_a_sentence_as_their_summary(service: str) -> None:
     """Without a summary the framework writes the name of the function."""
     bare = [
         f"{method} {path}: {sentence!r}"
-        for method, path, operation in operations(service)
+        for method, path, operation in list_operations(service)
         if not SENTENCE.fullmatch(sentence := operation["summary"])
     ]
     assert not bare
 
 
-def references(document: Any) -> set[str]:
+def list_references(document: Any) -> set[str]:
     """Return every ``$ref`` below a value."""
     if isinstance(document, dict):
         own = {document["$ref"]} if isinstance(document.get("$ref"), str) else set()
-        return own.union(*map(references, document.values()))
-    return set().union(*map(references, document)) if isinstance(document, list) else set()
+        return own.union(*map(list_references, document.values()))
+    return set().union(*map(list_references, document)) if isinstance(document, list) else set()
 
 
-def unresolved(document: dict[str, Any]) -> set[str]:
+def find_unresolved(document: dict[str, Any]) -> set[str]:
     """Return references that lead nowhere in the document."""
     missing = set()
-    for reference in references(document):
+    for reference in list_references(document):
         place: Any = document
         for part in reference.removeprefix("#/").split("/"):
             place = place.get(part) if isinstance(place, dict) else None
@@ -142,8 +142,8 @@ def unresolved(document: dict[str, Any]) -> set[str]:
 @pytest.mark.parametrize("path", [path for path in makers() if path.suffix == ".json"], ids=str)
 def test_references_within_openapi_documents_are_resolved(path: Path) -> None:
     document = json.loads(makers()[path]())
-    assert references(document)
-    assert not unresolved(document)
+    assert list_references(document)
+    assert not find_unresolved(document)
 
 
 @pytest.mark.parametrize("path", [path for path in makers() if path.suffix == ".json"], ids=str)
@@ -151,7 +151,7 @@ def test_openapi_documents_define_only_described_and_used_schemas(path: Path) ->
     document = json.loads(makers()[path]())
     schemas: dict[str, Any] = document["components"]["schemas"]
     root = "#/components/schemas/"
-    unused = {name for name in schemas if f"{root}{name}" not in references(document)}
+    unused = {name for name in schemas if f"{root}{name}" not in list_references(document)}
     assert not unused
     anything = {name for name, schema in schemas.items() if schema.keys() <= KEYS_WITHOUT_CONTENT}
     assert not anything, "a schema that allows any value describes nothing"

@@ -16,13 +16,13 @@ from scripts.check_limits import MAX_FILE, MAX_FUNCTION, MAX_POSITIONAL, find_ex
 from tests.architecture.sources import ROOT
 
 
-def contracts() -> list[dict[str, Any]]:
+def read_import_contracts() -> list[dict[str, Any]]:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     import_contracts: list[dict[str, Any]] = settings["tool"]["importlinter"]["contracts"]
     return import_contracts
 
 
-def modules() -> list[str]:
+def list_modules() -> list[str]:
     """Return the import name of every Python file of the project."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"],
@@ -46,7 +46,7 @@ def import_name(path: Path) -> str:
     return ".".join(parts[2:] if is_program else parts)
 
 
-def outside(names: list[str], placed: set[str]) -> list[str]:
+def list_names_outside(names: list[str], placed: set[str]) -> list[str]:
     return [
         name
         for name in names
@@ -55,10 +55,12 @@ def outside(names: list[str], placed: set[str]) -> list[str]:
 
 
 def test_every_module_has_a_place_in_the_order_of_imports() -> None:
-    order = next(each for each in contracts() if each["name"].startswith("Imports point one way"))
+    order = next(
+        each for each in read_import_contracts() if each["name"].startswith("Imports point one way")
+    )
     placed = {name.strip() for layer in order["layers"] for name in layer.split("|")}
-    assert len(names := modules()) > 1000
-    assert outside(names, placed) == []
+    assert len(names := list_modules()) > 1000
+    assert list_names_outside(names, placed) == []
 
 
 @pytest.mark.parametrize(
@@ -69,13 +71,13 @@ def test_every_module_has_a_place_in_the_order_of_imports() -> None:
         ("templates/spd/tests/unit/test_demo.py", "templates.spd.tests.unit.test_demo"),
     ],
 )
-def test_import_name_of_a_file(path: str, name: str) -> None:
+def test_path_gives_the_import_name_of_a_module(path: str, name: str) -> None:
     assert import_name(Path(path)) == name
 
 
 def test_module_without_a_place_in_the_order_is_found() -> None:
     names = ["sluice.warm", "sluice.cli.up", "tools.x", "dms", "dmsx.a"]
-    assert outside(names, {"sluice.cli", "dms"}) == ["sluice.warm", "tools.x", "dmsx.a"]
+    assert list_names_outside(names, {"sluice.cli", "dms"}) == ["sluice.warm", "tools.x", "dmsx.a"]
 
 
 LONG = "\n".join(["    pass"] * MAX_FUNCTION)

@@ -113,7 +113,7 @@ ENDED = re.compile(r"CHECK \(\(\((\w+) = ANY \(ARRAY\[([^]]*)\]\)\) = \(ended_at
 NAME = re.compile(r"'(\w+)'::text")
 
 
-def listed(rules: list[str]) -> list[set[str]]:
+def list_values(rules: list[str]) -> list[set[str]]:
     """Return the values that a column may have, for each rule that lists them."""
     return [set(NAME.findall(match[1])) for rule in rules if (match := LISTED.fullmatch(rule))]
 
@@ -121,7 +121,7 @@ def listed(rules: list[str]) -> list[set[str]]:
 Rules = dict[tuple[str, str], list[str]]
 
 
-async def rules_of(service: str, url: str) -> Rules:
+async def read_rules(service: str, url: str) -> Rules:
     """Return (table, column) → its check constraints, in a new database of the service."""
     await Migrator(url, f"{service}.db.migrations").start()
     connection = await asyncpg.connect(url)
@@ -138,7 +138,7 @@ async def rules_of(service: str, url: str) -> Rules:
 async def test_column_accepts_exactly_the_members_of_its_enumeration(
     service: str, make_database: DatabaseFactory
 ) -> None:
-    rules = await rules_of(service, await make_database())
+    rules = await read_rules(service, await make_database())
     values: dict[tuple[str, str, str], set[StrEnum]] = {
         **{place: set(members) for place, members in COLUMNS.items()},
         **PARTS,
@@ -148,7 +148,7 @@ async def test_column_accepts_exactly_the_members_of_its_enumeration(
         for (owner, table, column), members in values.items()
         if owner == service
     }
-    assert {place: names for place in rules if (names := listed(rules[place]))} == enumerations
+    assert {place: names for place in rules if (names := list_values(rules[place]))} == enumerations
     unruled = [place for place in rules if not rules[place]]
     assert not unruled, "these columns have no check constraint"
 
@@ -158,7 +158,7 @@ async def test_final_states_require_an_end_time(
     service: str, make_database: DatabaseFactory
 ) -> None:
     """The final states are listed in check constraints, too."""
-    rules = await rules_of(service, await make_database())
+    rules = await read_rules(service, await make_database())
     for (owner, table, column), states_of in COLUMNS.items():
         last = {str(member) for member in states_of if getattr(member, "final", False)}
         if owner == service and last:

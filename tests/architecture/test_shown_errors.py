@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.sources import Source, sources
+from tests.architecture.sources import Source, list_sources
 
 PACKAGES = ("bench", "dms", "pilot", "sluice", "stack", "templates", "wfms", "wms")
 #: Exceptions of the operating system, which ``os_error_sentence`` and ``reason_of`` describe.
@@ -54,7 +54,7 @@ SPELLED_FOR_PYTHON = frozenset(
 PACKS = "templates/"
 
 
-def shown_system_errors(source: Source) -> Iterator[int]:
+def find_shown_system_errors(source: Source) -> Iterator[int]:
     """Yield the lines that show a caught system error: in an f-string, or by ``str``."""
     for handler in source.nodes:
         if not isinstance(handler, ast.ExceptHandler) or handler.name is None:
@@ -70,7 +70,7 @@ def shown_system_errors(source: Source) -> Iterator[int]:
                     yield node.lineno
 
 
-def unchecked_reasons(source: Source) -> Iterator[int]:
+def find_unchecked_reasons(source: Source) -> Iterator[int]:
     """Yield the lines that read ``strerror`` of an error, which may be None."""
     for node in source.nodes:
         match node:
@@ -80,7 +80,7 @@ def unchecked_reasons(source: Source) -> Iterator[int]:
                 yield node.lineno
 
 
-def python_spellings(source: Source) -> Iterator[int]:
+def find_python_spellings(source: Source) -> Iterator[int]:
     """Yield the lines that show a value as Python spells it, or pydantic's own message."""
     for node in source.nodes:
         match node:
@@ -92,7 +92,7 @@ def python_spellings(source: Source) -> Iterator[int]:
                 yield node.lineno
 
 
-def quotes_by_hand(source: Source) -> Iterator[int]:
+def find_quotes_by_hand(source: Source) -> Iterator[int]:
     """Yield the lines with a value other than a constant between apostrophes in an f-string."""
     for node in source.nodes:
         if not isinstance(node, ast.JoinedStr):
@@ -116,9 +116,9 @@ def parse(text: str) -> Source:
 def test_messages_describe_errors_of_the_operating_system() -> None:
     findings = [
         f"{source.name}:{line}: use sluice.text.os_errors.os_error_sentence or reason_of"
-        for source in sources(*PACKAGES)
+        for source in list_sources(*PACKAGES)
         if source.name not in OWN_SENTENCES
-        for line in shown_system_errors(source)
+        for line in find_shown_system_errors(source)
     ]
     assert findings == []
 
@@ -126,33 +126,33 @@ def test_messages_describe_errors_of_the_operating_system() -> None:
 @pytest.mark.parametrize("shown", ["f'no: {e}'", "reason=str(e)"])
 def test_shown_system_error_is_found(shown: str) -> None:
     code = f"try:\n    f()\nexcept (ValueError, OSError) as e:\n    raise Wrong({shown}) from e\n"
-    assert list(shown_system_errors(parse(code))) == [4]
+    assert list(find_shown_system_errors(parse(code))) == [4]
     code = code.replace("{e}", "{reason_of(e)}").replace("str", "reason_of")
-    assert list(shown_system_errors(parse(code))) == []
+    assert list(find_shown_system_errors(parse(code))) == []
 
 
 def test_reasons_of_system_errors_come_from_the_helper() -> None:
     findings = [
         f"{source.name}:{line}: use sluice.text.os_errors.reason_of"
-        for source in sources(*PACKAGES)
+        for source in list_sources(*PACKAGES)
         if source.name not in OWN_REASONS
-        for line in unchecked_reasons(source)
+        for line in find_unchecked_reasons(source)
     ]
     assert findings == []
 
 
 def test_strerror_of_an_error_is_found() -> None:
-    assert list(unchecked_reasons(parse('f"no: {error.strerror or error}"'))) == [1]
-    assert not list(unchecked_reasons(parse("OSError(number, os.strerror(number))")))
+    assert list(find_unchecked_reasons(parse('f"no: {error.strerror or error}"'))) == [1]
+    assert not list(find_unchecked_reasons(parse("OSError(number, os.strerror(number))")))
 
 
 def test_messages_quote_values_in_one_style() -> None:
     findings = [
         f"{source.name}:{line}: use sluice.text.visible_text.quoted or"
         " sluice.contracts.common.wording.validation_sentence"
-        for source in sources(*PACKAGES)
+        for source in list_sources(*PACKAGES)
         if source.name not in SPELLED_FOR_PYTHON and not source.name.startswith(PACKS)
-        for line in python_spellings(source)
+        for line in find_python_spellings(source)
     ]
     assert findings == []
 
@@ -160,20 +160,20 @@ def test_messages_quote_values_in_one_style() -> None:
 @pytest.mark.parametrize("shown", ["{name!r}", "{name!a}", "{repr(name)}", "{error['msg']}"])
 def test_value_in_python_syntax_is_found(shown: str) -> None:
     code = f'raise Wrong(f"no: {shown}")'
-    assert list(python_spellings(parse(code))) == [1]
-    assert list(python_spellings(parse('raise Wrong(f"no: {quoted(name)}")'))) == []
+    assert list(find_python_spellings(parse(code))) == [1]
+    assert list(find_python_spellings(parse('raise Wrong(f"no: {quoted(name)}")'))) == []
 
 
 def test_names_from_documents_are_quoted_by_the_helper() -> None:
     findings = [
         f"{source.name}:{line}: use sluice.text.visible_text.quoted"
-        for source in sources(*PACKAGES)
+        for source in list_sources(*PACKAGES)
         if source.name.startswith(("sluice/cwl/", "sluice/contracts/", "wms/domain/"))
-        for line in quotes_by_hand(source)
+        for line in find_quotes_by_hand(source)
     ]
     assert findings == []
 
 
 def test_name_quoted_by_hand_is_found() -> None:
-    assert list(quotes_by_hand(parse("""f"no step '{step.name}'\""""))) == [1]
-    assert not list(quotes_by_hand(parse("""f"no step {quoted(step.name)}, see '{_KEY}'\"""")))
+    assert list(find_quotes_by_hand(parse("""f"no step '{step.name}'\""""))) == [1]
+    assert not list(find_quotes_by_hand(parse("""f"no step {quoted(step.name)}, see '{_KEY}'\"""")))

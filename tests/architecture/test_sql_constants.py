@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from tests.architecture.sources import TEST_FOLDERS, Source, sources
+from tests.architecture.sources import TEST_FOLDERS, Source, list_sources
 
 _SQL = re.compile(r"\b(SELECT|INSERT INTO|UPDATE|DELETE FROM)\s")
 
 
-def public_sql(source: Source) -> Iterator[tuple[ast.stmt, str]]:
+def list_public_sql(source: Source) -> Iterator[tuple[ast.stmt, str]]:
     """Yield the assignments of public SQL constants of a module with their names."""
     for node in source.tree.body:
         match node:
@@ -22,7 +22,7 @@ def public_sql(source: Source) -> Iterator[tuple[ast.stmt, str]]:
                 yield node, name
 
 
-def imported_names(files: Sequence[Source]) -> set[tuple[str, str]]:
+def list_imported_names(files: Sequence[Source]) -> set[tuple[str, str]]:
     """Return (module, name) of everything that the files import from a module, or read from it."""
     imported: set[tuple[str, str]] = set()
     for source in files:
@@ -47,15 +47,15 @@ def _contains_sql(value: ast.expr) -> bool:
 
 
 def test_public_sql_constants_are_imported_by_another_module() -> None:
-    services = sources("dms", "wms", "wfms")
+    services = list_sources("dms", "wms", "wfms")
     statements = [
         (source, node, name)
         for source in services
         if "/db/" in source.name
-        for node, name in public_sql(source)
+        for node, name in list_public_sql(source)
     ]
     assert len(statements) > 20, "the statements were not found"
-    imported = imported_names([*services, *sources("sluice", "bench", *TEST_FOLDERS)])
+    imported = list_imported_names([*services, *list_sources("sluice", "bench", *TEST_FOLDERS)])
     findings = [
         f"{source.at(node)}: {name}"
         for source, node, name in statements
@@ -73,11 +73,11 @@ def test_public_sql_constants_are_imported_by_another_module() -> None:
     ],
 )
 def test_public_sql_constants_are_found(text: str) -> None:
-    assert list(public_sql(Source("x.py", ast.parse(text))))
+    assert list(list_public_sql(Source("x.py", ast.parse(text))))
 
 
 @pytest.mark.parametrize(
     "text", ['_COUNT = "SELECT count(*) FROM rows"', 'LABEL = "rows"', "MAX_ROWS = 3"]
 )
 def test_other_constants_are_not_taken_for_public_sql(text: str) -> None:
-    assert not list(public_sql(Source("x.py", ast.parse(text))))
+    assert not list(list_public_sql(Source("x.py", ast.parse(text))))

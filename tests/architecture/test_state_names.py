@@ -12,7 +12,7 @@ from enum import StrEnum
 import pytest
 
 from sluice.contracts.common import states
-from tests.architecture.sources import TEST_FOLDERS, Source, sources
+from tests.architecture.sources import TEST_FOLDERS, Source, list_sources
 
 #: Kinds of storage and data set (input, output, logs) and of devices are names of other things,
 #: too.
@@ -48,10 +48,10 @@ SQL = re.compile(
 )
 
 
-def bare_names(source: Source) -> Iterator[str]:
+def find_bare_names(source: Source) -> Iterator[str]:
     """Yield state names that are written as strings where a state is meant."""
     for node in source.nodes:
-        for place in _places(node):
+        for place in _list_places(node):
             if isinstance(place, ast.Constant) and place.value in NAMES:
                 yield f"{source.at(place)}: {place.value!r}"
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -62,7 +62,7 @@ def bare_names(source: Source) -> Iterator[str]:
             )
 
 
-def _places(node: ast.AST) -> Iterator[ast.AST]:
+def _list_places(node: ast.AST) -> Iterator[ast.AST]:
     match node:
         case ast.Compare(left=left, comparators=others):
             if any(_holds_state(side) for side in (left, *others)):
@@ -111,13 +111,13 @@ def _holds_state(node: ast.AST) -> bool:
 def test_product_does_not_spell_state_names() -> None:
     files = [
         source
-        for source in sources("sluice", "dms", "wms", "wfms", "pilot")
+        for source in list_sources("sluice", "dms", "wms", "wfms", "pilot")
         if source.name not in EXEMPT
         and not source.name.startswith("sluice/contracts")
         and "/db/migrations/" not in source.name
     ]
     assert len(files) > 100, "the product was not found"
-    findings = [finding for source in files for finding in bare_names(source)]
+    findings = [finding for source in files for finding in find_bare_names(source)]
     assert not findings, "\n".join(["use the enum's member:", *findings])
 
 
@@ -125,11 +125,11 @@ def test_tests_do_not_spell_state_names() -> None:
     """Expected answers are exempt: states are words there."""
     files = [
         source
-        for source in sources(*TEST_FOLDERS)
+        for source in list_sources(*TEST_FOLDERS)
         if not source.name.startswith(tuple(EXEMPT_TESTS))
     ]
     assert len(files) > 100, "the tests were not found"
-    findings = [finding for source in files for finding in bare_names(source)]
+    findings = [finding for source in files for finding in find_bare_names(source)]
     assert not findings, "\n".join(["use the enum's member:", *findings])
 
 
@@ -149,7 +149,7 @@ def test_tests_do_not_spell_state_names() -> None:
     ],
 )
 def test_spelled_state_names_are_found(text: str) -> None:
-    assert list(bare_names(Source("x.py", ast.parse(text))))
+    assert list(find_bare_names(Source("x.py", ast.parse(text))))
 
 
 @pytest.mark.parametrize(
@@ -164,4 +164,4 @@ def test_spelled_state_names_are_found(text: str) -> None:
     ],
 )
 def test_other_words_are_not_taken_for_state_names(text: str) -> None:
-    assert not list(bare_names(Source("x.py", ast.parse(text))))
+    assert not list(find_bare_names(Source("x.py", ast.parse(text))))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.sources import ROOT, TEST_FOLDERS, Source, sources
+from tests.architecture.sources import ROOT, TEST_FOLDERS, Source, list_sources
 
 #: File or folder → why it may sleep.
 EXEMPT = {
@@ -24,9 +24,9 @@ SLEEP = re.compile(r"\bsleep\b[\s\"',(]*(?P<seconds>[\d.]+)?")
 PROGRAM = re.compile(r"(/\S*/)?sleep")
 
 
-def sleeps(source: Source) -> Iterator[str]:
+def find_sleeps(source: Source) -> Iterator[str]:
     """Yield the places where a test, or a program that it starts, sleeps."""
-    documentation = {id(node) for node in _docstrings(source.tree)}
+    documentation = {id(node) for node in _list_docstrings(source.tree)}
     for node in source.nodes:
         match node:
             case ast.Call(args=[ast.Constant(value=0)]):
@@ -35,19 +35,19 @@ def sleeps(source: Source) -> Iterator[str]:
                 yield f"{source.at(node)}: {ast.unparse(node)}"
             case ast.List(elts=[ast.Constant(value=str(name)), ast.Constant(value=str(text)), *_]):
                 if PROGRAM.fullmatch(name):
-                    yield from _too_short(source, node, f"sleep {text}")
+                    yield from _find_short_sleeps(source, node, f"sleep {text}")
             case ast.Constant(value=str(text)) if id(node) not in documentation:
                 if not PROGRAM.fullmatch(text):
-                    yield from _too_short(source, node, text)
+                    yield from _find_short_sleeps(source, node, text)
 
 
-def _too_short(source: Source, node: ast.AST, text: str) -> Iterator[str]:
+def _find_short_sleeps(source: Source, node: ast.AST, text: str) -> Iterator[str]:
     for match in SLEEP.finditer(text):
         if match["seconds"] is None or float(match["seconds"]) < HANG_SECONDS:
             yield f"{source.at(node)}: {match[0]!r}"
 
 
-def _docstrings(tree: ast.Module) -> Iterator[ast.AST]:
+def _list_docstrings(tree: ast.Module) -> Iterator[ast.AST]:
     for node in ast.walk(tree):
         match node:
             case (
@@ -62,15 +62,15 @@ def _docstrings(tree: ast.Module) -> Iterator[ast.AST]:
 def test_tests_do_not_sleep() -> None:
     files = [
         source
-        for source in sources(*TEST_FOLDERS)
+        for source in list_sources(*TEST_FOLDERS)
         if not source.name.startswith(("tests/architecture/", *EXEMPT))
     ]
     assert len(files) > 100, "the tests were not found"
-    findings = [finding for source in files for finding in sleeps(source)]
+    findings = [finding for source in files for finding in find_sleeps(source)]
     assert not findings, "\n".join(["wait for a condition (tests/waiting.py):", *findings])
 
 
-def replacements_of_time(source: Source) -> Iterator[str]:
+def find_replacements_of_time(source: Source) -> Iterator[str]:
     """Yield the places where a test replaces a function of the module ``time``."""
     for node in source.nodes:
         match node:
@@ -88,7 +88,9 @@ def replacements_of_time(source: Source) -> Iterator[str]:
 
 def test_tests_do_not_replace_functions_of_time() -> None:
     findings = [
-        finding for source in sources(*TEST_FOLDERS) for finding in replacements_of_time(source)
+        finding
+        for source in list_sources(*TEST_FOLDERS)
+        for finding in find_replacements_of_time(source)
     ]
     assert not findings, "\n".join(
         ["other threads of the test process call them, too; pass a clock instead:", *findings]
@@ -105,7 +107,7 @@ def test_tests_do_not_replace_functions_of_time() -> None:
     ],
 )
 def test_replaced_functions_of_time_are_found(text: str, is_found: bool) -> None:
-    assert bool(list(replacements_of_time(Source("x.py", ast.parse(text))))) is is_found
+    assert bool(list(find_replacements_of_time(Source("x.py", ast.parse(text))))) is is_found
 
 
 def test_cwl_tools_of_tests_do_not_sleep() -> None:
@@ -124,9 +126,9 @@ def test_cwl_tools_of_tests_do_not_sleep() -> None:
 def test_exempt_files_do_sleep(place: str) -> None:
     assert [
         finding
-        for source in sources(*TEST_FOLDERS)
+        for source in list_sources(*TEST_FOLDERS)
         if source.name.startswith(place)
-        for finding in sleeps(source)
+        for finding in find_sleeps(source)
     ]
 
 
@@ -144,7 +146,7 @@ def test_exempt_files_do_sleep(place: str) -> None:
     ],
 )
 def test_short_sleeps_are_found(text: str) -> None:
-    assert list(sleeps(Source("x.py", ast.parse(text))))
+    assert list(find_sleeps(Source("x.py", ast.parse(text))))
 
 
 @pytest.mark.parametrize(
@@ -160,4 +162,4 @@ def test_short_sleeps_are_found(text: str) -> None:
     ],
 )
 def test_long_sleeps_and_other_text_are_not_found(text: str) -> None:
-    assert not list(sleeps(Source("x.py", ast.parse(text))))
+    assert not list(find_sleeps(Source("x.py", ast.parse(text))))

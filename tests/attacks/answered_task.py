@@ -43,7 +43,7 @@ class HumanTask(NamedTuple):
         return f"{self.group}/{self.template}/{self.step}"
 
 
-def human_task_template(*, kind: str, step: str) -> str:
+def make_human_task_template(*, kind: str, step: str) -> str:
     return _TEMPLATE.format(kind=kind, step=step)
 
 

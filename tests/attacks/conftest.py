@@ -9,13 +9,13 @@ from tests.attacks.access.two_groups import (
     create_group_objects,
     create_member,
 )
-from tests.e2e.systems import LiveSystem, live_system
+from tests.e2e.systems import LiveSystem, run_live_system
 from tests.unit.pilot.slot_runner import Runner, open_slot_server
 
 
 @pytest.fixture(scope="module")
 def group_system() -> Iterator[LiveSystem]:
-    with live_system("--pilots", "1") as running:
+    with run_live_system("--pilots", "1") as running:
         yield running
 
 

@@ -49,21 +49,21 @@ def create_token(system: LiveSystem, role: Role = Role.ADMIN) -> tuple[str, str]
     return answer["token"]["id"], answer["secret"]
 
 
-def bearer_header(token: str) -> dict[str, str]:
+def make_bearer_header(token: str) -> dict[str, str]:
     return {"authorization": f"Bearer {token}"}
 
 
 def _create_revoked_token(system: LiveSystem) -> dict[str, str]:
     token, secret = create_token(system)
     ask_as_admin(system, "DELETE", f"/tokens/{token}", {})
-    return bearer_header(secret)
+    return make_bearer_header(secret)
 
 
 def _create_expired_token(system: LiveSystem) -> dict[str, str]:
     token, secret = create_token(system)
     end = "UPDATE person_tokens SET expires_at = now() WHERE id = $1"
     asyncio.run(_execute(system, end, UUID(token)))
-    return bearer_header(secret)
+    return make_bearer_header(secret)
 
 
 async def _execute(system: LiveSystem, statement: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -78,14 +78,14 @@ def _create_token_of_disabled_person(system: LiveSystem) -> dict[str, str]:
     _, secret = create_token(system)
     name = ask_as_admin(system, "GET", "/tokens?all=true", {})["tokens"][0]["person"]
     ask_as_admin(system, "PATCH", f"/people/{name}", {"disabled": True})
-    return bearer_header(secret)
+    return make_bearer_header(secret)
 
 
 def _read_token_digest(system: LiveSystem) -> dict[str, str]:
     """Return the digest of a token, which the database has."""
     create_token(system)
     [(digest,), *_] = asyncio.run(_execute(system, "SELECT digest FROM person_tokens"))
-    return bearer_header(f"sluice_{digest.hex()}")
+    return make_bearer_header(f"sluice_{digest.hex()}")
 
 
 def _create_token_of_another_system() -> str:
@@ -129,7 +129,7 @@ def _plant_session(system: LiveSystem) -> dict[str, str]:
 
 CREDENTIALS: dict[str, Callable[[LiveSystem], dict[str, str]]] = {
     "none": lambda _: {},
-    "a token of another system's service": lambda _: bearer_header(
+    "a token of another system's service": lambda _: make_bearer_header(
         _create_token_of_another_system()
     ),
     "a made up token": lambda _: {"authorization": "Bearer 0123456789abcdef"},

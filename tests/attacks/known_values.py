@@ -10,7 +10,7 @@ from sluice.contracts.access.access import PILOT_PROOF_HEADER
 from sluice.contracts.common.states import StorageType
 from sluice.pilot_access.key import PilotKey
 from tests.architecture.sources import ROOT
-from tests.attacks.answered_task import HumanTask, create_answered_task, human_task_template
+from tests.attacks.answered_task import HumanTask, create_answered_task, make_human_task_template
 from tests.attacks.whole_system import PILOT, WholeSystem
 from tests.waiting import wait_until
 
@@ -119,7 +119,7 @@ def create_dataset(system: WholeSystem, name: str, *, close: bool = True) -> str
 
 def _create_human_task(system: WholeSystem) -> HumanTask:
     """Create a human task for all people in a chain of its own."""
-    text = human_task_template(kind="asked", step="look")
+    text = make_human_task_template(kind="asked", step="look")
     system.request_json(OPERATOR, "POST", "/api/v1/templates", {"name": "asks", "cwl": text})
     request = {"dataset_uid": create_dataset(system, "asked"), "template": "asks"}
     system.request_json(OPERATOR, "POST", "/api/v1/chains", request)

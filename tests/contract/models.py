@@ -22,7 +22,7 @@ from sluice.contracts.data.asset_refs import AssetPath
 from sluice.contracts.jobs.checkpoints import Pattern
 
 
-def pattern_of(kind: Any) -> str:
+def get_pattern(kind: Any) -> str:
     return str(get_args(kind)[1].pattern)
 
 
@@ -53,22 +53,22 @@ URLS = st.builds(
 )
 #: Short examples of strings with a pattern, as ``from_regex`` makes long ones slowly.
 BY_PATTERN = {
-    pattern_of(Checksum): st.binary(min_size=32, max_size=32).map(
+    get_pattern(Checksum): st.binary(min_size=32, max_size=32).map(
         lambda raw: f"sha256:{raw.hex()}"
     ),
-    pattern_of(Name): st.text("aZ09_", min_size=1, max_size=3)
+    get_pattern(Name): st.text("aZ09_", min_size=1, max_size=3)
     | st.sampled_from(["run-1", "a b.c", "0@=,~+"]),
-    pattern_of(ImageName): st.sampled_from(
+    get_pattern(ImageName): st.sampled_from(
         ["debian", "debian:12", "host:5000/path/name@sha256:0af", "a.b/c_d:x-1"]
     ),
-    pattern_of(FileName): st.text("aZ9 ü-.", min_size=1, max_size=5).filter(
+    get_pattern(FileName): st.text("aZ9 ü-.", min_size=1, max_size=5).filter(
         lambda name: name not in {".", ".."}
     ),
 }
 TIMES = st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - the strategy wants them so
 
 
-def contract_models() -> list[type[BaseModel]]:
+def list_contract_models() -> list[type[BaseModel]]:
     """Return every model defined in ``sluice.contracts``, in order of module and name."""
     models_by_name: dict[str, type[BaseModel]] = {}
     for module_info in pkgutil.walk_packages(sluice.contracts.__path__, "sluice.contracts."):
@@ -84,25 +84,27 @@ def contract_models() -> list[type[BaseModel]]:
 
 
 @cache
-def values_of(model: type[BaseModel]) -> st.SearchStrategy[Any]:
+def make_values(model: type[BaseModel]) -> st.SearchStrategy[Any]:
     """Return values of the model with every field set."""
-    return st.builds(model, **{name: _field(field) for name, field in model.model_fields.items()})
+    return st.builds(
+        model, **{name: _make_field_values(field) for name, field in model.model_fields.items()}
+    )
 
 
-def _field(field: FieldInfo) -> st.SearchStrategy[Any]:
-    return _annotated(field.annotation, field.metadata)
+def _make_field_values(field: FieldInfo) -> st.SearchStrategy[Any]:
+    return _make_annotated_values(field.annotation, field.metadata)
 
 
-def _annotated(annotation: Any, metadata: list[Any]) -> st.SearchStrategy[Any]:
+def _make_annotated_values(annotation: Any, metadata: list[Any]) -> st.SearchStrategy[Any]:
     for check, drawn in ((URL_CHECK, URLS), (PATH_CHECK, PATHS), (KEPT_CHECK, CHECKPOINT_PATTERNS)):
         if any(
             entry is check or (isinstance(entry, AfterValidator) and entry == check)
             for entry in metadata
         ):
             return drawn
-    bounds = _bounds(metadata)
+    bounds = _get_bounds(metadata)
     if annotation is str:
-        return _text(bounds)
+        return _make_texts(bounds)
     if annotation is int:
         return st.integers(bounds.get("ge", bounds.get("gt", -1) + 1), bounds.get("le", 2**31 - 1))
     if annotation is float:
@@ -112,12 +114,12 @@ def _annotated(annotation: Any, metadata: list[Any]) -> st.SearchStrategy[Any]:
         )
     is_held = partial(_is_held, [entry for entry in metadata if type(entry) is AfterValidator])
     if get_origin(annotation) is list:
-        items = _type(get_args(annotation)[0])
+        items = _make_type_values(get_args(annotation)[0])
         values: st.SearchStrategy[Any] = st.lists(
             items, min_size=bounds.get("min_length", 0), max_size=2
         )
     else:
-        values = _type(annotation)
+        values = _make_type_values(annotation)
     return values.filter(is_held)
 
 
@@ -131,7 +133,7 @@ def _is_held(checks: list[Any], value: Any) -> bool:
     return True
 
 
-def _text(bounds: dict[str, Any]) -> st.SearchStrategy[str]:
+def _make_texts(bounds: dict[str, Any]) -> st.SearchStrategy[str]:
     pattern = bounds.get("pattern")
     if pattern is not None:
         if pattern in BY_PATTERN:
@@ -143,21 +145,25 @@ def _text(bounds: dict[str, Any]) -> st.SearchStrategy[str]:
     )
 
 
-def _bounds(metadata: list[Any]) -> dict[str, Any]:
+def _get_bounds(metadata: list[Any]) -> dict[str, Any]:
     """Return limits by name, wherever pydantic keeps them."""
     bounds: dict[str, Any] = {}
     for entry in metadata:
-        parts = _bounds(list(entry.metadata)) if isinstance(entry, FieldInfo) else _limits(entry)
+        parts = (
+            _get_bounds(list(entry.metadata))
+            if isinstance(entry, FieldInfo)
+            else _list_limits(entry)
+        )
         bounds |= {name: value for name, value in parts.items() if value is not None}
     return bounds
 
 
-def _limits(entry: Any) -> dict[str, Any]:
+def _list_limits(entry: Any) -> dict[str, Any]:
     names = ("ge", "gt", "le", "lt", "min_length", "max_length", "pattern")
     return {name: getattr(entry, name, None) for name in names}
 
 
-def _type(annotation: Any) -> st.SearchStrategy[Any]:
+def _make_type_values(annotation: Any) -> st.SearchStrategy[Any]:
     plain = {
         str: st.text(max_size=12),
         bytes: st.binary(max_size=12),
@@ -168,25 +174,25 @@ def _type(annotation: Any) -> st.SearchStrategy[Any]:
     }
     plain |= {Any: JSON, object: JSON}
     if annotation in (int, float):
-        return _annotated(annotation, [])
+        return _make_annotated_values(annotation, [])
     if annotation in plain:
         return plain[annotation]
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return values_of(annotation)
+        return make_values(annotation)
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return st.sampled_from(annotation)
-    return _generic(annotation)
+    return _make_generic_values(annotation)
 
 
-def _generic(annotation: Any) -> st.SearchStrategy[Any]:
+def _make_generic_values(annotation: Any) -> st.SearchStrategy[Any]:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _annotated(arguments[0], list(arguments[1:]))
+        return _make_annotated_values(arguments[0], list(arguments[1:]))
     if origin in (Union, types.UnionType):
-        return st.one_of(*map(_type, arguments))
+        return st.one_of(*map(_make_type_values, arguments))
     if origin is Literal:
         return st.sampled_from(arguments)
-    parts = list(map(_type, arguments)) if origin in (list, tuple, dict) else []
+    parts = list(map(_make_type_values, arguments)) if origin in (list, tuple, dict) else []
     if origin is list:
         return st.lists(*parts, max_size=2)
     if origin in (tuple, dict):
@@ -196,7 +202,7 @@ def _generic(annotation: Any) -> st.SearchStrategy[Any]:
     raise LookupError(f"there is no strategy for {annotation!r}")
 
 
-def fields_of(model: type[BaseModel], kind: Any) -> Iterator[str]:
+def list_fields_of_kind(model: type[BaseModel], kind: Any) -> Iterator[str]:
     """Yield names of fields whose annotation has the same checks as ``kind`` (``FileName``, …)."""
     checks = list(get_args(kind)[1:])
     for name, field in model.model_fields.items():

@@ -13,22 +13,22 @@ import pytest
 from pydantic import BaseModel
 
 from sluice.contracts.common.base import Contract
-from tests.contract.models import contract_models
+from tests.contract.models import list_contract_models
 
 PATH = Path(__file__).parent / "baseline.json"
 
 
-def fields(model: type[BaseModel]) -> dict[str, bool]:
+def list_fields(model: type[BaseModel]) -> dict[str, bool]:
     """Return the fields by name, and whether they are required."""
     return {name: field.is_required() for name, field in model.model_fields.items()}
 
 
-def fields_of_contracts() -> dict[str, dict[str, bool]]:
+def list_fields_of_contracts() -> dict[str, dict[str, bool]]:
     """Return the fields of all contracts by name."""
-    return {model.__name__: fields(model) for model in contract_models()}
+    return {model.__name__: list_fields(model) for model in list_contract_models()}
 
 
-def breaches(
+def list_breaches(
     name: str, current_fields: Mapping[str, bool], baseline: Mapping[str, bool]
 ) -> list[str]:
     """Return how a contract breaks the promise that the release before can be upgraded."""
@@ -43,10 +43,11 @@ def breaches(
 
 
 def test_contracts_only_gain_optional_fields() -> None:
-    models, baseline = fields_of_contracts(), json.loads(PATH.read_text())
+    models, baseline = list_fields_of_contracts(), json.loads(PATH.read_text())
     assert baseline.keys() <= models.keys(), "a contract is gone"
     found_breaches = [
-        breaches(name, models[name], baseline_fields) for name, baseline_fields in baseline.items()
+        list_breaches(name, models[name], baseline_fields)
+        for name, baseline_fields in baseline.items()
     ]
     assert [breach for each in found_breaches for breach in each] == []
 
@@ -67,15 +68,15 @@ class Contact(Contract):
 def test_removed_or_newly_required_field_is_found(
     baseline: Mapping[str, bool], breach: str
 ) -> None:
-    [found_breach] = breaches("Contact", fields(Contact), baseline)
+    [found_breach] = list_breaches("Contact", list_fields(Contact), baseline)
     assert found_breach.startswith(breach)
 
 
 def test_new_optional_field_is_allowed() -> None:
-    assert breaches("Contact", fields(Contact), {"name": True}) == []
+    assert list_breaches("Contact", list_fields(Contact), {"name": True}) == []
 
 
 if __name__ == "__main__":
-    contracts = fields_of_contracts()
+    contracts = list_fields_of_contracts()
     lines = [f"{json.dumps(name)}: {json.dumps(has)}" for name, has in contracts.items()]
     PATH.write_text("{\n" + ",\n".join(sorted(lines)) + "\n}\n")

@@ -10,7 +10,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from sluice.contracts.common.base import Checksum, FileName, Name, StorageUrl
 from sluice.contracts.data.assets import JoinPieces, NewAsset, NewAssetFile
 from sluice.contracts.data.datasets import NewFile, NewFiles
-from tests.contract.models import contract_models, fields_of
+from tests.contract.models import list_contract_models, list_fields_of_kind
 
 HEX = "0" * 64
 
@@ -129,7 +129,11 @@ def test_checksum_of_another_form_is_refused(checksum: str) -> None:
     [(FileName, "../a"), (StorageUrl, "file:///data/../a"), (Checksum, "sha256:0")],
 )
 def test_every_model_checks_its_names_urls_and_checksums(kind: Any, trick: str) -> None:
-    models = [(model, name) for model in contract_models() for name in fields_of(model, kind)]
+    models = [
+        (model, name)
+        for model in list_contract_models()
+        for name in list_fields_of_kind(model, kind)
+    ]
     assert models, "the fields were not found"
     for model, name in models:
         assert _refuses(model, name, trick), f"{model.__name__}.{name} takes {trick!r}"

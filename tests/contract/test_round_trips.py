@@ -19,10 +19,10 @@ from sluice.contracts.common.problems import (
 )
 from sluice.contracts.messaging.messages import PAYLOADS, CloudEvent, extra_attributes
 from sluice.contracts.messaging.queues import QUEUES
-from tests.contract.models import contract_models, values_of
-from tests.draws import examples
+from tests.contract.models import list_contract_models, make_values
+from tests.draws import count_examples
 
-MODELS = contract_models()
+MODELS = list_contract_models()
 
 #: These models follow a standard that allows unknown members.
 OPEN = {CloudEvent, Problem}
@@ -34,10 +34,10 @@ def test_models_of_the_contracts_are_found() -> None:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-@settings(max_examples=examples(10))
+@settings(max_examples=count_examples(10))
 @given(data=st.data())
 def test_models_round_trip_through_json(model: type[BaseModel], data: st.DataObject) -> None:
-    value = data.draw(values_of(model))
+    value = data.draw(make_values(model))
     assert model.model_validate_json(value.model_dump_json()) == value
     assert model.model_validate(json.loads(json.dumps(value.model_dump(mode="json")))) == value
 
@@ -47,7 +47,7 @@ def test_unknown_fields_are_refused() -> None:
     accepted = {
         model
         for model in MODELS
-        if ("extra_forbidden", ("no_such_field",)) not in _errors(model, {"no_such_field": 1})
+        if ("extra_forbidden", ("no_such_field",)) not in _list_errors(model, {"no_such_field": 1})
     }
     assert accepted == OPEN
     assert [model.model_config["extra"] for model in (CloudEvent, Problem)] == ["allow"] * 2
@@ -72,11 +72,13 @@ def test_time_without_a_zone_is_refused() -> None:
     ]
     assert times
     for model, name in times:
-        errors = _errors(model, {name: "2024-01-01T00:00:00"})
+        errors = _list_errors(model, {name: "2024-01-01T00:00:00"})
         assert [loc for type_, loc in errors if type_.startswith("timezone")] == [(name,)], model
 
 
-def _errors(model: type[BaseModel], value: dict[str, Any]) -> list[tuple[str, tuple[Any, ...]]]:
+def _list_errors(
+    model: type[BaseModel], value: dict[str, Any]
+) -> list[tuple[str, tuple[Any, ...]]]:
     """Return the type and place of each error in a value."""
     try:
         model.model_validate(value)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cwl_runner.runners import Answers, Run, run_in
-from tests.e2e.systems import live_system
+from tests.e2e.systems import run_live_system
 
 
 @pytest.fixture(scope="package")
@@ -14,7 +14,7 @@ def url() -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SLUICE_PILOT_CONTAINERS", "[]")
         patch.setenv("SLUICE_OPERATOR_CLIENT_LEASE", "6")
-        with live_system() as system:
+        with run_live_system() as system:
             yield system.url
 
 

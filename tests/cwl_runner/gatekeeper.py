@@ -13,7 +13,7 @@ Rule = Callable[[str, str], int | None]
 
 
 @contextmanager
-def gatekeeper(url: str, rule: Rule) -> Iterator[str]:
+def open_gatekeeper(url: str, rule: Rule) -> Iterator[str]:
     """Yield the address of the proxy, for which the token of the system is stored, too."""
 
     class Handler(BaseHTTPRequestHandler):

@@ -7,5 +7,5 @@ from pathlib import Path
 RUNNER = Path(sys.executable).with_name("sluice-cwl-runner")
 
 
-def command(url: str, *arguments: str | Path) -> Sequence[str]:
+def make_command(url: str, *arguments: str | Path) -> Sequence[str]:
     return [str(RUNNER), "--url", url, *map(str, arguments)]

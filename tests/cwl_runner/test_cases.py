@@ -15,9 +15,9 @@ import pytest
 
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.network.credentials import headers_for
-from tests.cwl_runner.gatekeeper import gatekeeper
-from tests.cwl_runner.runner_command import RUNNER, command
-from tests.processes import running
+from tests.cwl_runner.gatekeeper import open_gatekeeper
+from tests.cwl_runner.runner_command import RUNNER, make_command
+from tests.processes import list_running
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
@@ -27,7 +27,7 @@ CASES = Path(__file__).parent / "cases"
 
 def run(url: str, *arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command(url, *arguments),
+        make_command(url, *arguments),
         cwd=folder,
         capture_output=True,
         text=True,
@@ -148,14 +148,14 @@ def test_terminated_runner_cancels_its_job(url: str, tmp_path: Path) -> None:
     tool = {"cwlVersion": "v1.2", "class": "CommandLineTool", "inputs": [], "outputs": []}
     (tmp_path / "waits.cwl").write_text(json.dumps(tool | {"baseCommand": sleep_command}))
     process = subprocess.Popen(
-        command(url, "waits.cwl"), cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        make_command(url, "waits.cwl"), cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
     asyncio.run(
         eventually(
-            lambda: asyncio.to_thread(running, sleep_command), what="the tool runs", seconds=60
+            lambda: asyncio.to_thread(list_running, sleep_command), what="the tool runs", seconds=60
         )
     )
-    [waits] = running(sleep_command)
+    [waits] = list_running(sleep_command)
     newest = httpx.get(f"{url}/api/v1/chains", headers=headers_for(url)).json()["chains"][0]
     assert newest["dataset_name"].startswith("cwl-runner-waits-")
     process.send_signal(signal.SIGTERM)
@@ -199,7 +199,7 @@ def test_tool_that_fits_no_node_is_not_waited_for(
 def test_reason_for_waiting_is_shown(url: str, tmp_path: Path) -> None:
     write_large(tmp_path)
     process = subprocess.Popen(
-        command(url, "--quiet", "--wait", "large.cwl"),
+        make_command(url, "--quiet", "--wait", "large.cwl"),
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,
@@ -217,7 +217,7 @@ def test_refused_chain_leaves_no_data(url: str, tmp_path: Path) -> None:
     def refuse_chains(method: str, path: str) -> int | None:
         return 409 if (method, path) == ("POST", "/api/v1/chains") else None
 
-    with gatekeeper(url, refuse_chains) as gate:
+    with open_gatekeeper(url, refuse_chains) as gate:
         done = run(gate, CASES / "head.cwl", CASES / "text.json", folder=tmp_path)
     assert done.returncode == 1
     assert "the gatekeeper refuses this" in done.stderr
@@ -241,7 +241,7 @@ def test_outage_between_requests_does_not_change_the_result(
         request_counts[kind] += 1
         return status if request_counts[kind] % 4 in (1, 2) else None
 
-    with gatekeeper(url, fail_some_requests) as gate:
+    with open_gatekeeper(url, fail_some_requests) as gate:
         done = run(gate, f"{CASES}/words.cwl#all", CASES / "texts.yml", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert request_counts["datasets"] >= 10, "requests for results of five tools were repeated"

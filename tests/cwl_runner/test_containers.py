@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.systems import live_system
+from tests.e2e.systems import run_live_system
 from tests.servers.podman import IMAGE, start_podman
 
 pytestmark = [
@@ -36,7 +36,7 @@ def url() -> Iterator[str]:
         for name, value in podman.environment.items():
             patch.setenv(name, value)
         patch.setenv("SLUICE_PILOT_CONTAINERS", '["podman"]')
-        with live_system() as system:
+        with run_live_system() as system:
             yield system.url
     assert podman.containers() == []
     podman.stop()

@@ -206,12 +206,10 @@ def test_option_that_runs_nothing_needs_no_system(options: list[str], tmp_path: 
 
 def test_validation_checks_the_job_order_too(run_both: Run, tmp_path: Path) -> None:
     order = write_document(tmp_path, "order.json", {"word": 3})
-    require_same_answers(
-        run_both(
-            "--validate", "--no-warnings", "--disable-color", _write_workflow(tmp_path), order
-        ),
-        status=1,
+    answers = run_both(
+        "--validate", "--no-warnings", "--disable-color", _write_workflow(tmp_path), order
     )
+    assert "the value is not string" in require_same_answers(answers, status=1)
 
 
 def test_expression_of_the_next_step_has_all_fields_of_a_file(
@@ -385,4 +383,9 @@ def test_containers_can_be_disabled(run_both: Run, tmp_path: Path, kind: str, st
         "tool.cwl",
         make_echo_tool("x", **{kind: {"DockerRequirement": {"dockerPull": "nowhere/such:1"}}}),
     )
-    require_same_answers(run_both("--no-container", tool), status=status)
+    answers = run_both("--no-container", tool)
+    outputs = require_same_answers(answers, status=status)
+    if kind == "hints":
+        assert outputs["out"]["size"] == len("x\n")
+    else:
+        assert all("DockerRequirement" in answer.stderr for answer in answers)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.cwl_runner.runner_command import command
-from tests.processes import running
+from tests.cwl_runner.runner_command import make_command
+from tests.processes import list_running
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
@@ -39,7 +39,7 @@ def start_workflow(url: str, folder: Path, script: str) -> "subprocess.Popen[str
     (folder / "temporary").mkdir()
     environment = os.environ | {"TMPDIR": str(folder / "temporary")}
     return subprocess.Popen(
-        command(url, "--outdir", "out", "process.cwl"),
+        make_command(url, "--outdir", "out", "process.cwl"),
         cwd=folder,
         env=environment,
         stdout=subprocess.PIPE,
@@ -63,7 +63,7 @@ def test_interrupted_run_leaves_no_temporary_files(url: str, tmp_path: Path) -> 
     process = start_workflow(url, tmp_path, "exec sleep 5084")
     script = ["sleep", "5084"]
     asyncio.run(
-        eventually(lambda: asyncio.to_thread(running, script), what="a job runs", seconds=60)
+        eventually(lambda: asyncio.to_thread(list_running, script), what="a job runs", seconds=60)
     )
     assert list_remaining_files(tmp_path) != []
     process.send_signal(signal.SIGINT)

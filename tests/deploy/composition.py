@@ -84,7 +84,9 @@ class Composition:
     @property
     def secret_files(self) -> Mapping[str, str]:
         """Map the names of files of deploy/secrets.sh to their texts."""
-        return _secrets_of((self.root / "deploy" / "secrets.sh").read_text(encoding="utf-8"))
+        return _run_secrets_script(
+            (self.root / "deploy" / "secrets.sh").read_text(encoding="utf-8")
+        )
 
 
 def read_yaml(path: Path) -> Any:
@@ -98,7 +100,7 @@ def make_secrets(script: Path, folder: Path) -> dict[str, str]:
 
 
 @cache
-def _secrets_of(script: str) -> Mapping[str, str]:
+def _run_secrets_script(script: str) -> Mapping[str, str]:
     """Run the script once for all tests that do not change it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "secrets.sh"

@@ -30,7 +30,7 @@ from sluice.servicekit.settings_sources import (
     unknown_variables,
 )
 from sluice.setup.logins import SetupSettings, broker_logins, database_logins
-from tests.callers import for_anybody
+from tests.callers import allow_everybody
 from tests.deploy.composition import Composition
 
 #: Services that run several instances, as a single one would be a point of failure.
@@ -245,7 +245,9 @@ def has_route(package: str, path: str) -> bool:
     """Return whether a service has this route; it may answer that it is not ready."""
 
     async def ask() -> int:
-        transport = httpx.ASGITransport(for_anybody(build_app(package)), raise_app_exceptions=False)
+        transport = httpx.ASGITransport(
+            allow_everybody(build_app(package)), raise_app_exceptions=False
+        )
         async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
             return (await client.get(path)).status_code
 

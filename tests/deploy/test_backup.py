@@ -100,7 +100,7 @@ class Machine:
         process.wait()
 
 
-def new_folder() -> Path:
+def make_folder() -> Path:
     """Return a new folder that the user of the server may enter."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-backup-"))
     folder.chmod(0o755)
@@ -109,7 +109,7 @@ def new_folder() -> Path:
 
 @pytest.fixture
 async def machine() -> AsyncIterator[Machine]:
-    folder = new_folder()
+    folder = make_folder()
     machine = Machine(folder, [])
 
     async def run(command: Sequence[str]) -> int:

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.named_in_pages import unknown_commands, unknown_settings
+from tests.architecture.named_in_pages import find_unknown_commands, find_unknown_settings
 from tests.deploy.compose_files import list_schema_errors, replace_text
 from tests.deploy.composition import Composition, read_yaml
 from tests.deploy.processes import CONTAINER_PORTS, find_package, has_route
-from tests.unit.access.table import PILOT, rows
+from tests.unit.access.table import PILOT, read_rows
 
 PAGES = ("docs/how-to/operate.md", "docs/how-to/run-in-production.md")
 GATEWAY = "deploy/gateway/compose.yml"
@@ -23,7 +23,7 @@ OPTIONS_WITH_VALUES = {"-e", "--since", "--tail"}
 def find_violations(composition: Composition) -> Iterator[str]:
     for page in PAGES:
         text = (composition.root / page).read_text(encoding="utf-8")
-        named = (*unknown_commands(text), *unknown_settings(text))
+        named = (*find_unknown_commands(text), *find_unknown_settings(text))
         yield from (f"{page}: {sentence}" for sentence in named)
         yield from (f"{page}: there is no {path}" for path in _check_paths(composition, text))
         yield from (
@@ -132,7 +132,7 @@ def test_gateway_leads_to_the_wms_and_its_port_is_documented(
 
 def test_gateway_forwards_only_requests_of_pilots(composition: Composition) -> None:
     configuration = (composition.root / "deploy/gateway/nginx.conf").read_text(encoding="utf-8")
-    methods = {row.address: row.method for row in rows() if row.who & {PILOT_ITSELF, ENROLLED}}
+    methods = {row.address: row.method for row in read_rows() if row.who & {PILOT_ITSELF, ENROLLED}}
     [registration] = [address for address in methods if address.endswith("/pilots")]
     [pattern] = re.findall(r'location ~ "(.+)" \{', configuration)
     others = set(re.findall(r"location (?!~)(.+) \{", configuration))

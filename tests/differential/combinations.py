@@ -4,14 +4,14 @@ from hypothesis import strategies as st
 
 from tests.differential.growing_graph import Graph, Stream
 from tests.differential.shapes import WORDS, draw_batch, draw_stream, has_files
-from tests.differential.tools import shell_tool, tool
+from tests.differential.tools import make_shell_tool, make_tool
 
 
 def scatter_over_values(draw: st.DrawFn, graph: Graph) -> None:
     """Scatter over values only."""
     words = draw(st.lists(st.sampled_from(WORDS), max_size=4, unique=True))
     number = len(graph.steps)
-    run = tool(
+    run = make_tool(
         ["echo"],
         {"word": {"type": "string", "inputBinding": {}}},
         {"o": "stdout"},
@@ -30,7 +30,7 @@ def cross_data_with_values(draw: st.DrawFn, graph: Graph) -> None:
     """Scatter over the cross product of a data set and values."""
     number, source = len(graph.steps), draw_stream(draw, graph, has_files)
     words = draw(st.lists(st.sampled_from(WORDS), max_size=2, unique=True))
-    run = shell_tool(
+    run = make_shell_tool(
         'cat "$0"; echo "$1"',
         {"f": "File", "g": "string"},
         {"o": "stdout"},
@@ -45,7 +45,7 @@ def cross_data_with_data(draw: st.DrawFn, graph: Graph) -> None:
     """Scatter over the cross product of two data sets, or of a data set with itself."""
     number, first = len(graph.steps), draw_stream(draw, graph, has_files)
     second = draw_stream(draw, graph, has_files)
-    run = shell_tool(
+    run = make_shell_tool(
         'cat "$0" "$1"',
         {"f": "File", "g": "File"},
         {"o": "stdout"},

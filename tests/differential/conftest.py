@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.systems import LiveSystem, live_system
+from tests.e2e.systems import LiveSystem, run_live_system
 
 
 @pytest.fixture(scope="package")
 def system() -> Iterator[LiveSystem]:
-    with live_system() as system:
+    with run_live_system() as system:
         yield system

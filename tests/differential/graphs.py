@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.differential import combinations, shapes
+from tests.differential import combinations, shapes, stream_kinds
 from tests.differential.growing_graph import Graph
 
 
@@ -68,32 +68,32 @@ class _ShapeMaker:
 
 RARE_PERCENT = 15
 _MAKERS = [
-    _ShapeMaker(shapes.map_each, [shapes.has_files]),
-    _ShapeMaker(shapes.map_with_warm_worker, [shapes.has_files], weight=2),
-    _ShapeMaker(shapes.filter_each, [shapes.has_files]),
-    _ShapeMaker(shapes.run_conditionally, [shapes.has_files]),
-    _ShapeMaker(shapes.pair_streams, [shapes.is_list_of_numbers]),
-    _ShapeMaker(shapes.merge, [shapes.has_files]),
-    _ShapeMaker(shapes.merge_conditionally, [shapes.has_files]),
-    _ShapeMaker(shapes.choose_first_result, [shapes.has_files]),
-    _ShapeMaker(shapes.list_existing_files, [shapes.has_files]),
-    _ShapeMaker(shapes.merge_after_steps, [shapes.has_files], min_streams=2, weight=2),
-    _ShapeMaker(shapes.map_after_steps, [shapes.has_files], min_streams=2, weight=2),
-    _ShapeMaker(shapes.scatter_nested_workflow, [shapes.has_files]),
-    _ShapeMaker(shapes.broadcast, [shapes.has_files, shapes.is_single_file]),
-    _ShapeMaker(shapes.map_with_all_files, [shapes.has_files]),
-    _ShapeMaker(shapes.two_outputs, [shapes.has_files]),
-    _ShapeMaker(shapes.compute_value, [shapes.has_files]),
-    _ShapeMaker(shapes.add_nested_workflow, [shapes.has_files]),
-    _ShapeMaker(shapes.count_lines, [shapes.has_files], weight=2),
-    _ShapeMaker(shapes.add_numbers, [shapes.has_numbers], weight=RARE_PERCENT),
-    _ShapeMaker(shapes.make_folders, [shapes.has_files], weight=2),
-    _ShapeMaker(shapes.list_folders, [shapes.has_folders], weight=RARE_PERCENT),
-    _ShapeMaker(shapes.split_files, [shapes.has_files], weight=2),
-    _ShapeMaker(shapes.join_parts, [shapes.has_lists_of_files], weight=RARE_PERCENT),
+    _ShapeMaker(shapes.map_each, [stream_kinds.has_files]),
+    _ShapeMaker(shapes.map_with_warm_worker, [stream_kinds.has_files], weight=2),
+    _ShapeMaker(shapes.filter_each, [stream_kinds.has_files]),
+    _ShapeMaker(shapes.run_conditionally, [stream_kinds.has_files]),
+    _ShapeMaker(shapes.pair_streams, [stream_kinds.is_list_of_numbers]),
+    _ShapeMaker(shapes.merge, [stream_kinds.has_files]),
+    _ShapeMaker(shapes.merge_conditionally, [stream_kinds.has_files]),
+    _ShapeMaker(shapes.choose_first_result, [stream_kinds.has_files]),
+    _ShapeMaker(shapes.list_existing_files, [stream_kinds.has_files]),
+    _ShapeMaker(shapes.merge_after_steps, [stream_kinds.has_files], min_streams=2, weight=2),
+    _ShapeMaker(shapes.map_after_steps, [stream_kinds.has_files], min_streams=2, weight=2),
+    _ShapeMaker(shapes.scatter_nested_workflow, [stream_kinds.has_files]),
+    _ShapeMaker(shapes.broadcast, [stream_kinds.has_files, stream_kinds.is_single_file]),
+    _ShapeMaker(shapes.map_with_all_files, [stream_kinds.has_files]),
+    _ShapeMaker(shapes.add_two_outputs, [stream_kinds.has_files]),
+    _ShapeMaker(shapes.compute_value, [stream_kinds.has_files]),
+    _ShapeMaker(shapes.add_nested_workflow, [stream_kinds.has_files]),
+    _ShapeMaker(shapes.count_lines, [stream_kinds.has_files], weight=2),
+    _ShapeMaker(shapes.add_numbers, [stream_kinds.has_numbers], weight=RARE_PERCENT),
+    _ShapeMaker(shapes.make_folders, [stream_kinds.has_files], weight=2),
+    _ShapeMaker(shapes.list_folders, [stream_kinds.has_folders], weight=RARE_PERCENT),
+    _ShapeMaker(shapes.split_files, [stream_kinds.has_files], weight=2),
+    _ShapeMaker(shapes.join_parts, [stream_kinds.has_lists_of_files], weight=RARE_PERCENT),
     _ShapeMaker(combinations.scatter_over_values, []),
-    _ShapeMaker(combinations.cross_data_with_values, [shapes.has_files], weight=2),
-    _ShapeMaker(combinations.cross_data_with_data, [shapes.has_files], weight=2, max_uses=1),
+    _ShapeMaker(combinations.cross_data_with_values, [stream_kinds.has_files], weight=2),
+    _ShapeMaker(combinations.cross_data_with_data, [stream_kinds.has_files], weight=2, max_uses=1),
 ]
 
 SHAPES = frozenset(maker.name for maker in _MAKERS)

@@ -5,7 +5,22 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.differential.growing_graph import Graph, Stream
-from tests.differential.tools import join_tool, map_tool, shell_tool, tool, word_keeping_tool
+from tests.differential.stream_kinds import (
+    has_files,
+    has_folders,
+    has_lists_of_files,
+    has_numbers,
+    is_list_of_numbers,
+    is_made_single,
+    is_single_file,
+)
+from tests.differential.tools import (
+    join_tool,
+    make_shell_tool,
+    make_tool,
+    make_word_keeping_tool,
+    map_tool,
+)
 
 #: Commands that a tool applies to a text.
 COMMANDS = (
@@ -22,34 +37,6 @@ COMMANDS = (
 WORDS = ("apple", "e", "Z", "9", "nowhere")
 
 
-def has_files(stream: Stream) -> bool:
-    return stream.is_list and stream.kind == "file"
-
-
-def is_list_of_numbers(stream: Stream) -> bool:
-    return has_files(stream) and not stream.is_sparse
-
-
-def is_single_file(stream: Stream) -> bool:
-    return not stream.is_list and stream.kind == "file" and not stream.is_sparse
-
-
-def _is_made_single(stream: Stream) -> bool:
-    return not stream.is_list and stream.kind == "file" and "/" in stream.ref
-
-
-def has_numbers(stream: Stream) -> bool:
-    return stream.kind == "int"
-
-
-def has_folders(stream: Stream) -> bool:
-    return stream.kind == "folder"
-
-
-def has_lists_of_files(stream: Stream) -> bool:
-    return stream.kind == "files"
-
-
 def draw_stream(draw: st.DrawFn, graph: Graph, accepts: Any) -> Stream:
     return draw(st.sampled_from([stream for stream in graph.streams if accepts(stream)]))
 
@@ -58,13 +45,13 @@ def map_each(draw: st.DrawFn, graph: Graph) -> None:
     source = draw_stream(draw, graph, has_files)
     run = map_tool(draw(st.sampled_from(COMMANDS)), len(graph.steps))
     step = {"scatter": "f", "in": {"f": graph.source(source)}, "run": run, **draw_batch(draw)}
-    graph.add(step, Stream("o", line=_line(graph, source)))
+    graph.add(step, Stream("o", line=_find_line(graph, source)))
 
 
 def map_with_warm_worker(draw: st.DrawFn, graph: Graph) -> None:
     """Map with a warm worker that keeps its first word."""
     source = draw_stream(draw, graph, has_files)
-    run = word_keeping_tool(len(graph.steps))
+    run = make_word_keeping_tool(len(graph.steps))
     step = {
         "scatter": "f",
         "in": {"f": graph.source(source), "word": {"default": draw(st.sampled_from(WORDS))}},
@@ -72,10 +59,10 @@ def map_with_warm_worker(draw: st.DrawFn, graph: Graph) -> None:
         "sluice:warm": {"key": ["word"], "jobs": draw(st.sampled_from([1, 2, 1000]))},
         **draw_batch(draw),
     }
-    graph.add(step, Stream("o", line=_line(graph, source)))
+    graph.add(step, Stream("o", line=_find_line(graph, source)))
 
 
-def _line(graph: Graph, source: Stream) -> int:
+def _find_line(graph: Graph, source: Stream) -> int:
     """Return the line of a map; without missing files the others are numbered anew."""
     return len(graph.steps) + 1 if source.is_sparse else source.line
 
@@ -90,7 +77,7 @@ def filter_each(draw: st.DrawFn, graph: Graph) -> None:
     source, word = draw_stream(draw, graph, has_files), draw(st.sampled_from(WORDS))
     name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
     output = {"type": "File?", "outputBinding": {"glob": name}}
-    run = shell_tool(
+    run = make_shell_tool(
         f'grep -q {word} "$0" && cat "$0" > "$1"; true',
         {"f": "File"},
         {"o": output},
@@ -98,7 +85,7 @@ def filter_each(draw: st.DrawFn, graph: Graph) -> None:
         name,
     )
     step = {"scatter": "f", "in": {"f": graph.source(source)}, "run": run, **draw_batch(draw)}
-    graph.add(step, Stream("o", is_sparse=True, line=_line(graph, source)))
+    graph.add(step, Stream("o", is_sparse=True, line=_find_line(graph, source)))
 
 
 def run_conditionally(draw: st.DrawFn, graph: Graph) -> None:
@@ -110,7 +97,7 @@ def run_conditionally(draw: st.DrawFn, graph: Graph) -> None:
         "in": {"f": graph.source(source)},
         "run": run,
     }
-    graph.add(step, Stream("o", is_sparse=True, line=_line(graph, source)))
+    graph.add(step, Stream("o", is_sparse=True, line=_find_line(graph, source)))
 
 
 def pair_streams(draw: st.DrawFn, graph: Graph) -> None:
@@ -120,7 +107,9 @@ def pair_streams(draw: st.DrawFn, graph: Graph) -> None:
         "f": {"type": "File", "inputBinding": {"position": 1}},
         "g": {"type": "File?", "inputBinding": {"position": 2}},
     }
-    run = tool(["cat"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}")
+    run = make_tool(
+        ["cat"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}"
+    )
     step_inputs = {"f": graph.source(first), "g": graph.source(second, together=True)}
     graph.add(
         {"scatter": ["f", "g"], "scatterMethod": "dotproduct", "in": step_inputs, "run": run},
@@ -158,7 +147,7 @@ def choose_first_result(draw: st.DrawFn, graph: Graph) -> None:
     merge_conditionally(draw, graph)
     merge(draw, graph)
     chosen = graph.sources(graph.streams[-2:], pickValue="first_non_null")
-    run = tool(
+    run = make_tool(
         ["rev"],
         {"f": "File"},
         {"o": "stdout"},
@@ -172,7 +161,7 @@ def list_existing_files(draw: st.DrawFn, graph: Graph) -> None:
     merge_conditionally(draw, graph)
     merge_conditionally(draw, graph)
     existing_files = draw(
-        st.permutations([stream for stream in graph.streams if _is_made_single(stream)])
+        st.permutations([stream for stream in graph.streams if is_made_single(stream)])
     )[:3]
     run = join_tool(f"there.t{len(graph.steps)}")
     inputs = {"fs": graph.sources(existing_files, pickValue="all_non_null")}
@@ -225,7 +214,7 @@ def scatter_nested_workflow(draw: st.DrawFn, graph: Graph) -> None:
         },
     }
     step = {"in": {"files": graph.source(source)}, "run": inner}
-    graph.add(step, Stream("cut", line=_line(graph, source)), Stream("page", is_list=False))
+    graph.add(step, Stream("cut", line=_find_line(graph, source)), Stream("page", is_list=False))
 
 
 def broadcast(draw: st.DrawFn, graph: Graph) -> None:
@@ -234,17 +223,19 @@ def broadcast(draw: st.DrawFn, graph: Graph) -> None:
         "g": {"type": "File", "inputBinding": {"position": 1}},
         "f": {"type": "File", "inputBinding": {"position": 2}},
     }
-    run = tool(["cat"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}")
+    run = make_tool(
+        ["cat"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}"
+    )
     graph.add(
         {"scatter": "f", "in": {"f": graph.source(source), "g": graph.source(shared)}, "run": run},
-        Stream("o", line=_line(graph, source)),
+        Stream("o", line=_find_line(graph, source)),
     )
 
 
 def map_with_all_files(draw: st.DrawFn, graph: Graph) -> None:
     source, all_files = (draw_stream(draw, graph, has_files), draw_stream(draw, graph, has_files))
     script = 'f=$0; cat "$f"; cat "$@" /dev/null | wc -l'
-    run = shell_tool(
+    run = make_shell_tool(
         script,
         {"f": "File", "all": "File[]"},
         {"o": "stdout"},
@@ -258,17 +249,17 @@ def map_with_all_files(draw: st.DrawFn, graph: Graph) -> None:
             "in": {"f": graph.source(source), "all": graph.source(all_files)},
             "run": run,
         },
-        Stream("o", line=_line(graph, source)),
+        Stream("o", line=_find_line(graph, source)),
     )
 
 
-def two_outputs(draw: st.DrawFn, graph: Graph) -> None:
+def add_two_outputs(draw: st.DrawFn, graph: Graph) -> None:
     source, number = draw_stream(draw, graph, has_files), len(graph.steps)
     names = {port: f"$(inputs.f.nameroot).{port}{number}" for port in ("head", "tail")}
     outputs = {
         port: {"type": "File", "outputBinding": {"glob": name}} for port, name in names.items()
     }
-    run = shell_tool(
+    run = make_shell_tool(
         'head -n1 "$0" > "$1"; tail -n1 "$0" > "$2"',
         {"f": "File"},
         outputs,
@@ -277,8 +268,8 @@ def two_outputs(draw: st.DrawFn, graph: Graph) -> None:
     )
     graph.add(
         {"scatter": "f", "in": {"f": graph.source(source)}, "run": run},
-        Stream("head", line=_line(graph, source)),
-        Stream("tail", line=_line(graph, source)),
+        Stream("head", line=_find_line(graph, source)),
+        Stream("tail", line=_find_line(graph, source)),
     )
 
 
@@ -289,11 +280,11 @@ def compute_value(draw: st.DrawFn, graph: Graph) -> None:
         "name": {"valueFrom": "$(inputs.f.nameroot) of $(inputs.f.size)"},
     }
     inputs = {"name": {"type": "string", "inputBinding": {}}, "f": "File"}
-    run = tool(
+    run = make_tool(
         ["echo"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}"
     )
     graph.add(
-        {"scatter": "f", "in": step_inputs, "run": run}, Stream("o", line=_line(graph, source))
+        {"scatter": "f", "in": step_inputs, "run": run}, Stream("o", line=_find_line(graph, source))
     )
 
 
@@ -311,7 +302,7 @@ def add_nested_workflow(draw: st.DrawFn, graph: Graph) -> None:
     }
     graph.add(
         {"scatter": "f", "in": {"f": graph.source(source)}, "run": inner},
-        Stream("o", line=_line(graph, source)),
+        Stream("o", line=_find_line(graph, source)),
     )
 
 
@@ -325,17 +316,19 @@ def count_lines(draw: st.DrawFn, graph: Graph) -> None:
             "outputEval": "$(parseInt(self[0].contents))",
         },
     }
-    run = tool(["wc", "-l"], {"f": "File"}, {"o": output}, stdin="$(inputs.f.path)", stdout="n")
+    run = make_tool(
+        ["wc", "-l"], {"f": "File"}, {"o": output}, stdin="$(inputs.f.path)", stdout="n"
+    )
     graph.add(
         {"scatter": "f", "in": {"f": graph.source(source)}, "run": run},
-        Stream("o", kind="int", line=_line(graph, source)),
+        Stream("o", kind="int", line=_find_line(graph, source)),
     )
 
 
 def add_numbers(draw: st.DrawFn, graph: Graph) -> None:
     source = draw_stream(draw, graph, has_numbers)
     inputs = {"n": {"type": "int[]", "inputBinding": {}}}
-    run = tool(["echo"], inputs, {"o": "stdout"}, stdout=f"sum.t{len(graph.steps)}")
+    run = make_tool(["echo"], inputs, {"o": "stdout"}, stdout=f"sum.t{len(graph.steps)}")
     graph.add({"in": {"n": graph.source(source)}, "run": run}, Stream("o", is_list=False))
 
 
@@ -346,7 +339,7 @@ def make_folders(draw: st.DrawFn, graph: Graph) -> None:
     )
     name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
     output = {"type": "Directory", "outputBinding": {"glob": name}}
-    run = shell_tool(
+    run = make_shell_tool(
         'mkdir -p "$1/deep"; cp "$0" "$1/deep/own"',
         {"f": "File"},
         {"o": output},
@@ -355,13 +348,13 @@ def make_folders(draw: st.DrawFn, graph: Graph) -> None:
     )
     graph.add(
         {"scatter": "f", "in": {"f": graph.source(source)}, "run": run},
-        Stream("o", kind="folder", line=_line(graph, source)),
+        Stream("o", kind="folder", line=_find_line(graph, source)),
     )
 
 
 def list_folders(draw: st.DrawFn, graph: Graph) -> None:
     source = draw_stream(draw, graph, has_folders)
-    run = shell_tool(
+    run = make_shell_tool(
         'cat "$0/deep/own"; ls "$0"',
         {"d": "Directory"},
         {"o": "stdout"},
@@ -378,7 +371,7 @@ def split_files(draw: st.DrawFn, graph: Graph) -> None:
     source, number = draw_stream(draw, graph, has_files), len(graph.steps)
     stem = f"$(inputs.f.nameroot).p{number}"
     output = {"type": "File[]", "outputBinding": {"glob": f"{stem}.*"}}
-    run = shell_tool(
+    run = make_shell_tool(
         'i=0; while read -r l && [ $i -lt 3 ]; do i=$((i+1)); echo "$l" > "$1.$i"; done < "$0"',
         {"f": "File"},
         {"o": output},
@@ -387,7 +380,7 @@ def split_files(draw: st.DrawFn, graph: Graph) -> None:
     )
     graph.add(
         {"scatter": "f", "in": {"f": graph.source(source)}, "run": run},
-        Stream("o", kind="files", line=_line(graph, source)),
+        Stream("o", kind="files", line=_find_line(graph, source)),
     )
 
 

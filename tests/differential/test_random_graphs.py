@@ -30,10 +30,10 @@ from sluice.contracts.templates.templates import NewTemplate, Template
 from tests.differential.answers import convert_output_object, wait_for_chain_outputs
 from tests.differential.graphs import SHAPES, DrawnWorkflow, draw_workflow
 from tests.differential.reference import CwltoolProcess, make_job_order
-from tests.draws import examples
+from tests.draws import count_examples
 from tests.e2e.systems import LiveSystem
 
-GRAPHS = int(os.environ.get("SLUICE_GRAPHS") or examples(30))
+GRAPHS = int(os.environ.get("SLUICE_GRAPHS") or count_examples(30))
 #: Number of graphs that are drawn and run together, which costs less for each.
 BATCH_SIZE = min(10, GRAPHS)
 #: This many graphs have every shape.

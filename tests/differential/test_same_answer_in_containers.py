@@ -10,7 +10,7 @@ import pytest
 
 from tests.differential.answers import run_with_cwltool, run_with_sluice
 from tests.differential.input_texts import TEXTS
-from tests.e2e.systems import live_system
+from tests.e2e.systems import run_live_system
 from tests.servers.podman import start_podman
 
 pytestmark = [
@@ -35,7 +35,7 @@ def url(tmp_path: Path) -> Iterator[str]:
             patch.setenv(name, value)
         patch.setenv("PATH", str(programs), prepend=":")
         patch.setenv("SLUICE_PILOT_CONTAINERS", '["docker"]')
-        with live_system() as system:
+        with run_live_system() as system:
             yield system.url
     assert podman.containers() == []
     podman.stop()

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from tests.differential.answers import Answer, convert_output_object, run_job_order
 from tests.differential.reference import CwltoolProcess
-from tests.differential.typed_graphs import TypedWorkflow, typed_workflows
-from tests.draws import examples
+from tests.differential.typed_graphs import TypedWorkflow, draw_typed_workflow
+from tests.draws import count_examples
 from tests.e2e.systems import LiveSystem
 
-WORKFLOWS = int(os.environ.get("SLUICE_GRAPHS") or examples(80)) // 4
+WORKFLOWS = int(os.environ.get("SLUICE_GRAPHS") or count_examples(80)) // 4
 #: Number of workflows that are drawn and run together, which costs less for each.
 BATCH_SIZE = min(10, WORKFLOWS)
 
@@ -53,7 +53,9 @@ def test_random_workflows_of_all_types_give_the_same_answer_as_cwltool(
         suppress_health_check=list(HealthCheck),
     )
     @given(
-        drawn_workflows=st.lists(typed_workflows(files), min_size=BATCH_SIZE, max_size=BATCH_SIZE)
+        drawn_workflows=st.lists(
+            draw_typed_workflow(files), min_size=BATCH_SIZE, max_size=BATCH_SIZE
+        )
     )
     def compare(drawn_workflows: list[TypedWorkflow]) -> None:
         folders = [_write_workflow(tmp_path, workflow) for workflow in drawn_workflows]

@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 
-def tool(
+def make_tool(
     command: list[str], inputs: dict[str, Any], outputs: dict[str, Any], **more: Any
 ) -> dict[str, Any]:
     requirements = {"ToolTimeLimit": {"timelimit": 60}, "InlineJavascriptRequirement": {}}
@@ -19,7 +19,7 @@ def tool(
 
 
 def map_tool(command: list[str], number: int) -> dict[str, Any]:
-    return tool(
+    return make_tool(
         command,
         {"f": "File"},
         {"o": "stdout"},
@@ -29,7 +29,7 @@ def map_tool(command: list[str], number: int) -> dict[str, Any]:
 
 
 def join_tool(name: str) -> dict[str, Any]:
-    return tool(
+    return make_tool(
         ["cat"],
         {"fs": "File[]"},
         {"o": "stdout"},
@@ -38,10 +38,10 @@ def join_tool(name: str) -> dict[str, Any]:
     )
 
 
-def shell_tool(
+def make_shell_tool(
     script: str, inputs: dict[str, Any], outputs: dict[str, Any], *arguments: str, **more: Any
 ) -> dict[str, Any]:
-    return tool(["sh", "-c", script], inputs, outputs, arguments=list(arguments), **more)
+    return make_tool(["sh", "-c", script], inputs, outputs, arguments=list(arguments), **more)
 
 
 _KEEPS_WORD = """
@@ -59,9 +59,9 @@ serve(main)
 """
 
 
-def word_keeping_tool(number: int) -> dict[str, Any]:
+def make_word_keeping_tool(number: int) -> dict[str, Any]:
     """Return a tool that may be a warm worker and that keeps its first word."""
-    return tool(
+    return make_tool(
         [sys.executable, "-c", _KEEPS_WORD],
         {"f": "File", "word": "string"},
         {"o": "stdout"},

@@ -162,7 +162,7 @@ def _make_file_object(kind: str, path: Path) -> dict[str, str]:
 
 
 @st.composite
-def typed_workflows(
+def draw_typed_workflow(
     draw: Callable[[st.SearchStrategy[Any]], Any], files: Sequence[Path]
 ) -> TypedWorkflow:
     """Draw a workflow and a job order with some of the files and directories."""

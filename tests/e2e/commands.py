@@ -53,7 +53,7 @@ steps:
 UPPER = '[python3, -c, "import sys; print(open(sys.argv[1]).read().strip().upper() + sys.argv[2])"]'
 
 
-def sluice(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+def run_sluice(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
     environment = os.environ | NO_CONTAINERS
     done = commands.run("sluice", *arguments, env=environment)
     assert done.returncode == code, (

@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from tests.e2e.stack_system import StackSystem, stack_system
-from tests.e2e.systems import LiveSystem, System, live_system
+from tests.e2e.stack_system import StackSystem, run_stack_system
+from tests.e2e.systems import LiveSystem, System, run_live_system
 
 Scene = Callable[[], AbstractContextManager[System]]
 
@@ -33,19 +33,19 @@ def system() -> Iterator[LiveSystem]:
 
     Tools of some tests write files outside, so that they run without a sandbox.
     """
-    with live_system(environment={"SLUICE_PILOT_SANDBOX": "off"}) as system:
+    with run_live_system(environment={"SLUICE_PILOT_SANDBOX": "off"}) as system:
         yield system
 
 
 @pytest.fixture(scope="package")
 def stack() -> Iterator[StackSystem]:
-    with stack_system() as system:
+    with run_stack_system() as system:
         yield system
 
 
 @pytest.fixture(scope="package")
 def embedded() -> Iterator[LiveSystem]:
-    with live_system() as system:
+    with run_live_system() as system:
         yield system
 
 

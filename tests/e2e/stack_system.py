@@ -123,7 +123,7 @@ class StackSystem:
 
 
 @contextmanager
-def stack_system() -> Iterator[StackSystem]:
+def run_stack_system() -> Iterator[StackSystem]:
     """Start a stack, which takes about 15 s, and stop it at the end."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-stack-"))
     folder.chmod(0o755)

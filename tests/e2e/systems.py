@@ -128,7 +128,7 @@ class LiveSystem:
 
 
 @contextmanager
-def home_folder() -> Iterator[Path]:
+def open_home_folder() -> Iterator[Path]:
     """Yield a folder for a system, and remove it at the end.
 
     It is not below the folder of pytest: as root, the database runs as another user, who needs
@@ -143,12 +143,12 @@ def home_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def live_system(
+def run_live_system(
     *options: str, environment: Mapping[str, str] | None = None
 ) -> Iterator[LiveSystem]:
     """Start a system and stop it at the end; print the errors of its log if the test fails."""
     with (
-        home_folder() as home,
+        open_home_folder() as home,
         _run_system(home, *options, environment=environment or {}) as system,
     ):
         yield system

@@ -82,7 +82,7 @@ def stack_reader(tmp_path: Path, stack: StackSystem) -> PageReader:
 
 
 @ON_EMBEDDED
-def test_commands_of_the_readme_work(reader: PageReader) -> None:
+def test_commands_of_the_readme_count_words(reader: PageReader) -> None:
     install, rest = read_commands(ROOT / "README.md").split("\n", 1)
     assert install == "make install"
     reader.run(install, folder=ROOT)
@@ -124,7 +124,7 @@ def test_commands_of_a_tutorial_print_what_the_page_shows(page: Path, reader: Pa
     [ROOT / f"docs/how-to/{name}.md" for name in sorted(WITHOUT_COMMANDS)],
     ids=lambda page: page.stem,
 )
-def test_pages_without_commands_show_none(page: Path) -> None:
+def test_pages_outside_the_list_have_no_commands(page: Path) -> None:
     assert read_commands(page) == ""
 
 
@@ -155,7 +155,7 @@ def check_registered_data_set(reader: PageReader, printed: str) -> None:
 
 @ON_STACK
 @REPEATED_ON_EMBEDDED
-def test_commands_of_the_tutorial_work_on_the_stack(stack_reader: PageReader) -> None:
+def test_commands_of_the_tutorial_count_words_on_the_stack(stack_reader: PageReader) -> None:
     script = OWN_SYSTEM.sub("", read_commands(ROOT / "docs/tutorial/README.md"))
     check_word_counts(stack_reader, stack_reader.activate_environment(script))
 
@@ -185,14 +185,18 @@ AFTERWARDS: dict[str, Callable[[PageReader, str], None]] = {
 @ON_EMBEDDED
 @pytest.mark.long("the commands of README and tutorial run each time")
 @pytest.mark.parametrize("page", HOW_TOS, ids=lambda page: page.stem)
-def test_commands_of_a_how_to_work(page: Path, running_reader: PageReader) -> None:
+def test_commands_of_a_how_to_print_the_answers_of_the_page(
+    page: Path, running_reader: PageReader
+) -> None:
     check_answers(page, follow_how_to(running_reader, read_commands(page)))
 
 
 @ON_STACK
 @REPEATED_ON_EMBEDDED
 @pytest.mark.parametrize("page", HOW_TOS, ids=lambda page: page.stem)
-def test_commands_of_a_how_to_work_on_the_stack(page: Path, stack_reader: PageReader) -> None:
+def test_commands_of_a_how_to_print_the_answers_of_the_page_on_the_stack(
+    page: Path, stack_reader: PageReader
+) -> None:
     check_answers(page, follow_how_to(stack_reader, OWN_SYSTEM.sub("", read_commands(page))))
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.commands import sluice, write_texts
-from tests.e2e.systems import LiveSystem, live_system
+from tests.e2e.commands import run_sluice, write_texts
+from tests.e2e.systems import LiveSystem, run_live_system
 from tests.faults.storage import SmallDisk
 from tests.needs import ROOT_RIGHTS
 from tests.waiting import wait_until
@@ -68,12 +68,12 @@ def disk() -> Iterator[SmallDisk]:
 
 @pytest.fixture
 def system(disk: SmallDisk) -> Iterator[LiveSystem]:
-    with live_system("--storage-root", str(disk.folder)) as running:
+    with run_live_system("--storage-root", str(disk.folder)) as running:
         yield running
 
 
 def read_json(system: LiveSystem, *words: str) -> Any:
-    return json.loads(sluice(*words, "--home", str(system.home), "--json").stdout)
+    return json.loads(run_sluice(*words, "--home", str(system.home), "--json").stdout)
 
 
 def list_notices(system: LiveSystem) -> list[str]:
@@ -91,8 +91,8 @@ def test_jobs_wait_for_free_space_and_continue(
     home = ["--home", str(system.home)]
     place = disk.folder / "work"
     place.mkdir()
-    sluice("storage", "add", "small", "intermediate", f"file://{place}", *home)
-    sluice("storage", "disable", "embedded-intermediate", *home)
+    run_sluice("storage", "add", "small", "intermediate", f"file://{place}", *home)
+    run_sluice("storage", "disable", "embedded-intermediate", *home)
     workflow = tmp_path / "grow.cwl"
     workflow.write_text(GROW)
     ballast = disk.folder / "ballast"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import sluice, write_texts, write_workflow
-from tests.e2e.systems import LiveSystem, live_system
+from tests.e2e.commands import run_sluice, write_texts, write_workflow
+from tests.e2e.systems import LiveSystem, run_live_system
 
 REASON = "SLUICE_PILOT_SANDBOX is required, but there is no bubblewrap"
 #: Programs of the node that commands and tools need, without bubblewrap.
@@ -37,7 +37,7 @@ def environment_without_bubblewrap(tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture(scope="module")
 def system(environment_without_bubblewrap: dict[str, str]) -> Iterator[LiveSystem]:
-    with live_system(environment=environment_without_bubblewrap) as running:
+    with run_live_system(environment=environment_without_bubblewrap) as running:
         yield running
 
 
@@ -47,17 +47,17 @@ def test_run_cancels_its_chain_and_names_what_is_missing(
     home = ["--home", str(system.home)]
     workflow = write_workflow(tmp_path / "shout.cwl")
     texts = write_texts(tmp_path / "in", "one")
-    result = sluice(
+    result = run_sluice(
         "run", str(workflow), "--input", *texts, *home, "--out", str(tmp_path / "out"), code=1
     )
     assert f"no pilot starts: embedded-1: {REASON}" in " ".join(result.stderr.split())
-    assert "canceled" in sluice("chain", "list", *home).stdout
+    assert "canceled" in run_sluice("chain", "list", *home).stdout
 
 
 def test_cwl_runner_ends_and_names_what_is_missing(system: LiveSystem, tmp_path: Path) -> None:
     (tmp_path / "echo.cwl").write_text(ECHO)
     words = ["cwl-runner", "--home", str(system.home), str(tmp_path / "echo.cwl")]
-    result = sluice(*words, code=1)
+    result = run_sluice(*words, code=1)
     assert f"no pilot starts: embedded-1: {REASON}" in result.stderr
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import sluice, write_texts
+from tests.e2e.commands import run_sluice, write_texts
 from tests.e2e.systems import LiveSystem
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
@@ -50,14 +50,14 @@ def test_unused_rest_of_a_quota_is_available_to_the_next_job(
     texts = write_texts(tmp_path / "in", "answers", "fails", "is killed", "comes last")
     out, where = tmp_path / "out", ("--url", system.url)
     # Three jobs spend 33, so that 24 are left for the last one only if each returns its rest.
-    sluice("limit", "set", "spent-places", "57/day", *where)
-    sluice("run", str(workflow), "--input", *texts, "--out", str(out), *where)
+    run_sluice("limit", "set", "spent-places", "57/day", *where)
+    run_sluice("run", str(workflow), "--input", *texts, "--out", str(out), *where)
     answers = [path.read_text() for path in out.glob("*.json") if path.name != "manifest.json"]
     assert sorted(answers) == ["answers\n", "comes last\n"]
     [limit] = [
         each
-        for each in json.loads(sluice("limit", "list", "--json", *where).stdout)["limits"]
+        for each in json.loads(run_sluice("limit", "list", "--json", *where).stdout)["limits"]
         if each["name"] == "spent-places"
     ]
     assert limit["used"] == 44
-    sluice("limit", "remove", "spent-places", "--yes", *where)
+    run_sluice("limit", "remove", "spent-places", "--yes", *where)

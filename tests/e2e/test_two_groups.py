@@ -13,7 +13,7 @@ from tests.attacks.access.two_groups import (
     read_json,
 )
 from tests.e2e.stack_system import StackSystem
-from tests.unit.access.table import rows
+from tests.unit.access.table import read_rows
 
 pytestmark = [
     pytest.mark.xdist_group("e2e-stack"),
@@ -25,7 +25,7 @@ def list_addresses(objects: GroupObjects) -> list[str]:
     """Return all addresses that show her objects to a member of her group."""
     addresses = [
         objects.fill_address(row) or row.address
-        for row in rows()
+        for row in read_rows()
         if row.service == "wfms.operator" and row.method == "GET" and row.lets("shift")
     ]
     return [address for address in addresses if "{" not in address]

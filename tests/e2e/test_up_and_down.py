@@ -20,8 +20,8 @@ from spd import demo
 from sluice.contracts.common.states import JobState
 from sluice.embedded.home import Home
 from stack.ports import free_ports
-from tests.e2e.commands import SLUICE, sluice, write_texts, write_workflow
-from tests.e2e.systems import NO_CONTAINERS, LiveSystem, home_folder
+from tests.e2e.commands import SLUICE, run_sluice, write_texts, write_workflow
+from tests.e2e.systems import NO_CONTAINERS, LiveSystem, open_home_folder
 from tests.servers.running_processes import list_processes_below
 from tests.waiting import Gate, wait_until
 
@@ -41,7 +41,7 @@ class SystemHome:
 
     def up(self, *options: str) -> None:
         (self.folder / "begun").unlink(missing_ok=True)
-        sluice("up", "--detach", "--port", "0", "--slots", "1", *options, *self.option)
+        run_sluice("up", "--detach", "--port", "0", "--slots", "1", *options, *self.option)
 
     @property
     def option(self) -> list[str]:
@@ -51,21 +51,23 @@ class SystemHome:
         workflow = write_workflow(
             self.folder / "waits.cwl", command=WAIT.format(folder=self.folder, gate=self.gate)
         )
-        sluice("template", "upload", str(workflow), *self.option)
+        run_sluice("template", "upload", str(workflow), *self.option)
         texts = write_texts(self.folder / "in", "a")
         registered = json.loads(
-            sluice("dataset", "register", "texts", *texts, "--json", *self.option).stdout
+            run_sluice("dataset", "register", "texts", *texts, "--json", *self.option).stdout
         )
-        sluice("chain", "start", registered["uid"], "waits", *self.option)
+        run_sluice("chain", "start", registered["uid"], "waits", *self.option)
 
     def wait_for_job(self) -> None:
         wait_until((self.folder / "begun").exists, what="the job runs", seconds=60)
 
     def job(self) -> dict[str, Any]:
         """Return the job of the step ``shout``."""
-        tasks = json.loads(sluice("task", "list", "--json", *self.option).stdout)
+        tasks = json.loads(run_sluice("task", "list", "--json", *self.option).stdout)
         [task] = [task for task in tasks if task["step"] == "shout"]
-        [job] = json.loads(sluice("task", "jobs", task["task_uid"], "--json", *self.option).stdout)
+        [job] = json.loads(
+            run_sluice("task", "jobs", task["task_uid"], "--json", *self.option).stdout
+        )
         return dict(job)
 
     @contextmanager
@@ -84,10 +86,10 @@ class SystemHome:
 def system_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SystemHome]:
     """Yield a place without a sandbox, as the tool writes a file of the test."""
     monkeypatch.setenv("SLUICE_PILOT_SANDBOX", "off")
-    with home_folder() as home:
+    with open_home_folder() as home:
         place = SystemHome(home, tmp_path, Gate(tmp_path / "go"))
         yield place
-        sluice("down", "--now", *place.option)
+        run_sluice("down", "--now", *place.option)
 
 
 def test_killed_system_leaves_no_processes(system_home: SystemHome) -> None:
@@ -98,7 +100,7 @@ def test_killed_system_leaves_no_processes(system_home: SystemHome) -> None:
         os.kill(owner.pid, signal.SIGKILL)
         if again:
             system_home.up()
-        sluice("down", *system_home.option)
+        run_sluice("down", *system_home.option)
         assert list_processes_below(system_home.home) == []
 
 
@@ -108,11 +110,11 @@ def test_stop_waits_for_running_jobs_or_returns_them(system_home: SystemHome) ->
     system_home.up()
     system_home.start_job()
     system_home.wait_for_job()
-    assert "stopped" in sluice("down", "--now", *system_home.option).stdout
+    assert "stopped" in run_sluice("down", "--now", *system_home.option).stdout
 
     system_home.up("--drain-timeout", "0.5")
     system_home.wait_for_job()
-    assert "stopped" in sluice("down", *system_home.option).stdout
+    assert "stopped" in run_sluice("down", *system_home.option).stdout
 
     system_home.up()
     system_home.wait_for_job()
@@ -166,7 +168,7 @@ def test_occupied_port_is_reported_in_one_sentence(
 ) -> None:
     port = system.url.rpartition(":")[2]
     for command in (["up", "--detach"], ["up"]):
-        stderr = sluice(*command, "--port", port, *system_home.option, code=1).stderr
+        stderr = run_sluice(*command, "--port", port, *system_home.option, code=1).stderr
         assert (
             stderr
             == f"error: port {port} of 127.0.0.1 is taken by a Sluice system with another home"
@@ -174,7 +176,9 @@ def test_occupied_port_is_reported_in_one_sentence(
         )
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        stderr = sluice("up", "--detach", "--port", str(port), *system_home.option, code=1).stderr
+        stderr = run_sluice(
+            "up", "--detach", "--port", str(port), *system_home.option, code=1
+        ).stderr
         assert stderr.startswith(f"error: port {port} of 127.0.0.1 is taken by another program: ")
         assert stderr.count("\n") == 1
 
@@ -230,19 +234,19 @@ def test_pilot_that_cannot_start_is_reported(
     """``up``, ``status`` and a waiting ``run`` report the pilot as long as the problem lasts."""
     monkeypatch.setenv("SLUICE_PILOT_SANDBOX", "required")
     monkeypatch.setenv(variable, value)
-    result = sluice("up", "--detach", "--port", "0", *system_home.option, code=1)
+    result = run_sluice("up", "--detach", "--port", "0", *system_home.option, code=1)
     assert result.stdout.startswith("Sluice is ready at http://")
     assert f"warning: pilot embedded-1 is not running: {reason}" in result.stderr
     assert "pilot-embedded-1.log" in result.stderr
 
-    output = sluice("status", *system_home.option, code=1).stdout
+    output = run_sluice("status", *system_home.option, code=1).stdout
     assert f"  pilot embedded-1: not running: {reason}" in output
     assert {"  dms: ok", "  wms: ok"} < set(output.splitlines())
     waits = read_waiting_reason(system_home)
     assert "No pilot: no registered pilot is alive" in waits
     assert f"(pilot embedded-1 is not running: {reason}" in waits
 
-    sluice("down", *system_home.option)
+    run_sluice("down", *system_home.option)
     monkeypatch.undo()
-    assert sluice("up", "--detach", "--port", "0", *system_home.option).stderr == ""
-    assert "  pilot embedded-1: ok\n" in sluice("status", *system_home.option).stdout
+    assert run_sluice("up", "--detach", "--port", "0", *system_home.option).stderr == ""
+    assert "  pilot embedded-1: ok\n" in run_sluice("status", *system_home.option).stdout

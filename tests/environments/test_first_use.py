@@ -20,7 +20,7 @@ import pytest
 
 from tests.architecture.sources import ROOT
 from tests.needs import ROOT_RIGHTS
-from tests.servers.recorded_requests import recording_proxy
+from tests.servers.recorded_requests import run_recording_proxy
 from tests.waiting import wait_until
 
 HERE = Path(__file__).parent
@@ -222,7 +222,7 @@ def run_first_use(clone: Path, place: Path, user_environment: UserEnvironment) -
 @pytest.mark.long("a row of `make test` combines most of them; the others are about the machine")
 @pytest.mark.needs(ROOT_RIGHTS)
 @pytest.mark.parametrize("user_environment", ROWS.values(), ids=list(ROWS))
-def test_first_use_works_in_every_environment(
+def test_first_use_succeeds_in_every_environment(
     user_environment: UserEnvironment, clone: Path, place: Path
 ) -> None:
     run_first_use(clone, place, user_environment)
@@ -230,7 +230,7 @@ def test_first_use_works_in_every_environment(
 
 @pytest.mark.long("a row of `make test` has an unusable proxy")
 def test_first_use_sends_nothing_to_a_proxy(clone: Path, place: Path) -> None:
-    with recording_proxy() as proxy:
+    with run_recording_proxy() as proxy:
         run_first_use(clone, place, UserEnvironment(variables=proxy.variables))
     assert proxy.heads == []
 
@@ -240,7 +240,7 @@ def test_first_use_sends_nothing_to_a_proxy(clone: Path, place: Path) -> None:
     "parent",
     ["/tmp", pytest.param("/srv", marks=pytest.mark.needs(ROOT_RIGHTS)), "/var/tmp"],
 )
-def test_first_use_works_with_a_clone_in_another_folder(parent: str) -> None:
+def test_first_use_succeeds_with_a_clone_in_another_folder(parent: str) -> None:
     with tempfile.TemporaryDirectory(prefix="sluice ž ", dir=parent) as folder:
         os.chmod(folder, 0o755)  # noqa: S103 - as what was unpacked there usually is
         (Path(folder) / "place").mkdir()
@@ -250,7 +250,7 @@ def test_first_use_works_with_a_clone_in_another_folder(parent: str) -> None:
 
 
 @pytest.mark.long("installs a whole environment")
-def test_first_use_works_with_a_python_of_pyenv(place: Path) -> None:
+def test_first_use_succeeds_with_a_python_of_pyenv(place: Path) -> None:
     pythons = sorted(Path("~/.pyenv/versions").expanduser().glob("3.1[1-9]*/bin/python3"))
     assert pythons, "pyenv has no Python: pyenv install 3.11"
     clone = copy_clone(place / "clone", f"PYTHON={pythons[-1]}")
@@ -258,7 +258,7 @@ def test_first_use_works_with_a_python_of_pyenv(place: Path) -> None:
 
 
 @pytest.mark.long("installs a whole environment")
-def test_first_use_works_with_a_python_installed_by_uv(place: Path) -> None:
+def test_first_use_succeeds_with_a_python_installed_by_uv(place: Path) -> None:
     """uv downloads the interpreters that it installs, which tests do not do.
 
     Instead, a copy of this interpreter is put where uv finds its own, with a separate prefix.
@@ -296,7 +296,7 @@ def test_demonstration_runs_in_a_home_of_500_mb(clone: Path, place: Path) -> Non
 
 
 @pytest.mark.long("`make test` tests each phase with replaced programs")
-def test_first_use_works_after_a_killed_installation(place: Path) -> None:
+def test_first_use_succeeds_after_a_killed_installation(place: Path) -> None:
     """The installation and its processes are killed when some packages are installed."""
     clone = copy_files(place / "clone")
     with subprocess.Popen(["make", "install"], cwd=clone, start_new_session=True) as installing:
@@ -308,7 +308,7 @@ def test_first_use_works_after_a_killed_installation(place: Path) -> None:
 
 
 @pytest.mark.long("`make test` tests `sluice up` alone")
-def test_first_use_works_after_the_port_was_occupied(clone: Path, place: Path) -> None:
+def test_first_use_succeeds_after_the_port_was_occupied(clone: Path, place: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         variables = {"SLUICE_PORT": str(other.getsockname()[1])}
         user_commands = (
@@ -320,5 +320,5 @@ def test_first_use_works_after_the_port_was_occupied(clone: Path, place: Path) -
         )
 
 
-def test_first_use_works_with_combined_unusual_settings(tmp_path: Path) -> None:
+def test_first_use_succeeds_with_combined_unusual_settings(tmp_path: Path) -> None:
     run_first_use(ROOT, tmp_path, COMBINED_ENVIRONMENT)

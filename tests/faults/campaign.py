@@ -3,9 +3,8 @@
 import asyncio
 import os
 import shutil
-import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,12 +26,13 @@ from tests.faults.injector import Injector, PeopleTargets
 from tests.faults.openid_provider import OpenIdProvider, open_browser_users, start_provider
 from tests.faults.progress import Progress
 from tests.faults.report import Report, compute_recoveries, count_duplicates, count_jobs_of_sites
+from tests.faults.retries import repeat_call
 from tests.faults.schedule import DESTINATIONS, REPLICAS, SERVICES, SITES, Fault, make_schedule
 from tests.faults.script import ScriptToken, open_script
-from tests.faults.sites import SiteEnvironment, Sites, token_file
+from tests.faults.sites import SiteEnvironment, Sites, get_token_file
 from tests.faults.stack import StackControl, write_compose
 from tests.faults.storage import SmallDisk
-from tests.faults.workload.annotators import QUICK_ANSWERS, AnnotatorGroup, annotator_group
+from tests.faults.workload.annotators import QUICK_ANSWERS, AnnotatorGroup, open_annotator_group
 from tests.faults.workload.feeding import DataFeeder, open_feeder
 from tests.faults.workload.work import MARKER, Arrival, Plan, count_jobs, make_work
 
@@ -131,7 +131,8 @@ class _Campaign:
             except TimeoutError:
                 pass  # The checker reports what is missing.
             work_seconds = progress.now()
-        await _retry(message_copies.stop_copying)
+        # The broker may be starting.
+        await repeat_call(message_copies.stop_copying, (httpx.HTTPError,))
         state, findings = await self._check_state()
         findings += [Finding("people who answer", what) for what in annotators.violations]
         injected = sorted(injector.injected, key=lambda one: one.began)
@@ -184,7 +185,7 @@ class _Campaign:
         )
 
     def _open_annotator_group(self) -> AbstractAsyncContextManager[AnnotatorGroup]:
-        return annotator_group(self._stack.url("ask"), self._stack.url("operator"), self._work)
+        return open_annotator_group(self._stack.url("ask"), self._stack.url("operator"), self._work)
 
     @asynccontextmanager
     async def _open_people(self) -> AsyncIterator[PeopleTargets]:
@@ -246,7 +247,7 @@ def start_stack(
     """Start the stack in ``folder/stack`` with settable clocks, sites and the provider."""
     environment = {service: clocks.environment(service) for service in SERVICES}
     environment["operator"] |= provider.environment
-    tokens = {site: token_file(folder / "sites", site) for site in SITES}
+    tokens = {site: get_token_file(folder / "sites", site) for site in SITES}
     compose = write_compose(folder / "compose", environment, sites=tokens)
     variables = {name: os.environ[name] for name in PILOT_VARIABLES if name in os.environ}
     settings = ",".join(f"{name}={value}" for name, value in (ENVIRONMENT | variables).items())
@@ -267,17 +268,3 @@ def start_stack(
                 yield stack
         finally:
             clocks.remove_leftover_files()
-
-
-async def _retry(call: Callable[[], Awaitable[None]], seconds: float = 60.0) -> None:
-    """Repeat a call while the broker may be starting."""
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            await call()
-        except httpx.HTTPError:
-            if time.monotonic() > deadline:
-                raise
-            await asyncio.sleep(0.5)
-        else:
-            return

@@ -9,13 +9,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from sluice.contracts.access.services import SERVICES, CallingService, short_name
-from tests.e2e.systems import LiveSystem, live_system
+from tests.e2e.systems import LiveSystem, run_live_system
 from tests.faults.checker.checks import Finding
 from tests.faults.checker.expectation import Expectation
 from tests.faults.checker.load import count_stored_messages
 from tests.faults.checker.settle import wait_for_final_state
 from tests.faults.checker.snapshot import Snapshot
-from tests.faults.workload.annotators import QUICK_ANSWERS, annotator_group
+from tests.faults.workload.annotators import QUICK_ANSWERS, open_annotator_group
 from tests.faults.workload.feeding import open_feeder
 from tests.faults.workload.work import MARKER, Plan, make_work
 from tests.waiting import eventually
@@ -49,12 +49,12 @@ def run_small_campaign(folder: Path) -> Iterator[EndState]:
         folder, Plan(files=20, stream=1, stream_files=5, frames=10, seconds=1.0), seed=1
     )
     expectation = [arrival.expected for arrival in work]
-    with live_system("--pilots", "2", "--slots", "2", environment=_ENVIRONMENT) as system:
+    with run_live_system("--pilots", "2", "--slots", "2", environment=_ENVIRONMENT) as system:
 
         async def run_campaign() -> tuple[Snapshot, list[Finding]]:
             async with (
                 open_feeder(system.url, f"{system.url}/services/dms") as feed,
-                annotator_group(system.url, system.url, work) as people,
+                open_annotator_group(system.url, system.url, work) as people,
                 asyncio.TaskGroup() as group,
             ):
                 await feed.store_templates()

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -25,7 +24,7 @@ from tests.faults.script import Script
 from tests.faults.sites import Sites
 from tests.faults.stack import StackControl
 from tests.faults.storage import SmallDisk
-from tests.faults.workload.misbehaving_tool import MISBEHAVIOURS, misbehaviour_signal
+from tests.faults.workload.misbehaving_tool import MISBEHAVIOURS, get_misbehaviour_signal
 from tests.faults.workload.work import MARKER
 
 #: Seconds to wait for the target of a fault: a starting process, or a message that is not yet sent.
@@ -58,6 +57,11 @@ class InjectedFault:
 
 
 class Injector:
+    """Inject the faults of a schedule.
+
+    Its pauses are the times and durations of the faults, and no waits for a condition.
+    """
+
     def __init__(
         self,
         stack: StackControl,
@@ -198,18 +202,22 @@ class Injector:
 
     async def _repeat_messages(self, fault: Fault, record: InjectedFault) -> str:
         """Repeat messages of the destination, or of another one if it had none yet."""
-        deadline = time.monotonic() + _TARGET_TIMEOUT
-        while time.monotonic() < deadline:
+        what = ""
+
+        async def has_repeated() -> bool:
+            nonlocal what
             for destination in (fault.target, *DESTINATIONS):
-                try:
-                    repeated = await self._tap.publish_again(destination, int(fault.amount))
-                except httpx.HTTPError:  # The broker is not running at the moment.
-                    repeated = 0
-                if repeated:
-                    record.began = self._now()
-                    return f"{repeated} messages to {destination} delivered once more"
-            await asyncio.sleep(0.5)
-        raise FaultTargetMissing("there was no message to repeat")
+                # An error means that the broker is not running at the moment.
+                with suppress(httpx.HTTPError):
+                    if repeated := await self._tap.publish_again(destination, int(fault.amount)):
+                        record.began = self._now()
+                        what = f"{repeated} messages to {destination} delivered once more"
+                        return True
+            return False
+
+        if not await wait_for(has_repeated, _TARGET_TIMEOUT):
+            raise FaultTargetMissing("there was no message to repeat")
+        return what
 
     async def _fill_disk(self, fault: Fault) -> str:
         await asyncio.to_thread(self._disk.fill)
@@ -254,7 +262,7 @@ class Injector:
         process = processes[fault.number % len(processes)]
         self._misbehaving_processes.add(process)
         record.began = self._now()
-        _send_signal(process, misbehaviour_signal(way))
+        _send_signal(process, get_misbehaviour_signal(way))
 
         async def has_ended() -> bool:
             return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
@@ -293,7 +301,7 @@ def list_working_tools(marker: str) -> list[psutil.Process]:
             if (
                 is_program
                 and not is_handled
-                and _has_signal_handler(process.pid, misbehaviour_signal(MISBEHAVIOURS[-1]))
+                and _has_signal_handler(process.pid, get_misbehaviour_signal(MISBEHAVIOURS[-1]))
             ):
                 processes.append(process)
     return processes

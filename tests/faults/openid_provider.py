@@ -133,6 +133,7 @@ class BrowserUsers:
                     self._require_error(signing_in, back),
                     self._require_access(),
                 )
+                # The session has to continue during the whole outage.
                 while time.monotonic() < began + seconds:
                     await self._require_access()
                     await asyncio.sleep(POLL_SECONDS)

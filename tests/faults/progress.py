@@ -61,6 +61,7 @@ class Progress:
     changes: list[float] = field(default_factory=lambda: [0.0])
     ended_chains: int = 0
     _last_counts: dict[str, int] = field(default_factory=dict)
+    _has_counted_chains: asyncio.Event = field(default_factory=asyncio.Event)
 
     def now(self) -> float:
         return time.monotonic() - self.began
@@ -69,8 +70,9 @@ class Progress:
         """Watch until so many chains have ended."""
         async with asyncio.TaskGroup() as group:
             watching = [group.create_task(self._watch_database(service)) for service in _COUNTS]
-            while self.ended_chains < chains:  # noqa: ASYNC110 - what it waits for happens in other processes
-                await asyncio.sleep(_PERIOD)
+            while self.ended_chains < chains:
+                self._has_counted_chains.clear()
+                await self._has_counted_chains.wait()
             for task in watching:
                 task.cancel()
 
@@ -92,6 +94,7 @@ class Progress:
             try:
                 await self._follow_database(service)
             except _CONNECTION_ERRORS:
+                # The database is another process, which has no event for its return.
                 await asyncio.sleep(_PERIOD)
 
     async def _follow_database(self, service: str) -> None:
@@ -106,6 +109,8 @@ class Progress:
                     self.changes.append(self.now())
                 if service == "chains":
                     self.ended_chains = await connection.fetchval(_ENDED)
+                    self._has_counted_chains.set()
+                # Progress is measured with this resolution.
                 await asyncio.sleep(_PERIOD)
         finally:
             connection.terminate()

@@ -82,7 +82,8 @@ class Report:
                 ", ".join(f"{name} {count}" for name, count in self.jobs_of_sites.items()) or "none"
             ),
             (
-                f"next progress after a fault: median {_median(recovery_times):.2f} s, longest"
+                "next progress after a fault:"
+                f" median {_compute_median(recovery_times):.2f} s, longest"
                 f" {max(recovery_times, default=0.0):.2f} s"
             ),
             f"longest stall: {stall:.2f} s, from {at:.1f} s on",
@@ -138,5 +139,5 @@ def count_jobs_of_sites(state: Snapshot) -> Counter[str]:
     )
 
 
-def _median(values: Sequence[float]) -> float:
+def _compute_median(values: Sequence[float]) -> float:
     return sorted(values)[len(values) // 2] if values else 0.0

@@ -8,6 +8,7 @@ from typing import TypeVar
 import httpx
 
 from sluice.contracts.common.problems import NotAvailable
+from tests.waiting import wait_for_condition
 
 Result = TypeVar("Result")
 Ask = Callable[[], Awaitable[httpx.Response]]
@@ -36,24 +37,34 @@ async def wait_for(
     condition: Callable[[], Awaitable[bool]], seconds: float = RETRY_SECONDS
 ) -> bool:
     """Wait for a condition, and return whether it became true in time."""
-    deadline = time.monotonic() + seconds
-    while not await condition():
-        if time.monotonic() > deadline:
-            return False
-        await asyncio.sleep(POLL_SECONDS)
-    return True
+    return await wait_for_condition(condition, seconds=seconds, period=POLL_SECONDS)
 
 
 async def retry(call: Callable[[], Awaitable[Result]], seconds: float = RETRY_SECONDS) -> Result:
     """Repeat a call until the service is available; raise ``ServiceError`` for any other error."""
+    try:
+        return await repeat_call(call, (NotAvailable,), seconds=seconds)
+    except NotAvailable as error:
+        raise SystemViolation(f"no answer within {seconds:g} s: {error.detail}") from error
+
+
+async def repeat_call(
+    call: Callable[[], Awaitable[Result]],
+    transient_errors: tuple[type[Exception], ...],
+    *,
+    seconds: float = RETRY_SECONDS,
+    count_repeat: Callable[[], None] = lambda: None,
+) -> Result:
+    """Repeat a call after each transient error; after ``seconds``, raise this error."""
     deadline = time.monotonic() + seconds
     while True:
         try:
             return await call()
-        except NotAvailable as error:
+        except transient_errors:
             if time.monotonic() > deadline:
-                raise SystemViolation(f"no answer within {seconds:g} s: {error.detail}") from error
-            await asyncio.sleep(POLL_SECONDS)
+                raise
+        count_repeat()
+        await asyncio.sleep(POLL_SECONDS)
 
 
 async def wait_for_answer(

@@ -152,10 +152,12 @@ def make_schedule(
     for number in range(1, faults + 1):
         at = round((number - 1) * spacing + random.uniform(0.0, 0.9 * spacing), 2)
         free = (
-            i for i, (_, target) in enumerate(waiting) if busy.get(_fault_unit(target), -1.0) < at
+            i
+            for i, (_, target) in enumerate(waiting)
+            if busy.get(_get_fault_unit(target), -1.0) < at
         )
         kind, target = waiting.pop(next(free, 0))
-        unit = _fault_unit(target)
+        unit = _get_fault_unit(target)
         fault = _make_fault(
             random, number, kind, target=target, at=max(at, busy.get(unit, 0.0)), lease=lease
         )
@@ -164,7 +166,7 @@ def make_schedule(
     return sorted(schedule, key=lambda fault: (fault.at, fault.number))
 
 
-def _fault_unit(target: str) -> str:
+def _get_fault_unit(target: str) -> str:
     """Return the unit of a target. A unit has one fault at a time."""
     return "provider" if target.startswith("provider/") else target
 

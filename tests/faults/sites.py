@@ -54,10 +54,10 @@ class SiteEnvironment:
     database_url: str
 
     def token_file(self, site: str) -> Path:
-        return token_file(self.folder, site)
+        return get_token_file(self.folder, site)
 
 
-def token_file(folder: Path, site: str) -> Path:
+def get_token_file(folder: Path, site: str) -> Path:
     return folder / f"{site}.token"
 
 
@@ -101,6 +101,7 @@ class Sites:
             await monitoring_pilot.require_refusals()
         if not await wait_for(self._have_no_jobs):
             raise SystemViolation(f"pilots of {GUEST} still have jobs, though it was revoked")
+        # The fault lasts so long.
         await asyncio.sleep(max(0.0, began + seconds - asyncio.get_running_loop().time()))
         lasted = asyncio.get_running_loop().time() - began
         await self._add_site(GUEST)

@@ -43,7 +43,7 @@ BY_THE_INDEX = {**QUICK, "enable_seqscan": "off", "enable_hashjoin": "off"}
 
 
 @asynccontextmanager
-async def session(url: str, **settings: str) -> AsyncIterator[Connection]:
+async def open_session(url: str, **settings: str) -> AsyncIterator[Connection]:
     database = Database(url, source="test", settings=settings, max_connections=1)
     async with running(database), database.connection() as connection:
         yield connection
@@ -67,10 +67,10 @@ async def meet(url: str, gate: Work, first: Work, second: Work) -> None:
             await work(connection)
 
     async with (
-        session(url) as watch,
-        session(url) as holder,
-        session(url, **AS_THEY_LIE) as one,
-        session(url, **BY_THE_INDEX) as other,
+        open_session(url) as watch,
+        open_session(url) as holder,
+        open_session(url, **AS_THEY_LIE) as one,
+        open_session(url, **BY_THE_INDEX) as other,
     ):
         transaction = holder.transaction()
         await transaction.start()
@@ -83,18 +83,18 @@ async def meet(url: str, gate: Work, first: Work, second: Work) -> None:
         await asyncio.gather(*at_work)
 
 
-def statement(sql: str, *arguments: Any) -> Work:
+def make_statement(sql: str, *arguments: Any) -> Work:
     return lambda connection: connection.execute(sql, *arguments)
 
 
 async def execute(url: str, sql: str, *arguments: Any) -> None:
-    async with session(url) as connection:
+    async with open_session(url) as connection:
         await connection.execute(sql, *arguments)
 
 
-async def column(url: str, sql: str) -> list[Any]:
+async def read_column(url: str, sql: str) -> list[Any]:
     """Return the first column of the rows that a query finds."""
-    async with session(url) as connection:
+    async with open_session(url) as connection:
         return [row[0] for row in await connection.fetch(sql)]
 
 
@@ -113,13 +113,13 @@ async def test_concurrent_reports_release_the_same_data_sets_without_a_deadlock(
     await meet(
         url, release(middle), release(one, middle, other), release(other, middle, one, *more)
     )
-    assert await column(url, "SELECT count(*) FROM releases") == [3 + len(more)]
+    assert await read_column(url, "SELECT count(*) FROM releases") == [3 + len(more)]
 
 
 async def test_concurrent_registrations_at_the_same_paths_do_not_deadlock(
     make_database: DatabaseFactory,
 ) -> None:
-    url, storage = await _catalogue(make_database)
+    url, storage = await _create_catalogue(make_database)
 
     def register(*paths: str) -> Work:
         async def work(connection: Connection) -> None:
@@ -153,13 +153,13 @@ async def test_concurrent_registrations_at_the_same_paths_do_not_deadlock(
         unless_known(register("a", "b", "c")),
         unless_known(register("c", "b", "a")),
     )
-    assert await column(url, PATHS) == ["a", "b", "c"]
+    assert await read_column(url, PATHS) == ["a", "b", "c"]
 
 
 async def test_concurrent_uploads_record_the_same_replicas_without_a_deadlock(
     make_database: DatabaseFactory,
 ) -> None:
-    url, storage = await _catalogue(make_database)
+    url, storage = await _create_catalogue(make_database)
 
     def note(*paths: str) -> Work:
         return lambda connection: insert_replicas(
@@ -167,30 +167,30 @@ async def test_concurrent_uploads_record_the_same_replicas_without_a_deadlock(
         )
 
     await meet(url, note("b"), note("a", "b", "c"), note("c", "b", "a"))
-    assert await column(url, PATHS) == ["a", "b", "c"]
+    assert await read_column(url, PATHS) == ["a", "b", "c"]
 
 
 async def test_concurrent_deletions_of_shared_replicas_do_not_deadlock(
     make_database: DatabaseFactory,
 ) -> None:
-    url, storage = await _catalogue(make_database)
+    url, storage = await _create_catalogue(make_database)
     await execute(
         url,
         """INSERT INTO replicas (id, file_id, storage_id, path, state) OVERRIDING SYSTEM VALUE
         SELECT id, 100 + id, $1, id::text, 'deleting' FROM unnest(ARRAY[3, 2, 1]) AS id""",
         storage,
     )
-    gate = statement("SELECT 1 FROM replicas WHERE id = 2 FOR UPDATE")
+    gate = make_statement("SELECT 1 FROM replicas WHERE id = 2 FOR UPDATE")
     await meet(
         url,
         gate,
         lambda one: mark_replicas_deleted(one, [3, 2, 1]),
         lambda other: mark_replicas_deleted(other, [1, 2, 3]),
     )
-    assert await column(url, "SELECT state FROM replicas") == ["deleted"] * 3
+    assert await read_column(url, "SELECT state FROM replicas") == ["deleted"] * 3
 
 
-async def _catalogue(make_database: DatabaseFactory) -> tuple[str, UUID]:
+async def _create_catalogue(make_database: DatabaseFactory) -> tuple[str, UUID]:
     """Create a database of the DMS with a storage and three files."""
     url, storage = await make_database("dms.db.migrations"), uuid4()
     await execute(
@@ -232,9 +232,9 @@ async def test_concurrent_hand_overs_of_releases_do_not_deadlock(
     def hand_over(*uids: UUID) -> Work:
         return lambda connection: mark_handed_over(connection, uids, now=NOW)
 
-    gate = statement("SELECT 1 FROM datasets WHERE uid = $1 FOR UPDATE", chains[1])
+    gate = make_statement("SELECT 1 FROM datasets WHERE uid = $1 FOR UPDATE", chains[1])
     await meet(url, gate, hand_over(*chains), hand_over(*reversed(chains)))
-    assert await column(url, "SELECT handed_over_at FROM datasets") == [NOW] * 3
+    assert await read_column(url, "SELECT handed_over_at FROM datasets") == [NOW] * 3
 
 
 @pytest.mark.parametrize(
@@ -252,10 +252,10 @@ async def test_two_relays_settle_the_same_messages_without_a_deadlock(
         OVERRIDING SYSTEM VALUE
         SELECT id, id::text, 'q', '', 'infinity' FROM unnest(ARRAY[3, 2, 1]) AS id""",
     )
-    gate = statement("SELECT 1 FROM outbox WHERE id = 2 FOR UPDATE")
-    await meet(url, gate, statement(settle, [3, 2, 1]), statement(settle, [1, 2, 3]))
-    assert await column(url, "SELECT sent_at IS NOT NULL FROM outbox") == settled
-    assert await column(url, "SELECT id FROM outbox WHERE claimed_until IS NOT NULL") == []
+    gate = make_statement("SELECT 1 FROM outbox WHERE id = 2 FOR UPDATE")
+    await meet(url, gate, make_statement(settle, [3, 2, 1]), make_statement(settle, [1, 2, 3]))
+    assert await read_column(url, "SELECT sent_at IS NOT NULL FROM outbox") == settled
+    assert await read_column(url, "SELECT id FROM outbox WHERE claimed_until IS NOT NULL") == []
 
 
 async def test_two_consumers_receive_the_same_messages_without_a_deadlock(
@@ -264,10 +264,10 @@ async def test_two_consumers_receive_the_same_messages_without_a_deadlock(
     url = await make_database("wfms.watcher.db.migrations")
 
     def receive(*ids: str) -> Work:
-        return statement(INSERT_INBOX, "q", ids)
+        return make_statement(INSERT_INBOX, "q", ids)
 
     await meet(url, receive("b"), receive("a", "b", "c"), receive("c", "b", "a"))
-    assert await column(url, "SELECT message_id FROM inbox ORDER BY 1") == ["a", "b", "c"]
+    assert await read_column(url, "SELECT message_id FROM inbox ORDER BY 1") == ["a", "b", "c"]
 
 
 #: Sequence numbers, attempts and holder, in the order of the statements' parameters.
@@ -283,20 +283,20 @@ async def test_messages_are_settled_while_their_leases_are_renewed_without_a_dea
     make_database: DatabaseFactory, answer: str, more: tuple[Any, ...]
 ) -> None:
     url = await make_database()
-    async with session(url) as connection:
+    async with open_session(url) as connection:
         await connection.execute(transport.CREATE)
         await connection.execute(
             """INSERT INTO sluice_transport.message (seq, queue, id, body, attempts, holder)
             OVERRIDING SYSTEM VALUE
             SELECT seq, 'q', seq::text, '', 1, 7 FROM unnest(ARRAY[3, 2, 1]) AS seq"""
         )
-    gate = statement("SELECT 1 FROM sluice_transport.message WHERE seq = 2 FOR UPDATE")
+    gate = make_statement("SELECT 1 FROM sluice_transport.message WHERE seq = 2 FOR UPDATE")
     forward: MessageLeases = ([1, 2, 3], [1, 1, 1], 7)
     backward: MessageLeases = ([3, 2, 1], [1, 1, 1], 7)
     await meet(
         url,
         gate,
-        statement(transport.RENEW, "q", *backward, 30.0),
-        statement(answer, "q", *forward, *more),
+        make_statement(transport.RENEW, "q", *backward, 30.0),
+        make_statement(answer, "q", *forward, *more),
     )
-    assert await column(url, "SELECT seq FROM sluice_transport.message WHERE holder = 7") == []
+    assert await read_column(url, "SELECT seq FROM sluice_transport.message WHERE holder = 7") == []

@@ -46,7 +46,7 @@ def run(
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
         files[0].write(answered.encode())
         files[0].seek(0)
-        status = _server(program).run(request, [file.fileno() for file in files], seconds)
+        status = _start_server(program).run(request, [file.fileno() for file in files], seconds)
         printed = []
         for file in files[1:]:
             file.seek(0)
@@ -96,7 +96,7 @@ class _Server:
 
 
 @cache
-def _server(program: str) -> _Server:
+def _start_server(program: str) -> _Server:
     server = _Server(program)
     atexit.register(server.close)
     return server

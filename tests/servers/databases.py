@@ -20,14 +20,14 @@ async def create_database(server: PostgresServer, versions: str | None = None) -
         if versions not in server.migrated:
             url = await _copy(server, template)
             await Migrator(url, versions).start()
-            server.migrated[versions] = _name(url)
+            server.migrated[versions] = _get_name(url)
         template = server.migrated[versions]
     return await _copy(server, template)
 
 
 async def drop_database(server: PostgresServer, url: str) -> None:
     """Drop the database if it exists, and end its connections."""
-    await _administer(server, f"DROP DATABASE IF EXISTS {_name(url)} WITH (FORCE)")
+    await _administer(server, f"DROP DATABASE IF EXISTS {_get_name(url)} WITH (FORCE)")
 
 
 async def _copy(server: PostgresServer, template: str) -> str:
@@ -46,5 +46,5 @@ async def _administer(server: PostgresServer, statement: str) -> None:
         await connection.close()
 
 
-def _name(url: str) -> str:
+def _get_name(url: str) -> str:
     return url.rpartition("?")[0].rpartition("/")[2]

@@ -26,7 +26,7 @@ class RecordingServer:
 
 
 @contextmanager
-def recording_server(
+def run_recording_server(
     *, host: str = "127.0.0.1", context: ssl.SSLContext | None = None, redirect: str | None = None
 ) -> Iterator[RecordingServer]:
     """Serve every path with an empty JSON object, or with a redirect to another address.
@@ -97,7 +97,7 @@ class Proxy:
 
 
 @contextmanager
-def recording_proxy(target: int = 0) -> Iterator[Proxy]:
+def run_recording_proxy(target: int = 0) -> Iterator[Proxy]:
     """Yield a proxy whose tunnels all lead to the port ``target`` of this machine."""
     proxy, ready, stop = Proxy(), threading.Event(), threading.Event()
 

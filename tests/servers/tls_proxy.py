@@ -44,11 +44,11 @@ class TlsProxy:
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         to_server, from_server = await asyncio.open_connection("127.0.0.1", self._target)
-        directions = [_pipe(reader, from_server), _pipe(to_server, writer)]
+        directions = [_copy_stream(reader, from_server), _copy_stream(to_server, writer)]
         await asyncio.gather(*directions, return_exceptions=True)
 
 
-async def _pipe(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+async def _copy_stream(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
     with suppress(OSError):
         while chunk := await source.read(_CHUNK):
             sink.write(chunk)

@@ -66,7 +66,7 @@ class Scene:
 
 
 @asynccontextmanager
-async def replicas(count: int) -> AsyncIterator[Scene]:
+async def run_replicas(count: int) -> AsyncIterator[Scene]:
     ports = free_ports(count)
     target = Target(ports)
     link = ProxyLink("client>server")
@@ -98,14 +98,14 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, data:
 
 
 async def test_replicas_take_turns_and_dead_ones_are_skipped() -> None:
-    async with replicas(2) as scene:
+    async with run_replicas(2) as scene:
         assert sorted([await scene.name() for _ in range(4)]) == [b"0", b"0", b"1", b"1"]
         scene.target.endpoints[0].process_ended()
         assert [await scene.name() for _ in range(3)] == [b"1", b"1", b"1"]
 
 
 async def test_stopped_replica_is_skipped_until_it_starts_again() -> None:
-    async with replicas(2) as scene:
+    async with run_replicas(2) as scene:
         scene.servers[0].close()
         assert [await scene.name() for _ in range(3)] == [b"1", b"1", b"1"]
         scene.servers[0] = await serve(scene.target.endpoints[0].port, b"0")
@@ -114,13 +114,13 @@ async def test_stopped_replica_is_skipped_until_it_starts_again() -> None:
 
 
 async def test_target_that_is_down_refuses_connections() -> None:
-    async with replicas(1) as scene:
+    async with run_replicas(1) as scene:
         scene.target.endpoints[0].process_ended()
         assert await scene.refuses()
 
 
 async def test_large_data_arrive_complete_and_the_end_is_forwarded() -> None:
-    async with replicas(1) as scene:
+    async with run_replicas(1) as scene:
         reader, writer = await scene.connect()
         data = bytes(range(256)) * 40_000
         assert await echo(reader, writer, data) == data
@@ -134,7 +134,7 @@ async def test_large_data_arrive_complete_and_the_end_is_forwarded() -> None:
 
 
 async def test_cut_fault_ends_connections_and_refuses_new_ones() -> None:
-    async with replicas(1) as scene:
+    async with run_replicas(1) as scene:
         reader, _ = await scene.connect()
         scene.link.break_down(FaultKind.CUT, LONG, 0)
         assert await reader.read() == b""
@@ -144,7 +144,7 @@ async def test_cut_fault_ends_connections_and_refuses_new_ones() -> None:
 
 
 async def test_reset_fault_resets_connections() -> None:
-    async with replicas(1) as scene:
+    async with run_replicas(1) as scene:
         reader, _ = await scene.connect()
         scene.link.break_down(FaultKind.RESET, LONG, 0)
         with pytest.raises(ConnectionResetError):
@@ -154,7 +154,7 @@ async def test_reset_fault_resets_connections() -> None:
 
 
 async def test_delay_fault_keeps_the_order_of_data() -> None:
-    async with replicas(1) as scene:
+    async with run_replicas(1) as scene:
         reader, writer = await scene.connect()
         scene.link.break_down(FaultKind.DELAY, LONG, 0.2)
         writer.write(b"one ")
@@ -169,7 +169,7 @@ async def test_delay_fault_keeps_the_order_of_data() -> None:
 
 
 async def test_black_hole_fault_stops_all_data_until_it_ends() -> None:
-    async with replicas(1) as scene:
+    async with run_replicas(1) as scene:
         reader, writer = await scene.connect()
         scene.link.break_down(FaultKind.BLACK_HOLE, LONG, 0)
         writer.write(b"held")

@@ -25,7 +25,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def specs(home: Path, **replicas: int) -> tuple[StackPlan, dict[str, ProcessSpec]]:
+def make_specs(home: Path, **replicas: int) -> tuple[StackPlan, dict[str, ProcessSpec]]:
     plan = make_plan(read_compose(COMPOSE), root=ROOT, secrets=home / "secrets", replicas=replicas)
     network, site = Network(plan), StackPlace(ROOT, home, plan.volumes)
     process_specs = [
@@ -37,7 +37,7 @@ def specs(home: Path, **replicas: int) -> tuple[StackPlan, dict[str, ProcessSpec
 
 
 def test_every_service_of_the_file_is_run_or_listed_as_left_out(home: Path) -> None:
-    plan, specs_by_name = specs(home)
+    plan, specs_by_name = make_specs(home)
     assert {*plan.services, *plan.skipped_services} == set(read_yaml(COMPOSE)["services"])
     assert {spec.service.name for spec in specs_by_name.values()} == set(plan.services)
     assert {"wms-1", "wms-2", "chains-1", "chains-2", "pilot-1", "pilot-2", "pilot-3"} <= set(
@@ -46,15 +46,20 @@ def test_every_service_of_the_file_is_run_or_listed_as_left_out(home: Path) -> N
 
 
 def test_commands_equal_those_of_the_file_except_for_paths(home: Path) -> None:
-    _, specs_by_name = specs(home)
-    for spec in specs_by_name.values():
-        if spec.service.kind in {PartKind.SERVICE, PartKind.PILOT, PartKind.SETUP}:
-            arguments = [word.replace(str(home / "data"), "/data") for word in spec.command[1:]]
-            assert [Path(spec.command[0]).name, *arguments] == spec.service.definition.command
+    _, specs_by_name = make_specs(home)
+    compared_specs = [
+        spec
+        for spec in specs_by_name.values()
+        if spec.service.kind in {PartKind.SERVICE, PartKind.PILOT, PartKind.SETUP}
+    ]
+    assert len(compared_specs) > 10
+    for spec in compared_specs:
+        arguments = [word.replace(str(home / "data"), "/data") for word in spec.command[1:]]
+        assert [Path(spec.command[0]).name, *arguments] == spec.service.definition.command
 
 
 def test_replicas_have_separate_ports_and_folders(home: Path) -> None:
-    _, specs_by_name = specs(home, wms=3)
+    _, specs_by_name = make_specs(home, wms=3)
     copies = [specs_by_name[f"wms-{number}"] for number in (1, 2, 3)]
     assert len({spec.environment["SLUICE_WMS_PORT"] for spec in copies}) == 3
     for variable in ("HOME", "TMPDIR", "SLUICE_SECRETS_DIR"):
@@ -71,7 +76,7 @@ def test_replicas_have_separate_ports_and_folders(home: Path) -> None:
 
 
 def test_process_has_only_its_own_secrets(home: Path) -> None:
-    _, specs_by_name = specs(home)
+    _, specs_by_name = make_specs(home)
     for spec in specs_by_name.values():
         own = {Path(mount.target).name for mount in spec.service.definition.mounted_secrets()}
         assert {path.name for path in (spec.folder / "secrets").iterdir()} == own
@@ -81,7 +86,7 @@ def test_process_has_only_its_own_secrets(home: Path) -> None:
 
 
 def test_names_and_paths_of_containers_are_replaced(home: Path) -> None:
-    plan, specs_by_name = specs(home)
+    plan, specs_by_name = make_specs(home)
     names = re.compile(rf"(^|//)({'|'.join(plan.services)}):\d")
     for spec in specs_by_name.values():
         texts = [*spec.command, *spec.environment.values()]
@@ -148,7 +153,7 @@ def test_unknown_setting_of_the_file_is_refused_by_name(
         )
 
 
-def with_environment_file(home: Path, text: str) -> StackPlan:
+def make_plan_with_environment_file(home: Path, text: str) -> StackPlan:
     file = home / "own.env"
     file.write_text(text)
     path = change(lambda compose: compose["services"]["dms"].update(env_file=[str(file)]), home)
@@ -157,7 +162,7 @@ def with_environment_file(home: Path, text: str) -> StackPlan:
 
 def test_environment_files_are_parsed_like_by_compose(home: Path) -> None:
     text = "# said\nPLAIN=value # said\nQUOTED=\"two words\"\nMONEY='$HOME'\n"
-    environment = with_environment_file(home, text).services["dms"].environment
+    environment = make_plan_with_environment_file(home, text).services["dms"].environment
     expected = {"PLAIN": "value", "QUOTED": "two words", "MONEY": "$HOME"}
     assert {name: environment[name] for name in expected} == expected
 
@@ -166,16 +171,16 @@ def test_variable_without_a_value_is_refused(home: Path) -> None:
     with pytest.raises(
         InvalidComposeFile, match=r"own\.env: expected NAME=value, not LONELY alone"
     ):
-        with_environment_file(home, "LONELY\n")
+        make_plan_with_environment_file(home, "LONELY\n")
 
 
 def test_unknown_service_cannot_have_replicas(home: Path) -> None:
     with pytest.raises(InvalidComposeFile, match="grafana"):
-        specs(home, grafana=2)
+        make_specs(home, grafana=2)
 
 
 def test_public_url_of_the_ask_service_is_the_address_of_its_process(home: Path) -> None:
-    _, specs_by_name = specs(home)
+    _, specs_by_name = make_specs(home)
     [environment] = [
         each.environment for each in specs_by_name.values() if each.service.name == "ask"
     ]

@@ -52,9 +52,11 @@ async def test_killed_process_is_started_again(children: Children, tmp_path: Pat
     one = supervise(["sleep", "1000"], tmp_path, children)
     keeping = asyncio.create_task(one.keep({}))
     try:
-        await eventually(lambda: runs(one), what="the process has started")
+        await eventually(lambda: is_running(one), what="the process has started")
         first = one.send(signal.SIGKILL)
-        await eventually(lambda: runs(one, other_than=first), what="the process has started again")
+        await eventually(
+            lambda: is_running(one, other_than=first), what="the process has started again"
+        )
         assert one.exits == [-signal.SIGKILL]
         assert one.starts == 2
     finally:
@@ -63,7 +65,7 @@ async def test_killed_process_is_started_again(children: Children, tmp_path: Pat
     assert one.pid is None
 
 
-async def runs(one: SupervisedProcess, other_than: int | None = None) -> bool:
+async def is_running(one: SupervisedProcess, other_than: int | None = None) -> bool:
     return one.pid is not None and one.pid != other_than
 
 

@@ -104,7 +104,7 @@ def test_call_that_creates_also_returns_whether_the_object_is_new() -> None:
     assert "await self.create(" in text
 
 
-def test_list_and_empty_response() -> None:
+def test_generated_method_returns_a_list_or_nothing() -> None:
     items = {"type": "array", "items": {"$ref": "#/components/schemas/Dataset"}}
     listed = generate(
         "get",

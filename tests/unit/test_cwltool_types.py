@@ -11,12 +11,12 @@ from cwltool.process import get_schema
 WORDS = {"doc", "docParent", "docAfter", "docChild", "documentRoot", "jsonldPredicate"}
 
 
-def without_words(node: Any) -> Any:
+def remove_words(node: Any) -> Any:
     match node:
         case dict():
-            return {key: without_words(value) for key, value in node.items() if key not in WORDS}
+            return {key: remove_words(value) for key, value in node.items() if key not in WORDS}
         case list():
-            return [without_words(one) for one in node]
+            return [remove_words(one) for one in node]
     return node
 
 
@@ -24,7 +24,7 @@ def without_words(node: Any) -> Any:
 def test_basic_types_are_equal_in_the_first_and_the_newest_version(name: str) -> None:
     """cwltool itself takes these types from v1.0."""
     first, newest = (
-        without_words(get_schema(version)[3].idx[f"https://w3id.org/cwl/{name}"])
+        remove_words(get_schema(version)[3].idx[f"https://w3id.org/cwl/{name}"])
         for version in ("v1.0", "v1.2")
     )
     assert first["name"].endswith(name)

@@ -46,20 +46,20 @@ def install(clone: Path, extra: str, **variables: str) -> int:
     ).returncode
 
 
-def pip_calls(clone: Path) -> list[str]:
+def read_pip_calls(clone: Path) -> list[str]:
     path = clone / "pip-calls"
     return path.read_text().splitlines() if path.exists() else []
 
 
 def test_complete_extra_is_not_installed_again(clone: Path) -> None:
     assert install(clone, "there") == 0
-    assert pip_calls(clone) == []
+    assert read_pip_calls(clone) == []
 
 
 def test_missing_extra_is_installed_without_the_project(clone: Path) -> None:
     """The project is installed with relative paths, which pip would make absolute."""
     assert install(clone, "missing") == 0
-    [call] = pip_calls(clone)
+    [call] = read_pip_calls(clone)
     assert call.endswith(" no-such-package==1")
     assert "--editable" not in call
     assert "--ignore-installed" not in call
@@ -71,6 +71,6 @@ def test_interrupted_extra_is_installed_again(clone: Path) -> None:
     project = clone / "templates" / "x" / "pyproject.toml"
     project.write_text(project.read_text().replace("no-such-package==1", "pytest>=1"))
     assert install(clone, "missing") == 0
-    assert "--ignore-installed" in pip_calls(clone)[-1]
+    assert "--ignore-installed" in read_pip_calls(clone)[-1]
     assert install(clone, "missing") == 0
-    assert len(pip_calls(clone)) == 2
+    assert len(read_pip_calls(clone)) == 2

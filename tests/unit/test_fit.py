@@ -18,41 +18,41 @@ from sluice.scheduling.fit import (
     is_suitable,
     list_fitting,
 )
-from tests.unit.gpus import gpu, node
+from tests.unit.gpus import make_gpu, make_node
 
-SMALL, LARGE = gpu("GPU-s", memory=8_000), gpu("GPU-l", memory=80_000, capability="9.0")
-OFFER = node(8, 1000, LARGE, SMALL)
+SMALL, LARGE = make_gpu("GPU-s", memory=8_000), make_gpu("GPU-l", memory=80_000, capability="9.0")
+OFFER = make_node(8, 1000, LARGE, SMALL)
 NODE, DEVICES = OFFER.amounts, OFFER.devices
 
 
-def gpus_of(allocation: Allocation | None) -> dict[str, GpuPart] | None:
+def get_gpus(allocation: Allocation | None) -> dict[str, GpuPart] | None:
     return None if allocation is None else dict(allocation.gpus)
 
 
-def request_for(
+def make_request(
     needs: GpuNeeds | None = None, *, cores: float = 1, ram: float = 10
 ) -> ResourceRequest:
     return ResourceRequest(cores, ram, needs)
 
 
 def test_job_is_allocated_exactly_its_request() -> None:
-    assert find_allocation(NODE, request_for(cores=8, ram=1000), DEVICES) == Allocation(8, 1000)
-    assert find_allocation(NODE, request_for(cores=8.1), DEVICES) is None
-    assert find_allocation(NODE, request_for(ram=1001), DEVICES) is None
-    assert find_allocation(BOUNDLESS.amounts, request_for(GpuNeeds()), {}) == Allocation(1, 10)
+    assert find_allocation(NODE, make_request(cores=8, ram=1000), DEVICES) == Allocation(8, 1000)
+    assert find_allocation(NODE, make_request(cores=8.1), DEVICES) is None
+    assert find_allocation(NODE, make_request(ram=1001), DEVICES) is None
+    assert find_allocation(BOUNDLESS.amounts, make_request(GpuNeeds()), {}) == Allocation(1, 10)
 
 
 def test_tenths_of_a_core_add_up() -> None:
     free = Allocation(1.0, 100)
     for _ in range(10):
-        taken = find_allocation(free, request_for(cores=0.1, ram=0), {})
+        taken = find_allocation(free, make_request(cores=0.1, ram=0), {})
         assert taken is not None
         free -= taken
-    assert find_allocation(free, request_for(cores=0.1, ram=0), {}) is None
+    assert find_allocation(free, make_request(cores=0.1, ram=0), {}) is None
 
 
 def test_disk_and_named_resources_are_allocated_and_released() -> None:
-    offer = node(8, 1000, disk=500, named={"licence": 1, "x": 1})
+    offer = make_node(8, 1000, disk=500, named={"licence": 1, "x": 1})
     job = ResourceRequest(1, 10, None, 200, {"licence": 0.4})
     first = find_allocation(offer.amounts, job, {})
     assert first == Allocation(1, 10, {}, 200, {"licence": 0.4})
@@ -68,42 +68,42 @@ def test_disk_and_named_resources_are_allocated_and_released() -> None:
 
 
 def test_smallest_suitable_gpu_is_chosen() -> None:
-    assert gpus_of(find_allocation(NODE, request_for(GpuNeeds()), DEVICES)) == {
+    assert get_gpus(find_allocation(NODE, make_request(GpuNeeds()), DEVICES)) == {
         "GPU-s": GpuPart(1, 8_000)
     }
-    assert gpus_of(find_allocation(NODE, request_for(GpuNeeds(capability="9")), DEVICES)) == {
+    assert get_gpus(find_allocation(NODE, make_request(GpuNeeds(capability="9")), DEVICES)) == {
         "GPU-l": GpuPart(1, 80_000)
     }
 
 
 def test_range_of_gpus_takes_as_many_as_exist() -> None:
     several = GpuNeeds(least=1, most=4)
-    assert set(gpus_of(find_allocation(NODE, request_for(several), DEVICES)) or ()) == {
+    assert set(get_gpus(find_allocation(NODE, make_request(several), DEVICES)) or ()) == {
         "GPU-s",
         "GPU-l",
     }
-    assert find_allocation(NODE, request_for(GpuNeeds(least=3, most=4)), DEVICES) is None
+    assert find_allocation(NODE, make_request(GpuNeeds(least=3, most=4)), DEVICES) is None
 
 
 def test_shares_are_placed_on_the_same_gpu() -> None:
     """The other GPU stays free for a job that needs a whole one."""
-    quarter = request_for(GpuNeeds(share=0.25))
+    quarter = make_request(GpuNeeds(share=0.25))
     first = find_allocation(NODE, quarter, DEVICES)
-    assert gpus_of(first) == {"GPU-s": GpuPart(0.25, 2_000)}
+    assert get_gpus(first) == {"GPU-s": GpuPart(0.25, 2_000)}
     assert first is not None
     second = find_allocation(NODE - first, quarter, DEVICES)
-    assert gpus_of(second) == {"GPU-s": GpuPart(0.25, 2_000)}
-    assert gpus_of(find_allocation(NODE - first, request_for(GpuNeeds()), DEVICES)) == {
+    assert get_gpus(second) == {"GPU-s": GpuPart(0.25, 2_000)}
+    assert get_gpus(find_allocation(NODE - first, make_request(GpuNeeds()), DEVICES)) == {
         "GPU-l": GpuPart(1, 80_000)
     }
 
 
 def test_share_may_request_gpu_memory() -> None:
-    needs = request_for(GpuNeeds(share=0.1, memory=6_000))
+    needs = make_request(GpuNeeds(share=0.1, memory=6_000))
     taken = find_allocation(NODE, needs, DEVICES)
-    assert gpus_of(taken) == {"GPU-s": GpuPart(0.1, 6_000)}
+    assert get_gpus(taken) == {"GPU-s": GpuPart(0.1, 6_000)}
     assert taken is not None
-    assert set(gpus_of(find_allocation(NODE - taken, needs, DEVICES)) or ()) == {"GPU-l"}
+    assert set(get_gpus(find_allocation(NODE - taken, needs, DEVICES)) or ()) == {"GPU-l"}
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from sluice.network import http_clients
 from sluice.network.http_clients import http_client, send_request, trusted_authorities
 from sluice.network.proxies import UnusableProxy, proxy_for
 from tests.servers.certificates import CertificateAuthority
-from tests.servers.recorded_requests import Proxy, recording_proxy, recording_server
+from tests.servers.recorded_requests import Proxy, run_recording_proxy, run_recording_server
 
 TOKEN = {"Authorization": "Bearer secret-token"}
 PROXIED_HOST = "sluice.example"
@@ -27,7 +27,7 @@ PROXIED_HOST = "sluice.example"
 
 @pytest.fixture
 def proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
-    with recording_proxy() as proxy:
+    with run_recording_proxy() as proxy:
         for name, value in proxy.variables.items():
             monkeypatch.setenv(name, value)
         yield proxy
@@ -71,18 +71,18 @@ def test_hosts_in_no_proxy_use_no_proxy(proxy: Proxy, monkeypatch: pytest.Monkey
 
 
 def test_clients_send_tokens_of_a_loopback_system_without_the_proxy(proxy: Proxy) -> None:
-    with recording_server() as server:
+    with run_recording_server() as server:
         url = f"http://127.0.0.1:{server.port}"
         assert asyncio.run(_get_api(url)).is_success
         assert send_request("GET", url, headers=TOKEN).is_success
-        assert _rest_answer(url) == {}
+        assert _get_rest_answer(url) == {}
     assert server.tokens == [TOKEN["Authorization"]] * 2
     assert len(server.requests) == 3
     assert proxy.heads == []
 
 
 def test_command_sends_the_token_of_a_loopback_system_without_the_proxy() -> None:
-    with recording_server() as server, recording_proxy() as proxy:
+    with run_recording_server() as server, run_recording_proxy() as proxy:
         done = subprocess.run(
             [*_SLUICE, "chain", "list", "--url", f"http://localhost:{server.port}"],
             env={**os.environ, **proxy.variables, "SLUICE_TOKEN": "secret-token"},
@@ -103,11 +103,11 @@ def test_token_reaches_a_remote_host_encrypted_through_the_proxy(
     context.load_cert_chain(signed.certificate, signed.key)
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
     monkeypatch.setattr(http_clients, "_public_authorities", httpx.create_ssl_context)
-    with recording_server(context=context) as server, recording_proxy(server.port) as proxy:
+    with run_recording_server(context=context) as server, run_recording_proxy(server.port) as proxy:
         monkeypatch.setenv("https_proxy", proxy.url)
         monkeypatch.setenv("SLUICE_TOKEN", "secret-token")
         assert asyncio.run(_get_api(f"https://{PROXIED_HOST}")).is_success
-        assert _rest_answer(f"https://{PROXIED_HOST}") == {}
+        assert _get_rest_answer(f"https://{PROXIED_HOST}") == {}
     assert server.tokens == ["Bearer secret-token"] * 2
     assert [head.split()[:2] for head in proxy.heads] == [
         [b"CONNECT", f"{PROXIED_HOST}:443".encode()]
@@ -127,15 +127,15 @@ def test_failed_plain_http_request_says_that_it_bypasses_the_proxy(proxy: Proxy)
     with pytest.raises(NotAvailable, match=message):
         asyncio.run(ask())
     with pytest.raises(OSError, match=message):
-        _rest_answer(url)
+        _get_rest_answer(url)
     assert proxy.heads == []
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
 def test_token_does_not_follow_a_redirect_to_another_host(host: str) -> None:
     with (
-        recording_server() as other,
-        recording_server(redirect=f"http://{host}:{other.port}/elsewhere") as server,
+        run_recording_server() as other,
+        run_recording_server(redirect=f"http://{host}:{other.port}/elsewhere") as server,
     ):
         url = f"http://127.0.0.1:{server.port}"
 
@@ -196,6 +196,6 @@ async def _get_api(url: str) -> httpx.Response:
         return await http.get("/api")
 
 
-def _rest_answer(url: str) -> object:
+def _get_rest_answer(url: str) -> object:
     with contextlib.closing(RestConnection(url)) as rest:
         return rest.get("/chains")

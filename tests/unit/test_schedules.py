@@ -17,42 +17,56 @@ from sluice.scheduling.schedules import (
 WARSAW = "Europe/Warsaw"
 
 
-def utc(text: str) -> datetime:
+def parse_utc(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
-def times(schedule: str, start: str, end: str, zone: str = WARSAW) -> list[str]:
-    due_times, time = [], next_time(schedule, zone, after=utc(start))
-    while time is not None and time <= utc(end):
+def list_times(schedule: str, start: str, end: str, zone: str = WARSAW) -> list[str]:
+    due_times, time = [], next_time(schedule, zone, after=parse_utc(start))
+    while time is not None and time <= parse_utc(end):
         due_times.append(f"{time:%d %H:%M}")
         time = next_time(schedule, zone, after=time)
     return due_times
 
 
 def test_schedule_follows_the_clock_of_its_zone() -> None:
-    assert times("0 3 * * *", "2026-03-27", "2026-03-31") == ["27 02:00", "28 02:00", "29 01:00",
-                                                              "30 01:00"]  # fmt: skip
-    assert times("0 3 * * *", "2026-03-27", "2026-03-29", "UTC") == ["27 03:00", "28 03:00"]
+    assert list_times("0 3 * * *", "2026-03-27", "2026-03-31") == [
+        "27 02:00",
+        "28 02:00",
+        "29 01:00",
+        "30 01:00",
+    ]
+    assert list_times("0 3 * * *", "2026-03-27", "2026-03-29", "UTC") == ["27 03:00", "28 03:00"]
 
 
 def test_skipped_hour_runs_at_the_next_existing_time() -> None:
-    assert times("30 2 * * *", "2026-03-28", "2026-03-31") == ["28 01:30", "29 01:00", "30 00:30"]
+    assert list_times("30 2 * * *", "2026-03-28", "2026-03-31") == [
+        "28 01:30",
+        "29 01:00",
+        "30 00:30",
+    ]
 
 
 def test_repeated_hour_runs_only_the_first_time() -> None:
-    assert times("30 2 * * *", "2026-10-24", "2026-10-27") == ["24 00:30", "25 00:30", "26 01:30"]
+    assert list_times("30 2 * * *", "2026-10-24", "2026-10-27") == [
+        "24 00:30",
+        "25 00:30",
+        "26 01:30",
+    ]
 
 
 def test_hourly_schedule_runs_in_both_repeated_hours() -> None:
-    got = times("0 * * * *", "2026-10-24T23:30", "2026-10-25T02:30")
+    got = list_times("0 * * * *", "2026-10-24T23:30", "2026-10-25T02:30")
     assert got == ["25 00:00", "25 01:00", "25 02:00"]
 
 
 def test_schedule_does_not_run_again_within_the_repeated_hour() -> None:
-    again = utc("2026-10-25T01:10")
-    assert next_time("30 2 * * *", WARSAW, after=again) == utc("2026-10-26T01:30")
-    before = utc("2026-10-25T00:00")
-    assert last_time("30 2 * * *", WARSAW, after=before, until=again) == utc("2026-10-25T00:30")
+    again = parse_utc("2026-10-25T01:10")
+    assert next_time("30 2 * * *", WARSAW, after=again) == parse_utc("2026-10-26T01:30")
+    before = parse_utc("2026-10-25T00:00")
+    assert last_time("30 2 * * *", WARSAW, after=before, until=again) == parse_utc(
+        "2026-10-25T00:30"
+    )
 
 
 @given(
@@ -65,7 +79,7 @@ def test_schedule_does_not_run_again_within_the_repeated_hour() -> None:
 def test_last_time_equals_the_last_of_all_next_times(
     schedule: str, zone: str, day: str, minutes: int, longer: int
 ) -> None:
-    after = utc(day) + timedelta(minutes=minutes)
+    after = parse_utc(day) + timedelta(minutes=minutes)
     until = after + timedelta(minutes=longer)
     last, time = None, next_time(schedule, zone, after=after)
     while time is not None and time <= until:

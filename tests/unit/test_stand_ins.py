@@ -36,7 +36,7 @@ steps:
 """
 
 
-def written(tmp_path: Path, *, nulls: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+def write_documents(tmp_path: Path, *, nulls: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     (tmp_path / "w.cwl").write_text(WORKFLOW)
     folder = tmp_path / "out"
     folder.mkdir()
@@ -49,7 +49,7 @@ def test_stand_in_has_the_interface_of_its_tool(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    workflow, _ = written(tmp_path, nulls=True)
+    workflow, _ = write_documents(tmp_path, nulls=True)
     tool = workflow["steps"]["align"]["run"]
     assert tool["class"] == "ExpressionTool"
     assert [port["id"] for port in tool["inputs"]] == ["read", "pair", "size"]
@@ -65,7 +65,7 @@ def test_job_order_has_a_value_for_each_input(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    _, order = written(tmp_path, nulls=True)
+    _, order = write_documents(tmp_path, nulls=True)
     assert order.keys() == {"reads", "pair", "level"}
     assert order["pair"]["kind"] == "left"
     names = [Path(file["path"]).name for file in order["reads"][1]["secondaryFiles"]]

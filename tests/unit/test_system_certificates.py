@@ -78,7 +78,7 @@ def install(
         ],
     }
     script = f'mount --bind "{machine.file}" "$1"; shift; cd {ROOT}; . "{_SCRIPT}"; exec "$@"'
-    [bundle, *_] = [path for path in _script_bundles() if Path(path).exists()]
+    [bundle, *_] = [path for path in _read_script_bundles() if Path(path).exists()]
     return {
         program: subprocess.run(
             [
@@ -132,6 +132,6 @@ def test_certificate_setting_of_the_user_applies_to_pip_and_uv(
     assert [one.returncode for one in done.values()] == [0, 0], done
 
 
-def _script_bundles() -> list[str]:
+def _read_script_bundles() -> list[str]:
     """Return the paths at which the script looks for the machine's list."""
     return [word.rstrip(";") for word in _SCRIPT.read_text().split() if word.startswith("/etc/")]

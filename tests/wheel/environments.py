@@ -39,7 +39,7 @@ class InstalledWheel:
     def add_needs(self, *extras: str, owner: str = "sluice") -> None:
         """Link the installed packages that a wheel requires with these extras."""
         [metadata] = self._packages.glob(f"{owner}-*.dist-info")
-        for package in _needed(PathDistribution(metadata), set(extras)):
+        for package in _list_needed(PathDistribution(metadata), set(extras)):
             for name in {Path(str(file)).parts[0] for file in package.files or ()}:
                 target = self._packages / name
                 if name not in {"..", "__pycache__"} and not target.exists():
@@ -95,7 +95,7 @@ print(count)
 """
 
 
-def _needed(owner: Distribution, extras: set[str]) -> list[Distribution]:
+def _list_needed(owner: Distribution, extras: set[str]) -> list[Distribution]:
     """Return the requirements of a package and their requirements, without Sluice itself."""
     distributions: dict[tuple[str, frozenset[str]], Distribution] = {}
     left = _list_requirements(owner, extras)

@@ -45,13 +45,13 @@ class WrongTemplate:
         return any(finding.severity == "error" for finding in self.findings)
 
 
-def wrong_templates() -> dict[str, WrongTemplate]:
+def read_wrong_templates() -> dict[str, WrongTemplate]:
     """By name, as in the table; each template stands in it."""
     templates: dict[str, WrongTemplate] = {}
     for line in (_HERE / "findings.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
             name = line.strip("[]")
-            templates[name] = WrongTemplate(_files(FOLDER / name), "workflow.cwl", [])
+            templates[name] = WrongTemplate(_read_files(FOLDER / name), "workflow.cwl", [])
         elif line and not line.startswith("#"):
             match = _EXPECTED.fullmatch(line)
             assert match is not None, f"not a finding: {line}"
@@ -67,7 +67,7 @@ def wrong_templates() -> dict[str, WrongTemplate]:
     return templates
 
 
-def _files(path: Path) -> dict[str, str]:
+def _read_files(path: Path) -> dict[str, str]:
     if path.is_file():
         return {"workflow.cwl": path.read_text(encoding="utf-8")}
     return {

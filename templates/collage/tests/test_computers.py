@@ -11,7 +11,7 @@ from collage.workers import Worker, main, print_statistics
 from sluice.clientkit.output import out
 
 
-def computer(*, factor: float = 1.0, speed_up: float = 1.0) -> OldComputer:
+def make_computer(*, factor: float = 1.0, speed_up: float = 1.0) -> OldComputer:
     return OldComputer("old-1", Random(3), factor=factor, speed_up=speed_up)
 
 
@@ -67,13 +67,13 @@ def test_statistics_of_all_workers_are_one_table(
     )
     heads, first, second = (line.split() for line in capsys.readouterr().out.splitlines())
     assert " ".join(heads).endswith("finished failed too late seconds a job fate")
-    delay = str(computer().delay)
+    delay = str(make_computer().delay)
     assert first == ["old-1", "none", delay, "3", "1", "2", "1.50", "died"]
     assert second == ["old-2", "none", delay, "0", "0", "0", "–", "died"]
 
 
 def test_equal_seeds_give_equal_computers() -> None:
-    assert [computer().job_seconds() for _ in range(2)] == [computer().job_seconds()] * 2
+    assert [make_computer().job_seconds() for _ in range(2)] == [make_computer().job_seconds()] * 2
 
 
 @pytest.mark.parametrize(("factor", "share"), [(0.0, 0.0), (1.0, 0.05), (2.0, 0.1)])
@@ -81,14 +81,14 @@ def test_equal_seeds_give_equal_computers() -> None:
 def test_computer_dies_with_the_specified_probability(
     factor: float, share: float, speed_up: float
 ) -> None:
-    old = computer(factor=factor, speed_up=speed_up)
+    old = make_computer(factor=factor, speed_up=speed_up)
     looks = 20_000
     died = sum(old.dies(old.check_seconds) for _ in range(looks))
     assert died / looks == pytest.approx(share, abs=0.01)
 
 
 def test_speed_up_shortens_jobs_and_checks() -> None:
-    slow, quick = computer(), computer(speed_up=10.0)
+    slow, quick = make_computer(), make_computer(speed_up=10.0)
     assert quick.job_seconds() == pytest.approx(slow.job_seconds() / 10)
     assert quick.check_seconds == pytest.approx(slow.check_seconds / 10)
 

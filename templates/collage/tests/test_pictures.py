@@ -18,12 +18,12 @@ from sluice.packs.programs import BadData
 HEIGHT = 90
 
 
-def saved(image: Image.Image, path: Path, **options: object) -> Path:
+def save_image(image: Image.Image, path: Path, **options: object) -> Path:
     image.save(path, **options)  # type: ignore[arg-type]
     return path
 
 
-def colour_at(picture: Image.Image, x: int, y: int) -> tuple[int, ...]:
+def get_colour(picture: Image.Image, x: int, y: int) -> tuple[int, ...]:
     pixel = picture.getpixel((x, y))
     assert isinstance(pixel, tuple)
     return tuple(int(value) for value in pixel)
@@ -68,7 +68,7 @@ def test_photo_is_rotated_upright_for_each_orientation(orientation: int, tmp_pat
             stored.putpixel((column, row), colour)
     exif = Image.Exif()
     exif[0x0112] = orientation
-    photo = saved(stored, tmp_path / "photo.png", exif=exif)
+    photo = save_image(stored, tmp_path / "photo.png", exif=exif)
     assert resize(photo, 40).tobytes() == upright.tobytes()
 
 
@@ -86,8 +86,8 @@ def test_sixteen_bit_grey_keeps_its_upper_bits(tmp_path: Path) -> None:
     deep = Image.new("I;16", (2, 1))
     deep.putpixel((0, 0), 0x4000)
     deep.putpixel((1, 0), 0xFFFF)
-    picture = resize(saved(deep, tmp_path / "deep.png"), 1)
-    assert [colour_at(picture, x, 0) for x in (0, 1)] == [(63, 63, 63), (255, 255, 255)]
+    picture = resize(save_image(deep, tmp_path / "deep.png"), 1)
+    assert [get_colour(picture, x, 0) for x in (0, 1)] == [(63, 63, 63), (255, 255, 255)]
 
 
 @pytest.mark.parametrize(("mode", "values"), [("F", (-2.0, 6.0)), ("I", (100_000, 300_000))])
@@ -96,34 +96,34 @@ def test_grey_without_fixed_range_is_scaled_to_its_extremes(
 ) -> None:
     image = Image.new(mode, (2, 1), values[0])
     image.putpixel((1, 0), values[1])
-    picture = resize(saved(image, tmp_path / "real.tif"), 1)
-    assert [colour_at(picture, x, 0)[0] for x in (0, 1)] == [0, 255]
+    picture = resize(save_image(image, tmp_path / "real.tif"), 1)
+    assert [get_colour(picture, x, 0)[0] for x in (0, 1)] == [0, 255]
 
 
 def test_transparent_pixels_become_white(tmp_path: Path) -> None:
     layered = Image.new("RGBA", (2, 1), (200, 0, 0, 255))
     layered.putpixel((0, 0), (200, 0, 0, 0))
-    picture = resize(saved(layered, tmp_path / "layered.png"), 1)
-    assert [colour_at(picture, x, 0) for x in (0, 1)] == [(255, 255, 255), (200, 0, 0)]
+    picture = resize(save_image(layered, tmp_path / "layered.png"), 1)
+    assert [get_colour(picture, x, 0) for x in (0, 1)] == [(255, 255, 255), (200, 0, 0)]
 
 
 def test_animation_is_read_as_its_first_picture(tmp_path: Path) -> None:
     first, second = Image.new("RGB", (4, 4), "blue"), Image.new("RGB", (4, 4), "green")
-    path = saved(first, tmp_path / "moves.gif", save_all=True, append_images=[second])
-    assert colour_at(resize(path, 4), 0, 0) == (0, 0, 255)
+    path = save_image(first, tmp_path / "moves.gif", save_all=True, append_images=[second])
+    assert get_colour(resize(path, 4), 0, 0) == (0, 0, 255)
 
 
 def test_photo_is_converted_to_srgb(tmp_path: Path) -> None:
     lab = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()
     srgb = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     photo = Image.new("RGB", (3, 3), (10, 100, 200))
-    resized = resize(saved(photo, tmp_path / "srgb.png", icc_profile=srgb), 3)
+    resized = resize(save_image(photo, tmp_path / "srgb.png", icc_profile=srgb), 3)
     assert all(
-        abs(a - b) <= 1 for a, b in zip(colour_at(resized, 1, 1), (10, 100, 200), strict=True)
+        abs(a - b) <= 1 for a, b in zip(get_colour(resized, 1, 1), (10, 100, 200), strict=True)
     )
     # A profile for another kind of pixels is ignored.
-    resized = resize(saved(photo, tmp_path / "lab.png", icc_profile=lab), 3)
-    assert colour_at(resized, 1, 1) == (10, 100, 200)
+    resized = resize(save_image(photo, tmp_path / "lab.png", icc_profile=lab), 3)
+    assert get_colour(resized, 1, 1) == (10, 100, 200)
 
 
 def test_colour_profile_changes_the_colours(tmp_path: Path) -> None:
@@ -131,20 +131,22 @@ def test_colour_profile_changes_the_colours(tmp_path: Path) -> None:
     profile = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
     red, blue = profile.index(b"rXYZ"), profile.index(b"bXYZ")
     profile[red : red + 4], profile[blue : blue + 4] = b"bXYZ", b"rXYZ"
-    path = saved(Image.new("RGB", (1, 1), "red"), tmp_path / "odd.png", icc_profile=bytes(profile))
-    assert colour_at(resize(path, 1), 0, 0) == (0, 0, 255)
+    path = save_image(
+        Image.new("RGB", (1, 1), "red"), tmp_path / "odd.png", icc_profile=bytes(profile)
+    )
+    assert get_colour(resize(path, 1), 0, 0) == (0, 0, 255)
 
 
 def test_single_pixel_is_a_photo(tmp_path: Path) -> None:
-    assert resize(saved(Image.new("RGB", (1, 1)), tmp_path / "dot.png"), 50).size == (50, 50)
+    assert resize(save_image(Image.new("RGB", (1, 1)), tmp_path / "dot.png"), 50).size == (50, 50)
 
 
 def test_narrow_photo_has_a_width_of_at_least_one_pixel(tmp_path: Path) -> None:
-    assert resize(saved(Image.new("L", (1, 3000)), tmp_path / "line.png"), 50).size == (1, 50)
+    assert resize(save_image(Image.new("L", (1, 3000)), tmp_path / "line.png"), 50).size == (1, 50)
 
 
 def test_very_wide_photo_is_scaled_within_limits(tmp_path: Path) -> None:
-    path = saved(Image.new("L", (30_000, 100), 9), tmp_path / "wide.png")
+    path = save_image(Image.new("L", (30_000, 100), 9), tmp_path / "wide.png")
     assert resize(path, 50).size == (15_000, 50)
     with pytest.raises(BadData, match="scaled, the image would have 3000000 × 10000 pixels"):
         resize(path, 10_000)
@@ -173,7 +175,7 @@ def test_truncated_photo_is_refused(photos: list[Path], tmp_path: Path) -> None:
 
 
 def test_photo_with_too_many_pixels_is_refused_before_decoding(tmp_path: Path) -> None:
-    path = saved(Image.new("1", (20_000, 10_000)), tmp_path / "huge.png")
+    path = save_image(Image.new("1", (20_000, 10_000)), tmp_path / "huge.png")
     with pytest.raises(BadData, match="20000 × 10000 pixels, 200 million; at most 150 million"):
         resize(path, HEIGHT)
 
@@ -209,7 +211,7 @@ def test_joining_needs_few_open_files(tmp_path: Path, monkeypatch: pytest.Monkey
         write_picture(Image.new("RGB", (1 + number % 2, 4), colour), tmp_path / f"{number}.png")
     write_side_by_side([tmp_path / f"{number}.png" for number in range(20)], tmp_path / "all.png")
     with Image.open(tmp_path / "all.png") as joined:
-        shown = [colour_at(joined, x, 3) for x in range(joined.width)]
+        shown = [get_colour(joined, x, 3) for x in range(joined.width)]
     assert shown == [colour for number, colour in enumerate(colours) for _ in range(1 + number % 2)]
     assert not list(tmp_path.glob(".*")), "a temporary file is left"
 
@@ -217,10 +219,10 @@ def test_joining_needs_few_open_files(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_pictures_of_other_programs_are_joined(tmp_path: Path) -> None:
     own, other = tmp_path / "own.png", tmp_path / "other.png"
     write_picture(Image.new("RGB", (2, 3), "red"), own)
-    saved(Image.new("P", (1, 3)), other)
+    save_image(Image.new("P", (1, 3)), other)
     write_side_by_side([other, own], tmp_path / "joined.png")
     with Image.open(tmp_path / "joined.png") as joined:
-        assert [colour_at(joined, x, 1) for x in range(3)] == [(0, 0, 0), *[(255, 0, 0)] * 2]
+        assert [get_colour(joined, x, 1) for x in range(3)] == [(0, 0, 0), *[(255, 0, 0)] * 2]
     with pytest.raises(BadData, match="at most 1e-06 million"):
         write_side_by_side([other, own], tmp_path / "joined.png", 0.000001)
 
@@ -263,7 +265,7 @@ def test_combined_checksum_equals_that_of_the_joined_data(first: bytes, second: 
 
 
 def test_pictures_of_different_heights_are_not_joined(tmp_path: Path) -> None:
-    high = saved(Image.new("RGB", (5, 20)), tmp_path / "high.png")
-    low = saved(Image.new("RGB", (5, 10)), tmp_path / "low.png")
+    high = save_image(Image.new("RGB", (5, 20)), tmp_path / "high.png")
+    low = save_image(Image.new("RGB", (5, 10)), tmp_path / "low.png")
     with pytest.raises(BadData, match=r"low.png: it is 10 pixels high, and high.png 20"):
         write_side_by_side([high, low], tmp_path / "out.png")

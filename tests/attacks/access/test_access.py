@@ -24,13 +24,13 @@ from tests.architecture.sources import ROOT
 from tests.attacks.credentials import (
     CREDENTIALS,
     ask_as_admin,
-    bearer_header,
     begin_session,
     create_token,
+    make_bearer_header,
 )
-from tests.e2e.systems import LiveSystem, live_system
+from tests.e2e.systems import LiveSystem, run_live_system
 from tests.needs import ROOT_RIGHTS
-from tests.unit.access.table import Row, rows
+from tests.unit.access.table import Row, read_rows
 
 pytestmark = pytest.mark.xdist_group("attacks-access")
 
@@ -100,13 +100,13 @@ PILOT_REQUESTS = {"become a pilot"}
 
 @pytest.fixture(scope="module")
 def guarded_system() -> Iterator[LiveSystem]:
-    with live_system("--pilots", "0") as system:
+    with run_live_system("--pilots", "0") as system:
         yield system
 
 
 @pytest.fixture(scope="module")
 def open_system() -> Iterator[LiveSystem]:
-    with live_system("--pilots", "0", "--no-auth") as system:
+    with run_live_system("--pilots", "0", "--no-auth") as system:
         yield system
 
 
@@ -163,7 +163,7 @@ def test_invalid_credential_is_refused_at_each_route(
             (row.service, row.address): http.request(
                 row.method, _read_role_name(row) + row.path
             ).status_code
-            for row in rows()
+            for row in read_rows()
             if not row.lets("nobody")
         }
     assert len(answered) > 200
@@ -180,7 +180,7 @@ def test_personal_token_allows_exactly_the_requests_of_its_role(guarded_system: 
     opened = {
         name
         for name, request in REQUESTS.items()
-        if _send_request(guarded_system.url, request, **bearer_header(viewer)).is_success
+        if _send_request(guarded_system.url, request, **make_bearer_header(viewer)).is_success
     }
     assert opened == {
         "see the overview",
@@ -197,7 +197,7 @@ def test_personal_token_allows_exactly_the_requests_of_its_role(guarded_system: 
 def test_viewer_cannot_gain_another_role(guarded_system: LiveSystem) -> None:
     """The viewer tries to make an account, to make tokens and to change the own account."""
     _, viewer = create_token(guarded_system, Role.VIEWER)
-    me = httpx.get(f"{guarded_system.url}/api/v1/me", headers=bearer_header(viewer)).json()
+    me = httpx.get(f"{guarded_system.url}/api/v1/me", headers=make_bearer_header(viewer)).json()
     for method, path, body in (
         ("POST", "/people", {"name": "mine", "role": "admin"}),
         ("PATCH", f"/people/{me['name']}", {"role": "admin"}),
@@ -206,10 +206,13 @@ def test_viewer_cannot_gain_another_role(guarded_system: LiveSystem) -> None:
         ("POST", "/token-holders", {"token": viewer}),
     ):
         answer = httpx.request(
-            method, f"{guarded_system.url}/api/v1{path}", json=body, headers=bearer_header(viewer)
+            method,
+            f"{guarded_system.url}/api/v1{path}",
+            json=body,
+            headers=make_bearer_header(viewer),
         )
         assert answer.status_code == 403, (path, answer.text)
-    page = httpx.get(f"{guarded_system.url}/people", headers=bearer_header(viewer))
+    page = httpx.get(f"{guarded_system.url}/people", headers=make_bearer_header(viewer))
     assert page.status_code == 403
 
 
@@ -244,7 +247,7 @@ def _register_pilot(system: LiveSystem, uid: UUID) -> str:
 def _request_registration(system: LiveSystem, uid: UUID, proof: str) -> httpx.Response:
     """Try to register a pilot. ``proof`` is the proof of its key; an empty proof is not sent."""
     authorization = {PILOT_PROOF_HEADER: proof} if proof else {}
-    enrolment = bearer_header((system.home / "pilot-token").read_text())
+    enrolment = make_bearer_header((system.home / "pilot-token").read_text())
     return httpx.post(
         f"{system.url}{WMS}/pilots", json=_describe_pilot(uid), headers=enrolment | authorization
     )

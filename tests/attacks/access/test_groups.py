@@ -20,14 +20,14 @@ from tests.attacks.access.two_groups import (
     list_chains,
     read_json,
 )
-from tests.attacks.credentials import bearer_header
+from tests.attacks.credentials import make_bearer_header
 from tests.e2e.systems import LiveSystem
-from tests.unit.access.table import Row, rows
+from tests.unit.access.table import Row, read_rows
 
 pytestmark = pytest.mark.xdist_group("attacks-groups")
 
 #: The rows that the role of the stranger allows.
-ROWS = [row for row in rows() if row.lets("shift")]
+ROWS = [row for row in read_rows() if row.lets("shift")]
 READS = [row for row in ROWS if row.method == "GET"]
 _PART = re.compile(r"\{(\w+)\}")
 
@@ -257,7 +257,7 @@ def test_delegation_header_of_a_person_is_ignored(
     path = {"/services/chains": "chains", "/services/wms": "tasks"}.get(service, "datasets")
     answer = httpx.get(
         f"{outsider.url}{service}/api/v1/{path}",
-        headers=bearer_header(outsider.token) | {ON_BEHALF_HEADER: principal},
+        headers=make_bearer_header(outsider.token) | {ON_BEHALF_HEADER: principal},
         timeout=30,
     )
     assert answer.is_success

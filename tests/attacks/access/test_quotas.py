@@ -20,8 +20,8 @@ from tests.attacks.access.two_groups import (
     list_chains,
     read_json,
 )
-from tests.attacks.credentials import ask_as_admin, bearer_header
-from tests.e2e.systems import LiveSystem, live_system
+from tests.attacks.credentials import ask_as_admin, make_bearer_header
+from tests.e2e.systems import LiveSystem, run_live_system
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.xdist_group("attacks-quotas")
@@ -51,7 +51,7 @@ steps:
 @pytest.fixture(scope="module")
 def system_with_limits() -> Iterator[LiveSystem]:
     environment = {"SLUICE_OPERATOR_REQUESTS_A_MINUTE": "300"}
-    with live_system("--pilots", "0", environment=environment) as system:
+    with run_live_system("--pilots", "0", environment=environment) as system:
         yield system
 
 
@@ -266,7 +266,7 @@ def test_quota_that_is_not_a_number_is_refused(
     answer = httpx.patch(
         f"{system_with_limits.url}/api/v1/groups/g",
         json=body,
-        headers=bearer_header(token_for(system_with_limits.url) or ""),
+        headers=make_bearer_header(token_for(system_with_limits.url) or ""),
     )
     assert answer.status_code == 422, answer.text
 
@@ -307,7 +307,7 @@ def test_members_see_the_quotas_of_their_groups_and_cannot_set_them(
         invalid_response = httpx.patch(
             f"{system_with_limits.url}/api/v1/groups/{name}",
             json={"chains": 1},
-            headers=bearer_header(token_for(system_with_limits.url) or ""),
+            headers=make_bearer_header(token_for(system_with_limits.url) or ""),
         )
         assert invalid_response.status_code == 422, invalid_response.text
 
@@ -392,7 +392,7 @@ def test_too_many_requests_of_a_person_are_refused_and_others_are_not_affected(
     assert 1 <= int(refused.headers["retry-after"]) <= 60
     assert f"{eager_person.name} has sent 300 requests within a minute" in refused.json()["detail"]
     assert other.ask("GET", "/healthz").status_code == 200
-    owner = bearer_header(token_for(system_with_limits.url) or "")
+    owner = make_bearer_header(token_for(system_with_limits.url) or "")
     with httpx.Client(headers=owner) as http:
         assert {http.get(f"{system_with_limits.url}/healthz").status_code for _ in range(320)} == {
             200

@@ -13,13 +13,15 @@ from sluice.servicekit.access.principal import Person
 from tests.attacks.known_values import create_dataset, create_known_objects
 from tests.attacks.whole_system import WholeSystem, open_whole_system
 from tests.servers.postgres import PostgresServer
-from tests.unit.access.table import Row, rows
+from tests.unit.access.table import Row, read_rows
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.xdist_group("attacks-shown-controls")
 
 OPERATOR = "wfms.operator"
-PAGES = [row for row in rows() if row.service == OPERATOR and not row.address.startswith("/api")]
+PAGES = [
+    row for row in read_rows() if row.service == OPERATOR and not row.address.startswith("/api")
+]
 FORMS = [row for row in PAGES if row.method == "POST"]
 _FORM = re.compile(r'<form[^>]*method="post"[^>]*action="([^"?]+)')
 _LINK = re.compile(r'<a class="button[^"]*"[^>]*href="([^"?]+)')

@@ -14,7 +14,7 @@ from sluice.contracts.common.problems import ServiceError, Unauthenticated
 from sluice.servicekit.access.people import People
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.audit.request import bind_client_address
-from tests.integration.operator.conftest import Operator, operating
+from tests.integration.operator.conftest import Operator, run_operator
 from wfms.operator.identity.db.person_tokens import MAX_SESSIONS
 from wfms.operator.identity.domain.errors import TooManySignInAttempts, TooManySignIns
 from wfms.operator.identity.usecases.known_people import SESSION_LIMITS
@@ -33,7 +33,7 @@ ATTACKER, OTHER_ADDRESS = "192.0.2.1", "198.51.100.7"
 
 @pytest.fixture
 async def people(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[People]:
-    async with operating(database_url) as operator:
+    async with run_operator(database_url) as operator:
         operator.links.apps["wfms.operator"] = operator.service.app
         await _create_account(operator, "anna")
         await _create_account(operator, "bert")

@@ -12,8 +12,8 @@ import httpx
 
 from sluice.contracts.access.access import Role
 from sluice.network.http_clients import trusted_authorities
-from tests.attacks.answered_task import HumanTask, create_answered_task, human_task_template
-from tests.attacks.credentials import SystemWithUrl, ask_as_admin, bearer_header
+from tests.attacks.answered_task import HumanTask, create_answered_task, make_human_task_template
+from tests.attacks.credentials import SystemWithUrl, ask_as_admin, make_bearer_header
 from tests.unit.access.table import Row
 from tests.waiting import wait_until
 
@@ -72,7 +72,7 @@ class Member:
         return httpx.request(
             method,
             f"{self.url}{path}",
-            headers=bearer_header(self.token),
+            headers=make_bearer_header(self.token),
             timeout=60,
             verify=trusted_authorities(self.url),
             **more,
@@ -190,7 +190,7 @@ def create_group_objects(system: SystemWithUrl, owner: Member) -> GroupObjects:
 def _create_human_task(system: SystemWithUrl, owner: Member) -> HumanTask:
     """Return a human task of the owner and a browser named with the mark."""
     name, kind = f"{MARK}-asks", f"{MARK}-asked"
-    text = human_task_template(kind=kind, step=f"{MARK}_look")
+    text = make_human_task_template(kind=kind, step=f"{MARK}_look")
     read_json(owner.ask("POST", "/api/v1/templates", json={"name": name, "cwl": text}))
     create_dataset(owner, system, kind, {"kind": kind})
     browser = httpx.Client(base_url=system.url, headers={"user-agent": MARK}, timeout=30)

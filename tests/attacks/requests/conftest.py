@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.integration.operator.conftest import Operator, operating
+from tests.integration.operator.conftest import Operator, run_operator
 
 
 @pytest.fixture
 async def operator(database_url: str) -> AsyncIterator[Operator]:
-    async with operating(database_url) as operator:
+    async with run_operator(database_url) as operator:
         yield operator

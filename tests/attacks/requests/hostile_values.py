@@ -100,13 +100,13 @@ def make_plain_requests(
     )
     @given(case=operation.as_strategy())
     def keep_request(case: Case[Any]) -> None:
-        requests.append(_to_request(case, known_values))
+        requests.append(_make_request(case, known_values))
 
     keep_request()
     return requests
 
 
-def _to_request(case: Case[Any], known_values: KnownValues) -> HostileRequest:
+def _make_request(case: Case[Any], known_values: KnownValues) -> HostileRequest:
     fields_by_place = dict((name, place) for place, name in _PART.findall(case.path))
     parts = {
         name: quote(str(known_values.get(fields_by_place.get(name, ""), [value])[0]), safe="")

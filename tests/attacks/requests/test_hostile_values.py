@@ -22,7 +22,7 @@ from tests.attacks.requests.hostile_values import (
     make_requests_with_names,
 )
 from tests.attacks.whole_system import CALLERS, WholeSystem, open_whole_system
-from tests.draws import examples
+from tests.draws import count_examples
 from tests.servers.postgres import PostgresServer
 
 #: Callers, from the most permissions to the least.
@@ -125,7 +125,7 @@ def test_hostile_values_are_neither_executed_nor_answered_with_a_server_error(
 def _find_wrong_answers(scene: FilledSystem, service: str, operation: Any) -> Iterator[str]:
     """Yield requests with an answer that no route gives."""
     for request, answer in _send_requests(
-        scene, service, operation, partial(make_hostile_requests, all_=examples(1) > 1)
+        scene, service, operation, partial(make_hostile_requests, all_=count_examples(1) > 1)
     ):
         acceptable = answer.status_code < 500 or b"not-available" in answer.content
         if not acceptable or "x-injected" in answer.headers:

@@ -244,5 +244,6 @@ def test_valid_message_is_accepted_after_forged_messages(message_system: Message
 
     message_system.system.run_coroutine(send())
     wait_until(
-        lambda: message_system.read_dataset(uid)["count_files"] == 2, what="the file is registered"
+        lambda: message_system.read_dataset(uid)["count_files"] > 1, what="the file is registered"
     )
+    assert message_system.read_dataset(uid)["count_files"] == 2

@@ -28,7 +28,7 @@ from tests.attacks.requests.raw_requests import (
     send_bytes,
     serve_with_limits,
 )
-from tests.callers import for_anybody
+from tests.callers import allow_everybody
 from tests.integration.operator.conftest import Operator
 
 
@@ -313,7 +313,7 @@ async def test_incomplete_requests_take_no_threads_of_the_operator_service(
 ) -> None:
     """The service answers its pages with few threads."""
     limits = Limits(body_seconds=600.0)
-    async with serve_with_limits(limits, app=for_anybody(operator.service.app)) as port:
+    async with serve_with_limits(limits, app=allow_everybody(operator.service.app)) as port:
         idle = []
         for _ in range(20):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -345,7 +345,7 @@ async def test_cross_site_request_to_the_operator_is_refused(
     operator: Operator, path: str, headers: dict[str, str]
 ) -> None:
     async with (
-        serve_with_limits(Limits(), app=for_anybody(operator.service.app)) as port,
+        serve_with_limits(Limits(), app=allow_everybody(operator.service.app)) as port,
         httpx.AsyncClient() as client,
     ):
         url = f"http://127.0.0.1:{port}{path.format(uuid4())}"
@@ -361,7 +361,7 @@ async def test_dns_rebinding_request_to_the_operator_is_refused(
 ) -> None:
     """The origin and the host of the request are the same foreign name."""
     async with (
-        serve_with_limits(Limits(), app=for_anybody(operator.service.app)) as port,
+        serve_with_limits(Limits(), app=allow_everybody(operator.service.app)) as port,
         httpx.AsyncClient() as client,
     ):
         rebound = {

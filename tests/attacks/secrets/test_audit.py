@@ -17,8 +17,8 @@ from sluice.contracts.access.access import Role
 from sluice.contracts.common.states import DatasetState
 from sluice.network.credentials import token_for
 from tests.attacks.access.two_groups import Member, create_member, read_json
-from tests.attacks.credentials import ask_as_admin, bearer_header
-from tests.e2e.systems import LiveSystem, live_system
+from tests.attacks.credentials import ask_as_admin, make_bearer_header
+from tests.e2e.systems import LiveSystem, run_live_system
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.xdist_group("attacks-audit")
@@ -29,7 +29,7 @@ DATABASES = ("wfms_operator", "dms", "wms", "wfms_chains", "wfms_intake", "wfms_
 
 @pytest.fixture(scope="module")
 def audited_system() -> Iterator[LiveSystem]:
-    with live_system("--pilots", "0") as system:
+    with run_live_system("--pilots", "0") as system:
         yield system
 
 
@@ -38,7 +38,7 @@ def list_audit_events(system: LiveSystem, **query: Any) -> list[dict[str, Any]]:
     answer = httpx.get(
         f"{system.url}/api/v1/audit",
         params=query,
-        headers=bearer_header(token_for(system.url) or ""),
+        headers=make_bearer_header(token_for(system.url) or ""),
         timeout=60,
     )
     return list(read_json(answer)["entries"])
@@ -81,7 +81,7 @@ def test_audit_events_of_an_object_are_found_by_its_name_and_its_uuid(
     page = httpx.get(
         f"{audited_system.url}/audit",
         params={"object": name},
-        headers=bearer_header(token_for(audited_system.url) or ""),
+        headers=make_bearer_header(token_for(audited_system.url) or ""),
     ).text
     assert f"{name}-other" not in page
     assert f"/api/v1/datasets/{uid}/share" in page
@@ -230,7 +230,7 @@ def test_pages_of_the_audit_log_have_each_event_once(audited_system: LiveSystem)
             httpx.get(
                 f"{audited_system.url}/api/v1/audit",
                 params={"who": anna.name, "limit": "2"} | ({"after": after} if after else {}),
-                headers=bearer_header(token_for(audited_system.url) or ""),
+                headers=make_bearer_header(token_for(audited_system.url) or ""),
                 timeout=60,
             )
         )

@@ -16,9 +16,9 @@ import pytest
 
 from sluice.contracts.access.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
 from sluice.pilot_access.key import PilotKey
-from tests.attacks.credentials import ask_as_admin, bearer_header, begin_session, create_token
-from tests.e2e.commands import SHOUT, UPPER, sluice
-from tests.e2e.systems import LiveSystem, live_system
+from tests.attacks.credentials import ask_as_admin, begin_session, create_token, make_bearer_header
+from tests.e2e.commands import SHOUT, UPPER, run_sluice
+from tests.e2e.systems import LiveSystem, run_live_system
 
 pytestmark = pytest.mark.xdist_group("own-secrets")
 
@@ -31,7 +31,7 @@ CREDENTIAL_FILES = {"token", "pilot-token", "secret-key", "encryption-key"}
 @pytest.fixture(scope="module")
 def system() -> Iterator[LiveSystem]:
     """Start a system that logs in full detail."""
-    with live_system("--log-level", "DEBUG", "--slots", "1") as system:
+    with run_live_system("--log-level", "DEBUG", "--slots", "1") as system:
         yield system
 
 
@@ -59,7 +59,7 @@ def _run_chain(system: LiveSystem, folder: Path) -> None:
     )
     (folder / "a.txt").write_text("here")
     options = ["--input", str(folder / "a.txt"), "--out", str(folder / "out")]
-    sluice("run", str(folder / "w.cwl"), *options, "--url", system.url)
+    run_sluice("run", str(folder / "w.cwl"), *options, "--url", system.url)
     assert (folder / "out").is_dir()
 
 
@@ -83,7 +83,7 @@ def _collect_secrets(system: LiveSystem) -> dict[str, str]:
 def _register_pilot(system: LiveSystem) -> str:
     node = {"cores": 1, "ram": 1000, "disk": 1000}
     registration = {"uid": str(uuid4()), "name": "p", "host": "h", "slots": 1, "version": "1"}
-    enrolment = bearer_header((system.home / "pilot-token").read_text())
+    enrolment = make_bearer_header((system.home / "pilot-token").read_text())
     proof = {PILOT_PROOF_HEADER: PilotKey.new().proof(time.time())}
     answer = httpx.post(
         f"{system.url}{WMS}/pilots",
@@ -98,13 +98,13 @@ def _send_everywhere(system: LiveSystem, secret: str) -> None:
     with httpx.Client(base_url=system.url, timeout=30) as http:
         for path in ("/api/v1/chains", f"{WMS}/pilots"):
             for sent in (
-                {"headers": bearer_header(secret)},
+                {"headers": make_bearer_header(secret)},
                 {"headers": {"authorization": f"Basic {secret}"}},
                 {"headers": {"cookie": f"sluice_person={secret}"}},
                 {"params": {"token": secret}},
             ):
                 http.get(path, **sent)  # type: ignore[arg-type] # of several kinds
-            http.post(path, headers=bearer_header(secret), content=b"no json")
+            http.post(path, headers=make_bearer_header(secret), content=b"no json")
         for form in ({"token": secret}, {"name": "anna", "password": secret}):
             http.post("/sign-in", data=form)
         for path, body in _make_bodies(secret):

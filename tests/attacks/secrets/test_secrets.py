@@ -23,9 +23,9 @@ from sluice.contracts.access.services import SERVICES
 from sluice.contracts.jobs.logs import LiveLog
 from sluice.network.credentials import headers_for
 from stack.postgres import binaries
-from tests.e2e.commands import sluice
-from tests.e2e.systems import LiveSystem, live_system
-from tests.processes import running
+from tests.e2e.commands import run_sluice
+from tests.e2e.systems import LiveSystem, run_live_system
+from tests.processes import list_running
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.xdist_group("secrets")
@@ -92,18 +92,18 @@ class SecretSystem:
         text = self.folder / f"{name}.txt"
         text.write_text("Halle\n")
         options = ["--out", str(self.folder / f"out-{name}"), "--url", self.system.url]
-        done = sluice("run", str(workflow), "--input", str(text), *options, code=code)
+        done = run_sluice("run", str(workflow), "--input", str(text), *options, code=code)
         return done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
 def secret_system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecretSystem]:
     folder = tmp_path_factory.mktemp("secrets")
-    with live_system("--slots", "2", environment={"SLUICE_PILOT_LIVE_LOGS": "0.1"}) as system:
+    with run_live_system("--slots", "2", environment={"SLUICE_PILOT_LIVE_LOGS": "0.1"}) as system:
         for name, value in (("places-api", VALUE), ("other", OTHER)):
             (folder / name).write_text(value)
             options = ["--file", str(folder / name), "--for", "places*", "--url", system.url]
-            assert value not in sluice("secret", "set", name, *options).stdout
+            assert value not in run_sluice("secret", "set", name, *options).stdout
             (folder / name).unlink()
         yield SecretSystem(system, folder)
 
@@ -246,7 +246,7 @@ def test_only_the_tool_has_the_secret_while_it_runs(secret_system: SecretSystem)
             secret_system.run, more=f"{shlex.join(WAITING)} || :", name="places-held"
         )
         try:
-            wait_until(lambda: len(running(WAITING)) == 2, seconds=60)
+            wait_until(lambda: len(list_running(WAITING)) == 2, seconds=60)
             processes_with_secret = _find_processes_with_secret(system, "environ")
             assert {
                 read_process_file(pid, "comm").decode().strip() for pid in processes_with_secret
@@ -269,7 +269,7 @@ def test_only_the_tool_has_the_secret_while_it_runs(secret_system: SecretSystem)
             private = set(find_files_with_secret(system.home / "storages"))
             assert private == set()
         finally:
-            for process in running(WAITING):
+            for process in list_running(WAITING):
                 process.kill()
         run.result()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sluice.setup.service_keys import make_keys
-from tests.attacks.credentials import bearer_header
+from tests.attacks.credentials import make_bearer_header
 from tests.integration.servicekit.process import MODULE, ServiceProcess
 from tests.servers.rabbitmq import RabbitServer
 
@@ -46,7 +46,7 @@ async def test_secrets_of_the_settings_are_in_no_log_or_answer(
     await process.answers()
     texts = [await process.waits_for("transport", "ACCESS_REFUSED", "refused")]
     for secret in SECRETS.values():
-        for headers in ({}, bearer_header(secret), {"authorization": f"Basic {secret}"}):
+        for headers in ({}, make_bearer_header(secret), {"authorization": f"Basic {secret}"}):
             for path in ("/readyz", "/metrics", f"/api/v1/chains?token={secret}"):
                 texts.append((await process.http.get(path, headers=headers)).text)
     assert await process.stop() == 0

@@ -17,7 +17,7 @@ from tests.attacks.tools import files, kernel, limits, network, next_job, proces
 from tests.attacks.tools.attack import SUCCEEDED, Attack, make_program
 from tests.attacks.tools.node_objects import NodeObjects
 from tests.unit.pilot.attempts import run
-from tests.unit.pilot.builders import TOOL_PYTHON, input_file, task, tool
+from tests.unit.pilot.builders import TOOL_PYTHON, make_task, make_tool, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.slot_runner import Runner
 
@@ -114,7 +114,7 @@ def _run_programs(
     text = make_program(codes, node_objects.list_values()).encode()
     data = text.ljust(_LARGE, b"\n") if attack.large else text
     node_objects.input_before = data
-    file = input_file(node_objects.input, data=data)
+    file = write_input(node_objects.input, data=data)
     report = run(slot.runner, _make_task(attack, slot, inside=inside), [file], seq=next(_numbers))
     if report.outcome is not AttemptOutcome.FINISHED:
         return dict.fromkeys(codes, report.message)
@@ -135,12 +135,12 @@ def _make_task(attack: Attack, slot: AttackedSlot, *, inside: bool) -> PilotTask
     values = {name: text.replace("HOME", home) for name, text in attack.environment.items()}
     key = (inside, *values)
     if key not in slot.tasks:
-        process = tool(
+        process = make_tool(
             [TOOL_PYTHON, "-I", "-S", "-c", _START],
             arguments=["$(inputs.f.path)"],
             requirements={"EnvVarRequirement": {"envDef": values}},
         )
-        slot.tasks[key] = task(
+        slot.tasks[key] = make_task(
             slot.node_objects.store,
             wrap_in_workflow(process) if inside else process,
             resources=slot.resources,

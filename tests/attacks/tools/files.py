@@ -21,7 +21,7 @@ def _make_open_attack(what: str, path: str) -> Attack:
     return make_kernel_attack(f"opens {what} for writing", f"touch({path})")
 
 
-def _input_attack(name: str, code: str) -> Attack:
+def _make_input_attack(name: str, code: str) -> Attack:
     """Return an attack on the input. ``file`` in the code is the input of the job, and ``v.input``
     is the file of the storage."""
     return Attack(
@@ -169,15 +169,15 @@ WRITING = [
 ]
 
 INPUTS = [
-    _input_attack("after a change of its mode",
+    _make_input_attack("after a change of its mode",
                   "os.chmod(file, 0o666); open(file, 'r+b').write(b'x')"),
-    _input_attack("through a link", "os.symlink(file, 'x'); open('x', 'r+b').write(b'x')"),
-    _input_attack("by a second name", "os.link(file, 'x'); open('x', 'r+b').write(b'x')"),
-    _input_attack("by another file in its place",
+    _make_input_attack("through a link", "os.symlink(file, 'x'); open('x', 'r+b').write(b'x')"),
+    _make_input_attack("by a second name", "os.link(file, 'x'); open('x', 'r+b').write(b'x')"),
+    _make_input_attack("by another file in its place",
                   "open('x', 'w').write('x'); os.replace('x', v.input)"),
-    _input_attack("by its descriptor",
+    _make_input_attack("by its descriptor",
                   "f = os.open(file, os.O_RDONLY); open(f'/proc/self/fd/{f}', 'r+b').write(b'x')"),
-    _input_attack("by a file beside it", "open(v.input + '.more', 'w').close()"),
+    _make_input_attack("by a file beside it", "open(v.input + '.more', 'w').close()"),
 ]  # fmt: skip
 
 #: Processes that open the file have to wait for the tool, up to /proc/sys/fs/lease-break-time.

@@ -43,11 +43,11 @@ class Attack:
         return EntryKind.FILE if self.type == "File" and not self.port else EntryKind.BUNDLE
 
 
-def _default(value: Any) -> str:
+def _make_default_script(value: Any) -> str:
     return f"cat > cwl.output.json <<'END'\n{json.dumps({'o': value})}\nEND\n"
 
 
-def _file_value(**fields: Any) -> dict[str, Any]:
+def _make_file_value(**fields: Any) -> dict[str, Any]:
     return {"class": "File", **fields}
 
 
@@ -84,12 +84,13 @@ ATTACKS = [
         {"outputEval": '$({"class": "File", "path": "VICTIMS/secret.txt"})'},
         message="must be within designated output directory",
     ),
-    Attack("location in the output object", _default(_file_value(location="VICTIMS/secret.txt")),
+    Attack("location in the output object",
+           _make_default_script(_make_file_value(location="VICTIMS/secret.txt")),
            executions=_CONTAINED),
     Attack("location in the output object that leads up",
-           _default(_file_value(location="UPVICTIMS/secret.txt"))),
+           _make_default_script(_make_file_value(location="UPVICTIMS/secret.txt"))),
     Attack("path in the output object that leads up",
-           _default(_file_value(path="UPVICTIMS/secret.txt"))),
+           _make_default_script(_make_file_value(path="UPVICTIMS/secret.txt"))),
     Attack("linked output object", "ln -s VICTIMS/answer.json cwl.output.json", {}, "string",
            executions=_ALL),
     Attack("output object that nobody writes", "mkfifo cwl.output.json", {}, "string",
@@ -172,9 +173,9 @@ ATTACKS = [
 
 #: Attacks by the output object of an expression.
 EXPRESSIONS = [
-    ("file", "File", _file_value(location="file://VICTIMS/secret.txt")),
-    ("file without a scheme", "File", _file_value(location="VICTIMS/secret.txt")),
-    ("file that leads up", "File", _file_value(location="file:///tmp/UPVICTIMS/secret.txt")),
+    ("file", "File", _make_file_value(location="file://VICTIMS/secret.txt")),
+    ("file without a scheme", "File", _make_file_value(location="VICTIMS/secret.txt")),
+    ("file that leads up", "File", _make_file_value(location="file:///tmp/UPVICTIMS/secret.txt")),
     ("folder", "Directory", {"class": "Directory", "location": "file://VICTIMS/folder"}),
     (
         "file in a folder",
@@ -182,17 +183,17 @@ EXPRESSIONS = [
         {
             "class": "Directory",
             "basename": "d",
-            "listing": [_file_value(location="file://VICTIMS/secret.txt")],
+            "listing": [_make_file_value(location="file://VICTIMS/secret.txt")],
         },
     ),
     (
         "secondary file",
         "File",
-        _file_value(
+        _make_file_value(
             basename="x",
             contents="x",
-            secondaryFiles=[_file_value(location="file://VICTIMS/secret.txt")],
+            secondaryFiles=[_make_file_value(location="file://VICTIMS/secret.txt")],
         ),
     ),
-    ("list", "File[]", [_file_value(location="file://VICTIMS/secret.txt")]),
+    ("list", "File[]", [_make_file_value(location="file://VICTIMS/secret.txt")]),
 ]

@@ -88,7 +88,7 @@ def test_attack_fails_in_the_sandbox(
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
 @pytest.mark.parametrize("slot", ["open_slot", "sandboxed_slot"])
-def test_tool_can_do_its_work_in_both_slots(
+def test_each_slot_runs_a_harmless_tool(
     slot: str, *, inside: bool, request: pytest.FixtureRequest
 ) -> None:
     """Otherwise attacks would fail for the wrong reason."""

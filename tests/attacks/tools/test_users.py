@@ -18,7 +18,7 @@ from tests.attacks.tools.attack_jobs import (
 )
 from tests.attacks.tools.slot_kinds import OPEN
 from tests.needs import ROOT_RIGHTS
-from tests.unit.pilot.slot_users import new_user, open_folder, start_slot_as_users
+from tests.unit.pilot.slot_users import make_user, open_folder, start_slot_as_users
 
 pytestmark = pytest.mark.needs(ROOT_RIGHTS)
 
@@ -65,11 +65,11 @@ def user_slot() -> Iterator[AttackedSlot]:
     with open_folder() as folder:
         store = folder / "store"
         store.mkdir()
-        runner = start_slot_as_users(folder, [new_user()], SLUICE_SECRET="hush")
+        runner = start_slot_as_users(folder, [make_user()], SLUICE_SECRET="hush")
         slots = open_attacked_slot(runner, store, OPEN)
         slot = next(slots)
         # The other job belongs to another slot.
-        let_pass(os.path.dirname(slot.node_objects.files["job"].parent), new_user())
+        let_pass(os.path.dirname(slot.node_objects.files["job"].parent), make_user())
         yield slot
         next(slots, None)
         runner.close()

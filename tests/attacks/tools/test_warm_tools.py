@@ -12,7 +12,7 @@ from sluice.contracts.jobs.needs import Warm
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import get_error
-from tests.unit.pilot.builders import task, tool
+from tests.unit.pilot.builders import make_task, make_tool
 from tests.unit.pilot.isolation import start_isolated_slot
 from tests.unit.pilot.runner.attempts.warm_jobs import WarmJobs, make_raw_task, read_output
 from tests.unit.pilot.sandboxes import get_sandbox
@@ -146,7 +146,7 @@ def test_warm_worker_ends_before_inputs_of_another_kind_are_staged(jobs: WarmJob
         "threading.Thread(target=watch, daemon=True).start()\n"
     )
     read_output(jobs.run(warm_task, watches))
-    read_output(jobs.run(task(jobs.root, tool(["true"])), "another's"))
+    read_output(jobs.run(make_task(jobs.root, make_tool(["true"])), "another's"))
     assert jobs.run_and_read(warm_task) == "1", "the worker is another process"
 
 

@@ -15,9 +15,9 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locato
 
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
-from tests.callers import for_anybody
-from tests.e2e.web.browser import chromium
-from tests.integration.ask.conftest import STEP, TEMPLATE, HumanTasks, human_tasks_on
+from tests.callers import allow_everybody
+from tests.e2e.web.browser import open_chromium
+from tests.integration.ask.conftest import STEP, TEMPLATE, HumanTasks, run_human_tasks
 from tests.waiting import eventually
 from wfms.ask.usecases.context import AskRules
 
@@ -134,7 +134,7 @@ async def repeat_until_next_item(page: Page, act: Any, before: UUID) -> None:
 
 @pytest_asyncio.fixture(scope="package", loop_scope="package")
 async def chrome() -> AsyncIterator[Browser]:
-    async with chromium() as browser:
+    async with open_chromium() as browser:
         yield browser
 
 
@@ -144,7 +144,7 @@ async def ask_site(
 ) -> AsyncIterator[AskSite]:
     """Yield the page and its service; a test may set other ``AskRules``."""
     rules = getattr(request, "param", AskRules())
-    async with human_tasks_on(database_url, tmp_path, rules) as human_tasks:
-        server = HttpServer(for_anybody(human_tasks.app), host="127.0.0.1", port=0)
+    async with run_human_tasks(database_url, tmp_path, rules) as human_tasks:
+        server = HttpServer(allow_everybody(human_tasks.app), host="127.0.0.1", port=0)
         async with running(server):
             yield AskSite(human_tasks, chrome, f"http://127.0.0.1:{server.port}")

@@ -13,7 +13,7 @@ from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AskNext, Ne
 from sluice.contracts.human_tasks.supervision import AskLink
 from sluice.network.credentials import headers_for
 from tests.e2e.commands import SLUICE
-from tests.e2e.systems import NO_CONTAINERS, live_system
+from tests.e2e.systems import NO_CONTAINERS, run_live_system
 from tests.waiting import eventually
 
 pytestmark = [
@@ -87,7 +87,7 @@ def test_agreed_answers_are_the_input_of_the_next_step(tmp_path: Path) -> None:
     (tmp_path / "notes.cwl").write_text(WORKFLOW)
     for number in range(3):
         (tmp_path / f"{number}.txt").write_text(f"at {number}:00")
-    with live_system(environment=QUICK) as system:
+    with run_live_system(environment=QUICK) as system:
         command = [
             SLUICE, "run", str(tmp_path / "notes.cwl"), "--url", system.url, "--out",
             str(tmp_path / "out"), "--input", *(str(tmp_path / f"{n}.txt") for n in range(3)),

@@ -65,14 +65,14 @@ async def test_html_is_shown_without_scripts_external_resources_and_links(
         assert [url for url in requested_urls if not url.startswith(ask_site.base)] == []
 
 
-def picture(width: int, height: int) -> str:
+def make_picture(width: int, height: int) -> str:
     data = BytesIO()
     Image.new("RGB", (width, height), "navy").save(data, "PNG")
     return base64.b64encode(data.getvalue()).decode()
 
 
 async def test_image_shows_its_box_and_can_be_enlarged(ask_site: AskSite) -> None:
-    item = {"image": picture(1600, 1000), "box": [800, 250, 80, 50], "title": "Exposure 7"}
+    item = {"image": make_picture(1600, 1000), "box": [800, 250, 80, 50], "title": "Exposure 7"}
     await ask_site.add_task([item, item], show="image", answers=["star", "galaxy"])
     async with ask_site.open_browser(**PHONE) as person:
         page = await person.open()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.commands import interrupt_run, sluice, write_texts
+from tests.e2e.commands import interrupt_run, run_sluice, write_texts
 from tests.e2e.systems import LiveSystem
 from tests.waiting import Gate
 
@@ -59,14 +59,14 @@ def test_running_chain_keeps_its_version_and_a_new_chain_gets_the_new_one(
     early, _ = interrupt_run(str(workflow), *inputs, "--out", str(tmp_path / "early"), *url)
     put_asset(system, tmp_path / "files", "lenient\n", "kniha\n")
     in_use = list_uses(system)[-1]["version"]["dataset_uid"]
-    output = sluice("asset", "remove", "spelling@1", "--yes", *url).stdout
+    output = run_sluice("asset", "remove", "spelling@1", "--yes", *url).stdout
     assert f"version 1 stays as long as chain {early} runs" in " ".join(output.split())
-    refused = sluice("dataset", "delete", in_use, "--force", "--yes", *url, code=1)
+    refused = run_sluice("dataset", "delete", in_use, "--force", "--yes", *url, code=1)
     assert "sluice asset remove spelling@VERSION" in " ".join(refused.stderr.split())
     gate.open()
-    sluice("run", str(workflow), *inputs, "--out", str(tmp_path / "late"), *url)
-    sluice("chain", "watch", early, *url)
-    sluice("chain", "get", early, "--out", str(tmp_path / "early"), *url)
+    run_sluice("run", str(workflow), *inputs, "--out", str(tmp_path / "late"), *url)
+    run_sluice("chain", "watch", early, *url)
+    run_sluice("chain", "get", early, "--out", str(tmp_path / "early"), *url)
     assert (tmp_path / "early/said.txt").read_text() == "text\nstrict\nslovo\n"
     assert (tmp_path / "late/said.txt").read_text() == "text\nlenient\nkniha\n"
     assert [len(use["chains"]) for use in list_uses(system)] == [1, 1]
@@ -91,7 +91,7 @@ def test_check_of_an_asset_is_applied_to_later_versions(system: LiveSystem, tmp_
 
     def put_with_check(text: str, *options: str, code: int = 0) -> str:
         config.write_text(text)
-        done = sluice("asset", "put", "checked", str(folder), *options, *url, code=code)
+        done = run_sluice("asset", "put", "checked", str(folder), *options, *url, code=code)
         return done.stdout + done.stderr
 
     put_with_check("strict 1\n", "--check", str(tmp_path / "check.cwl"))
@@ -106,7 +106,7 @@ def test_check_of_an_asset_is_applied_to_later_versions(system: LiveSystem, tmp_
     (tmp_path / "any.cwl").write_text(CHECK.replace("^strict", "."))
     put_with_check("free\n", "--check", str(tmp_path / "any.cwl"))
     assert "checking with any.cwl" in put_with_check("free 2\n")
-    versions = json.loads(sluice("asset", "show", "checked", "--json", *url).stdout)["versions"]
+    versions = json.loads(run_sluice("asset", "show", "checked", "--json", *url).stdout)["versions"]
     assert [use["version"]["check"]["name"] for use in versions] == [
         *["any.cwl"] * 2,
         *["check.cwl"] * 3,
@@ -115,7 +115,7 @@ def test_check_of_an_asset_is_applied_to_later_versions(system: LiveSystem, tmp_
 
 def list_uses(system: LiveSystem) -> list[dict[str, Any]]:
     """Return the uses of each version, the newest first."""
-    versions = sluice("asset", "show", "spelling", "--json", "--url", system.url).stdout
+    versions = run_sluice("asset", "show", "spelling", "--json", "--url", system.url).stdout
     uses: list[dict[str, Any]] = json.loads(versions)["versions"]
     return uses
 
@@ -124,4 +124,4 @@ def put_asset(system: LiveSystem, folder: Path, config: str, words: str) -> None
     (folder / "words").mkdir(parents=True, exist_ok=True)
     (folder / "config.ini").write_text(config)
     (folder / "words/cs").write_text(words)
-    sluice("asset", "put", "spelling", str(folder), "--url", system.url)
+    run_sluice("asset", "put", "spelling", str(folder), "--url", system.url)

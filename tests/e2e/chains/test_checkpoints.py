@@ -10,7 +10,7 @@ from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.jobs.tasks import Job
 from tests.e2e.chains.test_rerun import list_jobs, run_with_connection, wait_for_end
-from tests.e2e.commands import interrupt_run, sluice, write_texts
+from tests.e2e.commands import interrupt_run, run_sluice, write_texts
 from tests.e2e.systems import LiveSystem
 from tests.waiting import wait_until
 
@@ -74,7 +74,7 @@ def test_job_continues_from_its_checkpoint_after_its_pilot_was_killed(
     assert chain.state is ChainState.FINISHED
     job = run_with_connection(system, partial(get_job, chain))
     assert job.attempt == 2
-    output = sluice("job", "show", str(job.id), "--json", "--url", system.url).stdout
+    output = run_sluice("job", "show", str(job.id), "--json", "--url", system.url).stdout
     assert "resumed from the checkpoint of 20" in output
     assert "(attempt 1), 1 file, 1 bytes" in output
     wait_until(
@@ -82,5 +82,5 @@ def test_job_continues_from_its_checkpoint_after_its_pilot_was_killed(
         what="the checkpoint of the job is deleted",
         seconds=60,
     )
-    sluice("chain", "get", uid, "--out", str(out), "--url", system.url)
+    run_sluice("chain", "get", uid, "--out", str(out), "--url", system.url)
     assert [path.read_text() for path in out.rglob("times*.txt")] == ["begun 2 times\n"]

@@ -8,7 +8,7 @@ from sluice.clientkit.connection import Connection
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.states import ChainState
 from tests.e2e.chains.test_rerun import run_with_connection
-from tests.e2e.commands import sluice
+from tests.e2e.commands import run_sluice
 from tests.e2e.systems import LiveSystem
 from tests.waiting import eventually
 
@@ -64,17 +64,17 @@ def test_growth_trigger_starts_a_chain_on_outputs_of_two_chains(
     read, learn, at = tmp_path / "read.cwl", tmp_path / "learn.cwl", ("--url", system.url)
     read.write_text(READ)
     learn.write_text(LEARN)
-    sluice("template", "upload", str(learn), *at)
+    run_sluice("template", "upload", str(learn), *at)
     for run in ("a", "b"):
         texts = [tmp_path / f"{run}{number}.txt" for number in range(2)]
         for text in texts:
             text.write_text(f"{text.stem}\n")
         inputs, out = ("--input", *map(str, texts)), ("--out", str(tmp_path / f"out-{run}"))
-        sluice("run", str(read), *inputs, *out, *at)
+        run_sluice("run", str(read), *inputs, *out, *at)
     chain = run_with_connection(system, wait_for_triggered_chain)
-    sluice("chain", "get", str(chain.uid), "--out", str(tmp_path / "learnt"), *at)
+    run_sluice("chain", "get", str(chain.uid), "--out", str(tmp_path / "learnt"), *at)
     assert (tmp_path / "learnt" / "joined.txt").read_text() == "A0\nA1\nB0\nB1\n"
-    output = sluice("template", "show", "learn", *at).stdout
+    output = run_sluice("template", "show", "learn", *at).stdout
     assert "corpus-of-texts: 0 new files of 4; 1 slice" in output
 
 

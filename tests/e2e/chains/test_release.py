@@ -15,7 +15,7 @@ from sluice.contracts.common.states import ChainState, JobState
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.templates import NewTemplate
 from tests.e2e.chains.test_rerun import list_attempts, run_with_connection, wait_for_end
-from tests.e2e.commands import sluice, write_texts
+from tests.e2e.commands import run_sluice, write_texts
 from tests.e2e.systems import LiveSystem
 from tests.waiting import Gate, eventually, wait_until
 
@@ -49,7 +49,7 @@ steps:
 """
 
 
-def tool(script: str) -> str:
+def make_tool(script: str) -> str:
     return json.dumps(
         {
             "class": "CommandLineTool",
@@ -62,12 +62,12 @@ def tool(script: str) -> str:
     )
 
 
-def workflow(gate: Gate, flag: Path) -> str:
+def make_workflow(gate: Gate, flag: Path) -> str:
     refuse = f'if grep -q bad "$1"; then : < {gate}; test ! -e {flag} || exit 1; fi'
     return WORKFLOW.format(
-        copy=tool('cat "$1"'),
-        shout=tool(f'{refuse}; tr a-z A-Z < "$1"'),
-        end=tool('echo "$(cat "$1")!"'),
+        copy=make_tool('cat "$1"'),
+        shout=make_tool(f'{refuse}; tr a-z A-Z < "$1"'),
+        end=make_tool('echo "$(cat "$1")!"'),
     )
 
 
@@ -121,9 +121,9 @@ def count_stored(system: LiveSystem, chain: Chain, step: str) -> int:
 
 def is_shown(system: LiveSystem, chain: Chain, seqs_left: list[int], *, deleted: int) -> bool:
     """Return whether the data set of ``copy`` shows these files and a number of deleted ones."""
-    output = sluice("dataset", "show", find_dataset(chain, "copy"), "--url", system.url).stdout
+    output = run_sluice("dataset", "show", find_dataset(chain, "copy"), "--url", system.url).stdout
     listed = json.loads(
-        sluice(
+        run_sluice(
             "dataset", "files", find_dataset(chain, "copy"), "--url", system.url, "--json"
         ).stdout
     )
@@ -132,12 +132,14 @@ def is_shown(system: LiveSystem, chain: Chain, seqs_left: list[int], *, deleted:
     return counted and is_explained and [file["seq"] for file in listed["files"]] == seqs_left
 
 
-def test_rerun_works_after_intermediate_files_are_gone(system: LiveSystem, tmp_path: Path) -> None:
+def test_rerun_completes_the_output_after_intermediate_files_are_deleted(
+    system: LiveSystem, tmp_path: Path
+) -> None:
     """Invariants 3, 4 and 8: only inputs of failed jobs are kept, and the output is complete."""
     gate, flag, words = Gate(tmp_path / "gate"), tmp_path / "flag", [*"abc", "bad", *"defg"]
     flag.touch()
     files = write_texts(tmp_path / "in", *words)
-    first = run_with_connection(system, lambda c: begin_chain(c, workflow(gate, flag), files))
+    first = run_with_connection(system, lambda c: begin_chain(c, make_workflow(gate, flag), files))
 
     async def wait(connection: Connection) -> tuple[Chain, list[int], list[int], int]:
         await eventually(lambda: is_read(connection, first), what="others are used", seconds=60)
@@ -169,13 +171,13 @@ def test_rerun_works_after_intermediate_files_are_gone(system: LiveSystem, tmp_p
     to_run = run_with_connection(system, list_unfinished_of_steps)
     flag.unlink()
     arguments = ["chain", "rerun", str(failed.uid), "--failed-only", "--url", system.url]
-    plan = sluice(*arguments, "--dry-run").stdout
+    plan = run_sluice(*arguments, "--dry-run").stdout
     assert [line.split()[:2] for line in plan.splitlines()[1:]] == [
         ["copy", "taken"],
         ["shout", "runs"],
         ["end", "runs"],
     ]
-    rerun = wait_for_end(system, json.loads(sluice(*arguments, "--json").stdout)["uid"])
+    rerun = wait_for_end(system, json.loads(run_sluice(*arguments, "--json").stdout)["uid"])
     assert rerun.state is ChainState.FINISHED, rerun.reason
 
     async def read_result(connection: Connection) -> tuple[list[list[int]], list[str]]:

@@ -13,7 +13,7 @@ from sluice.clientkit.connection import Connection, connected
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.states import ChainState, DatasetState, JobState
 from sluice.contracts.jobs.tasks import Job
-from tests.e2e.commands import sluice, write_texts, write_workflow
+from tests.e2e.commands import run_sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem
 from tests.waiting import eventually
 
@@ -63,7 +63,7 @@ async def list_jobs(connection: Connection, chain: Chain, step: str) -> list[Job
     return (await connection.operator.list_jobs(task)).jobs
 
 
-async def finished_jobs(uid: str, step: str, connection: Connection) -> list[bool]:
+async def list_finished_jobs(uid: str, step: str, connection: Connection) -> list[bool]:
     """Return for each job in order whether it has finished."""
     chain = await connection.operator.get_chain(uid)  # type: ignore[arg-type] # goes into the path
     jobs = await list_jobs(connection, chain, step)
@@ -95,12 +95,12 @@ def test_rerun_of_a_fixed_chain_runs_only_unfinished_jobs(
         "-o",
         str(tmp_path / "out"),
     ]
-    failed = json.loads(sluice(*arguments, "--url", system.url, "--json", code=1).stdout)
+    failed = json.loads(run_sluice(*arguments, "--url", system.url, "--json", code=1).stdout)
     before = failed["chain"]
-    done = run_with_connection(system, partial(finished_jobs, before, "shout"))
+    done = run_with_connection(system, partial(list_finished_jobs, before, "shout"))
     assert sum(done) > 0
     assert not done[words.index("bad")]
-    plan = sluice(
+    plan = run_sluice(
         "chain", "rerun", before, "--failed-only", "--dry-run", "--url", system.url
     ).stdout
     assert [line.split()[:4] for line in plan.splitlines()[1:]] == [
@@ -108,7 +108,7 @@ def test_rerun_of_a_fixed_chain_runs_only_unfinished_jobs(
         ["join", "runs", "not", "known"],
     ]
     flag.unlink()
-    rerun_json = sluice(
+    rerun_json = run_sluice(
         "chain", "rerun", before, "--failed-only", "--url", system.url, "--json"
     ).stdout
     chain = wait_for_end(system, json.loads(rerun_json)["uid"])
@@ -124,7 +124,7 @@ def test_rerun_of_a_fixed_chain_runs_only_unfinished_jobs(
     assert attempts == [0 if finished else 1 for finished in done]
     assert Path(path).read_text().split() == [word.upper() for word in words]
     run_with_connection(system, partial(wait_for_input_deletion, chain))
-    refused = sluice(
+    refused = run_sluice(
         "chain", "rerun", str(chain.uid), "--from", "join", "--url", system.url, code=1
     )
     assert "it cannot be run again: step shout would have to run, but its input" in refused.stderr

@@ -40,7 +40,7 @@ print(open(text).read() * 2, end="")
 """
 
 
-def _tool(code: str, *arguments: str) -> dict[str, Any]:
+def _make_tool(code: str, *arguments: str) -> dict[str, Any]:
     return {
         "class": "CommandLineTool",
         "baseCommand": [sys.executable, "-c", code],
@@ -52,7 +52,7 @@ def _tool(code: str, *arguments: str) -> dict[str, Any]:
     }
 
 
-def _workflow(folder: Path) -> dict[str, Any]:
+def _make_workflow(folder: Path) -> dict[str, Any]:
     """Return a workflow that is not spread, because an output is an input."""
     return {
         "cwlVersion": "v1.2",
@@ -63,8 +63,12 @@ def _workflow(folder: Path) -> dict[str, Any]:
             "twice": {"type": "File", "outputSource": "second/o"},
         },
         "steps": {
-            "first": {"in": {"f": "text"}, "out": ["o"], "run": _tool(COUNTS, f"{folder}/count")},
-            "second": {"in": {"f": "first/o"}, "out": ["o"], "run": _tool(WAITS, str(folder))},
+            "first": {
+                "in": {"f": "text"},
+                "out": ["o"],
+                "run": _make_tool(COUNTS, f"{folder}/count"),
+            },
+            "second": {"in": {"f": "first/o"}, "out": ["o"], "run": _make_tool(WAITS, str(folder))},
         },
     }
 
@@ -74,7 +78,7 @@ async def _start_chain(connection: Connection, folder: Path) -> tuple[Chain, Tem
     text = folder / "text.txt"
     text.write_text("ab\n")
     template = await connection.operator.store_template(
-        NewTemplate(name=name, cwl=json.dumps(_workflow(folder)))
+        NewTemplate(name=name, cwl=json.dumps(_make_workflow(folder)))
     )
     values = {"text": {"class": "File", "path": str(text)}}
     local = local_files(template.plan, values)
@@ -106,22 +110,24 @@ async def test_chain_of_one_job_gives_its_outputs_after_a_fault_and_again(
         os.mkfifo(tmp_path / "gate")
         chain, template = await _start_chain(connection, tmp_path)
         begun = tmp_path / "begun"
-        await eventually(_file_exists(begun), what="the second tool has begun", seconds=60)
+        await eventually(_make_file_check(begun), what="the second tool has begun", seconds=60)
         begun.unlink()
         await fault(system, tmp_path)
-        await eventually(_file_exists(begun), what="the next attempt has begun", seconds=90)
+        await eventually(_make_file_check(begun), what="the next attempt has begun", seconds=90)
         await asyncio.to_thread((tmp_path / "gate").write_text, "go")
         first = await wait_for_chain_outputs(connection, chain, template)
         assert _get_names(first) == {"same": "text.txt", "twice": "text.out"}
         assert len((tmp_path / "count").read_text().splitlines()) == runs
         begun.unlink()
         rerun, _ = await connection.operator.rerun_chain(chain.uid, RerunChain())
-        await eventually(_file_exists(begun), what="the second tool has begun again", seconds=60)
+        await eventually(
+            _make_file_check(begun), what="the second tool has begun again", seconds=60
+        )
         await asyncio.to_thread((tmp_path / "gate").write_text, "go")
         assert await wait_for_chain_outputs(connection, rerun, template) == first
 
 
-def _file_exists(path: Path) -> Callable[[], Awaitable[bool]]:
+def _make_file_check(path: Path) -> Callable[[], Awaitable[bool]]:
     return lambda: asyncio.to_thread(path.exists)
 
 

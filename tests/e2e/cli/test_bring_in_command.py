@@ -12,7 +12,7 @@ import pytest
 
 from sluice.contracts.common.states import DatasetState
 from sluice.network.credentials import headers_for
-from tests.e2e.commands import SLUICE, sluice, write_texts, write_workflow
+from tests.e2e.commands import SLUICE, run_sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem
 from tests.waiting import eventually
 
@@ -48,7 +48,7 @@ async def wait_for_removal(system: LiveSystem, name: str) -> None:
 
 def test_failed_copy_leaves_no_open_data_set(system: LiveSystem, tmp_path: Path) -> None:
     texts = write_texts(tmp_path / "in", "one", "two")
-    done = sluice(
+    done = run_sluice(
         "dataset", "register", "half-read", *texts, UNREADABLE, "--url", system.url, code=1
     )
     assert UNREADABLE in done.stderr
@@ -84,10 +84,10 @@ def test_existing_name_is_refused_and_its_files_are_kept(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     [first, second] = write_texts(tmp_path / "in", "one", "two")
-    sluice("dataset", "register", "taken", first, "--url", system.url)
+    run_sluice("dataset", "register", "taken", first, "--url", system.url)
     before = {path: path.read_bytes() for path in list_remaining_files(system, "taken")}
     os.replace(second, first)
-    done = sluice("dataset", "register", "taken", first, "--url", system.url, code=1)
+    done = run_sluice("dataset", "register", "taken", first, "--url", system.url, code=1)
     assert "data set 'taken' already exists, closed with 1 file:" in done.stderr
     assert {path: path.read_bytes() for path in list_remaining_files(system, "taken")} == before
 
@@ -100,7 +100,7 @@ def test_wrong_parameter_is_refused_before_files_are_copied(
     sentence = (
         "parameter 'sufix' is unknown (did you mean 'suffix'?); the workflow has suffix (string)"
     )
-    done = sluice(
+    done = run_sluice(
         "run",
         str(workflow),
         "-i",
@@ -114,13 +114,13 @@ def test_wrong_parameter_is_refused_before_files_are_copied(
     )
     assert sentence in done.stderr
     assert get_states(system, "refused") == {}
-    sluice("template", "publish", str(workflow), "--yes", "--url", system.url)
+    run_sluice("template", "publish", str(workflow), "--yes", "--url", system.url)
     uid = json.loads(
-        sluice("dataset", "register", "fine", *texts, "--json", "--url", system.url).stdout
+        run_sluice("dataset", "register", "fine", *texts, "--json", "--url", system.url).stdout
     )["uid"]
     assert (
         sentence
-        in sluice("chain", "start", uid, "refused", *option, "--url", system.url, code=1).stderr
+        in run_sluice("chain", "start", uid, "refused", *option, "--url", system.url, code=1).stderr
     )
 
 
@@ -133,7 +133,7 @@ def test_unsuitable_data_is_refused_before_files_are_copied(
     )
     workflow.write_text(workflow.read_text().replace("inputs:\n", f"{fields}\ninputs:\n", 1))
     run = ["run", str(workflow), "-o", str(tmp_path / "out"), "--url", system.url, "-i", *texts]
-    stderr = sluice(*run, "--meta", 'version="1.4"', code=1).stderr
+    stderr = run_sluice(*run, "--meta", 'version="1.4"', code=1).stderr
     for requirement in (
         "files from 2 to ∞, which is 1",
         "bytes from -∞ to 1, which is 2",
@@ -148,9 +148,9 @@ def test_files_in_subfolders_are_uploaded_on_request(system: LiveSystem, tmp_pat
     write_texts(tmp_path / "in", "a")
     write_texts(tmp_path / "in" / "more", "b")
     run = ["run", str(workflow), "-i", str(tmp_path / "in"), "--url", system.url]
-    assert "1 subfolder is left out" in sluice(*run, "-o", str(tmp_path / "flat")).stderr
+    assert "1 subfolder is left out" in run_sluice(*run, "-o", str(tmp_path / "flat")).stderr
     assert (tmp_path / "flat" / "joined.txt").read_text() == "A!\n"
-    sluice(*run, "-r", "-o", str(tmp_path / "deep"))
+    run_sluice(*run, "-r", "-o", str(tmp_path / "deep"))
     assert (tmp_path / "deep" / "joined.txt").read_text() == "B!\nA!\n"
 
 
@@ -170,9 +170,9 @@ def test_uploaded_data_of_a_failed_run_command_is_deleted(
     )
     texts = write_texts(tmp_path / "in", "a")
     run = ["run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url]
-    assert "no such file" in sluice(*run, "--param", f"ref={tmp_path}/nothing", code=1).stderr
+    assert "no such file" in run_sluice(*run, "--param", f"ref={tmp_path}/nothing", code=1).stderr
     assert get_states(system, "taken-back") == {}, "the missing file is noticed before the upload"
-    sluice(*run, "--param", f"ref={UNREADABLE}", code=1)
+    run_sluice(*run, "--param", f"ref={UNREADABLE}", code=1)
 
     async def are_deleted() -> bool:
         return set(get_states(system, "taken-back").values()) == {"deleted"}

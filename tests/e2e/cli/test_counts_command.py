@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import sluice, write_texts
+from tests.e2e.commands import run_sluice, write_texts
 from tests.e2e.systems import LiveSystem
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
@@ -56,17 +56,17 @@ def test_counts_of_jobs_are_added_up_and_can_be_required(
     workflow.write_text(WORKFLOW.replace("SCRIPT", str(script)))
     texts = write_texts(tmp_path / "in", "one", "three", "fourteen")
     run = ["run", str(workflow), "-i", *texts, "--url", system.url, "--json"]
-    summary = json.loads(sluice(*run, "-o", str(tmp_path / "out")).stdout)
+    summary = json.loads(run_sluice(*run, "-o", str(tmp_path / "out")).stdout)
     chain = json.loads(
-        sluice("chain", "show", summary["chain"], "--url", system.url, "--json").stdout
+        run_sluice("chain", "show", summary["chain"], "--url", system.url, "--json").stdout
     )
     [uid] = [one["uid"] for one in chain["datasets"] if one["port"] == "counted"]
-    shown = json.loads(sluice("dataset", "show", uid, "--url", system.url, "--json").stdout)
+    shown = json.loads(run_sluice("dataset", "show", uid, "--url", system.url, "--json").stdout)
     letters = sum(Path(text).stat().st_size for text in texts)
     assert shown["meta"]["produced"] == {"files": 3, "bytes": letters, "letters": letters}
     assert (
         f"3 files, {letters} B, {letters} letters"
-        in sluice("dataset", "show", uid, "--url", system.url).stdout
+        in run_sluice("dataset", "show", uid, "--url", system.url).stdout
     )
     assert len(list(tmp_path.glob("tried *"))) == 3, "each job had two attempts"
     strict_workflow = workflow.with_name("fussy.cwl")
@@ -74,6 +74,6 @@ def test_counts_of_jobs_are_added_up_and_can_be_required(
     strict_workflow.write_text(
         workflow.read_text().replace("inputs:", f"{requirements}\ninputs:", 1)
     )
-    sluice("template", "publish", str(strict_workflow), "--yes", "--url", system.url)
-    refused = sluice("chain", "start", uid, "fussy", "--url", system.url, code=1).stderr
+    run_sluice("template", "publish", str(strict_workflow), "--yes", "--url", system.url)
+    refused = run_sluice("chain", "start", uid, "fussy", "--url", system.url, code=1).stderr
     assert f"requires meta produced.letters from {letters + 1} to ∞, which is {letters}" in refused

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import sluice
+from tests.e2e.commands import run_sluice
 from tests.e2e.systems import LiveSystem
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
@@ -60,7 +60,7 @@ def test_run_takes_secondary_files_and_returns_directories_and_values(
     system: LiveSystem, workflow: Path, reads_folder: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    sluice(
+    run_sluice(
         "run", str(workflow), "--input", str(reads_folder), "--out", str(out), "--url", system.url
     )
     manifest = json.loads((out / "manifest.json").read_text())["outputs"]
@@ -89,8 +89,8 @@ def test_missing_secondary_file_is_reported_before_the_run_starts(
     system: LiveSystem, workflow: Path, reads_folder: Path, tmp_path: Path
 ) -> None:
     (reads_folder / "bc.txt.idx").unlink()
-    before = json.loads(sluice("dataset", "list", "--json", "--url", system.url).stdout)
-    done = sluice(
+    before = json.loads(run_sluice("dataset", "list", "--json", "--url", system.url).stdout)
+    done = run_sluice(
         "run",
         str(workflow),
         "--input",
@@ -102,13 +102,13 @@ def test_missing_secondary_file_is_reported_before_the_run_starts(
         code=1,
     )
     assert "bc.txt: bc.txt.idx" in " ".join(done.stderr.split())
-    assert json.loads(sluice("dataset", "list", "--json", "--url", system.url).stdout) == before
+    assert json.loads(run_sluice("dataset", "list", "--json", "--url", system.url).stdout) == before
 
 
 def test_data_sets_are_registered_with_the_secondary_files_of_a_template(
     system: LiveSystem, workflow: Path, reads_folder: Path
 ) -> None:
-    sluice("template", "upload", str(workflow), "--url", system.url)
+    run_sluice("template", "upload", str(workflow), "--url", system.url)
     command_line = [
         "dataset",
         "register",
@@ -120,6 +120,6 @@ def test_data_sets_are_registered_with_the_secondary_files_of_a_template(
         system.url,
         "--json",
     ]
-    assert json.loads(sluice(*command_line, "--template", "reads").stdout)["count_files"] == 2
+    assert json.loads(run_sluice(*command_line, "--template", "reads").stdout)["count_files"] == 2
     command_line[2] = "all-files"
-    assert json.loads(sluice(*command_line).stdout)["count_files"] == 4
+    assert json.loads(run_sluice(*command_line).stdout)["count_files"] == 4

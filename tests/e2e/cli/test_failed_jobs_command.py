@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import sluice, write_texts
+from tests.e2e.commands import run_sluice, write_texts
 from tests.e2e.systems import LiveSystem
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
@@ -58,10 +58,12 @@ def test_results_include_logs_and_partial_results_of_failed_jobs(
     texts = write_texts(tmp_path / "in", "good", "bad", "fine")
     out = tmp_path / "out"
     where = ("--url", system.url)
-    result = sluice("run", str(workflow), "--input", *texts, "--out", str(out), "--json", *where)
+    result = run_sluice(
+        "run", str(workflow), "--input", *texts, "--out", str(out), "--json", *where
+    )
     require_parts_of_failed_job(out)
     chain = json.loads(result.stdout)["chain"]
-    sluice("chain", "get", chain, "--out", str(tmp_path / "again"), *where)
+    run_sluice("chain", "get", chain, "--out", str(tmp_path / "again"), *where)
     require_parts_of_failed_job(tmp_path / "again")
 
 

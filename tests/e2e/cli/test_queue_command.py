@@ -10,7 +10,7 @@ from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport.base import Message
 from sluice.servicekit.transport.open import open_transport
-from tests.e2e.commands import sluice
+from tests.e2e.commands import run_sluice
 from tests.e2e.systems import LiveSystem
 from tests.waiting import eventually
 
@@ -42,30 +42,32 @@ def test_dead_messages_are_shown_requeued_and_dropped(system: LiveSystem) -> Non
     asyncio.run(send_invalid_messages(transport, "first", "second"))
     asyncio.run(wait_for_dead_letters(transport))
 
-    listed = json.loads(sluice("queue", "list", "--json", *home).stdout)
+    listed = json.loads(run_sluice("queue", "list", "--json", *home).stdout)
     assert {queue["name"]: queue["dead"] for queue in listed}[DMS_DELETIONS] == 2
-    shown = sluice("queue", "show", DMS_DELETIONS, "--bodies", *home).stdout
+    shown = run_sluice("queue", "show", DMS_DELETIONS, "--bodies", *home).stdout
     assert "first" in shown
     assert "not a message as the services send them" in shown
     assert "no message [at all]" in shown
 
-    assert sluice("queue", "body", DMS_DELETIONS, "first", *home).stdout == "no message [at all]"
+    assert (
+        run_sluice("queue", "body", DMS_DELETIONS, "first", *home).stdout == "no message [at all]"
+    )
     assert (
         "no dead letter of message 'no'"
-        in sluice("queue", "body", DMS_DELETIONS, "no", *home, code=1).stderr
+        in run_sluice("queue", "body", DMS_DELETIONS, "no", *home, code=1).stderr
     )
 
-    assert "1 put back" in sluice("queue", "requeue", DMS_DELETIONS, "first", *home).stdout
+    assert "1 put back" in run_sluice("queue", "requeue", DMS_DELETIONS, "first", *home).stdout
     asyncio.run(
         wait_for_dead_letters(transport)
     )  # The message was delivered again, and failed again.
     assert (
         "2 dropped from dms.deletions, 0 dead now"
-        in sluice("queue", "drop", DMS_DELETIONS, "--all", "--yes", *home).stdout
+        in run_sluice("queue", "drop", DMS_DELETIONS, "--all", "--yes", *home).stdout
     )
-    assert "no dead message" in sluice("queue", "show", DMS_DELETIONS, *home).stdout
+    assert "no dead message" in run_sluice("queue", "show", DMS_DELETIONS, *home).stdout
     assert (
         "give the ids of messages, or --all"
-        in sluice("queue", "drop", DMS_DELETIONS, "--yes", *home, code=2).stderr
+        in run_sluice("queue", "drop", DMS_DELETIONS, "--yes", *home, code=2).stderr
     )
-    assert "no.such" in sluice("queue", "show", "no.such", *home, code=1).stderr
+    assert "no.such" in run_sluice("queue", "show", "no.such", *home, code=1).stderr

@@ -13,7 +13,7 @@ from sluice.clientkit.transfer.output_folder import reserve_folder
 from sluice.clientkit.watch.wait_reasons import UnschedulableStep
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.templates.templates import NewTemplate
-from tests.e2e.commands import SLUICE, interrupt_run, sluice, write_texts, write_workflow
+from tests.e2e.commands import SLUICE, interrupt_run, run_sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem
 from tests.waiting import Gate, eventually
 
@@ -27,7 +27,7 @@ def test_run_processes_files_and_writes_a_manifest(system: LiveSystem, tmp_path:
         write_texts(tmp_path / "in", "one", "two", "three"),
     )
     inputs = [texts[2], texts[0], texts[1]]
-    sluice(
+    run_sluice(
         "run",
         str(workflow),
         "--input",
@@ -76,7 +76,7 @@ def test_failed_run_explains_the_failure(
         options = options | {"command": "[python3, -c, 'import time; time.sleep(1000)']"}
     workflow = write_workflow(tmp_path / "bad.cwl", attempts=1, **options)  # type: ignore[arg-type] # parametrised
     texts = write_texts(tmp_path / "in", "one")
-    done = sluice(
+    done = run_sluice(
         "run",
         str(workflow),
         "-i",
@@ -95,13 +95,14 @@ def test_failed_run_explains_the_failure(
     assert failed["class"] == error_class
     assert sentence in failed["message"]
     at = ["--url", system.url]
-    watched = sluice("chain", "watch", answer["chain"], *at, code=1).stderr
+    watched = run_sluice("chain", "watch", answer["chain"], *at, code=1).stderr
     assert f"step shout, job {failed['job']} (text 0.txt): {failed['message']}" in watched
     assert f"its log: sluice logs {failed['job']} --url {system.url}" in watched
-    log = sluice("logs", str(failed["job"]), *at).stdout
+    log = run_sluice("logs", str(failed["job"]), *at).stdout
     for name in (answer["chain"], f"{answer['chain']}.shout"):
         assert (
-            f"==> shout, job {failed['job']}: failed <==\n{log}" in sluice("logs", name, *at).stdout
+            f"==> shout, job {failed['job']}: failed <==\n{log}"
+            in run_sluice("logs", name, *at).stdout
         )
     assert not (tmp_path / "out" / "manifest.json").exists()
 
@@ -116,13 +117,13 @@ def test_manifest_lists_jobs_that_failed_and_their_inputs(
     texts = write_texts(tmp_path / "in", "one", "bad", "three")
     out, second_run = tmp_path / "out", tmp_path / "again"
     answer = json.loads(
-        sluice(
+        run_sluice(
             *("run", str(workflow), "-i", *texts, "-o", str(out), "--dataset", "three words"),
             *("--url", system.url, "--json"),
         ).stdout
     )
-    assert "three words" in sluice("chain", "list", "--url", system.url).stdout
-    sluice("chain", "get", answer["chain"], "-o", str(second_run), "--url", system.url)
+    assert "three words" in run_sluice("chain", "list", "--url", system.url).stdout
+    run_sluice("chain", "get", answer["chain"], "-o", str(second_run), "--url", system.url)
     for folder in (out, second_run):
         [failed] = json.loads((folder / "manifest.json").read_text())["failed_jobs"]
         assert failed == answer["failed_jobs"][0]
@@ -137,9 +138,9 @@ def test_run_and_get_list_the_logs_of_failed_jobs(system: LiveSystem, tmp_path: 
     texts = write_texts(tmp_path / "in", "one", "bad")
     out, second_run = tmp_path / "out", tmp_path / "again"
     at = ("--url", system.url)
-    listed = {out: sluice("run", str(workflow), "-i", *texts, "-o", str(out), *at).stdout}
+    listed = {out: run_sluice("run", str(workflow), "-i", *texts, "-o", str(out), *at).stdout}
     chain = json.loads((out / "manifest.json").read_text())["chain"]
-    listed[second_run] = sluice("chain", "get", chain, "-o", str(second_run), *at).stdout
+    listed[second_run] = run_sluice("chain", "get", chain, "-o", str(second_run), *at).stdout
     for folder, lines in listed.items():
         [log] = folder.glob("failed/shout/*/log.txt")
         assert f"{log}  {log.stat().st_size} B" in lines.splitlines()
@@ -156,7 +157,7 @@ def test_run_refuses_an_invalid_workflow_with_all_findings(
         .replace("shout/loud", "shout/lout")
     )
     texts, out = write_texts(tmp_path / "in", "x"), ("-o", str(tmp_path / "out"))
-    done = sluice("run", str(workflow), "-i", *texts, *out, "--url", system.url, code=1)
+    done = run_sluice("run", str(workflow), "-i", *texts, *out, "--url", system.url, code=1)
     assert "textz" in done.stderr
     assert "lout" in done.stderr
     assert "wrong" not in list_template_names(system, "--all")
@@ -194,19 +195,19 @@ def test_run_takes_a_job_order_for_a_workflow_without_data(
     order.write_text("cuts: [3, 1, 2]\nword: deep\nref: {class: File, path: ref.txt}\n")
     command = ("run", str(workflow), "--job", str(order), "--url", system.url)
     for out, more, word in (("one", (), "deep"), ("two", ("--param", "word=high"), "high")):
-        sluice(*command, *more, "--out", str(tmp_path / out))
+        run_sluice(*command, *more, "--out", str(tmp_path / out))
         outputs = json.loads((tmp_path / out / "manifest.json").read_text())["outputs"]
         assert [each["name"] for each in outputs] == ["cut-3.txt", "cut-1.txt", "cut-2.txt"]
         text = (tmp_path / out / "cut-1.txt").read_text()
         assert text == f"{word} 1\na reference\n"
     options = ("--quiet", "--url", system.url, "--outdir", str(tmp_path / "by-runner"))
-    answer = json.loads(sluice("cwl-runner", *options, str(workflow), str(order)).stdout)
+    answer = json.loads(run_sluice("cwl-runner", *options, str(workflow), str(order)).stdout)
     assert [each["basename"] for each in answer["all"]] == [each["name"] for each in outputs]
-    second_run = sluice(*command, "--out", str(tmp_path / "three"), "--json")
+    second_run = run_sluice(*command, "--out", str(tmp_path / "three"), "--json")
     assert json.loads(second_run.stdout)["status"] == ChainState.FINISHED
     texts = [{"class": "File", "path": "ref.txt"}]
     (tmp_path / "whole.json").write_text(json.dumps({"texts": texts, "suffix": "?"}))
-    sluice(
+    run_sluice(
         "run",
         str(write_workflow(tmp_path / "s.cwl")),
         "--job",
@@ -214,12 +215,12 @@ def test_run_takes_a_job_order_for_a_workflow_without_data(
         *("--url", system.url, "--out", str(tmp_path / "five")),
     )
     assert (tmp_path / "five" / "joined.txt").read_text() == "A REFERENCE?\n"
-    failure = sluice(*command, "--input", str(ref), "--out", str(tmp_path / "four"), code=1)
+    failure = run_sluice(*command, "--input", str(ref), "--out", str(tmp_path / "four"), code=1)
     assert "takes no data set: all its inputs are parameters" in failure.stderr
     nowhere = ("--out", str(tmp_path / "six"), "--url", system.url)
-    failed_run = sluice("run", str(workflow), *nowhere, code=1)
+    failed_run = run_sluice("run", str(workflow), *nowhere, code=1)
     assert "'cuts' (a list of int) is required" in failed_run.stderr
-    none = sluice("run", str(write_workflow(tmp_path / "s.cwl")), *nowhere, code=1)
+    none = run_sluice("run", str(write_workflow(tmp_path / "s.cwl")), *nowhere, code=1)
     assert "needs a data set for its input 'texts': give its files with --input" in none.stderr
 
 
@@ -227,7 +228,7 @@ def list_template_names(system: LiveSystem, *options: str) -> list[str]:
     return [
         one["name"]
         for one in json.loads(
-            sluice("template", "list", "--json", *options, "--url", system.url).stdout
+            run_sluice("template", "list", "--json", *options, "--url", system.url).stdout
         )
     ]
 
@@ -238,9 +239,9 @@ def test_run_does_not_change_the_published_template(system: LiveSystem, tmp_path
     workflow.write_text(
         workflow.read_text().replace("inputs:", "sluice:match: {trial: live}\ninputs:", 1)
     )
-    sluice("template", "upload", str(workflow), "--url", system.url)
+    run_sluice("template", "upload", str(workflow), "--url", system.url)
     workflow.write_text(workflow.read_text().replace(".upper()", ".lower()"))
-    sluice(
+    run_sluice(
         "run",
         str(workflow),
         "-i",
@@ -252,16 +253,18 @@ def test_run_does_not_change_the_published_template(system: LiveSystem, tmp_path
         "--url",
         system.url,
     )
-    sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "again"), "--url", system.url)
+    run_sluice(
+        "run", str(workflow), "-i", *texts, "-o", str(tmp_path / "again"), "--url", system.url
+    )
     assert (tmp_path / "out" / "joined.txt").read_text() == "a!\n", "the run uses its own version"
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["template"] == {"name": "live", "version": None}
-    sluice(
+    run_sluice(
         "dataset", "register", "comes-later", *texts, "--meta", "trial=live", "--url", system.url
     )
 
     def list_processed_chains() -> list[str]:
-        chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
+        chains = json.loads(run_sluice("chain", "list", "--json", "--url", system.url).stdout)
         return [
             f"{one['template']} {one['template_version']}"
             for one in chains
@@ -279,12 +282,12 @@ def test_run_does_not_change_the_published_template(system: LiveSystem, tmp_path
     assert list_template_names(system, "--all").count("live") == 2, (
         "two equal runs have one run template"
     )
-    assert "live (run)" in sluice("chain", "list", "--url", system.url).stdout
+    assert "live (run)" in run_sluice("chain", "list", "--url", system.url).stdout
 
 
 def test_run_names_missing_files(system: LiveSystem, tmp_path: Path) -> None:
     workflow = write_workflow(tmp_path / "shout.cwl")
-    done = sluice(
+    done = run_sluice(
         "run", str(workflow), "-i", str(tmp_path / "absent.txt"), "--url", system.url, code=1
     )
     assert "absent.txt" in done.stderr
@@ -300,7 +303,7 @@ def write_large(path: Path) -> Path:
 
 def test_run_ends_if_no_node_can_fit(system: LiveSystem, tmp_path: Path) -> None:
     workflow, texts = write_large(tmp_path / "huge.cwl"), write_texts(tmp_path / "in", "a")
-    done = sluice(
+    done = run_sluice(
         "run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url, code=1
     )
     assert (
@@ -310,12 +313,12 @@ def test_run_ends_if_no_node_can_fit(system: LiveSystem, tmp_path: Path) -> None
     assert "The chain is canceled; with --wait it would wait for such a node." in " ".join(
         done.stderr.split()
     )
-    chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
+    chains = json.loads(run_sluice("chain", "list", "--json", "--url", system.url).stdout)
     [chain] = [chain for chain in chains if chain["template"] == "huge"]
     assert chain["state"] == ChainState.CANCELED
     reason = "`sluice run` gave up: step shout cannot run, for no node fits: a job needs 9999 cores"
     assert chain["reason"].startswith(reason)
-    tasks = json.loads(sluice("task", "list", "--json", "--url", system.url).stdout)
+    tasks = json.loads(run_sluice("task", "list", "--json", "--url", system.url).stdout)
     [ended] = [task["jobs"] for task in tasks if task["chain_uid"] == chain["uid"] and task["jobs"]]
     assert ended["reason"] == chain["reason"]
 
@@ -347,9 +350,9 @@ def test_run_explains_why_a_step_waits(system: LiveSystem, tmp_path: Path) -> No
         assert process.stderr is not None
         line = next(line for line in process.stderr if "waits:" in line)
         assert "shout waits: No pilot fits: a job needs 9999 cores" in line
-        chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
+        chains = json.loads(run_sluice("chain", "list", "--json", "--url", system.url).stdout)
         [chain] = [chain for chain in chains if chain["template"] == "large"]
-        sluice("chain", "cancel", chain["uid"], "--yes", "--url", system.url)
+        run_sluice("chain", "cancel", chain["uid"], "--yes", "--url", system.url)
         stderr = process.stderr.read()
     assert "canceled by request" in stderr
     assert process.returncode == 1
@@ -364,13 +367,13 @@ def test_run_checks_its_output_folder_before_it_starts(tmp_path: Path) -> None:
         (out, "it has 'kept.txt' already"),
         (out / "kept.txt", "is a file; name a folder"),
     ):
-        refused = sluice(
+        refused = run_sluice(
             "run", str(workflow), "-i", *texts, "--out", str(folder), "--home", str(home), code=1
         )
         assert reason in refused.stderr
     other = tmp_path / "other"
     with reserve_folder(other, empty=True):
-        refused = sluice(
+        refused = run_sluice(
             "run", str(workflow), "-i", *texts, "--out", str(other), "--home", str(home), code=1
         )
     assert f"--out {other}: another command" in refused.stderr
@@ -389,9 +392,9 @@ def test_interrupted_run_tells_how_to_continue(system: LiveSystem, tmp_path: Pat
     assert f"sluice chain get {chain} --out {out} --url {system.url}" in output
     assert (
         "there are results when it has finished"
-        in sluice("chain", "get", chain, "--url", system.url, code=1).stderr
+        in run_sluice("chain", "get", chain, "--url", system.url, code=1).stderr
     )
     gate.open()
-    sluice("chain", "watch", chain, "--url", system.url)
-    sluice("chain", "get", chain, "--out", out, "--url", system.url)
+    run_sluice("chain", "watch", chain, "--url", system.url)
+    run_sluice("chain", "get", chain, "--out", out, "--url", system.url)
     assert (tmp_path / "out" / "joined.txt").read_text() == "through !\n"

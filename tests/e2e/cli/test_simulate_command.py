@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.commands import interrupt_run, sluice, write_texts, write_workflow
+from tests.e2e.commands import interrupt_run, run_sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem
 from tests.waiting import wait_until
 
@@ -20,14 +20,14 @@ def test_simulation_of_a_chain_is_compared_with_its_real_duration(
     workflow = write_workflow(tmp_path / "shout.cwl")
     at = ["--url", system.url, "--json"]
     chain = json.loads(
-        sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), *at).stdout
+        run_sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), *at).stdout
     )["chain"]
-    times = json.loads(sluice("stats", chain, *at).stdout)
+    times = json.loads(run_sluice("stats", chain, *at).stdout)
     totals = {step["step"]: step["working"] for step in times["steps"]}
 
     scenario = tmp_path / "four.yaml"
     report = json.loads(
-        sluice(
+        run_sluice(
             "simulate", "--from-run", chain, "--nodes", "4", "--write", str(scenario), *at
         ).stdout
     )
@@ -45,9 +45,9 @@ def test_simulation_of_a_chain_is_compared_with_its_real_duration(
         assert least - 0.001 <= simulation["end"] <= most + 0.001
     assert report["asked"]["end"] <= report["same"]["end"] + 0.001
 
-    again = json.loads(sluice("simulate", str(scenario), "--json").stdout)
+    again = json.loads(run_sluice("simulate", str(scenario), "--json").stdout)
     assert again["end"] == pytest.approx(report["asked"]["end"], rel=1e-4)
-    shown = sluice("simulate", "--from-run", chain, "--url", system.url).stdout
+    shown = run_sluice("simulate", "--from-run", chain, "--url", system.url).stdout
     assert "as it ran" in shown
     assert "simulated on the same nodes" in shown
 
@@ -56,7 +56,7 @@ def test_unknown_unfinished_and_empty_chains_are_refused(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     at = ["--url", system.url]
-    refused = sluice("simulate", "--from-run", "nobody", *at, code=1).stderr
+    refused = run_sluice("simulate", "--from-run", "nobody", *at, code=1).stderr
     assert "there is no chain 'nobody'" in refused
     texts = write_texts(tmp_path / "in", "a")
     workflow = write_workflow(tmp_path / "shout.cwl")
@@ -68,19 +68,19 @@ def test_unknown_unfinished_and_empty_chains_are_refused(
     chain, _ = interrupt_run(str(workflow), "-i", *texts, "-o", out, "--wait", *at)
     assert (
         "only an ended chain can be simulated"
-        in sluice("simulate", "--from-run", chain, *at, code=1).stderr
+        in run_sluice("simulate", "--from-run", chain, *at, code=1).stderr
     )
-    sluice("chain", "cancel", chain, "--yes", *at)
+    run_sluice("chain", "cancel", chain, "--yes", *at)
 
     def state() -> Any:
-        return json.loads(sluice("chain", "show", chain, *at, "--json").stdout)["state"]
+        return json.loads(run_sluice("chain", "show", chain, *at, "--json").stdout)["state"]
 
     wait_until(lambda: state() == "canceled", what="the chain has been canceled")
-    refused = sluice("simulate", "--from-run", chain, *at, code=1).stderr
+    refused = run_sluice("simulate", "--from-run", chain, *at, code=1).stderr
     assert "has no job with a time" in " ".join(refused.split())
 
 
 def test_contradictory_options_are_refused(tmp_path: Path) -> None:
-    assert "name a scenario, or a chain" in sluice("simulate", code=2).stderr
-    stderr = sluice("simulate", str(tmp_path / "x.yaml"), "--nodes", "2", code=2).stderr
+    assert "name a scenario, or a chain" in run_sluice("simulate", code=2).stderr
+    stderr = run_sluice("simulate", str(tmp_path / "x.yaml"), "--nodes", "2", code=2).stderr
     assert "are of a run" in stderr

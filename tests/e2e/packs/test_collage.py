@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from tests.e2e.commands import sluice
+from tests.e2e.commands import run_sluice
 from tests.e2e.packs.conftest import HEIGHT, WORKFLOW
 from tests.e2e.systems import LiveSystem
 
@@ -27,7 +27,9 @@ def test_collage_equals_that_of_a_plain_program(
 ) -> None:
     options = ["--order", "mtime", "--param", f"height={HEIGHT}", "--url", system.url]
     out = str(tmp_path / "out")
-    sluice("run", str(WORKFLOW), "--input", str(collage_folder / "photos"), *options, "--out", out)
+    run_sluice(
+        "run", str(WORKFLOW), "--input", str(collage_folder / "photos"), *options, "--out", out
+    )
     assert_same(tmp_path / "out" / "collage.png", collage_folder)
 
 
@@ -37,7 +39,7 @@ def test_single_photo_makes_a_collage(
     photo = min((collage_folder / "photos").iterdir(), key=lambda path: path.stat().st_mtime)
     out = str(tmp_path / "out")
     options = ["--param", f"height={HEIGHT}", "--url", system.url, "--out", out]
-    sluice("run", str(WORKFLOW), "--input", str(photo), *options)
+    run_sluice("run", str(WORKFLOW), "--input", str(photo), *options)
     with (
         Image.open(tmp_path / "out" / "collage.png") as collage,
         Image.open(collage_folder / "plain.png") as plain,

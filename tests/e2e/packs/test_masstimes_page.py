@@ -38,13 +38,13 @@ def reader(tmp_path: Path) -> Iterator[PageReader]:
         reader.activate_environment("sluice down")
 
 
-def commands_of_the_section() -> list[str]:
+def read_section_commands() -> list[str]:
     section = PAGE.read_text().partition("## From parishes to a table")[2].partition("\n## ")[0]
     return BLOCK.findall(section)
 
 
 def test_commands_lead_from_parishes_to_items_and_a_later_crawl(reader: PageReader) -> None:
-    crawl, ask, again = commands_of_the_section()
+    crawl, ask, again = read_section_commands()
     crawl = crawl.replace(REGISTERED, f"-m delays=0.02 {REGISTERED}")
     again = again.replace(RUN, f"--param delays=0.02 {RUN}")
     reader.activate_environment(f"sluice up --detach\n{crawl}\n{SORT}")

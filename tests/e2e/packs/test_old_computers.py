@@ -17,9 +17,9 @@ from collage.workers import Worker
 from sluice.clientkit.connection import connected
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.pilots.pilot_detail import PilotDetail
-from tests.e2e.commands import sluice
+from tests.e2e.commands import run_sluice
 from tests.e2e.packs.conftest import HEIGHT, WORKFLOW
-from tests.e2e.systems import LEASE, QUICK_LEASES, LiveSystem, live_system
+from tests.e2e.systems import LEASE, QUICK_LEASES, LiveSystem, run_live_system
 
 pytestmark = [pytest.mark.long("slow by nature"), pytest.mark.xdist_group("e2e-old-computers")]
 
@@ -30,7 +30,7 @@ SPEED_UP = 20.0
 def system_without_pilots() -> Iterator[LiveSystem]:
     """Yield a system without pilots that checks outputs before a report counts."""
     environment = {"SLUICE_WMS_LOOK_AT_OUTPUTS": "content"}
-    with live_system("--pilots", "0", environment=QUICK_LEASES | environment) as system:
+    with run_live_system("--pilots", "0", environment=QUICK_LEASES | environment) as system:
         yield system
 
 
@@ -51,7 +51,7 @@ async def make_collage(
     options = ["--order", "mtime", "--param", f"height={HEIGHT}", "--url", hall.url]
     try:
         await asyncio.to_thread(
-            sluice, "run", str(WORKFLOW), "--input", str(photos), *options, "--out", str(out)
+            run_sluice, "run", str(WORKFLOW), "--input", str(photos), *options, "--out", str(out)
         )
         async with connected(hall.url) as connection:
             pilots = (await connection.operator.list_pilots()).pilots

@@ -23,7 +23,7 @@ from sluice.contracts.common.states import AttemptOutcome, ChainState, ErrorClas
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.jobs.tasks import Attempt, Job
 from tests.e2e.conftest import print_errors_on_failure
-from tests.e2e.systems import System, live_system
+from tests.e2e.systems import System, run_live_system
 from tests.waiting import eventually
 
 PACK = Path(__file__).resolve().parents[3] / "templates" / "ocr"
@@ -59,7 +59,7 @@ def _open_system(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[System]:
     if request.param == "in-process":
-        with live_system("--pilots", "2", "--slots", "1") as system:
+        with run_live_system("--pilots", "2", "--slots", "1") as system:
             yield system
         return
     stack = request.getfixturevalue("stack")

@@ -94,12 +94,14 @@ def find_untidy(system: System, finished_chains: Sequence[FinishedChain]) -> lis
         if path.parent.name == one.chain.dataset_name
     ]
     untidy += [
-        f"intermediate: {path}" for one in finished_chains for path in files_of(one, intermediate)
+        f"intermediate: {path}"
+        for one in finished_chains
+        for path in list_chain_files(one, intermediate)
     ]
     untidy += [
         "outputs of " + str(one.chain.uid)
         for one in finished_chains
-        if len(files_of(one, output)) != len(one.outputs)
+        if len(list_chain_files(one, output)) != len(one.outputs)
     ]
     catalogued = find_catalogued(system)
     live = set().union(
@@ -117,7 +119,7 @@ def find_untidy(system: System, finished_chains: Sequence[FinishedChain]) -> lis
     return untidy + [f"on one side only: {path}" for path in sorted(on_disk ^ live)]
 
 
-def files_of(finished_chain: FinishedChain, files: Sequence[Path]) -> list[Path]:
+def list_chain_files(finished_chain: FinishedChain, files: Sequence[Path]) -> list[Path]:
     """Return the files of the chain's data sets, which are named after the chain."""
     return [path for path in files if str(finished_chain.chain.uid) in path.parent.name]
 
@@ -145,7 +147,7 @@ def test_concurrent_runs_give_exactly_the_true_events(tmp_path: Path, scene: Sce
         assert_storages_clean(system, [first, second])
         log_names = [
             path.name
-            for path in files_of(second, system.storage_files("logs"))
+            for path in list_chain_files(second, system.storage_files("logs"))
             if ".decode." in str(path)
         ]
         assert len(log_names) == 10, "the logs of the step with the failed job are kept"

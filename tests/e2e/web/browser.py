@@ -31,7 +31,7 @@ PAGE_FITS_WIDTH = "document.documentElement.scrollWidth <= innerWidth"
 
 
 @asynccontextmanager
-async def chromium() -> AsyncIterator[Browser]:
+async def open_chromium() -> AsyncIterator[Browser]:
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         pytest.fail(

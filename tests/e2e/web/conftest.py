@@ -13,29 +13,29 @@ from playwright.async_api import (
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
-from tests.callers import for_anybody
-from tests.e2e.web.browser import chromium
-from tests.integration.operator.conftest import SPD, Operator, operating
+from tests.callers import allow_everybody
+from tests.e2e.web.browser import open_chromium
+from tests.integration.operator.conftest import SPD, Operator, run_operator
 from tests.integration.operator.identity.openid_provider import Provider, open_provider
 from tests.integration.operator.scene import Scene
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
-    async with chromium() as browser:
+    async with open_chromium() as browser:
         yield browser
 
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def operator(database_url: str) -> AsyncIterator[Operator]:
-    async with operating(database_url) as operator:
+    async with run_operator(database_url) as operator:
         yield operator
 
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def base(operator: Operator) -> AsyncIterator[str]:
     """Yield the address of the service on a free port."""
-    server = HttpServer(for_anybody(operator.service.app), host="127.0.0.1", port=0)
+    server = HttpServer(allow_everybody(operator.service.app), host="127.0.0.1", port=0)
     async with running(server):
         yield f"http://127.0.0.1:{server.port}"
 

@@ -7,8 +7,8 @@ from sluice.servicekit.access.authentication_setup import protect_with_accounts
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
 from stack.ports import free_ports
-from tests.e2e.web.browser import chromium
-from tests.integration.operator.conftest import operating
+from tests.e2e.web.browser import open_chromium
+from tests.integration.operator.conftest import run_operator
 from tests.integration.operator.identity.openid_provider import ROLES, Provider
 
 pytestmark = pytest.mark.xdist_group("e2e-provider")
@@ -23,8 +23,8 @@ async def test_person_signs_in_with_the_role_of_the_groups_and_signs_out(
     oidc = {"issuer": provider.url, "client_secret": "confidential", "roles": ROLES}
     await provider.register_user("anna", groups=[group])
     async with (
-        operating(database_url, oidc=oidc, public_url=own_url, accounts=True) as operator,
-        chromium() as browser,
+        run_operator(database_url, oidc=oidc, public_url=own_url, accounts=True) as operator,
+        open_chromium() as browser,
     ):
         operator.links.apps["wfms.operator"] = operator.service.app
         account_authentication = operator.service.account_authentication

@@ -55,7 +55,9 @@ async def test_form_of_all_types_passes_axe_and_fits_the_window(
     assert faults == []
 
 
-async def test_form_works_without_scripts(browser: Browser, base: str, operator: Operator) -> None:
+async def test_form_can_be_sent_without_scripts(
+    browser: Browser, base: str, operator: Operator
+) -> None:
     await operator.client.store_template(NewTemplate(name="types", cwl=OF_TYPES))
     context = await browser.new_context(
         base_url=base, viewport=NARROW_SCREEN, java_script_enabled=False

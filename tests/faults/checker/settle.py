@@ -34,4 +34,5 @@ async def wait_for_final_state(
         findings = await asyncio.to_thread(find_deviations, state, expectation)
         if not findings or time.monotonic() > deadline:
             return state, findings
+        # The state is that of other processes, which have no event for its end.
         await asyncio.sleep(_PAUSE)

@@ -4,20 +4,20 @@ from sluice.contracts.common.states import AskItemState
 from tests.faults.checker.snapshot import Row, Snapshot
 
 
-def _answered_item(state: Snapshot) -> Row:
+def _find_answered_item(state: Snapshot) -> Row:
     return next(row for row in state.rows("ask", "assignments") if row["answer"] is not None)
 
 
 def delete_answer(state: Snapshot) -> None:
-    _answered_item(state)["answer"] = None
+    _find_answered_item(state)["answer"] = None
 
 
 def duplicate_answer(state: Snapshot) -> None:
-    state.rows("ask", "assignments").append(_answered_item(state) | {"browser_uid": "another"})
+    state.rows("ask", "assignments").append(_find_answered_item(state) | {"browser_uid": "another"})
 
 
 def change_answer(state: Snapshot) -> None:
-    row = _answered_item(state)
+    row = _find_answered_item(state)
     row["answer"] = "odd" if row["answer"] == "even" else "even"
 
 

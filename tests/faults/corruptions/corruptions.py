@@ -33,11 +33,11 @@ from tests.faults.corruptions.attempt_corruptions import (
 Corruption = Callable[[Snapshot], None]
 
 
-def output_dataset(state: Snapshot) -> Row:
+def get_output(state: Snapshot) -> Row:
     return state.row("dms", "datasets", type="output")
 
 
-def merged_dataset(state: Snapshot) -> Row:
+def get_merged_output(state: Snapshot) -> Row:
     """Return the only kind of output whose files name the numbers of their inputs."""
     return next(
         row for row in state.rows("dms", "datasets") if row["name"].endswith(".merge.merged")
@@ -50,7 +50,7 @@ def find_file(state: Snapshot, dataset: Row) -> Row:
     return state.row("dms", "files", id=member["file_id"])
 
 
-def intermediate_dataset(state: Snapshot) -> Row:
+def find_intermediate_dataset(state: Snapshot) -> Row:
     return next(
         row
         for row in state.rows("dms", "datasets")
@@ -145,7 +145,7 @@ def duplicate_release(state: Snapshot) -> None:
 
 def release_output(state: Snapshot) -> None:
     state.rows("watcher", "releases").append(
-        {"dataset_uid": output_dataset(state)["uid"], "sent_at": None}
+        {"dataset_uid": get_output(state)["uid"], "sent_at": None}
     )
 
 
@@ -156,11 +156,11 @@ def clear_handover_time(state: Snapshot) -> None:
 
 
 def mark_output_uploading(state: Snapshot) -> None:
-    output_dataset(state)["state"] = DatasetState.UPLOADING
+    get_output(state)["state"] = DatasetState.UPLOADING
 
 
 def claim_dataset(state: Snapshot) -> None:
-    output_dataset(state)["claim_token"] = "somebody"
+    get_output(state)["claim_token"] = "somebody"
 
 
 def miscount_task(state: Snapshot) -> None:
@@ -206,22 +206,23 @@ def fail_good_job(state: Snapshot) -> None:
 
 def duplicate_output_file(state: Snapshot) -> None:
     members = state.rows("dms", "dataset_files")
-    own = state.row("dms", "dataset_files", dataset_uid=intermediate_dataset(state)["uid"])
+    own = state.row("dms", "dataset_files", dataset_uid=find_intermediate_dataset(state)["uid"])
     members.append(own | {"name": f"{own['name']}.again"})
 
 
 def delete_output_file(state: Snapshot) -> None:
     members = state.rows("dms", "dataset_files")
-    members.remove(state.row("dms", "dataset_files", dataset_uid=output_dataset(state)["uid"]))
+    members.remove(state.row("dms", "dataset_files", dataset_uid=get_output(state)["uid"]))
 
 
 def attribute_output_to_lost_attempt(state: Snapshot) -> None:
-    file = find_file(state, output_dataset(state))
+    file = find_file(state, get_output(state))
     file["origin"] = file["origin"] | {"attempt": file["origin"]["attempt"] + 1}
 
 
 def renumber_output_file(state: Snapshot) -> None:
-    state.row("dms", "dataset_files", dataset_uid=intermediate_dataset(state)["uid"])["seq"] = 99
+    dataset = find_intermediate_dataset(state)
+    state.row("dms", "dataset_files", dataset_uid=dataset["uid"])["seq"] = 99
 
 
 def delete_log(state: Snapshot) -> None:
@@ -231,15 +232,15 @@ def delete_log(state: Snapshot) -> None:
 
 
 def miscount_files(state: Snapshot) -> None:
-    intermediate_dataset(state)["count_files"] += 1
+    find_intermediate_dataset(state)["count_files"] += 1
 
 
 def miscount_bytes(state: Snapshot) -> None:
-    output_dataset(state)["bytes"] += 1
+    get_output(state)["bytes"] += 1
 
 
 def change_close_count(state: Snapshot) -> None:
-    output_dataset(state)["close_at"] += 1
+    get_output(state)["close_at"] += 1
 
 
 def miscount_storage_usage(state: Snapshot) -> None:
@@ -256,7 +257,7 @@ def corrupt_joined_checksum(state: Snapshot) -> None:
 
 
 def rename_merged_file(state: Snapshot) -> None:
-    state.row("dms", "dataset_files", dataset_uid=merged_dataset(state)["uid"])["name"] = (
+    state.row("dms", "dataset_files", dataset_uid=get_merged_output(state)["uid"])["name"] = (
         "00000000.1-another.root"
     )
 
@@ -272,7 +273,7 @@ def reverse_merge_order(state: Snapshot) -> None:
 
 
 def corrupt_merged_range(state: Snapshot) -> None:
-    file = find_file(state, merged_dataset(state))
+    file = find_file(state, get_merged_output(state))
     file["meta"] = file["meta"] | {"last_seq": 1000}
 
 
@@ -290,7 +291,7 @@ def restore_deleted_replica(state: Snapshot) -> None:
 
 
 def delete_before_read(state: Snapshot) -> None:
-    row = intermediate_dataset(state)
+    row = find_intermediate_dataset(state)
     row["deleted_at"] = row["registered_at"]
 
 
@@ -301,14 +302,14 @@ def delete_input_before_upload(state: Snapshot) -> None:
 
 
 def exceed_limit(state: Snapshot) -> None:
-    attempts = _limited_attempts(state)
+    attempts = _list_limited_attempts(state)
     first_lease = min(row["leased_at"] for row in attempts)
     for row in attempts:
         row["leased_at"] = first_lease
 
 
 def delete_limited_attempts(state: Snapshot) -> None:
-    own = {row["job_id"] for row in _limited_attempts(state)}
+    own = {row["job_id"] for row in _list_limited_attempts(state)}
     rows = state.rows("wms", "attempts")
     rows[:] = [row for row in rows if row["job_id"] not in own]
 
@@ -328,12 +329,12 @@ def leave_process(state: Snapshot) -> None:
 def add_unstarted_limited_attempt(state: Snapshot) -> None:
     """Add an attempt of a limited step that its pilot stopped early, which is correct."""
     winner = next(
-        row for row in _limited_attempts(state) if row["outcome"] == AttemptOutcome.FINISHED
+        row for row in _list_limited_attempts(state) if row["outcome"] == AttemptOutcome.FINISHED
     )
     add_unstarted_duplicate(state, winner)
 
 
-def _limited_attempts(state: Snapshot) -> list[Row]:
+def _list_limited_attempts(state: Snapshot) -> list[Row]:
     """Return attempts of jobs of the step that needs limited resources."""
     tasks = {row["uid"] for row in state.rows("wms", "tasks") if row["step"] == "enter"}
     jobs = {row["id"] for row in state.rows("wms", "jobs") if row["task_uid"] in tasks}

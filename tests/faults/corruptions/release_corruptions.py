@@ -4,32 +4,32 @@ from datetime import timedelta
 
 from sluice.contracts.common.states import JobState
 from tests.faults.checker.snapshot import Row, Snapshot
-from tests.faults.corruptions.corruptions import Corruption, intermediate_dataset, output_dataset
+from tests.faults.corruptions.corruptions import Corruption, find_intermediate_dataset, get_output
 
 
-def _released_file(state: Snapshot) -> Row:
+def _find_released_file(state: Snapshot) -> Row:
     return next(row for row in state.rows("dms", "dataset_files") if row["released_at"] is not None)
 
 
 def release_before_read(state: Snapshot) -> None:
-    _released_file(state)["released_at"] -= timedelta(hours=1)
+    _find_released_file(state)["released_at"] -= timedelta(hours=1)
 
 
 def fail_job_of_released_file(state: Snapshot) -> None:
-    released = _released_file(state)
+    released = _find_released_file(state)
     for job in state.rows("wms", "jobs"):
         if any(file["url"].endswith(f"/{released['name']}") for file in job["inputs"]):
             job["state"] = JobState.FAILED
 
 
 def release_output_file(state: Snapshot) -> None:
-    own = output_dataset(state)
+    own = get_output(state)
     member = state.row("dms", "dataset_files", dataset_uid=own["uid"])
     member["released_at"] = own["uploaded_at"]
 
 
 def miscount_released_files(state: Snapshot) -> None:
-    intermediate_dataset(state)["released"] += 1
+    find_intermediate_dataset(state)["released"] += 1
 
 
 def leave_removal(state: Snapshot) -> None:

@@ -20,7 +20,7 @@ from tests.faults.corruptions.corruptions import (
     CORRUPTIONS,
     Corruption,
     add_unstarted_limited_attempt,
-    merged_dataset,
+    get_merged_output,
 )
 from tests.faults.corruptions.file_corruptions import FILE_CORRUPTIONS
 from tests.faults.corruptions.release_corruptions import RELEASE_CORRUPTIONS
@@ -109,7 +109,7 @@ def test_missing_events_are_found(good_state: EndState) -> None:
     corrupted = copy.deepcopy(good_state.state)
     members = corrupted.rows("dms", "dataset_files")
     members.remove(
-        corrupted.row("dms", "dataset_files", dataset_uid=merged_dataset(corrupted)["uid"])
+        corrupted.row("dms", "dataset_files", dataset_uid=get_merged_output(corrupted)["uid"])
     )
     assert "events complete" in {
         finding.check for finding in find_deviations(corrupted, good_state.expectation)

@@ -82,6 +82,7 @@ class Browser:
                 word = self._questions[item.title].words[item.title]
                 answer = AnnotatorAnswer(item=item.id, answer=word, seconds=_ANSWER_SECONDS)
                 self._unconfirmed[item.id] = (item.title, answer)
+            # A person needs this time for an answer.
             await asyncio.sleep(_ANSWER_SECONDS)
 
     async def take_items_and_leave(self) -> None:
@@ -195,7 +196,7 @@ class AnnotatorGroup:
 
 
 @asynccontextmanager
-async def annotator_group(
+async def open_annotator_group(
     url: str, operator: str, arrivals: Sequence[Arrival]
 ) -> AsyncIterator[AnnotatorGroup]:
     """Yield annotators on the pages below ``url``; ``operator`` is the service that makes links."""

@@ -20,6 +20,7 @@ from sluice.contracts.data.runs import NewPeriod, NewRun
 from sluice.contracts.jobs.limits import LimitPeriod, SetLimit
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.storage import StorageFull, StorageUnavailable
+from tests.faults.retries import repeat_call
 from tests.faults.script import ScriptToken
 from tests.faults.workload.work import PERIOD, PIPELINES, WORKFLOWS, Arrival, read_workflow
 
@@ -49,7 +50,7 @@ class DataFeeder:
         """Create a feeder that repeats a call after one of the ``transient_errors``."""
         self._operator = operator
         self._dms = dms
-        self._passing = transient_errors
+        self._transient_errors = transient_errors
         self.calls = 0
         self.repeats = 0
 
@@ -68,6 +69,7 @@ class DataFeeder:
         began = time.monotonic()
 
         async def register_one(arrival: Arrival) -> None:
+            # Not a wait for an event: the plan says when each data set arrives.
             await asyncio.sleep(max(0.0, began + arrival.at - time.monotonic()))
             await self.register_arrival(arrival)
 
@@ -80,6 +82,7 @@ class DataFeeder:
         while True:
             await self._retry(self._operator.list_chains)
             await self._retry(self._dms.list_storages)
+            # The load that this person causes.
             await asyncio.sleep(_POLL_SECONDS)
 
     async def acknowledge_failures(self) -> None:
@@ -124,18 +127,14 @@ class DataFeeder:
         return NewFile(seq=seq, name=path.name, size=stored.size, checksum=stored.checksum, url=url)
 
     async def _retry(self, call: Callable[[], Awaitable[Result]]) -> Result:
-        deadline = time.monotonic() + _TIMEOUT
-        while True:
-            try:
-                result = await call()
-            except self._passing:
-                if time.monotonic() > deadline:
-                    raise
-                self.repeats += 1
-                await asyncio.sleep(0.2)
-            else:
-                self.calls += 1
-                return result
+        def count_repeat() -> None:
+            self.repeats += 1
+
+        result = await repeat_call(
+            call, self._transient_errors, seconds=_TIMEOUT, count_repeat=count_repeat
+        )
+        self.calls += 1
+        return result
 
 
 @asynccontextmanager

@@ -22,7 +22,7 @@ GROWTH_BYTES, CHUNK_BYTES = 1536 << 20, 16 << 20
 _pending: list[str] = []
 
 
-def misbehaviour_signal(way: str) -> int:
+def get_misbehaviour_signal(way: str) -> int:
     return signal.SIGKILL if way == "kill" else SECOND_SIGNAL + MISBEHAVIOURS.index(way)
 
 
@@ -30,15 +30,15 @@ def _record_misbehaviour(number: int, _frame: object) -> None:
     _pending.append(MISBEHAVIOURS[number - SECOND_SIGNAL])
 
 
-def digest(path: str) -> str:
+def compute_digest(path: str) -> str:
     with open(path, "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()
 
 
-def work(arguments: list[str]) -> str:
+def do_job(arguments: list[str]) -> str:
     """Do a job, and return the way to misbehave after it, or an empty text."""
     path, pause, out = arguments
-    time.sleep(float(pause))
+    time.sleep(float(pause))  # The job takes so long.
     way = _pending.pop() if _pending else ""
     if way == "hang":
         stay()
@@ -50,7 +50,7 @@ def work(arguments: list[str]) -> str:
     elif way == "children":
         leave_children()
     with open(out, "w") as file:
-        file.write(f"{digest(path)}  {os.path.basename(path)}\n")
+        file.write(f"{compute_digest(path)}  {os.path.basename(path)}\n")
     return way
 
 
@@ -83,10 +83,10 @@ def leave_children() -> None:
 
 def serve() -> None:
     for way in MISBEHAVIOURS[1:]:
-        signal.signal(misbehaviour_signal(way), _record_misbehaviour)
+        signal.signal(get_misbehaviour_signal(way), _record_misbehaviour)
     for line in sys.stdin:
         request = json.loads(line)
-        way = work(request["arguments"])
+        way = do_job(request["arguments"])
         answer = json.dumps({"exitCode": 0, "output": "", "requestId": request["requestId"]})
         output = {"nonsense": "all is well", "twice": f"{answer}\n{answer}"}.get(way, answer)
         print(output, flush=True)
@@ -96,4 +96,4 @@ if __name__ == "__main__":
     if "--persistent_worker" in sys.argv:
         serve()
     else:
-        work(sys.argv[1:])
+        do_job(sys.argv[1:])

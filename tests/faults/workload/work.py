@@ -179,7 +179,7 @@ def make_stamp_arrival(
     """Return a data set; the stamp of each file takes ``pause`` seconds."""
     paths, inputs = _write_small_files(folder / name, files, seed)
     stamps = [f"{file.sha256}  {file.name}\n" for file in inputs]
-    entries = [f"{sha256(stamp.encode())}  -\n" for stamp in stamps]
+    entries = [f"{compute_sha256(stamp.encode())}  -\n" for stamp in stamps]
     joined = _expect_joined_file(STAMP, "entries", inputs, entries)
     expected = ExpectedRun(f"{seed}-{name}", STAMP, files=inputs, outputs={"join/joined": joined})
     return Arrival(expected, paths, at, meta={"type": "stamp", "pause": pause})
@@ -192,7 +192,7 @@ def make_look_arrival(folder: Path, name: str, *, files: int, at: float, seed: i
     words, paths = dict[str, str](), list[Path]()
     for number in range(files):
         path = place / f"{name}-{number:05d}.json"
-        drawn = int(sha256(f"{seed} {path.name}".encode())[:8], 16)
+        drawn = int(compute_sha256(f"{seed} {path.name}".encode())[:8], 16)
         path.write_text(json.dumps({"title": path.name, "text": str(drawn)}))
         words[path.name] = "odd" if drawn % 2 else "even"
         paths.append(path)
@@ -230,7 +230,7 @@ def _write_small_files(place: Path, files: int, seed: int) -> tuple[list[Path], 
 
 
 def _expect_same_files(paths: Iterable[Path]) -> list[ExpectedFile]:
-    return [ExpectedFile(path.name, sha256(path.read_bytes())) for path in paths]
+    return [ExpectedFile(path.name, compute_sha256(path.read_bytes())) for path in paths]
 
 
 def _expect_joined_file(
@@ -242,7 +242,7 @@ def _expect_joined_file(
     return [
         ExpectedFile(
             f"{Path(inputs[start].name).stem}.{suffix}",
-            sha256("".join(lines[start : start + step.group]).encode()),
+            compute_sha256("".join(lines[start : start + step.group]).encode()),
         )
         for start in range(0, len(inputs), step.group)
     ]
@@ -302,7 +302,7 @@ def _run_spd_programs(
                 ["--out", str(merged), *map(str, histograms[start : start + group])]
             )
         )
-        monitoring.append(ExpectedFile(merged.name, sha256(merged.read_bytes())))
+        monitoring.append(ExpectedFile(merged.name, compute_sha256(merged.read_bytes())))
         # ROOT files contain the time of writing and a random id, so that their events are compared
         # with the truth instead.
         events.append(ExpectedFile(f"{stem}.root", None))
@@ -330,7 +330,7 @@ def _run_frame_programs(frame: Path, run: int, scratch: Path) -> Path:
     return Path(at["histograms"])
 
 
-def sha256(content: bytes) -> str:
+def compute_sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 

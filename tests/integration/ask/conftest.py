@@ -29,7 +29,7 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.web.http import Health, create_app
-from tests.callers import for_anybody
+from tests.callers import allow_everybody
 from tests.conftest import DatabaseFactory
 from tests.integration.ask.wms_rows import AskedRows
 from wfms.ask.api.annotation import annotation_router, page_router
@@ -180,7 +180,7 @@ class HumanTasks:
 
     async def browser(self, key: str | None = None, *, agent: str = "") -> Browser:
         """Let a new browser in; ``agent`` is its user agent, which is otherwise unique."""
-        transport = httpx.ASGITransport(for_anybody(self.app))
+        transport = httpx.ASGITransport(allow_everybody(self.app))
         headers = {"User-Agent": agent or f"browser {len(self.browsers)}"}
         http = httpx.AsyncClient(transport=transport, base_url="http://ask.test", headers=headers)
         new_browser = Browser(http, "/ask/mass%20times/look")
@@ -197,12 +197,12 @@ class HumanTasks:
 @pytest.fixture
 async def human_tasks(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[HumanTasks]:
     url = await make_database("wfms.ask.db.migrations")
-    async with human_tasks_on(url, tmp_path) as human_tasks:
+    async with run_human_tasks(url, tmp_path) as human_tasks:
         yield human_tasks
 
 
 @asynccontextmanager
-async def human_tasks_on(
+async def run_human_tasks(
     url: str,
     folder: Path,
     rules: AskRules = IMMEDIATE_RULES,

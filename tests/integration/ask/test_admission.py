@@ -10,9 +10,9 @@ import pytest
 
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.human_tasks.annotation import AnnotatorAnswer
-from tests.callers import for_anybody
+from tests.callers import allow_everybody
 from tests.conftest import DatabaseFactory
-from tests.integration.ask.conftest import HumanTasks, human_tasks_on
+from tests.integration.ask.conftest import HumanTasks, run_human_tasks
 from wfms.ask.api.annotation import cookie_name
 from wfms.ask.api.browser_rate import BrowserRate, RequestRateExceeded
 from wfms.ask.db.links import HumanStepPlace
@@ -211,7 +211,7 @@ async def test_requests_and_new_browsers_are_rate_limited() -> None:
 async def test_too_many_new_browsers_of_an_address_are_refused(
     make_database: DatabaseFactory, tmp_path: Path
 ) -> None:
-    async with human_tasks_on(
+    async with run_human_tasks(
         await make_database("wfms.ask.db.migrations"), tmp_path, newcomers=2
     ) as human_tasks:
         human_tasks.task([b"x"])
@@ -219,7 +219,7 @@ async def test_too_many_new_browsers_of_an_address_are_refused(
         key = await human_tasks.key()
         for _ in range(2):
             await human_tasks.browser(key)
-        app = for_anybody(human_tasks.app)
+        app = allow_everybody(human_tasks.app)
         url = f"http://ask.test{PAGE}?key={key}"
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as third:
             refused = await third.get(url)

@@ -14,12 +14,12 @@ from tests.integration.ask.conftest import HumanTasks
 from wfms.ask.usecases.end_assignments import end_assignments
 
 
-def texts(number: int) -> list[bytes]:
+def make_texts(number: int) -> list[bytes]:
     return [f"Sunday at {hour}:00".encode() for hour in range(number)]
 
 
 async def test_answer_of_two_agreeing_annotators_is_returned(human_tasks: HumanTasks) -> None:
-    human_tasks.task(texts(2))
+    human_tasks.task(make_texts(2))
     await human_tasks.import_items()
     first, second = await human_tasks.browser(), await human_tasks.browser()
     assert await first.answer_all("yes") == 2
@@ -37,7 +37,7 @@ async def test_answer_of_two_agreeing_annotators_is_returned(human_tasks: HumanT
 
 
 async def test_third_annotator_is_asked_if_two_disagree(human_tasks: HumanTasks) -> None:
-    human_tasks.task(texts(1))
+    human_tasks.task(make_texts(1))
     await human_tasks.import_items()
     for word, expected_count in (("yes", 0), ("no", 0), ("no", 1)):
         assert await (await human_tasks.browser()).answer_all(word) == 1
@@ -52,7 +52,7 @@ async def test_third_annotator_is_asked_if_two_disagree(human_tasks: HumanTasks)
 async def test_item_is_shown_once_to_an_annotator_and_to_no_more_than_needed(
     human_tasks: HumanTasks,
 ) -> None:
-    human_tasks.task(texts(5))
+    human_tasks.task(make_texts(5))
     await human_tasks.import_items()
     browsers = [await human_tasks.browser() for _ in range(4)]
     shown = [await browser.next(count=5) for browser in browsers]
@@ -63,7 +63,7 @@ async def test_item_is_shown_once_to_an_annotator_and_to_no_more_than_needed(
 
 
 async def test_items_lost_on_the_way_are_sent_again(human_tasks: HumanTasks) -> None:
-    human_tasks.task(texts(9), agree=1)
+    human_tasks.task(make_texts(9), agree=1)
     await human_tasks.import_items()
     browser = await human_tasks.browser()
     first = await browser.next(count=8)
@@ -74,7 +74,7 @@ async def test_items_lost_on_the_way_are_sent_again(human_tasks: HumanTasks) -> 
 
 
 async def test_concurrent_browsers_answer_each_item_twice(human_tasks: HumanTasks) -> None:
-    human_tasks.task(texts(40))
+    human_tasks.task(make_texts(40))
     await human_tasks.import_items()
     browsers = [await human_tasks.browser() for _ in range(8)]
     numbers = await asyncio.gather(*(browser.answer_all("no") for browser in browsers))
@@ -90,7 +90,7 @@ async def test_concurrent_browsers_answer_each_item_twice(human_tasks: HumanTask
 
 
 async def test_answer_that_is_sent_twice_counts_once(human_tasks: HumanTasks) -> None:
-    human_tasks.task(texts(1))
+    human_tasks.task(make_texts(1))
     await human_tasks.import_items()
     browser = await human_tasks.browser()
     [item] = (await browser.next()).items
@@ -102,7 +102,7 @@ async def test_answer_that_is_sent_twice_counts_once(human_tasks: HumanTasks) ->
 
 
 async def test_answer_to_an_item_that_was_not_shown_does_not_count(human_tasks: HumanTasks) -> None:
-    human_tasks.task(texts(1), agree=1)
+    human_tasks.task(make_texts(1), agree=1)
     await human_tasks.import_items()
     first, second = await human_tasks.browser(), await human_tasks.browser()
     [item] = (await first.next()).items
@@ -113,7 +113,7 @@ async def test_answer_to_an_item_that_was_not_shown_does_not_count(human_tasks: 
 
 
 async def test_answer_after_the_decision_is_late(human_tasks: HumanTasks) -> None:
-    human_tasks.task(texts(1), agree=1)
+    human_tasks.task(make_texts(1), agree=1)
     await human_tasks.import_items()
     slow = await human_tasks.browser()
     [item] = (await slow.next()).items
@@ -132,7 +132,7 @@ async def test_answer_after_the_decision_is_late(human_tasks: HumanTasks) -> Non
 async def test_expired_assignment_goes_to_another_browser_and_its_answer_still_counts(
     human_tasks: HumanTasks,
 ) -> None:
-    human_tasks.task(texts(1))
+    human_tasks.task(make_texts(1))
     await human_tasks.import_items()
     closed, other, third = [await human_tasks.browser() for _ in range(3)]
     [item] = (await closed.next()).items
@@ -150,7 +150,7 @@ async def test_answer_can_be_undone_for_a_while(human_tasks: HumanTasks) -> None
         human_tasks.context.rules, undo=timedelta(minutes=1), settle=timedelta(minutes=1)
     )
     object.__setattr__(human_tasks.context, "rules", patient)
-    human_tasks.task(texts(1), agree=1)
+    human_tasks.task(make_texts(1), agree=1)
     await human_tasks.import_items()
     browser = await human_tasks.browser()
     [item] = (await browser.next()).items
@@ -168,7 +168,7 @@ async def test_answer_can_be_undone_for_a_while(human_tasks: HumanTasks) -> None
 
 
 async def test_returned_answer_cannot_be_undone(human_tasks: HumanTasks) -> None:
-    human_tasks.task(texts(1), agree=1)
+    human_tasks.task(make_texts(1), agree=1)
     await human_tasks.import_items()
     browser = await human_tasks.browser()
     [item] = (await browser.next()).items
@@ -181,7 +181,7 @@ async def test_returned_answer_cannot_be_undone(human_tasks: HumanTasks) -> None
 async def test_answer_whose_receipt_was_lost_is_sent_again_with_the_same_file(
     human_tasks: HumanTasks,
 ) -> None:
-    human_tasks.task(texts(1), agree=1)
+    human_tasks.task(make_texts(1), agree=1)
     await human_tasks.import_items()
     await (await human_tasks.browser()).answer_all("yes")
     human_tasks.rows.lose_answer = True
@@ -192,7 +192,7 @@ async def test_answer_whose_receipt_was_lost_is_sent_again_with_the_same_file(
 
 
 async def test_items_of_an_ended_task_are_withdrawn(human_tasks: HumanTasks) -> None:
-    uid = human_tasks.task(texts(2), agree=1)
+    uid = human_tasks.task(make_texts(2), agree=1)
     await human_tasks.import_items()
     browser = await human_tasks.browser()
     [item, *_] = (await browser.next()).items
@@ -205,7 +205,7 @@ async def test_items_of_an_ended_task_are_withdrawn(human_tasks: HumanTasks) -> 
 
 
 async def test_jobs_that_are_added_later_are_shown_too(human_tasks: HumanTasks) -> None:
-    uid = human_tasks.task(texts(3), agree=1)
+    uid = human_tasks.task(make_texts(3), agree=1)
     late = human_tasks.rows.jobs[uid].pop()
     await human_tasks.import_items()
     browser = await human_tasks.browser()
@@ -260,7 +260,7 @@ async def test_unshowable_items_of_an_ended_task_are_withdrawn_without_a_refusal
 
 
 async def test_unknown_answer_is_refused(human_tasks: HumanTasks) -> None:
-    human_tasks.task(texts(1))
+    human_tasks.task(make_texts(1))
     await human_tasks.import_items()
     browser = await human_tasks.browser()
     [item] = (await browser.next()).items

@@ -14,7 +14,7 @@ from wfms.ask.domain.trust import AnswerReference
 from wfms.ask.usecases.exclude_careless_browsers import exclude_careless_browsers
 
 
-def item(number: int, right: str) -> bytes:
+def make_item(number: int, right: str) -> bytes:
     return json.dumps({"text": f"number {number}", "right": right}).encode()
 
 
@@ -61,7 +61,7 @@ async def test_cheating_browser_is_excluded_and_its_annotations_are_revoked(
     human_tasks: HumanTasks,
 ) -> None:
     human_tasks.task(
-        [item(n, "yes" if n % 3 == 0 else "no") for n in range(60)],
+        [make_item(n, "yes" if n % 3 == 0 else "no") for n in range(60)],
         gold=make_gold_items(30),
         gold_every=3,
     )
@@ -98,7 +98,9 @@ async def test_gold_items_may_arrive_after_the_task(human_tasks: HumanTasks) -> 
 
 
 async def test_excluded_browser_gets_no_new_items_and_no_notice(human_tasks: HumanTasks) -> None:
-    human_tasks.task([item(n, "no") for n in range(30)], gold=make_gold_items(12), gold_every=2)
+    human_tasks.task(
+        [make_item(n, "no") for n in range(30)], gold=make_gold_items(12), gold_every=2
+    )
     await human_tasks.import_items()
     cheat = await human_tasks.browser()
     await cheat.answer_all("yes", most=40)
@@ -118,7 +120,7 @@ async def test_excluded_browser_gets_no_new_items_and_no_notice(human_tasks: Hum
 
 async def test_decision_of_a_person_about_a_browser_is_final(human_tasks: HumanTasks) -> None:
     human_tasks.task(
-        [item(n, "no") for n in range(30)], gold=make_gold_items(12), gold_every=2, agree=1
+        [make_item(n, "no") for n in range(30)], gold=make_gold_items(12), gold_every=2, agree=1
     )
     await human_tasks.import_items()
     cheat = await human_tasks.browser()
@@ -148,7 +150,7 @@ async def list_browsers(human_tasks: HumanTasks) -> list[dict[str, Any]]:
 
 async def test_cheating_browser_is_found_by_disagreement_alone(human_tasks: HumanTasks) -> None:
     """There are no gold items."""
-    human_tasks.task([item(n, "yes" if n % 3 == 0 else "no") for n in range(30)])
+    human_tasks.task([make_item(n, "yes" if n % 3 == 0 else "no") for n in range(30)])
     await human_tasks.import_items()
     cheat, *honest = [await human_tasks.browser() for _ in range(3)]
     assert await cheat.answer_all("yes") == 30
@@ -168,7 +170,7 @@ async def test_cheating_browser_is_found_by_disagreement_alone(human_tasks: Huma
 
 async def test_each_annotation_is_scored_once(human_tasks: HumanTasks) -> None:
     human_tasks.task(
-        [item(n, "yes" if n % 2 else "no") for n in range(20)],
+        [make_item(n, "yes" if n % 2 else "no") for n in range(20)],
         gold=make_gold_items(12),
         gold_every=2,
     )
@@ -189,7 +191,7 @@ async def test_annotations_of_an_excluded_browser_are_no_evidence_against_others
     human_tasks: HumanTasks,
 ) -> None:
     """This covers annotations before the exclusion, and of items that the browser had then."""
-    human_tasks.task([item(n, "no") for n in range(3)])
+    human_tasks.task([make_item(n, "no") for n in range(3)])
     await human_tasks.import_items()
     cheat, *honest = [await human_tasks.browser() for _ in range(3)]
     before, *has = (await cheat.next()).items

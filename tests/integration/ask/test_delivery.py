@@ -26,7 +26,7 @@ def be_patient(human_tasks: HumanTasks) -> None:
     object.__setattr__(human_tasks.context, "rules", rules)
 
 
-async def states(human_tasks: HumanTasks) -> list[AskItemState]:
+async def read_states(human_tasks: HumanTasks) -> list[AskItemState]:
     return [AskItemState(row) for (row,) in await human_tasks.rows_of("SELECT state FROM items")]
 
 
@@ -34,7 +34,7 @@ async def answer_item(human_tasks: HumanTasks, browser: Browser) -> dict[str, st
     """Answer an item, and return the request that undoes the answer."""
     [item] = (await browser.next()).items
     await browser.next(AnnotatorAnswer(item=item.id, answer="yes"), count=0)
-    assert await states(human_tasks) == [AskItemState.DECIDED]
+    assert await read_states(human_tasks) == [AskItemState.DECIDED]
     return {"item": str(item.id)}
 
 
@@ -52,7 +52,7 @@ async def test_answer_cannot_be_undone_after_the_time_limit(human_tasks: HumanTa
     refused = await browser.post("undo", back)
     assert refused.status_code == httpx.codes.NOT_FOUND
     assert refused.json()["detail"] == "this answer cannot be taken back any more"
-    assert await states(human_tasks) == [AskItemState.DECIDED]
+    assert await read_states(human_tasks) == [AskItemState.DECIDED]
     assert (await browser.next()).answer_count == 1
 
 
@@ -63,7 +63,7 @@ async def test_answer_cannot_be_undone_if_the_step_forbids_it(human_tasks: Human
     browser = await human_tasks.browser()
     back = await answer_item(human_tasks, browser)
     assert (await browser.post("undo", back)).status_code == httpx.codes.NOT_FOUND
-    assert await states(human_tasks) == [AskItemState.DECIDED]
+    assert await read_states(human_tasks) == [AskItemState.DECIDED]
     assert (await browser.next()).answer_count == 1
 
 
@@ -76,10 +76,10 @@ async def test_decided_item_waits_before_it_is_returned(human_tasks: HumanTasks)
     for waited in (0, 30):
         await human_tasks.rows_of(age, timedelta(seconds=waited))
         assert await human_tasks.deliver() == []
-        assert await states(human_tasks) == [AskItemState.DECIDED]
+        assert await read_states(human_tasks) == [AskItemState.DECIDED]
     await human_tasks.rows_of(age, timedelta(seconds=31))
     assert [file["answer"] for file in await human_tasks.deliver()] == ["yes"]
-    assert await states(human_tasks) == [AskItemState.DELIVERED]
+    assert await read_states(human_tasks) == [AskItemState.DELIVERED]
 
 
 async def test_returned_item_is_marked_although_its_task_has_ended(
@@ -151,7 +151,7 @@ async def test_answer_to_an_item_that_is_being_returned_is_late(human_tasks: Hum
     human_tasks.rows.find_nothing = True
     with suppress(NotAvailable):
         await deliver_answers(human_tasks.context)
-    assert await states(human_tasks) == [AskItemState.DELIVERING]
+    assert await read_states(human_tasks) == [AskItemState.DELIVERING]
     page_items = await slow.next(AnnotatorAnswer(item=item.id, answer="no"))
     assert [result.state for result in page_items.results] == [AnswerState.LATE]
     assert page_items.answer_count == 0

@@ -41,7 +41,7 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return byte_counts
 
 
-async def shown(human_tasks: HumanTasks) -> tuple[Browser, dict[str, str], list[str]]:
+async def show_images(human_tasks: HumanTasks) -> tuple[Browser, dict[str, str], list[str]]:
     """Return a browser that has all items, and addresses of images.
 
     The addresses are those of gold items, by their place in the file, and those of the others.
@@ -61,7 +61,7 @@ async def shown(human_tasks: HumanTasks) -> tuple[Browser, dict[str, str], list[
 async def test_only_the_line_of_a_gold_image_is_read(
     human_tasks: HumanTasks, sizes: list[int]
 ) -> None:
-    browser, gold_images, others = await shown(human_tasks)
+    browser, gold_images, others = await show_images(human_tasks)
     assert gold_images
     assert others
     for mark, image in gold_images.items():
@@ -76,7 +76,7 @@ async def test_cause_of_an_unreadable_image_is_only_logged(
     human_tasks: HumanTasks, left: bytes | None
 ) -> None:
     """``left`` is the content of the files; with None the files are deleted."""
-    browser, gold_images, others = await shown(human_tasks)
+    browser, gold_images, others = await show_images(human_tasks)
     files = [path for path in human_tasks.folder.glob("*/*") if path.is_file()]
     for path in files:
         path.unlink()

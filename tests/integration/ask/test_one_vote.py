@@ -16,7 +16,7 @@ from tests.integration.ask.conftest import (
     STEP,
     TEMPLATE,
     HumanTasks,
-    human_tasks_on,
+    run_human_tasks,
 )
 from wfms.ask.db.links import HumanStepPlace
 from wfms.ask.usecases.context import AnnotatorIdentification
@@ -159,7 +159,7 @@ async def test_setting_chooses_how_persons_are_recognized(
     make_database: DatabaseFactory, tmp_path: Path, one_vote: AnnotatorIdentification, second: int
 ) -> None:
     rules = replace(IMMEDIATE_RULES, one_vote=one_vote)
-    async with human_tasks_on(
+    async with run_human_tasks(
         await make_database("wfms.ask.db.migrations"), tmp_path, rules
     ) as human_tasks:
         human_tasks.task(SIX, agree=2)
@@ -173,7 +173,7 @@ async def test_origin_may_annotate_an_item_again_after_the_time_window(
     make_database: DatabaseFactory, tmp_path: Path
 ) -> None:
     rules = replace(IMMEDIATE_RULES, one_vote_window=timedelta(hours=1))
-    async with human_tasks_on(
+    async with run_human_tasks(
         await make_database("wfms.ask.db.migrations"), tmp_path, rules
     ) as human_tasks:
         human_tasks.task(SIX, agree=2)

@@ -37,7 +37,7 @@ from wfms.operator.wiring import make_context
 Files = dict[str, bytes]
 
 
-def described(files: Files, *, with_checksum: bool = True, note: str = "") -> NewAsset:
+def describe_asset(files: Files, *, with_checksum: bool = True, note: str = "") -> NewAsset:
     """Describe a new version; ``with_checksum`` gives its files checksums."""
     return NewAsset(
         files=[
@@ -52,7 +52,7 @@ def described(files: Files, *, with_checksum: bool = True, note: str = "") -> Ne
     )
 
 
-def bound(ref: str, kind: Any = "File") -> Plan:
+def make_bound_plan(ref: str, kind: Any = "File") -> Plan:
     """Return a plan whose step takes the asset ``ref`` as its parameter ``model``."""
     mode = InputMode.ONE if kind == "File" else InputMode.ALL
     side = StepInput(port="at_model", source=Source(step=None, port="model"), mode=mode)
@@ -83,7 +83,7 @@ class Assets:
         return replace(self, person=person)
 
     async def begin(self, name: str, files: Files, **more: Any) -> AssetDraft:
-        return await self.client.begin_asset(name, described(files, **more))
+        return await self.client.begin_asset(name, describe_asset(files, **more))
 
     async def send(self, name: str, draft: AssetDraft, files: Files) -> None:
         assert draft.uid is not None
@@ -137,10 +137,10 @@ class Assets:
         return files_by_name
 
 
-def version_of(chain: Chain) -> str:
+def get_version(chain: Chain) -> str:
     """Return the version that the chain got as its parameter."""
     return str(chain.params["model"]["asset"])
 
 
-def content_of(file: File) -> bytes:
+def read_content(file: File) -> bytes:
     return Path(file.url.removeprefix("file://")).read_bytes()

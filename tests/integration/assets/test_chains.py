@@ -10,22 +10,27 @@ from hypothesis import strategies as st
 from sluice.contracts.chains.chains import Chain, RerunChain
 from sluice.contracts.common.problems import Conflict, NotFound, ServiceError, Unprocessable
 from sluice.contracts.common.states import DatasetState, TaskState
-from tests.draws import examples
-from tests.integration.assets.asset_services import Assets, bound, content_of, version_of
+from tests.draws import count_examples
+from tests.integration.assets.asset_services import (
+    Assets,
+    get_version,
+    make_bound_plan,
+    read_content,
+)
 from tests.unit.wfms.chains.plans import make_plan, make_step
 
 
 async def test_chain_keeps_the_version_it_began_with(assets: Assets) -> None:
     first = await assets.put_version("model", b"a")
-    template = assets.wfms.add_template(bound("asset:model"))
+    template = assets.wfms.add_template(make_bound_plan("asset:model"))
     early, late = await assets.wfms.create_input("early"), await assets.wfms.create_input("late")
     chain = await assets.wfms.create_chain(early, template)
     await assets.put_version("model", b"b")
-    assert version_of(chain) == "model@1"
-    assert version_of(await assets.wfms.create_chain(early, template)) == "model@1", (
+    assert get_version(chain) == "model@1"
+    assert get_version(await assets.wfms.create_chain(early, template)) == "model@1", (
         "the existing chain is returned"
     )
-    assert version_of(await assets.wfms.create_chain(late, template)) == "model@2"
+    assert get_version(await assets.wfms.create_chain(late, template)) == "model@2"
     await assets.wfms.start_steps()
     await assets.wfms.deliver_messages()
     task = next(t for t in assets.wfms.wms.tasks.values() if t.chain_uid == chain.uid)
@@ -36,34 +41,34 @@ async def test_version_is_named_by_the_template_or_with_the_chain(assets: Assets
     for data in (b"a", b"b", b"c"):
         await assets.put_version("model", data)
     await assets.put_version("other", b"o")
-    assert version_of(await assets.chain("one", bound("asset:model@2"))) == "model@2"
-    chain = await assets.chain("two", bound("asset:model"), model="asset:other")
-    assert version_of(chain) == "other@1"
+    assert get_version(await assets.chain("one", make_bound_plan("asset:model@2"))) == "model@2"
+    chain = await assets.chain("two", make_bound_plan("asset:model"), model="asset:other")
+    assert get_version(chain) == "other@1"
     with pytest.raises(Unprocessable, match="has no version 7; its versions are 3, 2, 1"):
-        await assets.chain("three", bound("asset:model@7"))
+        await assets.chain("three", make_bound_plan("asset:model@7"))
     with pytest.raises(Unprocessable, match="there is no asset 'nothing'; `sluice asset put"):
-        await assets.chain("four", bound("asset:model"), model="asset:nothing")
+        await assets.chain("four", make_bound_plan("asset:model"), model="asset:nothing")
     with pytest.raises(Unprocessable, match="is not an asset such as"):
-        await assets.chain("five", bound("asset:model"), model="asset:no name")
+        await assets.chain("five", make_bound_plan("asset:model"), model="asset:no name")
     await assets.client.remove_asset("model", version=2)
     with pytest.raises(Unprocessable, match="version 2 of asset 'model' was withdrawn on"):
-        await assets.chain("six", bound("asset:model@2"))
+        await assets.chain("six", make_bound_plan("asset:model@2"))
 
 
 async def test_content_of_an_asset_must_fit_the_parameter(assets: Assets) -> None:
     await assets.put("two", {"a": b"1", "b/c": b"2"})
     with pytest.raises(Unprocessable, match=r"takes one file, and asset:two@1 has 2 \(a, b/c\)"):
-        await assets.chain("one", bound("asset:two"))
+        await assets.chain("one", make_bound_plan("asset:two"))
     files = {"type": "array", "items": "File"}
     with pytest.raises(Unprocessable, match=r"takes a list of files, and .* in folders \(b/c\)"):
-        await assets.chain("two", bound("asset:two", files))
-    folder = await assets.chain("three", bound("asset:two", "Directory"))
+        await assets.chain("two", make_bound_plan("asset:two", files))
+    folder = await assets.chain("three", make_bound_plan("asset:two", "Directory"))
     assert folder.params["model"]["class"] == "Directory"
 
 
 async def test_rerun_keeps_the_version_unless_another_is_given(assets: Assets) -> None:
     await assets.put_version("model", b"a")
-    chain = await assets.chain("one", bound("asset:model"))
+    chain = await assets.chain("one", make_bound_plan("asset:model"))
     await assets.wfms.start_steps()
     await assets.wfms.deliver_messages()
     [task] = assets.wfms.wms.tasks
@@ -72,11 +77,11 @@ async def test_rerun_keeps_the_version_unless_another_is_given(assets: Assets) -
     await assets.put_version("model", b"b")
     chains = assets.wfms.chains
     again, _ = await chains.rerun_chain(chain.uid, RerunChain(key=uuid4()))
-    assert version_of(again) == "model@1"
+    assert get_version(again) == "model@1"
     newer, _ = await chains.rerun_chain(
         chain.uid, RerunChain(key=uuid4(), params={"model": "asset:model"})
     )
-    assert version_of(newer) == "model@2"
+    assert get_version(newer) == "model@2"
     with pytest.raises(Unprocessable, match="there is no asset 'nothing'"):
         await chains.rerun_chain(
             chain.uid, RerunChain(key=uuid4(), params={"model": "asset:nothing"})
@@ -97,7 +102,7 @@ moves = st.lists(
 
 
 @settings(
-    max_examples=examples(5),
+    max_examples=count_examples(5),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(moves, min_size=2, max_size=3))
@@ -116,7 +121,7 @@ async def test_chain_never_gets_an_incomplete_or_deleted_version(
         assert (dataset.state, dataset.count_files) == (DatasetState.CLOSED, 2)
         contents = set()
         for file in (await assets.wfms.dms.list_files(dataset.uid)).files:
-            contents.add(content_of(file)[:1])
+            contents.add(read_content(file)[:1])
         assert len(contents) == 1, "both files are of one version"
 
 
@@ -135,7 +140,9 @@ async def _act(assets: Assets, name: str, moves_: list[str], chains: list[Chain]
                     await assets.client.remove_asset(name)
                 case ["chain"]:
                     label = f"in-{uuid4().hex}"
-                    chains.append(await assets.chain(label, bound(f"asset:{name}", "Directory")))
+                    chains.append(
+                        await assets.chain(label, make_bound_plan(f"asset:{name}", "Directory"))
+                    )
                 case ["turn"]:
                     await assets.run_loops()
                 case ["end"] if chains:

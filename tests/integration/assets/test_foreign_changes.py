@@ -16,7 +16,7 @@ from sluice.contracts.data.assets import AssetFile, NewAsset, NewAssetFile, comp
 from sluice.contracts.data.datasets import NewDataset, NewFile
 from sluice.contracts.messaging.messages import RegisterFiles
 from sluice.servicekit.access.principal import Person
-from tests.integration.assets.asset_services import Assets, Files, content_of, described
+from tests.integration.assets.asset_services import Assets, Files, describe_asset, read_content
 
 ANNA = Person("anna", Role.SUBMITTER, ("alpha",))
 BO = Person("bo", Role.SUBMITTER, ("beta",))
@@ -27,25 +27,27 @@ GOOD, EVIL = b"good model", b"evil model"
 MODEL = {"model.pt": GOOD}
 
 
-def checksum(data: bytes) -> str:
+def compute_checksum(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
-def name_derived_from(name: str, files: Files, number: int) -> str:
+def derive_dataset_name(name: str, files: Files, number: int) -> str:
     """Return the name of the data set of an upload, which everybody can compute."""
     digest = compute_digest(
-        AssetFile(path=path, size=len(data), checksum=checksum(data))
+        AssetFile(path=path, size=len(data), checksum=compute_checksum(data))
         for path, data in files.items()
     )
     return f"asset.{name}.{digest[:24]}.{number}"
 
 
-def evil_file(folder: Path, name: str = "model.pt", data: bytes = EVIL, seq: int = 0) -> NewFile:
-    path = folder / "input" / "evil" / f"{name}-{checksum(data)[-8:]}"
+def write_evil_file(
+    folder: Path, name: str = "model.pt", data: bytes = EVIL, seq: int = 0
+) -> NewFile:
+    path = folder / "input" / "evil" / f"{name}-{compute_checksum(data)[-8:]}"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(data)
     return NewFile(
-        seq=seq, name=name, size=len(data), checksum=checksum(data), url=f"file://{path}"
+        seq=seq, name=name, size=len(data), checksum=compute_checksum(data), url=f"file://{path}"
     )
 
 
@@ -56,9 +58,9 @@ async def put_in(assets: Assets, dataset: UUID, *files: NewFile) -> None:
         await apply_registration(transaction, message)
 
 
-async def stored_contents(assets: Assets, dataset: UUID) -> dict[str, bytes]:
+async def read_contents(assets: Assets, dataset: UUID) -> dict[str, bytes]:
     files = (await assets.wfms.dms.list_files(dataset)).files
-    return {file.name: content_of(file) for file in files}
+    return {file.name: read_content(file) for file in files}
 
 
 async def test_no_person_fills_closes_or_shares_the_data_set_of_a_draft(
@@ -68,7 +70,7 @@ async def test_no_person_fills_closes_or_shares_the_data_set_of_a_draft(
     draft = await hers.begin("model", MODEL)
     assert draft.uid is not None
     path = f"/api/v1/datasets/{draft.uid}"
-    file = evil_file(assets.wfms.folder).model_dump(mode="json")
+    file = write_evil_file(assets.wfms.folder).model_dump(mode="json")
     callers = list(product(["wfms.operator", "dms"], [BO, BEA, ANNA, ROOT]))
     for service, person in callers:
         http = assets.wfms.links.http_of(person, service)
@@ -89,7 +91,7 @@ async def test_no_person_fills_closes_or_shares_the_data_set_of_a_draft(
 
     await hers.send("model", draft, MODEL)
     stored = await hers.client.complete_asset("model", draft.uid)
-    assert await stored_contents(assets, stored.version.dataset_uid) == MODEL
+    assert await read_contents(assets, stored.version.dataset_uid) == MODEL
     for service, person in callers:
         with subtests.test("after completion", service=service, person=person.name):
             http = assets.wfms.links.http_of(person, service)
@@ -102,7 +104,7 @@ async def test_upload_is_not_blocked_by_a_person_who_wants_its_name_or_folder(
 ) -> None:
     http = assets.wfms.links.http_of(BO, service)
     root = f"file://{assets.wfms.folder}/input"
-    label = name_derived_from("model", MODEL, 0)
+    label = derive_dataset_name("model", MODEL, 0)
     for new in (
         {"name": label},
         {"name": label, "group": "everyone", "on_demand": True, "url": f"{root}/{label}"},
@@ -115,7 +117,7 @@ async def test_upload_is_not_blocked_by_a_person_who_wants_its_name_or_folder(
         assert refused.status_code == 422, refused.text
         assert "reserved" in refused.text or "which the system sets itself" in refused.text
     own = (await http.post("/api/v1/datasets", json={"name": "own"})).json()["uid"]
-    file = evil_file(assets.wfms.folder).model_dump(mode="json")
+    file = write_evil_file(assets.wfms.folder).model_dump(mode="json")
     for change in ({"url": f"{root}/{label}/model.pt"}, {"meta": {MARK: "model"}}):
         body = {"files": [{**file, **change}]}
         refused = await http.post(f"/api/v1/datasets/{own}/files", json=body)
@@ -129,7 +131,7 @@ async def test_upload_is_not_blocked_by_a_person_who_wants_its_name_or_folder(
 async def test_upload_skips_data_sets_that_are_not_its_own(assets: Assets) -> None:
     """Such data sets may be older than the reservation of their names."""
     root = f"file://{assets.wfms.folder}/input"
-    labels = [name_derived_from("model", MODEL, number) for number in range(7)]
+    labels = [derive_dataset_name("model", MODEL, number) for number in range(7)]
     urls = [f"{root}/{label}" for label in labels]
     marked: dict[str, Any] = {"meta": {MARK: "model"}, "on_demand": True}
     evil = [
@@ -142,25 +144,25 @@ async def test_upload_skips_data_sets_that_are_not_its_own(assets: Assets) -> No
     ]
     uids = [(await assets.wfms.dms.register_dataset(new)).uid for new in evil]
     for number in (1, 5):
-        await put_in(assets, uids[number], evil_file(assets.wfms.folder))
+        await put_in(assets, uids[number], write_evil_file(assets.wfms.folder))
 
     stored = await assets.by(ANNA).put("model", MODEL)
 
     dataset = await assets.wfms.dms.get_dataset(stored.version.dataset_uid)
     assert dataset.name == labels[6]
-    assert await stored_contents(assets, dataset.uid) == MODEL
+    assert await read_contents(assets, dataset.uid) == MODEL
 
 
 async def test_upload_succeeds_if_all_derived_names_are_taken(assets: Assets) -> None:
     for number in range(20):
-        new = NewDataset(name=name_derived_from("model", MODEL, number), group="beta")
+        new = NewDataset(name=derive_dataset_name("model", MODEL, number), group="beta")
         await assets.wfms.dms.register_dataset(new)
     stored = await assets.by(ANNA).put("model", MODEL)
-    assert await stored_contents(assets, stored.version.dataset_uid) == MODEL
+    assert await read_contents(assets, stored.version.dataset_uid) == MODEL
 
 
 async def test_draft_that_was_registered_by_the_general_route_is_continued(assets: Assets) -> None:
-    label = name_derived_from("model", MODEL, 0)
+    label = derive_dataset_name("model", MODEL, 0)
     new = NewDataset(
         name=label,
         meta={MARK: "model"},
@@ -176,7 +178,7 @@ async def test_draft_that_was_registered_by_the_general_route_is_continued(asset
     await assets.by(Person("al", Role.SHIFT, ("alpha",))).client.remove_asset("model", version=1)
     await assets.run_loops()
     assert (await assets.client.get_asset("model")).versions[1].deleted_at is not None
-    contents = await stored_contents(assets, second.dataset_uid)
+    contents = await read_contents(assets, second.dataset_uid)
     assert contents == MODEL | {"words": b"w"}
 
 
@@ -198,7 +200,7 @@ async def test_version_with_other_files_than_announced_is_refused(
     if extra:
         await hers.send("model", draft, MODEL)
     await put_in(
-        assets, draft.uid, evil_file(assets.wfms.folder, file_name_of(name), data, int(extra))
+        assets, draft.uid, write_evil_file(assets.wfms.folder, file_name_of(name), data, int(extra))
     )
     if not extra:
         with pytest.raises(Conflict):
@@ -211,7 +213,7 @@ async def test_version_with_other_files_than_announced_is_refused(
     assert (await hers.client.list_assets()).assets == []
     again = await hers.put("model", MODEL)
     assert again.version.dataset_uid != draft.uid, "another data set is used"
-    assert await stored_contents(assets, again.version.dataset_uid) == MODEL
+    assert await read_contents(assets, again.version.dataset_uid) == MODEL
 
 
 async def test_file_without_announced_checksum_counts_only_when_it_was_completed(
@@ -221,29 +223,29 @@ async def test_file_without_announced_checksum_counts_only_when_it_was_completed
     files = {"a": GOOD, "b": b"words"}
     draft = await hers.begin("model", files, with_checksum=False)
     assert draft.uid is not None
-    await put_in(assets, draft.uid, evil_file(assets.wfms.folder, "a"))
+    await put_in(assets, draft.uid, write_evil_file(assets.wfms.folder, "a"))
     await hers.send_file("model", draft.uid, 1, files["b"])
     with pytest.raises(Conflict, match=r"1 files of the version of asset .* have not been sent: a"):
         await hers.client.complete_asset("model", draft.uid)
 
     longer = await hers.begin("model", files, with_checksum=False)
     assert longer.uid is not None
-    await put_in(assets, longer.uid, evil_file(assets.wfms.folder, "a", b"longer than it", 0))
+    await put_in(assets, longer.uid, write_evil_file(assets.wfms.folder, "a", b"longer than it", 0))
     with pytest.raises(Conflict):
         await hers.send_file("model", longer.uid, 0, GOOD)
 
     stored = await hers.put("model", files, with_checksum=False)
-    assert await stored_contents(assets, stored.version.dataset_uid) == files
+    assert await read_contents(assets, stored.version.dataset_uid) == files
     assert [file.checksum for file in stored.version.files] == [
-        checksum(files["a"]),
-        checksum(files["b"]),
+        compute_checksum(files["a"]),
+        compute_checksum(files["b"]),
     ]
 
 
 async def test_known_file_of_another_size_than_announced_must_be_sent(assets: Assets) -> None:
     hers = assets.by(ANNA)
     await hers.put("model", MODEL)
-    wrong = NewAssetFile(path="copy.pt", size=3, checksum=checksum(GOOD))
+    wrong = NewAssetFile(path="copy.pt", size=3, checksum=compute_checksum(GOOD))
     draft = await hers.client.begin_asset("model", NewAsset(files=[wrong]))
     assert [file.path for file in draft.missing] == ["copy.pt"]
     assert draft.uid is not None
@@ -254,7 +256,7 @@ async def test_known_file_of_another_size_than_announced_must_be_sent(assets: As
 async def test_path_or_note_that_shows_text_in_another_order_is_refused(assets: Assets) -> None:
     http = assets.wfms.links.http_of(ANNA, "wfms.operator")
     path = "/api/v1/assets/model/drafts"
-    good = described(MODEL).model_dump(mode="json")
+    good = describe_asset(MODEL).model_dump(mode="json")
     for sign in ("\u202e", "\u2066"):
         for body in (
             {**good, "files": [{"path": f"model{sign}txt.exe", "size": 1}]},

@@ -2,17 +2,17 @@
 
 from httpx import ASGITransport, AsyncClient
 
-from tests.callers import for_anybody
-from tests.integration.assets.asset_services import Assets, bound
-from tests.integration.operator.forms import token_of
+from tests.callers import allow_everybody
+from tests.integration.assets.asset_services import Assets, make_bound_plan
+from tests.integration.operator.forms import read_token
 
 
 async def test_pages_store_show_and_remove_versions(assets: Assets) -> None:
     http = AsyncClient(
-        transport=ASGITransport(for_anybody(assets.app)), base_url="http://operator.test"
+        transport=ASGITransport(allow_everybody(assets.app)), base_url="http://operator.test"
     )
     async with http:
-        form = {"csrf_token": token_of(await http.get("/assets"))}
+        form = {"csrf_token": read_token(await http.get("/assets"))}
         files = [
             ("file", ("config.ini", b"[a]")),
             ("folder", ("conf/words/cs.txt", b"slovo")),
@@ -29,7 +29,7 @@ async def test_pages_store_show_and_remove_versions(assets: Assets) -> None:
         assert again.status_code == 303
         [version] = (await assets.client.get_asset("conf")).versions
         assert [file.path for file in version.files] == ["config.ini", "words/cs.txt"]
-        chain = await assets.chain("one", bound("asset:conf", "Directory"))
+        chain = await assets.chain("one", make_bound_plan("asset:conf", "Directory"))
         page = (await http.get("/assets/conf")).text
         for shown in ("It is version 1 already.", "first", "words/cs.txt", str(chain.uid)):
             assert shown in page, shown

@@ -8,8 +8,14 @@ from httpx import ASGITransport, AsyncClient
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.assets import PIECE
-from tests.callers import for_anybody
-from tests.integration.assets.asset_services import Assets, bound, content_of, described, version_of
+from tests.callers import allow_everybody
+from tests.integration.assets.asset_services import (
+    Assets,
+    describe_asset,
+    get_version,
+    make_bound_plan,
+    read_content,
+)
 
 TWO = {"config.ini": b"[a]", "words/cs.txt": b"slovo"}
 
@@ -72,7 +78,7 @@ async def test_files_of_an_existing_version_are_not_sent_again(assets: Assets) -
     files = (await assets.wfms.dms.list_files(second.dataset_uid)).files
     for file in files:
         shared = changed[file.name.replace("%2F", "/")]
-        assert content_of(file) == shared, "a shared file is kept while a version has it"
+        assert read_content(file) == shared, "a shared file is kept while a version has it"
 
 
 async def test_interrupted_upload_is_resumed(assets: Assets) -> None:
@@ -139,13 +145,13 @@ async def test_removed_version_can_be_stored_again(assets: Assets) -> None:
 
 async def test_removed_version_is_kept_until_its_chains_have_ended(assets: Assets) -> None:
     version = await assets.put_version("model", b"a")
-    chain = await assets.chain("one", bound("asset:model"))
-    assert version_of(chain) == "model@1"
+    chain = await assets.chain("one", make_bound_plan("asset:model"))
+    assert get_version(chain) == "model@1"
     removed = await assets.client.remove_asset("model")
     [kept_version] = removed.kept
     assert [using.uid for using in kept_version.chains] == [chain.uid]
     with pytest.raises(Unprocessable, match="has no version left"):
-        await assets.chain("two", bound("asset:model"))
+        await assets.chain("two", make_bound_plan("asset:model"))
     await assets.run_loops()
     assert assets.stored(version), "the files are kept"
     uses = await assets.client.list_asset_uses("model")
@@ -167,14 +173,16 @@ async def test_data_set_of_an_asset_cannot_be_deleted_or_used_directly(assets: A
     assert assets.stored(version) == {"model.pt": b"a"}
     dataset = await assets.wfms.dms.get_dataset(version.dataset_uid)
     with pytest.raises(Unprocessable, match="contains the asset model: give it to a chain"):
-        await assets.wfms.create_chain(dataset, assets.wfms.add_template(bound("asset:model")))
+        await assets.wfms.create_chain(
+            dataset, assets.wfms.add_template(make_bound_plan("asset:model"))
+        )
 
 
 async def test_invalid_names_paths_and_sizes_are_refused(assets: Assets) -> None:
     with pytest.raises(Unprocessable, match="an asset's name"):
         await assets.begin("no name", TWO)
     http = AsyncClient(
-        transport=ASGITransport(for_anybody(assets.app)), base_url="http://operator.test"
+        transport=ASGITransport(allow_everybody(assets.app)), base_url="http://operator.test"
     )
     async with http:
         for path in ("../up", "/root", "a//b", "", "a/./b", "%2e%2e/x"):
@@ -191,4 +199,4 @@ async def test_invalid_names_paths_and_sizes_are_refused(assets: Assets) -> None
         assert draft.uid is not None
         with pytest.raises(NotFound, match="has no upload with the id"):
             await assets.client.send_asset_piece(name, draft.uid, number, b"1", offset=0)
-    assert described({"a": b"1"}).files[0].path == "a"
+    assert describe_asset({"a": b"1"}).files[0].path == "a"

@@ -14,7 +14,7 @@ from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 from sluice.servicekit.web.server import HttpServer
-from tests.callers import for_anybody
+from tests.callers import allow_everybody
 from tests.conftest import DatabaseFactory
 from tests.servers import commands
 
@@ -45,7 +45,7 @@ async def sluice(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterato
         database_url=url, broker_url="postgresql://unused", storage_roots=str(tmp_path)
     )
     service = build(settings, links=ProcessLinks(), transport=transport)
-    server = HttpServer(for_anybody(service.app), host="127.0.0.1", port=0)
+    server = HttpServer(allow_everybody(service.app), host="127.0.0.1", port=0)
     async with running(transport, service, server):
         yield Command(f"http://127.0.0.1:{server.port}")
 

@@ -37,7 +37,7 @@ async def transport(dms: Dms) -> AsyncIterator[Transport]:
         yield transport
 
 
-def message(queue: str, data: Contract, number: int) -> Message:
+def make_message(queue: str, data: Contract, number: int) -> Message:
     event = CloudEvent(
         id=f"{queue}-{number}",
         source="urn:test",
@@ -48,7 +48,7 @@ def message(queue: str, data: Contract, number: int) -> Message:
     return Message(event.id, queue, event.model_dump_json().encode())
 
 
-async def in_state(dms: Dms, uids: list[UUID], state: DatasetState) -> bool:
+async def are_in_state(dms: Dms, uids: list[UUID], state: DatasetState) -> bool:
     return all([(await dms.client.get_dataset(uid)).state is state for uid in uids])
 
 
@@ -60,7 +60,7 @@ async def test_data_sets_complete_their_lifecycle_by_messages_delivered_twice(
         [await dms.dataset(f"d{n}") for n in range(3)],
     )
     sent = [
-        message(
+        make_message(
             DMS_FILES,
             RegisterFiles(
                 dataset_uid=uid,
@@ -75,14 +75,18 @@ async def test_data_sets_complete_their_lifecycle_by_messages_delivered_twice(
         )
         for seq in range(20)
     ]
-    uploads = [message(DMS_UPLOADS, UploadDataset(uid=uid), n) for n, uid in enumerate(uploaded)]
+    uploads = [
+        make_message(DMS_UPLOADS, UploadDataset(uid=uid), n) for n, uid in enumerate(uploaded)
+    ]
     await transport.send([*sent, *uploads])
     await transport.send([*reversed(sent), *uploads])
-    await eventually(lambda: in_state(dms, uploaded, DatasetState.UPLOADED), what="uploaded")
-    await eventually(lambda: in_state(dms, deleted, DatasetState.CLOSED), what="closed")
-    deletions = [message(DMS_DELETIONS, DeleteDataset(uid=uid), n) for n, uid in enumerate(deleted)]
+    await eventually(lambda: are_in_state(dms, uploaded, DatasetState.UPLOADED), what="uploaded")
+    await eventually(lambda: are_in_state(dms, deleted, DatasetState.CLOSED), what="closed")
+    deletions = [
+        make_message(DMS_DELETIONS, DeleteDataset(uid=uid), n) for n, uid in enumerate(deleted)
+    ]
     await transport.send(deletions * 2)
-    await eventually(lambda: in_state(dms, deleted, DatasetState.DELETED), what="deleted")
+    await eventually(lambda: are_in_state(dms, deleted, DatasetState.DELETED), what="deleted")
     assert dms.files_on(StorageType.INTERMEDIATE) == []
     assert len(dms.files_on(StorageType.OUTPUT)) == 60
     assert {(await dms.client.get_dataset(uid)).count_files for uid in uploaded + deleted} == {20}
@@ -103,8 +107,8 @@ async def test_message_that_contradicts_the_catalogue_becomes_a_dead_letter(
     good = RegisterFiles(dataset_uid=uid, files=[dms.write("set", 5)])
     await transport.send(
         [
-            message(DMS_FILES, RegisterFiles(dataset_uid=uid, files=[changed_file]), 1),
-            message(DMS_FILES, good, 2),
+            make_message(DMS_FILES, RegisterFiles(dataset_uid=uid, files=[changed_file]), 1),
+            make_message(DMS_FILES, good, 2),
         ]
     )
 

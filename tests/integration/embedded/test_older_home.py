@@ -8,7 +8,7 @@ import pytest
 from sluice.embedded.home import Home
 from sluice.embedded.postgres import EmbeddedPostgres
 from sluice.embedded.system import EmbeddedSystem, SystemOptions
-from tests.e2e.systems import home_folder
+from tests.e2e.systems import open_home_folder
 
 SCHEMA = "dms0001"
 
@@ -26,7 +26,7 @@ async def make_older_home(home: Home) -> None:
 
 
 def test_home_of_an_earlier_version_is_refused_in_one_sentence() -> None:
-    with home_folder() as root:
+    with open_home_folder() as root:
         asyncio.run(make_older_home(Home(root)))
         with pytest.raises(OSError, match=f"{root} was made by an earlier version.*{SCHEMA}"):
             asyncio.run(EmbeddedSystem(Home(root), SystemOptions(port=0, pilots=0)).start())

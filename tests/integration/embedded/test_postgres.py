@@ -18,7 +18,7 @@ from sluice.embedded.leftover_processes import end_leftover_processes
 from sluice.embedded.postgres import EmbeddedPostgres
 from sluice.embedded.postmaster import find_postmaster
 from sluice.servicekit.running.lifecycle import running
-from tests.e2e.systems import home_folder
+from tests.e2e.systems import open_home_folder
 from tests.waiting import eventually
 
 #: Starts the server of a folder and waits. Without "tied", the server outlives its parent, as it
@@ -42,7 +42,7 @@ asyncio.run(run())
 @pytest.fixture(scope="module")
 def home() -> Iterator[Home]:
     """A home folder whose database server has run once."""
-    with home_folder() as folder:
+    with open_home_folder() as folder:
         home = Home(folder)
         home.open()
         home.close()

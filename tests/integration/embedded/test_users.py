@@ -15,8 +15,8 @@ import pytest
 from sluice.embedded.home import Home
 from sluice.embedded.process import start_detached
 from sluice.servicekit.running.processes import lives
-from tests.e2e.commands import sluice
-from tests.e2e.systems import NO_CONTAINERS, home_folder
+from tests.e2e.commands import run_sluice
+from tests.e2e.systems import NO_CONTAINERS, open_home_folder
 from tests.servers.running_processes import list_processes_below
 from tests.waiting import wait_until
 
@@ -63,7 +63,7 @@ class User:
 def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name, value in NO_CONTAINERS.items():
         monkeypatch.setenv(name, value)
-    with home_folder() as folder:
+    with open_home_folder() as folder:
         yield folder
 
 
@@ -104,7 +104,7 @@ def test_system_stops_when_its_home_is_removed(home: Path) -> None:
 def test_down_now_ends_a_frozen_system(home: Path) -> None:
     running = start_detached(Home(home), ["--port", "0", "--pilots", "1"])
     os.kill(running.pid, signal.SIGSTOP)
-    done = sluice("down", "--now", "--home", str(home))
+    done = run_sluice("down", "--now", "--home", str(home))
     assert done.stdout.startswith("stopped\n")
     assert not lives(running.pid)
     assert list_processes_below(home) == []

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.conftest import DatabaseFactory, temporary_databases
-from tests.integration.fakes.real_services import RealServices, running_services
+from tests.conftest import DatabaseFactory, open_temporary_databases
+from tests.integration.fakes.real_services import RealServices, run_services
 from tests.integration.fakes.two_services import FAKE, REAL
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.servers.postgres import PostgresServer
@@ -16,7 +16,7 @@ from tests.servers.postgres import PostgresServer
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def make_module_database(postgres_server: PostgresServer) -> AsyncIterator[DatabaseFactory]:
     """Yield a function that creates databases, which are dropped after the module."""
-    async with temporary_databases(postgres_server) as make:
+    async with open_temporary_databases(postgres_server) as make:
         yield make
 
 
@@ -26,7 +26,7 @@ async def services(
 ) -> AsyncIterator[RealServices]:
     """Yield a real WMS and a real DMS, without their loops."""
     folder: Path = tmp_path_factory.mktemp("storages")
-    async with running_services(make_module_database, folder) as services:
+    async with run_services(make_module_database, folder) as services:
         yield services
 
 

@@ -11,10 +11,10 @@ from sluice.contracts.common.states import ChainState, StepState
 from sluice.contracts.templates.plan import Parameter, Plan
 from tests.integration.operator.fakes.neighbours import Neighbours
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import three_steps
+from tests.unit.wfms.chains.plans import make_three_steps
 
 IN_PROGRESS, UPLOADING, FINISHED, FAILED, CANCELED = ChainState
-PLAN = three_steps(parameters={"cut": Parameter(type="int", default=3)})
+PLAN = make_three_steps(parameters={"cut": Parameter(type="int", default=3)})
 NAMES = (f"n{number}" for number in count())
 
 

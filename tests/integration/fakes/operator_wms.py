@@ -8,7 +8,7 @@ from sluice.clients.wms import WmsClient
 from sluice.contracts.common.states import ErrorClass, JobState, PilotState
 from sluice.contracts.jobs.tasks import Task, TaskStatus
 from tests.integration.fakes.real_services import RealServices
-from tests.integration.fakes.two_services import http_of
+from tests.integration.fakes.two_services import make_http_client
 from tests.integration.operator.fakes.neighbours import Neighbours
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
@@ -29,7 +29,7 @@ class OperatorWms:
     @classmethod
     def fake(cls, services: RealServices) -> "OperatorWms":
         neighbours = Neighbours()
-        return cls(WmsClient(http_of(neighbours.apps["wms"], "wms")), services, neighbours)
+        return cls(WmsClient(make_http_client(neighbours.apps["wms"], "wms")), services, neighbours)
 
     @property
     def work(self) -> WmsFixture:

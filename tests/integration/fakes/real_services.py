@@ -39,7 +39,7 @@ class RealServices:
 
 
 @asynccontextmanager
-async def running_services(make: DatabaseFactory, folder: Path) -> AsyncIterator[RealServices]:
+async def run_services(make: DatabaseFactory, folder: Path) -> AsyncIterator[RealServices]:
     """Run the services on new databases."""
     links = ProcessLinks()
     wms_url, dms_url = await make("wms.db.migrations"), await make("dms.db.migrations")
@@ -58,12 +58,12 @@ async def running_services(make: DatabaseFactory, folder: Path) -> AsyncIterator
     )
     links.apps.update(wms=wms.app, dms=dms.app)
     own = Database(wms_url, source="wms")
-    async with running(links, database_of(wms), database_of(dms), own):
+    async with running(links, open_database(wms), open_database(dms), own):
         services = RealServices(
             wms=WmsClient(links.http("wms")),
             dms=DmsClient(links.http("dms")),
             work=WmsFixture(WmsContext(own, rules=_RULES)),
-            catalogue=database_of(dms),
+            catalogue=open_database(dms),
             folder=folder,
         )
         for kind in StorageType:
@@ -74,7 +74,7 @@ async def running_services(make: DatabaseFactory, folder: Path) -> AsyncIterator
         yield services
 
 
-def database_of(service: Service) -> Database:
+def open_database(service: Service) -> Database:
     """Return the database of a service that is not running."""
     return next(part for part in service.components if isinstance(part, Database))
 

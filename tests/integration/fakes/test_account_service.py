@@ -13,8 +13,8 @@ from sluice.servicekit.access.people import RemoteAccounts
 from sluice.servicekit.access.principal import Person
 from tests.conftest import DatabaseFactory
 from tests.integration.fakes.two_services import REAL
-from tests.integration.operator.conftest import Operator, operating
-from tests.integration.operator.identity.accounts import OWN_TOKEN, account, create_token
+from tests.integration.operator.conftest import Operator, run_operator
+from tests.integration.operator.identity.accounts import OWN_TOKEN, add_account, create_token
 from tests.unit.access.fake_account_service import FakeAccountService
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -35,7 +35,7 @@ class Accounts:
         if self.fake is not None:
             self.fake.holder = TokenHolder(name=name, role=role)
             return f"sluice_of-{name}"
-        await account(self.operator, name, role)
+        await add_account(self.operator, name, role)
         _, token = await create_token(self.operator, Person(name, role))
         return token
 
@@ -48,7 +48,7 @@ class Accounts:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def operator(make_module_database: DatabaseFactory) -> AsyncIterator[Operator]:
     url = await make_module_database("wfms.operator.db.migrations")
-    async with operating(url, admin_token=OWN_TOKEN) as operator:
+    async with run_operator(url, admin_token=OWN_TOKEN) as operator:
         operator.links.apps["wfms.operator"] = operator.service.app
         yield operator
 

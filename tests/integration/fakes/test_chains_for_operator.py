@@ -24,8 +24,8 @@ from tests.integration.fakes.two_services import (
     NOT_FOUND,
     REAL,
     UNPROCESSABLE,
-    http_of,
-    refusal,
+    get_refusal,
+    make_http_client,
 )
 from tests.integration.operator.fakes.neighbours import Neighbours
 from tests.integration.wfms.wfms_fixture import WfmsFixture
@@ -49,10 +49,10 @@ async def chains(kind: str, wfms: WfmsFixture) -> OperatorChains:
         return OperatorChains(wfms.chains, wfms, None)
     neighbours = Neighbours()
     app = neighbours.apps["wfms.chains"]
-    return OperatorChains(ChainsClient(http_of(app, "wfms.chains")), wfms, neighbours)
+    return OperatorChains(ChainsClient(make_http_client(app, "wfms.chains")), wfms, neighbours)
 
 
-async def listed(chains: OperatorChains, **filters: Any) -> list[UUID]:
+async def list_chain_uids(chains: OperatorChains, **filters: Any) -> list[UUID]:
     return [chain.uid for chain in (await chains.client.list_chains(**filters)).chains]
 
 
@@ -87,7 +87,7 @@ async def test_repeated_request_gives_the_first_chain(chains: OperatorChains) ->
 
 async def test_parameters_that_do_not_fit_are_refused(chains: OperatorChains) -> None:
     request = (await chains.request()).model_copy(update={"params": {"cut": "wide"}})
-    assert await refusal(chains.client.create_chain(request)) == UNPROCESSABLE
+    assert await get_refusal(chains.client.create_chain(request)) == UNPROCESSABLE
 
 
 async def test_newest_chains_come_first_on_pages(chains: OperatorChains) -> None:
@@ -116,12 +116,12 @@ async def test_page_has_50_chains_by_default(chains: OperatorChains) -> None:
             chains.neighbours.chains[copy.uid] = copy
     if chains.neighbours is None:
         await chains.wfms.fetch_rows("wfms.chains", COPY_CHAIN)
-    assert len(await listed(chains)) == 50
+    assert len(await list_chain_uids(chains)) == 50
 
 
 async def test_invalid_cursor_is_refused(chains: OperatorChains) -> None:
-    assert await refusal(chains.client.list_chains(after="x")) == UNPROCESSABLE
-    assert await refusal(chains.client.list_tasks(after="x")) == UNPROCESSABLE
+    assert await get_refusal(chains.client.list_chains(after="x")) == UNPROCESSABLE
+    assert await get_refusal(chains.client.list_tasks(after="x")) == UNPROCESSABLE
 
 
 async def test_chains_are_filtered_by_state_input_template_and_owner(
@@ -129,13 +129,13 @@ async def test_chains_are_filtered_by_state_input_template_and_owner(
 ) -> None:
     running, failed = await chains.chain(), await chains.chain(FAILED)
     owned = await chains.chain(owner="ada")
-    assert await listed(chains, state=FAILED) == [failed.uid]
-    assert await listed(chains, state=IN_PROGRESS) == [owned.uid, running.uid]
-    assert await listed(chains, state=UPLOADING) == []
-    assert await listed(chains, dataset_uid=running.dataset_uid) == [running.uid]
-    assert await listed(chains, template=failed.template) == [failed.uid]
-    assert await listed(chains, owner="ada") == [owned.uid]
-    assert await listed(chains, template=failed.template, state=IN_PROGRESS) == []
+    assert await list_chain_uids(chains, state=FAILED) == [failed.uid]
+    assert await list_chain_uids(chains, state=IN_PROGRESS) == [owned.uid, running.uid]
+    assert await list_chain_uids(chains, state=UPLOADING) == []
+    assert await list_chain_uids(chains, dataset_uid=running.dataset_uid) == [running.uid]
+    assert await list_chain_uids(chains, template=failed.template) == [failed.uid]
+    assert await list_chain_uids(chains, owner="ada") == [owned.uid]
+    assert await list_chain_uids(chains, template=failed.template, state=IN_PROGRESS) == []
 
 
 async def test_chains_are_filtered_by_metadata_of_their_input(chains: OperatorChains) -> None:
@@ -143,9 +143,9 @@ async def test_chains_are_filtered_by_metadata_of_their_input(chains: OperatorCh
     for run in (1, 2):
         request = await chains.request(meta={"run": run, "kind": "raw"})
         uids.append((await chains.copy((await chains.wfms.chains.create_chain(request)).uid)).uid)
-    assert await listed(chains, meta=["run=2", "kind=raw"]) == [uids[1]]
-    assert await listed(chains, meta=["kind=raw"]) == uids[::-1]
-    assert await listed(chains, meta=["kind=cooked"]) == []
+    assert await list_chain_uids(chains, meta=["run=2", "kind=raw"]) == [uids[1]]
+    assert await list_chain_uids(chains, meta=["kind=raw"]) == uids[::-1]
+    assert await list_chain_uids(chains, meta=["kind=cooked"]) == []
 
 
 async def test_chains_that_use_a_data_set_are_listed(chains: OperatorChains) -> None:
@@ -178,12 +178,12 @@ async def test_failed_chain_needs_attention_until_it_is_acknowledged_or_discarde
     seen, discarded, rerun = [await chains.chain(FAILED) for _ in range(3)]
     await chains.chain(CANCELED)
     await chains.chain(UPLOADING)
-    assert await listed(chains, attention=True) == [rerun.uid, discarded.uid, seen.uid]
+    assert await list_chain_uids(chains, attention=True) == [rerun.uid, discarded.uid, seen.uid]
     counts = await chains.client.get_counts()
     assert (counts.in_progress, counts.uploading, counts.attention) == (0, 1, 3)
     await chains.client.acknowledge_chain(seen.uid, Acknowledge(by="ada"))
     await chains.client.discard_chain(discarded.uid)
-    assert await listed(chains, attention=True) == [rerun.uid]
+    assert await list_chain_uids(chains, attention=True) == [rerun.uid]
     assert (await chains.client.get_counts()).attention == 1
 
 
@@ -194,7 +194,7 @@ async def test_failure_is_acknowledged_by_one_person(chains: OperatorChains) -> 
     assert first.acknowledged is not None
     assert again.acknowledged == first.acknowledged
     second = chains.client.acknowledge_chain(chain.uid, Acknowledge(by="ben"))
-    assert await refusal(second) == CONFLICT
+    assert await get_refusal(second) == CONFLICT
 
 
 @pytest.mark.parametrize("state", [IN_PROGRESS, UPLOADING, FINISHED, CANCELED])
@@ -203,7 +203,7 @@ async def test_only_a_failure_can_be_acknowledged(
 ) -> None:
     chain = await chains.chain(state)
     call = chains.client.acknowledge_chain(chain.uid, Acknowledge(by="ada"))
-    assert await refusal(call) == CONFLICT
+    assert await get_refusal(call) == CONFLICT
 
 
 async def test_canceled_chain_has_the_first_reason(chains: OperatorChains) -> None:
@@ -228,7 +228,7 @@ async def test_chain_with_running_task_is_canceled_when_the_task_has_stopped(
         StepState.CANCELED,
         StepState.CANCELED,
     ]
-    assert await refusal(chains.client.rank_chain(chain.uid, rank=1.0)) == CONFLICT
+    assert await get_refusal(chains.client.rank_chain(chain.uid, rank=1.0)) == CONFLICT
 
 
 @pytest.mark.parametrize("state", [FINISHED, FAILED])
@@ -236,7 +236,7 @@ async def test_chain_that_finished_or_failed_cannot_be_canceled(
     chains: OperatorChains, state: ChainState
 ) -> None:
     chain = await chains.chain(state)
-    assert await refusal(chains.client.cancel_chain(chain.uid)) == CONFLICT
+    assert await get_refusal(chains.client.cancel_chain(chain.uid)) == CONFLICT
 
 
 async def test_rank_is_set_while_steps_are_left(chains: OperatorChains) -> None:
@@ -249,7 +249,7 @@ async def test_chain_without_steps_to_run_has_no_rank(
     chains: OperatorChains, state: ChainState
 ) -> None:
     chain = await chains.chain(state)
-    assert await refusal(chains.client.rank_chain(chain.uid, rank=2.5)) == CONFLICT
+    assert await get_refusal(chains.client.rank_chain(chain.uid, rank=2.5)) == CONFLICT
 
 
 @pytest.mark.parametrize("state", [IN_PROGRESS, FINISHED])
@@ -262,13 +262,13 @@ async def test_discarded_chain_keeps_its_state(chains: OperatorChains, state: Ch
 
 async def test_unknown_chain_is_not_found(chains: OperatorChains) -> None:
     client, unknown = chains.client, uuid4()
-    assert await refusal(client.get_chain(unknown)) == NOT_FOUND
-    assert await refusal(client.cancel_chain(unknown)) == NOT_FOUND
-    assert await refusal(client.rank_chain(unknown, rank=1.0)) == NOT_FOUND
-    assert await refusal(client.discard_chain(unknown)) == NOT_FOUND
-    assert await refusal(client.acknowledge_chain(unknown, Acknowledge(by="ada"))) == NOT_FOUND
-    assert await refusal(client.plan_rerun(unknown, RerunChain())) == NOT_FOUND
-    assert await refusal(client.rerun_chain(unknown, RerunChain(key=uuid4()))) == NOT_FOUND
+    assert await get_refusal(client.get_chain(unknown)) == NOT_FOUND
+    assert await get_refusal(client.cancel_chain(unknown)) == NOT_FOUND
+    assert await get_refusal(client.rank_chain(unknown, rank=1.0)) == NOT_FOUND
+    assert await get_refusal(client.discard_chain(unknown)) == NOT_FOUND
+    assert await get_refusal(client.acknowledge_chain(unknown, Acknowledge(by="ada"))) == NOT_FOUND
+    assert await get_refusal(client.plan_rerun(unknown, RerunChain())) == NOT_FOUND
+    assert await get_refusal(client.rerun_chain(unknown, RerunChain(key=uuid4()))) == NOT_FOUND
 
 
 async def test_tasks_of_started_steps_are_listed_with_their_counts(chains: OperatorChains) -> None:
@@ -308,14 +308,14 @@ async def test_task_is_ranked(chains: OperatorChains) -> None:
     task, *_ = (await chains.client.list_tasks(chain_uid=chain.uid)).tasks
     assert (await chains.client.prioritise_task(task.task_uid, rank=4.0)).rank == 4.0
     await chains.client.cancel_task(task.task_uid)
-    assert await refusal(chains.client.prioritise_task(task.task_uid, rank=5.0)) == CONFLICT
+    assert await get_refusal(chains.client.prioritise_task(task.task_uid, rank=5.0)) == CONFLICT
 
 
 async def test_unknown_task_is_not_found(chains: OperatorChains) -> None:
     client, unknown = chains.client, uuid4()
-    assert await refusal(client.get_task(unknown)) == NOT_FOUND
-    assert await refusal(client.cancel_task(unknown)) == NOT_FOUND
-    assert await refusal(client.prioritise_task(unknown, rank=1.0)) == NOT_FOUND
+    assert await get_refusal(client.get_task(unknown)) == NOT_FOUND
+    assert await get_refusal(client.cancel_task(unknown)) == NOT_FOUND
+    assert await get_refusal(client.prioritise_task(unknown, rank=1.0)) == NOT_FOUND
 
 
 @pytest.mark.parametrize("state", [IN_PROGRESS, UPLOADING])
@@ -323,9 +323,9 @@ async def test_chain_that_has_not_ended_cannot_be_rerun(
     chains: OperatorChains, state: ChainState
 ) -> None:
     chain = await chains.chain(state)
-    assert await refusal(chains.client.plan_rerun(chain.uid, RerunChain())) == CONFLICT
+    assert await get_refusal(chains.client.plan_rerun(chain.uid, RerunChain())) == CONFLICT
     rerun = chains.client.rerun_chain(chain.uid, RerunChain(key=uuid4()))
-    assert await refusal(rerun) == CONFLICT
+    assert await get_refusal(rerun) == CONFLICT
 
 
 async def test_rerun_from_an_unknown_step_or_with_a_wrong_parameter_is_refused(
@@ -333,7 +333,7 @@ async def test_rerun_from_an_unknown_step_or_with_a_wrong_parameter_is_refused(
 ) -> None:
     chain = await chains.chain(FAILED)
     for request in (RerunChain(from_step="cook"), RerunChain(params={"cut": "wide"})):
-        assert await refusal(chains.client.plan_rerun(chain.uid, request)) == UNPROCESSABLE
+        assert await get_refusal(chains.client.plan_rerun(chain.uid, request)) == UNPROCESSABLE
 
 
 async def test_rerun_plan_has_all_steps_and_the_new_parameters(chains: OperatorChains) -> None:
@@ -352,4 +352,4 @@ async def test_rerun_is_a_new_chain_once_for_each_key(chains: OperatorChains) ->
     assert (rerun.reason, rerun.acknowledged) == ("", None)
     again, is_new = await chains.client.rerun_chain(chain.uid, request)
     assert (again.uid, is_new) == (rerun.uid, False)
-    assert await listed(chains, attention=True) == [], "the failure has been dealt with"
+    assert await list_chain_uids(chains, attention=True) == [], "the failure has been dealt with"

@@ -18,8 +18,8 @@ from tests.integration.fakes.two_services import (
     NOT_FOUND,
     REAL,
     UNPROCESSABLE,
-    http_of,
-    refusal,
+    get_refusal,
+    make_http_client,
 )
 from tests.integration.operator.fakes.neighbours import Neighbours
 from tests.integration.wms.wms_fixture import CHECKSUM, NOW
@@ -79,7 +79,7 @@ async def dms(kind: str, services: RealServices) -> Dms:
         return Dms(services.dms, services, None)
     neighbours = Neighbours()
     neighbours.storages = await services.dms.list_storages(measured=True)
-    return Dms(DmsClient(http_of(neighbours.apps["dms"], "dms")), services, neighbours)
+    return Dms(DmsClient(make_http_client(neighbours.apps["dms"], "dms")), services, neighbours)
 
 
 async def test_new_data_set_is_open_and_has_no_files(dms: Dms) -> None:
@@ -97,15 +97,15 @@ async def test_name_is_registered_once(dms: Dms) -> None:
     again, is_new = await dms.client.make_dataset(new)
     assert (again.uid, is_new) == (first.uid, False)
     other = new.model_copy(update={"meta": {"kind": "cooked"}})
-    assert await refusal(dms.client.register_dataset(other)) == CONFLICT
+    assert await get_refusal(dms.client.register_dataset(other)) == CONFLICT
 
 
 async def test_unknown_data_set_is_not_found(dms: Dms) -> None:
     unknown = uuid4()
-    assert await refusal(dms.client.get_dataset(unknown)) == NOT_FOUND
-    assert await refusal(dms.client.get_dataset_status(unknown)) == NOT_FOUND
-    assert await refusal(dms.client.list_files(unknown)) == NOT_FOUND
-    assert await refusal(dms.client.close_dataset(unknown)) == NOT_FOUND
+    assert await get_refusal(dms.client.get_dataset(unknown)) == NOT_FOUND
+    assert await get_refusal(dms.client.get_dataset_status(unknown)) == NOT_FOUND
+    assert await get_refusal(dms.client.list_files(unknown)) == NOT_FOUND
+    assert await get_refusal(dms.client.close_dataset(unknown)) == NOT_FOUND
 
 
 async def test_data_sets_are_listed_in_order_of_registration_or_newest_first(dms: Dms) -> None:
@@ -139,7 +139,7 @@ async def test_cursor_of_another_order_is_refused(dms: Dms) -> None:
     await dms.dataset()
     cursor = (await dms.client.list_datasets(state=EVERY_STATE)).after
     assert (
-        await refusal(dms.client.list_datasets(state=EVERY_STATE, newest=True, after=cursor))
+        await get_refusal(dms.client.list_datasets(state=EVERY_STATE, newest=True, after=cursor))
         == UNPROCESSABLE
     )
 
@@ -186,7 +186,7 @@ async def test_lists_have_the_numbers_of_released_files_only_on_request(dms: Dms
     assert (listed_dataset.released, listed_dataset.copied) == (1, False)
 
 
-async def test_data_set_closes(dms: Dms) -> None:
+async def test_data_set_can_be_closed(dms: Dms) -> None:
     dataset = await dms.dataset(files=2)
     closed = await dms.client.close_dataset(dataset.uid)
     assert closed.state is CLOSED
@@ -204,19 +204,19 @@ async def test_data_set_closes_when_it_has_the_given_number_of_files(dms: Dms) -
     assert (await dms.client.close_dataset(dataset.uid, files=2)).state is CLOSED
     status = await dms.client.get_dataset_status(dataset.uid)
     assert (status.usable, status.waits_for) == (True, None)
-    assert await refusal(dms.client.close_dataset(dataset.uid, files=3)) == CONFLICT
+    assert await get_refusal(dms.client.close_dataset(dataset.uid, files=3)) == CONFLICT
 
 
 async def test_data_set_with_more_files_than_the_given_number_stays_open(dms: Dms) -> None:
     dataset = await dms.dataset(files=2)
-    assert await refusal(dms.client.close_dataset(dataset.uid, files=1)) == CONFLICT
+    assert await get_refusal(dms.client.close_dataset(dataset.uid, files=1)) == CONFLICT
     assert (await dms.client.get_dataset(dataset.uid)).state is OPEN
 
 
 async def test_input_without_files_cannot_be_closed_unless_it_is_on_demand(dms: Dms) -> None:
     dataset, placeholder = await dms.dataset(), await dms.dataset(on_demand=True)
-    assert await refusal(dms.client.close_dataset(dataset.uid)) == UNPROCESSABLE
-    assert await refusal(dms.client.close_dataset(placeholder.uid)) == UNPROCESSABLE
+    assert await get_refusal(dms.client.close_dataset(dataset.uid)) == UNPROCESSABLE
+    assert await get_refusal(dms.client.close_dataset(placeholder.uid)) == UNPROCESSABLE
     for _ in range(2):
         assert (await dms.client.close_dataset(placeholder.uid, files=0)).state is CLOSED
 
@@ -255,7 +255,7 @@ async def test_runs_are_filtered_by_period(dms: Dms) -> None:
     assert [run.number for run in await dms.client.list_runs()] == [1, 2, 3]
     assert [run.number for run in await dms.client.list_runs(period="a")] == [1, 2]
     assert (await dms.client.get_run(3)).period == "b"
-    assert await refusal(dms.client.list_runs(period="c")) == NOT_FOUND
+    assert await get_refusal(dms.client.list_runs(period="c")) == NOT_FOUND
 
 
 async def test_frames_of_a_run_follow_a_number(dms: Dms) -> None:
@@ -271,8 +271,8 @@ async def test_frames_of_a_run_follow_a_number(dms: Dms) -> None:
 
 
 async def test_unknown_run_is_not_found(dms: Dms) -> None:
-    assert await refusal(dms.client.get_run(7)) == NOT_FOUND
-    assert await refusal(dms.client.list_frames(7)) == NOT_FOUND
+    assert await get_refusal(dms.client.get_run(7)) == NOT_FOUND
+    assert await get_refusal(dms.client.list_frames(7)) == NOT_FOUND
 
 
 async def test_lists_of_append_only_data_sets_and_stalled_transfers_are_empty_at_first(
@@ -296,8 +296,8 @@ async def test_log_is_read_in_parts(dms: Dms) -> None:
 
 async def test_log_that_is_gone_or_elsewhere_is_refused(dms: Dms) -> None:
     gone = f"file://{dms.services.folder / StorageType.LOGS}/gone.log"
-    assert await refusal(dms.client.read_log_part(gone, span="0-9")) == NOT_FOUND
+    assert await get_refusal(dms.client.read_log_part(gone, span="0-9")) == NOT_FOUND
     elsewhere = dms.services.folder / StorageType.INPUT / "1.log"
     elsewhere.write_bytes(b"secret")
     call = dms.client.read_log_part(f"file://{elsewhere}", span="0-9")
-    assert await refusal(call) == UNPROCESSABLE
+    assert await get_refusal(call) == UNPROCESSABLE

@@ -12,10 +12,16 @@ from sluice.clients.intake import IntakeClient
 from sluice.contracts.templates.conditions import Equals
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
-from tests.integration.fakes.two_services import CONFLICT, NOT_FOUND, REAL, http_of, refusal
+from tests.integration.fakes.two_services import (
+    CONFLICT,
+    NOT_FOUND,
+    REAL,
+    get_refusal,
+    make_http_client,
+)
 from tests.integration.operator.fakes.neighbours import Neighbours
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import three_steps
+from tests.unit.wfms.chains.plans import make_three_steps
 from wfms.intake.api.schedules import schedules_router
 from wfms.intake.api.unmatched import unmatched_router
 
@@ -46,7 +52,7 @@ class Intake:
     def add_template(self, kind: str, *uids: UUID) -> str:
         """Add a template that takes this kind of data sets, which are ``uids``."""
         template = self.wfms.add_template(
-            three_steps(match={"kind": Equals(value=kind)}), name=next(NAMES)
+            make_three_steps(match={"kind": Equals(value=kind)}), name=next(NAMES)
         )
         if self.neighbours is not None:
             self.neighbours.rematches.update(dict.fromkeys(uids, template.name))
@@ -79,11 +85,11 @@ async def intake(kind: str, wfms: WfmsFixture) -> Intake:
     context = wfms.intake_context
     routers = [unmatched_router(context, wake=ignore), schedules_router(context)]
     app = create_app("wfms.intake", routers, health=Health({}), metrics=ServiceMetrics())
-    real = IntakeClient(http_of(app, "wfms.intake"))
+    real = IntakeClient(make_http_client(app, "wfms.intake"))
     if kind == REAL:
         return Intake(real, real, wfms, None)
     neighbours = Neighbours()
-    client = IntakeClient(http_of(neighbours.apps["wfms.intake"], "wfms.intake"))
+    client = IntakeClient(make_http_client(neighbours.apps["wfms.intake"], "wfms.intake"))
     return Intake(client, real, wfms, neighbours)
 
 
@@ -99,7 +105,7 @@ async def test_data_set_is_dismissed_once(intake: Intake) -> None:
     uid = await intake.unmatched("raw")
     await intake.client.dismiss_unmatched(uid)
     assert await intake.listed() == []
-    assert await refusal(intake.client.dismiss_unmatched(uid)) == NOT_FOUND
+    assert await get_refusal(intake.client.dismiss_unmatched(uid)) == NOT_FOUND
 
 
 async def test_data_sets_that_were_unmatched_by_a_time_are_dismissed(intake: Intake) -> None:
@@ -128,18 +134,18 @@ async def test_data_set_that_a_template_takes_is_no_longer_unmatched(intake: Int
     rematched = await intake.client.rematch(dataset_uid=uid)
     assert (rematched.template, rematched.reason) == (name, "")
     assert await intake.listed() == []
-    assert await refusal(intake.client.rematch(dataset_uid=uid)) == NOT_FOUND
+    assert await get_refusal(intake.client.rematch(dataset_uid=uid)) == NOT_FOUND
 
 
 async def test_unknown_data_set_is_not_found(intake: Intake) -> None:
-    assert await refusal(intake.client.rematch(dataset_uid=uuid4())) == NOT_FOUND
-    assert await refusal(intake.client.dismiss_unmatched(uuid4())) == NOT_FOUND
+    assert await get_refusal(intake.client.rematch(dataset_uid=uuid4())) == NOT_FOUND
+    assert await get_refusal(intake.client.dismiss_unmatched(uuid4())) == NOT_FOUND
 
 
 async def test_deleted_data_set_is_removed_when_it_is_matched_again(intake: Intake) -> None:
     uid = await intake.unmatched("raw")
     await intake.delete(uid)
-    assert await refusal(intake.client.rematch(dataset_uid=uid)) == CONFLICT
+    assert await get_refusal(intake.client.rematch(dataset_uid=uid)) == CONFLICT
     assert await intake.listed() == []
 
 

@@ -17,8 +17,8 @@ from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
 from tests.callers import open_to_all
 from tests.conftest import DatabaseFactory
-from tests.integration.fakes.two_services import NOT_FOUND, REAL, http_of, refusal
-from tests.integration.operator.conftest import SPD, operating
+from tests.integration.fakes.two_services import NOT_FOUND, REAL, get_refusal, make_http_client
+from tests.integration.operator.conftest import SPD, run_operator
 from tests.integration.wfms.fake_operator import FakeOperator
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -52,7 +52,7 @@ class Operator:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def real(make_module_database: DatabaseFactory) -> AsyncIterator[OperatorClient]:
     url = await make_module_database("wfms.operator.db.migrations")
-    async with operating(url, encryption_keys=Fernet.generate_key().decode()) as operator:
+    async with run_operator(url, encryption_keys=Fernet.generate_key().decode()) as operator:
         yield operator.client
 
 
@@ -64,7 +64,7 @@ def operator(kind: str, real: OperatorClient) -> Operator:
     app = create_app(
         "operator", [open_to_all(fake.routes())], health=Health({}), metrics=ServiceMetrics()
     )
-    return Operator(OperatorClient(http_of(app, "operator")), real, fake)
+    return Operator(OperatorClient(make_http_client(app, "operator")), real, fake)
 
 
 async def test_latest_versions_of_templates_are_listed_by_name(operator: Operator) -> None:
@@ -93,7 +93,7 @@ async def test_secret_has_its_versions_and_no_values(operator: Operator) -> None
 
 
 async def test_unknown_secret_is_not_found(operator: Operator) -> None:
-    assert await refusal(operator.client.get_secret("nothing")) == NOT_FOUND
+    assert await get_refusal(operator.client.get_secret("nothing")) == NOT_FOUND
 
 
 async def test_secret_is_refused_to_templates_that_may_not_use_it(operator: Operator) -> None:

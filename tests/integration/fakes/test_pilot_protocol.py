@@ -20,8 +20,8 @@ from sluice.contracts.pilots.output_files import OutputFile
 from sluice.contracts.pilots.registration import RegisterPilot, SignOff
 from sluice.contracts.pilots.reports import AttemptReport, Report
 from tests.integration.fakes.real_services import RealServices
-from tests.integration.fakes.two_services import NOT_FOUND, REAL, http_of, refusal
-from tests.integration.wms.wms_fixture import CHECKSUM, input_file, make_task
+from tests.integration.fakes.two_services import NOT_FOUND, REAL, get_refusal, make_http_client
+from tests.integration.wms.wms_fixture import CHECKSUM, make_input_file, make_task
 from tests.servers.scripted_wms import ScriptedWms
 from wms.db.tasks.task_cache import build_cached_task
 
@@ -52,7 +52,7 @@ class Wms:
                 attempt=1,
                 task_uid=task.uid,
                 seq=seq,
-                inputs=[InputFile(**input_file(seq))],
+                inputs=[InputFile(**make_input_file(seq))],
             )
             for seq in range(jobs)
         ]
@@ -61,7 +61,7 @@ class Wms:
 
     async def pilot(self) -> UUID:
         uid = uuid4()
-        await self.client.register(registration_of(uid))
+        await self.client.register(make_registration(uid))
         return uid
 
     async def drain(self, pilot: UUID) -> None:
@@ -84,15 +84,15 @@ async def wms(kind: str, services: RealServices) -> Wms:
         await services.work.execute("TRUNCATE tasks, pilots CASCADE")
         return Wms(services.wms, services, None)
     scripted = ScriptedWms(lease=LEASE)
-    return Wms(WmsClient(http_of(scripted.app(), "wms")), services, scripted)
+    return Wms(WmsClient(make_http_client(scripted.app(), "wms")), services, scripted)
 
 
-def registration_of(uid: UUID) -> RegisterPilot:
+def make_registration(uid: UUID) -> RegisterPilot:
     node = NodeResources(cores=8, ram=16_000, disk=1_000_000)
     return RegisterPilot(uid=uid, name="p", host="h", slots=8, resources=node, version="1")
 
 
-def report_of(
+def make_report(
     job: LeasedJob, task: Task, outcome: AttemptOutcome = AttemptOutcome.FINISHED, **changes: Any
 ) -> AttemptReport:
     now = datetime.now(UTC)
@@ -119,25 +119,25 @@ def report_of(
 
 
 async def test_registration_says_how_long_leases_last(wms: Wms) -> None:
-    registration = await wms.client.register(registration_of(uuid4()))
+    registration = await wms.client.register(make_registration(uuid4()))
     assert registration.lease > registration.heartbeat > 0
 
 
 async def test_registration_can_be_repeated(wms: Wms) -> None:
     pilot = await wms.pilot()
-    await wms.client.register(registration_of(pilot))
+    await wms.client.register(make_registration(pilot))
     assert not (await wms.client.lease(pilot, LeaseRequest(jobs=1))).drain
 
 
 async def test_unknown_pilot_gets_not_found(wms: Wms) -> None:
     task, pilot, unknown = await wms.add(1), await wms.pilot(), uuid4()
     [job] = (await wms.client.lease(pilot, LeaseRequest(jobs=1))).jobs
-    report = Report(reports=[report_of(job, task)])
-    assert await refusal(wms.client.lease(unknown, LeaseRequest(jobs=1))) == NOT_FOUND
-    assert await refusal(wms.client.send_heartbeat(unknown, Heartbeat())) == NOT_FOUND
-    assert await refusal(wms.client.report(unknown, report)) == NOT_FOUND
-    assert await refusal(wms.client.list_pilot_storages(unknown)) == NOT_FOUND
-    assert await refusal(wms.client.sign_off(unknown, SignOff())) == NOT_FOUND
+    report = Report(reports=[make_report(job, task)])
+    assert await get_refusal(wms.client.lease(unknown, LeaseRequest(jobs=1))) == NOT_FOUND
+    assert await get_refusal(wms.client.send_heartbeat(unknown, Heartbeat())) == NOT_FOUND
+    assert await get_refusal(wms.client.report(unknown, report)) == NOT_FOUND
+    assert await get_refusal(wms.client.list_pilot_storages(unknown)) == NOT_FOUND
+    assert await get_refusal(wms.client.sign_off(unknown, SignOff())) == NOT_FOUND
 
 
 async def test_lease_has_no_more_jobs_than_requested(wms: Wms) -> None:
@@ -148,7 +148,7 @@ async def test_lease_has_no_more_jobs_than_requested(wms: Wms) -> None:
     assert [job.seq for job in rest.jobs] == [2]
     assert {job.attempt for job in first.jobs} == {1}
     assert {job.task_uid for job in first.jobs} == {task.uid}
-    assert [job_input.name for job_input in first.jobs[0].inputs] == [input_file(0)["name"]]
+    assert [job_input.name for job_input in first.jobs[0].inputs] == [make_input_file(0)["name"]]
 
 
 async def test_lease_describes_only_tasks_that_the_pilot_does_not_know(wms: Wms) -> None:
@@ -181,7 +181,7 @@ async def test_pilot_that_signed_off_gets_no_jobs_until_it_registers_again(wms: 
     await wms.client.sign_off(pilot, SignOff())
     await wms.client.sign_off(pilot, SignOff())
     assert (await wms.client.lease(pilot, LeaseRequest(jobs=1))).drain
-    await wms.client.register(registration_of(pilot))
+    await wms.client.register(make_registration(pilot))
     assert len((await wms.client.lease(pilot, LeaseRequest(jobs=1))).jobs) == 1
 
 
@@ -198,7 +198,7 @@ async def test_heartbeat_without_news_has_no_commands(wms: Wms) -> None:
 async def test_report_is_accepted_once(wms: Wms) -> None:
     task, pilot = await wms.add(2), await wms.pilot()
     jobs = (await wms.client.lease(pilot, LeaseRequest(jobs=2))).jobs
-    reports = [report_of(job, task) for job in jobs]
+    reports = [make_report(job, task) for job in jobs]
     assert await wms.report(pilot, reports[0]) == [ReportAnswer.ACCEPTED]
     assert await wms.report(pilot, *reports) == [ReportAnswer.ALREADY, ReportAnswer.ACCEPTED]
 
@@ -208,7 +208,7 @@ async def test_report_on_an_attempt_that_was_never_leased_is_stale(wms: Wms) -> 
     [job] = (await wms.client.lease(pilot, LeaseRequest(jobs=1))).jobs
     later = job.model_copy(update={"attempt": job.attempt + 1})
     unknown = job.model_copy(update={"id": job.id + 1_000_000})
-    reports = [report_of(later, task), report_of(unknown, task)]
+    reports = [make_report(later, task), make_report(unknown, task)]
     assert await wms.report(pilot, *reports) == [ReportAnswer.STALE] * 2
 
 
@@ -218,12 +218,12 @@ async def test_answer_says_whether_the_job_has_ended_if_there_is_a_checkpoint(
 ) -> None:
     task, pilot = await wms.add(1), await wms.pilot()
     [job] = (await wms.client.lease(pilot, LeaseRequest(jobs=1))).jobs
-    report = report_of(job, task, outcome, checkpoint=True)
+    report = make_report(job, task, outcome, checkpoint=True)
     answer = await wms.client.report(pilot, Report(reports=[report]))
     assert [one.ended for one in answer.answers] == [outcome is AttemptOutcome.FINISHED]
 
 
-async def test_storages_are_those_that_tasks_write_to(wms: Wms) -> None:
+async def test_pilot_gets_only_the_storages_that_tasks_write_to(wms: Wms) -> None:
     task, pilot = await wms.add(1), await wms.pilot()
     urls = (await wms.client.list_pilot_storages(pilot)).urls
     assert task.main_output.dat_stor_url in urls

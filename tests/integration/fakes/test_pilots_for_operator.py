@@ -14,7 +14,13 @@ from sluice.contracts.jobs.steps import RankStep
 from sluice.contracts.jobs.warm_workers import LoadTool
 from tests.integration.fakes.operator_wms import OperatorWms
 from tests.integration.fakes.real_services import RealServices
-from tests.integration.fakes.two_services import CONFLICT, NOT_FOUND, REAL, refusal
+from tests.integration.fakes.two_services import (
+    CONFLICT,
+    NOT_FOUND,
+    REAL,
+    find_refusal,
+    get_refusal,
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -50,7 +56,7 @@ async def wms(kind: str, services: RealServices) -> OperatorWms:
     return wms
 
 
-async def listed(wms: OperatorWms, *, attention: bool = False) -> list[UUID]:
+async def list_pilot_uids(wms: OperatorWms, *, attention: bool = False) -> list[UUID]:
     return [pilot.uid for pilot in (await wms.client.list_pilots(attention=attention)).pilots]
 
 
@@ -61,10 +67,10 @@ async def test_present_pilots_come_first_then_lost_then_acknowledged_and_ended_o
     draining, active = await wms.pilot(DRAINING), await wms.pilot()
     await wms.services.wms.acknowledge_pilot(seen, Acknowledge(by="ada"))
     await wms.copy_rows()
-    uids = await listed(wms)
+    uids = await list_pilot_uids(wms)
     assert uids[:3] == [active, draining, lost], "the latest comes first"
     assert set(uids[3:]) == {gone, seen}
-    assert await listed(wms, attention=True) == [lost]
+    assert await list_pilot_uids(wms, attention=True) == [lost]
 
 
 async def test_page_of_pilots_has_their_number_and_a_cursor(wms: OperatorWms) -> None:
@@ -81,21 +87,20 @@ async def test_page_of_pilots_has_their_number_and_a_cursor(wms: OperatorWms) ->
 async def test_requests_about_an_unknown_pilot_are_refused(
     wms: OperatorWms, request_name: str
 ) -> None:
-    assert await refusal(REQUESTS[request_name](wms.client, uuid4())) == NOT_FOUND
+    assert await get_refusal(REQUESTS[request_name](wms.client, uuid4())) == NOT_FOUND
 
 
 @pytest.mark.parametrize("state", PilotState)
 async def test_state_of_a_pilot_decides_which_requests_are_refused(
     wms: OperatorWms, state: PilotState
 ) -> None:
+    answers = {}
     for name, send in REQUESTS.items():
         await wms.clear()
         pilot = await wms.pilot(state)
         await wms.copy_rows()
-        if name in REFUSED[state]:
-            assert await refusal(send(wms.client, pilot)) == CONFLICT, name
-        else:
-            await send(wms.client, pilot)
+        answers[name] = await find_refusal(send(wms.client, pilot))
+    assert answers == {name: CONFLICT if name in REFUSED[state] else None for name in REQUESTS}
 
 
 async def test_stopped_pilot_drains(wms: OperatorWms) -> None:
@@ -128,8 +133,8 @@ async def test_removed_pilot_is_not_listed_but_can_be_shown(wms: OperatorWms) ->
     await wms.copy_rows()
     await wms.client.remove_pilot(pilot)
     await wms.client.remove_pilot(pilot)
-    assert await listed(wms) == []
-    assert await listed(wms, attention=True) == []
+    assert await list_pilot_uids(wms) == []
+    assert await list_pilot_uids(wms, attention=True) == []
     assert (await wms.client.get_pilot(pilot)).pilot.uid == pilot
 
 
@@ -139,7 +144,7 @@ async def test_loss_is_acknowledged_by_one_person(wms: OperatorWms) -> None:
     await wms.client.acknowledge_pilot(pilot, Acknowledge(by="ada"))
     await wms.client.acknowledge_pilot(pilot, Acknowledge(by="ada"))
     second = wms.client.acknowledge_pilot(pilot, Acknowledge(by="ben"))
-    assert await refusal(second) == CONFLICT
+    assert await get_refusal(second) == CONFLICT
     acknowledged = (await wms.client.get_pilot(pilot)).pilot.acknowledged
     assert acknowledged is not None
     assert acknowledged.by == "ada"
@@ -153,7 +158,7 @@ async def test_limits_are_listed_by_name(wms: OperatorWms) -> None:
     assert [(limit.name, limit.amount) for limit in limits] == [("crawler", 1), ("places", 2)]
 
 
-async def priorities(wms: OperatorWms) -> list[tuple[str, str | None, float]]:
+async def list_priorities(wms: OperatorWms) -> list[tuple[str, str | None, float]]:
     return [
         (one.step, one.template, one.priority) for one in (await wms.client.list_steps()).priorities
     ]
@@ -166,11 +171,11 @@ async def test_priority_of_a_template_is_kept_beside_the_one_of_all_templates(
         new = RankStep(step="decode", template=template, priority=priority, reason="r", by="ada")
         await wms.client.prioritise_step(new)
     expected = [("decode", None, 2.0), ("decode", "other", 0.0), ("decode", "t", -1.0)]
-    assert await priorities(wms) == expected
+    assert await list_priorities(wms) == expected
     [first, *_] = (await wms.client.list_steps()).priorities
     assert (first.reason, first.by) == ("r", "ada")
     await wms.client.prioritise_step(RankStep(step="decode", priority=0))
-    assert await priorities(wms) == expected[1:], "0 for all templates removes the priority"
+    assert await list_priorities(wms) == expected[1:], "0 for all templates removes the priority"
 
 
 async def test_step_has_the_priority_that_applies_to_its_template(wms: OperatorWms) -> None:

@@ -10,7 +10,13 @@ from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.jobs.tasks import JobOrder
 from tests.integration.fakes.operator_wms import OperatorWms
 from tests.integration.fakes.real_services import RealServices
-from tests.integration.fakes.two_services import CONFLICT, NOT_FOUND, REAL, UNPROCESSABLE, refusal
+from tests.integration.fakes.two_services import (
+    CONFLICT,
+    NOT_FOUND,
+    REAL,
+    UNPROCESSABLE,
+    get_refusal,
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -48,7 +54,7 @@ async def test_troubled_tasks_are_live_and_those_with_quarantined_jobs_come_firs
     assert (await wms.client.get_counts()).troubled is None
 
 
-async def test_counts_are_those_of_live_tasks(wms: OperatorWms) -> None:
+async def test_counts_include_only_live_tasks(wms: OperatorWms) -> None:
     await wms.quarantine(await wms.task(jobs=3), 1)
     await wms.pilot()
     await wms.copy_rows()
@@ -107,7 +113,7 @@ async def test_jobs_that_have_not_ended_have_no_order_by_time(
     task = await wms.task(jobs=1)
     await wms.copy_rows()
     call = wms.client.list_jobs(task.uid, sort=JobOrder.TIME, state=state)
-    assert await refusal(call) == UNPROCESSABLE
+    assert await get_refusal(call) == UNPROCESSABLE
 
 
 async def test_only_a_full_list_has_details_of_attempts(wms: OperatorWms) -> None:
@@ -135,15 +141,15 @@ async def test_job_has_its_attempts(wms: OperatorWms) -> None:
 async def test_invalid_cursor_of_jobs_is_refused(wms: OperatorWms) -> None:
     task = await wms.task(jobs=1)
     await wms.copy_rows()
-    assert await refusal(wms.client.list_jobs(task.uid, after="x")) == UNPROCESSABLE
+    assert await get_refusal(wms.client.list_jobs(task.uid, after="x")) == UNPROCESSABLE
 
 
 async def test_unknown_tasks_and_jobs_are_not_found(wms: OperatorWms) -> None:
-    assert await refusal(wms.client.list_jobs(uuid4())) == NOT_FOUND
-    assert await refusal(wms.client.explain_task(uuid4())) == NOT_FOUND
-    assert await refusal(wms.client.retry_task(uuid4())) == NOT_FOUND
-    assert await refusal(wms.client.get_job(4711)) == NOT_FOUND
-    assert await refusal(wms.client.get_timeline(uuid4())) == NOT_FOUND
+    assert await get_refusal(wms.client.list_jobs(uuid4())) == NOT_FOUND
+    assert await get_refusal(wms.client.explain_task(uuid4())) == NOT_FOUND
+    assert await get_refusal(wms.client.retry_task(uuid4())) == NOT_FOUND
+    assert await get_refusal(wms.client.get_job(4711)) == NOT_FOUND
+    assert await get_refusal(wms.client.get_timeline(uuid4())) == NOT_FOUND
 
 
 async def test_explanation_is_a_sentence(wms: OperatorWms) -> None:
@@ -167,7 +173,7 @@ async def test_jobs_of_an_ended_task_cannot_be_retried(wms: OperatorWms) -> None
     task = await wms.task(jobs=1)
     await wms.services.wms.cancel_task(task.uid)
     await wms.copy_rows()
-    assert await refusal(wms.client.retry_task(task.uid)) == CONFLICT
+    assert await get_refusal(wms.client.retry_task(task.uid)) == CONFLICT
 
 
 async def test_times_without_tasks_are_empty(wms: OperatorWms) -> None:

@@ -16,7 +16,7 @@ from sluice.contracts.pilots.output_files import OutputFile
 from sluice.contracts.templates.plan import Boundary
 from tests.integration.ask.wms_rows import AskedRows
 from tests.integration.fakes.real_services import RealServices
-from tests.integration.fakes.two_services import NOT_FOUND, REAL, http_of, refusal
+from tests.integration.fakes.two_services import NOT_FOUND, REAL, get_refusal, make_http_client
 from tests.integration.wms.human_tasks import HumanTasks
 from tests.integration.wms.wms_fixture import CHECKSUM, NOW
 
@@ -62,7 +62,7 @@ async def wms(kind: str, services: RealServices) -> Wms:
     if kind == REAL:
         return Wms(services.wms, services, None)
     rows = AskedRows()
-    return Wms(WmsClient(http_of(rows.app(), "wms")), services, rows)
+    return Wms(WmsClient(make_http_client(rows.app(), "wms")), services, rows)
 
 
 def answer(task: HumanTask, job: HumanJob, *, folder: str | None = None) -> AnsweredJob:
@@ -146,5 +146,7 @@ async def test_no_answer_is_accepted_if_a_file_is_elsewhere(wms: Wms) -> None:
 
 async def test_unknown_task_is_not_found(wms: Wms) -> None:
     task, [job] = await wms.task(items=1)
-    assert await refusal(wms.client.list_human_jobs(uuid4())) == NOT_FOUND
-    assert await refusal(wms.client.report_answers(uuid4(), jobs=[answer(task, job)])) == NOT_FOUND
+    assert await get_refusal(wms.client.list_human_jobs(uuid4())) == NOT_FOUND
+    assert (
+        await get_refusal(wms.client.report_answers(uuid4(), jobs=[answer(task, job)])) == NOT_FOUND
+    )

@@ -12,7 +12,13 @@ from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
 from tests.callers import open_to_all
 from tests.integration.fakes.real_services import RealServices
-from tests.integration.fakes.two_services import CONFLICT, NOT_FOUND, REAL, http_of, refusal
+from tests.integration.fakes.two_services import (
+    CONFLICT,
+    NOT_FOUND,
+    REAL,
+    get_refusal,
+    make_http_client,
+)
 from tests.integration.wfms.fake_wms import FakeWms
 from tests.integration.wms.splitting.split_tasks import accept_new_task
 from tests.integration.wms.wms_fixture import make_task
@@ -52,7 +58,7 @@ def wms(kind: str, services: RealServices) -> Wms:
     app = create_app(
         "wms", [open_to_all(fake.routes())], health=Health({}), metrics=ServiceMetrics()
     )
-    return Wms(WmsClient(http_of(app, "wms")), services, fake)
+    return Wms(WmsClient(make_http_client(app, "wms")), services, fake)
 
 
 async def test_accepted_task_waits_and_has_no_jobs(wms: Wms) -> None:
@@ -91,7 +97,7 @@ async def test_cancel_without_a_reason_has_the_default_reason(wms: Wms) -> None:
 @pytest.mark.parametrize("state", [TaskState.FINISHED, TaskState.FAILED])
 async def test_task_that_finished_or_failed_cannot_be_canceled(wms: Wms, state: TaskState) -> None:
     task = await wms.task(state)
-    assert await refusal(wms.client.cancel_task(task.uid)) == CONFLICT
+    assert await get_refusal(wms.client.cancel_task(task.uid)) == CONFLICT
 
 
 async def test_rank_of_a_live_task_is_set(wms: Wms) -> None:
@@ -102,12 +108,12 @@ async def test_rank_of_a_live_task_is_set(wms: Wms) -> None:
 @pytest.mark.parametrize("state", [TaskState.FINISHED, TaskState.FAILED, TaskState.CANCELED])
 async def test_rank_of_an_ended_task_cannot_be_set(wms: Wms, state: TaskState) -> None:
     task = await wms.task(state)
-    assert await refusal(wms.client.prioritise_task(task.uid, rank=7.5)) == CONFLICT
+    assert await get_refusal(wms.client.prioritise_task(task.uid, rank=7.5)) == CONFLICT
 
 
 async def test_unknown_task_cannot_be_canceled_or_ranked(wms: Wms) -> None:
-    assert await refusal(wms.client.cancel_task(uuid4())) == NOT_FOUND
-    assert await refusal(wms.client.prioritise_task(uuid4(), rank=1.0)) == NOT_FOUND
+    assert await get_refusal(wms.client.cancel_task(uuid4())) == NOT_FOUND
+    assert await get_refusal(wms.client.prioritise_task(uuid4(), rank=1.0)) == NOT_FOUND
 
 
 async def test_boosts_replace_each_other_and_skip_unknown_and_ended_tasks(wms: Wms) -> None:

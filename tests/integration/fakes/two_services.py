@@ -5,17 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
-import pytest
 
 from sluice.contracts.common.problems import ServiceError
-from tests.callers import for_anybody
+from tests.callers import allow_everybody
 
 FAKE, REAL = "fake", "real"
 
 
-def http_of(app: Any, name: str) -> httpx.AsyncClient:
+def make_http_client(app: Any, name: str) -> httpx.AsyncClient:
     """Return a client of an application in this process, which may do everything."""
-    transport = httpx.ASGITransport(for_anybody(app), raise_app_exceptions=False)
+    transport = httpx.ASGITransport(allow_everybody(app), raise_app_exceptions=False)
     return httpx.AsyncClient(transport=transport, base_url=f"http://{name}")
 
 
@@ -34,8 +33,17 @@ NOT_FOUND, CONFLICT, UNPROCESSABLE = (
 )
 
 
-async def refusal(call: Awaitable[object]) -> Refusal:
+async def get_refusal(call: Awaitable[object]) -> Refusal:
     """Return the error of a call that must fail."""
-    with pytest.raises(ServiceError) as caught:
+    error = await find_refusal(call)
+    assert error is not None, "the call succeeded"
+    return error
+
+
+async def find_refusal(call: Awaitable[object]) -> Refusal | None:
+    """Return the error of a call, or None if the call succeeds."""
+    try:
         await call
-    return Refusal(caught.value.status, caught.value.slug)
+    except ServiceError as error:
+        return Refusal(error.status, error.slug)
+    return None

@@ -23,7 +23,7 @@ from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
 from sluice.servicekit.web.server import HttpServer
-from tests.callers import for_anybody
+from tests.callers import allow_everybody
 from tests.conftest import DatabaseFactory
 from tests.integration.operator.fakes.neighbours import Neighbours
 from tests.integration.operator.scene import Scene
@@ -73,12 +73,12 @@ async def database_url(make_database: DatabaseFactory) -> str:
 
 @pytest.fixture
 async def operator(database_url: str) -> AsyncIterator[Operator]:
-    async with operating(database_url) as operator:
+    async with run_operator(database_url) as operator:
         yield operator
 
 
 @asynccontextmanager
-async def operating(database_url: str, **settings: Any) -> AsyncIterator[Operator]:
+async def run_operator(database_url: str, **settings: Any) -> AsyncIterator[Operator]:
     neighbours, links = Neighbours(), ProcessLinks()
     links.apps.update(neighbours.apps)
     read = OperatorSettings(
@@ -92,7 +92,7 @@ async def operating(database_url: str, **settings: Any) -> AsyncIterator[Operato
         service = build(read, links=links, transport=transport)
     async with running(transport, service, links):
         http = httpx.AsyncClient(
-            transport=httpx.ASGITransport(for_anybody(service.app)),
+            transport=httpx.ASGITransport(allow_everybody(service.app)),
             base_url="http://operator.test",
         )
         async with http:
@@ -104,7 +104,7 @@ async def operating(database_url: str, **settings: Any) -> AsyncIterator[Operato
 @pytest.fixture
 async def sluice(operator: Operator) -> AsyncIterator[Command]:
     """Yield the command `sluice`, which reaches the service on a real port."""
-    server = HttpServer(for_anybody(operator.service.app), host="127.0.0.1", port=0)
+    server = HttpServer(allow_everybody(operator.service.app), host="127.0.0.1", port=0)
     async with running(server):
         yield Command(f"http://127.0.0.1:{server.port}")
 

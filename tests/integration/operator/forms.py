@@ -5,7 +5,7 @@ import re
 import httpx
 
 
-def token_of(page: httpx.Response) -> str:
+def read_token(page: httpx.Response) -> str:
     match = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
     assert match is not None
     return match[1]

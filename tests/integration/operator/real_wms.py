@@ -13,7 +13,7 @@ from wms.wiring import build
 
 
 @asynccontextmanager
-async def with_real_wms(operator: Operator, make_database: DatabaseFactory) -> AsyncIterator[None]:
+async def use_real_wms(operator: Operator, make_database: DatabaseFactory) -> AsyncIterator[None]:
     """Let the operator service call a WMS on a new database."""
     url = await make_database("wms.db.migrations")
     settings = WmsSettings(database_url=url, broker_url=url, pilot_keys="one that signs")

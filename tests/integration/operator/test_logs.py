@@ -175,7 +175,7 @@ async def test_command_shows_and_downloads_logs(
     assert sorted(os.listdir(tmp_path)) == ["all.log", "logs", "output"], "no partial file is left"
 
 
-async def running_job(logs: Logs) -> Path:
+async def start_job(logs: Logs) -> Path:
     """Let job 1 run as its second attempt, and return the file of its live log."""
     dms, neighbours = DmsClient(logs.operator.links.http("dms")), logs.operator.neighbours
     folder = logs.folder / "step.logs"
@@ -221,7 +221,7 @@ def say(file: Path, text: bytes, *, start: int = 0) -> None:
 
 
 async def test_output_of_a_running_job_is_shown(logs: Logs) -> None:
-    file = await running_job(logs)
+    file = await start_job(logs)
     assert (await logs.operator.client.get_live_log(1)).streams == {}
     assert "of the first attempt" in await logs.page()
     say(file, b"half <b>\xff\n", start=100)
@@ -244,7 +244,7 @@ async def test_output_of_a_running_job_is_shown(logs: Logs) -> None:
 
 
 async def test_command_follows_a_job_to_its_end(logs: Logs, sluice: Command) -> None:
-    file = await running_job(logs)
+    file = await start_job(logs)
     jobs = logs.operator.neighbours.jobs
     say(file, b"begun\n")
     job_requested = asyncio.Event()

@@ -24,14 +24,14 @@ from sluice.contracts.data.datasets import Dataset, NewDataset
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.servicekit.access.principal import ServiceCaller
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.forms import token_of
+from tests.integration.operator.forms import read_token
 from tests.integration.operator.sluice_command import Command
 from tests.unit.cwl.samples import LINEAR
 
 SECOND = timedelta(seconds=1)
 
 
-def made_by_chain(operator: Operator) -> Callable[[NewDataset], Awaitable[Dataset]]:
+def make_chain_registration(operator: Operator) -> Callable[[NewDataset], Awaitable[Dataset]]:
     """Return a function that registers data sets in the name of the chain service."""
     http = operator.links.http_of(ServiceCaller(CallingService.CHAINS), "dms")
     return DmsClient(http).register_dataset
@@ -62,7 +62,7 @@ async def test_output_is_found_by_its_own_name_if_the_name_is_unique(
     operator: Operator, sluice: Command
 ) -> None:
     meta = {"chain": "c", "output_name": "week.1.report"}
-    first = await made_by_chain(operator)(
+    first = await make_chain_registration(operator)(
         NewDataset(name="uid.sum.report", type=DatasetType.OUTPUT, meta=meta)
     )
     assert await sluice("dataset", "files", "week.1.report") == "no file\n"
@@ -70,7 +70,7 @@ async def test_output_is_found_by_its_own_name_if_the_name_is_unique(
         line for line in (await sluice("dataset", "list")).splitlines() if str(first.uid) in line
     ]
     assert "week.1.report" in row
-    again = await made_by_chain(operator)(
+    again = await make_chain_registration(operator)(
         NewDataset(name="other.sum.report", type=DatasetType.OUTPUT, meta=meta)
     )
     output = await sluice("dataset", "files", "week.1.report", code=1)
@@ -109,7 +109,7 @@ async def test_pages_distinguish_outputs_with_the_same_name(
     for number in range(8):
         meta = {"chain": str(uuid4()), "output_name": "week.1.report"}
         new = NewDataset(name=f"{number}.sum.report", type=DatasetType.OUTPUT, meta=meta)
-        datasets.append(await made_by_chain(operator)(new))
+        datasets.append(await make_chain_registration(operator)(new))
     listed = (await operator.http.get("/datasets")).text
     called = (await operator.http.get("/datasets?name=week.1.report")).text
     for dataset in datasets:
@@ -130,7 +130,7 @@ async def test_ambiguous_name_is_answered_with_the_matching_data_sets(
 ) -> None:
     meta = {"chain": "c", "output_name": "week.1.report"}
     datasets = [
-        await made_by_chain(operator)(
+        await make_chain_registration(operator)(
             NewDataset(name=f"{number}.sum.report", type=DatasetType.OUTPUT, meta=meta)
         )
         for number in range(2)
@@ -289,7 +289,7 @@ async def test_malformed_name_is_explained_in_words(
     bare = await operator.http.post(
         "/api/v1/templates?name=week/1", content=LINEAR, headers={"content-type": "text/yaml"}
     )
-    token = token_of(await operator.http.get("/templates"))
+    token = read_token(await operator.http.get("/templates"))
     page = await operator.http.post(
         "/templates", data={"csrf_token": token, "name": "week/1", "cwl": LINEAR}
     )
@@ -346,7 +346,7 @@ async def test_chain_is_shown_with_readable_names(
     first, last = chain.steps[0].name, "join"
     meta = {"chain": str(chain.uid), "step": last, "output_name": "week.1.all"}
     name = f"{chain.uid}.{last}.joined"
-    output = await made_by_chain(operator)(
+    output = await make_chain_registration(operator)(
         NewDataset(name=name, type=DatasetType.OUTPUT, meta=meta)
     )
     between = {"chain": str(chain.uid), "step": first}

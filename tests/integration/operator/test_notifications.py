@@ -17,7 +17,7 @@ from aiosmtpd.smtp import SMTP
 
 from sluice.contracts.chains.attention import Notice, NoticeSeverity
 from sluice.contracts.chains.intake import Unmatched
-from tests.integration.operator.conftest import Operator, operating
+from tests.integration.operator.conftest import Operator, run_operator
 from tests.waiting import eventually
 from wfms.operator.monitoring.domain.data_notices import report_intake
 from wfms.operator.monitoring.domain.notifications import (
@@ -77,7 +77,7 @@ async def mailbox() -> AsyncIterator[tuple[Mailbox, str]]:
     await eventually(lambda: all(one.transport is None for one in connections))
 
 
-def unmatched(number: int) -> Unmatched:
+def make_unmatched(number: int) -> Unmatched:
     return Unmatched(
         dataset_uid=UUID(int=number),
         dataset_name=f"run-{number:04d}",
@@ -87,13 +87,13 @@ def unmatched(number: int) -> Unmatched:
 
 
 @asynccontextmanager
-async def notifying(database_url: str, *urls: str) -> AsyncIterator[Operator]:
+async def run_notifying_operator(database_url: str, *urls: str) -> AsyncIterator[Operator]:
     settings = {
         "notify": list(urls),
         "notify_people_period": PERIOD,
         "public_url": "https://s.example",
     }
-    async with operating(database_url, **settings) as operator:
+    async with run_operator(database_url, **settings) as operator:
         yield operator
 
 
@@ -101,15 +101,15 @@ async def test_data_set_without_a_template_is_mailed_once(
     database_url: str, mailbox: tuple[Mailbox, str]
 ) -> None:
     box, url = mailbox
-    async with notifying(database_url, url) as operator:
-        operator.neighbours.unmatched[UUID(int=7)] = unmatched(7)
+    async with run_notifying_operator(database_url, url) as operator:
+        operator.neighbours.unmatched[UUID(int=7)] = make_unmatched(7)
         await eventually(lambda: "run-0007" in box.texts)
         mail = box.mails[-1]
         assert mail["To"] == "shift@example.org"
         assert "to look at" in mail["Subject"]
         assert "No task can be defined for data set run-0007" in str(mail)
         assert f"https://s.example/datasets/{UUID(int=7)}" in str(mail)
-        operator.neighbours.unmatched[UUID(int=8)] = unmatched(8)
+        operator.neighbours.unmatched[UUID(int=8)] = make_unmatched(8)
         await eventually(lambda: "run-0008" in box.texts)
     assert box.texts.count("data set run-0007") == 1, "it is not mailed a second time"
 
@@ -117,8 +117,8 @@ async def test_data_set_without_a_template_is_mailed_once(
 async def test_refused_mail_is_sent_again(database_url: str, mailbox: tuple[Mailbox, str]) -> None:
     box, url = mailbox
     box.refuses = True
-    async with notifying(database_url, url) as operator:
-        operator.neighbours.unmatched[UUID(int=7)] = unmatched(7)
+    async with run_notifying_operator(database_url, url) as operator:
+        operator.neighbours.unmatched[UUID(int=7)] = make_unmatched(7)
         await eventually(lambda: box.refused)
         box.refuses = False
         await eventually(lambda: "run-0007" in box.texts)
@@ -126,12 +126,15 @@ async def test_refused_mail_is_sent_again(database_url: str, mailbox: tuple[Mail
 
 async def test_two_instances_send_one_mail(database_url: str, mailbox: tuple[Mailbox, str]) -> None:
     box, url = mailbox
-    async with notifying(database_url, url) as first, notifying(database_url, url) as second:
+    async with (
+        run_notifying_operator(database_url, url) as first,
+        run_notifying_operator(database_url, url) as second,
+    ):
         for operator in (first, second):
-            operator.neighbours.unmatched[UUID(int=7)] = unmatched(7)
+            operator.neighbours.unmatched[UUID(int=7)] = make_unmatched(7)
         await eventually(lambda: "run-0007" in box.texts)
         for operator in (first, second):
-            operator.neighbours.unmatched[UUID(int=8)] = unmatched(8)
+            operator.neighbours.unmatched[UUID(int=8)] = make_unmatched(8)
         await eventually(lambda: "run-0008" in box.texts)
     assert box.texts.count("No task can be defined for data set run-0007") == 1
 
@@ -152,8 +155,8 @@ async def test_webhook_gets_the_message_of_the_mail(database_url: str) -> None:
         thread = Thread(target=server.serve_forever, daemon=True)
         thread.start()
         url = f"json://127.0.0.1:{server.server_port}/"
-        async with notifying(database_url, url) as operator:
-            operator.neighbours.unmatched[UUID(int=7)] = unmatched(7)
+        async with run_notifying_operator(database_url, url) as operator:
+            operator.neighbours.unmatched[UUID(int=7)] = make_unmatched(7)
             await eventually(lambda: any("run-0007" in each["message"] for each in posted))
         server.shutdown()
         thread.join()

@@ -16,9 +16,9 @@ from sluice.contracts.common.states import (
     TaskState,
 )
 from sluice.contracts.jobs.tasks import BY_REQUEST, JobOrder
-from tests.callers import for_anybody
+from tests.callers import allow_everybody
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.forms import token_of
+from tests.integration.operator.forms import read_token
 from tests.integration.operator.scene import Counts, Scene
 from tests.unit.cwl.samples import GRAPH
 
@@ -79,7 +79,7 @@ async def test_data_of_an_ended_chain_is_deleted_on_request(
     refused = await operator.http.post(f"/chains/{over.uid}/discard")
     assert (refused.status_code, operator.neighbours.discarded) == (403, [])
     answer = await operator.http.post(
-        f"/chains/{over.uid}/discard", data={"csrf_token": token_of(page)}
+        f"/chains/{over.uid}/discard", data={"csrf_token": read_token(page)}
     )
     assert (answer.status_code, answer.headers["location"]) == (303, f"/chains/{over.uid}")
     assert operator.neighbours.discarded == [over.uid]
@@ -97,10 +97,10 @@ async def test_form_without_the_token_of_the_session_changes_nothing(
         if chain.state is ChainState.IN_PROGRESS
     )
     page = await operator.http.get(f"/chains/{running.uid}")
-    token = token_of(page)
+    token = read_token(page)
     address = f"/chains/{running.uid}/cancel"
     other = httpx.AsyncClient(
-        transport=httpx.ASGITransport(for_anybody(operator.service.app)),
+        transport=httpx.ASGITransport(allow_everybody(operator.service.app)),
         base_url="http://operator.test",
     )
     async with other:
@@ -126,7 +126,7 @@ async def test_session_cookie_is_closed_to_scripts_and_other_sites(operator: Ope
 
 
 async def test_template_is_uploaded_with_the_form(operator: Operator, spd_text: str) -> None:
-    token = token_of(await operator.http.get("/templates"))
+    token = read_token(await operator.http.get("/templates"))
     typed = spd_text.replace("\n", "\r\n")  # Browsers send text areas with these line ends.
     sent = await operator.http.post(
         "/templates", data={"csrf_token": token, "name": "spd", "cwl": typed}
@@ -152,7 +152,7 @@ async def test_refused_upload_shows_findings_and_keeps_the_typed_values(
         spd_text.replace("scatter: hits", "scatter: hitz", 1)
         + "# </textarea><script>alert(1)</script>\n"
     )
-    token = token_of(await operator.http.get("/templates"))
+    token = read_token(await operator.http.get("/templates"))
     page = await operator.http.post(
         "/templates", data={"csrf_token": token, "name": "my-name", "cwl": bad}
     )
@@ -169,7 +169,7 @@ async def test_refused_upload_shows_findings_and_keeps_the_typed_values(
 async def test_empty_form_and_oversized_file_are_answered_with_a_page(
     operator: Operator,
 ) -> None:
-    token = token_of(await operator.http.get("/templates"))
+    token = read_token(await operator.http.get("/templates"))
     empty = await operator.http.post(
         "/templates", data={"csrf_token": token, "name": "x", "cwl": " "}
     )
@@ -186,7 +186,7 @@ async def test_empty_form_and_oversized_file_are_answered_with_a_page(
 async def test_template_in_use_is_deleted_only_after_confirmation(
     operator: Operator, scene: Scene
 ) -> None:
-    token = token_of(await operator.http.get("/templates/spd"))
+    token = read_token(await operator.http.get("/templates/spd"))
     refusal = await operator.http.post("/templates/spd/delete", data={"csrf_token": token})
     assert refusal.status_code == 409
     assert "3 chains of template" in refusal.text
@@ -204,7 +204,7 @@ async def test_template_in_use_is_deleted_only_after_confirmation(
 
 async def test_page_ranks_retries_and_cancels_a_task(operator: Operator, scene: Scene) -> None:
     task = next(status.uid for status in operator.neighbours.tasks.values() if status.quarantined)
-    token = token_of(await operator.http.get(f"/tasks/{task}"))
+    token = read_token(await operator.http.get(f"/tasks/{task}"))
     for rank, expected in (("12.5", 12.5), ("high", 12.5), ("-1", 12.5), ("inf", 12.5)):
         await operator.http.post(f"/tasks/{task}/rank", data={"csrf_token": token, "rank": rank})
         assert operator.neighbours.tasks[task].rank == expected

@@ -13,7 +13,7 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.messages.queue_admin import QueueAdmin
 from sluice.servicekit.transport.base import Message
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.forms import token_of
+from tests.integration.operator.forms import read_token
 from tests.integration.operator.sluice_command import Command
 from tests.waiting import eventually
 from wfms.operator.gauges import declare_gauges
@@ -143,7 +143,7 @@ async def test_pages_requeue_and_drop_dead_messages(operator: Operator) -> None:
     assert re.search(r'state failed">4<', (await operator.http.get("/queues")).text)
     page = await operator.http.get(f"/queues/{WMS_TASKS}")
     assert "a is &lt;no&gt; task" in page.text
-    form = {"csrf_token": token_of(page)}
+    form = {"csrf_token": read_token(page)}
     for action, choice, dead, message in (
         ("requeue", {"id": "a"}, 3, "1 message put back"),
         ("requeue", {"id": "a"}, 3, "Nothing was put back"),

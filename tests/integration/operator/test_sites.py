@@ -8,13 +8,13 @@ from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.pilots.sites import SITE_TOKEN_PREFIX, NewSite
 from tests.conftest import DatabaseFactory
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.real_wms import with_real_wms
+from tests.integration.operator.real_wms import use_real_wms
 from tests.integration.operator.sluice_command import Command
 
 
 @pytest.fixture(autouse=True)
 async def wms(operator: Operator, make_database: DatabaseFactory) -> AsyncIterator[None]:
-    async with with_real_wms(operator, make_database):
+    async with use_real_wms(operator, make_database):
         yield
 
 

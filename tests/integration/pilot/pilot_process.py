@@ -8,8 +8,8 @@ from typing import Any
 
 import psutil
 
-from sluice.contracts.pilots.leases import LeasedJob, PilotTask
-from tests.unit.pilot.builders import input_file, job, tool
+from sluice.contracts.leases.leases import LeasedJob, PilotTask
+from tests.unit.pilot.builders import make_job, make_tool, write_input
 from tests.waiting import Gate
 
 StartPilot = Callable[..., Awaitable["PilotProcess"]]
@@ -31,14 +31,16 @@ class PilotProcess:
             return await self.process.wait()
 
 
-def jobs_of(root: Path, task_: PilotTask, count: int) -> list[LeasedJob]:
+def make_jobs(root: Path, task_: PilotTask, count: int) -> list[LeasedJob]:
     return [
-        job(task_, [input_file(root / "in" / f"{n}.dat", data=f"{n}".encode())], job_id=n, seq=n)
+        make_job(
+            task_, [write_input(root / "in" / f"{n}.dat", data=f"{n}".encode())], job_id=n, seq=n
+        )
         for n in range(1, count + 1)
     ]
 
 
-def waiting_tool(mark: Path, go: Gate, **fields: Any) -> dict[str, Any]:
+def make_waiting_tool(mark: Path, go: Gate, **fields: Any) -> dict[str, Any]:
     """A tool that writes its pid to ``mark``, ignores SIGTERM and waits at the gate ``go``."""
     code = (
         "import os, signal, sys\n"
@@ -47,16 +49,16 @@ def waiting_tool(mark: Path, go: Gate, **fields: Any) -> dict[str, Any]:
         "os.rename(sys.argv[1] + '.part', sys.argv[1])\n"
         "open(sys.argv[2]).close()\n"
     )
-    return tool([sys.executable, "-c"], arguments=[code, str(mark), str(go)], **fields)
+    return make_tool([sys.executable, "-c"], arguments=[code, str(mark), str(go)], **fields)
 
 
-def files_below(folder: Path) -> list[str]:
+def list_files_below(folder: Path) -> list[str]:
     return (
         sorted(path.name for path in folder.rglob("*") if path.is_file()) if folder.exists() else []
     )
 
 
-def alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

@@ -12,11 +12,11 @@ from sluice.contracts.pilots.leases import JobToken, LeasedJob, PilotTask
 from sluice.contracts.pilots.reports import AttemptReport
 from tests.integration.pilot.pilot_process import (
     StartPilot,
-    files_below,
-    jobs_of,
+    list_files_below,
+    make_jobs,
 )
 from tests.servers.scripted_wms import ScriptedWms, wait_for
-from tests.unit.pilot.builders import task, tool
+from tests.unit.pilot.builders import make_task, make_tool
 
 #: Increments its counter atomically. Sleeps while the counter is below $1, then exits with $0.
 COUNT = """
@@ -29,16 +29,16 @@ exit $0
 """
 
 
-def counting_task(root: Path, *, times: int, ends: int = 0, every: float = 1) -> PilotTask:
-    return task(
+def make_counting_task(root: Path, *, times: int, ends: int = 0, every: float = 1) -> PilotTask:
+    return make_task(
         root,
-        tool(["sh", "-c", COUNT, str(ends), str(times)]),
+        make_tool(["sh", "-c", COUNT, str(ends), str(times)]),
         checkpoint=Checkpoint(files=["state/*"], every=every),
     )
 
 
-def checkpoint_files(root: Path) -> list[str]:
-    return [name for name in files_below(root / "logs") if "checkpoint" in name]
+def list_checkpoint_files(root: Path) -> list[str]:
+    return [name for name in list_files_below(root / "logs") if "checkpoint" in name]
 
 
 def lease_again(wms: ScriptedWms, task_: PilotTask, job: LeasedJob, attempt: int) -> None:
@@ -62,23 +62,23 @@ async def test_job_resumes_after_a_kill_and_leaves_no_checkpoint_at_the_end(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path, ends: int, outcome: AttemptOutcome
 ) -> None:
     pilot = await start_pilot()
-    task_ = counting_task(root, times=2, ends=ends)
-    (job,) = jobs_of(root, task_, 1)
+    task_ = make_counting_task(root, times=2, ends=ends)
+    (job,) = make_jobs(root, task_, 1)
     wms.add_jobs(task_, [job])
-    await wait_for(lambda: any("list" in name for name in checkpoint_files(root)), seconds=60)
+    await wait_for(lambda: any("list" in name for name in list_checkpoint_files(root)), seconds=60)
     pilot.process.kill()
     await pilot.ended()
     await start_pilot()
     await end_of(wms, 1)  # reported as lost
-    assert checkpoint_files(root), "the checkpoint did not survive the pilot and its successor"
+    assert list_checkpoint_files(root), "the checkpoint did not survive the pilot and its successor"
     wms.ended = lambda report: report.attempt == 2
     lease_again(wms, task_, job, 2)
     report = await end_of(wms, 2)
     assert report.outcome is outcome
     assert "resumed from the checkpoint of" in report.message
     assert report.checkpoint
-    await wait_for(lambda: not checkpoint_files(root))
-    assert any(name.endswith(".2.log") for name in files_below(root / "logs"))
+    await wait_for(lambda: not list_checkpoint_files(root))
+    assert any(name.endswith(".2.log") for name in list_files_below(root / "logs"))
 
 
 async def test_checkpoint_of_a_failed_attempt_is_kept_until_the_job_has_ended(
@@ -86,14 +86,14 @@ async def test_checkpoint_of_a_failed_attempt_is_kept_until_the_job_has_ended(
 ) -> None:
     wms.ended = lambda report: report.attempt == 2
     await start_pilot()
-    task_ = counting_task(root, times=1, ends=3, every=3600)
-    (job,) = jobs_of(root, task_, 1)
+    task_ = make_counting_task(root, times=1, ends=3, every=3600)
+    (job,) = make_jobs(root, task_, 1)
     wms.add_jobs(task_, [job])
     await end_of(wms, 1)
-    assert len(checkpoint_files(root)) == 2
+    assert len(list_checkpoint_files(root)) == 2
     lease_again(wms, task_, job, 2)
     assert "resumed from" in (await end_of(wms, 2)).message
-    await wait_for(lambda: not checkpoint_files(root))
+    await wait_for(lambda: not list_checkpoint_files(root))
 
 
 async def test_canceled_job_leaves_no_files(
@@ -103,27 +103,27 @@ async def test_canceled_job_leaves_no_files(
     wms.answer = lambda _: ReportAnswer.STALE
     wms.ended = lambda _: True
     await start_pilot()
-    task_ = counting_task(root, times=2)
-    (job,) = jobs_of(root, task_, 1)
+    task_ = make_counting_task(root, times=2)
+    (job,) = make_jobs(root, task_, 1)
     wms.add_jobs(task_, [job])
-    await wait_for(lambda: any("list" in name for name in checkpoint_files(root)), seconds=60)
+    await wait_for(lambda: any("list" in name for name in list_checkpoint_files(root)), seconds=60)
     wms.commands = [Command(kind="cancel", job=JobToken(id=job.id, attempt=1))]
     assert (await end_of(wms, 1)).outcome is AttemptOutcome.CANCELED
-    await wait_for(lambda: files_below(root / "logs") == [])
+    await wait_for(lambda: list_files_below(root / "logs") == [])
 
 
 async def test_stopped_pilot_leaves_the_newest_checkpoint_for_the_next_attempt(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
     pilot = await start_pilot(SLUICE_PILOT_DRAIN_TIMEOUT="0")
-    task_ = counting_task(root, times=2, every=3600)
-    (job,) = jobs_of(root, task_, 1)
+    task_ = make_counting_task(root, times=2, every=3600)
+    (job,) = make_jobs(root, task_, 1)
     wms.add_jobs(task_, [job])
     await wait_for(lambda: any(beat.running for beat in wms.heartbeats))
     await wait_for(lambda: pilot.family() and list(root.parent.glob("work/**/state/n")))
     pilot.process.send_signal(signal.SIGTERM)
     assert await pilot.ended() == 0
-    assert len(checkpoint_files(root)) == 2
+    assert len(list_checkpoint_files(root)) == 2
     await start_pilot()
     lease_again(wms, task_, job, 2)
     assert "(attempt 1), 1 file, 2 bytes" in (await end_of(wms, 2)).message

@@ -7,11 +7,11 @@ from pathlib import Path
 import psutil
 
 from sluice.contracts.common.states import ContainerEngine
-from tests.integration.pilot.pilot_process import StartPilot, jobs_of
-from tests.processes import command_of
+from tests.integration.pilot.pilot_process import StartPilot, make_jobs
+from tests.processes import read_command_line
 from tests.servers.podman import IMAGE, start_podman
 from tests.servers.scripted_wms import ScriptedWms, wait_for
-from tests.unit.pilot.builders import task, tool
+from tests.unit.pilot.builders import make_task, make_tool
 
 
 async def test_pilot_registers_the_container_engines_that_work_and_are_allowed(
@@ -40,11 +40,13 @@ async def test_containers_are_removed_when_their_slot_or_pilot_is_killed(
         settings = {"SLUICE_PILOT_CONTAINERS": '["podman"]', **podman.environment}
         pilot = await start_pilot(**settings)
         docker = [{"class": "DockerRequirement", "dockerPull": IMAGE}]
-        task_ = task(root, tool(["/bin/sleep", "1000"], requirements=docker))
-        wms.add_jobs(task_, jobs_of(root, task_, 2))
+        task_ = make_task(root, make_tool(["/bin/sleep", "1000"], requirements=docker))
+        wms.add_jobs(task_, make_jobs(root, task_, 2))
         await wait_for(podman.containers, seconds=60)
         runners = [
-            process for process in pilot.family() if "pilot.runner" in " ".join(command_of(process))
+            process
+            for process in pilot.family()
+            if "pilot.runner" in " ".join(read_command_line(process))
         ]
         [server] = [process for process in runners if process.ppid() == pilot.process.pid]
         [slot] = [process for process in runners if process.parent() == server]

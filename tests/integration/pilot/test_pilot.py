@@ -11,13 +11,13 @@ from sluice.contracts.pilots.leases import JobToken
 from sluice.contracts.pilots.reports import AttemptReport
 from tests.integration.pilot.pilot_process import (
     StartPilot,
-    alive,
-    files_below,
-    jobs_of,
-    waiting_tool,
+    is_alive,
+    list_files_below,
+    make_jobs,
+    make_waiting_tool,
 )
 from tests.servers.scripted_wms import ScriptedWms, wait_for
-from tests.unit.pilot.builders import SHA, task, tool
+from tests.unit.pilot.builders import SHA, make_task, make_tool
 from tests.waiting import Gate
 
 
@@ -25,12 +25,12 @@ async def test_pilot_registers_runs_jobs_and_signs_off(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path, tmp_path: Path
 ) -> None:
     pilot = await start_pilot()
-    task_ = task(root, SHA)
-    wms.add_jobs(task_, jobs_of(root, task_, 50))
+    task_ = make_task(root, SHA)
+    wms.add_jobs(task_, make_jobs(root, task_, 50))
     await wait_for(lambda: len(wms.reports) == 50)
     assert {report.outcome for _, report in wms.reports} == {AttemptOutcome.FINISHED}
     assert {report.id for _, report in wms.reports} == set(range(1, 51))
-    assert len(files_below(root / "out")) == len(files_below(root / "logs")) == 50
+    assert len(list_files_below(root / "out")) == len(list_files_below(root / "logs")) == 50
     assert max(request.jobs for request in wms.lease_requests) > 1
     assert wms.lease_requests[-1].known_tasks == [task_.uid]
     pilot.process.send_signal(signal.SIGTERM)
@@ -38,7 +38,7 @@ async def test_pilot_registers_runs_jobs_and_signs_off(
     ((uid, sign_off),) = wms.sign_offs
     assert uid == wms.registrations[0].uid
     assert sign_off.returned == []
-    assert files_below(tmp_path / "work") == ["key", "lock"]
+    assert list_files_below(tmp_path / "work") == ["key", "lock"]
 
 
 async def test_concurrent_jobs_never_need_more_cores_than_the_pilot_has(
@@ -46,13 +46,14 @@ async def test_concurrent_jobs_never_need_more_cores_than_the_pilot_has(
 ) -> None:
     """The WMS leases all jobs at once. Each tool fails if another one runs at the same time."""
     await start_pilot("--slots", "4", SLUICE_PILOT_CORES="3")
+    # The tool takes long enough for another job to begin beside it.
     alone = "mkdir $0 && sleep 0.3 && rmdir $0"
-    task_ = task(
+    task_ = make_task(
         root,
-        tool(["sh", "-c", alone, str(root.parent / "alone")]),
+        make_tool(["sh", "-c", alone, str(root.parent / "alone")]),
         resources=Resources(cores=2, time_limit=60.0),
     )
-    wms.add_jobs(task_, jobs_of(root, task_, 4))
+    wms.add_jobs(task_, make_jobs(root, task_, 4))
     await wait_for(lambda: len(wms.reports) == 4)
     assert [(report.outcome, report.message) for _, report in wms.reports] == [
         (AttemptOutcome.FINISHED, "")
@@ -78,8 +79,8 @@ async def test_forgotten_pilot_registers_again_under_the_same_uid(
     wms.is_pilot_forgotten = True
     await wait_for(lambda: len(wms.registrations) == 2)
     assert wms.registrations[0] == wms.registrations[1]
-    task_ = task(root, SHA)
-    wms.add_jobs(task_, jobs_of(root, task_, 3))
+    task_ = make_task(root, SHA)
+    wms.add_jobs(task_, make_jobs(root, task_, 3))
     await wait_for(lambda: len(wms.reports) == 3)
 
 
@@ -88,9 +89,9 @@ async def test_reports_of_an_outage_arrive_after_the_outage(
 ) -> None:
     await start_pilot()
     wms.silent = {"report"}
-    task_ = task(root, SHA)
-    wms.add_jobs(task_, jobs_of(root, task_, 20))
-    await wait_for(lambda: len(files_below(root / "logs")) == 20)
+    task_ = make_task(root, SHA)
+    wms.add_jobs(task_, make_jobs(root, task_, 20))
+    await wait_for(lambda: len(list_files_below(root / "logs")) == 20)
     await wms.stop()
     wms.silent = set()
     await wms.start()
@@ -103,9 +104,9 @@ async def test_reports_survive_a_kill_of_the_pilot(
 ) -> None:
     pilot = await start_pilot()
     wms.silent = {"report"}
-    task_ = task(root, SHA)
-    wms.add_jobs(task_, jobs_of(root, task_, 5))
-    await wait_for(lambda: len(files_below(root / "logs")) == 5)
+    task_ = make_task(root, SHA)
+    wms.add_jobs(task_, make_jobs(root, task_, 5))
+    await wait_for(lambda: len(list_files_below(root / "logs")) == 5)
     await wait_for(lambda: not wms.leased_jobs or len(wms.heartbeats) > 1)
     pilot.process.kill()
     await pilot.ended()
@@ -116,11 +117,11 @@ async def test_reports_survive_a_kill_of_the_pilot(
     assert {uid for uid, _ in wms.reports} == {first_uid}
     assert {report.id for _, report in wms.reports} == set(range(1, 6))
     finished = [report for _, report in wms.reports if report.outcome is AttemptOutcome.FINISHED]
-    assert files_below(root / "out") == sorted(report.outputs[0].name for report in finished)
+    assert list_files_below(root / "out") == sorted(report.outputs[0].name for report in finished)
     assert wms.sign_offs[0][0] == first_uid
     second.process.terminate()
     assert await second.ended() == 0
-    assert files_below(tmp_path / "work") == ["key", "lock"]
+    assert list_files_below(tmp_path / "work") == ["key", "lock"]
 
 
 async def test_files_of_stale_attempts_are_removed(
@@ -128,12 +129,12 @@ async def test_files_of_stale_attempts_are_removed(
 ) -> None:
     wms.answer = lambda report: ReportAnswer.STALE if report.id == 2 else ReportAnswer.ACCEPTED
     await start_pilot()
-    task_ = task(root, SHA)
-    wms.add_jobs(task_, jobs_of(root, task_, 3))
+    task_ = make_task(root, SHA)
+    wms.add_jobs(task_, make_jobs(root, task_, 3))
     await wait_for(lambda: len(wms.reports) == 3)
-    await wait_for(lambda: len(files_below(root / "logs")) == 2)
-    assert files_below(root / "out") == ["00000001.1-1.out", "00000003.1-3.out"]
-    assert files_below(root / "logs") == ["00000001.1.log", "00000003.1.log"]
+    await wait_for(lambda: len(list_files_below(root / "logs")) == 2)
+    assert list_files_below(root / "out") == ["00000001.1-1.out", "00000003.1-3.out"]
+    assert list_files_below(root / "logs") == ["00000001.1.log", "00000003.1.log"]
 
 
 async def test_report_that_the_wms_refuses_does_not_block_other_reports(
@@ -148,8 +149,8 @@ async def test_report_that_the_wms_refuses_does_not_block_other_reports(
 
     wms.answer = answer
     pilot = await start_pilot()
-    task_ = task(root, SHA)
-    wms.add_jobs(task_, jobs_of(root, task_, 3))
+    task_ = make_task(root, SHA)
+    wms.add_jobs(task_, make_jobs(root, task_, 3))
     await wait_for(lambda: wms.find_report(3) is not None)
     pilot.process.terminate()
     assert await pilot.ended() == 0
@@ -162,13 +163,13 @@ async def test_running_job_stops_before_its_lease_ends(
     wms.lease_seconds = 4.0
     await start_pilot()
     mark = root.parent / "mark"
-    task_ = task(root, waiting_tool(mark, Gate(root.parent / "go")))
-    wms.add_jobs(task_, jobs_of(root, task_, 1))
+    task_ = make_task(root, make_waiting_tool(mark, Gate(root.parent / "go")))
+    wms.add_jobs(task_, make_jobs(root, task_, 1))
     await wait_for(mark.exists)
     tool_pid = int(mark.read_text())
     wms.silent = {"heartbeat", "report", "lease"}
     last_renewed = asyncio.get_running_loop().time()
-    await wait_for(lambda: not alive(tool_pid))
+    await wait_for(lambda: not is_alive(tool_pid))
     assert asyncio.get_running_loop().time() - last_renewed < wms.lease_seconds
     wms.silent = set()
     await wait_for(lambda: wms.reports)
@@ -183,8 +184,8 @@ async def test_heartbeats_name_a_long_job_until_it_finishes(
     wms.lease_seconds = 2.0
     await start_pilot()
     mark, go = root.parent / "mark", Gate(root.parent / "go")
-    task_ = task(root, waiting_tool(mark, go))
-    wms.add_jobs(task_, jobs_of(root, task_, 1))
+    task_ = make_task(root, make_waiting_tool(mark, go))
+    wms.add_jobs(task_, make_jobs(root, task_, 1))
     await wait_for(mark.exists)
     before = len(wms.heartbeats)
     await wait_for(lambda: len(wms.heartbeats) > before + 8)
@@ -200,8 +201,8 @@ async def test_job_start_is_reported_before_the_next_heartbeat_is_due(
     wms.heartbeat_seconds, wms.lease_seconds = 3600.0, 7200.0
     await start_pilot()
     mark, go = root.parent / "mark", Gate(root.parent / "go")
-    task_ = task(root, waiting_tool(mark, go))
-    wms.add_jobs(task_, jobs_of(root, task_, 1))
+    task_ = make_task(root, make_waiting_tool(mark, go))
+    wms.add_jobs(task_, make_jobs(root, task_, 1))
     await wait_for(lambda: any(job.id == 1 for beat in wms.heartbeats for job in beat.running))
     go.open()
     await wait_for(lambda: wms.reports)
@@ -213,8 +214,8 @@ async def test_canceled_job_is_stopped_and_reported(
 ) -> None:
     await start_pilot()
     mark = root.parent / "mark"
-    task_ = task(root, waiting_tool(mark, Gate(root.parent / "go")))
-    wms.add_jobs(task_, jobs_of(root, task_, 1))
+    task_ = make_task(root, make_waiting_tool(mark, Gate(root.parent / "go")))
+    wms.add_jobs(task_, make_jobs(root, task_, 1))
     await wait_for(mark.exists)
     await wait_for(
         lambda: any(
@@ -226,5 +227,5 @@ async def test_canceled_job_is_stopped_and_reported(
     wms.commands = [Command(kind="cancel", job=JobToken(id=1, attempt=1))]
     await wait_for(lambda: wms.reports)
     assert wms.reports[0][1].outcome is AttemptOutcome.CANCELED
-    assert not alive(int(mark.read_text()))
+    assert not is_alive(int(mark.read_text()))
     await wait_for(lambda: not wms.commands)

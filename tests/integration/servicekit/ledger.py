@@ -46,5 +46,5 @@ class Ledger:
             return [str(row["uid"]) for row in await connection.fetch("SELECT uid FROM ledger")]
 
 
-def refusal() -> Unprocessable:
+def make_refusal() -> Unprocessable:
     return Unprocessable("no such data set, and there never will be")

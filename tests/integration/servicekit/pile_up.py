@@ -35,7 +35,7 @@ FILES = [
 KEEP = timedelta(hours=1)
 
 
-def peak() -> float:
+def measure_peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -53,8 +53,8 @@ async def main(database_url: str, broker_url: str, count: int) -> None:
                     for _ in range(TRANSACTION_MESSAGES):
                         transaction.send(DMS_FILES, RegisterFiles(dataset_uid=uuid4(), files=FILES))
                 if number == 10 * TRANSACTION_MESSAGES:
-                    before = peak()
-            print("piled", before, peak(), flush=True)
+                    before = measure_peak()
+            print("piled", before, measure_peak(), flush=True)
             await asyncio.Event().wait()
 
 

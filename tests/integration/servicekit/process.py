@@ -44,7 +44,7 @@ class ServiceProcess:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 command,
-                env=environment | {f"SLUICE_{_short(command)}_PORT": str(self.port)},
+                env=environment | {f"SLUICE_{_abbreviate(command)}_PORT": str(self.port)},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -97,5 +97,5 @@ class ServiceProcess:
             self.process.wait()
 
 
-def _short(command: Sequence[str]) -> str:
+def _abbreviate(command: Sequence[str]) -> str:
     return command[-1].removeprefix("wfms.").upper()

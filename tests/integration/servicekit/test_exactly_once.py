@@ -18,7 +18,7 @@ from sluice.servicekit.transport import retry_pauses
 from sluice.servicekit.transport.base import Message, Transport
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory
-from tests.integration.servicekit.ledger import Ledger, refusal
+from tests.integration.servicekit.ledger import Ledger, make_refusal
 from tests.waiting import eventually
 
 UNKNOWN_TYPE = (
@@ -60,7 +60,7 @@ async def ledger(make_database: DatabaseFactory, transport: Transport) -> AsyncI
         yield ledger
 
 
-async def outbox_size(ledger: Ledger, *, sent: bool = False) -> int:
+async def count_outbox(ledger: Ledger, *, sent: bool = False) -> int:
     async with ledger.database.connection() as connection:
         return int(
             await connection.fetchval(
@@ -69,7 +69,7 @@ async def outbox_size(ledger: Ledger, *, sent: bool = False) -> int:
         )
 
 
-def relay(
+def make_relay(
     ledger: Ledger, transport: Transport, *, keep: timedelta = timedelta(hours=1)
 ) -> OutboxRelay:
     return OutboxRelay(ledger.database, transport, ServiceMetrics(), keep=keep, period=0.05)
@@ -82,7 +82,7 @@ async def wait_until_applied(ledger: Ledger, uids: set[UUID]) -> None:
     await eventually(condition, what="all messages applied")
 
 
-async def all_dead(transport: Transport, count: int) -> None:
+async def wait_for_dead_letters(transport: Transport, count: int) -> None:
     async def condition() -> bool:
         return await transport.count_dead(DMS_DELETIONS) == count
 
@@ -99,13 +99,13 @@ async def test_message_of_a_committed_transaction_is_applied(
     ledger: Ledger, transport: Transport
 ) -> None:
     uid = uuid4()
-    async with running(relay(ledger, transport), ledger.consumer):
+    async with running(make_relay(ledger, transport), ledger.consumer):
         async with ledger.database.transaction() as transaction:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid), subject=uid)
         await wait_until_applied(ledger, {uid})
 
         async def all_gone() -> bool:
-            return await outbox_size(ledger) == 0 and await transport.depth(DMS_DELETIONS) == 0
+            return await count_outbox(ledger) == 0 and await transport.depth(DMS_DELETIONS) == 0
 
         await eventually(all_gone, what="outbox and queue empty")
 
@@ -114,7 +114,7 @@ async def test_message_of_a_rolled_back_transaction_never_leaves(
     ledger: Ledger, transport: Transport
 ) -> None:
     committed_uid, dropped = uuid4(), uuid4()
-    async with running(relay(ledger, transport), ledger.consumer):
+    async with running(make_relay(ledger, transport), ledger.consumer):
         with pytest.raises(RuntimeError, match="changed my mind"):
             await send_and_change_mind(ledger, dropped)
         async with ledger.database.transaction() as transaction:
@@ -134,7 +134,7 @@ async def test_message_is_applied_once_if_the_relay_died_after_sending_it(
         row = await connection.fetchrow("SELECT message_id, destination, body FROM outbox")
     assert row is not None
     await transport.send([Message(row["message_id"], row["destination"], row["body"])])
-    async with running(relay(ledger, transport), ledger.consumer):
+    async with running(make_relay(ledger, transport), ledger.consumer):
         await wait_until_applied(ledger, {first})
         async with ledger.database.transaction() as transaction:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=second))
@@ -147,7 +147,7 @@ async def test_failed_handler_leaves_no_row_and_is_tried_again(
 ) -> None:
     uid = uuid4()
     ledger.failures = [RuntimeError("first"), RuntimeError("second")]
-    async with running(relay(ledger, transport), ledger.consumer):
+    async with running(make_relay(ledger, transport), ledger.consumer):
         async with ledger.database.transaction() as transaction:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid))
         await wait_until_applied(ledger, {uid})
@@ -160,7 +160,7 @@ async def test_deadlocks_do_not_count_as_failed_deliveries(
     """There are more deadlocks than the failures that a message may have."""
     uid = uuid4()
     ledger.failures = [asyncpg.DeadlockDetectedError("deadlock detected") for _ in range(6)]
-    async with running(relay(ledger, transport), ledger.consumer):
+    async with running(make_relay(ledger, transport), ledger.consumer):
         async with ledger.database.transaction() as transaction:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid))
         await wait_until_applied(ledger, {uid})
@@ -172,10 +172,10 @@ async def test_deadlocks_do_not_count_as_failed_deliveries(
 gives_whole_batches = pytest.mark.parametrize("transport", ["postgres"], indirect=True)
 
 
-async def three_messages(ledger: Ledger, transport: Transport) -> list[str]:
+async def send_three_messages(ledger: Ledger, transport: Transport) -> list[str]:
     """Send three messages to the queue and return their subjects in order."""
     uids = sorted(str(uuid4()) for _ in range(3))
-    async with running(relay(ledger, transport)):
+    async with running(make_relay(ledger, transport)):
         async with ledger.database.transaction() as transaction:
             for uid in reversed(uids):
                 transaction.send(DMS_DELETIONS, DeleteDataset(uid=UUID(uid)), subject=uid)
@@ -192,7 +192,7 @@ async def test_messages_of_a_batch_are_applied_in_the_order_of_their_subjects(
     ledger: Ledger, transport: Transport
 ) -> None:
     """Two instances with messages about the same data sets lock the data sets in the same order."""
-    uids = await three_messages(ledger, transport)
+    uids = await send_three_messages(ledger, transport)
     async with running(ledger.receiver(transport, seconds=math.inf)):
         await wait_until_applied(ledger, {UUID(uid) for uid in uids})
     assert await ledger.rows() == uids
@@ -204,7 +204,7 @@ async def test_messages_of_a_batch_are_applied_in_the_order_of_their_subjects(
 @gives_whole_batches
 async def test_slow_batch_is_committed_in_parts(ledger: Ledger, transport: Transport) -> None:
     """The row of the first message is committed while the second message waits for a lock."""
-    uids = await three_messages(ledger, transport)
+    uids = await send_three_messages(ledger, transport)
     async with ledger.database.connection() as connection:
         await connection.execute("CREATE UNIQUE INDEX ON ledger (uid)")
         other = connection.transaction()
@@ -228,13 +228,13 @@ async def test_slow_batch_is_committed_in_parts(ledger: Ledger, transport: Trans
 async def test_failed_message_in_a_later_part_of_a_batch_harms_no_other(
     ledger: Ledger, transport: Transport
 ) -> None:
-    uids = await three_messages(ledger, transport)
+    uids = await send_three_messages(ledger, transport)
     async with ledger.database.connection() as connection:
         await connection.execute("CREATE UNIQUE INDEX ON ledger (uid)")
         await connection.execute("INSERT INTO ledger VALUES ($1)", UUID(uids[1]))
     async with running(ledger.receiver(transport, seconds=0)):
         await wait_until_applied(ledger, {UUID(uid) for uid in uids})
-        await all_dead(transport, 1)
+        await wait_for_dead_letters(transport, 1)
     assert sorted(await ledger.rows()) == uids
 
 
@@ -250,11 +250,11 @@ async def test_malformed_messages_become_dead_letters_and_harm_no_other(
         "other": b'{"some": "JSON"}',
     }
     await transport.send([Message(name, DMS_DELETIONS, body) for name, body in bad.items()])
-    async with running(relay(ledger, transport), ledger.consumer):
+    async with running(make_relay(ledger, transport), ledger.consumer):
         async with ledger.database.transaction() as transaction:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=good))
         await wait_until_applied(ledger, {good})
-        await all_dead(transport, len(bad))
+        await wait_for_dead_letters(transport, len(bad))
     letters = {
         letter.id: letter for letter in await transport.dead_letters(DMS_DELETIONS, limit=10)
     }
@@ -278,10 +278,10 @@ async def test_message_that_always_fails_becomes_a_dead_letter_and_can_be_requeu
 ) -> None:
     uid = uuid4()
     ledger.failures = [RuntimeError(f"failure {number}") for number in (5, 4, 3, 2, 1)]
-    async with running(relay(ledger, transport), ledger.consumer):
+    async with running(make_relay(ledger, transport), ledger.consumer):
         async with ledger.database.transaction() as transaction:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid))
-        await all_dead(transport, 1)
+        await wait_for_dead_letters(transport, 1)
         assert (await transport.dead_letters(DMS_DELETIONS, limit=1))[0].reason == "failure 5"
         assert await ledger.rows() == []
         assert await transport.requeue(DMS_DELETIONS) == 1
@@ -292,18 +292,20 @@ async def test_message_that_always_fails_becomes_a_dead_letter_and_can_be_requeu
 async def test_refused_message_becomes_a_dead_letter_at_once(
     ledger: Ledger, transport: Transport
 ) -> None:
-    ledger.failures = [refusal()]
-    async with running(relay(ledger, transport), ledger.consumer):
+    ledger.failures = [make_refusal()]
+    async with running(make_relay(ledger, transport), ledger.consumer):
         async with ledger.database.transaction() as transaction:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=uuid4()))
-        await all_dead(transport, 1)
+        await wait_for_dead_letters(transport, 1)
     assert "never will be" in (await transport.dead_letters(DMS_DELETIONS, limit=10))[0].reason
     assert await ledger.rows() == []
 
 
 async def test_two_relays_apply_each_message_once(ledger: Ledger, transport: Transport) -> None:
     uids = {uuid4() for _ in range(500)}
-    async with running(relay(ledger, transport), relay(ledger, transport), ledger.consumer):
+    async with running(
+        make_relay(ledger, transport), make_relay(ledger, transport), ledger.consumer
+    ):
         for uid in uids:
             async with ledger.database.transaction() as transaction:
                 transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid))
@@ -317,7 +319,7 @@ async def test_messages_of_a_lost_broker_are_sent_again_and_applied_once(
     """Invariant 2: the broker was lost after one message was applied and while the other waited."""
     done, lost = uuid4(), uuid4()
     first, second = [open_transport(await make_database(), sluice_topology()) for _ in range(2)]
-    async with running(first, relay(ledger, first)):
+    async with running(first, make_relay(ledger, first)):
         async with running(ledger.receiver(first)):
             async with ledger.database.transaction() as transaction:
                 transaction.send(DMS_DELETIONS, DeleteDataset(uid=done))
@@ -326,16 +328,16 @@ async def test_messages_of_a_lost_broker_are_sent_again_and_applied_once(
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=lost))
 
         async def both_sent() -> bool:
-            return await outbox_size(ledger, sent=True) == 2
+            return await count_outbox(ledger, sent=True) == 2
 
         await eventually(both_sent, what="both messages sent")
     async with ledger.database.connection() as connection:
         await connection.execute(SEND_AGAIN)
-    async with running(second, relay(ledger, second), ledger.receiver(second)):
+    async with running(second, make_relay(ledger, second), ledger.receiver(second)):
         await wait_until_applied(ledger, {done, lost})
 
         async def all_gone() -> bool:
-            return await outbox_size(ledger) == 0 and await second.depth(DMS_DELETIONS) == 0
+            return await count_outbox(ledger) == 0 and await second.depth(DMS_DELETIONS) == 0
 
         await eventually(all_gone, what="outbox and queue empty")
     assert sorted(await ledger.rows()) == sorted([str(done), str(lost)])
@@ -347,17 +349,17 @@ async def test_messages_of_a_lost_broker_are_sent_again_and_applied_once(
 async def test_sent_messages_are_deleted_after_their_retention(
     ledger: Ledger, transport: Transport, keep: timedelta
 ) -> None:
-    async with running(relay(ledger, transport, keep=keep), ledger.consumer):
+    async with running(make_relay(ledger, transport, keep=keep), ledger.consumer):
         async with ledger.database.transaction() as transaction:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=uuid4()))
 
         async def sent() -> bool:
-            return await outbox_size(ledger) == 0
+            return await count_outbox(ledger) == 0
 
         await eventually(sent, what="the message sent")
 
     async def forgotten() -> bool:
-        async with running(relay(ledger, transport, keep=keep)):
-            return await outbox_size(ledger, sent=True) == 0
+        async with running(make_relay(ledger, transport, keep=keep)):
+            return await count_outbox(ledger, sent=True) == 0
 
     await eventually(forgotten, what="the sent message forgotten")

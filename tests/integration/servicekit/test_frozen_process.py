@@ -60,7 +60,7 @@ async def test_frozen_instance_loses_the_lock_for_closing_data_sets(
     ]
     ours = await asyncpg.connect(database_url)
     try:
-        closing = await stopped_while_closing(frozen, ours, locked_uid)
+        closing = await stop_while_closing(frozen, ours, locked_uid)
         assert (await clients[1].close_dataset(free)).state is DatasetState.CLOSED
         assert (await clients[1].close_dataset(locked_uid)).state is DatasetState.CLOSED
     finally:
@@ -73,7 +73,7 @@ async def test_frozen_instance_loses_the_lock_for_closing_data_sets(
     assert "Traceback" not in frozen.log.read_text()
 
 
-async def stopped_while_closing(
+async def stop_while_closing(
     process: ServiceProcess, ours: "asyncpg.Connection[asyncpg.Record]", uid: UUID
 ) -> "asyncio.Task[object]":
     """Return a request to close a data set of a process that was stopped with the closing lock."""

@@ -70,7 +70,7 @@ async def test_outbox_age_gauge_is_the_waiting_time_of_the_oldest_message(
         async with database.connection() as connection:
             await connection.execute("UPDATE outbox SET created_at = now() - interval '5 minutes'")
         assert 300 <= float((await OUTBOX_AGE.read(database))[0][0]) < 400
-        async with running(Gauges(database, metrics, health=health_report("ok"))):
+        async with running(Gauges(database, metrics, health=make_health_report("ok"))):
 
             async def is_shown() -> bool:
                 return (
@@ -95,7 +95,9 @@ async def test_labels_without_rows_disappear_and_an_unavailable_dependency_is_ze
             )
             await connection.execute("CREATE TABLE things (kind text, number integer)")
             await connection.execute("INSERT INTO things VALUES ('a', 1), ('b', 2)")
-        gauges = Gauges(database, metrics, [measurement], health=health_report("OSError: no route"))
+        gauges = Gauges(
+            database, metrics, [measurement], health=make_health_report("OSError: no route")
+        )
         await gauges.read()
         assert parse_metrics(metrics.render().decode())["sluice_test"] == {
             (("kind", "a"),): 1,
@@ -119,7 +121,7 @@ async def test_connections_in_use_are_counted(database_url: str) -> None:
         assert database.connections().used == before
 
 
-def health_report(answer: str) -> Report:
+def make_health_report(answer: str) -> Report:
     async def report() -> dict[str, str]:
         return {"broker": answer}
 

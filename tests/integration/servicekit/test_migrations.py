@@ -15,7 +15,7 @@ from tests.conftest import DatabaseFactory
 VERSIONS = [f"{service}.db.migrations" for service in SERVICES]
 
 
-async def revision_of(url: str) -> str:
+async def read_revision(url: str) -> str:
     connection = await asyncpg.connect(url)
     try:
         return str(await connection.fetchval("SELECT version_num FROM alembic_version"))
@@ -41,9 +41,9 @@ async def test_instances_that_start_together_migrate_once(
 ) -> None:
     url = await make_database()
     await asyncio.gather(*(Migrator(url, versions).start() for _ in range(3)))
-    assert await revision_of(url) == read_revisions(versions).newest_revision
+    assert await read_revision(url) == read_revisions(versions).newest_revision
     await Migrator(url, versions).start()
-    assert await revision_of(url) == read_revisions(versions).newest_revision
+    assert await read_revision(url) == read_revisions(versions).newest_revision
 
 
 async def test_migration_of_an_unreachable_database_names_the_database() -> None:
@@ -65,4 +65,4 @@ async def test_database_from_before_the_baseline_is_refused_and_not_changed(
     finally:
         await connection.close()
     assert [row["relname"] for row in tables] == ["alembic_version"]
-    assert await revision_of(url) == older
+    assert await read_revision(url) == older

@@ -64,7 +64,7 @@ def versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeVe
         sys.modules.pop(name, None)
 
 
-async def value(url: str, statement: str) -> object:
+async def fetch_value(url: str, statement: str) -> object:
     connection = await asyncpg.connect(url)
     try:
         return await connection.fetchval(statement)
@@ -73,7 +73,7 @@ async def value(url: str, statement: str) -> object:
 
 
 @asynccontextmanager
-async def transaction(url: str, statement: str) -> AsyncIterator[None]:
+async def hold_transaction(url: str, statement: str) -> AsyncIterator[None]:
     """Keep another session within a transaction."""
     connection = await asyncpg.connect(url)
     try:
@@ -95,12 +95,12 @@ async def test_migration_retries_while_a_long_transaction_reads_the_table(
     release = versions(MAKE, ADD)
     reasons: list[str] = []
     migrator = Migrator(database_url, release)
-    async with transaction(database_url, "SELECT * FROM notes"):
+    async with hold_transaction(database_url, "SELECT * FROM notes"):
         with pytest.raises(
             NotAvailable, match=r"migration r2 of .* did not get a lock within 50ms"
         ):
             await migrator.start()
-        assert await value(database_url, "SELECT 1 FROM notes UNION SELECT 1") == 1, (
+        assert await fetch_value(database_url, "SELECT 1 FROM notes UNION SELECT 1") == 1, (
             "a query waited for the migration"
         )
         start = asyncio.create_task(
@@ -111,9 +111,9 @@ async def test_migration_retries_while_a_long_transaction_reads_the_table(
             return len(reasons) >= 2
 
         await eventually(has_waited, what="two tries")
-        assert await value(database_url, COLUMNS) == 1
+        assert await fetch_value(database_url, COLUMNS) == 1
     await start
-    assert await value(database_url, COLUMNS) == 2
+    assert await fetch_value(database_url, COLUMNS) == 2
     assert all("r2" in why for why in reasons)
 
 
@@ -123,12 +123,12 @@ async def test_revisions_before_a_missing_lock_stay_applied(
     monkeypatch.setattr(upgrade, "LOCK_TIMEOUT", "50ms")
     await Migrator(database_url, versions(MAKE)).start()
     release = versions(MAKE, "op.execute('CREATE TABLE beside (id int)')", ADD)
-    async with transaction(database_url, "SELECT * FROM notes"):
+    async with hold_transaction(database_url, "SELECT * FROM notes"):
         with pytest.raises(NotAvailable, match="migration r3"):
             await Migrator(database_url, release).start()
-        assert await value(database_url, "SELECT version_num FROM alembic_version") == "r2"
+        assert await fetch_value(database_url, "SELECT version_num FROM alembic_version") == "r2"
     await Migrator(database_url, release).start()
-    assert await value(database_url, "SELECT version_num FROM alembic_version") == "r3"
+    assert await fetch_value(database_url, "SELECT version_num FROM alembic_version") == "r3"
 
 
 async def test_slow_migration_statement_is_ended_by_its_timeout(
@@ -152,7 +152,7 @@ async def test_concurrent_instances_build_an_index_concurrently_without_a_deadlo
     async with asyncio.timeout(30):
         await asyncio.gather(*(Migrator(database_url, release).start() for _ in range(4)))
     assert (
-        await value(
+        await fetch_value(
             database_url,
             "SELECT indisvalid FROM pg_index WHERE indexrelid = 'notes_text'::regclass",
         )
@@ -166,7 +166,7 @@ async def test_instance_of_the_previous_release_starts_on_the_new_schema(
     before, after = versions(MAKE), versions(MAKE, ADD)
     await Migrator(database_url, after).start()
     await Migrator(database_url, before).start()
-    assert await value(database_url, "SELECT version_num FROM alembic_version") == "r2"
+    assert await fetch_value(database_url, "SELECT version_num FROM alembic_version") == "r2"
 
 
 async def test_migration_that_is_stopped_midway_leaves_no_changes(
@@ -181,16 +181,16 @@ async def test_migration_that_is_stopped_midway_leaves_no_changes(
     )
 
     async def sleeps() -> bool:
-        return await value(database_url, sleeping) == 1
+        return await fetch_value(database_url, sleeping) == 1
 
     await eventually(sleeps, what="the migration is under way")
     start.cancel()
     await asyncio.gather(start, return_exceptions=True)
 
     async def is_over() -> bool:
-        return await value(database_url, sleeping) == 0
+        return await fetch_value(database_url, sleeping) == 0
 
     await eventually(is_over, what="its session has ended", seconds=10)
-    assert await value(database_url, COLUMNS) == 1
+    assert await fetch_value(database_url, COLUMNS) == 1
     await Migrator(database_url, versions(MAKE, ADD)).start()
-    assert await value(database_url, COLUMNS) == 2
+    assert await fetch_value(database_url, COLUMNS) == 2

@@ -229,7 +229,7 @@ async def with_accounts(serve: Serve, keys: Path) -> tuple[ServiceProcess, Servi
     return operator, await serve(CallingService.DMS, **settings, addresses__operator=address)
 
 
-def bearer(token: str) -> dict[str, str]:
+def make_bearer_header(token: str) -> dict[str, str]:
     return {"authorization": f"Bearer {token}"}
 
 
@@ -237,21 +237,27 @@ async def test_account_token_authenticates_at_every_service(
     with_accounts: tuple[ServiceProcess, ServiceProcess],
 ) -> None:
     operator, dms = with_accounts
-    for headers in ({}, bearer("sluice_made-up"), bearer("of another system")):
+    for headers in (
+        {},
+        make_bearer_header("sluice_made-up"),
+        make_bearer_header("of another system"),
+    ):
         for service, address in ((operator, "chains"), (operator, "me"), (dms, "datasets")):
             answer = await service.http.get(f"/api/v1/{address}", headers=headers)
             assert answer.status_code == 401, (address, headers)
     new = {"label": "for a script", "role": "viewer"}
-    token = await operator.http.post("/api/v1/tokens", json=new, headers=bearer(OWN))
-    viewer = bearer(token.json()["secret"])
-    for headers, may in ((viewer, False), (bearer(OWN), True)):
+    token = await operator.http.post("/api/v1/tokens", json=new, headers=make_bearer_header(OWN))
+    viewer = make_bearer_header(token.json()["secret"])
+    for headers, may in ((viewer, False), (make_bearer_header(OWN), True)):
         for _ in range(2):  # first from the operator service, then from the cache
             assert (await dms.http.get("/api/v1/datasets", headers=headers)).status_code == 200
         look = await dms.http.post("/api/v1/files/look", json={}, headers=headers)
         assert look.status_code == 403, "a person got the permission of a service"
         filled = await dms.http.post("/api/v1/datasets", json={}, headers=headers)
         assert filled.status_code == (422 if may else 403), "the answer does not follow the role"
-    holders = await operator.http.post("/api/v1/token-holders", json={}, headers=bearer(OWN))
+    holders = await operator.http.post(
+        "/api/v1/token-holders", json={}, headers=make_bearer_header(OWN)
+    )
     assert holders.status_code == 403, "a person could ask for the holder of a token"
 
 
@@ -259,11 +265,13 @@ async def test_revoked_token_is_refused_by_every_service_soon(
     with_accounts: tuple[ServiceProcess, ServiceProcess],
 ) -> None:
     operator, dms = with_accounts
-    answer = await operator.http.post("/api/v1/tokens", json={"label": "x"}, headers=bearer(OWN))
-    token = bearer(answer.json()["secret"])
+    answer = await operator.http.post(
+        "/api/v1/tokens", json={"label": "x"}, headers=make_bearer_header(OWN)
+    )
+    token = make_bearer_header(answer.json()["secret"])
     assert (await dms.http.get("/api/v1/datasets", headers=token)).status_code == 200
     address = f"/api/v1/tokens/{answer.json()['token']['id']}"
-    assert (await operator.http.delete(address, headers=bearer(OWN))).status_code == 200
+    assert (await operator.http.delete(address, headers=make_bearer_header(OWN))).status_code == 200
 
     assert (await operator.http.get("/api/v1/me", headers=token)).status_code == 401
 
@@ -278,7 +286,7 @@ async def test_person_signs_in_on_the_page_and_signs_out_everywhere(
 ) -> None:
     operator, _ = with_accounts
     new = {"name": "anna", "role": "shift", "password": "correct horse battery"}
-    answer = await operator.http.post("/api/v1/people", json=new, headers=bearer(OWN))
+    answer = await operator.http.post("/api/v1/people", json=new, headers=make_bearer_header(OWN))
     assert answer.status_code == 201, answer.text
     page = await operator.http.get(f"/?token={OWN}")
     assert (page.status_code, "set-cookie" in page.headers) == (401, False)
@@ -300,11 +308,11 @@ async def test_tokens_are_answered_503_while_the_operator_service_is_unavailable
         accounts="true",
         addresses__operator="http://127.0.0.1:1",
     )
-    answer = await dms.http.get("/api/v1/datasets", headers=bearer(OWN))
+    answer = await dms.http.get("/api/v1/datasets", headers=make_bearer_header(OWN))
     assert (answer.status_code, answer.json()["type"]) == (503, "urn:sluice:problem:not-available")
     assert (await dms.http.get("/api/v1/datasets")).status_code == 401
     signer = ServiceSigner(ServiceKeys(keys, CallingService.OPERATOR))
-    headers = bearer(signer.token(CallingService.DMS))
+    headers = make_bearer_header(signer.token(CallingService.DMS))
     assert (await dms.http.get("/api/v1/datasets", headers=headers)).status_code == 200
 
 

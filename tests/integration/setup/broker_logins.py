@@ -33,7 +33,7 @@ class Broker:
         return open_transport(self.url(login), sluice_topology(), declare=False)
 
 
-def in_one_host(logins: list[ServiceLogin]) -> list[ServiceLogin]:
+def prepare_logins_for_one_host(logins: list[ServiceLogin]) -> list[ServiceLogin]:
     return [
         ServiceLogin(
             one.service,
@@ -46,5 +46,5 @@ def in_one_host(logins: list[ServiceLogin]) -> list[ServiceLogin]:
     ]
 
 
-def of(users: list[ServiceLogin], service: str) -> ServiceLogin:
+def get_login(users: list[ServiceLogin], service: str) -> ServiceLogin:
     return next(user for user in users if user.service == service)

@@ -15,7 +15,9 @@ from tests.servers.network_postgres import NetworkPostgres
 BACKUP = ServiceLogin("the backup", "the backup", "se'cret", "postgres", "SLUICE_SETUP_BACKUP_URL")
 
 
-def stream(server: NetworkPostgres, login: ServiceLogin) -> "subprocess.CompletedProcess[str]":
+def stream_backup(
+    server: NetworkPostgres, login: ServiceLogin
+) -> "subprocess.CompletedProcess[str]":
     """Run the command that starts a backup."""
     url = (
         f"postgresql://{quote(login.user)}:{quote(login.password)}@127.0.0.1:{server.port}/postgres"
@@ -38,10 +40,10 @@ async def test_backup_login_may_stream_and_service_logins_may_not(
     changes = await set_up_databases(postgres.admin_url, logins(), BACKUP)
     assert f"login {BACKUP.user} made, for the backup" in changes
     assert await set_up_databases(postgres.admin_url, logins(), BACKUP) == []
-    backup = stream(postgres, BACKUP)
+    backup = stream_backup(postgres, BACKUP)
     assert backup.returncode == 0, backup.stderr
     await postgres.execute("SELECT pg_drop_replication_slot('test')")
-    assert "permission denied to start WAL sender" in stream(postgres, logins()[0]).stderr
+    assert "permission denied to start WAL sender" in stream_backup(postgres, logins()[0]).stderr
     with pytest.raises(asyncpg.InsufficientPrivilegeError, match="permission denied for database"):
         await asyncpg.connect(
             host="127.0.0.1",
@@ -60,4 +62,4 @@ async def test_setup_revokes_the_replication_right_of_a_service(
     await postgres.execute(f'ALTER ROLE "{login.user}" REPLICATION')
     changes = await set_up_databases(postgres.admin_url, logins())
     assert changes == [f"login {login.user}: rights set to those of {login.service}"]
-    assert "permission denied to start WAL sender" in stream(postgres, login).stderr
+    assert "permission denied to start WAL sender" in stream_backup(postgres, login).stderr

@@ -16,27 +16,30 @@ from sluice.servicekit.transport.base import Message
 from sluice.setup.broker import set_up_broker
 from sluice.setup.logins import ServiceLogin
 from stack.ports import free_ports
-from tests.integration.setup.broker_logins import Broker, in_one_host, of
+from tests.integration.setup.broker_logins import Broker, get_login, prepare_logins_for_one_host
 from tests.integration.setup.conftest import Logins
 
 
 @pytest.fixture
 def users(logins: Logins) -> list[ServiceLogin]:
-    return in_one_host(logins())
+    return prepare_logins_for_one_host(logins())
 
 
 async def test_service_logins_have_only_the_rights_that_they_need(
     broker: Broker, users: list[ServiceLogin]
 ) -> None:
     assert await set_up_broker(broker.management, users)
-    chains, wms = broker.transport(of(users, "wfms.chains")), broker.transport(of(users, "wms"))
+    chains, wms = (
+        broker.transport(get_login(users, "wfms.chains")),
+        broker.transport(get_login(users, "wms")),
+    )
     async with running(chains, wms):
         await chains.send([Message("1", "wms.tasks", b"{}")])
         stream = wms.consume("wms.tasks", prefetch=1)
         (delivery,) = await anext(stream)
         await delivery.ack()
         await stream.aclose()
-    connection = await aio_pika.connect(broker.url(of(users, "wfms.intake")))
+    connection = await aio_pika.connect(broker.url(get_login(users, "wfms.intake")))
     async with connection:
         for queue in ("wms.tasks", "dms.files"):
             channel = await connection.channel()
@@ -60,23 +63,23 @@ async def test_repeated_broker_setup_changes_nothing(
 async def test_broker_setup_takes_over_a_new_password_from_the_settings(
     broker: Broker, logins: Logins
 ) -> None:
-    old, new = in_one_host(logins()), in_one_host(logins("another"))
+    old, new = prepare_logins_for_one_host(logins()), prepare_logins_for_one_host(logins("another"))
     await set_up_broker(broker.management, old)
-    changed = [of(new, "dms"), *(one for one in old if one.service != "dms")]
+    changed = [get_login(new, "dms"), *(one for one in old if one.service != "dms")]
     assert await set_up_broker(broker.management, changed) == [
-        f"users: {of(new, 'dms').user} changed"
+        f"users: {get_login(new, 'dms').user} changed"
     ]
-    async with running(broker.transport(of(new, "dms"))):
+    async with running(broker.transport(get_login(new, "dms"))):
         pass
     with pytest.raises(ProbableAuthenticationError):
-        await aio_pika.connect(broker.url(of(old, "dms")))
+        await aio_pika.connect(broker.url(get_login(old, "dms")))
 
 
 async def test_broker_setup_restores_deleted_queues_and_changed_rights(
     broker: Broker, users: list[ServiceLogin]
 ) -> None:
     await set_up_broker(broker.management, users)
-    vhost, dms = users[0].place, of(users, "dms")
+    vhost, dms = users[0].place, get_login(users, "dms")
     broker.ask("DELETE", f"queues/{vhost}/dms.files.dead")
     broker.ask(
         "PUT", f"permissions/{vhost}/{dms.user}", {"configure": ".*", "write": ".*", "read": ".*"}
@@ -90,12 +93,12 @@ async def test_broker_setup_keeps_waiting_messages(
     broker: Broker, users: list[ServiceLogin]
 ) -> None:
     await set_up_broker(broker.management, users)
-    chains = broker.transport(of(users, "wfms.chains"))
+    chains = broker.transport(get_login(users, "wfms.chains"))
     async with running(chains):
         await chains.send([Message("1", "wms.tasks", b"{}")])
         broker.ask("DELETE", f"queues/{users[0].place}/dms.files.dead")
         assert await set_up_broker(broker.management, users)
-    wms = broker.transport(of(users, "wms"))
+    wms = broker.transport(get_login(users, "wms"))
     async with running(wms):
         assert await wms.depth("wms.tasks") == 1
 

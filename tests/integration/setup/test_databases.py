@@ -30,7 +30,7 @@ async def connect(
     )
 
 
-async def value(server: NetworkPostgres, login: ServiceLogin, statement: str) -> object:
+async def fetch_value(server: NetworkPostgres, login: ServiceLogin, statement: str) -> object:
     connection = await connect(server, login, login.place)
     try:
         return await connection.fetchval(statement)
@@ -38,13 +38,13 @@ async def value(server: NetworkPostgres, login: ServiceLogin, statement: str) ->
         await connection.close()
 
 
-async def test_each_login_works_on_its_own_database_only(
+async def test_each_login_can_use_only_its_own_database(
     postgres: NetworkPostgres, logins: Logins
 ) -> None:
     await set_up_databases(postgres.admin_url, logins())
     for login in logins():
-        await value(postgres, login, "CREATE TABLE own AS SELECT 42 AS n")
-        assert await value(postgres, login, "SELECT n FROM own") == 42
+        await fetch_value(postgres, login, "CREATE TABLE own AS SELECT 42 AS n")
+        assert await fetch_value(postgres, login, "SELECT n FROM own") == 42
         for other in logins():
             if other != login:
                 with pytest.raises(
@@ -54,16 +54,16 @@ async def test_each_login_works_on_its_own_database_only(
         with pytest.raises(asyncpg.InvalidPasswordError):
             await connect(postgres, ServiceLogin("", login.user, "wrong", "", ""), login.place)
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await value(postgres, login, "CREATE DATABASE mine")
+            await fetch_value(postgres, login, "CREATE DATABASE mine")
 
 
 async def test_repeated_database_setup_changes_nothing(
     postgres: NetworkPostgres, logins: Logins
 ) -> None:
     assert len(await set_up_databases(postgres.admin_url, logins())) == 2 * len(SERVICES)
-    before = await _authentication(postgres)
+    before = await _read_authentication(postgres)
     assert await set_up_databases(postgres.admin_url, logins()) == []
-    assert await _authentication(postgres) == before
+    assert await _read_authentication(postgres) == before
 
 
 async def test_database_setup_takes_over_a_new_password_from_the_settings(
@@ -73,7 +73,7 @@ async def test_database_setup_takes_over_a_new_password_from_the_settings(
     old, new = logins()[0], logins("another")[0]
     changes = await set_up_databases(postgres.admin_url, [new, *logins()[1:]])
     assert changes == [f"login {new.user}: password taken over from the settings of {new.service}"]
-    assert await value(postgres, new, "SELECT 1") == 1
+    assert await fetch_value(postgres, new, "SELECT 1") == 1
     with pytest.raises(asyncpg.InvalidPasswordError):
         await connect(postgres, old, old.place)
 
@@ -91,9 +91,9 @@ async def test_setup_takes_over_a_database_that_another_login_filled(
     await postgres.execute("CREATE VIEW names AS SELECT name FROM storages", database=login.place)
     changes = await set_up_databases(postgres.admin_url, logins())
     assert any("tables belong to" in change for change in changes)
-    assert await value(postgres, login, "SELECT count(*) FROM names") == 0
-    await value(postgres, login, "ALTER TABLE storages ADD COLUMN remark text")
-    await value(postgres, login, "SELECT nextval('closed_positions')")
+    assert await fetch_value(postgres, login, "SELECT count(*) FROM names") == 0
+    await fetch_value(postgres, login, "ALTER TABLE storages ADD COLUMN remark text")
+    await fetch_value(postgres, login, "SELECT nextval('closed_positions')")
     other = next(other for other in logins() if other.service == "wms")
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         await connect(postgres, other, login.place)
@@ -117,7 +117,7 @@ async def test_setup_keeps_the_tables_of_an_existing_login(
     )
     changes = await set_up_databases(postgres.admin_url, logins())
     assert f"login {login.user}: rights set to those of {login.service}" in changes
-    assert await value(postgres, login, "SELECT n FROM kept") == 7
+    assert await fetch_value(postgres, login, "SELECT n FROM kept") == 7
 
 
 async def test_setup_revokes_rights_on_the_database_of_another_service(
@@ -174,14 +174,14 @@ async def test_setup_databases_command_reads_the_settings_of_the_services(
     assert "database chains_db made, for wfms.chains" in await output()
     assert "everything is as it has to be" in await output()
     assert (
-        await value(
+        await fetch_value(
             postgres, ServiceLogin("dms", "dms", "dms-secret", "dms_db", ""), "SELECT current_user"
         )
         == "dms"
     )
 
 
-async def _authentication(server: NetworkPostgres) -> object:
+async def _read_authentication(server: NetworkPostgres) -> object:
     connection = await asyncpg.connect(server.admin_url)
     try:
         return [

@@ -17,7 +17,7 @@ ROWS = (
 )
 
 
-async def unsent(url: str) -> list[str]:
+async def list_unsent(url: str) -> list[str]:
     connection = await asyncpg.connect(url)
     try:
         return [
@@ -58,7 +58,7 @@ async def test_resend_marks_the_sent_messages_of_each_service_as_unsent(
                 ),
             ]
         )
-        assert await unsent(urls["dms"]) == ["a", "b"]
+        assert await list_unsent(urls["dms"]) == ["a", "b"]
         repeated = await asyncio.to_thread(CliRunner().invoke, command_line(), ["setup", "resend"])
         assert "no message was sent of late" in repeated.output
     finally:

@@ -9,7 +9,7 @@ import pytest
 from sluice.setup.broker import set_up_broker
 from sluice.setup.databases import set_up_databases
 from tests.integration.servicekit.process import MODULE, ServiceProcess
-from tests.integration.setup.broker_logins import Broker, in_one_host, of
+from tests.integration.setup.broker_logins import Broker, get_login, prepare_logins_for_one_host
 from tests.integration.setup.conftest import Logins
 from tests.servers.network_postgres import NetworkPostgres
 
@@ -22,23 +22,23 @@ async def processes() -> AsyncIterator[list[ServiceProcess]]:
         await process.clean_up()
 
 
-async def test_services_wait_for_the_setup_and_work_after_it(
+async def test_services_wait_for_the_setup_and_are_ready_after_it(
     broker: Broker,
     postgres: NetworkPostgres,
     logins: Logins,
     processes: list[ServiceProcess],
     tmp_path: Path,
 ) -> None:
-    owners, users = logins(), in_one_host(logins())
+    owners, users = logins(), prepare_logins_for_one_host(logins())
     for service in ("wms", "wfms.chains"):
-        owner, short = of(owners, service), service.removeprefix("wfms.").upper()
+        owner, short = get_login(owners, service), service.removeprefix("wfms.").upper()
         user, password, name = (
             httpx.URL(path=part).raw_path.decode()
             for part in (owner.user, owner.password, owner.place)
         )
         settings = {
             f"SLUICE_{short}_DATABASE_URL": postgres.url(user, password.replace(":", "%3A"), name),
-            f"SLUICE_{short}_BROKER_URL": broker.url(of(users, service)),
+            f"SLUICE_{short}_BROKER_URL": broker.url(get_login(users, service)),
             "SLUICE_DECLARE_QUEUES": "false",
         }
         folder = tmp_path / short

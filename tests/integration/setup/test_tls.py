@@ -20,7 +20,7 @@ from sluice.setup.logins import ServiceLogin
 from stack.ports import free_ports
 from stack.rabbitmq import SERVER
 from tests.integration.servicekit.process import MODULE, ServiceProcess
-from tests.integration.setup.broker_logins import in_one_host
+from tests.integration.setup.broker_logins import prepare_logins_for_one_host
 from tests.integration.setup.conftest import Logins
 from tests.servers.certificates import Certificate, CertificateAuthority
 from tests.servers.network_postgres import NetworkPostgres
@@ -91,12 +91,14 @@ async def proxy(trust: Trust, postgres: NetworkPostgres) -> AsyncIterator[TlsPro
     await proxy.stop()
 
 
-def database_url(plain: str, proxy: TlsProxy, authority: Path, *, host: str = "localhost") -> str:
-    place = plain.replace(f"@127.0.0.1:{_port(plain)}", f"@{host}:{proxy.port}")
+def make_database_url(
+    plain: str, proxy: TlsProxy, authority: Path, *, host: str = "localhost"
+) -> str:
+    place = plain.replace(f"@127.0.0.1:{_get_port(plain)}", f"@{host}:{proxy.port}")
     return f"{place}?sslmode=verify-full&sslrootcert={authority}"
 
 
-def _port(url: str) -> int:
+def _get_port(url: str) -> int:
     return httpx.URL(url).port or 0
 
 
@@ -113,7 +115,7 @@ def run_setup(*command: str, **environment: str) -> str:
     return f"{done.returncode}: {done.stdout}{done.stderr}"
 
 
-async def test_installation_is_set_up_and_works_over_tls(
+async def test_installation_is_set_up_and_runs_over_tls(
     broker: SecretBroker,
     proxy: TlsProxy,
     postgres: NetworkPostgres,
@@ -124,18 +126,18 @@ async def test_installation_is_set_up_and_works_over_tls(
     ca = trust.authority.file
     users = [
         ServiceLogin(one.service, one.user, f"secret-of-{one.service}", one.place, "")
-        for one in in_one_host(logins())
+        for one in prepare_logins_for_one_host(logins())
     ]
     settings: dict[str, str] = {}
     for one in users:
         name, login = one.service.removeprefix("wfms.").upper(), f"{one.user}:{one.password}"
         plain = f"postgresql://{login}@127.0.0.1:{postgres.port}/{one.user}"
-        settings[f"SLUICE_{name}_DATABASE_URL"] = database_url(plain, proxy, ca)
+        settings[f"SLUICE_{name}_DATABASE_URL"] = make_database_url(plain, proxy, ca)
         settings[f"SLUICE_{name}_BROKER_URL"] = (
             f"amqps://{login}@localhost:{broker.amqps}/{one.place}?cafile={ca}"
         )
     administrators = {
-        "SLUICE_SETUP_ADMIN_URL": database_url(postgres.admin_url, proxy, ca),
+        "SLUICE_SETUP_ADMIN_URL": make_database_url(postgres.admin_url, proxy, ca),
         "SLUICE_SETUP_MANAGEMENT_URL": f"https://guest:guest@localhost:{broker.management}",
     }
     untrusted = await asyncio.to_thread(
@@ -175,7 +177,7 @@ async def test_database_with_a_wrong_certificate_is_not_available(
             host = "127.0.0.1"
         case _:
             port = postgres.port
-    url = database_url(postgres.admin_url, proxy, ca, host=host).replace(
+    url = make_database_url(postgres.admin_url, proxy, ca, host=host).replace(
         f":{proxy.port}/", f":{port}/"
     )
     with pytest.raises(NotAvailable, match=r"its certificate is not trusted|rejected SSL upgrade"):
@@ -196,7 +198,7 @@ async def test_broker_with_a_wrong_certificate_is_not_available(
         case "the name":
             host = "127.0.0.1"
         case _:
-            port = _port(plain)
+            port = _get_port(plain)
     url = f"amqps://guest:guest@{host}:{port}/{vhost}?cafile={ca}"
     transport = open_transport(url, sluice_topology())
     with pytest.raises(TransportUnavailable, match=r"verify failed|WRONG_VERSION|SSL"):

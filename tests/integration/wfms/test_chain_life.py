@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from sluice.clients.base import API
-from sluice.contracts.chains.chains import Watch, Watched, WatchList
+from sluice.contracts.chains.chains import Chain, Watch, Watched, WatchList
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.common.states import (
     ChainState,
@@ -21,11 +21,17 @@ from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.conditions import Between, Equals, Glob, Require
 from sluice.contracts.templates.plan import Parameter, ParameterRef
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import DELETE_ALL, make_plan, make_step, three_steps
+from tests.unit.wfms.chains.plans import DELETE_ALL, make_plan, make_step, make_three_steps
+
+
+async def create_chain(wfms: WfmsFixture) -> Chain:
+    """Create a chain of three steps."""
+    template = wfms.add_template(make_three_steps())
+    return await wfms.create_chain(await wfms.create_input("a"), template)
 
 
 async def test_data_set_is_processed_to_an_uploaded_output(wfms: WfmsFixture) -> None:
-    wfms.add_template(three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
+    wfms.add_template(make_three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
     first = await wfms.create_input("run-7", meta={"kind": "raw", "produced": {"events": 7}})
     for _ in range(5):
         await wfms.run_loops()
@@ -101,7 +107,7 @@ async def test_invariant_1_one_chain_per_data_set_template_version_and_parameter
         "cut": Parameter(type="int", default=3),
         "kind": Parameter(type="string", default=""),
     }
-    template = wfms.add_template(three_steps(parameters=parameters, bind={"kind": "kind"}))
+    template = wfms.add_template(make_three_steps(parameters=parameters, bind={"kind": "kind"}))
     dataset = await wfms.create_input("a", meta={"kind": "raw"})
     request = wfms.make_request(dataset, template, kind="raw")
     first, is_new = await wfms.chains.create_new_chain(request)
@@ -165,7 +171,7 @@ async def test_requirements_of_a_template_are_checked_for_a_new_chain(
         parameters={"cut": Between(maximum=5)},
     )
     parameters = {"cut": Parameter(type="int", default=3)}
-    template = wfms.add_template(three_steps(require=require, parameters=parameters))
+    template = wfms.add_template(make_three_steps(require=require, parameters=parameters))
     with pytest.raises(Unprocessable) as refused:
         await wfms.create_chain(
             await wfms.create_input("a", meta={"version": "1.4"}), template, cut=9
@@ -188,7 +194,7 @@ async def test_requirements_of_a_template_are_checked_for_a_new_chain(
 
 async def test_failed_task_fails_the_chain_with_its_reason(wfms: WfmsFixture) -> None:
     chain = await wfms.create_chain(
-        await wfms.create_input("a"), wfms.add_template(three_steps(retention=DELETE_ALL))
+        await wfms.create_input("a"), wfms.add_template(make_three_steps(retention=DELETE_ALL))
     )
     await wfms.start_steps()
     await wfms.deliver_messages()
@@ -219,7 +225,7 @@ async def test_failed_task_fails_the_chain_with_its_reason(wfms: WfmsFixture) ->
 async def test_streaming_steps_start_as_soon_as_their_upstream_step_starts(
     wfms: WfmsFixture,
 ) -> None:
-    chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(three_steps()))
+    chain = await create_chain(wfms)
     while await wfms.start_steps():  # The loop also repeats this before it sleeps.
         pass
     chain = await wfms.get_chain(chain.uid)
@@ -256,7 +262,7 @@ async def test_tasks_beside_a_failed_task_are_canceled_with_the_reason_of_the_ch
 
 
 async def test_cancellation_of_a_chain_stops_the_running_task(wfms: WfmsFixture) -> None:
-    chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(three_steps()))
+    chain = await create_chain(wfms)
     await wfms.start_steps()
     assert (await wfms.chains.cancel_chain(chain.uid)).state is ChainState.IN_PROGRESS
     assert (await wfms.chains.cancel_chain(chain.uid)).reason == "canceled by request"
@@ -273,7 +279,7 @@ async def test_cancellation_of_a_chain_stops_the_running_task(wfms: WfmsFixture)
 async def test_data_sets_of_a_chain_canceled_before_its_first_task_are_deleted(
     wfms: WfmsFixture,
 ) -> None:
-    chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(three_steps()))
+    chain = await create_chain(wfms)
     wfms.http["wfms.watcher"].is_down = True
     await wfms.start_steps()
     waiting = (await wfms.get_chain(chain.uid)).steps[0]
@@ -301,7 +307,7 @@ async def list_watches(wfms: WfmsFixture) -> list[Watched]:
 
 
 async def test_watch_of_a_task_that_was_never_sent_ends(wfms: WfmsFixture) -> None:
-    chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(three_steps()))
+    chain = await create_chain(wfms)
     for place in range(1, 60):
         wfms.fuse.at, wfms.fuse.passed_places = place, 0
         try:
@@ -323,14 +329,15 @@ async def test_watch_of_a_task_that_was_never_sent_ends(wfms: WfmsFixture) -> No
 
 async def test_late_cancel_and_use_of_deleted_inputs_are_refused(wfms: WfmsFixture) -> None:
     dataset = await wfms.create_input("a")
-    chain = await wfms.create_chain(dataset, wfms.add_template(three_steps(retention=DELETE_ALL)))
+    template = wfms.add_template(make_three_steps(retention=DELETE_ALL))
+    chain = await wfms.create_chain(dataset, template)
     for _ in range(5):
         await wfms.run_loops()
     with pytest.raises(Conflict, match="it has finished"):
         await wfms.chains.cancel_chain(chain.uid)
     with pytest.raises(NotFound):
         await wfms.chains.cancel_chain(dataset.uid)
-    other = wfms.add_template(three_steps(), version=2)
+    other = wfms.add_template(make_three_steps(), version=2)
     with pytest.raises(Conflict, match="was released for deletion"):
         await wfms.create_chain(dataset, other)
     with pytest.raises(Conflict, match="is deleting"):
@@ -341,10 +348,8 @@ async def test_late_cancel_and_use_of_deleted_inputs_are_refused(wfms: WfmsFixtu
 
 
 async def test_input_is_kept_while_another_chain_uses_it(wfms: WfmsFixture) -> None:
-    dataset, template = (
-        await wfms.create_input("a"),
-        wfms.add_template(three_steps(retention=DELETE_ALL)),
-    )
+    dataset = await wfms.create_input("a")
+    template = wfms.add_template(make_three_steps(retention=DELETE_ALL))
     slow = await wfms.create_chain(dataset, template.model_copy(update={"version": 2}))
     await wfms.start_steps()
     await wfms.deliver_messages()
@@ -363,7 +368,7 @@ async def test_input_is_kept_while_another_chain_uses_it(wfms: WfmsFixture) -> N
 
 
 async def test_chains_and_tasks_are_listed_ranked_and_canceled(wfms: WfmsFixture) -> None:
-    template = wfms.add_template(three_steps())
+    template = wfms.add_template(make_three_steps())
     chains = [
         await wfms.create_chain(await wfms.create_input(f"d{number}"), template)
         for number in range(3)

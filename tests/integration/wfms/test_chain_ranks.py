@@ -7,11 +7,11 @@ from sluice.contracts.chains.chains import Chain, RerunChain, Watch
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound
 from sluice.contracts.common.states import ChainState, StepState
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import three_steps
+from tests.unit.wfms.chains.plans import make_three_steps
 
 
 async def create_ranked_chain(wfms: WfmsFixture, rank: float) -> Chain:
-    new = wfms.make_request(await wfms.create_input("a"), wfms.add_template(three_steps()))
+    new = wfms.make_request(await wfms.create_input("a"), wfms.add_template(make_three_steps()))
     return await wfms.chains.create_chain(new.model_copy(update={"rank": rank}))
 
 

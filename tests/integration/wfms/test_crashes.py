@@ -9,7 +9,7 @@ from sluice.contracts.common.states import ChainState, StepState, TaskState
 from sluice.contracts.templates.conditions import Equals
 from tests.integration.wfms.crashes import crash_at, crash_everywhere
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import DELETE_ALL, make_plan, make_step, three_steps
+from tests.unit.wfms.chains.plans import DELETE_ALL, make_plan, make_step, make_three_steps
 
 
 async def test_step_is_started_once_despite_a_crash_at_any_place(wfms: WfmsFixture) -> None:
@@ -43,7 +43,7 @@ async def test_chain_finishes_despite_crashes_at_every_place_of_every_loop(
     wfms: WfmsFixture,
 ) -> None:
     """The result is the same as without crashes."""
-    wfms.add_template(three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
+    wfms.add_template(make_three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
     first = await wfms.create_input("run-7", meta={"kind": "raw"})
     loops = [
         wfms.match_datasets,
@@ -77,7 +77,9 @@ async def test_chain_finishes_despite_crashes_at_every_place_of_every_loop(
 
 
 async def test_data_of_a_canceled_chain_is_deleted_once_despite_crashes(wfms: WfmsFixture) -> None:
-    chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(three_steps()))
+    chain = await wfms.create_chain(
+        await wfms.create_input("a"), wfms.add_template(make_three_steps())
+    )
     await wfms.start_steps()
     await wfms.deliver_messages()
     await wfms.end_running_tasks()
@@ -95,7 +97,9 @@ async def test_data_of_a_canceled_chain_is_deleted_once_despite_crashes(wfms: Wf
 
 async def test_repeated_report_of_a_finished_task_releases_its_data_once(wfms: WfmsFixture) -> None:
     """If an answer to ``POST /tasks/finished`` is lost, the next one has the same release again."""
-    chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(three_steps()))
+    chain = await wfms.create_chain(
+        await wfms.create_input("a"), wfms.add_template(make_three_steps())
+    )
     for _ in range(2):
         await wfms.start_steps()
         await wfms.deliver_messages()
@@ -118,7 +122,7 @@ async def test_repeated_report_of_a_finished_task_releases_its_data_once(wfms: W
 
 
 async def test_concurrent_instances_of_all_loops_duplicate_nothing(wfms: WfmsFixture) -> None:
-    wfms.add_template(three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
+    wfms.add_template(make_three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
     for number in range(8):
         await wfms.create_input(f"run-{number}", meta={"kind": "raw"})
     loops = [
@@ -142,7 +146,7 @@ async def test_concurrent_instances_of_all_loops_duplicate_nothing(wfms: WfmsFix
 
 
 async def test_outage_of_a_service_only_delays_the_chain(wfms: WfmsFixture) -> None:
-    wfms.add_template(three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
+    wfms.add_template(make_three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
     await wfms.create_input("run-7", meta={"kind": "raw"})
     for service in ("dms", "wms", "wfms.operator", "wfms.chains", "wfms.watcher", *[""] * 7):
         if service:

@@ -17,7 +17,7 @@ from tests.integration.wfms.reruns.reruns import (
     run_all_loops,
 )
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import DELETE_ALL, make_plan, make_step, three_steps
+from tests.unit.wfms.chains.plans import DELETE_ALL, make_plan, make_step, make_three_steps
 
 ANN = Acknowledge(by="Ann")
 
@@ -26,7 +26,9 @@ async def finish_with_failed_job(wfms: WfmsFixture, *, at: str = "filter") -> tu
     """Finish a chain whose step ``at`` has a failed job."""
     dataset = await wfms.create_input("a")
     wfms.wms.tolerant_tasks = {at}
-    chain = await wfms.create_chain(dataset, wfms.add_template(three_steps(retention=DELETE_ALL)))
+    chain = await wfms.create_chain(
+        dataset, wfms.add_template(make_three_steps(retention=DELETE_ALL))
+    )
     await run_all_loops(wfms)
     wfms.wms.tolerant_tasks = set()
     chain = await wfms.get_chain(chain.uid)
@@ -77,7 +79,7 @@ async def test_acknowledgement_of_failed_jobs_deletes_their_inputs(wfms: WfmsFix
 
 async def test_another_chain_does_not_delete_the_input_of_failed_jobs(wfms: WfmsFixture) -> None:
     dataset, chain = await finish_with_failed_job(wfms, at="decode")
-    other = wfms.add_template(three_steps(retention=DELETE_ALL), name="other")
+    other = wfms.add_template(make_three_steps(retention=DELETE_ALL), name="other")
     await wfms.create_chain(dataset, other)
     await run_all_loops(wfms)
     assert not await is_deleted(wfms, dataset.uid)

@@ -39,7 +39,7 @@ from sluice.servicekit.web.http import Health, create_app
 from tests.callers import open_to_all
 from tests.conftest import DatabaseFactory
 from tests.integration.wfms.fake_operator import FakeOperator
-from tests.unit.wfms.chains.plans import DELETE_ALL, three_steps
+from tests.unit.wfms.chains.plans import DELETE_ALL, make_three_steps
 from tests.waiting import eventually
 from wfms.chains.settings import ChainsSettings
 from wfms.chains.wiring import build as build_chains
@@ -181,7 +181,7 @@ async def test_chains_finish_although_all_services_are_restarted_between_steps(
         name: await make_database()
         for name in ("broker", "dms", "wms", "chains", "watcher", "intake")
     }
-    plan = three_steps(match={"kind": Equals(value="raw")}, retention=DELETE_ALL)
+    plan = make_three_steps(match={"kind": Equals(value="raw")}, retention=DELETE_ALL)
     async with start_system(urls, plan) as links:
         for kind in StorageType:
             (tmp_path / kind).mkdir()

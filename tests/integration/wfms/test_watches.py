@@ -17,7 +17,7 @@ CLAIMED = "SELECT 1 FROM watches WHERE claim_token IS NOT NULL"
 NOT_REPORTED = "SELECT 1 FROM watches WHERE NOT reported"
 
 
-def new_watch(kind: WatchKind) -> Watch:
+def make_watch(kind: WatchKind) -> Watch:
     """Return a watch of a task or data set that no other service knows."""
     return Watch(
         kind=kind,
@@ -31,7 +31,7 @@ def new_watch(kind: WatchKind) -> Watch:
 
 async def add_watches(wfms: WfmsFixture, count: int, kind: WatchKind) -> None:
     for _ in range(count):
-        await accept_watch(wfms.databases["wfms.watcher"], new_watch(kind))
+        await accept_watch(wfms.databases["wfms.watcher"], make_watch(kind))
 
 
 @pytest.mark.parametrize("count", [1, PAGE, PAGE + 1, 2 * PAGE + 1])
@@ -69,5 +69,5 @@ async def test_new_watch_wakes_the_watcher_only_for_an_upload(
         health=Health({}),
         metrics=ServiceMetrics(),
     )
-    await wfms.watcher.watch(new_watch(kind))
+    await wfms.watcher.watch(make_watch(kind))
     assert len(wake_ups) == wakes

@@ -16,7 +16,7 @@ from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.running.loop import Loops
 from sluice.servicekit.transport.open import open_transport
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import DELETE_ALL, three_steps
+from tests.unit.wfms.chains.plans import DELETE_ALL, make_three_steps
 from tests.waiting import eventually
 from wfms.chains.settings import ChainsSettings
 from wfms.chains.usecases.chains.raise_ranks_for_filling_storages import (
@@ -30,7 +30,7 @@ KEEPS = Retention(input="keep")
 
 async def start_chain(wfms: WfmsFixture, name: str, *, retention: Retention = DELETE_ALL) -> Chain:
     """Start a chain with an input of three bytes; its first tasks are at the WMS."""
-    template = wfms.add_template(three_steps(retention=retention), name=f"{name}-wf")
+    template = wfms.add_template(make_three_steps(retention=retention), name=f"{name}-wf")
     chain = await wfms.create_chain(await wfms.create_input(name), template)
     await wfms.start_steps()
     await wfms.deliver_messages()

@@ -47,7 +47,7 @@ from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 from sluice.servicekit.web.http import Health, create_app
-from tests.callers import for_anybody, open_to_all
+from tests.callers import allow_everybody, open_to_all
 from tests.conftest import DatabaseFactory
 from tests.integration.wfms.fake_operator import FakeOperator
 from tests.integration.wfms.fake_wms import FakeWms
@@ -78,7 +78,7 @@ NONE = timedelta(0)
 SERVICES = ("wfms.chains", "wfms.watcher", "wfms.intake")
 
 
-def _idle() -> None:
+def _do_nothing() -> None:
     """Do nothing: there is no loop to wake."""
 
 
@@ -144,8 +144,8 @@ class WfmsFixture:
             "wms": [open_to_all(self.wms.routes())],
             "wfms.operator": [open_to_all(operator.routes())],
             "wfms.chains": self._chain_routes(),
-            "wfms.watcher": [watches_router(self.databases["wfms.watcher"], wake=_idle)],
-            "wfms.intake": [unmatched_router(self.intake_context, wake=_idle)],
+            "wfms.watcher": [watches_router(self.databases["wfms.watcher"], wake=_do_nothing)],
+            "wfms.intake": [unmatched_router(self.intake_context, wake=_do_nothing)],
         }
         for name, routers in routes.items():
             self.links.apps[name] = create_app(
@@ -155,9 +155,9 @@ class WfmsFixture:
     def _chain_routes(self) -> list[APIRouter]:
         context = self.chains_context
         return [
-            chains_router(context, wake=_idle, wake_start=_idle),
-            reruns_router(context, wake=_idle),
-            tasks_router(context, wake=_idle),
+            chains_router(context, wake=_do_nothing, wake_start=_do_nothing),
+            reruns_router(context, wake=_do_nothing),
+            tasks_router(context, wake=_do_nothing),
             attention_router(context.database),
         ]
 
@@ -201,7 +201,7 @@ class WfmsFixture:
             set_principal(scope, THIS_PROCESS)
             await self.links.apps[service](scope, receive, send)
 
-        self.http[service] = FragileHttp(for_anybody(app), self.fuse)
+        self.http[service] = FragileHttp(allow_everybody(app), self.fuse)
         client = httpx.AsyncClient(transport=self.http[service], base_url=f"http://{service}")
         self._clients.append(client)
         return client

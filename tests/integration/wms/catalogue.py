@@ -13,7 +13,7 @@ from sluice.servicekit.database import Database
 from tests.integration.wms.wms_fixture import WmsFixture
 
 
-async def new_output(dms: DmsClient) -> UUID:
+async def register_output(dms: DmsClient) -> UUID:
     """Register a data set that a task can write."""
     new = NewDataset(name=f"o-{uuid4()}", type=DatasetType.INTERMEDIATE)
     return (await dms.register_dataset(new)).uid

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import JobState, TaskState
 from sluice.contracts.jobs.tasks import Task
-from tests.integration.wms.catalogue import new_output
+from tests.integration.wms.catalogue import register_output
 from tests.integration.wms.splitting.split_tasks import accept_new_task, make_dataset
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
@@ -24,7 +24,7 @@ class ChainOfSteps:
         """Create the tasks. ``more`` has fields of all three."""
         read = await make_dataset(self.dms, folder, files=files)
         for step in "abc":
-            written = await new_output(self.dms)
+            written = await register_output(self.dms)
             self.steps[step] = make_task(
                 step=step,
                 chain_uid=self.uid,

@@ -11,7 +11,7 @@ from sluice.contracts.human_tasks.annotation import AnsweredJob, HumanJob
 from sluice.contracts.human_tasks.ask import Ask
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.pilots.output_files import OutputFile
-from tests.integration.wms.catalogue import new_output
+from tests.integration.wms.catalogue import register_output
 from tests.integration.wms.splitting.split_tasks import accept_new_task, make_dataset
 from tests.integration.wms.wms_fixture import CHECKSUM, NOW, WmsFixture, make_task
 from wms.usecases.reports.accept_answers import accept_answers
@@ -34,7 +34,7 @@ class HumanTasks:
 
     async def create_waiting_task(self, *, files: int, **more: object) -> Task:
         fields = {"dat_in_uid": await make_dataset(self.dms, self.folder, files=files), **more}
-        written = await new_output(self.dms)
+        written = await register_output(self.dms)
         place = f"file://{self.folder}"
         return await accept_new_task(
             self.wms,
@@ -75,7 +75,7 @@ class HumanTasks:
         return {state: number for state, number in counts.items() if number}
 
 
-def answered_job(
+def make_answered_job(
     task: Task, job: HumanJob, *, url: str | None = None, data: bytes = b""
 ) -> AnsweredJob:
     name = output_name(job.seq, 1, "answer.json")

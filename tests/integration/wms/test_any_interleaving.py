@@ -31,7 +31,7 @@ from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.pilots.leases import JobToken
 from sluice.contracts.templates.plan import Boundary
 from sluice.servicekit.database import Database
-from tests.draws import examples
+from tests.draws import count_examples
 from tests.integration.wms.conftest import RULES
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
@@ -294,7 +294,7 @@ def test_invariants_hold_under_any_interleaving(database_url: str) -> None:
             run_state_machine_as_test(
                 machine,
                 settings=settings(
-                    max_examples=examples(30),
+                    max_examples=count_examples(30),
                     stateful_step_count=40,
                     suppress_health_check=list(HealthCheck),
                 ),

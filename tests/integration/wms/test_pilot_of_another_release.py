@@ -15,7 +15,7 @@ from sluice.contracts.pilots.registration import RegisterPilot
 from sluice.contracts.pilots.reports import AttemptReport, Report
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
-from tests.callers import for_anybody
+from tests.callers import allow_everybody
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.api.pilot_protocol import pilot_protocol_router
 from wms.usecases.pilots.authenticate_pilots import RevokedSites
@@ -54,7 +54,7 @@ def _build_app(wms: WmsFixture) -> Any:
         revoked_sites=RevokedSites(wms.context.database),
     )
     app = create_app("wms", [router], health=Health({}), metrics=ServiceMetrics())
-    return for_anybody(app)
+    return allow_everybody(app)
 
 
 async def test_pilot_of_another_release_runs_a_job(wms: WmsFixture) -> None:

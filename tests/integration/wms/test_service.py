@@ -279,7 +279,7 @@ async def _check_shown(system: System, task: Task, pilot: UUID) -> None:
         assert [row["uid"] for row in named.json()["pilots"]] == uids
 
 
-async def test_bad_requests_get_clear_answers(system: System) -> None:
+async def test_invalid_requests_are_refused_with_their_reason(system: System) -> None:
     pilot = await system.pilot()
     with pytest.raises(NotFound, match="register it first"):
         await system.wms.lease(uuid4(), LeaseRequest(jobs=1))

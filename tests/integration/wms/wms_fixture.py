@@ -34,7 +34,7 @@ from sluice.contracts.pilots.reports import AnsweredReport, AttemptReport
 from sluice.contracts.templates.plan import Boundary, MergeGroups
 from sluice.scheduling.fit import NOTHING
 from sluice.servicekit.database import Database
-from tests.task_fields import task_of
+from tests.task_fields import build_task
 from wms.db.jobs.duplicate_attempts import claim_duplicate
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.jobs.splitting import SplitClaim, SplitPlace, count_page, insert_jobs
@@ -81,10 +81,10 @@ def make_task(**changes: Any) -> Task:
         "groups": MergeGroups(),
         "resources": Resources(),
     }
-    return task_of(**{**plain, **changes})
+    return build_task(**{**plain, **changes})
 
 
-def input_file(seq: int, *, size: int = 100) -> dict[str, Any]:
+def make_input_file(seq: int, *, size: int = 100) -> dict[str, Any]:
     name = f"frame-{seq:04}.raw"
     return {
         "seq": seq,
@@ -98,7 +98,7 @@ def input_file(seq: int, *, size: int = 100) -> dict[str, Any]:
 
 def make_draft(seq: int, files: Sequence[int]) -> JobDraft:
     """Return a job over the files with these sequence numbers."""
-    return JobDraft(seq, [InputFile(**input_file(number)) for number in files])
+    return JobDraft(seq, [InputFile(**make_input_file(number)) for number in files])
 
 
 @dataclass

@@ -51,7 +51,7 @@ class Row:
         )
 
 
-def rows(page: Path = _PAGE) -> list[Row]:
+def read_rows(page: Path = _PAGE) -> list[Row]:
     table_rows, service = [], ""
     for line in page.read_text().splitlines():
         if line.startswith("## "):

@@ -31,7 +31,7 @@ class KnownTokens:
         return Person("anna", Role.SHIFT) if token == "right" else None
 
 
-async def _names(scope: Scope, receive: Receive, send: Send) -> None:
+async def _answer_with_names(scope: Scope, receive: Receive, send: Send) -> None:
     body = str(find_principal(scope)).encode()
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": body})
@@ -46,13 +46,15 @@ async def _ask(app: ASGIApp, headers: Mapping[str, str]) -> httpx.Response:
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer"])
 async def test_token_identifies_the_principal(scheme: str) -> None:
-    answer = await _ask(Authentication(_names, KnownTokens()), {"Authorization": f"{scheme} right"})
+    answer = await _ask(
+        Authentication(_answer_with_names, KnownTokens()), {"Authorization": f"{scheme} right"}
+    )
 
     assert answer.text == "anna (shift)"
 
 
 async def test_request_without_a_token_has_no_principal() -> None:
-    assert (await _ask(Authentication(_names, KnownTokens()), {})).text == "None"
+    assert (await _ask(Authentication(_answer_with_names, KnownTokens()), {})).text == "None"
 
 
 @pytest.mark.parametrize("error", [*TRANSIENT_ERRORS, NotAvailable])
@@ -63,14 +65,18 @@ async def test_request_is_not_available_while_tokens_cannot_be_checked(
         async def principal(self, token: str) -> Principal | None:
             raise error("the database is gone")
 
-    answer = await _ask(Authentication(_names, Away()), {"Authorization": "Bearer right"})
+    answer = await _ask(
+        Authentication(_answer_with_names, Away()), {"Authorization": "Bearer right"}
+    )
 
     assert (answer.status_code, answer.json()["type"]) == (503, "urn:sluice:problem:not-available")
 
 
 @pytest.mark.parametrize("credential", ["Bearer wrong", "Bearer", "Basic right", "right", ""])
 async def test_unknown_token_is_refused(credential: str) -> None:
-    answer = await _ask(Authentication(_names, KnownTokens()), {"Authorization": credential})
+    answer = await _ask(
+        Authentication(_answer_with_names, KnownTokens()), {"Authorization": credential}
+    )
 
     assert answer.status_code == 401
     assert "this service does not know the token" in answer.json()["detail"]
@@ -78,17 +84,19 @@ async def test_unknown_token_is_refused(credential: str) -> None:
 
 
 async def test_refusal_has_the_reason_if_it_is_known() -> None:
-    answer = await _ask(Authentication(_names, KnownTokens()), {"Authorization": "Bearer old"})
+    answer = await _ask(
+        Authentication(_answer_with_names, KnownTokens()), {"Authorization": "Bearer old"}
+    )
 
     assert answer.json()["detail"] == "the token ended yesterday"
 
 
 async def test_without_authentication_every_request_is_allowed() -> None:
-    assert (await _ask(Authentication(_names, None), {})).text == "anybody"
+    assert (await _ask(Authentication(_answer_with_names, None), {})).text == "anybody"
 
 
 async def test_principal_that_the_process_has_set_is_used() -> None:
-    inner = Authentication(_names, KnownTokens())
+    inner = Authentication(_answer_with_names, KnownTokens())
 
     async def of_this_process(scope: Scope, receive: Receive, send: Send) -> None:
         set_principal(scope, Person("bert", Role.ADMIN))
@@ -122,7 +130,7 @@ async def test_number_of_concurrent_requests_of_a_principal_is_limited(
         arrived.release()
         if scope["path"] == "/slow":
             await ended.wait()
-        await _names(scope, receive, send)
+        await _answer_with_names(scope, receive, send)
 
     transport = httpx.ASGITransport(Authentication(waits, Two()))
     mine = {"Authorization": "Bearer first"}

@@ -15,7 +15,7 @@ from sluice.servicekit.access.service_keys import ServiceKeys
 from sluice.servicekit.access.service_tokens import ServiceSigner, ServiceTokens
 from sluice.servicekit.access.tokens import PilotTokens
 from sluice.setup.service_keys import make_keys
-from tests.unit.access.table import OTHER_PILOT, rows
+from tests.unit.access.table import OTHER_PILOT, read_rows
 
 
 @pytest.fixture
@@ -35,22 +35,22 @@ async def test_service_token_for_another_service_is_refused_at_each_route(
     }
     service_tokens = ServiceTokens(ServiceKeys(keys, service))
     app = protect_without_accounts(build_app(service), [service_tokens], for_people=False)
-    assert await _statuses(app, service, foreign) == {401}
+    assert await _collect_statuses(app, service, foreign) == {401}
 
 
 @pytest.mark.parametrize("service", SERVICES)
 async def test_pilot_token_is_refused_at_each_route_of_another_pilot(service: str) -> None:
     tokens = PilotTokens(["key"])
     app = protect_without_accounts(build_app(service), [tokens], for_people=False)
-    assert await _statuses(app, service, {"p": tokens.issue(UUID(OTHER_PILOT))}) == {403}
+    assert await _collect_statuses(app, service, {"p": tokens.issue(UUID(OTHER_PILOT))}) == {403}
 
 
-async def _statuses(app: object, service: str, tokens: dict[str, str]) -> set[int]:
+async def _collect_statuses(app: object, service: str, tokens: dict[str, str]) -> set[int]:
     statuses = set()
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)  # type: ignore[arg-type] # any
     async with httpx.AsyncClient(transport=transport, base_url=f"http://{service}") as http:
         with capture_logs():
-            for row in rows():
+            for row in read_rows():
                 if row.service == service and not row.lets("nobody"):
                     for token in tokens.values():
                         headers = {"authorization": f"Bearer {token}"}

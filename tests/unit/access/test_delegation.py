@@ -55,14 +55,14 @@ class PrincipalsByToken:
         return self._principals.get(token)
 
 
-async def tells(scope: Scope, receive: Receive, send: Send) -> None:
+async def answer_with_principal(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer with the principal of the request."""
     principal = find_principal(scope)
     await JSONResponse({"who": str(principal)})(scope, receive, send)
 
 
 @asynccontextmanager
-async def client(app: ASGIApp) -> AsyncIterator[httpx.AsyncClient]:
+async def open_client(app: ASGIApp) -> AsyncIterator[httpx.AsyncClient]:
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://x") as http:
         yield http
@@ -70,24 +70,24 @@ async def client(app: ASGIApp) -> AsyncIterator[httpx.AsyncClient]:
 
 async def send_request(principal: Principal, header: str | None) -> httpx.Response:
     """Send a request with this header over a network and return the answer."""
-    guarded = Authentication(tells, PrincipalsByToken(token=principal))
+    guarded = Authentication(answer_with_principal, PrincipalsByToken(token=principal))
     headers = {"authorization": "Bearer token"}
     headers |= {} if header is None else {ON_BEHALF_HEADER: header}
-    async with client(guarded) as http:
+    async with open_client(guarded) as http:
         return await http.get("/", headers=headers)
 
 
-def said_by(service: CallingService, person: Person | None) -> str | None:
+def call_as_person(service: CallingService, person: Person | None) -> str | None:
     with bind_request(None if person is None else PersonRequest(person, REQUEST)):
         return delegation_header(service)
 
 
 async def test_delegation_header_names_the_person_over_a_network() -> None:
-    header = said_by(OPERATOR, ANNA)
+    header = call_as_person(OPERATOR, ANNA)
     answer = await send_request(ServiceCaller(OPERATOR), header)
     assert answer.json() == {"who": "the service wfms.operator for anna (shift)"}
     name = Person("Ünï ☃ (owner)", Role.ADMIN)
-    strange = said_by(OPERATOR, name)
+    strange = call_as_person(OPERATOR, name)
     assert strange is not None
     assert strange.isascii()
     answer = await send_request(ServiceCaller(OPERATOR), strange)
@@ -96,8 +96,8 @@ async def test_delegation_header_names_the_person_over_a_network() -> None:
 
 @pytest.mark.parametrize("service", [each for each in CallingService if each is not OPERATOR])
 async def test_only_the_operator_service_may_delegate(service: CallingService) -> None:
-    assert said_by(service, ANNA) is None
-    answer = await send_request(ServiceCaller(service), said_by(OPERATOR, ANNA))
+    assert call_as_person(service, ANNA) is None
+    answer = await send_request(ServiceCaller(service), call_as_person(OPERATOR, ANNA))
     assert (answer.status_code, "may not act on behalf of others" in answer.text) == (401, True)
 
 
@@ -105,7 +105,7 @@ async def test_only_the_operator_service_may_delegate(service: CallingService) -
 async def test_delegation_header_of_a_caller_that_is_no_service_is_ignored(
     principal: Principal,
 ) -> None:
-    answer = await send_request(principal, said_by(OPERATOR, ROOT))
+    answer = await send_request(principal, call_as_person(OPERATOR, ROOT))
     assert answer.json() == {"who": str(principal)}
 
 
@@ -128,7 +128,7 @@ async def test_invalid_delegation_header_is_refused(header: str) -> None:
     assert (answer.status_code, "does not name one person" in answer.text) == (401, True)
 
 
-def _links(callers: dict[str, Any]) -> ProcessLinks:
+def _make_links(callers: dict[str, Any]) -> ProcessLinks:
     """Return links where the operator service calls the chain service, which calls the DMS and the
     operator service."""
     links = ProcessLinks()
@@ -154,9 +154,9 @@ def _links(callers: dict[str, Any]) -> ProcessLinks:
     return links
 
 
-async def test_delegation_in_one_process_is_like_over_a_network() -> None:
+async def test_delegation_in_one_process_names_service_and_person() -> None:
     callers: dict[str, Any] = {}
-    links = _links(callers)
+    links = _make_links(callers)
     async with links.http_of(ANNA, OPERATOR) as anna:
         await anna.get("/")
     await links.stop()
@@ -173,7 +173,7 @@ async def test_delegation_in_one_process_is_like_over_a_network() -> None:
 
 async def test_service_without_a_request_of_a_person_asks_for_itself() -> None:
     callers: dict[str, Any] = {}
-    links = _links(callers)
+    links = _make_links(callers)
     await links.of(OPERATOR).http(CHAINS).get("/loop")
     await links.stop()
     assert callers[f"{CHAINS}/loop"] == "the service wfms.operator"
@@ -192,7 +192,7 @@ def test_visibility_follows_the_groups_of_the_person() -> None:
 
 
 def test_delegation_header_is_plain_json() -> None:
-    header = said_by(OPERATOR, ANNA)
+    header = call_as_person(OPERATOR, ANNA)
     assert json.loads(header or "") == {
         "name": "anna",
         "role": "shift",

@@ -28,7 +28,7 @@ from sluice.servicekit.audit.requests import AuditedRequests
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.web.http import Health, api_router, create_app
-from tests.unit.access.table import OTHER_PILOT, PILOT, ROLES, Row, rows
+from tests.unit.access.table import OTHER_PILOT, PILOT, ROLES, Row, read_rows
 from wfms.operator.http.access import check_access
 
 CALLERS: dict[str, Principal | None] = {
@@ -58,17 +58,17 @@ def test_each_route_is_guarded_and_documented(service: str) -> None:
 
     open_routes = [
         route.path
-        for route in _routes(app.routes)
+        for route in _list_routes(app.routes)
         if not isinstance(route.app, GuardedRoute) and route.path != app.openapi_url
     ]
 
     assert open_routes == []
-    assert {row.address for row in rows() if row.service == service} >= {
-        route.path for route in _routes(app.routes)
+    assert {row.address for row in read_rows() if row.service == service} >= {
+        route.path for route in _list_routes(app.routes)
     }
 
 
-def _routes(routes: list[BaseRoute]) -> Iterator[Route]:
+def _list_routes(routes: list[BaseRoute]) -> Iterator[Route]:
     """Yield the routes. Routes of Flask are checked separately, before each request."""
     for route in routes:
         if not isinstance(route, Mount):
@@ -96,11 +96,11 @@ async def test_access_to_each_route_is_as_documented_in_the_table(
 
     # Allowed requests fail, as nothing is started, and the failures are logged.
     with capture_logs():
-        for row in rows():
+        for row in read_rows():
             if row.service == service:
                 answer = await client.request(row.method, row.path)
-                refused = _refused(answer, service)
-                if refused != _expected(row, caller):
+                refused = _get_refusal_status(answer, service)
+                if refused != _get_expected_status(row, caller):
                     mismatches.append((row.method, row.address, refused))
     await client.aclose()
     await links.stop()
@@ -108,7 +108,7 @@ async def test_access_to_each_route_is_as_documented_in_the_table(
     assert mismatches == []
 
 
-def _expected(row: Row, caller: str) -> int | None:
+def _get_expected_status(row: Row, caller: str) -> int | None:
     if "link:STEP" in row.who and caller in {"nobody", *ROLES}:
         return 401  # The browser of the caller has no session of a link.
     if row.lets(caller):
@@ -116,7 +116,7 @@ def _expected(row: Row, caller: str) -> int | None:
     return 401 if caller == "nobody" else 403
 
 
-def _refused(answer: httpx.Response, service: str) -> int | None:
+def _get_refusal_status(answer: httpx.Response, service: str) -> int | None:
     """Return the status of a refusal. A page that lacks the token of its form, and a service
     without a key here, are refused for other reasons."""
     if answer.status_code == 403 and Forbidden.title not in answer.text:

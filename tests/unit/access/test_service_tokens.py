@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
     return keys
 
 
-def signer(folder: Path, service: str = DMS, now: float = NOON) -> ServiceSigner:
+def make_signer(folder: Path, service: str = DMS, now: float = NOON) -> ServiceSigner:
     return ServiceSigner(ServiceKeys(folder, service), lambda: now)
 
 
@@ -43,21 +43,21 @@ async def is_refused(knows: ServiceTokens, token: str) -> bool:
     return True
 
 
-def tokens(folder: Path, service: str = WMS, now: float = NOON) -> ServiceTokens:
+def make_tokens(folder: Path, service: str = WMS, now: float = NOON) -> ServiceTokens:
     return ServiceTokens(ServiceKeys(folder, service), lambda: now)
 
 
 async def test_token_identifies_the_calling_service(folder: Path) -> None:
     for service in (DMS, CHAINS):
-        token = signer(folder, service).token(WMS)
-        principal = await tokens(folder).principal(token)
+        token = make_signer(folder, service).token(WMS)
+        principal = await make_tokens(folder).principal(token)
         assert principal == ServiceCaller(CallingService(service))
 
 
 async def test_token_for_another_service_is_refused(folder: Path) -> None:
-    token = signer(folder).token(WMS)
+    token = make_signer(folder).token(WMS)
     with pytest.raises(Unauthenticated, match=r"another service than wfms\.chains"):
-        await tokens(folder, CHAINS).principal(token)
+        await make_tokens(folder, CHAINS).principal(token)
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ async def test_token_for_another_service_is_refused(folder: Path) -> None:
 async def test_token_is_valid_for_its_life_and_the_allowed_clock_skew(
     folder: Path, seconds: int, *, holds: bool
 ) -> None:
-    token = signer(folder).token(WMS)
-    late = tokens(folder, now=NOON + seconds)
+    token = make_signer(folder).token(WMS)
+    late = make_tokens(folder, now=NOON + seconds)
     if holds:
         assert await late.principal(token) is not None
     else:
@@ -87,7 +87,7 @@ async def test_token_is_valid_for_its_life_and_the_allowed_clock_skew(
 async def test_token_that_was_accepted_once_expires(folder: Path) -> None:
     now = NOON
     service_tokens = ServiceTokens(ServiceKeys(folder, WMS), lambda: now)
-    token = signer(folder).token(WMS)
+    token = make_signer(folder).token(WMS)
     assert await service_tokens.principal(token) is not None
     now = NOON + LIFE + SKEW + 1
     with pytest.raises(Unauthenticated):
@@ -113,7 +113,7 @@ def test_signer_reuses_a_token_for_half_its_life_unless_the_clock_was_set_back(
     assert service_signer.token(WMS) not in {first, second}
 
 
-def _parts(token: str) -> tuple[dict[str, object], dict[str, object], str]:
+def _split_token(token: str) -> tuple[dict[str, object], dict[str, object], str]:
     head, claims, signature = token.split(".")
     return _read(head), _read(claims), signature
 
@@ -125,42 +125,42 @@ def _read(part: str) -> dict[str, object]:
     return decoded_part
 
 
-def _written(part: dict[str, object]) -> str:
+def _encode_part(part: dict[str, object]) -> str:
     return base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=")
 
 
-def _as_another(token: str) -> str:
-    head, claims, signature = _parts(token)
-    return f"{_written(head)}.{_written(claims | {'iss': CHAINS})}.{signature}"
+def _change_issuer(token: str) -> str:
+    head, claims, signature = _split_token(token)
+    return f"{_encode_part(head)}.{_encode_part(claims | {'iss': CHAINS})}.{signature}"
 
 
-def _unsigned(token: str) -> str:
-    head, claims, _ = _parts(token)
-    return f"{_written(head | {'alg': 'none'})}.{_written(claims)}."
+def _remove_signature(token: str) -> str:
+    head, claims, _ = _split_token(token)
+    return f"{_encode_part(head | {'alg': 'none'})}.{_encode_part(claims)}."
 
 
-def _of_another_key(token: str) -> str:
-    head, claims, signature = _parts(token)
-    return f"{_written(head | {'kid': ['x']})}.{_written(claims)}.{signature}"
+def _change_key(token: str) -> str:
+    head, claims, signature = _split_token(token)
+    return f"{_encode_part(head | {'kid': ['x']})}.{_encode_part(claims)}.{signature}"
 
 
-def _without_key(token: str) -> str:
-    head, claims, signature = _parts(token)
+def _remove_key(token: str) -> str:
+    head, claims, signature = _split_token(token)
     del head["kid"]
-    return f"{_written(head)}.{_written(claims)}.{signature}"
+    return f"{_encode_part(head)}.{_encode_part(claims)}.{signature}"
 
 
 @pytest.mark.parametrize(
-    "spoilt", [_as_another, _without_key, _of_another_key, lambda token: token[:-4] + "AAAA"]
+    "spoilt", [_change_issuer, _remove_key, _change_key, lambda token: token[:-4] + "AAAA"]
 )
 async def test_forged_service_token_is_refused(folder: Path, spoilt: Callable[[str], str]) -> None:
-    assert await is_refused(tokens(folder), spoilt(signer(folder).token(WMS)))
+    assert await is_refused(make_tokens(folder), spoilt(make_signer(folder).token(WMS)))
 
 
 @pytest.mark.parametrize(
     "spoilt",
     [
-        _unsigned,
+        _remove_signature,
         lambda token: token.replace(".", ""),
         lambda token: "..",
         lambda token: "",
@@ -172,7 +172,7 @@ async def test_token_of_another_kind_has_no_principal(
     folder: Path, spoilt: Callable[[str], str]
 ) -> None:
     """Another kind of authentication may know it."""
-    assert await tokens(folder).principal(spoilt(signer(folder).token(WMS))) is None
+    assert await make_tokens(folder).principal(spoilt(make_signer(folder).token(WMS))) is None
 
 
 async def test_service_cannot_sign_as_another_service(folder: Path, tmp_path: Path) -> None:
@@ -181,21 +181,21 @@ async def test_service_cannot_sign_as_another_service(folder: Path, tmp_path: Pa
     shutil.copytree(folder, mine)
     (mine / "chains.pub").unlink()
     (mine / "chains.key").write_bytes((mine / "dms.key").read_bytes())
-    assert await is_refused(tokens(folder), signer(mine, CHAINS).token(WMS))
+    assert await is_refused(make_tokens(folder), make_signer(mine, CHAINS).token(WMS))
 
 
 async def test_keys_can_be_rotated_while_services_run(folder: Path) -> None:
-    asks, knows = signer(folder), tokens(folder)
+    asks, knows = make_signer(folder), make_tokens(folder)
     before = asks.token(WMS)
     assert await knows.principal(before) is not None
     rotate_keys(folder)
-    assert await tokens(folder).principal(before) is not None, "the old key is still known"
-    after = signer(folder).token(WMS)
+    assert await make_tokens(folder).principal(before) is not None, "the old key is still known"
+    after = make_signer(folder).token(WMS)
     assert after.split(".")[0] != before.split(".")[0], "the token is signed with another key"
     for token in (before, after):
         assert await knows.principal(token) is not None
     forget_old_keys(folder)
-    fresh = tokens(folder)
+    fresh = make_tokens(folder)
     assert await is_refused(fresh, before)
     assert await fresh.principal(after) is not None
     assert asks.token(CHAINS).split(".")[0] == after.split(".")[0], (
@@ -205,7 +205,7 @@ async def test_keys_can_be_rotated_while_services_run(folder: Path) -> None:
 
 
 async def test_incomplete_key_file_leaves_the_previous_keys_in_use(folder: Path) -> None:
-    asks, knows = signer(folder), tokens(folder)
+    asks, knows = make_signer(folder), make_tokens(folder)
     (folder / "dms.pub").write_text("-----BEGIN PUB")
     (folder / "dms.key").unlink()
     assert await knows.principal(asks.token(WMS)) is not None
@@ -241,7 +241,7 @@ def _copy(name: str, of: str) -> Callable[[Path], object]:
     return lambda folder: (folder / name).write_bytes((folder / of).read_bytes())
 
 
-def _other_curve(folder: Path) -> object:
+def _write_key_of_another_curve(folder: Path) -> object:
     return (folder / "dms.key").write_bytes(OKPKey.generate_key("X25519").as_pem(private=True))
 
 
@@ -250,7 +250,7 @@ def _other_curve(folder: Path) -> object:
     [
         (_copy("dms.key", of="wms.key"), "dms.key does not match dms.pub"),
         (_copy("dms.key", of="dms.pub"), "something other than private Ed25519 keys"),
-        (_other_curve, "something other than private Ed25519 keys"),
+        (_write_key_of_another_curve, "something other than private Ed25519 keys"),
         (_copy("chains.pub", of="wms.pub"), "wms.pub and chains.pub in .* contain the same key"),
         (_copy("chains.pub", of="wms.key"), "wms.pub and chains.pub in .* contain the same key"),
     ],
@@ -264,8 +264,10 @@ def test_mixed_up_keys_are_reported_at_the_start(
 
 
 async def test_invalid_key_file_that_appears_later_does_not_affect_other_keys(folder: Path) -> None:
-    knows = tokens(folder)
-    issued_tokens = [signer(folder, CHAINS, now).token(WMS) for now in (NOON, NOON - 1, NOON - 2)]
+    knows = make_tokens(folder)
+    issued_tokens = [
+        make_signer(folder, CHAINS, now).token(WMS) for now in (NOON, NOON - 1, NOON - 2)
+    ]
     (folder / "setup.pub").write_text("-----BEGIN x")
     with structlog.testing.capture_logs() as log_lines:
         for token in issued_tokens:
@@ -282,7 +284,7 @@ async def test_token_with_a_too_long_life_is_refused(folder: Path) -> None:
         header = {"alg": "Ed25519", "kid": key.thumbprint()}
         token = jwt.encode(header, claims, key, algorithms=["Ed25519"])
         with pytest.raises(Unauthenticated, match=f"longer than {LIFE} s"):
-            await tokens(folder).principal(token)
+            await make_tokens(folder).principal(token)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +304,7 @@ async def test_refusal_of_a_token_says_what_is_wrong(
     header = {"alg": "Ed25519", "kid": key.thumbprint()}
     token = jwt.encode(header, claims, key, algorithms=["Ed25519"])
     with pytest.raises(Unauthenticated) as raised:
-        await tokens(folder).principal(token)
+        await make_tokens(folder).principal(token)
     assert raised.value.detail == f"the token of the service {DMS} is not valid here: {reason}"
 
 
@@ -311,7 +313,7 @@ async def test_signed_token_with_unreadable_claims_is_refused(folder: Path) -> N
     header = {"alg": "Ed25519", "kid": key.thumbprint()}
     for claims in (b"[" * 5_000, b"[]", b"no json", b"\xff"):
         token = jws.serialize_compact(header, claims, key, algorithms=["Ed25519"])
-        assert await is_refused(tokens(folder), token)
+        assert await is_refused(make_tokens(folder), token)
 
 
 def test_concurrent_key_generation_makes_each_key_once(tmp_path: Path) -> None:

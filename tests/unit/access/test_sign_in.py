@@ -18,7 +18,7 @@ TOKEN, PILOT_TOKEN = "open-sesame", "of-a-pilot"
 PASSWORD, COOKIE = "a long password", "whose"
 
 
-async def _names(scope: Scope, receive: Receive, send: Send) -> None:
+async def _answer_with_names(scope: Scope, receive: Receive, send: Send) -> None:
     body = f"{find_principal(scope)} at {scope['path']}?{scope['query_string'].decode()}".encode()
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": body})
@@ -31,19 +31,19 @@ def people() -> RememberedPeople:
     return RememberedPeople(tokens, {"bert": PASSWORD, "carla": ""})
 
 
-def guard(people: RememberedPeople, *, by_address: bool = True) -> ASGIApp:
+def make_sign_in_guard(people: RememberedPeople, *, by_address: bool = True) -> ASGIApp:
     sessions = Sessions(people, COOKIE)
-    app = Authentication(_names, people, sessions)
+    app = Authentication(_answer_with_names, people, sessions)
     return SignIn(app, sessions, tokens=people, by_address=people if by_address else None)
 
 
-def asking(app: ASGIApp, scheme: str = "http") -> httpx.AsyncClient:
+def open_client(app: ASGIApp, scheme: str = "http") -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=f"{scheme}://things")
 
 
 @pytest.fixture
 async def browser(people: RememberedPeople) -> AsyncIterator[httpx.AsyncClient]:
-    async with asking(guard(people)) as client:
+    async with open_client(make_sign_in_guard(people)) as client:
         yield client
 
 
@@ -123,7 +123,7 @@ async def test_database_failure_does_not_end_the_session(
     async def away(*_: object, **__: object) -> None:
         raise OSError("the database is gone")
 
-    async with asking(guard(people)) as browser:
+    async with open_client(make_sign_in_guard(people)) as browser:
         await browser.post("/sign-in", data={"token": TOKEN})
         for what in ("begin_session", "end_session", "in_session"):
             monkeypatch.setattr(people, what, away)
@@ -200,8 +200,8 @@ async def test_each_sign_in_begins_a_new_session_and_ends_the_previous_session(
 async def test_session_cookie_is_protected_from_scripts_and_other_sites(
     people: RememberedPeople,
 ) -> None:
-    app = guard(people)
-    async with asking(app) as plain, asking(app, "https") as private:
+    app = make_sign_in_guard(people)
+    async with open_client(app) as plain, open_client(app, "https") as private:
         by_http = (await plain.get(f"/?token={TOKEN}")).headers["set-cookie"].split("; ")
         by_tls = (await private.get(f"/?token={TOKEN}")).headers["set-cookie"].split("; ")
         attributes = (await plain.post("/sign-out")).headers["set-cookie"].split("; ")
@@ -223,7 +223,7 @@ async def test_invalid_session_cookie_has_no_principal(
 async def test_token_in_an_address_is_ignored_where_addresses_have_no_tokens(
     people: RememberedPeople,
 ) -> None:
-    async with asking(guard(people, by_address=False)) as browser:
+    async with open_client(make_sign_in_guard(people, by_address=False)) as browser:
         answer = await browser.get(f"/?token={TOKEN}")
 
     assert answer.text.startswith("None at /")

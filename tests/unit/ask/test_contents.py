@@ -20,7 +20,7 @@ PNG = base64.b64decode(
 )
 
 
-def of_json(document: Any, show: Show = Show.TEXT) -> ItemContent:
+def read_json_content(document: Any, show: Show = Show.TEXT) -> ItemContent:
     return read_content(json.dumps(document).encode(), show)
 
 
@@ -29,7 +29,9 @@ def test_plain_file_is_shown_as_text() -> None:
 
 
 def test_json_object_has_text_mark_and_title() -> None:
-    content = of_json({"text": "at 7:00 or 9:00", "mark": [3, 7], "title": "St. Anne", "id": 4})
+    content = read_json_content(
+        {"text": "at 7:00 or 9:00", "mark": [3, 7], "title": "St. Anne", "id": 4}
+    )
     assert (content.text, content.mark, content.title) == ("at 7:00 or 9:00", (3, 7), "St. Anne")
     assert content.item["id"] == 4
 
@@ -48,7 +50,7 @@ def test_json_object_has_text_mark_and_title() -> None:
 )
 def test_json_object_of_another_form_is_refused(document: Any, reason: str) -> None:
     with pytest.raises(UnreadableContent) as refused:
-        of_json(document)
+        read_json_content(document)
     assert reason in str(refused.value)
 
 
@@ -90,7 +92,9 @@ def test_cleaned_html_keeps_its_content() -> None:
 def test_image_type_is_recognized_by_its_content() -> None:
     assert read_content(PNG, Show.IMAGE) == ItemContent()
     assert read_shown_image(PNG) == (PNG, "image/png")
-    content = of_json({"image": base64.b64encode(PNG).decode(), "box": [0, 0, 1, 0.5]}, Show.IMAGE)
+    content = read_json_content(
+        {"image": base64.b64encode(PNG).decode(), "box": [0, 0, 1, 0.5]}, Show.IMAGE
+    )
     assert content.box == (0, 0, 1, 0.5)
     assert "image" not in content.item
 

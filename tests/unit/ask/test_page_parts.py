@@ -22,7 +22,7 @@ PARTS = re.compile(
 )
 
 
-def test_colours_equal_those_of_the_other_pages() -> None:
+def test_annotation_page_has_the_colours_of_the_other_pages() -> None:
     own, others = (
         (folder / name).read_text() for folder, name in ((PAGE, "ask.css"), (OTHERS, "sluice.css"))
     )
@@ -52,7 +52,7 @@ def test_elements_that_the_scripts_use_are_on_the_page() -> None:
     assert looked_up <= ids
 
 
-def catalogue(language: str) -> dict[str, Any]:
+def read_catalogue(language: str) -> dict[str, Any]:
     """Read the texts of a language and its plural forms, with node.js."""
     script = (
         f"import texts from {json.dumps(str(PAGE / f'texts_{language}.js'))};"
@@ -66,7 +66,7 @@ def catalogue(language: str) -> dict[str, Any]:
 LANGUAGES = sorted(path.stem.removeprefix("texts_") for path in PAGE.glob("texts_*.js"))
 
 
-def placeholders(text: object) -> set[str]:
+def list_placeholders(text: object) -> set[str]:
     return set(re.findall(r"\{(\w+)\}", text if isinstance(text, str) else json.dumps(text)))
 
 
@@ -74,10 +74,10 @@ def placeholders(text: object) -> set[str]:
 def test_each_language_has_all_texts_with_placeholders_and_plural_forms(
     language: str,
 ) -> None:
-    english, own = catalogue("en")["texts"], catalogue(language)
+    english, own = read_catalogue("en")["texts"], read_catalogue(language)
     assert own["texts"].keys() == english.keys()
     for name, text in own["texts"].items():
-        assert placeholders(text) == placeholders(english[name]), name
+        assert list_placeholders(text) == list_placeholders(english[name]), name
         assert isinstance(text, str) == isinstance(english[name], str), name
         if not isinstance(text, str):
             assert set(text) == set(own["forms"]), name
@@ -85,7 +85,7 @@ def test_each_language_has_all_texts_with_placeholders_and_plural_forms(
 
 
 def test_catalogue_has_exactly_the_texts_that_the_page_uses() -> None:
-    names = catalogue("en")["texts"].keys()
+    names = read_catalogue("en")["texts"].keys()
     scripts = [path.read_text() for path in PAGE.glob("*.js") if path.stem[:5] != "texts"]
     used = set(re.findall(r'data-(?:text|label)="([^"]+)"', (PAGE / "page.html").read_text()))
     for script in scripts:

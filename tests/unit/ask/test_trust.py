@@ -20,31 +20,31 @@ ANSWERS = ("yes", "no")
 Answerer = Callable[[str, Random], str]
 
 
-def careful(right: str, draw: Random) -> str:
+def answer_carefully(right: str, draw: Random) -> str:
     return right if draw.random() > 0.04 else next(word for word in ANSWERS if word != right)
 
 
-def careless(right: str, draw: Random) -> str:
+def answer_carelessly(right: str, draw: Random) -> str:
     return right if draw.random() > 0.15 else next(word for word in ANSWERS if word != right)
 
 
-def by_chance(_: str, draw: Random) -> str:
+def answer_by_chance(_: str, draw: Random) -> str:
     return draw.choice(ANSWERS)
 
 
-def mostly_no(_: str, draw: Random) -> str:
+def answer_mostly_no(_: str, draw: Random) -> str:
     return "no" if draw.random() < 0.8 else "yes"
 
 
-def always(word: str) -> Answerer:
+def make_constant_answerer(word: str) -> Answerer:
     return lambda _right, _draw: word
 
 
-def without_error(right: str, _: Random) -> str:
+def answer_correctly(right: str, _: Random) -> str:
     return right
 
 
-def answers_until_found(
+def count_answers_until_found(
     answerer: Answerer, draw: Random, *, most: int, gold: bool, yes: float = 1 / 3
 ) -> int | None:
     """Return after how many answers the annotator is excluded, or None.
@@ -62,31 +62,41 @@ def answers_until_found(
 
 
 @pytest.mark.parametrize("gold", [True, False])
-@pytest.mark.parametrize("answerer", [by_chance, mostly_no, always("yes"), always("no")])
+@pytest.mark.parametrize(
+    "answerer",
+    [
+        answer_by_chance,
+        answer_mostly_no,
+        make_constant_answerer("yes"),
+        make_constant_answerer("no"),
+    ],
+)
 def test_annotator_who_does_not_look_is_excluded(answerer: Answerer, gold: bool) -> None:
     answer_counts = [
-        answers_until_found(answerer, Random(seed), most=150, gold=gold) for seed in range(100)
+        count_answers_until_found(answerer, Random(seed), most=150, gold=gold)
+        for seed in range(100)
     ]
     assert sum(number is not None for number in answer_counts) >= 95
 
 
 @pytest.mark.parametrize("gold", [True, False])
-@pytest.mark.parametrize("answerer", [careful, careless])
+@pytest.mark.parametrize("answerer", [answer_carefully, answer_carelessly])
 def test_careful_and_careless_annotators_are_not_excluded(answerer: Answerer, gold: bool) -> None:
     answer_counts = [
-        answers_until_found(answerer, Random(seed), most=120, gold=gold) for seed in range(400)
+        count_answers_until_found(answerer, Random(seed), most=120, gold=gold)
+        for seed in range(400)
     ]
     assert sum(number is not None for number in answer_counts) <= 8  # two percent
 
 
 @pytest.mark.parametrize("gold", [True, False])
 @pytest.mark.parametrize("yes", [0.0, 0.02, 0.1, 0.9, 1.0])
-@pytest.mark.parametrize("answerer", [without_error, careful])
+@pytest.mark.parametrize("answerer", [answer_correctly, answer_carefully])
 def test_careful_annotator_is_not_excluded_if_nearly_all_answers_are_equal(
     answerer: Answerer, yes: float, gold: bool
 ) -> None:
     answer_counts = [
-        answers_until_found(answerer, Random(seed), most=300, gold=gold, yes=yes)
+        count_answers_until_found(answerer, Random(seed), most=300, gold=gold, yes=yes)
         for seed in range(50)
     ]
     assert sum(number is not None for number in answer_counts) <= 1

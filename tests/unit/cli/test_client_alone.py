@@ -15,7 +15,7 @@ main()
 """
 
 
-def ended_process(code: str) -> subprocess.CompletedProcess[str]:
+def run_to_end(code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
 
 
@@ -32,7 +32,7 @@ def test_command_names_the_package_that_is_not_installed(
     missing: str, arguments: list[str]
 ) -> None:
     code = WITHOUT.format(missing=missing, arguments=arguments)
-    ended = ended_process(code)
+    ended = run_to_end(code)
     assert ended.returncode == 1
     assert ended.stderr.strip() == (
         f"error: sluice {arguments[0]} needs the Python package {missing!r}, which an installation"
@@ -44,5 +44,5 @@ def test_missing_module_of_sluice_gives_a_traceback() -> None:
     code = WITHOUT.format(
         missing="wms.simulation.entry", arguments=["simulate", "docs/scenarios/ocr-measured.yaml"]
     )
-    ended = ended_process(code)
+    ended = run_to_end(code)
     assert "Traceback" in ended.stderr

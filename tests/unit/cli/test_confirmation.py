@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 from sluice.cli.app import command_line
 from sluice.cli.confirmation import Confirmation, with_confirmation
 from sluice.cli.system import System, with_system
-from tests.unit.cli.command_tree import commands
+from tests.unit.cli.command_tree import list_commands
 
 #: Names of commands that destroy something for good.
 DESTRUCTIVE = {
@@ -61,7 +61,7 @@ def test_dry_run_prints_the_action_and_does_nothing(options: list[str]) -> None:
 
 
 @contextmanager
-def terminal(monkeypatch: pytest.MonkeyPatch, typed: str) -> Iterator[None]:
+def open_terminal(monkeypatch: pytest.MonkeyPatch, typed: str) -> Iterator[None]:
     ours, theirs = pty.openpty()
     os.write(ours, typed.encode())
     with (
@@ -81,7 +81,7 @@ def test_person_at_a_terminal_is_asked_for_confirmation(
     typed: str, agreed: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: os.PathLike[str]
 ) -> None:
     confirmation = Confirmation(System(None, tmp_path), yes=False, dry_run=False)  # type: ignore[arg-type]
-    with terminal(monkeypatch, typed):
+    with open_terminal(monkeypatch, typed):
         if agreed:
             confirmation.require("delete week: 3 files")
         else:
@@ -90,7 +90,7 @@ def test_person_at_a_terminal_is_asked_for_confirmation(
 
 
 def test_each_destructive_command_needs_confirmation() -> None:
-    options_by_command = dict(commands(get_command(command_line())))
+    options_by_command = dict(list_commands(get_command(command_line())))
     destructive = {name for name in options_by_command if name.split()[-1] in DESTRUCTIVE} | {
         "ask end"
     }

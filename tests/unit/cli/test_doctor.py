@@ -16,7 +16,7 @@ from sluice.embedded.home import Home
 from tests.servers import commands
 
 
-def finding_about(home: Path, subject: str) -> MachineFinding:
+def get_finding(home: Path, subject: str) -> MachineFinding:
     return next(finding for finding in examine(home) if finding.subject == subject)
 
 
@@ -42,11 +42,11 @@ def test_missing_bubblewrap_is_an_error_only_if_a_sandbox_is_required(
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.delenv("SLUICE_PILOT_SANDBOX", raising=False)
     monkeypatch.setenv("SLUICE_PILOT_CONTAINERS", "[]")
-    preferred = finding_about(tmp_path, "sandbox")
+    preferred = get_finding(tmp_path, "sandbox")
     assert preferred.severity is Severity.NOTE
     assert "no bubblewrap" in preferred.found
     monkeypatch.setenv("SLUICE_PILOT_SANDBOX", "required")
-    assert finding_about(tmp_path, "sandbox").severity is Severity.ERROR
+    assert get_finding(tmp_path, "sandbox").severity is Severity.ERROR
 
 
 def test_doctor_reports_path_locale_proxy_and_port(
@@ -104,7 +104,7 @@ def test_only_missing_programs_are_to_be_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLUICE_PILOT_CONTAINERS", "[]")
-    unused = finding_about(tmp_path, "containers")
+    unused = get_finding(tmp_path, "containers")
     assert "SLUICE_PILOT_CONTAINERS" in unused.follows
     assert "install" not in unused.follows
     bubblewrap = tmp_path / "bin" / "bwrap"
@@ -112,7 +112,7 @@ def test_only_missing_programs_are_to_be_installed(
     bubblewrap.write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
     bubblewrap.chmod(0o755)
     monkeypatch.setenv("PATH", str(bubblewrap.parent), prepend=os.pathsep)
-    pilot = finding_about(tmp_path, "pilot")
+    pilot = get_finding(tmp_path, "pilot")
     assert pilot.found.startswith("the sandbox does not work")
     assert "install" not in pilot.follows
 
@@ -126,10 +126,10 @@ def test_own_running_system_is_not_another_program_on_the_port(
         monkeypatch.setenv("SLUICE_PORT", str(port))
         own.open()
         try:
-            starting = finding_about(own.root, "port")
+            starting = get_finding(own.root, "port")
             own.announce(f"http://127.0.0.1:{port}")
-            running = finding_about(own.root, "port")
-            stranger = finding_about(tmp_path / "other", "port")
+            running = get_finding(own.root, "port")
+            stranger = get_finding(tmp_path / "other", "port")
         finally:
             own.close()
     process = f"(process {os.getpid()})"

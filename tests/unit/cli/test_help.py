@@ -30,36 +30,36 @@ def test_lists_of_commands_have_no_line_breaks_within_sentences(
     assert line.rstrip(" │").endswith((".", "`."))
 
 
-def help_texts(command: Any, name: str = "sluice") -> Iterator[tuple[str, str]]:
+def list_help_texts(command: Any, name: str = "sluice") -> Iterator[tuple[str, str]]:
     """Yield the help texts of a command, its parameters and its subcommands, with their names."""
     yield name, command.help or ""
     if isinstance(command, TyperGroup):
         for word, inner in command.commands.items():
-            yield from help_texts(inner, f"{name} {word}")
+            yield from list_help_texts(inner, f"{name} {word}")
     else:
         for parameter in command.params:
             yield f"{name} {parameter.name}", parameter.help or ""
 
 
 def test_each_command_and_parameter_has_a_help_text_of_whole_sentences() -> None:
-    texts = dict(help_texts(get_command(command_line())))
+    texts = dict(list_help_texts(get_command(command_line())))
     assert "sluice chain rank rank" in texts
     assert [name for name, text in texts.items() if not text.rstrip().endswith(".")] == []
 
 
-def contexts(command: Any, name: str = "sluice") -> Iterator[typer.Context]:
+def list_contexts(command: Any, name: str = "sluice") -> Iterator[typer.Context]:
     """Yield the context of a command and of each of its subcommands."""
     context = typer.Context(command, info_name=name)
     yield context
     if isinstance(command, TyperGroup):
         for word, inner in command.commands.items():
-            yield from contexts(inner, f"{name} {word}")
+            yield from list_contexts(inner, f"{name} {word}")
 
 
 def test_arguments_are_in_capital_letters_with_one_pair_of_brackets_in_usage_lines() -> None:
     pieces = {
         f"{context.info_name} {piece}"
-        for context in contexts(get_command(command_line()))
+        for context in list_contexts(get_command(command_line()))
         for piece in context.command.collect_usage_pieces(context)
         if piece not in {"[OPTIONS]", "COMMAND [ARGS]..."}
     }

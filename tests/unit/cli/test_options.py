@@ -16,7 +16,7 @@ outputs: {}
 """
 
 
-def output_of(*arguments: str, code: int) -> str:
+def run_and_read(*arguments: str, code: int) -> str:
     environment = {"COLUMNS": "300", "SLUICE_URL": "http://127.0.0.1:9"}
     done = CliRunner().invoke(command_line(arguments[0]), list(arguments), env=environment)
     assert done.exit_code == code, done.output
@@ -26,7 +26,7 @@ def output_of(*arguments: str, code: int) -> str:
 
 @pytest.mark.parametrize("port", ["80000", "-1"])
 def test_impossible_port_is_refused(port: str, tmp_path: Path) -> None:
-    output = output_of("up", "--home", str(tmp_path / "home"), "--port", port, code=2)
+    output = run_and_read("up", "--home", str(tmp_path / "home"), "--port", port, code=2)
     assert "Invalid value for '--port'" in output
     assert not (tmp_path / "home").exists()
 
@@ -50,7 +50,7 @@ def test_impossible_port_is_refused(port: str, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_option_value_is_explained_in_words(arguments: tuple[str, ...], message: str) -> None:
-    output = output_of(*arguments, code=2)
+    output = run_and_read(*arguments, code=2)
     assert message in output
     assert "Value error" not in output
 
@@ -58,17 +58,17 @@ def test_wrong_option_value_is_explained_in_words(arguments: tuple[str, ...], me
 def test_invalid_name_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tool.cwl").write_text(TOOL)
     message = "name: 'bad name!' has '!': a name has letters"
-    assert message in output_of(
+    assert message in run_and_read(
         "template", "publish", str(tmp_path / "tool.cwl"), "--yes", "--name", "bad name!", code=1
     )
-    assert message in output_of(
+    assert message in run_and_read(
         "storage", "add", "bad name!", "input", f"file://{tmp_path}", code=1
     )
 
 
 def test_invalid_address_is_refused(tmp_path: Path) -> None:
-    assert "is not an absolute URL" in output_of(
+    assert "is not an absolute URL" in run_and_read(
         "storage", "add", "one", "input", "data/input", code=1
     )
     for address in ("http://host:port", "nonsense"):
-        assert address in output_of("dataset", "list", "--url", address, code=1)
+        assert address in run_and_read("dataset", "list", "--url", address, code=1)

@@ -28,16 +28,16 @@ WORKFLOW = make_plan(
 FILES = {"ref": [Path("ref.txt")]}
 
 
-def fitted_values(*texts: str, facts: dict[str, Any] | None = None) -> dict[str, Any]:
+def fit_values(*texts: str, facts: dict[str, Any] | None = None) -> dict[str, Any]:
     return read_parameters(texts).fit_to_plan(
         WORKFLOW, DatasetFacts(facts or {"number": 7}, files=1, bytes=1), files=FILES
     )
 
 
 def test_typed_values_are_read_by_the_types_of_the_workflow() -> None:
-    assert fitted_values("gain=2", "ref=ref.txt") == {"gain": 2, "ref": "ref.txt"}
-    assert fitted_values("label=2024") == {"label": "2024"}, "a text must not be read as a number"
-    assert fitted_values("label=null") == {"label": None}
+    assert fit_values("gain=2", "ref=ref.txt") == {"gain": 2, "ref": "ref.txt"}
+    assert fit_values("label=2024") == {"label": "2024"}, "a text must not be read as a number"
+    assert fit_values("label=null") == {"label": None}
 
 
 def test_null_is_never_text() -> None:
@@ -100,7 +100,7 @@ def test_parameter_that_does_not_fit_is_refused_with_the_valid_parameters(
     text: str, reason: str
 ) -> None:
     with pytest.raises(Unprocessable) as refusal:
-        fitted_values(text)
+        fit_values(text)
     assert [finding.message for finding in refusal.value.findings] == [reason]
 
 
@@ -136,7 +136,7 @@ def test_data_set_may_be_given_for_a_record_with_files() -> None:
 
 def test_parameter_missing_from_the_metadata_is_reported() -> None:
     with pytest.raises(Unprocessable) as refusal:
-        fitted_values(facts={"number_of": 7})
+        fit_values(facts={"number_of": 7})
     assert "'run' (int) is required" in refusal.value.findings[0].message
 
 
@@ -146,11 +146,11 @@ def test_number_that_json_cannot_express_is_refused(text: str) -> None:
     with pytest.raises(typer.BadParameter, match="'z': JSON has no number such as"):
         key_values([f"z={text}"], option="--meta")
     with pytest.raises(Unprocessable) as refusal:
-        fitted_values(f"gain={text}")
+        fit_values(f"gain={text}")
     message = refusal.value.findings[0].message
     assert message.startswith("parameter 'gain' (float): ")
     assert message.endswith("is not accepted as a number: give a finite number")
-    assert fitted_values(f"label={text}", "gain=1e308") == {"label": text, "gain": 1e308}, (
+    assert fit_values(f"label={text}", "gain=1e308") == {"label": text, "gain": 1e308}, (
         "a text parameter takes the word as text"
     )
     assert key_values([f"z={json.dumps(text)}"], option="--meta") == {"z": text}

@@ -17,11 +17,11 @@ from sluice.clients.operator import OperatorClient
 from sluice.contracts.chains.chains import Chain, ChainStep, ChainTask
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import ChainState, StepState
-from tests.unit.clientkit.chains import chain_with
-from tests.unit.operator.chains import status
+from tests.unit.clientkit.chains import make_chain_with_steps
+from tests.unit.operator.chains import make_status
 
 
-def task_of(chain: Chain, state: StepState) -> ChainTask:
+def make_task(chain: Chain, state: StepState) -> ChainTask:
     return ChainTask(
         task_uid=chain.uid,
         chain_uid=chain.uid,
@@ -33,7 +33,7 @@ def task_of(chain: Chain, state: StepState) -> ChainTask:
 
 
 def test_failed_chain_is_shown_with_its_reason() -> None:
-    chain = chain_with(ChainStep(name="cut", state=StepState.FAILED))
+    chain = make_chain_with_steps(ChainStep(name="cut", state=StepState.FAILED))
     failed = chain.model_copy(update={"state": ChainState.FAILED, "reason": "cut failed"})
     assert chain_text(failed) == f"chain {chain.uid}, d through t, failed: cut failed"
 
@@ -48,7 +48,7 @@ def test_failed_chain_is_shown_with_its_reason() -> None:
 )
 async def test_step_without_a_task_is_described_by_its_state(state: StepState, why: str) -> None:
     reason = "cut is full" if state.final else ""
-    chain = chain_with(ChainStep(name="cut", state=state, reason=reason))
+    chain = make_chain_with_steps(ChainStep(name="cut", state=state, reason=reason))
 
     def answer(request: httpx.Request) -> httpx.Response:
         return httpx.Response(200, json=chain.model_dump(mode="json"))
@@ -61,7 +61,7 @@ async def test_step_without_a_task_is_described_by_its_state(state: StepState, w
 
 
 async def test_task_that_has_not_reached_the_wms_is_described_as_starting() -> None:
-    chain = chain_with()
+    chain = make_chain_with_steps()
 
     def answer(request: httpx.Request) -> httpx.Response:
         problem = {"type": "urn:sluice:problem:not-found", "title": "Not found", "status": 404}
@@ -71,10 +71,10 @@ async def test_task_that_has_not_reached_the_wms_is_described_as_starting() -> N
     async with httpx.AsyncClient(transport=transport, base_url="http://system") as http:
         connection = Connection("http://system", OperatorClient(http), DmsClient(http))
         for state in (StepState.STARTING, StepState.IN_PROGRESS):
-            description = await explain_task(connection, task_of(chain, state))
+            description = await explain_task(connection, make_task(chain, state))
             assert description == "The step starts: its task has not reached the WMS yet."
         with pytest.raises(NotFound):
-            await explain_task(connection, task_of(chain, StepState.FAILED))
+            await explain_task(connection, make_task(chain, StepState.FAILED))
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_progress_bar_shows_the_number_of_failed_jobs_once(
 ) -> None:
     console = Console(file=io.StringIO())
     progress = Progress(TextColumn("{task.fields[note]}"), console=console)
-    chain = chain_with(ChainStep(name="cut", state=state))
-    counts = status(finished=29, failed=1)
-    task = task_of(chain, state).model_copy(update={"jobs": counts})
+    chain = make_chain_with_steps(ChainStep(name="cut", state=state))
+    counts = make_status(finished=29, failed=1)
+    task = make_task(chain, state).model_copy(update={"jobs": counts})
     StepBars(progress).show(chain, [task])
     [bar] = progress.tasks
     note = bar.fields["note"].replace("[red]", "").replace("[/]", "")
@@ -112,10 +112,12 @@ def test_clock_of_a_step_runs_from_its_first_job_to_its_end() -> None:
         (90, StepState.CANCELED, StepState.CANCELED, {"canceled": 2}),
     )
     for now, first, second, counts in steps:
-        chain = chain_with(ChainStep(name="cut", state=first), ChainStep(name="sum", state=second))
+        chain = make_chain_with_steps(
+            ChainStep(name="cut", state=first), ChainStep(name="sum", state=second)
+        )
         started = chain.created_at if now >= 20 else None
-        jobs = status(**counts).model_copy(update={"started_at": started})
-        bars.show(chain, [task_of(chain, first).model_copy(update={"jobs": jobs})])
+        jobs = make_status(**counts).model_copy(update={"started_at": started})
+        bars.show(chain, [make_task(chain, first).model_copy(update={"jobs": jobs})])
         cut, later = (str(TimeElapsedColumn().render(task)) for task in progress.tasks)
         shown.append((cut, later))
     none = "-:--:--"

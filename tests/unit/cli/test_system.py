@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from sluice.cli.app import command_line
 from sluice.cli.system import System, with_system
-from tests.unit.cli.command_tree import commands
+from tests.unit.cli.command_tree import list_commands
 
 #: Commands that print bytes and have no ``--json``.
 RAW = {"queue body"}
@@ -49,7 +49,7 @@ def test_home_on_the_command_line_overrides_an_address_in_the_environment(
 
 
 def test_each_command_for_a_system_has_the_same_options() -> None:
-    options_by_command = dict(commands(get_command(command_line())))
+    options_by_command = dict(list_commands(get_command(command_line())))
     asking = {name for name, options in options_by_command.items() if "--url" in options}
     assert len(asking) > 30
     assert {name for name in asking if "--home" not in options_by_command[name]} == set()

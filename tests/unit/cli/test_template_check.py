@@ -8,7 +8,7 @@ import pytest
 from sluice.cli.commands.templates.template import annotation
 from sluice.contracts.common.problems import Finding
 from tests.unit.cli.check_command import check
-from tests.unit.cwl.samples import LINEAR, edited
+from tests.unit.cwl.samples import LINEAR, edit_text
 
 SLOW = ("      requirements:\n        ToolTimeLimit: {timelimit: 10}\n  join", "  join")
 
@@ -16,7 +16,7 @@ SLOW = ("      requirements:\n        ToolTimeLimit: {timelimit: 10}\n  join", "
 @pytest.fixture
 def good(tmp_path: Path) -> Path:
     path = tmp_path / "good.cwl"
-    path.write_text(edited(SLOW))
+    path.write_text(edit_text(SLOW))
     return path
 
 
@@ -24,7 +24,7 @@ def good(tmp_path: Path) -> Path:
 def wrong_template(tmp_path: Path) -> Path:
     path = tmp_path / "wrong.cwl"
     path.write_text(
-        edited(("type: int\n    default: 5", "type: int\n    default: five"), text=LINEAR)
+        edit_text(("type: int\n    default: 5", "type: int\n    default: five"), text=LINEAR)
     )
     return path
 

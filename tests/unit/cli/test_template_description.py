@@ -14,13 +14,13 @@ from sluice.cwl import compile_file
 PACK = Path(__file__).parents[3] / "templates" / "masstimes"
 
 
-def plan_of(name: str) -> Plan:
+def get_plan(name: str) -> Plan:
     plan = compile_file(PACK / f"{name}.cwl", name=name)[0].plan
     assert plan is not None
     return plan
 
 
-def described(plan: Plan) -> str:
+def describe_plan(plan: Plan) -> str:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     template = Template(id=UUID(int=1), name=plan.name, version=1, created_at=now, plan=plan)
     return "\n".join(description_lines(template))
@@ -36,11 +36,11 @@ def described(plan: Plan) -> str:
     ],
 )
 def test_parameters_show_their_bindings(name: str, line: str) -> None:
-    assert line in described(plan_of(name))
+    assert line in describe_plan(get_plan(name))
 
 
 def test_parameter_bound_to_an_asset_need_not_be_given() -> None:
-    assert "has to be given" not in described(plan_of("train"))
+    assert "has to be given" not in describe_plan(get_plan("train"))
 
 
 @pytest.mark.parametrize(
@@ -54,5 +54,5 @@ def test_parameter_bound_to_an_asset_need_not_be_given() -> None:
 def test_optional_parameter_is_shown_as_optional(
     name: str, parameter: Parameter, line: str
 ) -> None:
-    plan = plan_of("crawl").model_copy(update={"parameters": {name: parameter}})
-    assert f"  {line}" in described(plan).splitlines()
+    plan = get_plan("crawl").model_copy(update={"parameters": {name: parameter}})
+    assert f"  {line}" in describe_plan(plan).splitlines()

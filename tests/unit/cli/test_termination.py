@@ -26,7 +26,7 @@ def silent() -> Iterator[socket.socket]:
         yield server
 
 
-def address(server: socket.socket) -> list[str]:
+def make_url_option(server: socket.socket) -> list[str]:
     return ["--url", f"http://127.0.0.1:{server.getsockname()[1]}"]
 
 
@@ -49,7 +49,10 @@ def test_command_says_which_signal_ended_it(
 ) -> None:
     (tmp_path / "tool.cwl").write_text("{class: Workflow, inputs: {}, outputs: {}, steps: {}}")
     with subprocess.Popen(
-        [*COMMAND, *arguments, *address(silent)], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        [*COMMAND, *arguments, *make_url_option(silent)],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as command:
         connection, _ = silent.accept()
         with connection:
@@ -88,7 +91,7 @@ def test_command_without_its_terminal_ends_with_the_status_of_the_signal(
 ) -> None:
     ours, terminal = pty.openpty()
     command = subprocess.Popen(
-        [*COMMAND, "chain", "watch", CHAIN, *address(silent)],
+        [*COMMAND, "chain", "watch", CHAIN, *make_url_option(silent)],
         stdin=terminal,
         stdout=terminal,
         stderr=terminal,

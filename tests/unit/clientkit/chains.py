@@ -7,7 +7,7 @@ from sluice.contracts.chains.chains import Chain, ChainStep
 from sluice.contracts.common.states import ChainState
 
 
-def chain_with(*steps: ChainStep) -> Chain:
+def make_chain_with_steps(*steps: ChainStep) -> Chain:
     return Chain(
         uid=uuid4(), state=ChainState.IN_PROGRESS, template_id=uuid4(), template="t",
         template_version=1, dataset_uid=uuid4(), dataset_name="d", params={},

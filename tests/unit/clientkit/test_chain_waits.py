@@ -9,7 +9,7 @@ from sluice.clientkit.watch.outage import OutageMessages
 from sluice.clientkit.watch.wait_reasons import ChainWaits
 from sluice.contracts.chains.chains import ChainStep
 from sluice.contracts.common.states import StepState
-from tests.unit.clientkit.chains import chain_with
+from tests.unit.clientkit.chains import make_chain_with_steps
 
 FULL = "waits for a storage of type intermediate: scratch is disabled"
 
@@ -19,13 +19,13 @@ async def test_reason_of_a_step_that_cannot_start_is_printed_once(
 ) -> None:
     monkeypatch.setattr(wait_reasons, "LONG_WAIT", -1)
     reports: list[tuple[str, str]] = []
-    stuck = chain_with(
+    stuck = make_chain_with_steps(
         ChainStep(name="cut", state=StepState.STARTING, reason=FULL),
         ChainStep(name="sum", state=StepState.FAILED, reason="1 of 1 job failed"),
     )
     async with connected("http://127.0.0.1:9") as nobody:
         waits = ChainWaits(nobody, lambda step, why: reports.append((step, why)), for_nodes=True)
-        waits.check_starts(chain_with(ChainStep(name="cut", state=StepState.STARTING)))
+        waits.check_starts(make_chain_with_steps(ChainStep(name="cut", state=StepState.STARTING)))
         assert reports == []
         waits.check_starts(stuck)
         waits.check_starts(stuck)
@@ -43,7 +43,11 @@ async def test_system_that_does_not_answer_is_reported(monkeypatch: pytest.Monke
     async with connected("http://127.0.0.1:9") as nobody:
         with pytest.raises(OutageError, match=r"system at http://127\.0\.0\.1:9 does not answer"):
             await follow_chain(
-                nobody, chain_with(), on_look=lambda *_: None, on_outage=tell, for_nodes=True
+                nobody,
+                make_chain_with_steps(),
+                on_look=lambda *_: None,
+                on_outage=tell,
+                for_nodes=True,
             )
 
 

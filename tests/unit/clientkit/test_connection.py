@@ -18,7 +18,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-async def sent_tokens(token: str | None = None) -> list[str | None]:
+async def list_sent_tokens(token: str | None = None) -> list[str | None]:
     """Return the tokens that the operator service and the DMS get."""
     async with connected(URL, token=token) as connection:
         clients = (connection.operator, connection.dms)
@@ -26,15 +26,15 @@ async def sent_tokens(token: str | None = None) -> list[str | None]:
 
 
 async def test_token_of_a_sign_in_is_sent_to_the_dms_too() -> None:
-    assert await sent_tokens() == [None, None]
+    assert await list_sent_tokens() == [None, None]
     keep_token(URL, "mine")
-    assert await sent_tokens() == ["Bearer mine"] * 2
+    assert await list_sent_tokens() == ["Bearer mine"] * 2
 
 
 async def test_token_stored_for_the_dms_takes_precedence_there() -> None:
     keep_token(URL, "mine")
     keep_token(DMS, "another")
-    assert await sent_tokens() == ["Bearer mine", "Bearer another"]
+    assert await list_sent_tokens() == ["Bearer mine", "Bearer another"]
 
 
 async def test_system_of_a_home_folder_has_its_own_dms(tmp_path: Path) -> None:
@@ -46,5 +46,5 @@ async def test_system_of_a_home_folder_has_its_own_dms(tmp_path: Path) -> None:
 
 async def test_given_token_overrides_stored_tokens_and_an_empty_token_is_none() -> None:
     keep_token(URL, "mine")
-    assert await sent_tokens("given") == ["Bearer given"] * 2
-    assert await sent_tokens("") == [None, None]
+    assert await list_sent_tokens("given") == ["Bearer given"] * 2
+    assert await list_sent_tokens("") == [None, None]

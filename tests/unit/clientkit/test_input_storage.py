@@ -10,7 +10,7 @@ from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import Storage
 
 
-def storage(name: str, *, capacity: int | None, used: int) -> Storage:
+def make_storage(name: str, *, capacity: int | None, used: int) -> Storage:
     place = {
         "id": UUID(int=1),
         "type": StorageType.INPUT,
@@ -20,9 +20,15 @@ def storage(name: str, *, capacity: int | None, used: int) -> Storage:
     return Storage.model_validate({**place, "name": name, "capacity": capacity, "used": used})
 
 
-SMALL, LARGE = storage("small", capacity=1000, used=900), storage("large", capacity=2000, used=1000)
-FULL, OVER = storage("full", capacity=1000, used=1000), storage("over", capacity=1000, used=1400)
-ENDLESS = storage("endless", capacity=None, used=9999)
+SMALL, LARGE = (
+    make_storage("small", capacity=1000, used=900),
+    make_storage("large", capacity=2000, used=1000),
+)
+FULL, OVER = (
+    make_storage("full", capacity=1000, used=1000),
+    make_storage("over", capacity=1000, used=1400),
+)
+ENDLESS = make_storage("endless", capacity=None, used=9999)
 
 
 @pytest.mark.parametrize(

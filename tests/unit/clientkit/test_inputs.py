@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def entry_names(entries: list[InputEntry]) -> list[tuple[str, list[str]]]:
+def list_entry_names(entries: list[InputEntry]) -> list[tuple[str, list[str]]]:
     assert all(isinstance(entry, BundledEntry) for entry in entries)
     return [
         (entry.name, [one["basename"] for one in entry.value.get("secondaryFiles", ())])
@@ -52,10 +52,10 @@ def test_secondary_file_patterns_follow_cwl(name: str, pattern: str, expected: s
 
 def test_secondary_files_go_with_their_files_and_are_no_entries(folder: Path) -> None:
     expected = [("a.bam.tar", ["a.bam.bai", "a.txt"]), ("b c.bam.tar", ["b c.bam.bai"])]
-    assert entry_names(list_entries([folder], READS)) == expected
-    assert entry_names(list_entries([folder / "a.bam", folder / "b c.bam"], READS)) == expected
+    assert list_entry_names(list_entries([folder], READS)) == expected
+    assert list_entry_names(list_entries([folder / "a.bam", folder / "b c.bam"], READS)) == expected
     assert (
-        entry_names(
+        list_entry_names(
             list_entries([folder / "b c.bam", folder / "a.bam.bai", folder / "a.bam"], READS)
         )
         == expected[::-1]
@@ -67,7 +67,7 @@ def test_missing_secondary_file_is_reported_before_the_upload(folder: Path) -> N
     with pytest.raises(Unprocessable, match=r"a\.bam: a\.bam\.bai"):
         list_entries([folder / "a.bam", folder / "b c.bam"], READS)
     (folder / "a.txt").unlink()
-    assert entry_names(list_entries([folder / "b c.bam"], READS)) == [
+    assert list_entry_names(list_entries([folder / "b c.bam"], READS)) == [
         ("b c.bam.tar", ["b c.bam.bai"])
     ]
 
@@ -83,7 +83,7 @@ def test_mutual_secondary_files_leave_no_entries(folder: Path) -> None:
 def test_directories_are_entries_if_the_template_takes_directories(folder: Path) -> None:
     (folder / "tree").mkdir()
     trees = DataEntries(type="Directory")
-    assert entry_names(list_entries([folder / "tree"], trees)) == [("tree.tar", [])]
+    assert list_entry_names(list_entries([folder / "tree"], trees)) == [("tree.tar", [])]
     with pytest.raises(Unprocessable, match=r"these are not: .*a\.bam"):
         list_entries([folder / "tree", folder / "a.bam"], trees)
 

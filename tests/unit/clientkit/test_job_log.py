@@ -8,14 +8,14 @@ from sluice.contracts.common.states import JobState
 from sluice.contracts.jobs.logs import FollowedLog, LiveStream
 
 
-def followed_log(attempt: int = 1, **streams: tuple[int, bytes]) -> FollowedLog:
+def make_followed_log(attempt: int = 1, **streams: tuple[int, bytes]) -> FollowedLog:
     live_streams = {
         name: LiveStream(start=start, data=data) for name, (start, data) in streams.items()
     }
     return FollowedLog(state=JobState.RUNNING, attempt=attempt, streams=live_streams)
 
 
-def printed_bytes(*looks: FollowedLog) -> bytes:
+def print_log(*looks: FollowedLog) -> bytes:
     pieces: list[bytes] = []
     follower = Follower(pieces.append)
     for look in looks:
@@ -29,9 +29,11 @@ def test_each_byte_of_a_log_is_printed_once_or_counted_as_left_out(
 ) -> None:
     """Each look at the growing text sees only its last ``window`` bytes."""
     grown = [text[:size] for size in sorted(sizes)] + [text]
-    looks = [followed_log(stdout=(max(0, len(part) - window), part[-window:])) for part in grown]
-    output = printed_bytes(*looks)
-    gaps = [int(gap) for gap in _gaps(output)]
+    looks = [
+        make_followed_log(stdout=(max(0, len(part) - window), part[-window:])) for part in grown
+    ]
+    output = print_log(*looks)
+    gaps = [int(gap) for gap in _list_gaps(output)]
     if not gaps:
         assert output == text
     assert len(output) - sum(len(f"\n… {gap} bytes left out …\n".encode()) for gap in gaps) + sum(
@@ -39,26 +41,26 @@ def test_each_byte_of_a_log_is_printed_once_or_counted_as_left_out(
     ) == len(text)
 
 
-def _gaps(output: bytes) -> list[bytes]:
+def _list_gaps(output: bytes) -> list[bytes]:
     parts = output.split("\n… ".encode())[1:]
     return [part.split(b" ")[0] for part in parts if " bytes left out …\n".encode() in part]
 
 
 def test_both_streams_are_printed() -> None:
     first, second = (
-        followed_log(stdout=(0, b"a"), stderr=(0, b"x")),
-        followed_log(stdout=(0, b"ab"), stderr=(0, b"xy")),
+        make_followed_log(stdout=(0, b"a"), stderr=(0, b"x")),
+        make_followed_log(stdout=(0, b"ab"), stderr=(0, b"xy")),
     )
-    assert printed_bytes(first, first, second) == b"axby"
+    assert print_log(first, first, second) == b"axby"
 
 
 def test_new_attempt_or_shorter_stream_starts_again() -> None:
     assert (
-        printed_bytes(followed_log(stderr=(0, b"one\n")), followed_log(2, stderr=(0, b"on")))
+        print_log(make_followed_log(stderr=(0, b"one\n")), make_followed_log(2, stderr=(0, b"on")))
         == b"one\non"
     )
     assert (
-        printed_bytes(followed_log(stderr=(0, b"one\n")), followed_log(stderr=(0, b"t")))
+        print_log(make_followed_log(stderr=(0, b"one\n")), make_followed_log(stderr=(0, b"t")))
         == b"one\nt"
     )
 

@@ -86,23 +86,23 @@ def bams(tmp_path: Path) -> list[Path]:
     return paths
 
 
-def bundle(entry: InputEntry) -> tuple[str, list[str]]:
+def read_bundle(entry: InputEntry) -> tuple[str, list[str]]:
     """Return class and name of the entry, and its secondary files."""
     assert isinstance(entry, BundledEntry)
     beside = [other["basename"] for other in entry.value.get("secondaryFiles", ())]
     return f"{entry.value['class']} {entry.value['basename']}", beside
 
 
-def bundles(**parameters: Any) -> list[tuple[str, list[str]]]:
+def read_bundles(**parameters: Any) -> list[tuple[str, list[str]]]:
     (entries,) = local_files(PLAN, parameters).values()
-    return [bundle(entry) for entry in entries]
+    return [read_bundle(entry) for entry in entries]
 
 
 def test_directory_parameter_is_one_entry(bams: list[Path]) -> None:
     folder = bams[0].parent
     for value in (str(folder), {"class": "Directory", "location": folder.as_uri()}):
-        assert bundles(tree=value) == [("Directory bams", [])]
-    assert bundles(trees=[str(folder), str(folder.parent)]) == [
+        assert read_bundles(tree=value) == [("Directory bams", [])]
+    assert read_bundles(trees=[str(folder), str(folder.parent)]) == [
         ("Directory bams", []),
         (f"Directory {folder.parent.name}", []),
     ]
@@ -116,8 +116,8 @@ def test_directory_parameter_is_one_entry(bams: list[Path]) -> None:
 
 def test_file_parameters_come_with_their_secondary_files(bams: list[Path]) -> None:
     first, second = ("File a.bam", ["a.bam.bai", "a.md"]), ("File b.bam", ["b.bam.bai"])
-    assert bundles(bam=str(bams[0])) == [first]
-    assert bundles(bams=str(bams[0].parent)) == [first, second]
+    assert read_bundles(bam=str(bams[0])) == [first]
+    assert read_bundles(bams=str(bams[0].parent)) == [first, second]
     (entries,) = local_files(PLAN, {"bams": [str(path) for path in bams]}).values()
     assert dataset_value("uid", entries)["class"] == "File"
 
@@ -129,7 +129,7 @@ def test_secondary_files_named_in_a_job_order_are_included(bams: list[Path]) -> 
         for path in (bams[0].with_name("a.bam.bai"), bams[0].parent.parent / "odd.txt")
     ]
     value = {"class": "File", "path": str(bams[0]), "secondaryFiles": beside}
-    assert bundles(bam=value) == [("File a.bam", ["a.bam.bai", "a.md", "odd.txt"])]
+    assert read_bundles(bam=value) == [("File a.bam", ["a.bam.bai", "a.md", "odd.txt"])]
 
 
 def test_secondary_files_that_the_template_does_not_declare_make_a_bundle(
@@ -137,7 +137,7 @@ def test_secondary_files_that_the_template_does_not_declare_make_a_bundle(
 ) -> None:
     other = {"class": "File", "path": str(bams[1]), "basename": "other.bam"}
     value = {"class": "File", "path": str(bams[0]), "secondaryFiles": [other]}
-    assert bundles(ref=value) == [("File a.bam", ["other.bam"])]
+    assert read_bundles(ref=value) == [("File a.bam", ["other.bam"])]
     ((name, entries),) = local_files(PLAN, {"ref": value}).items()
     assert (name, dataset_value("uid", entries)["bundle"]) == ("ref", True)
     ((_, plain),) = local_files(PLAN, {"ref": str(bams[0])}).items()
@@ -163,7 +163,7 @@ def test_data_set_may_be_named_in_a_job_order(mates: list[Path]) -> None:
             dataset_entries(PLAN, value)
 
 
-def _entry(way: str, folder: Path) -> InputEntry:
+def _make_directory_entry(way: str, folder: Path) -> InputEntry:
     """Return a directory as an entry, given in one of the possible ways."""
     if way == "data set":
         [entry] = list_entries([folder], DataEntries(type="Directory"))
@@ -197,7 +197,7 @@ def test_hidden_files_of_a_directory_are_left_out_with_a_message(
     folder = tmp_path / "in"
     _write(*(folder / name for name in ("a.txt", ".DS_Store", "deep/._b.txt", "deep/b.txt")))
     _write(folder / ".git" / "config")
-    entry = _entry(way, folder)
+    entry = _make_directory_entry(way, folder)
     stderr = capsys.readouterr().err.replace("\n", " ")
     assert stderr.count("3 hidden files are left out: ") == 1
     store_entry(entry, (tmp_path / "bundle").as_uri(), lambda: None)
@@ -212,10 +212,10 @@ def test_link_out_of_a_directory_is_refused(way: str, target: str, tmp_path: Pat
     folder = tmp_path / "in"
     _write(folder / "deep" / "a.txt", tmp_path / "secret.txt", tmp_path / "outside" / "b.txt")
     (folder / "deep" / "inside").symlink_to("a.txt")
-    _entry(way, folder)
+    _make_directory_entry(way, folder)
     (folder / "deep" / "out").symlink_to(tmp_path / target)
     with pytest.raises(Unprocessable, match="leads out of its folder") as refused:
-        _entry(way, folder)
+        _make_directory_entry(way, folder)
     assert str(folder / "deep" / "out") in refused.value.detail
 
 

@@ -22,7 +22,7 @@ from sluice.contracts.jobs.tasks import Explanation, Prioritise
 Handler = Callable[[httpx.Request], httpx.Response]
 
 
-def client(handler: Handler) -> ServiceClient:
+def make_client(handler: Handler) -> ServiceClient:
     return ServiceClient(
         httpx.AsyncClient(transport=httpx.MockTransport(handler), base_url="http://wms")
     )
@@ -35,7 +35,7 @@ async def test_call_sends_body_and_parameters_and_reads_the_answer() -> None:
         requests.append(request)
         return httpx.Response(200, json={"text": "waits for files"})
 
-    answer = await client(handler).call(
+    answer = await make_client(handler).call(
         "POST",
         "/api/v1/x",
         body=Prioritise(rank=2.5),
@@ -63,7 +63,7 @@ async def test_problem_document_is_raised_as_its_own_exception(kind: type[Servic
         return httpx.Response(kind.status, text=problem.model_dump_json())
 
     with pytest.raises(kind) as caught:
-        await client(handler).call("GET", "/x")
+        await make_client(handler).call("GET", "/x")
     assert caught.value.detail == "task 7 is finished"
     assert caught.value.findings == [Finding(message="late", line=3)]
     assert caught.value.fields["state"] == TaskState.FINISHED
@@ -74,13 +74,13 @@ async def test_unknown_fields_of_a_problem_and_its_findings_are_ignored() -> Non
     document = Unprocessable("no", findings=[Finding(message="late")]).problem().model_dump()
     document["findings"][0]["later"] = document["later"] = 1
     with pytest.raises(Unprocessable) as caught:
-        await client(lambda _: httpx.Response(422, json=document)).call("GET", "/x")
+        await make_client(lambda _: httpx.Response(422, json=document)).call("GET", "/x")
     assert (caught.value.detail, caught.value.findings) == ("no", [Finding(message="late")])
 
 
 async def test_error_without_problem_document_keeps_status_and_text() -> None:
     with pytest.raises(ServiceError) as caught:
-        await client(lambda _: httpx.Response(418, text="teapot")).call("GET", "/x")
+        await make_client(lambda _: httpx.Response(418, text="teapot")).call("GET", "/x")
     assert (caught.value.status, caught.value.detail) == (418, "teapot")
 
 
@@ -95,7 +95,7 @@ async def test_error_without_problem_document_keeps_status_and_text() -> None:
 )
 async def test_error_page_of_a_proxy_is_not_shown(text: str) -> None:
     with pytest.raises(ServiceError) as caught:
-        await client(lambda _: httpx.Response(409, text=text)).call("GET", "/x")
+        await make_client(lambda _: httpx.Response(409, text=text)).call("GET", "/x")
     assert caught.value.detail == (
         "GET http://wms/x was answered with HTTP 409 Conflict, without a reason: check whether"
         " Sluice answers at this address"
@@ -109,7 +109,7 @@ async def test_unavailable_service_is_asked_again(status: int) -> None:
         httpx.Response(status),
         httpx.Response(200, json={"text": "ok"}),
     ]
-    assert await client(lambda _: answers.pop(0)).call(
+    assert await make_client(lambda _: answers.pop(0)).call(
         "POST", "/x", answer=Explanation
     ) == Explanation(text="ok")
 
@@ -123,10 +123,10 @@ async def test_refused_connection_names_the_service() -> None:
         raise httpx.ConnectError("connection refused", request=request)
 
     with pytest.raises(NotAvailable, match="service service at http://wms cannot be reached"):
-        await client(handler).call("GET", "/x", retry=False)
+        await make_client(handler).call("GET", "/x", retry=False)
     assert calls == 1
     with pytest.raises(NotAvailable):
-        await client(handler).call("GET", "/x")
+        await make_client(handler).call("GET", "/x")
     assert calls == 5
 
 
@@ -135,7 +135,7 @@ async def test_timeout_means_that_the_service_is_unavailable() -> None:
         raise httpx.ReadTimeout("", request=request)
 
     with pytest.raises(NotAvailable, match="did not answer in time"):
-        await client(handler).call("GET", "/x", retry=False)
+        await make_client(handler).call("GET", "/x", retry=False)
 
 
 async def test_answer_of_another_shape_is_an_error() -> None:
@@ -143,7 +143,7 @@ async def test_answer_of_another_shape_is_an_error() -> None:
         number: int
 
     with pytest.raises(ServiceError, match="something other than Other"):
-        await client(lambda _: httpx.Response(200, json={"text": "ok"})).call(
+        await make_client(lambda _: httpx.Response(200, json={"text": "ok"})).call(
             "GET", "/x", answer=Other
         )
 

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from sluice.contracts.chains.chains import Chain, NewChain, RequestChain, RerunChain
 from sluice.contracts.common.bounds import MAX_ADDED, MAX_DEPTH, MAX_META, MAX_PARAMS
@@ -31,12 +31,12 @@ TIME = datetime(2024, 1, 1, tzinfo=UTC)
 UID = UUID(int=1)
 
 
-def object_of_size(size: int) -> dict[str, Any]:
+def make_object_of_size(size: int) -> dict[str, Any]:
     """Return metadata of this many bytes as JSON."""
     return {"x": "y" * (size - len('{"x":""}'))}
 
 
-def nested_object(levels: int) -> dict[str, Any]:
+def make_nested_object(levels: int) -> dict[str, Any]:
     """Return an object with this many alternating levels of objects and lists."""
     value: Any = 1
     for level in range(levels, 0, -1):
@@ -45,7 +45,7 @@ def nested_object(levels: int) -> dict[str, Any]:
     return value
 
 
-def dataset(meta: dict[str, Any]) -> Dataset:
+def make_dataset(meta: dict[str, Any]) -> Dataset:
     return Dataset(
         uid=UID,
         name="d",
@@ -58,7 +58,7 @@ def dataset(meta: dict[str, Any]) -> Dataset:
     )
 
 
-def file(**other: Any) -> NewFile:
+def make_file(**other: Any) -> NewFile:
     fields = {
         "seq": 0,
         "name": "a.raw",
@@ -72,8 +72,8 @@ def file(**other: Any) -> NewFile:
 
 META: dict[str, Callable[[dict[str, Any]], object]] = {
     "a data set": lambda meta: NewDataset(name="d", meta=meta),
-    "a file": lambda meta: NewFiles(files=[file(), file(meta=meta)]),
-    "what made a file": lambda meta: NewFiles(files=[file(), file(origin=meta)]),
+    "a file": lambda meta: NewFiles(files=[make_file(), make_file(meta=meta)]),
+    "what made a file": lambda meta: NewFiles(files=[make_file(), make_file(origin=meta)]),
     "a run": lambda meta: NewRun(number=1, period="p", conditions=meta),
     "a frame": lambda meta: NewFrame(number=1, meta=meta),
 }
@@ -81,7 +81,7 @@ PARAMS: dict[str, Callable[[dict[str, Any]], object]] = {
     "a request": lambda params: RequestChain(dataset_uid=UID, template="t", params=params),
     "a rerun": lambda params: RerunChain(params=params),
     "a chain": lambda params: NewChain(
-        dataset=dataset({}),
+        dataset=make_dataset({}),
         template_id=UID,
         template="t",
         template_version=1,
@@ -95,39 +95,39 @@ PARAMS: dict[str, Callable[[dict[str, Any]], object]] = {
     "build", [pytest.param(request, id=what) for what, request in META.items()]
 )
 def test_metadata_of_a_request_are_bounded(build: Callable[[dict[str, Any]], object]) -> None:
-    build(object_of_size(MAX_META))
+    build(make_object_of_size(MAX_META))
     with pytest.raises(
         ValidationError,
         match=rf"may have {MAX_META} bytes as JSON, and these have {MAX_META + 1}: ",
     ):
-        build(object_of_size(MAX_META + 1))
+        build(make_object_of_size(MAX_META + 1))
 
 
 @pytest.mark.parametrize(
     "build", [pytest.param(request, id=what) for what, request in PARAMS.items()]
 )
 def test_parameters_of_a_request_are_bounded(build: Callable[[dict[str, Any]], object]) -> None:
-    build(object_of_size(MAX_PARAMS))
+    build(make_object_of_size(MAX_PARAMS))
     with pytest.raises(
         ValidationError,
         match=f"may have {MAX_PARAMS} bytes as JSON, and these have {MAX_PARAMS + 1}: ",
     ):
-        build(object_of_size(MAX_PARAMS + 1))
+        build(make_object_of_size(MAX_PARAMS + 1))
 
 
 @pytest.mark.parametrize(
     "build", [pytest.param(request, id=what) for what, request in {**META, **PARAMS}.items()]
 )
 def test_nesting_of_a_request_is_bounded(build: Callable[[dict[str, Any]], object]) -> None:
-    build(nested_object(MAX_DEPTH))
+    build(make_nested_object(MAX_DEPTH))
     with pytest.raises(
         ValidationError, match=f"may nest objects and lists at most {MAX_DEPTH} levels"
     ):
-        build(nested_object(MAX_DEPTH + 1))
+        build(make_nested_object(MAX_DEPTH + 1))
     with pytest.raises(
         ValidationError, match=f"may nest objects and lists at most {MAX_DEPTH} levels"
     ):
-        build(nested_object(5_000))
+        build(make_nested_object(5_000))
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
@@ -147,11 +147,13 @@ def test_error_in_a_list_of_files_names_the_file() -> None:
     with pytest.raises(
         ValidationError, match=r"file 1 of the list \('b\.raw'\): metadata may have"
     ):
-        NewFiles(files=[file(), file(name="b.raw", meta=object_of_size(MAX_META + 1))])
+        NewFiles(
+            files=[make_file(), make_file(name="b.raw", meta=make_object_of_size(MAX_META + 1))]
+        )
     with pytest.raises(
         ValidationError, match=r"file 0 of the list \('a\.raw'\): a URL may have 4096 characters"
     ):
-        NewFiles(files=[file(url=f"file:///{'x' * 4096}")])
+        NewFiles(files=[make_file(url=f"file:///{'x' * 4096}")])
 
 
 @pytest.mark.parametrize(
@@ -161,10 +163,14 @@ def test_error_in_a_list_of_files_names_the_file() -> None:
         lambda text: NewDataset(name="d", url=f"file:///{text}"),
         lambda text: NewStorage(name="s", type=StorageType.INPUT, url=f"file:///{text}"),
         lambda text: RerunChain(from_step=text),
-        lambda text: pilot(host=text),
-        lambda text: pilot(version=text),
-        lambda text: pilot(resources=NodeResources(cores=1, ram=1, disk=1, gpus=[text])),
-        lambda text: pilot(resources=NodeResources(cores=1, ram=1, disk=1, gpus=list(text))),
+        lambda text: make_registration(host=text),
+        lambda text: make_registration(version=text),
+        lambda text: make_registration(
+            resources=NodeResources(cores=1, ram=1, disk=1, gpus=[text])
+        ),
+        lambda text: make_registration(
+            resources=NodeResources(cores=1, ram=1, disk=1, gpus=list(text))
+        ),
     ],
 )
 def test_texts_and_lists_of_a_request_are_bounded(build: Callable[[str], object]) -> None:
@@ -173,7 +179,7 @@ def test_texts_and_lists_of_a_request_are_bounded(build: Callable[[str], object]
         build("x" * 5_000)
 
 
-def pilot(**other: Any) -> RegisterPilot:
+def make_registration(**other: Any) -> RegisterPilot:
     node = NodeResources(cores=1, ram=1, disk=1)
     return RegisterPilot(
         **{
@@ -191,34 +197,39 @@ def pilot(**other: Any) -> RegisterPilot:
 def test_metadata_of_chain_outputs_may_exceed_the_bound_of_inputs() -> None:
     """Otherwise a chain could fail because of metadata that its input may have."""
     for kind in set(DatasetType) - {DatasetType.INPUT}:
-        NewDataset(name="d", type=kind, meta=object_of_size(MAX_META + MAX_ADDED))
+        NewDataset(name="d", type=kind, meta=make_object_of_size(MAX_META + MAX_ADDED))
         with pytest.raises(ValidationError, match=f"may have {MAX_META + MAX_ADDED} bytes"):
-            NewDataset(name="d", type=kind, meta=object_of_size(MAX_META + MAX_ADDED + 1))
+            NewDataset(name="d", type=kind, meta=make_object_of_size(MAX_META + MAX_ADDED + 1))
 
 
 def test_stored_values_beyond_the_bounds_are_read_and_sent_between_services() -> None:
-    large, long = object_of_size(MAX_PARAMS + 1) | nested_object(100), "x" * 5_000
-    stored = dataset(large)
-    NewChain(dataset=stored, template_id=UID, template="t", template_version=1, plan=WORKFLOW)
-    Period(name="p", goal=long)
-    Run(number=1, period="p", conditions=large)
-    Frame(number=1, run=1, meta=large)
-    known_file = file(meta=large, origin=large)
-    File(id=1, dataset_uid=UID, **known_file.model_dump())
-    RegisterFiles(dataset_uid=UID, files=[known_file])
-    Chain(
-        uid=uuid4(),
-        state=ChainState.FINISHED,
-        template_id=UID,
-        template="t",
-        template_version=1,
-        dataset_uid=UID,
-        dataset_name="d",
-        params=large,
-        created_at=TIME,
-        steps=[],
-        datasets=[],
-    )
+    large, long = make_object_of_size(MAX_PARAMS + 1) | make_nested_object(100), "x" * 5_000
+    stored = make_dataset(large)
+    known_file = make_file(meta=large, origin=large)
+    values: list[BaseModel] = [
+        NewChain(dataset=stored, template_id=UID, template="t", template_version=1, plan=WORKFLOW),
+        Period(name="p", goal=long),
+        Run(number=1, period="p", conditions=large),
+        Frame(number=1, run=1, meta=large),
+        File(id=1, dataset_uid=UID, **known_file.model_dump()),
+        RegisterFiles(dataset_uid=UID, files=[known_file]),
+        Chain(
+            uid=uuid4(),
+            state=ChainState.FINISHED,
+            template_id=UID,
+            template="t",
+            template_version=1,
+            dataset_uid=UID,
+            dataset_name="d",
+            params=large,
+            created_at=TIME,
+            steps=[],
+            datasets=[],
+        ),
+    ]
+    for value in values:
+        sent_text = value.model_dump_json(exclude_unset=True)
+        assert type(value).model_validate_json(sent_text) == value
 
 
 NODE = {"cores": 1.0, "ram": 100, "disk": 100}

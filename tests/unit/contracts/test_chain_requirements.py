@@ -27,13 +27,13 @@ REQUIRED = Require(
 PARAMETERS = {"cut": Parameter(type="int", default=3), "mode": Parameter(type="string")}
 
 
-def workflow(require: Require | None) -> Plan:
+def make_workflow(require: Require | None) -> Plan:
     return make_plan(
         make_step("only"), outputs=[("only", "out")], require=require, parameters=PARAMETERS
     )
 
 
-def subject(
+def make_dataset_facts(
     *, files: int, size: int, state: DatasetState = DatasetState.CLOSED, **meta: object
 ) -> DatasetFacts:
     dataset = Dataset(
@@ -50,17 +50,29 @@ def subject(
 
 
 def test_met_requirements_are_not_reported() -> None:
-    assert unmet(workflow(REQUIRED), subject(files=10, size=12_345_678, version="2.1"), {}) == []
     assert (
-        unmet(workflow(REQUIRED), subject(files=10, size=1, version="2.1"), {"cut": None}) == []
+        unmet(
+            make_workflow(REQUIRED),
+            make_dataset_facts(files=10, size=12_345_678, version="2.1"),
+            {},
+        )
+        == []
+    )
+    assert (
+        unmet(
+            make_workflow(REQUIRED),
+            make_dataset_facts(files=10, size=1, version="2.1"),
+            {"cut": None},
+        )
+        == []
     ), "the default must count"
-    assert unmet(workflow(None), subject(files=0, size=0), {"mode": "odd"}) == []
+    assert unmet(make_workflow(None), make_dataset_facts(files=0, size=0), {"mode": "odd"}) == []
 
 
 def test_unmet_requirements_are_reported_with_their_values() -> None:
     broken = unmet(
-        workflow(REQUIRED),
-        subject(files=3, size=12_345_679, version="1.4"),
+        make_workflow(REQUIRED),
+        make_dataset_facts(files=3, size=12_345_679, version="1.4"),
         {"cut": 9, "mode": "fast"},
     )
     assert requires_text(broken) == (
@@ -69,7 +81,7 @@ def test_unmet_requirements_are_reported_with_their_values() -> None:
         "and meta version like '2.*', which is '1.4', and parameter cut from 1 to 5, which is 9, "
         "and parameter mode = null, which is 'fast'"
     )
-    assert unmet(workflow(REQUIRED), subject(files=10, size=1), {}) == [
+    assert unmet(make_workflow(REQUIRED), make_dataset_facts(files=10, size=1), {}) == [
         "meta version like '2.*', which is missing"
     ]
 
@@ -89,7 +101,8 @@ def test_number_in_place_of_a_text_is_explained(
     condition: Condition, value: object, actual: str
 ) -> None:
     broken = unmet_dataset(
-        workflow(Require(meta={"version": condition})), subject(files=1, size=1, version=value)
+        make_workflow(Require(meta={"version": condition})),
+        make_dataset_facts(files=1, size=1, version=value),
     )
     how = (
         """ (quote it to make it a text: "2.1" in JSON, 'version="2.1"' on the command line)"""
@@ -100,8 +113,8 @@ def test_number_in_place_of_a_text_is_explained(
 
 
 def test_requirements_are_listed_by_their_subjects() -> None:
-    assert required(workflow(None)) == {}
-    assert required(workflow(REQUIRED)) == {
+    assert required(make_workflow(None)) == {}
+    assert required(make_workflow(REQUIRED)) == {
         "files": REQUIRED.files,
         "bytes": REQUIRED.bytes,
         "meta version": REQUIRED.meta["version"],
@@ -113,7 +126,7 @@ def test_requirements_are_listed_by_their_subjects() -> None:
 
 def test_unknown_number_of_bytes_is_not_checked() -> None:
     unknown = DatasetFacts({"version": "2.1", "type": "input"}, files=12, bytes=None)
-    assert unmet_dataset(workflow(REQUIRED), unknown) == []
+    assert unmet_dataset(make_workflow(REQUIRED), unknown) == []
 
 
 @pytest.mark.parametrize(
@@ -133,7 +146,8 @@ def test_open_data_set_meets_only_requirements_that_stay_true(
 ) -> None:
     assert (
         unmet_dataset(
-            workflow(Require(files=condition)), subject(files=3, size=1, state=DatasetState.OPEN)
+            make_workflow(Require(files=condition)),
+            make_dataset_facts(files=3, size=1, state=DatasetState.OPEN),
         )
         == messages
     )

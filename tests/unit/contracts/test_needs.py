@@ -68,14 +68,14 @@ class NotedPilotTask(PilotTask):
     needs: NotedNeeds = NotedNeeds()
 
 
-def stored_plan(**needs: Any) -> dict[str, Any]:
+def make_stored_plan(**needs: Any) -> dict[str, Any]:
     """Return a stored plan, with these needs of its only step."""
     written = make_plan(make_step("decode"), outputs=[("decode", "out")]).model_dump(mode="json")
     written["steps"][0]["needs"].update(needs)
     return written
 
 
-def message_of(stored: Plan) -> dict[str, Any]:
+def make_plan_message(stored: Plan) -> dict[str, Any]:
     task = make_task(ORIGIN, stored, step="decode", params={}, datasets=DATASETS)
     written: dict[str, Any] = json.loads(task.model_dump_json(exclude_defaults=True))
     return written
@@ -84,9 +84,9 @@ def message_of(stored: Plan) -> dict[str, Any]:
 def test_new_property_reaches_the_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "Task", NotedTask)
     monkeypatch.setattr(task_cache, "PilotTask", NotedPilotTask)
-    stored = NotedPlan.model_validate(stored_plan(note="by hand", resources={"cores": 2}))
+    stored = NotedPlan.model_validate(make_stored_plan(note="by hand", resources={"cores": 2}))
     assert NotedPlan.model_validate(stored.model_dump(mode="json")) == stored
-    message = message_of(stored)
+    message = make_plan_message(stored)
     assert message["needs"] == {"note": "by hand", "resources": {"cores": 2.0}}
     leased = build_cached_task(NotedTask.model_validate(message))
     pilot_needs = NotedPilotTask.model_validate_json(leased.pilot_json).needs
@@ -107,10 +107,12 @@ def test_step_field_named_like_a_property_sets_the_property(
 
 
 def test_properties_without_a_value_are_not_sent() -> None:
-    stored = Plan.model_validate(stored_plan())
+    stored = Plan.model_validate(make_stored_plan())
     assert stored.steps[0].needs == Needs()
-    assert "needs" not in message_of(stored)
+    assert "needs" not in make_plan_message(stored)
 
 
 def test_sandbox_is_sent_only_if_it_is_required() -> None:
-    assert message_of(Plan.model_validate(stored_plan(sandbox=True)))["needs"] == {"sandbox": True}
+    assert make_plan_message(Plan.model_validate(make_stored_plan(sandbox=True)))["needs"] == {
+        "sandbox": True
+    }

@@ -13,7 +13,7 @@ from sluice.contracts.pilots.pilot_list import Pilot, PilotActivity
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 
 
-def pilot(busy: int, *tools: LoadState, state: PilotState = PilotState.ACTIVE) -> Pilot:
+def make_pilot(busy: int, *tools: LoadState, state: PilotState = PilotState.ACTIVE) -> Pilot:
     loaded = [WarmWorkerState(kind="k", step="text", since=NOW, state=tool) for tool in tools]
     return Pilot(
         uid=UUID(int=1),
@@ -32,13 +32,13 @@ def pilot(busy: int, *tools: LoadState, state: PilotState = PilotState.ACTIVE) -
 @pytest.mark.parametrize(
     ("shown", "activity"),
     [
-        (pilot(1, LoadState.LOADING), PilotActivity.RECONFIGURING),
-        (pilot(0, LoadState.LOADING), PilotActivity.RECONFIGURING),
-        (pilot(1, LoadState.LOADING, LoadState.IDLE), PilotActivity.RECONFIGURING),
-        (pilot(2, LoadState.LOADING, LoadState.WORKING), PilotActivity.WORKING),
-        (pilot(1, LoadState.WORKING), PilotActivity.WORKING),
-        (pilot(0, LoadState.IDLE), PilotActivity.IDLE),
-        (pilot(1, LoadState.LOADING, state=PilotState.DRAINING), PilotActivity.DRAINING),
+        (make_pilot(1, LoadState.LOADING), PilotActivity.RECONFIGURING),
+        (make_pilot(0, LoadState.LOADING), PilotActivity.RECONFIGURING),
+        (make_pilot(1, LoadState.LOADING, LoadState.IDLE), PilotActivity.RECONFIGURING),
+        (make_pilot(2, LoadState.LOADING, LoadState.WORKING), PilotActivity.WORKING),
+        (make_pilot(1, LoadState.WORKING), PilotActivity.WORKING),
+        (make_pilot(0, LoadState.IDLE), PilotActivity.IDLE),
+        (make_pilot(1, LoadState.LOADING, state=PilotState.DRAINING), PilotActivity.DRAINING),
     ],
 )
 def test_activity_of_a_pilot_follows_from_its_jobs_and_warm_workers(

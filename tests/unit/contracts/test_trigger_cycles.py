@@ -17,7 +17,7 @@ from tests.unit.wfms.intake.append_only_datasets import START, make_corpus
 GROWN = Trigger(every=GrowthTrigger(files=1))
 
 
-def template(
+def make_template(
     name: str, takes: str, *gives: str, trigger: Trigger | None = GROWN, **more: Any
 ) -> Template:
     template_plan = make_plan(
@@ -53,11 +53,11 @@ def append_only_dataset(
     return one.model_copy(update={"readers": [consumer]})
 
 
-LA, LB = template("la", "a", "b"), template("lb", "b", "a")
-LINE = template("line", "a", "c")
+LA, LB = make_template("la", "a", "b"), make_template("lb", "b", "a")
+LINE = make_template("line", "a", "c")
 
 
-def text_of(cycle: list[Template]) -> str:
+def describe_templates(cycle: list[Template]) -> str:
     return describe_cycle(cycle)
 
 
@@ -66,18 +66,21 @@ def text_of(cycle: list[Template]) -> str:
     [
         ([LA, LB], "la → lb → la"),
         ([LA], ""),
-        ([LA, LINE, template("far", "c", "d")], ""),
-        ([template("la", "a", "b", "a"), LB], "la → la"),
-        ([LA, template("lb", "b", "a", trigger=None)], ""),
-        ([LA, template("mid", "b", "c"), template("end", "c", "a")], "la → mid → end → la"),
-        ([LA, template("x", "b", "c"), template("y", "c", "b")], ""),
+        ([LA, LINE, make_template("far", "c", "d")], ""),
+        ([make_template("la", "a", "b", "a"), LB], "la → la"),
+        ([LA, make_template("lb", "b", "a", trigger=None)], ""),
+        (
+            [LA, make_template("mid", "b", "c"), make_template("end", "c", "a")],
+            "la → mid → end → la",
+        ),
+        ([LA, make_template("x", "b", "c"), make_template("y", "c", "b")], ""),
     ],
     ids=["two", "alone", "line", "itself", "no trigger", "three", "before a cycle"],
 )
 def test_trigger_cycle_leads_back_to_the_same_template(
     templates: list[Template], cycle: str
 ) -> None:
-    assert text_of(find_cycle(templates[0], templates)) == cycle
+    assert describe_templates(find_cycle(templates[0], templates)) == cycle
 
 
 def test_condition_that_no_collected_output_meets_closes_no_cycle() -> None:
@@ -112,7 +115,7 @@ def test_trigger_cycle_stops_at_the_highest_generation(
 
 
 def test_trigger_on_all_files_counts_the_generation_of_all_files() -> None:
-    whole = template("la", "a", "b", trigger=Trigger(every=GrowthTrigger(files=1, all=True)))
+    whole = make_template("la", "a", "b", trigger=Trigger(every=GrowthTrigger(files=1, all=True)))
     one = append_only_dataset(9, reader=0)
     assert why_cycle(whole, one, [whole, LB], max_generations=5) is not None
     assert why_cycle(LA, one, [LA, LB], max_generations=5) is None

@@ -8,10 +8,10 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from sluice.contracts.chains.attention import PersonName
 from sluice.contracts.common.base import Checksum, FileName, ImageName, Name, StorageUrl
 from sluice.contracts.common.wording import validation_sentence
-from tests.contract.models import contract_models
+from tests.contract.models import list_contract_models
 
 
-def message_for(kind: Any, text: object) -> str:
+def get_validation_message(kind: Any, text: object) -> str:
     with pytest.raises(ValidationError) as refused:
         TypeAdapter(kind).validate_python(text)
     [error] = refused.value.errors()
@@ -50,22 +50,22 @@ def message_for(kind: Any, text: object) -> str:
     ],
 )
 def test_message_names_the_character_and_the_rule(kind: Any, text: object, beginning: str) -> None:
-    assert message_for(kind, text).startswith(beginning)
+    assert get_validation_message(kind, text).startswith(beginning)
 
 
 def test_no_contract_shows_a_regular_expression_in_errors() -> None:
     """The test covers all contracts, also future ones."""
     bare = [
         f"{model.__name__}.{name}"
-        for model in contract_models()
+        for model in list_contract_models()
         if issubclass(model, BaseModel)
-        for name, error in _errors(model)
+        for name, error in _list_errors(model)
         if error == "string_pattern_mismatch"
     ]
     assert bare == ["Finding.severity"], "only services write this field"
 
 
-def _errors(model: type[BaseModel]) -> list[tuple[str, str]]:
+def _list_errors(model: type[BaseModel]) -> list[tuple[str, str]]:
     """Return field and error type for values that match no pattern."""
     try:
         model.model_validate(dict.fromkeys(model.model_fields, "\x00/"))

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import strategies as st
 
 from tests.unit.cwl.samples import GRAPH, LINEAR
-from tests.wrong.table import wrong_templates
+from tests.wrong.table import read_wrong_templates
 
 _WORDS = """null ~ true [] {} 5 -1 1.5 "" [null] [[]] ' " # % @ = << --- | > *x &x ._ 0o_ -.5 1e999
     .inf .nan 9223372036854775808 2001-01-01 !!str $(x) #main / a/b/c ../x x#y http://x file:///x
@@ -86,9 +86,9 @@ VALUES: list[Any] = [
 Files = dict[str, str | bytes]
 
 
-def _real() -> list[tuple[dict[str, str], str]]:
+def _read_templates() -> list[tuple[dict[str, str], str]]:
     """Return valid and invalid templates, each with its main file."""
-    templates = [(template.files, template.main) for template in wrong_templates().values()]
+    templates = [(template.files, template.main) for template in read_wrong_templates().values()]
     folder = Path(__file__).parents[2] / "differential" / "templates"
     others = {
         file.relative_to(folder).as_posix(): file.read_text()
@@ -104,10 +104,10 @@ def _real() -> list[tuple[dict[str, str], str]]:
     return [*templates, ({"linear.cwl": LINEAR}, "linear.cwl"), ({"graph.cwl": GRAPH}, "graph.cwl")]
 
 
-REAL = _real()
+REAL = _read_templates()
 
 
-def _parsed(text: str) -> Any:
+def _parse_yaml(text: str) -> Any:
     """Parse YAML and resolve its aliases; return None if this is impossible."""
     try:
         return json.loads(json.dumps(yaml.load(text, yaml.CSafeLoader), default=str))
@@ -115,23 +115,23 @@ def _parsed(text: str) -> Any:
         return None
 
 
-def _all_nodes(node: Any) -> Iterator[Any]:
+def _list_nodes(node: Any) -> Iterator[Any]:
     yield node
     for inner in (
         node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
     ):
-        yield from _all_nodes(inner)
+        yield from _list_nodes(inner)
 
 
 _NODES = [
-    node for files, _ in REAL for text in files.values() for node in _all_nodes(_parsed(text))
+    node for files, _ in REAL for text in files.values() for node in _list_nodes(_parse_yaml(text))
 ]
 _KEYS = sorted(
     {key for node in _NODES if isinstance(node, dict) for key in node if isinstance(key, str)}
 )
 
 
-def _within(value: Any, depth: int) -> Any:
+def _wrap_deeper(value: Any, depth: int) -> Any:
     for _ in range(depth):
         value = [value]
     return value
@@ -143,12 +143,12 @@ _keys = st.sampled_from(_KEYS)
 _values = st.one_of(
     st.sampled_from(VALUES),
     st.sampled_from(_NODES),
-    st.builds(_within, st.sampled_from(VALUES), st.integers(1, 70)),
+    st.builds(_wrap_deeper, st.sampled_from(VALUES), st.integers(1, 70)),
 )
 
 
 @st.composite
-def _changed_text(draw: st.DrawFn, text: str) -> str:
+def _draw_changed_text(draw: st.DrawFn, text: str) -> str:
     if draw(st.booleans()):
         at = draw(st.integers(0, len(text)))
         return text[:at] + draw(_pieces) + text[at + draw(st.integers(0, 60)) :]
@@ -168,21 +168,21 @@ def _changed_text(draw: st.DrawFn, text: str) -> str:
     return "\n".join([*rows[:row], *draw(st.sampled_from(changes))(), *rows[row + 1 :]])
 
 
-def _places(node: Any) -> Iterator[tuple[Any, Any]]:
+def _list_places(node: Any) -> Iterator[tuple[Any, Any]]:
     """Yield (container, key) of every value within ``node``."""
     for key in (
         list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ()
     ):
         yield node, key
-        yield from _places(node[key])
+        yield from _list_places(node[key])
 
 
 @st.composite
-def _changed_values(draw: st.DrawFn, text: str) -> str:
-    root = _parsed(text)
+def _draw_changed_values(draw: st.DrawFn, text: str) -> str:
+    root = _parse_yaml(text)
     if not isinstance(root, dict | list) or not root:
-        return str(draw(_changed_text(text)))
-    places = list(_places(root))
+        return str(draw(_draw_changed_text(text)))
+    places = list(_list_places(root))
     holder, key = places[draw(st.integers(0, len(places) - 1))]
     other, name = places[draw(st.integers(0, len(places) - 1))]
     old, new = holder[key], draw(_values)
@@ -209,7 +209,7 @@ def _changed_values(draw: st.DrawFn, text: str) -> str:
 
 
 @st.composite
-def uploads(draw: st.DrawFn) -> tuple[Files, str | None]:
+def draw_upload(draw: st.DrawFn) -> tuple[Files, str | None]:
     """Draw the files of an upload, and the name of its main file."""
     real, main = draw(st.sampled_from(REAL))
     files = dict[str, str | bytes](real)
@@ -217,7 +217,7 @@ def uploads(draw: st.DrawFn) -> tuple[Files, str | None]:
         name = main if draw(st.booleans()) else draw(st.sampled_from(sorted(real)))
         text = files[name]
         if isinstance(text, str):
-            files[name] = draw(_changed_values(text) | _changed_text(text))
+            files[name] = draw(_draw_changed_values(text) | _draw_changed_text(text))
     if draw(st.integers(0, 30)) == 0:
         files[draw(_pieces)] = draw(st.binary(max_size=20) | _pieces)
     return files, draw(st.sampled_from([main, main, main, None, "x"]))

@@ -207,7 +207,7 @@ steps:
 """
 
 
-def edited(*edits: tuple[str, str], text: str = LINEAR) -> str:
+def edit_text(*edits: tuple[str, str], text: str = LINEAR) -> str:
     """Return ``text`` with the first occurrence of each edit's old text replaced."""
     for old, new in edits:
         assert old in text, f"{old!r} is not in the template"
@@ -215,7 +215,7 @@ def edited(*edits: tuple[str, str], text: str = LINEAR) -> str:
     return text
 
 
-def unmarked(text: str) -> tuple[str, list[tuple[int, int]]]:
+def remove_marks(text: str) -> tuple[str, list[tuple[int, int]]]:
     """Return the text without its marks, and the place (line, column) of each mark."""
     places: list[tuple[int, int]] = []
     lines = text.split("\n")
@@ -228,20 +228,20 @@ def unmarked(text: str) -> tuple[str, list[tuple[int, int]]]:
     return text.replace(MARK, ""), places
 
 
-def plan_of(text: str) -> Plan:
+def compile_plan(text: str) -> Plan:
     compiled = compile_template(text, name="t")
     assert compiled.plan is not None, "\n".join(map(str, compiled.findings))
     return compiled.plan
 
 
-def without_fields_of_steps(text: str) -> str:
+def remove_fields_of_steps(text: str) -> str:
     """Return the text of a template without the extension fields of its steps."""
     return "".join(
         line for line in text.splitlines(keepends=True) if not line.startswith("    sluice:")
     )
 
 
-def reasons_against_spreading(text: str) -> list[str]:
+def list_reasons_against_spreading(text: str) -> list[str]:
     """Return why a valid workflow runs inside one job, or nothing if it is spread over jobs."""
     compiled = compile_template(text, name="t")
     assert compiled.plan is not None, "\n".join(map(str, compiled.errors))

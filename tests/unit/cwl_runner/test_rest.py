@@ -104,14 +104,14 @@ def test_answers_without_content_and_empty_logs_are_read(serve: Serve) -> None:
         assert rest.text("/jobs/1/log") == ""
 
 
-def _answer(body: bytes, media: str) -> bytes:
+def _make_answer(body: bytes, media: str) -> bytes:
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {media}\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
 
 
 def test_page_in_place_of_a_log_is_refused(serve: Serve) -> None:
     with (
-        closing(RestConnection(serve(_answer(b"<h1>Sign in</h1>", "text/html"), 1))) as rest,
+        closing(RestConnection(serve(_make_answer(b"<h1>Sign in</h1>", "text/html"), 1))) as rest,
         pytest.raises(ConnectionError, match="body that is not plain text: check the address"),
     ):
         rest.text("/jobs/1/log")
@@ -120,7 +120,7 @@ def test_page_in_place_of_a_log_is_refused(serve: Serve) -> None:
 @pytest.mark.parametrize("body", [b'{"up": true}', b'{"tasks": [{"name": "a"}]}'])
 def test_json_of_another_program_is_refused(serve: Serve, body: bytes) -> None:
     with (
-        closing(RestConnection(serve(_answer(body, "application/json"), 1))) as rest,
+        closing(RestConnection(serve(_make_answer(body, "application/json"), 1))) as rest,
         pytest.raises(ConnectionError, match=r"no field .(tasks|task_uid).: check the address"),
     ):
         rest.get("/tasks")["tasks"][0]["task_uid"]

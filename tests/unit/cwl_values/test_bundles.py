@@ -15,7 +15,7 @@ import pytest
 from sluice.cwl_values import BundleError, pack, unpack
 
 
-def path_of(value: dict[str, Any]) -> Path:
+def get_path(value: dict[str, Any]) -> Path:
     return Path(unquote(urlsplit(value["location"]).path))
 
 
@@ -33,7 +33,7 @@ def source_folder(tmp_path: Path) -> Path:
     return folder
 
 
-def value_of(folder: Path) -> dict[str, Any]:
+def write_value(folder: Path) -> dict[str, Any]:
     reads = {
         "class": "File",
         "location": (folder / "a b#1.bam").as_uri(),
@@ -57,8 +57,8 @@ def test_directory_keeps_a_listing_that_names_its_entries(
         value, tmp_path / "one.tar", leave_out=lambda name: name.startswith("."), keep_listings=True
     )
     unpacked_value = unpack(tmp_path / "one.tar", tmp_path / "out")
-    folder = path_of(unpacked_value)
-    assert [path_of(entry) for entry in unpacked_value["listing"]] == [
+    folder = get_path(unpacked_value)
+    assert [get_path(entry) for entry in unpacked_value["listing"]] == [
         folder / "deep",
         folder / "link",
     ]
@@ -77,7 +77,7 @@ def test_listing_of_an_entry_that_a_directory_does_not_have_is_refused(
 
 
 def test_unpacked_value_has_all_its_files(source_folder: Path, tmp_path: Path) -> None:
-    pack(value_of(source_folder), tmp_path / "one.tar")
+    pack(write_value(source_folder), tmp_path / "one.tar")
     unpacked_value = unpack(tmp_path / "one.tar", tmp_path / "out")
     assert (unpacked_value["number"], unpacked_value["none"], unpacked_value["literal"]) == (
         3,
@@ -85,12 +85,12 @@ def test_unpacked_value_has_all_its_files(source_folder: Path, tmp_path: Path) -
         {"class": "File", "basename": "said.txt", "contents": "said"},
     )
     for reads in unpacked_value["reads"]:
-        assert path_of(reads).read_text() == "reads"
+        assert get_path(reads).read_text() == "reads"
         [index] = reads["secondaryFiles"]
-        assert path_of(index) == path_of(reads).with_name("a b#1.bam.bai")
-        assert path_of(index).read_text() == "index"
+        assert get_path(index) == get_path(reads).with_name("a b#1.bam.bai")
+        assert get_path(index).read_text() == "index"
         assert "nameroot" not in reads
-    tree = path_of(unpacked_value["tree"])
+    tree = get_path(unpacked_value["tree"])
     assert (tree / "link").read_text() == "#!/bin/sh\n"
     assert not (tree / "link").is_symlink()
     assert (tree / "hard").read_text() == "reads"
@@ -99,10 +99,10 @@ def test_unpacked_value_has_all_its_files(source_folder: Path, tmp_path: Path) -
 
 
 def test_same_value_gives_the_same_archive(source_folder: Path, tmp_path: Path) -> None:
-    pack(value_of(source_folder), tmp_path / "one.tar")
+    pack(write_value(source_folder), tmp_path / "one.tar")
     for path in source_folder.rglob("*"):
         os.utime(path, (1, 1))
-    pack(value_of(source_folder), tmp_path / "other.tar")
+    pack(write_value(source_folder), tmp_path / "other.tar")
     assert (tmp_path / "one.tar").read_bytes() == (tmp_path / "other.tar").read_bytes()
 
 
@@ -134,7 +134,7 @@ def test_link_in_an_archive_is_refused(tmp_path: Path) -> None:
         unpack(tmp_path / "bad.tar", tmp_path)
 
 
-def archive_of(path: Path, value: Any, *members: tarfile.TarInfo) -> Path:
+def write_archive(path: Path, value: Any, *members: tarfile.TarInfo) -> Path:
     """Write a bundle with a file ``files/0/a``, as any program could write it."""
     content = json.dumps(value).encode()
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
@@ -171,7 +171,7 @@ def test_value_that_names_files_outside_its_archive_is_refused(
     fields: dict[str, Any], why: str, tmp_path: Path
 ) -> None:
     (tmp_path / "secret").write_text("secret")
-    bad = archive_of(tmp_path / "bad.tar", {"x": [{**A_FILE, **fields}]})
+    bad = write_archive(tmp_path / "bad.tar", {"x": [{**A_FILE, **fields}]})
     with pytest.raises(BundleError, match=why):
         unpack(bad, tmp_path / "in")
 
@@ -179,8 +179,8 @@ def test_value_that_names_files_outside_its_archive_is_refused(
 def test_path_in_a_value_is_not_followed(tmp_path: Path) -> None:
     value = [{"class": "File", "path": "/etc/passwd"}, {**A_FILE, "path": "/etc/passwd"}]
     with pytest.raises(BundleError, match="neither a place nor content"):
-        unpack(archive_of(tmp_path / "one.tar", value), tmp_path / "one")
-    unpacked_value = unpack(archive_of(tmp_path / "other.tar", value[1]), tmp_path / "other")
+        unpack(write_archive(tmp_path / "one.tar", value), tmp_path / "one")
+    unpacked_value = unpack(write_archive(tmp_path / "other.tar", value[1]), tmp_path / "other")
     assert "path" not in unpacked_value
 
 
@@ -194,14 +194,14 @@ def test_sparse_file_of_an_archive_is_refused(tmp_path: Path) -> None:
         "GNU.sparse.map": f"{1 << 20},0",
         "GNU.sparse.size": str(1 << 20),
     }
-    bad = archive_of(tmp_path / "bad.tar", A_FILE, sparse)
+    bad = write_archive(tmp_path / "bad.tar", A_FILE, sparse)
     with pytest.raises(BundleError, match="sparse"):
         unpack(bad, tmp_path / "in")
 
 
 @pytest.mark.parametrize("name", ["files/0/a/below", "files/0/" + "n" * 300])
 def test_member_name_that_cannot_be_created_is_a_bundle_error(name: str, tmp_path: Path) -> None:
-    bad = archive_of(tmp_path / "bad.tar", A_FILE, tarfile.TarInfo(name))
+    bad = write_archive(tmp_path / "bad.tar", A_FILE, tarfile.TarInfo(name))
     with pytest.raises(BundleError, match=r"bad\.tar is not a bundle"):
         unpack(bad, tmp_path / "in")
 
@@ -257,10 +257,10 @@ def test_files_with_the_same_name_are_packed_under_different_names(
     every = [unpacked_value, *unpacked_value["secondaryFiles"]]
     assert (
         [file["basename"] for file in every]
-        == [path_of(file).name for file in every]
+        == [get_path(file).name for file in every]
         == ["x", "x_2", "x_3"]
     )
-    assert [path_of(file).read_text() for file in every] == ["above it", "in the tree", "reads"]
+    assert [get_path(file).read_text() for file in every] == ["above it", "in the tree", "reads"]
 
 
 def test_nan_in_a_value_is_not_packed(tmp_path: Path) -> None:
@@ -308,9 +308,9 @@ def test_bundle_is_unpacked_into_a_relative_folder(
     pack(value, tmp_path / "b.tar")
     monkeypatch.chdir(tmp_path)
     reads, tree = unpack(Path("b.tar"), Path("out"))
-    assert path_of(reads) == tmp_path / "out/files/0/a b#1.bam"
-    assert path_of(reads).read_text() == "reads"
-    assert (path_of(tree) / "deep/run.sh").is_file()
+    assert get_path(reads) == tmp_path / "out/files/0/a b#1.bam"
+    assert get_path(reads).read_text() == "reads"
+    assert (get_path(tree) / "deep/run.sh").is_file()
 
 
 def test_file_url_with_a_relative_path_is_not_packed(

@@ -21,7 +21,7 @@ FILES = {
 }
 
 
-def packed(writer: ArchiveWriter, *, largest: list[int]) -> bytes:
+def pack(writer: ArchiveWriter, *, largest: list[int]) -> bytes:
     parts = []
     for path, data in FILES.items():
         writer.begin(path, len(data), TIME)
@@ -36,7 +36,7 @@ def packed(writer: ArchiveWriter, *, largest: list[int]) -> bytes:
 
 def test_tar_archive_contains_the_files() -> None:
     with tarfile.open(
-        fileobj=io.BytesIO(packed(create_writer(ArchiveFormat.TAR), largest=[]))
+        fileobj=io.BytesIO(pack(create_writer(ArchiveFormat.TAR), largest=[]))
     ) as archive:
         contents = {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
         times, modes = {member.mtime for member in archive}, {member.mode for member in archive}
@@ -60,7 +60,7 @@ def test_tar_archive_ends_with_two_blocks_of_zeros() -> None:
 
 
 def test_zip_archive_contains_the_files() -> None:
-    archive = zipfile.ZipFile(io.BytesIO(packed(create_writer(ArchiveFormat.ZIP), largest=[])))
+    archive = zipfile.ZipFile(io.BytesIO(pack(create_writer(ArchiveFormat.ZIP), largest=[])))
     assert archive.testzip() is None
     assert {info.filename: archive.read(info) for info in archive.infolist()} == FILES
     assert {info.date_time for info in archive.infolist()} == {(2026, 10, 2, 12, 30, 2)}
@@ -69,7 +69,7 @@ def test_zip_archive_contains_the_files() -> None:
 @pytest.mark.parametrize("form", ArchiveFormat)
 def test_writer_does_not_keep_the_bytes_already_taken(form: ArchiveFormat) -> None:
     largest: list[int] = []
-    packed(create_writer(form), largest=largest)
+    pack(create_writer(form), largest=largest)
     assert max(largest) < 210_000
 
 

@@ -41,7 +41,7 @@ def test_cursor_of_another_list_is_refused(cursor: str) -> None:
         parse_place(cursor)
 
 
-def _submitted(
+def _make_submitted_file(
     name: str = "a", *, seq: int = 1, size: int = 10, checksum: bytes = b"x", path: str = "d/a"
 ) -> SubmittedFile:
     return SubmittedFile(
@@ -57,42 +57,42 @@ def _submitted(
     )
 
 
-def _known_files(places: set[tuple[UUID, str]]) -> dict[str, KnownFile]:
+def _make_known_files(places: set[tuple[UUID, str]]) -> dict[str, KnownFile]:
     return {"a": KnownFile("a", 1, 10, b"x", frozenset(places))}
 
 
 def test_only_unknown_files_are_new() -> None:
-    moved = _known_files({(uuid4(), "elsewhere"), (STORAGE, "d/a")})
-    other = _submitted("b", path="d/b")
-    assert new_files([_submitted(), other, other], moved) == [other]
+    moved = _make_known_files({(uuid4(), "elsewhere"), (STORAGE, "d/a")})
+    other = _make_submitted_file("b", path="d/b")
+    assert new_files([_make_submitted_file(), other, other], moved) == [other]
 
 
 @pytest.mark.parametrize(
     ("sent", "difference"),
     [
-        (_submitted(checksum=b"y"), "checksum: sha256:78, not sha256:79"),
-        (_submitted(size=11), "size: 10 bytes, not 11"),
-        (_submitted(seq=2), "number 1, not 2"),
-        (_submitted(path="d/b"), "another url than file:///s/d/b"),
+        (_make_submitted_file(checksum=b"y"), "checksum: sha256:78, not sha256:79"),
+        (_make_submitted_file(size=11), "size: 10 bytes, not 11"),
+        (_make_submitted_file(seq=2), "number 1, not 2"),
+        (_make_submitted_file(path="d/b"), "another url than file:///s/d/b"),
     ],
 )
 def test_difference_to_a_registered_file_is_named(sent: SubmittedFile, difference: str) -> None:
     with pytest.raises(FileDiffers, match=rf"file 'a' is registered already, with .*{difference}"):
-        new_files([sent], _known_files({(STORAGE, "d/a")}))
+        new_files([sent], _make_known_files({(STORAGE, "d/a")}))
 
 
 def test_contradictory_files_in_a_request_are_refused() -> None:
     with pytest.raises(ContradictoryFiles, match="same name"):
-        new_files([_submitted(), _submitted(size=11)], {})
+        new_files([_make_submitted_file(), _make_submitted_file(size=11)], {})
     with pytest.raises(ContradictoryFiles, match="same url"):
-        new_files([_submitted(), _submitted("b")], {})
-    same_number = [_submitted(), _submitted("b", path="d/b")]
+        new_files([_make_submitted_file(), _make_submitted_file("b")], {})
+    same_number = [_make_submitted_file(), _make_submitted_file("b", path="d/b")]
     with pytest.raises(ContradictoryFiles, match="'a' and 'b' of the request have the same seq 1"):
         new_files(same_number, {})
     assert new_files(same_number, {}, numbered=False) == same_number
-    assert new_files([_submitted(), _submitted()], {}) == [_submitted()], (
-        "a file sent twice counts once"
-    )
+    assert new_files([_make_submitted_file(), _make_submitted_file()], {}) == [
+        _make_submitted_file()
+    ], "a file sent twice counts once"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from sluice.embedded.exit_reason import read_exit_reason
 
 
-def _structured(**fields: str) -> str:
+def _make_log_line(**fields: str) -> str:
     return json.dumps({"level": "error", **fields})
 
 
@@ -16,9 +16,13 @@ def _structured(**fields: str) -> str:
     ("lines", "code", "reason"),
     [
         (["sluice-pilot: --name: 'a/b' has '/'", ""], 2, "--name: 'a/b' has '/'"),
-        ([_structured(event="pilot.no_sandbox", reason="no bwrap")], 2, "no bwrap"),
-        ([_structured(event="x", exception="Traceback:\n  a\nOSError: full")], 1, "OSError: full"),
-        ([_structured(event="pilot.ended")], 1, "pilot.ended"),
+        ([_make_log_line(event="pilot.no_sandbox", reason="no bwrap")], 2, "no bwrap"),
+        (
+            [_make_log_line(event="x", exception="Traceback:\n  a\nOSError: full")],
+            1,
+            "OSError: full",
+        ),
+        ([_make_log_line(event="pilot.ended")], 1, "pilot.ended"),
         (["[1]"], 1, "[1]"),
         ([], 3, "it ended with exit code 3"),
         (["all is well"], -9, "it was killed by SIGKILL"),

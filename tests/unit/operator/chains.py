@@ -10,7 +10,7 @@ from sluice.contracts.jobs.tasks import TaskStatus
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
-def status(uid: UUID | None = None, /, **counts: int) -> TaskStatus:
+def make_status(uid: UUID | None = None, /, **counts: int) -> TaskStatus:
     numbers = {
         name: 0
         for name in ("ready", "leased", "running", "finished", "failed", "canceled", "quarantined")
@@ -30,7 +30,7 @@ def status(uid: UUID | None = None, /, **counts: int) -> TaskStatus:
     )
 
 
-def chain(state: ChainState, *steps: ChainStep, reason: str = "") -> Chain:
+def make_chain(state: ChainState, *steps: ChainStep, reason: str = "") -> Chain:
     return Chain(
         uid=uuid4(),
         state=state,

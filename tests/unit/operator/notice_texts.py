@@ -5,7 +5,7 @@ from uuid import uuid4
 from sluice.contracts.chains.attention import Notice, NoticeSeverity
 
 
-def texts(listed_notices: list[Notice]) -> list[str]:
+def list_texts(listed_notices: list[Notice]) -> list[str]:
     return [notice.text for notice in listed_notices]
 
 

@@ -9,7 +9,7 @@ from sluice.contracts.pilots.pilot_list import Pilot
 from tests.unit.operator.chains import NOW
 
 
-def pilot(
+def make_pilot(
     name: str = "p",
     *,
     state: PilotState = PilotState.LOST,

@@ -12,7 +12,7 @@ from sluice.contracts.templates.plan import (
 )
 
 
-def step(name: str, source: str | None, *, mode: TaskMode = TaskMode.MAP) -> PlanStep:
+def make_step(name: str, source: str | None, *, mode: TaskMode = TaskMode.MAP) -> PlanStep:
     port = "frames" if source is None else "out"
     return PlanStep(
         name=name,
@@ -25,7 +25,7 @@ def step(name: str, source: str | None, *, mode: TaskMode = TaskMode.MAP) -> Pla
     )
 
 
-def plan(*steps: PlanStep, outputs: tuple[str, ...] = ("last",), **more: object) -> Plan:
+def make_plan(*steps: PlanStep, outputs: tuple[str, ...] = ("last",), **more: object) -> Plan:
     return Plan.model_validate(
         {
             "name": "p",

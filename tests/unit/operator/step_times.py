@@ -12,6 +12,6 @@ def spread(mean: float, p90: float) -> Spread:
                   p90=p90, p99=p90, most=p90)  # fmt: skip
 
 
-def step(name: str, waiting: float, working: float) -> StepTimes:
+def make_step_times(name: str, waiting: float, working: float) -> StepTimes:
     both = {"waiting": spread(waiting, 2 * waiting), "working": spread(working, working)}
     return StepTimes(step=name, tasks=1, finished=9, open=0, **both, passage=both["waiting"])

@@ -54,14 +54,14 @@ JOIN = """\
 COMMAND = "step clean changed: its tool's baseCommand: "
 
 
-def plan_of(text: str) -> Plan:
+def compile_plan(text: str) -> Plan:
     plan = compile_upload(take_files({"workflow.cwl": text}), name="flow").compiled.plan
     assert plan is not None
     return plan
 
 
-def changes_between(before: str | None, after: str) -> list[str]:
-    changes = compare_plans(None if before is None else plan_of(before), plan_of(after))
+def list_changes(before: str | None, after: str) -> list[str]:
+    changes = compare_plans(None if before is None else compile_plan(before), compile_plan(after))
     return [
         f"{change.part} {change.name} {change.change}: {'; '.join(change.details)}"
         for change in changes
@@ -69,8 +69,8 @@ def changes_between(before: str | None, after: str) -> list[str]:
 
 
 def test_equal_plans_have_no_changes() -> None:
-    assert changes_between(BEFORE, BEFORE + "# a remark\n") == []
-    plan = plan_of(BEFORE)
+    assert list_changes(BEFORE, BEFORE + "# a remark\n") == []
+    plan = compile_plan(BEFORE)
     stored = Plan.model_validate(
         json.loads(plan.model_dump_json(), object_pairs_hook=lambda pairs: dict(sorted(pairs)))
     )
@@ -123,13 +123,13 @@ def test_equal_plans_have_no_changes() -> None:
     ],
 )
 def test_change_of_a_plan_is_described_in_words(old: str, new: str, change: str) -> None:
-    assert changes_between(BEFORE, BEFORE.replace(old, new, 1)) == [change]
+    assert list_changes(BEFORE, BEFORE.replace(old, new, 1)) == [change]
 
 
 def test_new_trigger_is_described() -> None:
     before = BEFORE.replace("mask: string", "mask: string?", 1)
     after = before.replace("minimum: 3}}", "minimum: 3}, every: {files: 9}}", 1)
-    assert changes_between(before, after) == ["match runs added: when 9 files are new"]
+    assert list_changes(before, after) == ["match runs added: when 9 files are new"]
 
 
 def test_added_and_removed_steps_and_outputs_are_described() -> None:
@@ -139,18 +139,18 @@ def test_added_and_removed_steps_and_outputs_are_described() -> None:
         )
         + JOIN
     )
-    assert changes_between(BEFORE, after) == [
+    assert list_changes(BEFORE, after) == [
         "step join added: merge",
         "output all changed: clean/out, a list → join/joined",
     ]
-    assert changes_between(after, BEFORE) == [
+    assert list_changes(after, BEFORE) == [
         "step join removed: merge",
         "output all changed: join/joined → clean/out, a list",
     ]
 
 
 def test_first_version_of_a_template_shows_everything_as_added() -> None:
-    assert changes_between(None, BEFORE) == [
+    assert list_changes(None, BEFORE) == [
         "template retention added: intermediate data are deleted when a chain has finished; so is"
         " the input if it is a copy (`sluice run`, `sluice dataset register`); an input that was"
         " registered without a copy stays; logs of steps without failed jobs are deleted, too, but"
@@ -191,7 +191,7 @@ def test_long_values_are_compared_whole_and_shown_where_they_differ(
     old: str, new: str, change: str
 ) -> None:
     before, after = (BEFORE.replace("[clean, --fast]", command) for command in (old, new))
-    assert changes_between(before, after) == [change]
+    assert list_changes(before, after) == [change]
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_defaults_that_look_alike_are_distinguished(old: str, new: str, change: 
     before, after = (
         BEFORE.replace("{type: float, default: 1.5}", parameter) for parameter in (old, new)
     )
-    assert changes_between(before, after) == [f"parameter gain changed: default: {change}"]
+    assert list_changes(before, after) == [f"parameter gain changed: default: {change}"]
 
 
 LABELS, MAINS = ("flow 1", "flow 2"), ("w.cwl", "w.cwl")
@@ -233,10 +233,10 @@ def test_diff_turns_the_old_text_into_the_new_text(
     if old == new:
         assert changes == []
         return
-    assert applied(changes[0].diff, old.splitlines()) == new.splitlines()
+    assert apply_diff(changes[0].diff, old.splitlines()) == new.splitlines()
 
 
-def applied(diff: str, lines: list[str]) -> list[str]:
+def apply_diff(diff: str, lines: list[str]) -> list[str]:
     """Return ``lines`` with the diff applied at exactly the places that it names."""
     new_lines: list[str] = []
     done = 0

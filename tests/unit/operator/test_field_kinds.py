@@ -84,7 +84,7 @@ def test_deep_records_are_json() -> None:
     assert kinds == [FieldKind.GROUP] * MAX_GROUP_DEPTH + [FieldKind.JSON]
 
 
-def bundle(cwl: Any) -> FieldType:
+def describe_bundle(cwl: Any) -> FieldType:
     return describe_parameter(Parameter(type=cwl, entries=DataEntries(type="Any")))
 
 
@@ -93,16 +93,16 @@ def bundle(cwl: Any) -> FieldType:
     [FILES, "File?", ["null", FILES], record({"reads": "File", "label": "string"})],
 )
 def test_value_that_always_has_files_is_a_data_set(cwl: Any) -> None:
-    assert bundle(cwl).kind is FieldKind.FILES
+    assert describe_bundle(cwl).kind is FieldKind.FILES
 
 
 def test_value_that_may_have_files_is_a_data_set_or_the_value_without_files() -> None:
-    group = bundle(record({"mask": "File?", "label": {"type": "string", "doc": "Name"}}))
+    group = describe_bundle(record({"mask": "File?", "label": {"type": "string", "doc": "Name"}}))
     assert (group.kind, group.takes_dataset) == (FieldKind.GROUP, True)
     assert [(field.name, field.doc) for field in group.fields] == [("label", "Name")]
-    union = bundle(["string", "File"])
+    union = describe_bundle(["string", "File"])
     assert (union.kind, union.takes_dataset) == (FieldKind.UNION, True)
-    assert bundle("Any").kind is FieldKind.JSON
+    assert describe_bundle("Any").kind is FieldKind.JSON
 
 
 def test_list_with_an_entry_per_item_is_a_data_set() -> None:

@@ -23,14 +23,14 @@ from sluice.contracts.common.states import (
 from sluice.contracts.data.datasets import Dataset, StalledGroup
 from sluice.contracts.jobs.steps import DISABLED, StepLoad, StepPriority
 from sluice.contracts.jobs.tasks import UnschedulableTask
-from tests.unit.operator.chains import NOW, chain, status
-from tests.unit.operator.notice_texts import notice, texts
-from tests.unit.operator.pilots import pilot
+from tests.unit.operator.chains import NOW, make_chain, make_status
+from tests.unit.operator.notice_texts import list_texts, notice
+from tests.unit.operator.pilots import make_pilot
 from wfms.operator.monitoring.domain import chain_notices, data_notices, notices, pilot_notices
 
 
 def test_notice_of_a_failed_chain_has_the_reason_and_can_be_acknowledged() -> None:
-    failed = chain(
+    failed = make_chain(
         ChainState.FAILED,
         ChainStep(name="a", state=StepState.FAILED, reason="its input has no files"),
     )
@@ -47,7 +47,7 @@ def test_notice_of_a_failed_chain_has_the_reason_and_can_be_acknowledged() -> No
 
 def test_failed_jobs_of_a_finished_chain_wait_for_a_decision() -> None:
     datasets = {
-        uid: made_dataset(uid, type, files, size)
+        uid: make_output_dataset(uid, type, files, size)
         for uid, type, files, size in [
             (UUID(int=1), DatasetType.INPUT, 20, 2_000_000),
             (UUID(int=2), DatasetType.INTERMEDIATE, 19, 1_000_000),
@@ -55,7 +55,7 @@ def test_failed_jobs_of_a_finished_chain_wait_for_a_decision() -> None:
             (UUID(int=4), DatasetType.INTERMEDIATE, 5, 700),
         ]
     }
-    finished = chain(ChainState.FINISHED).model_copy(
+    finished = make_chain(ChainState.FINISHED).model_copy(
         update={
             "failed_jobs": 1,
             "datasets": [
@@ -84,7 +84,7 @@ def test_failed_jobs_of_a_finished_chain_wait_for_a_decision() -> None:
     )
 
 
-def made_dataset(uid: UUID, type: DatasetType, files: int, size: int) -> Dataset:
+def make_output_dataset(uid: UUID, type: DatasetType, files: int, size: int) -> Dataset:
     return Dataset(
         uid=uid,
         name="x",
@@ -100,17 +100,17 @@ def made_dataset(uid: UUID, type: DatasetType, files: int, size: int) -> Dataset
 def test_notice_of_a_step_that_cannot_start_disappears_by_itself() -> None:
     stuck = ChainStep(name="a", state=StepState.STARTING, reason="there is no storage")
     steps = [stuck, ChainStep(name="b", state=StepState.PENDING)]
-    [notice] = chain_notices.report_chain(chain(ChainState.IN_PROGRESS, *steps))
+    [notice] = chain_notices.report_chain(make_chain(ChainState.IN_PROGRESS, *steps))
     assert (notice.text, notice.severity, notice.id) == (
         "t over d, step a: there is no storage",
         NoticeSeverity.WARNING,
         None,
     )
-    assert chain_notices.report_chain(chain(ChainState.CANCELED, *steps)) == []
+    assert chain_notices.report_chain(make_chain(ChainState.CANCELED, *steps)) == []
 
 
 def test_failed_and_quarantined_jobs_have_notices() -> None:
-    failed, quarantined = status(failed=1, ready=5), status(quarantined=2, failed=3)
+    failed, quarantined = make_status(failed=1, ready=5), make_status(quarantined=2, failed=3)
     [first] = chain_notices.report_task(failed, {failed.chain_uid: "d"})
     assert (first.text, first.severity) == (
         "t over d, step decode: 1 job failed permanently (1 × tool refused):"
@@ -132,13 +132,13 @@ def test_failed_and_quarantined_jobs_have_notices() -> None:
     )
     assert (second.severity, second.task_uid) == (NoticeSeverity.ERROR, quarantined.uid)
     assert notices.sort_notices([first, second]) == [second, first]
-    assert chain_notices.report_task(status(ready=3, running=1), {}) == []
+    assert chain_notices.report_task(make_status(ready=3, running=1), {}) == []
     ended = failed.model_copy(update={"state": TaskState.FAILED, "ended_at": NOW})
     assert chain_notices.report_task(ended, {}) == []
 
 
 def test_notice_of_a_lost_pilot_ends_with_acknowledgement_or_its_return() -> None:
-    lost = pilot()
+    lost = make_pilot()
     [notice] = pilot_notices.report_lost_pilots([lost])
     assert notice.text == "Pilot p on h stopped answering; its jobs were given to others"
     assert notice.id == f"pilot:{lost.uid}"
@@ -149,28 +149,33 @@ def test_notice_of_a_lost_pilot_ends_with_acknowledgement_or_its_return() -> Non
         == []
     )
     assert (
-        pilot_notices.report_lost_pilots([pilot(registered=5, state=PilotState.ACTIVE), lost]) == []
+        pilot_notices.report_lost_pilots([make_pilot(registered=5, state=PilotState.ACTIVE), lost])
+        == []
     )
     assert (
-        pilot_notices.report_lost_pilots([pilot(registered=5, state=PilotState.GONE), lost]) == []
+        pilot_notices.report_lost_pilots([make_pilot(registered=5, state=PilotState.GONE), lost])
+        == []
     )
-    other = pilot(registered=5, state=PilotState.ACTIVE, host="elsewhere")
+    other = make_pilot(registered=5, state=PilotState.ACTIVE, host="elsewhere")
     assert len(pilot_notices.report_lost_pilots([other, lost])) == 1
 
 
 def test_each_lost_pilot_has_a_notice() -> None:
-    assert len(pilot_notices.report_lost_pilots([pilot(f"p{number}") for number in range(5)])) == 5
+    assert (
+        len(pilot_notices.report_lost_pilots([make_pilot(f"p{number}") for number in range(5)]))
+        == 5
+    )
 
 
 def test_jobs_without_any_pilot_have_a_notice() -> None:
-    assert texts(pilot_notices.report_missing_pilots([], waiting_jobs=5)) == [
+    assert list_texts(pilot_notices.report_missing_pilots([], waiting_jobs=5)) == [
         "5 jobs wait, and no pilot runs: start one"
     ]
-    assert texts(
-        pilot_notices.report_missing_pilots([pilot(state=PilotState.GONE)], waiting_jobs=1)
+    assert list_texts(
+        pilot_notices.report_missing_pilots([make_pilot(state=PilotState.GONE)], waiting_jobs=1)
     ) == ["1 job waits, and no pilot runs: start one"]
     assert (
-        pilot_notices.report_missing_pilots([pilot(state=PilotState.DRAINING)], waiting_jobs=5)
+        pilot_notices.report_missing_pilots([make_pilot(state=PilotState.DRAINING)], waiting_jobs=5)
         == []
     )
     assert pilot_notices.report_missing_pilots([], waiting_jobs=None) == [], "the number is unknown"
@@ -188,7 +193,7 @@ def test_disabled_steps_with_waiting_jobs_have_notices() -> None:
     ]
     since = f"since {NOW:%F %T} (new model): none of its jobs is leased"
     reports = pilot_notices.report_disabled_steps(loads)
-    assert texts(reports) == [
+    assert list_texts(reports) == [
         f"Step words is disabled by Ann {since}, and 1\u202f004 jobs wait"
         " (`sluice step enable words` enables it)",
         f"Step words is disabled in template maps by Ann {since}, and 1 job waits"
@@ -219,8 +224,10 @@ def test_lasting_conditions_and_events_do_not_hide_each_other(
         notice(f"failed {number}", NoticeSeverity.WARNING, happened=True)
         for number in range(happened)
     ]
-    chosen = texts(notices.select_notices(all_notices, limit=limit))
-    assert chosen == texts([*all_notices[: shown[0]], *all_notices[lasting : lasting + shown[1]]])
+    chosen = list_texts(notices.select_notices(all_notices, limit=limit))
+    assert chosen == list_texts(
+        [*all_notices[: shown[0]], *all_notices[lasting : lasting + shown[1]]]
+    )
 
 
 def test_notice_of_the_whole_system_comes_first() -> None:
@@ -229,7 +236,7 @@ def test_notice_of_the_whole_system_comes_first() -> None:
         notice("failed", happened=True),
         notices.error_notice("no answer"),
     ]
-    assert texts(notices.select_notices(all_notices, limit=2)) == ["no answer", "failed"]
+    assert list_texts(notices.select_notices(all_notices, limit=2)) == ["no answer", "failed"]
 
 
 @pytest.mark.parametrize(
@@ -241,7 +248,7 @@ def test_invalid_notice_identifier_has_no_subject(identifier: str) -> None:
 
 def test_stalled_uploads_and_deletions_have_one_notice_for_each_reason() -> None:
     chain_uid = uuid4()
-    first = dataset(meta={"chain": str(chain_uid), "output_name": "d.report"})
+    first = make_dataset(meta={"chain": str(chain_uid), "output_name": "d.report"})
     up = StalledGroup(
         state=DatasetState.UPLOADING, reason="out is disabled", first=first, number=1, since=NOW
     )
@@ -250,7 +257,11 @@ def test_stalled_uploads_and_deletions_have_one_notice_for_each_reason() -> None
             up,
             up.model_copy(update={"number": 57}),
             StalledGroup(
-                state=DatasetState.DELETING, reason="a link", halted=True, first=dataset(), number=1
+                state=DatasetState.DELETING,
+                reason="a link",
+                halted=True,
+                first=make_dataset(),
+                number=1,
             ),
         ]
     )
@@ -275,7 +286,7 @@ def test_stalled_uploads_and_deletions_have_one_notice_for_each_reason() -> None
     )
 
 
-def dataset(*, meta: dict[str, str] | None = None) -> Dataset:
+def make_dataset(*, meta: dict[str, str] | None = None) -> Dataset:
     return Dataset(
         uid=uuid4(),
         name="d",
@@ -289,11 +300,13 @@ def dataset(*, meta: dict[str, str] | None = None) -> Dataset:
 
 
 def test_pilot_that_fails_where_others_succeed_has_a_notice_while_present() -> None:
-    failing = pilot("old", state=PilotState.ACTIVE).model_copy(
+    failing = make_pilot("old", state=PilotState.ACTIVE).model_copy(
         update={"quarantined_steps": ["concat", "resize"]}
     )
-    [text] = texts(
-        pilot_notices.report_quarantined_pilots([failing, pilot("good", state=PilotState.ACTIVE)])
+    [text] = list_texts(
+        pilot_notices.report_quarantined_pilots(
+            [failing, make_pilot("good", state=PilotState.ACTIVE)]
+        )
     )
     assert text.startswith("Pilot old on h fails at concat, resize, where others succeed")
     assert f"sluice pilot show {failing.uid}" in text
@@ -311,6 +324,6 @@ def test_work_that_fits_no_node_has_a_notice() -> None:
     assert notice.text == f"t over run-1, step decode: 3 jobs wait, and {reason}"
     assert (notice.severity, notice.task_uid) == (NoticeSeverity.ERROR, uid)
     one = task.model_copy(update={"ready": 1})
-    assert texts(chain_notices.report_unschedulable_tasks([one], {})) == [
+    assert list_texts(chain_notices.report_unschedulable_tasks([one], {})) == [
         f"t, step decode: 1 job waits, and {reason}"
     ]

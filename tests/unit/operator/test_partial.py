@@ -15,22 +15,22 @@ from sluice.contracts.common.states import (
 )
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.data.partial import PartialOutput
-from tests.unit.cwl.samples import GRAPH, plan_of
+from tests.unit.cwl.samples import GRAPH, compile_plan
 from wfms.operator.chains.domain.partial import partial_outputs
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def entry(step: str | None, port: str | None) -> ChainDataset:
+def make_entry(step: str | None, port: str | None) -> ChainDataset:
     return ChainDataset(uid=uuid4(), name="x", step=step, port=port, state=ChainDatasetStatus.READY)
 
 
-def dataset(uid: UUID, state: DatasetState = DatasetState.CLOSED) -> Dataset:
+def make_dataset(uid: UUID, state: DatasetState = DatasetState.CLOSED) -> Dataset:
     return Dataset(uid=uid, name="x", type=DatasetType.INTERMEDIATE, state=state, meta={},
                    count_files=3, bytes=30, timestamp=NOW)  # fmt: skip
 
 
-def chain(steps: list[ChainStep], entries: list[ChainDataset]) -> Chain:
+def make_chain(steps: list[ChainStep], entries: list[ChainDataset]) -> Chain:
     return Chain(
         uid=uuid4(), state=ChainState.FAILED, template_id=uuid4(), template="t",
         template_version=1, dataset_uid=uuid4(), dataset_name="d", params={}, created_at=NOW,
@@ -38,7 +38,7 @@ def chain(steps: list[ChainStep], entries: list[ChainDataset]) -> Chain:
     )  # fmt: skip
 
 
-def missing_by_label(parts: list[PartialOutput]) -> dict[str, str]:
+def list_missing_by_label(parts: list[PartialOutput]) -> dict[str, str]:
     return {part.label: part.missing for part in parts}
 
 
@@ -49,12 +49,12 @@ def test_partial_output_of_each_step_says_what_is_missing() -> None:
         ChainStep(name="c", state=StepState.PENDING),
     ]
     entries = [
-        entry(None, None), entry("a", None), entry("a", "out"), entry("b", "out"),
-        entry("b", "out~before"), entry("b", None),
+        make_entry(None, None), make_entry("a", None), make_entry("a", "out"),
+        make_entry("b", "out"), make_entry("b", "out~before"), make_entry("b", None),
     ]  # fmt: skip
-    datasets = {e.uid: dataset(e.uid) for e in entries}
-    parts = partial_outputs(chain(steps, entries), datasets, None)
-    assert missing_by_label(parts) == {
+    datasets = {e.uid: make_dataset(e.uid) for e in entries}
+    parts = partial_outputs(make_chain(steps, entries), datasets, None)
+    assert list_missing_by_label(parts) == {
         "out of a": "",
         "logs of a": "",
         "out of b": "only the outputs of finished jobs: the step failed (3 of 9 jobs failed)",
@@ -66,10 +66,10 @@ def test_partial_output_of_each_step_says_what_is_missing() -> None:
 
 
 def test_step_that_never_began_shows_the_outputs_of_its_template() -> None:
-    plan = plan_of(GRAPH)
+    plan = compile_plan(GRAPH)
     planned = plan.steps[0]
     steps = [ChainStep(name=planned.name, state=StepState.CANCELED, reason="by request")]
-    parts = partial_outputs(chain(steps, []), {}, plan)
+    parts = partial_outputs(make_chain(steps, []), {}, plan)
     assert [part.port for part in parts] == [output.port for output in planned.outputs]
     assert {part.missing for part in parts} == {"the step never began (by request)"}
 
@@ -85,16 +85,16 @@ def test_step_that_never_began_shows_the_outputs_of_its_template() -> None:
     ],
 )
 def test_unreadable_output_says_why(state: DatasetState | None, reason: str) -> None:
-    steps, entries = [ChainStep(name="a", state=StepState.FINISHED)], [entry("a", "out")]
-    datasets = {} if state is None else {entries[0].uid: dataset(entries[0].uid, state)}
-    [part] = partial_outputs(chain(steps, entries), datasets, None)
+    steps, entries = [ChainStep(name="a", state=StepState.FINISHED)], [make_entry("a", "out")]
+    datasets = {} if state is None else {entries[0].uid: make_dataset(entries[0].uid, state)}
+    [part] = partial_outputs(make_chain(steps, entries), datasets, None)
     assert (part.missing, part.readable) == (reason, not reason)
 
 
 def test_folders_of_partial_outputs_have_different_names() -> None:
     """The names differ even on file systems that ignore case."""
     steps = [ChainStep(name=name, state=StepState.FINISHED) for name in ("a", "a.b", "A")]
-    entries = [entry("a", "b.c"), entry("a.b", "c"), entry("A", "B.c")]
-    datasets = {e.uid: dataset(e.uid) for e in entries}
-    parts = partial_outputs(chain(steps, entries), datasets, None)
+    entries = [make_entry("a", "b.c"), make_entry("a.b", "c"), make_entry("A", "B.c")]
+    datasets = {e.uid: make_dataset(e.uid) for e in entries}
+    parts = partial_outputs(make_chain(steps, entries), datasets, None)
     assert [part.folder for part in parts] == ["a.b.c", "a.b.c-2", "A.B.c-3"]

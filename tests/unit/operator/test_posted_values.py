@@ -24,11 +24,11 @@ SAMPLE = {
 }
 
 
-def plan_with(**parameters: Parameter) -> Plan:
+def make_plan_with_parameters(**parameters: Parameter) -> Plan:
     return make_plan(make_step("only"), outputs=[("only", "out")], parameters=parameters)
 
 
-SAMPLES = plan_with(
+SAMPLES = make_plan_with_parameters(
     sample=Parameter(type=SAMPLE, required=True),
     other=Parameter(type=SAMPLE),
     cut=Parameter(type="int", default=3),
@@ -43,7 +43,7 @@ BLANK = {
 }
 
 
-def all_fields(plan: Plan, *arguments: Any, **options: Any) -> dict[str, Field]:
+def list_fields_by_key(plan: Plan, *arguments: Any, **options: Any) -> dict[str, Field]:
     return {
         inner.key: inner
         for field in list_fields(plan, *arguments, **options)
@@ -83,7 +83,7 @@ def test_errors_are_shown_at_the_fields_that_caused_them() -> None:
     }
     values, findings = read_values(SAMPLES, typed)
     findings += check_values(SAMPLES, values, known_values={}, unreadable=findings)
-    shown = all_fields(SAMPLES, {}, typed=typed, findings=findings)
+    shown = list_fields_by_key(SAMPLES, {}, typed=typed, findings=findings)
     assert {key: field.problem for key, field in shown.items() if field.problem} == {
         "sample/control": "must be true or false, not 'perhaps'",
         "sample/library/kind": "(string) is required and has no value",
@@ -100,21 +100,21 @@ def test_wrong_json_is_reported_at_its_text_area() -> None:
     values, findings = read_values(SAMPLES, typed)
     assert findings == []
     findings = check_values(SAMPLES, values, known_values={}, unreadable=[])
-    shown = all_fields(SAMPLES, {}, typed=typed, findings=findings)
+    shown = list_fields_by_key(SAMPLES, {}, typed=typed, findings=findings)
     assert [key for key, field in shown.items() if field.problem] == ["sample/rows"]
     assert shown["sample/rows"].problem == "field 'rows[1][0]' must be int, not 'x'"
 
 
 def test_unknown_field_in_json_is_refused() -> None:
     rows = {"type": "array", "items": {"type": "record", "fields": {"label": "string"}}}
-    table = plan_with(rows=Parameter(type=rows))
+    table = make_plan_with_parameters(rows=Parameter(type=rows))
     values, _ = read_values(table, {"rows": '[{"label": "a", "lable": "b"}]'})
     (finding,) = check_values(table, values, known_values={}, unreadable=[])
     assert "field '[0].lable' is unknown" in finding.message
 
 
 def test_missing_required_record_is_reported_at_its_required_fields() -> None:
-    fields = all_fields(SAMPLES, {})
+    fields = list_fields_by_key(SAMPLES, {})
     assert [key for key, field in fields.items() if field.required] == [
         "sample",
         "sample/label",
@@ -131,7 +131,7 @@ def test_missing_required_record_is_reported_at_its_required_fields() -> None:
     ]
     typed = {key.replace("other", "sample"): text for key, text in BLANK.items()}
     values, findings = read_values(SAMPLES, typed)
-    shown = all_fields(SAMPLES, {}, typed=typed, findings=findings)
+    shown = list_fields_by_key(SAMPLES, {}, typed=typed, findings=findings)
     assert [key for key, field in shown.items() if field.problem] == [
         "sample/label",
         "sample/rows",
@@ -143,7 +143,7 @@ def test_missing_required_record_is_reported_at_its_required_fields() -> None:
 
 
 def test_required_record_of_optional_fields_may_be_empty() -> None:
-    options = plan_with(
+    options = make_plan_with_parameters(
         options=Parameter(type={"type": "record", "fields": {"a": "int?"}}, required=True)
     )
     assert read_values(options, {"options/a": ""}) == ({"options": {}}, [])
@@ -152,24 +152,26 @@ def test_required_record_of_optional_fields_may_be_empty() -> None:
 @pytest.mark.parametrize("known", [{}, {"sample": {"label": "bound", "rows": []}}])
 def test_prefilled_record_is_left_out_until_it_is_changed(known: dict[str, Any]) -> None:
     default = {"label": "a", "library": {"kind": "p", "sizes": [1, 2]}, "rows": [[1]]}
-    filled = plan_with(sample=Parameter(type=SAMPLE, default=default))
-    fields = all_fields(filled, known)
+    filled = make_plan_with_parameters(sample=Parameter(type=SAMPLE, default=default))
+    fields = list_fields_by_key(filled, known)
     typed = {key: field.typed.replace("\n", "\r\n") for key, field in fields.items()}
     assert typed["sample/label"] == ("bound" if known else "a")
     assert typed["sample/library/sizes"] == ("" if known else "1\r\n2")
     assert read_values(filled, typed, known) == ({}, [])
-    assert not all_fields(filled, known, typed=typed)["sample"].changed
+    assert not list_fields_by_key(filled, known, typed=typed)["sample"].changed
     changed = typed | {"sample/label": "b"}
     values, _ = read_values(filled, changed, known)
     assert values == {"sample": {**(known.get("sample") or default), "label": "b"}}
-    assert all_fields(filled, known, typed=changed)["sample"].changed
+    assert list_fields_by_key(filled, known, typed=changed)["sample"].changed
     cleared = dict.fromkeys(typed, "")
     assert read_values(filled, cleared, known) == ({}, [])
 
 
 def test_record_with_files_is_a_data_set_or_its_fields() -> None:
     kind = {"type": "record", "fields": {"mask": "File?", "label": "string"}}
-    masked = plan_with(sample=Parameter(type=kind, required=True, entries=DataEntries(type="Any")))
+    masked = make_plan_with_parameters(
+        sample=Parameter(type=kind, required=True, entries=DataEntries(type="Any"))
+    )
     (group,) = list_fields(masked, {})
     assert [(inner.key, inner.required) for inner in group.fields] == [
         ("sample", False),

@@ -7,8 +7,8 @@ from sluice.contracts.common.states import PilotState, StorageType
 from sluice.contracts.data.datasets import Storage
 from sluice.contracts.data.storage_space import StorageWait
 from tests.unit.operator.chains import NOW
-from tests.unit.operator.notice_texts import texts
-from tests.unit.operator.pilots import pilot
+from tests.unit.operator.notice_texts import list_texts
+from tests.unit.operator.pilots import make_pilot
 from wfms.operator.monitoring.domain import data_notices, pilot_notices
 
 
@@ -37,18 +37,18 @@ def test_full_storage_has_one_notice_with_missing_bytes_and_waiting_jobs() -> No
         " space. Free space there: they continue automatically"
     )
     assert (notice.severity, notice.page, notice.since) == (NoticeSeverity.ERROR, "storages", NOW)
-    assert texts(data_notices.report_full_storages([storage], [])) == [
+    assert list_texts(data_notices.report_full_storages([storage], [])) == [
         "Storage work is full (4.0 MB free, 10.0 MB needed): free space there, or add another"
         " storage of its type"
     ]
     freed = wait.model_copy(update={"free": 25_000_000})
-    assert texts(data_notices.report_full_storages([storage], [freed])) == [
+    assert list_texts(data_notices.report_full_storages([storage], [freed])) == [
         "Storage work had too little space for what its jobs wrote together (25.0 MB free now, a"
         " job needs 10.0 MB): 4 jobs wait, and one is tried at a time. More space lets them run"
         " together"
     ]
     unknown = wait.model_copy(update={"name": "", "needed": 0, "free": None, "jobs": 1})
-    assert texts(data_notices.report_full_storages([], [unknown])) == [
+    assert list_texts(data_notices.report_full_storages([], [unknown])) == [
         "Storage file:///work is full: 1 job waits for space. Free space there: they continue"
         " automatically"
     ]
@@ -64,9 +64,9 @@ def test_full_storage_has_one_notice_with_missing_bytes_and_waiting_jobs() -> No
 
 
 def test_pilot_that_takes_no_jobs_has_a_notice_while_present() -> None:
-    well = pilot(state=PilotState.ACTIVE)
+    well = make_pilot(state=PilotState.ACTIVE)
     troubled = well.model_copy(update={"trouble": "its disk is full"})
-    assert texts(pilot_notices.report_troubled_pilots([troubled, well])) == [
+    assert list_texts(pilot_notices.report_troubled_pilots([troubled, well])) == [
         f"Pilot {troubled.name} on {troubled.host} takes no jobs: its disk is full"
     ]
     gone_pilot = troubled.model_copy(update={"state": PilotState.GONE})

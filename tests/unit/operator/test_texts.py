@@ -14,7 +14,7 @@ from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.templates.conditions import Between, Condition, Equals, Glob, OneOf
 from sluice.contracts.templates.matching import bind as bind_parameters
 from sluice.contracts.templates.matching import condition_text, facts_of
-from tests.unit.operator.plans import plan, step
+from tests.unit.operator.plans import make_plan, make_step
 from wfms.operator.templates.domain.json_document import MAX_VALUES, UnstorableDocument, to_storable
 from wfms.operator.templates.domain.parameters import type_name
 from wfms.operator.web.domain.formatting import (
@@ -156,7 +156,7 @@ def test_parameters_are_bound_to_metadata_before_facts_of_the_data_set() -> None
         timestamp=NOW,
     )
     bind = {"number": "run", "when": "period", "gone": "nothing", "none": "empty"}
-    assert bind_parameters(plan(step("last", None), bind=bind), facts_of(dataset))[0] == {
+    assert bind_parameters(make_plan(make_step("last", None), bind=bind), facts_of(dataset))[0] == {
         "number": 7,
         "when": "autumn",
     }

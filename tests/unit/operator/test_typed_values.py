@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sluice.contracts.templates.parameters import fits
 from sluice.contracts.templates.plan import Parameter
-from tests.draws import examples
+from tests.draws import count_examples
 from tests.unit.wfms.chains.plans import make_plan, make_step
 from wfms.operator.web.domain.field_kinds import describe_type
 from wfms.operator.web.domain.posted_values import list_texts, read_values
@@ -35,18 +35,18 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
-def _values_of(kind: Any) -> st.SearchStrategy[Any]:
+def _make_values(kind: Any) -> st.SearchStrategy[Any]:
     match kind:
         case list():
-            return st.one_of(*map(_values_of, kind))
+            return st.one_of(*map(_make_values, kind))
         case {"type": "array", "items": items}:
-            return st.lists(_values_of(items), max_size=3)
+            return st.lists(_make_values(items), max_size=3)
         case {"type": "record", "fields": fields}:
             required = {name: field for name, field in fields.items() if "null" not in field}
             optional = {name: field[1] for name, field in fields.items() if "null" in field}
             return st.fixed_dictionaries(
-                {name: _values_of(field) for name, field in required.items()},
-                optional={name: _values_of(field) for name, field in optional.items()},
+                {name: _make_values(field) for name, field in required.items()},
+                optional={name: _make_values(field) for name, field in optional.items()},
             )
     return VALUES[kind if isinstance(kind, str) else json.dumps(kind)]
 
@@ -74,13 +74,13 @@ KINDS = st.recursive(
 
 
 @st.composite
-def typed_values(draw: st.DrawFn) -> tuple[Any, Any]:
+def draw_typed_value(draw: st.DrawFn) -> tuple[Any, Any]:
     kind = draw(KINDS)
-    return kind, draw(_values_of(kind))
+    return kind, draw(_make_values(kind))
 
 
-@settings(max_examples=examples(300))
-@given(case=typed_values())
+@settings(max_examples=count_examples(300))
+@given(case=draw_typed_value())
 @example(case=("string", ""))
 @example(case=(["int", "string"], "7"))
 @example(case=({"type": "array", "items": "string"}, ["[]"]))
@@ -145,7 +145,7 @@ def test_text_of_another_type_is_refused(kind: Any, text: str, message: str) -> 
     assert str(refused.value) == message
 
 
-def test_value_of_another_type_becomes_an_understandable_text() -> None:
+def test_value_of_another_type_is_shown_as_json_or_plain_text() -> None:
     assert format_value({"a": 1}, describe_type("int")) == '{"a": 1}'
     assert format_value(["x"], describe_type("int[]")) == '["x"]'
     assert format_value(7, describe_type("string")) == "7"

@@ -8,15 +8,15 @@ from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.job_inputs import JobInput
 from sluice.contracts.pilots.leases import PilotTask
 from sluice.contracts.pilots.reports import AttemptReport
-from tests.unit.pilot.builders import TOOL_PYTHON, job, tool
+from tests.unit.pilot.builders import TOOL_PYTHON, make_job, make_tool
 from tests.unit.pilot.slot_runner import Runner
 
 _next = iter(range(100, 10_000))
 
 
-def python_tool(code: str, **fields: Any) -> dict[str, Any]:
+def make_python_tool(code: str, **fields: Any) -> dict[str, Any]:
     """Return a tool that runs Python code. ``sys.argv[1]`` is the path of the input."""
-    return tool(
+    return make_tool(
         [TOOL_PYTHON, "-c"], arguments=[code.replace("$(", "\\$("), "$(inputs.f.path)"], **fields
     )
 
@@ -24,7 +24,9 @@ def python_tool(code: str, **fields: Any) -> dict[str, Any]:
 def run(
     runner: Runner, task_: PilotTask, inputs: Sequence[JobInput], *, seq: int = 0, attempt: int = 1
 ) -> AttemptReport:
-    return runner.attempt(task_, job(task_, inputs, job_id=next(_next), attempt=attempt, seq=seq))
+    return runner.attempt(
+        task_, make_job(task_, inputs, job_id=next(_next), attempt=attempt, seq=seq)
+    )
 
 
 def read_log(report: AttemptReport) -> str:

@@ -16,14 +16,14 @@ from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.contracts.pilots.leases import JobToken, LeasedJob, PilotTask
 from sluice.contracts.pilots.output_files import StorageUrls
-from tests.task_fields import with_needs
+from tests.task_fields import group_needs
 
 #: The interpreter of tools. Users of slots can start it also where root's home folder has the
 #: environment of the tests, which only root can enter.
 TOOL_PYTHON = os.path.realpath(sys.executable)
 
 
-def tool(command: list[str], **fields: Any) -> dict[str, Any]:
+def make_tool(command: list[str], **fields: Any) -> dict[str, Any]:
     """Return a tool with a File input ``f``, which is not on the command line, and an output ``o``:
     its standard output ``<stem>.out``."""
     base: dict[str, Any] = {
@@ -37,10 +37,10 @@ def tool(command: list[str], **fields: Any) -> dict[str, Any]:
     return {**base, **fields}
 
 
-SHA = tool(["sha256sum"], inputs={"f": {"type": "File", "inputBinding": {"position": 1}}})
+SHA = make_tool(["sha256sum"], inputs={"f": {"type": "File", "inputBinding": {"position": 1}}})
 
 
-def task(root: Path, executable: dict[str, Any], **fields: Any) -> PilotTask:
+def make_task(root: Path, executable: dict[str, Any], **fields: Any) -> PilotTask:
     """Return a task whose output port ``o`` goes to ``<root>/out`` and whose logs go to
     ``<root>/logs``. ``outputs`` replaces the outputs."""
     values: dict[str, Any] = {
@@ -51,15 +51,17 @@ def task(root: Path, executable: dict[str, Any], **fields: Any) -> PilotTask:
         "args": {},
         "mode": TaskMode.MAP,
         "dat_in_port": "f",
-        "outputs": [output(root, "o")],
+        "outputs": [make_output(root, "o")],
         "log_out_uid": uuid.uuid4(),
         "log_out_url": f"file://{root}/logs",
         "resources": Resources(time_limit=60.0),
     }
-    return PilotTask(**with_needs({**values, **fields}))
+    return PilotTask(**group_needs({**values, **fields}))
 
 
-def output(root: Path, port: str, folder: str = "out", *, optional: bool = False) -> TaskOutput:
+def make_output(
+    root: Path, port: str, folder: str = "out", *, optional: bool = False
+) -> TaskOutput:
     return TaskOutput(
         port=port,
         dat_out_uid=uuid.uuid4(),
@@ -69,7 +71,7 @@ def output(root: Path, port: str, folder: str = "out", *, optional: bool = False
     )
 
 
-def input_file(path: Path, *, seq: int = 0, data: bytes = b"frame") -> InputFile:
+def write_input(path: Path, *, seq: int = 0, data: bytes = b"frame") -> InputFile:
     """Write the file and return its description."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
@@ -79,7 +81,7 @@ def input_file(path: Path, *, seq: int = 0, data: bytes = b"frame") -> InputFile
     )
 
 
-def job(
+def make_job(
     task_: PilotTask, inputs: Sequence[JobInput], *, job_id: int = 1, attempt: int = 1, seq: int = 0
 ) -> LeasedJob:
     return LeasedJob(id=job_id, attempt=attempt, task_uid=task_.uid, seq=seq, inputs=list(inputs))

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from sluice.contracts.jobs.job_inputs import InputFile
-from tests.unit.pilot.builders import input_file
+from tests.unit.pilot.builders import write_input
 
 OPERATION = {"class": "Operation", "inputs": {"f": "File"}, "outputs": {"o": "File"}}
 
 
-def invocation(
+def write_invocation(
     root: Path,
     process: dict[str, Any],
     order: dict[str, Any],
@@ -19,4 +19,4 @@ def invocation(
     **fields: Any,
 ) -> InputFile:
     body = {"process": process, "order": order, **fields}
-    return input_file(root / "store" / "orders" / name, data=json.dumps(body).encode())
+    return write_input(root / "store" / "orders" / name, data=json.dumps(body).encode())

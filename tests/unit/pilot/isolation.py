@@ -15,7 +15,7 @@ from tests.unit.pilot.slot_runner import Runner
 #: Settings of a slot for each kind of isolation.
 ISOLATION_SETTINGS: dict[str, Callable[[], dict[str, Any]]] = {
     "sandbox": lambda: {"sandbox": get_sandbox()},
-    "user": lambda: {"users": [slot_users.new_user()], "no_sandbox": "a test"},
+    "user": lambda: {"users": [slot_users.make_user()], "no_sandbox": "a test"},
     "open": lambda: {"no_sandbox": "a test"},
 }
 #: The kinds of isolation as parameters of tests.

@@ -19,7 +19,7 @@ _numbers = itertools.count(61_001)
 _claims: list[socket.socket] = []
 
 
-def new_user(processes: int = 4096) -> SlotUser:
+def make_user(processes: int = 4096) -> SlotUser:
     """Return a user that no other test on this machine has, not even in another run. Slots end all
     processes of their users."""
     for uid in _numbers:

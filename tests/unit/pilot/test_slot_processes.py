@@ -26,11 +26,11 @@ from sluice.scheduling.fit import NodeCapacity
 from tests.unit.pilot.builders import (
     SHA,
     answer_without_secrets,
-    input_file,
-    job,
     make_file_remover,
-    task,
-    tool,
+    make_job,
+    make_task,
+    make_tool,
+    write_input,
 )
 from tests.unit.pilot.slot_runner import has_ended
 from tests.waiting import Gate, eventually
@@ -103,9 +103,9 @@ async def test_slot_that_ignores_a_stop_is_replaced_and_runs_the_next_job(
     agent: PilotRuntime, outbox: Outbox, run: RunFolder, root: Path
 ) -> None:
     gate = Gate(run.path / "go")
-    stuck, after = task(root, tool(["cat", str(gate)])), task(root, SHA)
-    file = input_file(root / "in" / "a.dat")
-    jobs = [job(stuck, [file], job_id=1), job(after, [file], job_id=2)]
+    stuck, after = make_task(root, make_tool(["cat", str(gate)])), make_task(root, SHA)
+    file = write_input(root / "in" / "a.dat")
+    jobs = [make_job(stuck, [file], job_id=1), make_job(after, [file], job_id=2)]
     agent.tell(LeaseGranted(now().boot_time, Lease(seconds=600.0, jobs=jobs, tasks=[stuck, after])))
     await eventually(lambda: get_phase(agent) is AttemptPhase.RUN)
     (slot,) = list_slots(run)
@@ -126,9 +126,9 @@ async def test_slots_start_on_demand_and_are_removed_when_idle(
     agent: PilotRuntime, outbox: Outbox, run: RunFolder, root: Path
 ) -> None:
     half = Needs(resources=Resources(cores=0.5))
-    small = task(root, SHA).model_copy(update={"needs": half})
-    file = input_file(root / "in" / "a.dat")
-    jobs = [job(small, [file], job_id=number) for number in (1, 2)]
+    small = make_task(root, SHA).model_copy(update={"needs": half})
+    file = write_input(root / "in" / "a.dat")
+    jobs = [make_job(small, [file], job_id=number) for number in (1, 2)]
     await eventually(lambda: len(list_slots(run)) == 1)
     for reported in (2, 4):  # The number of a removed slot is used again.
         agent.tell(LeaseGranted(now().boot_time, Lease(seconds=600.0, jobs=jobs, tasks=[small])))

@@ -62,7 +62,7 @@ def test_proof_is_valid_for_a_minute(late: float) -> None:
         proven_key(proof, NOW + late)
 
 
-def _signed(key: Any = KEY, **header: Any) -> str:
+def _sign_token(key: Any = KEY, **header: Any) -> str:
     full_header = {
         "typ": PILOT_PROOF,
         "alg": "Ed25519",
@@ -72,24 +72,24 @@ def _signed(key: Any = KEY, **header: Any) -> str:
     return jwt.encode(full_header, {"iat": int(NOW)}, key, algorithms=[full_header["alg"]])
 
 
-def _unsigned() -> str:
-    return _signed().rpartition(".")[0] + "."
+def _make_unsigned_token() -> str:
+    return _sign_token().rpartition(".")[0] + "."
 
 
 FORGED: dict[str, Callable[[], str]] = {
     "nothing": lambda: "",
     "no token": lambda: "x.y.z",
-    "not signed": _unsigned,
-    "signed with another key": lambda: _signed(OKPKey.generate_key("Ed25519")),
-    "of another kind": lambda: _signed(typ="JWT"),
-    "signed with the public key as a password": lambda: _signed(
+    "not signed": _make_unsigned_token,
+    "signed with another key": lambda: _sign_token(OKPKey.generate_key("Ed25519")),
+    "of another kind": lambda: _sign_token(typ="JWT"),
+    "signed with the public key as a password": lambda: _sign_token(
         OctKey.import_key(str(KEY.as_dict(private=False)["x"])), alg="HS256"
     ),
-    "with the private key in it": lambda: _signed(jwk=KEY.as_dict(private=True)),
-    "with another curve's key": lambda: _signed(
+    "with the private key in it": lambda: _sign_token(jwk=KEY.as_dict(private=True)),
+    "with another curve's key": lambda: _sign_token(
         jwk=OKPKey.generate_key("X25519").as_dict(private=False)
     ),
-    "without a key": lambda: _signed(jwk={}),
+    "without a key": lambda: _sign_token(jwk={}),
     "without a time": lambda: jwt.encode(
         {"typ": PILOT_PROOF, "alg": "Ed25519", "jwk": KEY.as_dict(private=False)},
         {"iat": "now"},

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from sluice.contracts.jobs.gpus import GpuNeeds
 from sluice.contracts.jobs.limits import LimitPeriod
-from tests.draws import examples
-from tests.unit.gpus import gpu
+from tests.draws import count_examples
+from tests.unit.gpus import make_gpu
 from tests.unit.resources.simulated_system import SimulatedSystem
 
 _GPUS = [None, GpuNeeds(), GpuNeeds(share=0.5), GpuNeeds(share=0.3, memory=5_000),
@@ -39,7 +39,7 @@ _MOVES = st.lists(
     min_size=1,
     max_size=14,
 )
-_DEVICES = [gpu("GPU-0", memory=16_000), gpu("GPU-1", memory=40_000)]
+_DEVICES = [make_gpu("GPU-0", memory=16_000), make_gpu("GPU-1", memory=40_000)]
 
 
 def add_node_or_task(system: SimulatedSystem, request: dict[str, Any]) -> None:
@@ -64,7 +64,7 @@ def add_permanent_nodes(system: SimulatedSystem) -> None:
     system.add_node("other", cores=4, ram=8_000, labels={"site": "b"}, named={"licence": 1})
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=count_examples(25))
 @given(moves=_MOVES)
 def test_all_fitting_jobs_run_and_release_their_resources(
     moves: list[tuple[str, Any]],
@@ -91,7 +91,7 @@ def test_all_fitting_jobs_run_and_release_their_resources(
     system.check_released()
 
 
-@settings(max_examples=examples(8))
+@settings(max_examples=count_examples(8))
 @given(stream=_NEEDS, waiting=st.lists(_NEEDS, min_size=1, max_size=4))
 def test_no_job_starves_behind_an_endless_stream(
     stream: dict[str, Any], waiting: list[dict[str, Any]]

@@ -7,7 +7,7 @@ import pytest
 
 from sluice.contracts.jobs.gpus import Gpu, GpuNeeds
 from sluice.contracts.jobs.limits import LimitPeriod
-from tests.unit.gpus import gpu
+from tests.unit.gpus import make_gpu
 from tests.unit.resources.simulated_system import SimulatedSystem
 from wms.domain.explanations import explain_no_fit
 from wms.domain.scheduling.capacity import RESERVATION_DELAY_SECONDS
@@ -46,7 +46,7 @@ def test_fractions_of_a_core_add_up(system: SimulatedSystem) -> None:
 
 
 def test_whole_gpu_and_shared_gpu_are_different_devices(system: SimulatedSystem) -> None:
-    system.add_node("n", **offer_gpus(gpu("GPU-0"), gpu("GPU-1")))
+    system.add_node("n", **offer_gpus(make_gpu("GPU-0"), make_gpu("GPU-1")))
     system.add_task("whole", 1, rank=2.0, **request_gpus())
     system.add_task("half", 3, **request_gpus(share=0.5))
     system.run_until_done(60)
@@ -56,15 +56,15 @@ def test_whole_gpu_and_shared_gpu_are_different_devices(system: SimulatedSystem)
 
 
 def test_shares_of_a_gpu_are_limited_by_its_memory(system: SimulatedSystem) -> None:
-    system.add_node("n", **offer_gpus(gpu("GPU-0", memory=16_000)))
+    system.add_node("n", **offer_gpus(make_gpu("GPU-0", memory=16_000)))
     system.add_task("w", 4, **request_gpus(share=0.25, memory=5_000))
     system.run_until_done(60)
     assert system.list_start_times("w") == [0, 0, 0, 10]
 
 
 def test_job_that_ran_out_of_gpu_memory_gets_a_larger_gpu(system: SimulatedSystem) -> None:
-    system.add_node("small", **offer_gpus(gpu("GPU-0", memory=8_000)))
-    system.add_node("large", **offer_gpus(gpu("GPU-1", memory=24_000)))
+    system.add_node("small", **offer_gpus(make_gpu("GPU-0", memory=8_000)))
+    system.add_node("large", **offer_gpus(make_gpu("GPU-1", memory=24_000)))
     task = system.add_task("w", 3, uses_gpu=12_000, **request_gpus())
     system.run_until_done(120)
     assert (task.finished_jobs, task.failure_reasons) == (3, [])
@@ -77,8 +77,8 @@ def test_job_that_ran_out_of_gpu_memory_gets_a_larger_gpu(system: SimulatedSyste
 def test_job_that_needs_more_than_the_largest_gpu_fails_with_a_reason(
     system: SimulatedSystem,
 ) -> None:
-    system.add_node("small", **offer_gpus(gpu("GPU-0", memory=8_000)))
-    system.add_node("old", **offer_gpus(gpu("GPU-1", memory=80_000, capability="3.5")))
+    system.add_node("small", **offer_gpus(make_gpu("GPU-0", memory=8_000)))
+    system.add_node("old", **offer_gpus(make_gpu("GPU-1", memory=80_000, capability="3.5")))
     task = system.add_task("w", 1, uses_gpu=12_000, **request_gpus(capability="8.0"))
     system.run_until_done(60)
     assert task.finished_jobs == 0
@@ -90,7 +90,7 @@ def test_job_that_needs_more_than_the_largest_gpu_fails_with_a_reason(
 
 
 def test_gpu_memory_request_grows_up_to_the_whole_gpu(system: SimulatedSystem) -> None:
-    system.add_node("n", **offer_gpus(gpu("GPU-0", memory=16_000)))
+    system.add_node("n", **offer_gpus(make_gpu("GPU-0", memory=16_000)))
     fits = system.add_task("fits", 1, uses_gpu=9_000, **request_gpus(share=0.25, memory=5_000))
     system.run_until_done(120)
     assert (fits.finished_jobs, system.list_start_times("fits")) == (1, [0, 10, 20]), (
@@ -106,7 +106,7 @@ def test_gpu_memory_request_grows_up_to_the_whole_gpu(system: SimulatedSystem) -
 
 
 def test_job_with_a_range_of_gpus_takes_as_many_as_are_free(system: SimulatedSystem) -> None:
-    system.add_node("n", **offer_gpus(*(gpu(f"GPU-{number}") for number in range(3))))
+    system.add_node("n", **offer_gpus(*(make_gpu(f"GPU-{number}") for number in range(3))))
     system.add_task("wide", 1, rank=2.0, **request_gpus(least=1, most=4))
     system.add_task("narrow", 1, **request_gpus())
     system.run_until_done(60)
@@ -117,7 +117,7 @@ def test_job_with_a_range_of_gpus_takes_as_many_as_are_free(system: SimulatedSys
 
 
 def test_mig_instances_are_devices(system: SimulatedSystem) -> None:
-    instances = [gpu(f"MIG-{number}", memory=9_856) for number in range(7)]
+    instances = [make_gpu(f"MIG-{number}", memory=9_856) for number in range(7)]
     node = system.add_node("n", cores=64, **offer_gpus(*instances))
     system.add_task("w", 8, **request_gpus(memory=9_000))
     large = system.add_task("large", 1, **request_gpus(memory=20_000))
@@ -146,7 +146,7 @@ def test_large_job_starts_in_spite_of_a_stream_of_small_jobs(system: SimulatedSy
 
 
 def test_large_jobs_of_several_kinds_get_their_turn(system: SimulatedSystem) -> None:
-    system.add_node("a", cores=8, **offer_gpus(gpu("GPU-0"), gpu("GPU-1")))
+    system.add_node("a", cores=8, **offer_gpus(make_gpu("GPU-0"), make_gpu("GPU-1")))
     system.add_node("b", cores=8, named={"licence": 4})
     system.add_task("small", 400, seconds=5, **make_resources(cores=1))
     system.add_task("gpus", 1, **make_resources(cores=6), **request_gpus(least=2, most=2))

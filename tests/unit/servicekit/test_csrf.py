@@ -9,6 +9,14 @@ from sluice.servicekit.web.csrf import CrossSiteRequest, FormTokens, require_sam
 OWN = {"host": "sluice.test"}
 
 
+def is_accepted(method: str, headers: dict[str, str]) -> bool:
+    try:
+        require_same_site(method, Headers(OWN | headers))
+    except CrossSiteRequest:
+        return False
+    return True
+
+
 @pytest.mark.parametrize(
     "headers",
     [
@@ -21,7 +29,7 @@ OWN = {"host": "sluice.test"}
 def test_change_that_a_page_of_another_site_requests_is_refused(headers: dict[str, str]) -> None:
     with pytest.raises(CrossSiteRequest, match="pages of other sites"):
         require_same_site("POST", Headers(OWN | headers))
-    require_same_site("GET", Headers(OWN | headers))
+    assert is_accepted("GET", headers)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +39,7 @@ def test_change_that_a_page_of_another_site_requests_is_refused(headers: dict[st
 def test_change_that_a_program_or_an_own_page_requests_is_accepted(
     headers: dict[str, str],
 ) -> None:
-    require_same_site("POST", Headers(OWN | headers))
+    assert is_accepted("POST", headers)
 
 
 def test_form_token_belongs_to_a_session_and_its_person() -> None:

@@ -65,7 +65,7 @@ async def test_stream_waits_for_its_reader_and_ends_with_it() -> None:
     async with application.client() as client:
         async with client.stream("GET", "/pieces") as answer:
             assert answer.headers["x-kind"] == "pieces"
-            first = [piece async for _, piece in _some(answer, 3)]
+            first = [piece async for _, piece in _read_some(answer, 3)]
         await asyncio.wait_for(application.closed.wait(), 10)
     assert first == [PIECE] * 3
     assert application.piece_count < 10
@@ -79,7 +79,9 @@ async def test_interrupted_stream_raises_a_protocol_error() -> None:
             await client.get("/pieces")
 
 
-async def _some(answer: httpx.Response, number: int) -> AsyncGenerator[tuple[int, bytes], None]:
+async def _read_some(
+    answer: httpx.Response, number: int
+) -> AsyncGenerator[tuple[int, bytes], None]:
     count = 0
     async for piece in answer.aiter_raw():
         yield count, piece

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from sluice.contracts.common.base import Contract
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
-from tests.callers import for_anybody, open_to_all
+from tests.callers import allow_everybody, open_to_all
 
 
 class Free(Contract):
@@ -19,7 +19,7 @@ class Free(Contract):
     text: str = ""
 
 
-def client() -> httpx.AsyncClient:
+def make_client() -> httpx.AsyncClient:
     router = APIRouter()
 
     @router.post("/free")
@@ -27,7 +27,7 @@ def client() -> httpx.AsyncClient:
         return body
 
     app = create_app("x", [open_to_all(router)], health=Health({}), metrics=ServiceMetrics())
-    transport = httpx.ASGITransport(for_anybody(app))
+    transport = httpx.ASGITransport(allow_everybody(app))
     return httpx.AsyncClient(transport=transport, base_url="http://x")
 
 
@@ -47,7 +47,7 @@ def client() -> httpx.AsyncClient:
 async def test_number_that_json_does_not_have_is_refused_with_its_position(
     body: str, place: str, media: str
 ) -> None:
-    async with client() as http:
+    async with make_client() as http:
         headers = {"content-type": media} if media else {}
         answer = await http.post("/free", content=body.encode(), headers=headers)
     assert answer.status_code == 422
@@ -57,7 +57,7 @@ async def test_number_that_json_does_not_have_is_refused_with_its_position(
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "utf-32-be"])
 async def test_body_in_another_encoding_is_refused(encoding: str) -> None:
-    async with client() as http:
+    async with make_client() as http:
         headers = {"content-type": "application/json"}
         answer = await http.post("/free", content='{"any": NaN}'.encode(encoding), headers=headers)
     assert answer.status_code == 422
@@ -69,7 +69,7 @@ async def test_body_in_another_encoding_is_refused(encoding: str) -> None:
     ['{"any": "NaN", "text": "Infinity"}', '{"any": [1e308, 1E-400, -0.0, 1e+300]}', "{}"],
 )
 async def test_valid_json_numbers_and_strings_are_accepted(body: str) -> None:
-    async with client() as http:
+    async with make_client() as http:
         headers = {"content-type": "application/json"}
         answer = await http.post("/free", content=body.encode(), headers=headers)
     assert answer.status_code == 200
@@ -80,7 +80,7 @@ async def test_number_that_is_split_between_parts_of_a_body_is_refused() -> None
         for part in ('{"any": N', "a", "N}"):
             yield part.encode()
 
-    async with client() as http:
+    async with make_client() as http:
         headers = {"content-type": "application/json"}
         answer = await http.post("/free", content=parts(), headers=headers)
     assert answer.status_code == 422

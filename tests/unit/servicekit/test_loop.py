@@ -44,14 +44,14 @@ async def start_idle_loops(work: Work, count: int) -> Loops:
     work.go_on.set()
     loops = Loops([LoopDeclaration("work", NEVER, work.tick, count=count)], ServiceMetrics())
     await loops.start()
-    await until(lambda: all(loop.idle for loop in loops))
+    await wait_until(lambda: all(loop.idle for loop in loops))
     work.finds_work, work.ticks = found_work, 0
     if is_blocked:
         work.go_on.clear()
     return loops
 
 
-async def until(holds: Callable[[], bool]) -> None:
+async def wait_until(holds: Callable[[], bool]) -> None:
     await eventually(holds, seconds=5, period=0)
 
 
@@ -70,7 +70,7 @@ async def test_wake_runs_one_loop_and_found_work_runs_each_other_loop_once(
     work = Work(finds_work=finds_work)
     loops = await start_idle_loops(work, 3)
     loops.wake("work")
-    await until(lambda: work.ticks >= ticks)
+    await wait_until(lambda: work.ticks >= ticks)
     await wait_until_settled(loops)
     assert work.ticks == ticks
     await loops.stop()
@@ -81,11 +81,11 @@ async def test_wake_during_a_run_makes_the_busy_loop_run_again() -> None:
     work = Work(finds_work=False, blocked=True)
     loops = await start_idle_loops(work, 3)
     loops.wake("work")
-    await until(lambda: work.at_work == 1)
+    await wait_until(lambda: work.at_work == 1)
     loops.wake("work")
-    await until(lambda: work.at_work == 2)
+    await wait_until(lambda: work.at_work == 2)
     work.go_on.set()
-    await until(lambda: work.ticks >= 3)
+    await wait_until(lambda: work.ticks >= 3)
     await wait_until_settled(loops)
     assert work.ticks == 3
     await loops.stop()
@@ -96,7 +96,7 @@ async def test_two_wakes_at_the_same_time_wake_two_loops() -> None:
     loops = await start_idle_loops(work, 3)
     loops.wake("work")
     loops.wake("work")
-    await until(lambda: work.at_work == 2)
+    await wait_until(lambda: work.at_work == 2)
     work.go_on.set()
     await wait_until_settled(loops)
     assert work.ticks == 2
@@ -108,10 +108,10 @@ async def test_wake_while_all_loops_are_busy_makes_each_run_again() -> None:
     loops = await start_idle_loops(work, 2)
     loops.wake("work")
     loops.wake("work")
-    await until(lambda: work.at_work == 2)
+    await wait_until(lambda: work.at_work == 2)
     loops.wake("work")
     work.go_on.set()
-    await until(lambda: all(loop.idle for loop in loops))
+    await wait_until(lambda: all(loop.idle for loop in loops))
     assert work.ticks == 4
     await loops.stop()
 
@@ -130,7 +130,7 @@ async def test_wake_goes_to_a_loop_that_does_not_rest_after_a_failure() -> None:
     await loops.start()
     await asyncio.gather(failing.wait(), fine.wait())
     first, second = loops
-    await until(lambda: second.idle)
+    await wait_until(lambda: second.idle)
     assert not first.idle
     fine.clear()
     loops.wake("work")

@@ -16,12 +16,12 @@ from sluice.servicekit.sealing import (
 OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
 
 
-def sealer(*keys: str) -> Sealer:
+def make_sealer(*keys: str) -> Sealer:
     return Sealer(SecretStr(" ,\n".join(keys)))
 
 
 def test_first_key_seals_and_all_keys_open() -> None:
-    before, both, after = sealer(OLD), sealer(NEW, OLD), sealer(NEW)
+    before, both, after = make_sealer(OLD), make_sealer(NEW, OLD), make_sealer(NEW)
     old, new = before.seal("text", what="a"), both.seal("text", what="a")
     assert both.open(old, what="a") == both.open(new, what="a") == after.open(new, what="a")
     assert (both.is_current(old), both.is_current(new)) == (False, True)
@@ -31,17 +31,17 @@ def test_first_key_seals_and_all_keys_open() -> None:
 
 
 def test_sealed_value_does_not_contain_the_text() -> None:
-    assert b"hunter2" not in sealer(OLD).seal("hunter2", what="a")
+    assert b"hunter2" not in make_sealer(OLD).seal("hunter2", what="a")
 
 
 def test_value_sealed_for_another_purpose_is_not_opened() -> None:
-    box = sealer(OLD)
+    box = make_sealer(OLD)
     with pytest.raises(DecryptionFailed, match=r"^version 2 of secret 'a' cannot be decrypted"):
         box.open(box.seal("text", what="version 1 of secret 'a'"), what="version 2 of secret 'a'")
 
 
 def test_changed_value_is_not_opened() -> None:
-    box = sealer(OLD)
+    box = make_sealer(OLD)
     sealed = bytearray(box.seal("text", what="a"))
     sealed[-5] ^= 1
     with pytest.raises(DecryptionFailed):
@@ -49,7 +49,7 @@ def test_changed_value_is_not_opened() -> None:
 
 
 def test_value_that_is_too_old_is_not_opened() -> None:
-    box = sealer(OLD)
+    box = make_sealer(OLD)
     old = Fernet(OLD).encrypt_at_time(b'["a", "text"]', int(time.time()) - 100)
     assert box.open(old, what="a") == "text"
     with pytest.raises(DecryptionFailed):
@@ -59,7 +59,7 @@ def test_value_that_is_too_old_is_not_opened() -> None:
 def test_sealing_without_a_key_raises_an_error() -> None:
     with pytest.raises(EncryptionKeyMissing, match="set SLUICE_ENCRYPTION_KEYS"):
         Sealer(None).seal("text", what="a")
-    assert not Sealer(None).is_current(sealer(OLD).seal("text", what="a"))
+    assert not Sealer(None).is_current(make_sealer(OLD).seal("text", what="a"))
 
 
 def test_invalid_key_is_refused_and_not_shown() -> None:

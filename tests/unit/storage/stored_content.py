@@ -9,7 +9,7 @@ from sluice import storage
 CONTENT = b"hit " * 1000
 
 
-def checksum(data: bytes) -> str:
+def compute_checksum(data: bytes) -> str:
     return f"sha256:{sha256(data).hexdigest()}"
 
 

@@ -17,12 +17,12 @@ from sluice.storage import (
     build_local_url,
 )
 from sluice.storage.entries import make_temporary_name
-from tests.unit.storage.stored_content import CONTENT, checksum, list_names, read_content
+from tests.unit.storage.stored_content import CONTENT, compute_checksum, list_names, read_content
 
 
 def test_fetch_returns_the_content_that_was_put(root: str, source: Path, tmp_path: Path) -> None:
     stored = storage.put(source, f"{root}/deep/er/ü 1.dat")
-    assert stored == storage.StoredFile(len(CONTENT), checksum(CONTENT))
+    assert stored == storage.StoredFile(len(CONTENT), compute_checksum(CONTENT))
     storage.fetch(
         f"{root}/deep/er/ü 1.dat", tmp_path / "back", checksum=stored.checksum, size=stored.size
     )
@@ -60,7 +60,7 @@ def test_put_open_stores_the_open_file_even_if_its_path_is_replaced(
         source.write_bytes(b"other")
         stored = storage.put_open(file.fileno(), f"{root}/a", may_link=may_link)
         own = os.fstat(file.fileno()).st_nlink == names
-    assert stored == storage.StoredFile(len(CONTENT), checksum(CONTENT))
+    assert stored == storage.StoredFile(len(CONTENT), compute_checksum(CONTENT))
     assert read_content(f"{root}/a") == CONTENT
     assert own is not (may_link and names == 1 and not there and root.startswith("file://"))
 
@@ -81,11 +81,14 @@ def test_put_replaces_an_existing_file(root: str, source: Path) -> None:
 
 def test_verify_refuses_changed_content_and_a_missing_file(root: str) -> None:
     storage.put_bytes(CONTENT, f"{root}/a")
-    for expected, size in ((checksum(b"other"), len(CONTENT)), (checksum(CONTENT), 1)):
+    for expected, size in (
+        (compute_checksum(b"other"), len(CONTENT)),
+        (compute_checksum(CONTENT), 1),
+    ):
         with pytest.raises(ChecksumMismatch):
             storage.verify(f"{root}/a", checksum=expected, size=size)
     with pytest.raises(FileMissing):
-        storage.verify(f"{root}/no", checksum=checksum(CONTENT), size=len(CONTENT))
+        storage.verify(f"{root}/no", checksum=compute_checksum(CONTENT), size=len(CONTENT))
 
 
 def test_put_of_a_missing_file_raises_file_missing(root: str, tmp_path: Path) -> None:
@@ -119,7 +122,7 @@ def test_interrupted_put_leaves_no_files(root: str, source: Path, after: int) ->
 
 def test_put_bytes_stores_the_content(root: str) -> None:
     assert storage.put_bytes(b"log", f"{root}/logs/1.log") == storage.StoredFile(
-        3, checksum(b"log")
+        3, compute_checksum(b"log")
     )
     assert list_names(root) == ["1.log"]
 
@@ -135,10 +138,10 @@ def test_fetch_of_changed_content_leaves_no_files(root: str, tmp_path: Path) -> 
     target = tmp_path / "work" / "a"
     target.parent.mkdir()
     with pytest.raises(ChecksumMismatch) as caught:
-        storage.fetch(f"{root}/a", target, checksum=checksum(b"written"), size=7)
+        storage.fetch(f"{root}/a", target, checksum=compute_checksum(b"written"), size=7)
     assert (caught.value.expected, caught.value.actual) == (
-        checksum(b"written"),
-        checksum(b"changed"),
+        compute_checksum(b"written"),
+        compute_checksum(b"changed"),
     )
     with pytest.raises(ChecksumMismatch, match="expected 3 bytes, found 7 bytes"):
         storage.fetch(f"{root}/a", target, checksum=None, size=3)
@@ -156,23 +159,23 @@ def test_copy_verifies_the_content_and_can_be_repeated(root: str) -> None:
     storage.put_bytes(CONTENT, f"{root}/a")
     for _ in range(2):
         stored = storage.copy(
-            f"{root}/a", f"{root}/out/b", checksum=checksum(CONTENT), size=len(CONTENT)
+            f"{root}/a", f"{root}/out/b", checksum=compute_checksum(CONTENT), size=len(CONTENT)
         )
-        assert stored == storage.StoredFile(len(CONTENT), checksum(CONTENT))
+        assert stored == storage.StoredFile(len(CONTENT), compute_checksum(CONTENT))
     assert list_names(root) == ["a", "b"]
 
 
 def test_copy_overwrites_a_wrong_target(root: str) -> None:
     storage.put_bytes(b"right", f"{root}/a")
     storage.put_bytes(b"wrong", f"{root}/b")
-    storage.copy(f"{root}/a", f"{root}/b", checksum=checksum(b"right"), size=5)
+    storage.copy(f"{root}/a", f"{root}/b", checksum=compute_checksum(b"right"), size=5)
     assert read_content(f"{root}/b") == b"right"
 
 
 def test_copy_of_damaged_source_leaves_no_target(root: str) -> None:
     storage.put_bytes(b"damaged", f"{root}/a")
     with pytest.raises(ChecksumMismatch) as caught:
-        storage.copy(f"{root}/a", f"{root}/b", checksum=checksum(b"written"), size=7)
+        storage.copy(f"{root}/a", f"{root}/b", checksum=compute_checksum(b"written"), size=7)
     assert caught.value.url == f"{root}/a"
     assert list_names(root) == ["a"]
 
@@ -185,8 +188,8 @@ def test_copy_of_a_missing_source_names_the_source(root: str) -> None:
 
 def test_copy_between_local_and_remote_keeps_the_content(tmp_path: Path, source: Path) -> None:
     away, home = f"memory://{uuid.uuid4().hex}/a", f"file://{tmp_path}/home/a"
-    storage.copy(f"file://{source}", away, checksum=checksum(CONTENT), size=len(CONTENT))
-    storage.copy(away, home, checksum=checksum(CONTENT), size=len(CONTENT))
+    storage.copy(f"file://{source}", away, checksum=compute_checksum(CONTENT), size=len(CONTENT))
+    storage.copy(away, home, checksum=compute_checksum(CONTENT), size=len(CONTENT))
     assert (read_content(away), read_content(home)) == (CONTENT, CONTENT)
 
 
@@ -246,7 +249,7 @@ def test_put_below_a_file_raises_storage_unavailable(tmp_path: Path) -> None:
 
 
 def test_checksum_of_returns_the_sha256_digest_of_a_file(source: Path) -> None:
-    assert storage.compute_checksum(source) == checksum(CONTENT)
+    assert storage.compute_checksum(source) == compute_checksum(CONTENT)
     with pytest.raises(FileMissing):
         storage.compute_checksum(source.with_name("no"))
 
@@ -278,7 +281,7 @@ def test_fetch_deletes_a_copy_with_wrong_checksum(root: str, source: Path, tmp_p
         storage.fetch(
             f"{root}/a",
             tmp_path / "back",
-            checksum=checksum(b"other"),
+            checksum=compute_checksum(b"other"),
             size=None,
             copied_bytes=1 << 20,
         )

@@ -27,17 +27,19 @@ PLACES = {
 }
 
 
-def sparse(path: Path, size: int, places: list[int]) -> Path:
+def write_sparse(path: Path, size: int, places: list[int]) -> Path:
     with path.open("xb") as file:
         for place in places:
             file.seek(place)
             file.write(DATA)
         file.truncate(size)
-    assert blocks(path) <= 64, "this file system has no sparse files: set TMPDIR to another one"
+    assert count_blocks(path) <= 64, (
+        "this file system has no sparse files: set TMPDIR to another one"
+    )
     return path
 
 
-def blocks(path: Path) -> int:
+def count_blocks(path: Path) -> int:
     return path.stat().st_blocks
 
 
@@ -71,10 +73,10 @@ def _keep_aside(source: Path, target: Path) -> None:
         store_open_file(OpenJobFile(file.fileno(), is_movable=False), str(target))
 
 
-def _bundle(source: Path, target: Path) -> None:
+def _store_bundle(source: Path, target: Path) -> None:
     archive = target.with_name("bundle.tar")
     cwl_values.pack({"class": "File", "path": str(source)}, archive)
-    assert blocks(archive) <= 512
+    assert count_blocks(archive) <= 512
     value = cwl_values.unpack(archive, target.with_name("unpacked"))
     os.rename(storage.parse_location(value["location"]), target)
 
@@ -85,7 +87,16 @@ def _fetch_remote(source: Path, target: Path) -> None:
     storage.fetch(url, target, checksum=None, size=None)
 
 
-WAYS = [_fetch_remote, _put, _put_open, _copy, _fetch, _fetch_over_another, _keep_aside, _bundle]
+WAYS = [
+    _fetch_remote,
+    _put,
+    _put_open,
+    _copy,
+    _fetch,
+    _fetch_over_another,
+    _keep_aside,
+    _store_bundle,
+]
 
 
 @pytest.mark.parametrize("places", PLACES.values(), ids=PLACES)
@@ -93,25 +104,25 @@ WAYS = [_fetch_remote, _put, _put_open, _copy, _fetch, _fetch_over_another, _kee
 def test_copy_has_the_content_and_the_holes_of_a_sparse_file(
     way: Callable[[Path, Path], None], places: list[int], tmp_path: Path
 ) -> None:
-    source, target = sparse(tmp_path / "source", 8 * MB, places), tmp_path / "target"
+    source, target = write_sparse(tmp_path / "source", 8 * MB, places), tmp_path / "target"
     way(source, target)
     assert target.read_bytes() == source.read_bytes()
-    assert blocks(target) <= 4096, "a full file would have 16 384 blocks"
+    assert count_blocks(target) <= 4096, "a full file would have 16 384 blocks"
 
 
 def test_large_sparse_file_takes_little_space_on_a_storage(tmp_path: Path) -> None:
-    source = sparse(tmp_path / "source", GB // 4, [GB // 8])
+    source = write_sparse(tmp_path / "source", GB // 4, [GB // 8])
     stored = storage.put(source, storage.build_local_url(str(tmp_path / "target")))
     with source.open("rb") as file:
         digest = sha256()
         while data := file.read(MB):
             digest.update(data)
     assert stored == StoredFile(GB // 4, f"sha256:{digest.hexdigest()}")
-    assert blocks(tmp_path / "target") <= 256
+    assert count_blocks(tmp_path / "target") <= 256
 
 
 def test_put_of_a_long_hole_can_be_interrupted(tmp_path: Path) -> None:
-    source = sparse(tmp_path / "source", 8 * MB, [])
+    source = write_sparse(tmp_path / "source", 8 * MB, [])
     checks: list[None] = []
 
     def check() -> None:

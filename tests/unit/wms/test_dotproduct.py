@@ -8,7 +8,7 @@ from tests.integration.wms.wms_fixture import CHECKSUM
 from wms.domain.splitting.dotproduct import FileStream, is_over, join_streams
 
 
-def files(port: str, numbers: list[int]) -> list[InputFile]:
+def make_files(port: str, numbers: list[int]) -> list[InputFile]:
     return [
         InputFile(
             seq=n,
@@ -22,12 +22,12 @@ def files(port: str, numbers: list[int]) -> list[InputFile]:
     ]
 
 
-def pairs(
+def match_pairs(
     numbers: dict[str, list[int]], optional: set[str], pages: dict[str, int]
 ) -> list[tuple[int, list[str]]]:
     """Return the jobs of streams that are read page by page."""
     streams = [FileStream(port, port in optional) for port in numbers]
-    left = {port: files(port, sorted(port_numbers)) for port, port_numbers in numbers.items()}
+    left = {port: make_files(port, sorted(port_numbers)) for port, port_numbers in numbers.items()}
     numbered_pairs = []
     while not is_over(streams):
         for stream in streams:
@@ -56,12 +56,12 @@ def test_pairs_do_not_depend_on_the_page_sizes(data: st.DataObject) -> None:
         ports = [port for port, port_numbers in numbers.items() if number in port_numbers]
         if all(port in ports or port in optional for port in numbers):
             expected.append((number, ports))
-    assert pairs(numbers, optional, pages) == expected
+    assert match_pairs(numbers, optional, pages) == expected
 
 
 def test_joining_stops_at_the_end_of_a_required_stream() -> None:
     needed, other = FileStream("a", optional=False), FileStream("b", optional=True)
-    needed.add(files("a", [0]), last=True)
-    other.add(files("b", [0, 1]), last=False)
+    needed.add(make_files("a", [0]), last=True)
+    other.add(make_files("b", [0, 1]), last=False)
     assert [number for number, _ in join_streams([needed, other])] == [0]
     assert is_over([needed, other])

@@ -16,7 +16,7 @@ groupings = st.one_of(
 )
 
 
-def files(sizes: list[int]) -> list[InputFile]:
+def make_files(sizes: list[int]) -> list[InputFile]:
     return [
         InputFile(
             seq=10 * n,
@@ -44,7 +44,7 @@ def test_merge_jobs_keep_the_order_of_files_for_any_page_size(
     groups: MergeGroups, sizes: list[int], page: int
 ) -> None:
     """Invariant 8."""
-    inputs = files(sizes)
+    inputs = make_files(sizes)
     drafts = split(TaskMode.MERGE, groups, inputs, page=page)
     assert drafts == split(TaskMode.MERGE, groups, inputs, page=1000)
     assert [file for draft in drafts for file in draft.inputs] == inputs
@@ -70,7 +70,7 @@ def test_empty_input_gives_one_job_to_merges_and_none_to_groups(
 @given(st.lists(st.integers(0, 200), max_size=40), st.integers(1, 50))
 def test_map_jobs_keep_the_numbers_of_their_files(sizes: list[int], page: int) -> None:
     """Invariant 8."""
-    inputs = files(sizes)
+    inputs = make_files(sizes)
     assert split(TaskMode.MAP, MergeGroups(), inputs, page=page) == [
         JobDraft(file.seq, [file]) for file in inputs
     ]
@@ -81,7 +81,7 @@ def test_batches_keep_the_order_of_files_for_any_page_size(
     sizes: list[int], page: int, batch: int
 ) -> None:
     """Invariant 8."""
-    inputs = files(sizes)
+    inputs = make_files(sizes)
     drafts = split(TaskMode.MAP, MergeGroups(), inputs, page=page, batch=batch)
     assert [file for draft in drafts for file in draft.inputs] == inputs
     assert all(len(draft.inputs) == batch for draft in drafts[:-1])
@@ -92,7 +92,7 @@ def test_batches_keep_the_order_of_files_for_any_page_size(
 
 
 def test_files_with_equal_numbers_are_in_different_batches() -> None:
-    first, second, third = files([1, 2, 3])
+    first, second, third = make_files([1, 2, 3])
     twice = second.model_copy(update={"seq": first.seq})
     drafts = split(TaskMode.MAP, MergeGroups(), [first, twice, third], page=10, batch=5)
     assert [[file.name for file in draft.inputs] for draft in drafts] == [["f0"], ["f1", "f2"]]
@@ -104,7 +104,7 @@ def test_last_group_of_a_merge_tree_is_made_last(size: int, number: int, page: i
     """A full group at the end of a page waits until more files come, or until the end."""
     grouping, inputs = (
         Grouping(TaskMode.MERGE, MergeGroups(files=size, tree=True)),
-        files([1] * number),
+        make_files([1] * number),
     )
     drafts = [
         draft

@@ -21,49 +21,58 @@ OLD = datetime(2026, 1, 1, tzinfo=UTC)
 FACTS = {"layout": KindFacts(2.0, 10.0, 5.0, 1), "read": KindFacts(10.0, 0.0, 5.0, 1)}
 
 
-def demand(kind: str | None, ready: int, *, rank: float = 1.0, waited: float = 0.0) -> Demand:
+def make_demand(kind: str | None, ready: int, *, rank: float = 1.0, waited: float = 0.0) -> Demand:
     warm = None if kind is None else Warm(kind=kind)
     return Demand(UUID(int=1), rank, OLD, ready, Needs(warm=warm), waited=waited)
 
 
-def preferred(*demands: Demand, loaded: Sequence[str] = ()) -> set[str]:
+def choose_kinds(*demands: Demand, loaded: Sequence[str] = ()) -> set[str]:
     return set(choose_preferred_kinds(RewardRate(), demands, loaded, FACTS))
 
 
-def test_loaded_kind_goes_on_while_little_other_work_waits() -> None:
-    assert preferred(demand("layout", 5), demand("read", 1), loaded=["layout"]) == {"layout"}
+def test_loaded_kind_is_preferred_while_few_jobs_of_later_steps_wait() -> None:
+    assert choose_kinds(make_demand("layout", 5), make_demand("read", 1), loaded=["layout"]) == {
+        "layout"
+    }
 
 
 def test_loaded_kind_gives_way_to_a_later_stage_worth_a_load() -> None:
-    assert preferred(demand("layout", 5), demand("read", 50), loaded=["layout"]) == {"read"}
+    assert choose_kinds(make_demand("layout", 5), make_demand("read", 50), loaded=["layout"]) == {
+        "read"
+    }
 
 
 def test_later_stage_does_not_give_way_to_an_earlier_stage() -> None:
-    assert preferred(demand("layout", 500), demand("read", 1), loaded=["read"]) == {"read"}
+    assert choose_kinds(make_demand("layout", 500), make_demand("read", 1), loaded=["read"]) == {
+        "read"
+    }
 
 
 def test_pilot_without_loaded_tool_loads_the_kind_with_the_highest_reward() -> None:
-    assert preferred(demand("layout", 5), demand("read", 50)) == {"read"}
-    assert preferred(demand("layout", 50), demand("read", 1)) == {"layout"}
+    assert choose_kinds(make_demand("layout", 5), make_demand("read", 50)) == {"read"}
+    assert choose_kinds(make_demand("layout", 50), make_demand("read", 1)) == {"layout"}
 
 
 def test_loaded_kinds_with_ready_jobs_are_preferred() -> None:
     both = ["read", "layout"]
-    assert preferred(demand("read", 9), loaded=both) == {"read"}
-    assert preferred(demand("read", 9), demand("layout", 9), loaded=both) == {"read", "layout"}
+    assert choose_kinds(make_demand("read", 9), loaded=both) == {"read"}
+    assert choose_kinds(make_demand("read", 9), make_demand("layout", 9), loaded=both) == {
+        "read",
+        "layout",
+    }
 
 
 def test_neglected_kind_goes_first() -> None:
     facts = {**FACTS, "read": KindFacts(10.0, 0.0, 5.0, 0)}
-    waits = [demand("layout", 5), demand("read", 1, waited=1000.0)]
+    waits = [make_demand("layout", 5), make_demand("read", 1, waited=1000.0)]
     assert choose_preferred_kinds(RewardRate(), waits, ["layout"], facts) == {"read"}
 
 
 def test_outranked_kind_is_ignored() -> None:
-    low = demand("layout", 500, rank=1.0)
-    high = demand("read", 1, rank=1.0 + WARM_RANK_BONUS + 0.01)
-    assert preferred(low, high, loaded=["layout"]) == {"read"}
-    assert list(group_waiting_kinds([low, high, demand(None, 9, rank=50)])) == ["read"]
+    low = make_demand("layout", 500, rank=1.0)
+    high = make_demand("read", 1, rank=1.0 + WARM_RANK_BONUS + 0.01)
+    assert choose_kinds(low, high, loaded=["layout"]) == {"read"}
+    assert list(group_waiting_kinds([low, high, make_demand(None, 9, rank=50)])) == ["read"]
 
 
 @dataclass
@@ -84,7 +93,7 @@ class RecordingPolicy:
 
 def test_policy_gets_the_totals_of_all_tasks_of_a_kind() -> None:
     policy = RecordingPolicy()
-    waits = [demand("read", 2, waited=7.0), demand("read", 3), demand("new", 1)]
+    waits = [make_demand("read", 2, waited=7.0), make_demand("read", 3), make_demand("new", 1)]
     assert choose_preferred_kinds(policy, waits, ["layout"], FACTS) == frozenset()
     [(kinds, slot)] = policy.calls
     assert [(kind.name, kind.ready, kind.assigned_slots) for kind in kinds] == [

@@ -9,8 +9,8 @@ from sluice.contracts.common.naming import attempt_prefix, log_name, output_name
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, TaskMode
 from sluice.contracts.jobs.tasks import Task, TaskOutput
 from sluice.contracts.pilots.output_files import LogFile, OutputFile
-from sluice.contracts.pilots.reports import AttemptReport
-from tests.task_fields import task_of
+from sluice.contracts.reports.reports import AttemptReport
+from tests.task_fields import build_task
 from wms.db.tasks.task_cache import build_cached_task
 from wms.domain.outputs import InvalidReport, build_output_files, check_report
 
@@ -18,7 +18,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SEQ = 7
 
 
-def task(**changes: object) -> Task:
+def make_task(**changes: object) -> Task:
     plain = {
         "uid": uuid.uuid4(),
         "chain_uid": uuid.uuid4(),
@@ -37,7 +37,7 @@ def task(**changes: object) -> Task:
         "log_stor_url": "file:///logs",
         "log_out_url": "file:///logs/cut",
     }
-    return task_of(**{**plain, **changes})
+    return build_task(**{**plain, **changes})
 
 
 OTHER = TaskOutput(
@@ -48,7 +48,7 @@ OTHER = TaskOutput(
 )
 
 
-def output_file(number: int | None, *, port: str = "o") -> OutputFile:
+def make_output_file(number: int | None, *, port: str = "o") -> OutputFile:
     name = output_name(SEQ if number is None else number, 1, "x")
     return OutputFile(
         port=port,
@@ -60,16 +60,16 @@ def output_file(number: int | None, *, port: str = "o") -> OutputFile:
     )
 
 
-def report(*outputs: OutputFile) -> AttemptReport:
+def make_report(*outputs: OutputFile) -> AttemptReport:
     return AttemptReport(
         id=1, attempt=1, outcome=AttemptOutcome.FINISHED, ended_at=NOW, outputs=list(outputs)
     )
 
 
 def test_items_of_a_list_are_registered_with_their_numbers() -> None:
-    spread = task(dat_out_spread=True)
+    spread = make_task(dat_out_spread=True)
     outputs = build_cached_task(spread).outputs
-    attempt_report = report(output_file(0), output_file(2))
+    attempt_report = make_report(make_output_file(0), make_output_file(2))
     inputs = [{"name": "a", "seq": 4, "meta": {}}]
     check_report(spread, outputs, attempt_report, seq=SEQ, inputs=inputs)
     files = build_output_files(spread, outputs, attempt_report, seq=7, inputs=inputs)
@@ -77,22 +77,26 @@ def test_items_of_a_list_are_registered_with_their_numbers() -> None:
         (spread.main_output.dat_out_uid, 0, "00000000.1-x"),
         (spread.main_output.dat_out_uid, 2, "00000002.1-x"),
     ]
-    plain = task()
+    plain = make_task()
     [(_, file)] = build_output_files(
-        plain, build_cached_task(plain).outputs, report(output_file(None)), seq=7, inputs=inputs
+        plain,
+        build_cached_task(plain).outputs,
+        make_report(make_output_file(None)),
+        seq=7,
+        inputs=inputs,
     )
     assert file.seq == 7
-    check_report(spread, outputs, report(), seq=SEQ, inputs=inputs)  # an empty list is valid
+    check_report(spread, outputs, make_report(), seq=SEQ, inputs=inputs)  # an empty list is valid
 
 
 def test_output_has_its_own_counts_and_does_not_inherit_those_of_the_input() -> None:
-    cut = task(mode=TaskMode.MAP, side_outputs=[OTHER])
+    cut = make_task(mode=TaskMode.MAP, side_outputs=[OTHER])
     inputs = [{"name": "a", "seq": 4, "meta": {"run": 7, "sluice:counts": {"events": 99}}}]
-    counted = output_file(None).model_copy(update={"counts": {"events": 3}})
+    counted = make_output_file(None).model_copy(update={"counts": {"events": 3}})
     files = build_output_files(
         cut,
         build_cached_task(cut).outputs,
-        report(counted, output_file(None, port="p")),
+        make_report(counted, make_output_file(None, port="p")),
         seq=4,
         inputs=inputs,
     )
@@ -105,28 +109,43 @@ def test_output_has_its_own_counts_and_does_not_inherit_those_of_the_input() -> 
 @pytest.mark.parametrize(
     ("is_list", "outputs", "error", "why"),
     [
-        (False, [output_file(0)], ErrorClass.INTERNAL, "for entry 0, which the job does not have"),
-        (True, [output_file(None)], ErrorClass.INTERNAL, "for the job, which has several"),
-        (True, [output_file(1), output_file(1)], ErrorClass.INTERNAL, "two files for output 'o'"),
         (
             False,
-            [output_file(None), output_file(None)],
+            [make_output_file(0)],
+            ErrorClass.INTERNAL,
+            "for entry 0, which the job does not have",
+        ),
+        (True, [make_output_file(None)], ErrorClass.INTERNAL, "for the job, which has several"),
+        (
+            True,
+            [make_output_file(1), make_output_file(1)],
+            ErrorClass.INTERNAL,
+            "two files for output 'o'",
+        ),
+        (
+            False,
+            [make_output_file(None), make_output_file(None)],
             ErrorClass.INTERNAL,
             "two files for output 'o'",
         ),
         (False, [], ErrorClass.TOOL_FAILED, "wrote no file for output o"),
-        (False, [output_file(None, port="p")], ErrorClass.INTERNAL, "which the step does not have"),
+        (
+            False,
+            [make_output_file(None, port="p")],
+            ErrorClass.INTERNAL,
+            "which the step does not have",
+        ),
     ],
 )
 def test_report_that_contradicts_the_task_is_refused(
     is_list: bool, outputs: list[OutputFile], error: ErrorClass, why: str
 ) -> None:
-    plain_task = task(dat_out_spread=is_list)
+    plain_task = make_task(dat_out_spread=is_list)
     with pytest.raises(InvalidReport, match=why) as fault:
         check_report(
             plain_task,
             build_cached_task(plain_task).outputs,
-            report(*outputs),
+            make_report(*outputs),
             seq=SEQ,
             inputs=[{"name": "a", "seq": 0}],
         )
@@ -135,21 +154,23 @@ def test_report_that_contradicts_the_task_is_refused(
 
 def test_report_with_one_url_for_two_outputs_is_refused() -> None:
     """The catalogue registers a URL once, so one output would lack its file."""
-    plain_task = task()
+    plain_task = make_task()
     outputs = build_cached_task(plain_task).outputs
     [place] = outputs.values()
-    twice = report(output_file(None), output_file(None, port="p"))
+    twice = make_report(make_output_file(None), make_output_file(None, port="p"))
     with pytest.raises(InvalidReport, match=r"reported the file at file:///store/out/.* twice"):
         check_report(plain_task, {**outputs, "p": place}, twice, seq=SEQ, inputs=[])
 
 
 def test_report_with_a_name_that_the_catalogue_refuses_is_refused() -> None:
     """Otherwise the catalogue would refuse the whole message, with files of other jobs."""
-    plain_task, name = task(), f"{attempt_prefix(SEQ, 1)}-{'ü' * 123}"
-    long = output_file(None).model_copy(update={"name": name, "url": f"file:///store/out/{name}"})
+    plain_task, name = make_task(), f"{attempt_prefix(SEQ, 1)}-{'ü' * 123}"
+    long = make_output_file(None).model_copy(
+        update={"name": name, "url": f"file:///store/out/{name}"}
+    )
     with pytest.raises(InvalidReport, match="has more than 255 bytes") as fault:
         check_report(
-            plain_task, build_cached_task(plain_task).outputs, report(long), seq=SEQ, inputs=[]
+            plain_task, build_cached_task(plain_task).outputs, make_report(long), seq=SEQ, inputs=[]
         )
     assert fault.value.error is ErrorClass.STAGE_OUT_FAILED
 
@@ -162,8 +183,8 @@ BATCH = [
 
 
 def test_outputs_of_a_batch_are_registered_for_their_own_entries() -> None:
-    batched = task(mode=TaskMode.MAP, batch=5)
-    attempt_report = report(output_file(4), output_file(6))
+    batched = make_task(mode=TaskMode.MAP, batch=5)
+    attempt_report = make_report(make_output_file(4), make_output_file(6))
     check_report(batched, build_cached_task(batched).outputs, attempt_report, seq=SEQ, inputs=BATCH)
     files = [
         file
@@ -180,36 +201,49 @@ def test_outputs_of_a_batch_are_registered_for_their_own_entries() -> None:
 @pytest.mark.parametrize(
     ("outputs", "why"),
     [
-        ([output_file(4)], "wrote no file for output o"),
-        ([output_file(4), output_file(5)], "for entry 5, which the job does not have"),
-        ([output_file(None)], "for the job, which has several"),
-        ([output_file(4), output_file(4), output_file(6)], "two files for output 'o'"),
+        ([make_output_file(4)], "wrote no file for output o"),
+        ([make_output_file(4), make_output_file(5)], "for entry 5, which the job does not have"),
+        ([make_output_file(None)], "for the job, which has several"),
+        (
+            [make_output_file(4), make_output_file(4), make_output_file(6)],
+            "two files for output 'o'",
+        ),
     ],
 )
 def test_batch_report_must_have_exactly_the_outputs_of_its_entries(
     outputs: list[OutputFile], why: str
 ) -> None:
-    batched = task(mode=TaskMode.MAP, batch=5)
+    batched = make_task(mode=TaskMode.MAP, batch=5)
     with pytest.raises(InvalidReport, match=why):
         check_report(
-            batched, build_cached_task(batched).outputs, report(*outputs), seq=SEQ, inputs=BATCH
+            batched,
+            build_cached_task(batched).outputs,
+            make_report(*outputs),
+            seq=SEQ,
+            inputs=BATCH,
         )
     if len(outputs) == 1 and outputs[0].number is not None:
-        filters = task(mode=TaskMode.MAP, batch=5, dat_out_optional=True)
+        filters = make_task(mode=TaskMode.MAP, batch=5, dat_out_optional=True)
         check_report(
-            filters, build_cached_task(filters).outputs, report(*outputs), seq=SEQ, inputs=BATCH
+            filters,
+            build_cached_task(filters).outputs,
+            make_report(*outputs),
+            seq=SEQ,
+            inputs=BATCH,
         )
 
 
 @pytest.mark.parametrize("name", ["ns::x", "x%2f", "x\\..\\a", "a//b"])
 def test_invalid_url_in_a_report_fails_only_the_attempt(name: str) -> None:
-    plain = task()
-    good = output_file(None)
-    bad_report = report(good.model_copy(update={"url": f"{plain.main_output.dat_out_url}/{name}"}))
+    plain = make_task()
+    good = make_output_file(None)
+    bad_report = make_report(
+        good.model_copy(update={"url": f"{plain.main_output.dat_out_url}/{name}"})
+    )
     with pytest.raises(InvalidReport, match="not a plain path") as fault:
         check_report(plain, build_cached_task(plain).outputs, bad_report, seq=SEQ, inputs=[])
     assert fault.value.error is ErrorClass.STAGE_OUT_FAILED
-    check_report(plain, build_cached_task(plain).outputs, report(good), seq=SEQ, inputs=[])
+    check_report(plain, build_cached_task(plain).outputs, make_report(good), seq=SEQ, inputs=[])
 
 
 OTHERS = output_name(SEQ + 1, 1, "x")
@@ -230,8 +264,8 @@ OTHERS = output_name(SEQ + 1, 1, "x")
 )
 def test_output_file_without_the_prefix_of_its_attempt_is_refused(changes: dict[str, str]) -> None:
     """Otherwise two jobs could register the same file."""
-    plain = task()
-    bad_report = report(output_file(None).model_copy(update=changes))
+    plain = make_task()
+    bad_report = make_report(make_output_file(None).model_copy(update=changes))
     with pytest.raises(InvalidReport, match="is not named") as fault:
         check_report(plain, build_cached_task(plain).outputs, bad_report, seq=SEQ, inputs=[])
     assert fault.value.error is ErrorClass.INTERNAL
@@ -242,12 +276,14 @@ def test_output_file_without_the_prefix_of_its_attempt_is_refused(changes: dict[
 def test_log_file_with_the_name_of_another_attempt_is_refused(
     outcome: AttemptOutcome, place: tuple[int, int]
 ) -> None:
-    plain = task()
+    plain = make_task()
     outputs = build_cached_task(plain).outputs
 
     def logged(name: str, url: str) -> AttemptReport:
         log = LogFile(name=name, size=1, checksum="sha256:" + "0" * 64, url=url)
-        return report(output_file(None)).model_copy(update={"log": log, "outcome": outcome})
+        return make_report(make_output_file(None)).model_copy(
+            update={"log": log, "outcome": outcome}
+        )
 
     own, other = log_name(SEQ, 1), log_name(*place)
     folder = plain.log_out_url

@@ -19,7 +19,7 @@ from wms.domain.scheduling.pilot_times import (
 seconds = st.floats(0.01, 10_000)
 
 
-def times_after(*ends: float | None) -> PilotTimes:
+def make_times_after(*ends: float | None) -> PilotTimes:
     """Return the statistics after jobs of these durations; None is a failed job."""
     times = PilotTimes()
     for end in ends:
@@ -29,7 +29,7 @@ def times_after(*ends: float | None) -> PilotTimes:
 
 @given(st.lists(seconds, min_size=1, max_size=40))
 def test_typical_time_lies_within_the_range_of_times(ends: list[float]) -> None:
-    times = times_after(*ends)
+    times = make_times_after(*ends)
     assert min(ends) * 0.999 <= times.typical <= max(ends) * 1.001
     assert times.likely > times.typical
     assert times.jobs == len(ends)
@@ -38,32 +38,32 @@ def test_typical_time_lies_within_the_range_of_times(ends: list[float]) -> None:
 def test_outlier_changes_the_typical_time_little() -> None:
     random = Random(1)
     ends = [math.exp(random.gauss(0, 0.1)) for _ in range(50)]
-    once = times_after(*ends, 1000.0)
+    once = make_times_after(*ends, 1000.0)
     assert once.typical < 1.2
     assert once.likely < 10
 
 
 def test_newest_times_have_the_highest_weight() -> None:
-    assert times_after(*[1.0] * 100, *[5.0] * 60).typical == pytest.approx(5.0, rel=0.1)
+    assert make_times_after(*[1.0] * 100, *[5.0] * 60).typical == pytest.approx(5.0, rel=0.1)
 
 
 @given(st.lists(st.none() | seconds, max_size=60))
 def test_failure_rate_lies_between_zero_and_one(ends: list[float | None]) -> None:
-    times = times_after(*ends)
+    times = make_times_after(*ends)
     assert 0.0 <= times.failing <= 1.0
     assert times.failures == ends.count(None)
 
 
 def test_typical_time_of_all_pilots_lies_between_their_times() -> None:
-    together = combine_times([times_after(*[1.0] * 30), times_after(*[4.0] * 30)])
+    together = combine_times([make_times_after(*[1.0] * 30), make_times_after(*[4.0] * 30)])
     assert together is not None
     assert together.typical == pytest.approx(2.0)
     assert together.likely > 4.0
-    assert combine_times([times_after(None)]) is None
+    assert combine_times([make_times_after(None)]) is None
 
 
 def test_remaining_time_follows_from_the_typical_time() -> None:
-    own = times_after(*[10.0] * 5)
+    own = make_times_after(*[10.0] * 5)
     assert estimate_remaining_seconds(4.0, own, None) == pytest.approx(6.0)
     assert estimate_remaining_seconds(10.5, own, None) == 0.0
     assert estimate_remaining_seconds(50.0, own, None) == 50.0, (
@@ -88,27 +88,29 @@ def test_remaining_time_follows_from_the_typical_time() -> None:
 def test_duplicate_attempt_must_bring_a_gain(
     ran: float, own: list[float], requesting: list[float | None], expected: float | None
 ) -> None:
-    own_times = times_after(*own)
+    own_times = make_times_after(*own)
     gain = estimate_gain(
-        ran, own_times, requesting_times=times_after(*requesting), anywhere=own_times
+        ran, own_times, requesting_times=make_times_after(*requesting), anywhere=own_times
     )
     assert gain == (None if expected is None else pytest.approx(expected))
 
 
 def test_pilot_is_limited_if_its_attempts_fail_and_succeed_elsewhere() -> None:
-    good, bad = times_after(*[1.0] * 5), times_after(*[None] * 5)
+    good, bad = make_times_after(*[1.0] * 5), make_times_after(*[None] * 5)
     assert decide_pilot_limit(bad, good) is PilotLimit.NONE
-    assert decide_pilot_limit(times_after(*[None] * 3, *[1.0] * 5), good) is PilotLimit.SUSPECT
+    assert decide_pilot_limit(make_times_after(*[None] * 3, *[1.0] * 5), good) is PilotLimit.SUSPECT
     assert decide_pilot_limit(good, bad) is PilotLimit.FULL
     assert decide_pilot_limit(None, good) is PilotLimit.FULL
-    assert decide_pilot_limit(times_after(None, None), good) is PilotLimit.FULL, "too few failures"
+    assert decide_pilot_limit(make_times_after(None, None), good) is PilotLimit.FULL, (
+        "too few failures"
+    )
     assert decide_pilot_limit(bad, None) is PilotLimit.FULL, "no other pilot has tried"
-    assert decide_pilot_limit(bad, times_after(1.0, *[None] * 5)) is PilotLimit.FULL, (
+    assert decide_pilot_limit(bad, make_times_after(1.0, *[None] * 5)) is PilotLimit.FULL, (
         "the work itself fails"
     )
-    assert decide_pilot_limit(times_after(*[None] * 5, *[1.0] * 20), good) is PilotLimit.FULL, (
-        "the pilot works again"
-    )
+    assert (
+        decide_pilot_limit(make_times_after(*[None] * 5, *[1.0] * 20), good) is PilotLimit.FULL
+    ), "the pilot works again"
 
 
 def test_best_time_of_unequal_pilots_is_computed() -> None:

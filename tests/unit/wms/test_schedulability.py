@@ -14,13 +14,13 @@ from wms.domain.scheduling.matching import Demand, PilotNode
 from wms.domain.scheduling.schedulability import NodeSupply, explain_unschedulable
 
 
-def node(
+def make_node(
     cores: float = 2, ram: int = 1000, gpus: int = 0, engines: Sequence[ContainerEngine] = ()
 ) -> PilotNode:
     return PilotNode(NodeResources(cores=cores, ram=ram, disk=1000, gpus=["A"] * gpus), engines)
 
 
-def demand(
+def make_demand(
     cores: float = 1,
     ram: int = 100,
     *,
@@ -38,7 +38,7 @@ def demand(
     return Demand(UUID(int=1), 1.0, datetime(2026, 1, 1, tzinfo=UTC), 5, needs, waited=waited)
 
 
-def reason_for(
+def explain_demand(
     job_demand: Demand,
     *present: PilotNode,
     launchable: Sequence[PilotNode] | None = None,
@@ -50,68 +50,73 @@ def reason_for(
 @pytest.mark.parametrize(
     ("job_demand", "sentence"),
     [
-        (demand(3), "no node fits: a job needs 3 cores, the node has 2 (this is the only pilot)"),
         (
-            demand(ram=1001),
+            make_demand(3),
+            "no node fits: a job needs 3 cores, the node has 2 (this is the only pilot)",
+        ),
+        (
+            make_demand(ram=1001),
             (
                 "no node fits: a job needs 1001 MiB of memory, the node has 1000 (this is the only"
                 " pilot)"
             ),
         ),
         (
-            demand(gpu=True),
+            make_demand(gpu=True),
             "no node fits: a job needs a GPU, the node has none (this is the only pilot)",
         ),
         (
-            demand(container=True),
+            make_demand(container=True),
             (
                 "no node fits: a job needs a container, and the only pilot has none of Docker,"
                 " Podman, Apptainer or udocker"
             ),
         ),
         (
-            demand(sandbox=True),
+            make_demand(sandbox=True),
             ("no node fits: a job needs a sandbox (bubblewrap), and the only pilot has none"),
         ),
-        (demand(2), None),
+        (make_demand(2), None),
     ],
 )
 def test_reason_names_the_request_that_no_node_meets(
     job_demand: Demand, sentence: str | None
 ) -> None:
-    assert reason_for(job_demand, node()) == sentence
+    assert explain_demand(job_demand, make_node()) == sentence
 
 
 def test_reason_names_a_missing_sandbox() -> None:
-    engine = replace(node(), engines=[ContainerEngine.PODMAN])
-    sandbox = replace(node(), sandbox=SandboxKind.NAMESPACES)
-    assert reason_for(demand(sandbox=True), node(), engine, launchable=[node()]) == (
+    engine = replace(make_node(), engines=[ContainerEngine.PODMAN])
+    sandbox = replace(make_node(), sandbox=SandboxKind.NAMESPACES)
+    assert explain_demand(
+        make_demand(sandbox=True), make_node(), engine, launchable=[make_node()]
+    ) == (
         "no node fits: a job needs a sandbox (bubblewrap), and none of the 3 pilots has one; nor"
         " does one that can be launched"
     )
-    assert reason_for(demand(3, sandbox=True), node(4), sandbox) == (
+    assert explain_demand(make_demand(3, sandbox=True), make_node(4), sandbox) == (
         "no node fits: a job needs 3 cores, the node has 2 (this is the largest of 2 pilots)"
     )
-    assert reason_for(demand(sandbox=True, container=True), engine, sandbox) == (
+    assert explain_demand(make_demand(sandbox=True, container=True), engine, sandbox) == (
         "no node fits: a job needs a container and a sandbox (bubblewrap), and no pilot has both"
     )
-    assert reason_for(demand(sandbox=True), node(), launchable=[sandbox]) is None
+    assert explain_demand(make_demand(sandbox=True), make_node(), launchable=[sandbox]) is None
 
 
 def test_no_reason_is_given_while_a_fitting_node_may_still_come() -> None:
-    assert reason_for(demand(3)) is None
-    assert reason_for(demand(3, waited=29.0), node()) is None
-    assert reason_for(demand(3), node(), newest=29.0) is None
-    assert reason_for(demand(3), node(), node(4)) is None
-    assert reason_for(demand(3), node(), launchable=[node(4)]) is None
-    assert reason_for(demand(3), launchable=[node(4)]) is None
+    assert explain_demand(make_demand(3)) is None
+    assert explain_demand(make_demand(3, waited=29.0), make_node()) is None
+    assert explain_demand(make_demand(3), make_node(), newest=29.0) is None
+    assert explain_demand(make_demand(3), make_node(), make_node(4)) is None
+    assert explain_demand(make_demand(3), make_node(), launchable=[make_node(4)]) is None
+    assert explain_demand(make_demand(3), launchable=[make_node(4)]) is None
 
 
 def test_nodes_that_can_be_launched_count() -> None:
-    assert reason_for(demand(3), node(), launchable=[]) is not None
-    assert reason_for(demand(5), node(), launchable=[node(4)]) == (
+    assert explain_demand(make_demand(3), make_node(), launchable=[]) is not None
+    assert explain_demand(make_demand(5), make_node(), launchable=[make_node(4)]) == (
         "no node fits: a job needs 5 cores, the node has 4 (this is the largest of 2 pilots);"
         " nor does one that can be launched"
     )
-    assert reason_for(demand(5), launchable=[node(4)]) is not None
-    assert reason_for(demand(5, waited=1.0), launchable=[node(4)]) is None
+    assert explain_demand(make_demand(5), launchable=[make_node(4)]) is not None
+    assert explain_demand(make_demand(5, waited=1.0), launchable=[make_node(4)]) is None

@@ -23,11 +23,11 @@ counts = st.builds(
 
 
 @st.composite
-def boundaries(draw: st.DrawFn) -> Boundary:
+def draw_boundary(draw: st.DrawFn) -> Boundary:
     return Boundary(minimum=draw(shares), sufficient=draw(shares))
 
 
-def state_of(boundary: Boundary, counts: JobCounts) -> TaskState | None:
+def decide_state(boundary: Boundary, counts: JobCounts) -> TaskState | None:
     decided = decide_ending(boundary, counts)
     return None if decided is None else decided.state
 
@@ -51,38 +51,40 @@ def test_shares_are_rounded_up_without_binary_errors() -> None:
 
 def test_all_jobs_must_succeed_by_default() -> None:
     default = Boundary()
-    assert state_of(default, JobCounts(ready=1, finished=9)) is None
-    assert state_of(default, JobCounts(finished=10)) is TaskState.FINISHED
-    assert state_of(default, JobCounts(ready=8, finished=1, failed=1)) is TaskState.FAILED
-    assert state_of(default, JobCounts()) is TaskState.FINISHED
+    assert decide_state(default, JobCounts(ready=1, finished=9)) is None
+    assert decide_state(default, JobCounts(finished=10)) is TaskState.FINISHED
+    assert decide_state(default, JobCounts(ready=8, finished=1, failed=1)) is TaskState.FAILED
+    assert decide_state(default, JobCounts()) is TaskState.FINISHED
 
 
 def test_sufficient_share_ends_a_task_early_and_minimum_decides_at_the_end() -> None:
     boundary = Boundary(minimum=0.5, sufficient=0.8)
-    assert state_of(boundary, JobCounts(ready=3, finished=7)) is None
-    assert state_of(boundary, JobCounts(ready=2, finished=8)) is TaskState.FINISHED
-    assert state_of(boundary, JobCounts(finished=5, failed=5)) is TaskState.FINISHED
-    assert state_of(boundary, JobCounts(finished=4, failed=6)) is TaskState.FAILED
+    assert decide_state(boundary, JobCounts(ready=3, finished=7)) is None
+    assert decide_state(boundary, JobCounts(ready=2, finished=8)) is TaskState.FINISHED
+    assert decide_state(boundary, JobCounts(finished=5, failed=5)) is TaskState.FINISHED
+    assert decide_state(boundary, JobCounts(finished=4, failed=6)) is TaskState.FAILED
 
 
 def test_sufficient_share_below_the_minimum_has_no_effect() -> None:
-    assert state_of(Boundary(minimum=0.9, sufficient=0.1), JobCounts(ready=5, finished=5)) is None
+    assert (
+        decide_state(Boundary(minimum=0.9, sufficient=0.1), JobCounts(ready=5, finished=5)) is None
+    )
 
 
 def test_quarantined_jobs_count_only_while_they_can_change_the_outcome() -> None:
     boundary = Boundary(minimum=0.5, sufficient=1.0)
-    assert state_of(boundary, JobCounts(finished=4, quarantined=6)) is None
-    assert state_of(boundary, JobCounts(finished=5, quarantined=5)) is TaskState.FINISHED
-    assert state_of(boundary, JobCounts(finished=5, ready=1, quarantined=4)) is None
+    assert decide_state(boundary, JobCounts(finished=4, quarantined=6)) is None
+    assert decide_state(boundary, JobCounts(finished=5, quarantined=5)) is TaskState.FINISHED
+    assert decide_state(boundary, JobCounts(finished=5, ready=1, quarantined=4)) is None
 
 
 def test_majority_of_errors_cancels_a_task_only_if_its_minimum_is_at_least_half() -> None:
     strict, lenient = Boundary(minimum=0.5, sufficient=1.0), Boundary(minimum=0.4, sufficient=1.0)
     bad = JobCounts(ready=100, finished=9, failed=11)
-    assert state_of(strict, bad) is TaskState.CANCELED
-    assert state_of(lenient, bad) is None
-    assert state_of(strict, JobCounts(ready=100, finished=8, failed=11)) is None
-    assert state_of(strict, JobCounts(ready=100, finished=10, failed=10)) is None
+    assert decide_state(strict, bad) is TaskState.CANCELED
+    assert decide_state(lenient, bad) is None
+    assert decide_state(strict, JobCounts(ready=100, finished=8, failed=11)) is None
+    assert decide_state(strict, JobCounts(ready=100, finished=10, failed=10)) is None
 
 
 def test_reasons_contain_the_numbers_of_jobs() -> None:
@@ -107,7 +109,7 @@ def test_reasons_contain_the_numbers_of_jobs() -> None:
     assert decided.reason == "8 of 10 jobs finished, 1 failed, 1 canceled, because 8 are sufficient"
 
 
-@given(boundaries(), counts)
+@given(draw_boundary(), counts)
 def test_task_without_open_or_quarantined_jobs_has_ended(
     boundary: Boundary, counts: JobCounts
 ) -> None:
@@ -116,7 +118,7 @@ def test_task_without_open_or_quarantined_jobs_has_ended(
         assert decide_ending(boundary, counts) is not None
 
 
-@given(boundaries(), counts)
+@given(draw_boundary(), counts)
 def test_final_state_agrees_with_the_boundary(boundary: Boundary, counts: JobCounts) -> None:
     """A task finishes only with the minimum reached, and fails only if it cannot be reached."""
     decided, minimum = (

@@ -18,7 +18,9 @@ def test_time_lies_within_the_bounds_of_its_size_class(seconds: float) -> None:
 
 
 @given(st.lists(SECONDS, min_size=1, max_size=30), st.integers(0, 30))
-def test_samples_add_up_and_survive_json(times: list[float], cut: int) -> None:
+def test_added_samples_equal_one_sample_after_a_round_trip_through_json(
+    times: list[float], cut: int
+) -> None:
     whole, parts = Sample(), [Sample(), Sample()]
     for number, seconds in enumerate(times):
         whole.add_one(seconds)

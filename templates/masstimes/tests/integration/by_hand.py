@@ -17,14 +17,14 @@ from masstimes.crawl.links import find_links
 FOLDER = Path(__file__).with_name("parishes")
 
 
-def truth(kind: str) -> Path:
+def get_truth_file(kind: str) -> Path:
     """Return the file that says which times are masses, as `mt-measure` takes it."""
     return FOLDER / kind / "truth.json"
 
 
-def crawled(kind: str) -> Iterator[dict[str, Any]]:
+def list_crawled_pages(kind: str) -> Iterator[dict[str, Any]]:
     """Yield the pages of all sites of a kind, as `mt-crawl` writes them."""
-    for site, facts in json.loads(truth(kind).read_text())["sites"].items():
+    for site, facts in json.loads(get_truth_file(kind).read_text())["sites"].items():
         root, start = FOLDER / kind / site, f"http://{facts['domain']}/"
         pages = {
             start + str(path.relative_to(root)).removesuffix("index.html"): path.read_bytes()

@@ -78,7 +78,7 @@ class ServedWeb:
 
 
 @contextmanager
-def served(folder: Path, *options: str) -> Iterator[ServedWeb]:
+def run_web(folder: Path, *options: str) -> Iterator[ServedWeb]:
     command = [str(PROGRAMS / "mt-web"), "--folder", str(folder), *options]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         try:

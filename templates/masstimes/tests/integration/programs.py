@@ -7,13 +7,13 @@ from typing import Any
 from masstimes import commands
 from masstimes.table import command, measure_command
 
-from templates.masstimes.tests.integration.by_hand import crawled, truth
+from templates.masstimes.tests.integration.by_hand import get_truth_file, list_crawled_pages
 from templates.masstimes.tests.unit.contexts import write
 
 
 def run_programs(kind: str, folder: Path) -> tuple[Path, Path]:
     """Return the files of candidates and of orders."""
-    source = write(folder / "pages", crawled(kind))
+    source = write(folder / "pages", list_crawled_pages(kind))
     for main, name in (
         (commands.text_main, "texts"),
         (commands.filter_main, "wanted"),
@@ -25,12 +25,14 @@ def run_programs(kind: str, folder: Path) -> tuple[Path, Path]:
     return folder / "candidates", folder / "orders"
 
 
-def measures(kind: str, folder: Path, *, orders: Path, classified: Path | None) -> dict[str, Any]:
+def measure_model(
+    kind: str, folder: Path, *, orders: Path, classified: Path | None
+) -> dict[str, Any]:
     table, out = str(folder / "t.parquet"), folder / "found.json"
     inputs = ["--orders", str(orders)]
     inputs += ["--candidates", str(classified)] if classified else []
     assert command.main([*inputs, "--parquet", table, "--csv", str(folder / "t.csv")]) == 0
-    command_line = ["--table", table, "--truth", str(truth(kind)), "--out", str(out)]
+    command_line = ["--table", table, "--truth", str(get_truth_file(kind)), "--out", str(out)]
     assert measure_command.main(command_line) == 0
     result: dict[str, Any] = json.loads(out.read_text())
     return result

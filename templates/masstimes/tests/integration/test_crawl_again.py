@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from templates.masstimes.tests.integration.conftest import PROGRAMS, CrawlFolder, ServedWeb, served
+from templates.masstimes.tests.integration.conftest import PROGRAMS, CrawlFolder, ServedWeb, run_web
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.xdist_group("small-web-again")
@@ -19,7 +19,7 @@ SITES = 5
 @pytest.fixture(scope="module")
 def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedWeb]:
     options = ("--sites", str(SITES), "--seed", "3", "--no-traps")
-    with served(tmp_path_factory.mktemp("web"), *options) as web:
+    with run_web(tmp_path_factory.mktemp("web"), *options) as web:
         yield web
 
 
@@ -29,7 +29,7 @@ def first(web: ServedWeb) -> CrawlFolder:
     return web.crawl("first", "--known-out", str(web.folder / "known"))
 
 
-def test_second_crawl_gets_only_changed_pages(web: ServedWeb, first: CrawlFolder) -> None:
+def test_second_crawl_downloads_only_changed_pages(web: ServedWeb, first: CrawlFolder) -> None:
     known_pages = str(web.folder / "known")
     same = web.crawl("same", "--known", known_pages)
     assert same.urls() == []
@@ -54,9 +54,13 @@ def test_killed_crawl_is_resumed_without_repeated_requests(
     state = web.folder / "state"
     options = ("--state", str(state), "--state-every", "0.05", "--at-once", "4")
     with subprocess.Popen(web.command("killed", *options)) as process:
-        wait_until(lambda: len(answered(state)) > 12, what="some stored answers", seconds=120)
+        wait_until(
+            lambda: len(list_answered_addresses(state)) > 12,
+            what="some stored answers",
+            seconds=120,
+        )
         process.send_signal(signal.SIGKILL)
-    answered_urls = answered(state)
+    answered_urls = list_answered_addresses(state)
     before = {(line["host"], line["path"]) for line in web.log("killed")}
 
     resumed = web.crawl("resumed", *options)
@@ -78,7 +82,7 @@ def test_killed_crawl_is_resumed_without_repeated_requests(
     assert resumed.urls() == first.urls()
 
 
-def answered(state: Path) -> set[str]:
+def list_answered_addresses(state: Path) -> set[str]:
     """Return the addresses whose answers are stored, without ports."""
     urls = set()
     for path in state.glob("*.journal"):
@@ -96,7 +100,9 @@ def test_terminated_crawl_is_resumed(web: ServedWeb, first: CrawlFolder) -> None
     state = web.folder / "state-of-ended"
     options = ("--state", str(state), "--state-every", "0.05")
     with subprocess.Popen(web.command("ended", *options), stderr=subprocess.PIPE) as process:
-        wait_until(lambda: len(answered(state)) > 3, what="some stored answers", seconds=120)
+        wait_until(
+            lambda: len(list_answered_addresses(state)) > 3, what="some stored answers", seconds=120
+        )
         process.terminate()
         assert process.stderr is not None
         stderr = process.stderr.read().decode()

@@ -9,7 +9,7 @@ from masstimes.pages import CRAWLED
 from masstimes.small_web.check_delays import find_early_requests
 from masstimes.small_web.traps import PLACE
 
-from templates.masstimes.tests.integration.conftest import DELAYS, CrawlFolder, ServedWeb, served
+from templates.masstimes.tests.integration.conftest import DELAYS, CrawlFolder, ServedWeb, run_web
 
 pytestmark = [
     pytest.mark.xdist_group("small-web-traps"),
@@ -23,7 +23,7 @@ MAX_PAGES, MAX_BYTES = 40, 1_500_000
 
 @pytest.fixture(scope="module")
 def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedWeb]:
-    with served(tmp_path_factory.mktemp("web"), "--sites", "60", "--seed", "2") as web:
+    with run_web(tmp_path_factory.mktemp("web"), "--sites", "60", "--seed", "2") as web:
         yield web
 
 

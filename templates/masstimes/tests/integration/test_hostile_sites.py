@@ -42,7 +42,7 @@ class Sites(BaseHTTPRequestHandler):
         self.requests.append((host, self.path, time.monotonic()))
         port = int(self.server.server_address[1])  # type: ignore[index] # of TCP
         if host in {MOVED, ROUND} and self.path.startswith(("/robots.txt", "/hop")):
-            self._answer(302, b"", Location=_next_hop(host, self.path, port))
+            self._answer(302, b"", Location=_get_next_hop(host, self.path, port))
         elif self.path == "/robots.txt":
             self._answer_robots(host)
         elif host == WRONG and self.path == "/":
@@ -92,7 +92,7 @@ def hostile_sites() -> Iterator[tuple[int, REQUESTS]]:
         yield port, Sites.requests
 
 
-def _next_hop(host: str, path: str, port: int) -> str:
+def _get_next_hop(host: str, path: str, port: int) -> str:
     """Return the target of a redirect of robots.txt; ``MOVED`` leads to another host at last."""
     hop = int(path.removeprefix("/hop").replace("/robots.txt", "0")) + 1
     return f"http://{AWAY}:{port}/robots.txt" if (host, hop) == (MOVED, 5) else f"/hop{hop}"

@@ -18,8 +18,8 @@ from masstimes.small_web.web import SmallWeb
 from masstimes.table import command, measure_command
 from masstimes.text import page_text
 
-from templates.masstimes.tests.integration.programs import measures, run_programs
-from templates.masstimes.tests.unit.contexts import answered_sites, lines_of, write
+from templates.masstimes.tests.integration.programs import measure_model, run_programs
+from templates.masstimes.tests.unit.contexts import list_candidates, make_answered_sites, write
 from tests.waiting import wait_until
 
 pytestmark = [
@@ -31,20 +31,22 @@ pytestmark = [
 TRAIN = Path(sys.executable).parent / "mt-train"
 
 
-def arguments(folder: Path, answers: Path, *more: str) -> list[str]:
+def make_arguments(folder: Path, answers: Path, *more: str) -> list[str]:
     out = ["--out", str(folder / "model.pt"), "--measures", str(folder / "measures.json")]
     return [str(answers), *out, *more]
 
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(tmp_path_factory.mktemp("answers") / "answers.jsonl", answered_sites(30, seed=1))
+    return write(
+        tmp_path_factory.mktemp("answers") / "answers.jsonl", make_answered_sites(30, seed=1)
+    )
 
 
 @pytest.fixture(scope="module")
 def trained(answers: Path) -> Path:
     """Return a folder with a model."""
-    assert train_command.main(arguments(answers.parent, answers)) == 0
+    assert train_command.main(make_arguments(answers.parent, answers)) == 0
     return answers.parent
 
 
@@ -60,10 +62,10 @@ def test_model_is_stored_with_its_measures(trained: Path) -> None:
 def test_equal_answers_and_seeds_make_equal_models(
     trained: Path, answers: Path, tmp_path: Path
 ) -> None:
-    assert train_command.main(arguments(tmp_path, answers)) == 0
+    assert train_command.main(make_arguments(tmp_path, answers)) == 0
     first = (trained / "model.pt").read_bytes()
     assert (tmp_path / "model.pt").read_bytes() == first
-    assert train_command.main(arguments(tmp_path, answers, "--seed", "2")) == 0
+    assert train_command.main(make_arguments(tmp_path, answers, "--seed", "2")) == 0
     assert (tmp_path / "model.pt").read_bytes() != first
 
 
@@ -71,7 +73,7 @@ def test_killed_training_is_resumed_and_gives_the_same_model(
     trained: Path, answers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     state = tmp_path / "state"
-    command_line = arguments(tmp_path, answers, "--state", str(state))
+    command_line = make_arguments(tmp_path, answers, "--state", str(state))
     with subprocess.Popen([str(TRAIN), *command_line], stderr=subprocess.DEVNULL) as process:
         wait_until((state / "training.pt").exists, what="the stored state of a round", seconds=120)
         process.send_signal(signal.SIGKILL)
@@ -87,8 +89,8 @@ def test_state_of_another_training_is_ignored(
 ) -> None:
     state = ["--state", str(tmp_path / "state")]
     short = ["--rounds", "1", *state]
-    assert train_command.main(arguments(tmp_path, answers, "--seed", "2", *short)) == 0
-    assert train_command.main(arguments(tmp_path, answers, *state)) == 0
+    assert train_command.main(make_arguments(tmp_path, answers, "--seed", "2", *short)) == 0
+    assert train_command.main(make_arguments(tmp_path, answers, *state)) == 0
     assert "continues" not in capsys.readouterr().err
     assert (tmp_path / "model.pt").read_bytes() == (trained / "model.pt").read_bytes()
 
@@ -104,8 +106,8 @@ def classify(model: Path, lines: Sequence[dict[str, Any]], folder: Path) -> list
 
 def test_model_separates_masses_from_other_times(trained: Path, tmp_path: Path) -> None:
     mass, office = (
-        *lines_of("Msze święte w niedzielę: 11:00", site="new.pl"),
-        *lines_of("Kancelaria czynna od 11:00", site="new.pl"),
+        *list_candidates("Msze święte w niedzielę: 11:00", site="new.pl"),
+        *list_candidates("Kancelaria czynna od 11:00", site="new.pl"),
     )
     lines = classify(trained / "model.pt", [mass, office], tmp_path)
     assert [line["mass"] for line in lines] == [True, False]
@@ -138,7 +140,7 @@ def test_invalid_model_is_refused(
     assert messages.get(what, "this is not a model of mt-train") in capsys.readouterr().err
 
 
-def pages(web: SmallWeb) -> Iterator[tuple[str, str, str, set[int | None]]]:
+def list_pages(web: SmallWeb) -> Iterator[tuple[str, str, str, set[int | None]]]:
     """Yield domain, address, text and masses of the pages that are read."""
     for site in web.sites.values():
         for path, page in site.pages.items():
@@ -148,10 +150,10 @@ def pages(web: SmallWeb) -> Iterator[tuple[str, str, str, set[int | None]]]:
                 yield site.parish.host, url, page_text(html), {m.candidate for m in page.masses}
 
 
-def looked_at(web: SmallWeb) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def list_candidates_and_orders(web: SmallWeb) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return candidates with their correct answers, and orders."""
     lines, orders = [], []
-    for domain, url, text, right in pages(web):
+    for domain, url, text, right in list_pages(web):
         for number, candidate in enumerate(find_candidates(text)):
             place = {"start": candidate.start, "end": candidate.end, "context": candidate.context}
             facts = {"hour": candidate.hour, "time": candidate.clock, "domain": domain, "url": url}
@@ -164,11 +166,11 @@ def looked_at(web: SmallWeb) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
 
 def test_classifier_is_good_for_sites_with_unseen_layouts(tmp_path: Path) -> None:
     """Recall and precision are better than those of the source (0.884, 0.850)."""
-    lines, _ = looked_at(SmallWeb(60, 1, traps=False))
-    assert train_command.main(arguments(tmp_path, write(tmp_path / "answers", lines))) == 0
+    lines, _ = list_candidates_and_orders(SmallWeb(60, 1, traps=False))
+    assert train_command.main(make_arguments(tmp_path, write(tmp_path / "answers", lines))) == 0
     web = SmallWeb(60, 7, traps=False)
     assert web.kind == "all"
-    unseen, orders = looked_at(web)
+    unseen, orders = list_candidates_and_orders(web)
     classified = classify(tmp_path / "model.pt", unseen, tmp_path)
     table, truth = str(tmp_path / "t.parquet"), tmp_path / "truth.json"
     truth.write_text(json.dumps(web.truth(80)))
@@ -186,7 +188,7 @@ def test_classifier_is_good_for_sites_with_unseen_layouts(tmp_path: Path) -> Non
         candidates_file, orders_file = run_programs(kind, tmp_path / kind)
         lines = [json.loads(line) for line in candidates_file.read_text().splitlines()]
         classify(tmp_path / "model.pt", lines, tmp_path / kind)
-        by_hand = measures(
+        by_hand = measure_model(
             kind, tmp_path / kind, orders=orders_file, classified=tmp_path / kind / "out.jsonl"
         )
         assert by_hand["both"]["recall"] >= 0.9

@@ -8,22 +8,22 @@ from typing import Any
 
 import pytest
 
-from templates.masstimes.tests.integration.by_hand import truth
-from templates.masstimes.tests.integration.programs import measures, run_programs
+from templates.masstimes.tests.integration.by_hand import get_truth_file
+from templates.masstimes.tests.integration.programs import measure_model, run_programs
 
 
-def lines(path: Path) -> list[dict[str, Any]]:
+def read_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 @pytest.mark.parametrize("kind", ["tuned", "kept", "styles", "mixed", "cells"])
 def test_recall_and_precision_are_at_least_nine_tenths(kind: str, tmp_path: Path) -> None:
     candidates, orders = run_programs(kind, tmp_path)
-    sites = json.loads(truth(kind).read_text())["sites"].values()
+    sites = json.loads(get_truth_file(kind).read_text())["sites"].values()
     true = {(s["domain"], t) for s in sites for k in ("sundays", "weekdays") for t in s[k]}
-    behind_filter = {(line["domain"], line["time"]) for line in lines(candidates)}
+    behind_filter = {(line["domain"], line["time"]) for line in read_lines(candidates)}
     assert len(true & behind_filter) >= 0.9 * len(true)
-    rates = measures(kind, tmp_path, orders=orders, classified=None)["rules"]
+    rates = measure_model(kind, tmp_path, orders=orders, classified=None)["rules"]
     assert rates["recall"] >= 0.9
     assert rates["precision"] >= 0.9
 
@@ -31,17 +31,19 @@ def test_recall_and_precision_are_at_least_nine_tenths(kind: str, tmp_path: Path
 def test_rules_are_precise_on_sites_they_were_not_tuned_for(tmp_path: Path) -> None:
     """All times stay candidates for the classifier; the rules alone find eight of ten."""
     candidates, orders = run_programs("held-out", tmp_path)
-    sites = json.loads(truth("held-out").read_text())["sites"].values()
+    sites = json.loads(get_truth_file("held-out").read_text())["sites"].values()
     true = {(s["domain"], t) for s in sites for k in ("sundays", "weekdays") for t in s[k]}
-    assert len(true & {(line["domain"], line["time"]) for line in lines(candidates)}) == len(true)
-    rates = measures("held-out", tmp_path, orders=orders, classified=None)["rules"]
+    assert len(true & {(line["domain"], line["time"]) for line in read_lines(candidates)}) == len(
+        true
+    )
+    rates = measure_model("held-out", tmp_path, orders=orders, classified=None)["rules"]
     assert rates["recall"] >= 0.8
     assert rates["precision"] >= 0.9
 
 
 def test_table_columns_give_days_and_the_meaning_of_hours(tmp_path: Path) -> None:
     _, orders = run_programs("mixed", tmp_path)
-    [order] = [line for line in lines(orders) if line["domain"] == "nowa-rola.example"]
+    [order] = [line for line in read_lines(orders) if line["domain"] == "nowa-rola.example"]
     assert order["sundays"] == ["07:30", "09:30", "11:00", "18:00"]
     assert [mass["days"] for mass in order["masses"] if mass["time"] == "19:30"] == ["fri"]
 
@@ -77,7 +79,7 @@ DATES_AND_SEASONS = {
 
 def test_table_has_single_weekdays_and_seasons_of_pages(tmp_path: Path) -> None:
     _, orders = run_programs("styles", tmp_path)
-    measures("styles", tmp_path, orders=orders, classified=None)
+    measure_model("styles", tmp_path, orders=orders, classified=None)
     rows_by_mass: dict[tuple[str, str, str], list[tuple[str, str, str]]] = defaultdict(list)
     with (tmp_path / "t.csv").open(newline="") as file:
         for row in csv.DictReader(file):

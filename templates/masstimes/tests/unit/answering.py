@@ -23,7 +23,7 @@ class Server:
 
 
 @contextmanager
-def answering() -> Iterator[Server]:
+def run_answering_server() -> Iterator[Server]:
     server = Server("")
 
     class Handler(BaseHTTPRequestHandler):

@@ -15,7 +15,7 @@ _MASSES = ("Msze święte w niedzielę: {}", "Msza św. w tygodniu o godz. {}", 
 _OTHERS = ("Kancelaria czynna od {}", "Próba chóru o godz. {}", "Biuro parafialne\nwtorek\n{}")
 
 
-def lines_of(text: str, *, site: str, answer: str | None = None) -> list[dict[str, Any]]:
+def list_candidates(text: str, *, site: str, answer: str | None = None) -> list[dict[str, Any]]:
     """Return the candidates of a page with this text."""
     url = f"http://{site}/msze.html"
     return [
@@ -34,14 +34,14 @@ def lines_of(text: str, *, site: str, answer: str | None = None) -> list[dict[st
     ]
 
 
-def answered_sites(number: int, *, seed: int) -> list[dict[str, Any]]:
+def make_answered_sites(number: int, *, seed: int) -> list[dict[str, Any]]:
     """Return answered candidates, six for each site."""
     random, lines = Random(seed), []
     for site in range(number):
         for answer, ways in (("yes", _MASSES), ("no", _OTHERS)):
             for way, text in enumerate(ways):
                 hour = f"{random.randint(7, 19)}:{random.choice(('00', '30'))}"
-                for line in lines_of(text.format(hour), site=f"{site}.pl", answer=answer):
+                for line in list_candidates(text.format(hour), site=f"{site}.pl", answer=answer):
                     lines.append(line | {"id": f"{site}-{answer}-{way}"})
     return lines
 

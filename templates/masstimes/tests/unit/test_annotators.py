@@ -11,7 +11,7 @@ from masstimes.demo import find_problems
 from masstimes.knowledge import make_gold_items, read_true_answers
 
 from sluice.contracts.human_tasks.ask import Show
-from templates.masstimes.tests.unit.contexts import lines_of, write
+from templates.masstimes.tests.unit.contexts import list_candidates, write
 from wfms.ask.domain.contents import read_content
 
 
@@ -31,7 +31,7 @@ def test_annotators_err_as_often_as_their_manner_says(manner: Manner, errors: fl
 
 
 def test_truth_is_found_by_context_and_mark(tmp_path: Path) -> None:
-    lines = lines_of("Msze 7:00, 9:00, biuro 16:00", site="p.pl")
+    lines = list_candidates("Msze 7:00, 9:00, biuro 16:00", site="p.pl")
     masses = [{"candidate": 1}, {"candidate": None}]
     truth = tmp_path / "truth.json"
     truth.write_text(json.dumps({"pages": {lines[0]["url"]: masses}}))

@@ -14,7 +14,7 @@ from masstimes.classifier.features import (
 )
 
 
-def features_of(context: str, hour: str) -> list[str]:
+def list_features(context: str, hour: str) -> list[str]:
     start = context.index(hour)
     return word_features(find_surroundings(context, start, start + len(hour)), hour)
 
@@ -37,21 +37,24 @@ def test_tokens_normalize_digits_times_and_polish_letters() -> None:
 
 
 def test_hour_becomes_a_mark_and_its_format() -> None:
-    features = features_of("Msze 7:00 i 18:30", "18:30")
+    features = list_features("Msze 7:00 i 18:30", "18:30")
     assert features.count(MARK) == 1
     assert features.count(TIME) == 1
     assert {"#00:00", "#h18", "#m30"} <= set(features)
 
 
 def test_side_and_distance_of_a_word_are_features() -> None:
-    first, second = features_of("msze 9:00 biuro", "9:00"), features_of("biuro 9:00 msze", "9:00")
+    first, second = (
+        list_features("msze 9:00 biuro", "9:00"),
+        list_features("biuro 9:00 msze", "9:00"),
+    )
     assert {"<1msze", ">1biuro", "<msze", ">biuro"} <= set(first)
     assert set(first) & set(second) == {"msze", "biuro", MARK, "#0:00", "#h09", "#m00"}
 
 
 def test_two_hours_in_a_context_have_different_features() -> None:
     context = "Msze o 7:00 w kaplicy\nKancelaria o 16:00"
-    masses, office = features_of(context, "7:00"), features_of(context, "16:00")
+    masses, office = list_features(context, "7:00"), list_features(context, "16:00")
     assert "~kance" in masses
     assert "kancelaria" not in masses
     assert "kancelaria" in office
@@ -60,7 +63,7 @@ def test_two_hours_in_a_context_have_different_features() -> None:
 
 @pytest.mark.parametrize("lines", ["7:00\n9:00\n", "8:00, 7:00\n"])
 def test_hour_without_words_belongs_to_the_heading(lines: str) -> None:
-    features = features_of(f"Biuro 10:00\nNiedziela\n{lines}Kancelaria", "7:00")
+    features = list_features(f"Biuro 10:00\nNiedziela\n{lines}Kancelaria", "7:00")
     assert {"niedziela", "^niedz", "<niedz"} <= set(features)
     assert "~kance" in features
 

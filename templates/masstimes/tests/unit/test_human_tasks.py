@@ -12,19 +12,21 @@ from masstimes.classifier.examples import read_labelled_examples
 from masstimes.human_tasks import answers_command, items_command
 
 from sluice.contracts.human_tasks.annotation import AnswerFile, AnswerInFile
-from templates.masstimes.tests.unit.contexts import lines_of, write
+from templates.masstimes.tests.unit.contexts import list_candidates, write
 
 
-def sites(*numbers: int) -> list[dict[str, Any]]:
+def make_sites(*numbers: int) -> list[dict[str, Any]]:
     """Return this many candidates for each site."""
     return [
         line
         for site, number in enumerate(numbers)
-        for line in lines_of(" ".join(["7:00"] * number), site=f"{site}.pl")
+        for line in list_candidates(" ".join(["7:00"] * number), site=f"{site}.pl")
     ]
 
 
-def items(folder: Path, lines: list[dict[str, Any]], *options: str) -> dict[str, dict[str, Any]]:
+def read_items(
+    folder: Path, lines: list[dict[str, Any]], *options: str
+) -> dict[str, dict[str, Any]]:
     """Return the items by their file names."""
     source = write(folder / "candidates.jsonl", lines)
     out = folder / f"items{'-'.join(options)}"
@@ -33,8 +35,8 @@ def items(folder: Path, lines: list[dict[str, Any]], *options: str) -> dict[str,
 
 
 def test_item_shows_its_hour_and_keeps_the_fields_of_the_candidate(tmp_path: Path) -> None:
-    [line] = lines_of("Msza św. o 7:00, w kaplicy", site="p.pl")
-    [item] = items(tmp_path, [line]).values()
+    [line] = list_candidates("Msza św. o 7:00, w kaplicy", site="p.pl")
+    [item] = read_items(tmp_path, [line]).values()
     begin, end = item["mark"]
     assert item["text"][begin:end] == "7:00"
     assert item["title"] == "p.pl"
@@ -42,28 +44,29 @@ def test_item_shows_its_hour_and_keeps_the_fields_of_the_candidate(tmp_path: Pat
 
 
 def test_sample_is_spread_evenly_over_the_sites(tmp_path: Path) -> None:
-    sample = items(tmp_path, sites(50, 2, 9), "--limit", "14")
+    sample = read_items(tmp_path, make_sites(50, 2, 9), "--limit", "14")
     assert Counter(item["domain"] for item in sample.values()) == {"0.pl": 6, "1.pl": 2, "2.pl": 6}
 
 
 def test_sample_depends_on_the_seed_and_names_do_not(tmp_path: Path) -> None:
     one, same, other = (
-        items(tmp_path, sites(50, 50), "--limit", "20", "--seed", seed) for seed in ("1", "01", "2")
+        read_items(tmp_path, make_sites(50, 50), "--limit", "20", "--seed", seed)
+        for seed in ("1", "01", "2")
     )
     assert one == same
     assert one.keys() != other.keys()
-    assert one.items() <= items(tmp_path, sites(50, 50)).items()
+    assert one.items() <= read_items(tmp_path, make_sites(50, 50)).items()
 
 
 def test_duplicate_candidates_become_one_item(tmp_path: Path) -> None:
-    assert len(items(tmp_path, sites(3) * 2)) == 3
+    assert len(read_items(tmp_path, make_sites(3) * 2)) == 3
 
 
 def test_files_without_candidates_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     empty = [write(tmp_path / f"candidates-{number}.jsonl", []) for number in range(6)]
-    full = write(tmp_path / "full.jsonl", sites(2))
+    full = write(tmp_path / "full.jsonl", make_sites(2))
     arguments = [*map(str, [full, *empty]), "--out", str(tmp_path / "out")]
     assert items_command.main(arguments) == 0
     names = ", ".join(f"candidates-{number}.jsonl" for number in range(5))
@@ -74,7 +77,7 @@ def test_files_without_candidates_are_named(
     ]
 
 
-def answer_file(path: Path, answer: str, item: Any) -> Path:
+def write_answer_file(path: Path, answer: str, item: Any) -> Path:
     """Write the answer file of an item as a human task does."""
     answer_in_file = AnswerInFile(
         answer=answer, browser_uid=uuid4(), answered_at=datetime.now(UTC), seconds=1.0
@@ -87,10 +90,10 @@ def answer_file(path: Path, answer: str, item: Any) -> Path:
 
 
 def test_answers_to_items_become_labelled_candidates(tmp_path: Path) -> None:
-    lines = sites(2, 1)
-    shown = items(tmp_path, lines).values()
+    lines = make_sites(2, 1)
+    shown = read_items(tmp_path, lines).values()
     files = [
-        str(answer_file(tmp_path / f"{number}.json", answer, item))
+        str(write_answer_file(tmp_path / f"{number}.json", answer, item))
         for number, (item, answer) in enumerate(zip(shown, ("yes", "no", "unclear"), strict=True))
     ]
     out = tmp_path / "labelled.jsonl"

@@ -21,7 +21,7 @@ def test_extraction_steps_run_parish_by_parish() -> None:
     )
 
 
-def plan_of(name: str) -> Plan:
+def compile_plan(name: str) -> Plan:
     compiled, _ = compile_file(PACK / f"{name}.cwl", name=name)
     assert compiled.findings == []
     assert compiled.plan is not None
@@ -29,7 +29,7 @@ def plan_of(name: str) -> Plan:
 
 
 def test_crawl_collects_items_and_has_a_checkpoint() -> None:
-    plan = plan_of("crawl")
+    plan = compile_plan("crawl")
     [(into, kind)] = [(one.collect, one.kind) for one in plan.outputs if one.collect is not None]
     assert (into.name, kind) == ("mt-items", EntryKind.FILE)
     assert [output.spread for output in plan.step("items").outputs] == [True]
@@ -37,7 +37,7 @@ def test_crawl_collects_items_and_has_a_checkpoint() -> None:
 
 
 def test_annotation_and_training_are_triggered_by_growth() -> None:
-    annotate, train = plan_of("annotate"), plan_of("train")
+    annotate, train = compile_plan("annotate"), compile_plan("train")
     assert annotate.trigger == Trigger(every=GrowthTrigger(files=100, hours=24))
     ask = annotate.step("ask").needs.ask
     assert ask is not None

@@ -13,7 +13,7 @@ from masstimes.parishes.robots import Robots
 from masstimes.polite import PoliteClient
 from masstimes.request_policy import RequestPolicy
 
-from templates.masstimes.tests.unit.answering import Response, Server, answering
+from templates.masstimes.tests.unit.answering import Response, Server, run_answering_server
 
 FIRST = """<h1>Diecezja: gdańska</h1><h2>Dekanat Hel</h2>
 <table><tr><th>Lp.</th><th>PARAFIA</th><th>Miejscowość</th><th>Adres:</th></tr>
@@ -28,7 +28,7 @@ SECOND = """<table><caption>Dekanat Puck</caption>
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with answering() as server:
+    with run_answering_server() as server:
         pages = {"/1.html": FIRST, "/2.html": SECOND}
         server.answer = lambda path: (200 if path in pages else 404, {}, pages.get(path, ""))
         yield server
@@ -39,7 +39,7 @@ def run(tmp_path: Path, *arguments: str) -> int:
     return main([*arguments, *out, "--contact", "crawler@example.org", "--delays", "0"])
 
 
-def table(tmp_path: Path) -> list[dict[str, str]]:
+def read_table(tmp_path: Path) -> list[dict[str, str]]:
     with (tmp_path / "parishes.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 
@@ -48,7 +48,7 @@ def test_next_pages_are_followed_and_columns_are_found_by_name(
     server: Server, tmp_path: Path
 ) -> None:
     assert run(tmp_path, f"{server.url}/1.html") == 0
-    hel, trinity, spirit = table(tmp_path)
+    hel, trinity, spirit = read_table(tmp_path)
     assert hel == {
         "id": "hel-bozego-ciala",
         "name": "Bożego Ciała",
@@ -85,14 +85,14 @@ def test_missing_and_wrong_encodings_are_corrected(
     response: Response = (200, {"Content-Type": f"text/html{header}"}, page.encode(encoding))
     server.answer = lambda _: response
     assert run(tmp_path, f"{server.url}/2.html") == 0
-    parishes = [(row["name"], row["place"], row["voivodeship"]) for row in table(tmp_path)]
+    parishes = [(row["name"], row["place"], row["voivodeship"]) for row in read_table(tmp_path)]
     assert parishes == [("Św. Trójcy", "Puck", "pomorskie"), ("Ducha Św.", "Puck", "pomorskie")]
 
 
 def test_each_parish_has_its_own_file(server: Server, tmp_path: Path) -> None:
     assert run(tmp_path, f"{server.url}/1.html") == 0
     files = {path.stem: json.loads(path.read_text()) for path in (tmp_path / "split").iterdir()}
-    assert files == {row["id"]: row for row in table(tmp_path)}
+    assert files == {row["id"]: row for row in read_table(tmp_path)}
 
 
 def test_rows_without_a_name_are_reported(
@@ -107,7 +107,7 @@ def test_addresses_are_read_from_a_file(server: Server, tmp_path: Path) -> None:
     addresses = tmp_path / "addresses"
     addresses.write_text(f"# dioceses\n\n{server.url}/2.html\n{server.url}/2.html\n")
     assert run(tmp_path, "--addresses", str(addresses)) == 0
-    assert len(table(tmp_path)) == 2
+    assert len(read_table(tmp_path)) == 2
     assert server.requested_paths == ["/robots.txt", "/2.html"]
 
 
@@ -211,7 +211,7 @@ def test_robots_txt_that_answers_5xx_forbids_everything(
 
 
 def test_large_robots_txt_that_has_moved_is_obeyed(server: Server, tmp_path: Path) -> None:
-    with answering() as other:
+    with run_answering_server() as other:
         rules = "User-agent: *\nDisallow: /1.html\n" + "#" * 21_000_000
         other.answer = lambda _: (200, {}, rules)
         moved: Response = (302, {"Location": f"{other.url}/rules"}, "")

@@ -6,14 +6,14 @@ import pytest
 from masstimes.polite import PoliteClient
 from masstimes.request_policy import RequestPolicy, RequestRefused, ServerUnavailable
 
-from templates.masstimes.tests.unit.answering import Response, Server, answering
+from templates.masstimes.tests.unit.answering import Response, Server, run_answering_server
 
 CONTACT = "crawler@example.org"
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with answering() as server:
+    with run_answering_server() as server:
         yield server
 
 
@@ -115,7 +115,7 @@ def test_redirect_on_the_same_host_is_followed(server: Server) -> None:
 def test_proxy_of_the_environment_is_not_used_for_this_machine(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with answering() as proxy:
+    with run_answering_server() as proxy:
         for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, proxy.url)
         monkeypatch.delenv("no_proxy", raising=False)

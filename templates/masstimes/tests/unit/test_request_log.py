@@ -14,7 +14,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asgi, "now", lambda: next(ticks))
 
 
-def an_exchange() -> asgi.Exchange:
+def make_exchange() -> asgi.Exchange:
     async def take(_: dict[str, Any]) -> None:
         asgi.now()  # sending takes a second
 
@@ -24,13 +24,13 @@ def an_exchange() -> asgi.Exchange:
 
 @pytest.mark.usefixtures("clock")
 async def test_answer_without_a_body_ends_with_its_head() -> None:
-    exchange = an_exchange()
+    exchange = make_exchange()
     await exchange.answer(404)
     assert (exchange.answer_time, exchange.end_time) == (1.0, 1.0)
 
 
 @pytest.mark.usefixtures("clock")
 async def test_answer_with_a_body_ends_before_its_last_byte_is_sent() -> None:
-    exchange = an_exchange()
+    exchange = make_exchange()
     await exchange.answer(200, b"x")
     assert (exchange.answer_time, exchange.end_time) == (1.0, 3.0)

@@ -20,7 +20,7 @@ from masstimes.text import page_text
 PORT = 8000
 
 
-def texts(site: Site) -> dict[str, tuple[SmallPage, str]]:
+def read_texts(site: Site) -> dict[str, tuple[SmallPage, str]]:
     """Return pages and texts, decoded with the right encoding."""
     read = {}
     for path, page in site.pages.items():
@@ -35,14 +35,14 @@ def texts(site: Site) -> dict[str, tuple[SmallPage, str]]:
     return read
 
 
-def living_sites(web: SmallWeb) -> list[Site]:
+def list_living_sites(web: SmallWeb) -> list[Site]:
     return [site for site in web.sites.values() if site.dead is None]
 
 
 def test_masses_are_on_the_pages_where_the_truth_says() -> None:
-    for site in living_sites(SmallWeb(60, 5)):
+    for site in list_living_sites(SmallWeb(60, 5)):
         mass_times = set()
-        for page, text in texts(site).values():
+        for page, text in read_texts(site).values():
             candidates = list(find_candidates(text))
             for mass in page.masses:
                 assert text[mass.start : mass.start + len(mass.hour)] == mass.hour
@@ -56,9 +56,9 @@ def test_masses_are_on_the_pages_where_the_truth_says() -> None:
 @pytest.mark.parametrize("seed", [DEMO_SEED, 2, 3, 31, 32])
 def test_rules_alone_find_nine_of_ten_masses_with_few_errors(seed: int) -> None:
     there = found_count = error_count = 0
-    for site in living_sites(SmallWeb(60, seed)):
+    for site in list_living_sites(SmallWeb(60, seed)):
         there += len(site.schedule.sundays) + len(site.schedule.weekdays)
-        for page, text in texts(site).values():
+        for page, text in read_texts(site).values():
             if page.masses and (order := find_order(text)):
                 for predicted, true in (
                     ({*order.sundays}, {*site.schedule.sundays}),
@@ -72,8 +72,8 @@ def test_rules_alone_find_nine_of_ten_masses_with_few_errors(seed: int) -> None:
 
 def test_masses_are_neither_rare_nor_dominant_among_candidates() -> None:
     masses = others = 0
-    for site in living_sites(SmallWeb(60, DEMO_SEED)):
-        for path, (page, text) in texts(site).items():
+    for site in list_living_sites(SmallWeb(60, DEMO_SEED)):
+        for path, (page, text) in read_texts(site).items():
             if page.masses or is_mass_page(f"http://p.pl{path}", ""):
                 masses += len(page.masses)
                 others += len(list(find_candidates(text))) - len(page.masses)
@@ -81,12 +81,12 @@ def test_masses_are_neither_rare_nor_dominant_among_candidates() -> None:
 
 
 def test_training_seed_lacks_a_third_of_the_layouts() -> None:
-    assert {site.layout for site in living_sites(SmallWeb(300, DEMO_SEED))} == layout_names(
-        layouts.SEEN_LAYOUTS
-    )
-    everything = layout_names(layouts.SEEN_LAYOUTS) | layout_names(layouts.UNSEEN_LAYOUTS)
-    assert {site.layout for site in living_sites(SmallWeb(300, 2))} == everything
-    assert len(layout_names(layouts.UNSEEN_LAYOUTS)) * 3 == len(everything)
+    assert {
+        site.layout for site in list_living_sites(SmallWeb(300, DEMO_SEED))
+    } == list_layout_names(layouts.SEEN_LAYOUTS)
+    everything = list_layout_names(layouts.SEEN_LAYOUTS) | list_layout_names(layouts.UNSEEN_LAYOUTS)
+    assert {site.layout for site in list_living_sites(SmallWeb(300, 2))} == everything
+    assert len(list_layout_names(layouts.UNSEEN_LAYOUTS)) * 3 == len(everything)
 
 
 def test_layouts_are_distributed_evenly() -> None:
@@ -96,7 +96,7 @@ def test_layouts_are_distributed_evenly() -> None:
     assert Counter(site.layout for site in sites) == shares
 
 
-def layout_names(kind: tuple[layouts.Layout, ...]) -> set[str]:
+def list_layout_names(kind: tuple[layouts.Layout, ...]) -> set[str]:
     return {layout.__name__.strip("_") for layout in kind}
 
 

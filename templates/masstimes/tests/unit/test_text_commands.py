@@ -16,7 +16,7 @@ HTML = """<html><head><title>Parafia</title><script>var x = "7:00";</script></he
 <ol><li><a href="k.html">Kancelaria</a><img src="a.png" alt="16:00"></li></ol></body>"""
 
 
-def page(number: int = 0, **more: str) -> dict[str, str]:
+def make_line(number: int = 0, **more: str) -> dict[str, str]:
     plain = {
         "url": f"http://p.pl/msze-{number}.html",
         "previous_url": "http://p.pl/",
@@ -67,7 +67,7 @@ def test_hours_below_each_other_in_a_cell_stay_in_their_row() -> None:
         "Parafia<br>7:00",
     ],
 )
-def test_other_lines_of_a_cell_stay_lines(cell: str) -> None:
+def test_line_breaks_within_a_cell_are_kept(cell: str) -> None:
     text = page_text(f"<table><tr><td>{cell}</td></tr></table>")
     assert [line.strip() for line in text.splitlines() if line.strip()] == cell.split("<br>")
 
@@ -102,7 +102,9 @@ def test_hours_have_the_topic_of_their_place_on_the_page(
 ) -> None:
     far = "<p>Zapraszamy wszystkich parafian i gości.</p>" * 3
     html = f"<h2>Kancelaria</h2><p>{far}wtorek 9:00</p><h2>Msze</h2><p>niedziela 11:00</p>"
-    texts = run(commands.text_main, [page(html=html, link_text="Kontakt", url="http://p.pl/k")])
+    texts = run(
+        commands.text_main, [make_line(html=html, link_text="Kontakt", url="http://p.pl/k")]
+    )
     hours = run(commands.hours_main, texts, "--around", "12")
     assert [(line["time"], line["topic"]) for line in hours] == [
         ("09:00", "office"),
@@ -111,8 +113,8 @@ def test_hours_have_the_topic_of_their_place_on_the_page(
 
 
 def test_pipeline_turns_pages_into_times(run: Callable[..., list[dict[str, Any]]]) -> None:
-    other = page(1, url="http://p.pl/galeria", link_text="Galeria")
-    texts = run(commands.text_main, [page(), other])
+    other = make_line(1, url="http://p.pl/galeria", link_text="Galeria")
+    texts = run(commands.text_main, [make_line(), other])
     assert [set(line) for line in texts] == [
         {"url", "previous_url", "start_url", "domain", "text", "link_text"}
     ] * 2

@@ -19,17 +19,17 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return sorted(folder.iterdir())
 
 
-def content(path: Path) -> str:
+def read_content(path: Path) -> str:
     """Return the text of a file without time stamps of pero-ocr and checksums of such files."""
     text = path.read_text(encoding="utf-8")
     text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00", "TIME", text)
     return re.sub(r'SIZE="\d+" CHECKSUM="[0-9a-f]{64}"', "SUM", text)
 
 
-def contents(folder: Path) -> dict[str, str]:
+def read_contents(folder: Path) -> dict[str, str]:
     """Return the results in a folder by name, without intermediate layouts and the manifest."""
     return {
-        path.name: content(path)
+        path.name: read_content(path)
         for path in folder.iterdir()
         if ".layout." not in path.name and path.name != "manifest.json"
     }

@@ -14,7 +14,7 @@ class _FromFolder(etree.Resolver):  # type: ignore[misc]
         return self.resolve_filename(str(FOLDER / url.rpartition("/")[2]), context)
 
 
-def schema(name: str) -> etree.XMLSchema:
+def load_schema(name: str) -> etree.XMLSchema:
     """Return the schema `page` or `mets`."""
     assert (FOLDER / f"{name}.xsd").exists(), (
         "make test-long installs it: scripts/install-schemas.sh"

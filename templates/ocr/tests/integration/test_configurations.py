@@ -19,7 +19,7 @@ CONFIGURATIONS = Path(__file__).parents[2] / "config"
 Change = Callable[[Path], object]
 
 
-def _characters(change: Callable[[list[str]], list[str]]) -> Change:
+def _change_characters(change: Callable[[list[str]], list[str]]) -> Change:
     def apply(folder: Path) -> None:
         about = json.loads((folder / "ocr.json").read_text())
         about["characters"] = change(about["characters"])
@@ -28,7 +28,7 @@ def _characters(change: Callable[[list[str]], list[str]]) -> Change:
     return apply
 
 
-def _config(old: str, new: str) -> Change:
+def _change_config(old: str, new: str) -> Change:
     def apply(folder: Path) -> None:
         text = (folder / "config.ini").read_text()
         assert old in text
@@ -65,15 +65,24 @@ def test_configurations_of_the_template_are_accepted(
         (_remove("config.ini"), "config.ini cannot be read (No such file or directory)"),
         (_write("config.ini", "[OCR]\n"), "config.ini has no section [PAGE_PARSER]"),
         (_write("config.ini", "RUN_OCR = yes\n"), "File contains no section headers."),
-        (_config("RUN_OCR = yes", "RUN_OCR = no"), "neither RUN_LAYOUT_PARSER nor RUN_OCR is yes"),
-        (_config("RUN_OCR = yes", "RUN_OCR = maybe"), "Not a boolean: maybe"),
-        (_config("./ocr.json", "./none.json"), "none.json"),
-        (_config("[LINE_CROPPER]", "[CROPPER]"), "'LINE_CROPPER' is missing"),
-        (_config("LINE_HEIGHT = 40", "LINE_HEIGHT = 32"), "lines cut 32 pixels high"),
+        (
+            _change_config("RUN_OCR = yes", "RUN_OCR = no"),
+            "neither RUN_LAYOUT_PARSER nor RUN_OCR is yes",
+        ),
+        (_change_config("RUN_OCR = yes", "RUN_OCR = maybe"), "Not a boolean: maybe"),
+        (_change_config("./ocr.json", "./none.json"), "none.json"),
+        (_change_config("[LINE_CROPPER]", "[CROPPER]"), "'LINE_CROPPER' is missing"),
+        (_change_config("LINE_HEIGHT = 40", "LINE_HEIGHT = 32"), "lines cut 32 pixels high"),
         (_write("ocr.json", "{"), "not JSON: line 1, column 2: expecting property name"),
         (_remove("ocr.pt.cpu"), "ocr.pt.cpu"),
-        (_characters(lambda all_: all_[:-3]), "gives 125 characters, but its JSON names 122"),
-        (_characters(lambda all_: [*all_, "ß"]), "gives 125 characters, but its JSON names 126"),
+        (
+            _change_characters(lambda all_: all_[:-3]),
+            "gives 125 characters, but its JSON names 122",
+        ),
+        (
+            _change_characters(lambda all_: [*all_, "ß"]),
+            "gives 125 characters, but its JSON names 126",
+        ),
     ],
 )
 def test_unusable_configuration_is_refused_in_one_sentence(

@@ -14,8 +14,8 @@ from lxml import etree
 from ocr import damage, export, images, layout, plain_loop, scan_page, score, transcribe, volume
 from ocr.page_xml import get_page, get_text, get_words, iter_regions, parse_page
 
-from templates.ocr.tests.integration.conftest import KINDS, content, contents
-from templates.ocr.tests.integration.schemas import schema
+from templates.ocr.tests.integration.conftest import KINDS, read_content, read_contents
+from templates.ocr.tests.integration.schemas import load_schema
 
 pytestmark = [
     pytest.mark.long("pero-ocr and torch have 1.5 GB, and `make test` does not install them"),
@@ -59,7 +59,7 @@ def test_character_error_rate_is_at_most_two_percent(pages: list[Path], results:
     assert all(of_kind["cer"] <= 0.02 for of_kind in rates.values()), rates
 
 
-def lines_found(key: str, kind: str) -> tuple[int, int]:
+def count_found_lines(key: str, kind: str) -> tuple[int, int]:
     """Return the number of lines on a drawn page, and the number that is found."""
     from ocr.stages import load_stage  # noqa: PLC0415 - not where pero-ocr is not installed
 
@@ -80,19 +80,19 @@ def lines_found(key: str, kind: str) -> tuple[int, int]:
     ],
 )
 def test_all_lines_are_found_on_pages_with_close_columns_and_stains(key: str, kind: str) -> None:
-    there, line_count = lines_found(key, kind)
+    there, line_count = count_found_lines(key, kind)
     assert line_count == there
 
 
 def test_page_xml_is_valid(pages: list[Path], results: Path) -> None:
-    xml_schema = schema("page")
+    xml_schema = load_schema("page")
     for page in pages:
         for name in (f"{page.stem}.layout.xml", f"{page.stem}.xml"):
             assert xml_schema.validate(etree.parse(results / name)), xml_schema.error_log
 
 
 def test_mets_is_valid(results: Path) -> None:
-    xml_schema = schema("mets")
+    xml_schema = load_schema("mets")
     assert xml_schema.validate(etree.parse(results / "volume.mets.xml")), xml_schema.error_log
 
 
@@ -136,8 +136,8 @@ def test_single_tools_give_the_same_files_as_the_loop(
     pages: list[Path], results: Path, tmp_path: Path
 ) -> None:
     assert run_tools(pages[1], tmp_path) == 0
-    for name, text in contents(tmp_path).items():
-        assert text == content(results / name), name
+    for name, text in read_contents(tmp_path).items():
+        assert text == read_content(results / name), name
 
 
 def test_page_without_text_has_an_empty_transcription(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_page_without_text_has_an_empty_transcription(tmp_path: Path) -> None:
     blank.write_bytes(damage.DAMAGES["blank"](b"", "png"))
     assert run_tools(blank, tmp_path) == 0
     assert (tmp_path / "blank.txt").read_bytes() == b""
-    xml_schema = schema("page")
+    xml_schema = load_schema("page")
     for name in ("blank.layout.xml", "blank.xml"):
         assert xml_schema.validate(etree.parse(tmp_path / name)), xml_schema.error_log
     inputs = [
@@ -209,4 +209,4 @@ def test_warm_worker_gives_the_same_files_and_survives_an_invalid_page(
     assert "bad.png: this is not an image" in (tmp_path / "log").read_text()
     for image in (pages[0], pages[2]):
         name = f"{image.stem}.layout.xml"
-        assert content(tmp_path / name) == content(results / name)
+        assert read_content(tmp_path / name) == read_content(results / name)

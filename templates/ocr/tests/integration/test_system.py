@@ -14,7 +14,7 @@ from ocr import damage, plain_loop
 
 from sluice.embedded.home import Home
 from sluice.embedded.process import use_or_start_system
-from templates.ocr.tests.integration.conftest import contents
+from templates.ocr.tests.integration.conftest import read_contents
 from tests.servers import commands
 
 pytestmark = [
@@ -34,7 +34,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield running.url
 
 
-def sluice(*arguments: object, code: int = 0) -> str:
+def run_sluice(*arguments: object, code: int = 0) -> str:
     done = commands.run("sluice", *map(str, arguments), seconds=600)
     assert done.returncode == code, f"{done.stdout}\n{done.stderr}"
     return done.stdout + done.stderr
@@ -43,7 +43,7 @@ def sluice(*arguments: object, code: int = 0) -> str:
 def test_unusable_configuration_is_not_stored_as_an_asset(url: str, tmp_path: Path) -> None:
     (tmp_path / "config.ini").write_text("[PAGE_PARSER]\nRUN_OCR = yes\n")
     check = PACK / "tools" / "ocr-check-config.cwl"
-    stderr = sluice("asset", "put", "wrong", tmp_path, "--check", check, "--url", url, code=1)
+    stderr = run_sluice("asset", "put", "wrong", tmp_path, "--check", check, "--url", url, code=1)
     assert "nothing was stored" in stderr
     assert "pero-ocr refuses the configuration: " in " ".join(stderr.split())
 
@@ -52,14 +52,14 @@ def test_system_gives_the_same_files_as_a_plain_loop(
     url: str, pages: list[Path], tmp_path: Path
 ) -> None:
     layout, ocr = (PACK / "config" / name for name in ("layout", "ocr"))
-    sluice("asset", "put", "ocr-layout", layout, "--url", url)
-    sluice("asset", "put", "ocr-model", ocr, "--url", url)
+    run_sluice("asset", "put", "ocr-layout", layout, "--url", url)
+    run_sluice("asset", "put", "ocr-model", ocr, "--url", url)
     loop, out = tmp_path / "loop", tmp_path / "out"
     options = [f"--layout-config={layout}", f"--ocr-config={ocr}", "--volume=three"]
     assert plain_loop.main([*map(str, pages), *options, f"--out={loop}", "--processes=1"]) == 0
     bad = tmp_path / "volume-p00002b.png"
     bad.write_bytes(damage.DAMAGES["cut"](pages[0].read_bytes(), "png"))
-    output = sluice(
+    output = run_sluice(
         "run",
         PACK / "workflow.cwl",
         "--input",
@@ -74,6 +74,6 @@ def test_system_gives_the_same_files_as_a_plain_loop(
     [log] = (out / "failed").glob("*/*/log.txt")
     assert "the image cannot be decoded to its end" in log.read_text()
     shutil.rmtree(out / "failed")
-    assert contents(out) == contents(loop)
+    assert read_contents(out) == read_contents(loop)
     assert "volume-p00002b.png" in output
     assert "the image cannot be decoded to its end" in " ".join(output.split())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from ocr import plain_loop
 
-from templates.ocr.tests.integration.conftest import contents
+from templates.ocr.tests.integration.conftest import read_contents
 
 pytestmark = [
     pytest.mark.long("pero-ocr and torch have 1.5 GB, and `make test` does not install them"),
@@ -24,7 +24,7 @@ CONFIGURATIONS = {
 }
 
 
-def cwltool(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run_cwltool(*arguments: str) -> subprocess.CompletedProcess[str]:
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         ["cwltool", *arguments],
@@ -49,10 +49,12 @@ def test_cwltool_gives_the_same_files_as_a_plain_loop(pages: list[Path], tmp_pat
         },
     }
     (tmp_path / "job.json").write_text(json.dumps(job))
-    ended = cwltool("--outdir", str(out), str(PACK / "workflow.cwl"), str(tmp_path / "job.json"))
+    ended = run_cwltool(
+        "--outdir", str(out), str(PACK / "workflow.cwl"), str(tmp_path / "job.json")
+    )
     assert ended.returncode == 0, ended.stderr
-    assert contents(out) == contents(loop)
-    assert len(contents(out)) == 3 * len(pages) + 3
+    assert read_contents(out) == read_contents(loop)
+    assert len(read_contents(out)) == 3 * len(pages) + 3
     assert [Path(file["path"]).name for file in json.loads(ended.stdout)["pages"]] == [
         f"{page.stem}.xml" for page in pages
     ]
@@ -63,7 +65,7 @@ def test_check_of_an_unusable_configuration_fails_with_its_sentence(tmp_path: Pa
     job = tmp_path / "job.json"
     job.write_text(json.dumps({"config": {"class": "Directory", "path": str(tmp_path)}}))
     tool = PACK / "tools" / "ocr-check-config.cwl"
-    ended = cwltool("--outdir", str(tmp_path / "out"), str(tool), str(job))
+    ended = run_cwltool("--outdir", str(tmp_path / "out"), str(tool), str(job))
     assert ended.returncode == 1
     assert "completed permanentFail" in ended.stderr
     assert "pero-ocr refuses the configuration: " in ended.stderr

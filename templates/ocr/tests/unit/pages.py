@@ -12,7 +12,7 @@ def write_page(path: Path, regions: Sequence[Sequence[Line]]) -> Path:
     """Write a page of regions, which contain lines of words (text, confidence)."""
     text = "".join(
         f'<TextRegion id="r{number}"><Coords points="0,0 9,0 9,9"/>'
-        + "".join(_line(f"r{number}l{place}", line) for place, line in enumerate(lines))
+        + "".join(_make_line(f"r{number}l{place}", line) for place, line in enumerate(lines))
         + "</TextRegion>"
         for number, lines in enumerate(regions)
     )
@@ -24,7 +24,7 @@ def write_page(path: Path, regions: Sequence[Sequence[Line]]) -> Path:
     return path
 
 
-def _line(name: str, words: Line) -> str:
+def _make_line(name: str, words: Line) -> str:
     boxes = "".join(
         f'<Word id="{name}w{place}"><Coords points="{place},2 {place},5 {place + 1},5"/>'
         f'<TextEquiv conf="{sure}"><Unicode>{text}</Unicode></TextEquiv></Word>'

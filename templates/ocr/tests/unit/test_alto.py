@@ -12,7 +12,7 @@ ALTO = f"""<alto xmlns="{OLD_NAMESPACE}"><Description><MeasurementUnit>pixel</Me
 <TextLine ID="y"/></TextBlock></PrintSpace></Page></Layout></alto>"""
 
 
-def _tag(name: str) -> str:
+def _make_tag(name: str) -> str:
     return f"{{{NAMESPACE}}}{name}"
 
 
@@ -26,19 +26,19 @@ def test_words_are_read_by_line_with_box_and_confidence() -> None:
 def test_converted_document_is_alto_version_4() -> None:
     root = etree.fromstring(convert_to_alto_4(ALTO, [("a", []), ("b", [])]))
     assert {etree.QName(element).namespace for element in root.iter()} == {NAMESPACE}
-    assert root.find(f".//{_tag('OCRProcessing')}") is None
-    processing = root.find(f"{_tag('Description')}/{_tag('Processing')}")
+    assert root.find(f".//{_make_tag('OCRProcessing')}") is None
+    processing = root.find(f"{_make_tag('Description')}/{_make_tag('Processing')}")
     assert processing.get("ID") == "IdOcr"
-    assert processing.findtext(_tag("processingDateTime")) == "then"
+    assert processing.findtext(_make_tag("processingDateTime")) == "then"
 
 
 def test_lines_get_the_given_words() -> None:
     words = [Word("new", Box(10, 20, 30, 40), "0.5"), Word("words", Box(45, 20, 5, 40), None)]
     root = etree.fromstring(convert_to_alto_4(ALTO, [("a", words), ("b", [])]))
-    first, second = root.iter(_tag("TextLine"))
+    first, second = root.iter(_make_tag("TextLine"))
     assert (first.get("ID"), second.get("ID"), len(second)) == ("a", "b", 0)
-    strings = first.findall(_tag("String"))
+    strings = first.findall(_make_tag("String"))
     assert [string.get("CONTENT") for string in strings] == ["new", "words"]
     assert [string.get("WC") for string in strings] == ["0.5", None]
-    space = first.find(_tag("SP"))
+    space = first.find(_make_tag("SP"))
     assert (space.get("HPOS"), space.get("VPOS")) == ("40", "20")

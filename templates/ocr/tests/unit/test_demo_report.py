@@ -22,7 +22,7 @@ PLANS = (
 )
 
 
-def _output(path: Path) -> Output:
+def _make_output(path: Path) -> Output:
     checksum = f"sha256:{'0' * 64}"
     file = File(
         id=1, dataset_uid=uuid4(), seq=0, name=path.name, size=1, checksum=checksum, url="file:///x"
@@ -30,7 +30,7 @@ def _output(path: Path) -> Output:
     return Output(path=path, name=path.name, file=file, output="pages", size=1, checksum=checksum)
 
 
-def _volume(plan: PlannedVolume, configuration: int, state: ChainState) -> ProcessedVolume:
+def _make_volume(plan: PlannedVolume, configuration: int, state: ChainState) -> ProcessedVolume:
     chain = Chain(
         uid=uuid4(),
         state=state,
@@ -67,7 +67,9 @@ def _volume(plan: PlannedVolume, configuration: int, state: ChainState) -> Proce
         configuration=configuration,
         loads=2,
         outputs=[
-            _output(Path(f"/out/{name}.xml")) for name in names if name not in plan.damaged_pages()
+            _make_output(Path(f"/out/{name}.xml"))
+            for name in names
+            if name not in plan.damaged_pages()
         ],
         kinds={"clean": {"pages": 3, "characters": 1000, "errors": 10}},
     )
@@ -76,7 +78,8 @@ def _volume(plan: PlannedVolume, configuration: int, state: ChainState) -> Proce
 @pytest.fixture
 def volumes() -> list[ProcessedVolume]:
     return [
-        _volume(plan, number, ChainState.FINISHED) for number, plan in enumerate(PLANS, start=1)
+        _make_volume(plan, number, ChainState.FINISHED)
+        for number, plan in enumerate(PLANS, start=1)
     ]
 
 
@@ -98,44 +101,44 @@ def test_summary_has_all_figures(volumes: list[ProcessedVolume]) -> None:
     assert (second["configuration"], second["seconds"]) == ("ocr-layout@2", 8.5)
 
 
-def _another_page_failed(volumes: list[ProcessedVolume]) -> None:
+def _fail_another_page(volumes: list[ProcessedVolume]) -> None:
     volumes[1].failures = volumes[0].failures
 
 
-def _no_page_failed(volumes: list[ProcessedVolume]) -> None:
+def _remove_failures(volumes: list[ProcessedVolume]) -> None:
     volumes[0].failures = []
 
 
-def _a_chain_failed(volumes: list[ProcessedVolume]) -> None:
+def _fail_a_chain(volumes: list[ProcessedVolume]) -> None:
     volumes[0].chain = volumes[0].chain.model_copy(update={"state": ChainState.FAILED})
 
 
-def _a_page_is_missing(volumes: list[ProcessedVolume]) -> None:
+def _remove_a_page(volumes: list[ProcessedVolume]) -> None:
     volumes[1].outputs = volumes[1].outputs[1:]
 
 
-def _pages_in_another_order(volumes: list[ProcessedVolume]) -> None:
+def _reverse_pages(volumes: list[ProcessedVolume]) -> None:
     volumes[1].outputs = volumes[1].outputs[::-1]
 
 
-def _much_is_wrong(volumes: list[ProcessedVolume]) -> None:
+def _raise_error_rate(volumes: list[ProcessedVolume]) -> None:
     volumes[1].kinds["clean"]["errors"] = 50
 
 
-def _the_old_configuration(volumes: list[ProcessedVolume]) -> None:
+def _set_old_configuration(volumes: list[ProcessedVolume]) -> None:
     volumes[1].configuration = 1
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        _another_page_failed,
-        _no_page_failed,
-        _a_chain_failed,
-        _a_page_is_missing,
-        _pages_in_another_order,
-        _much_is_wrong,
-        _the_old_configuration,
+        _fail_another_page,
+        _remove_failures,
+        _fail_a_chain,
+        _remove_a_page,
+        _reverse_pages,
+        _raise_error_rate,
+        _set_old_configuration,
     ],
 )
 def test_unexpected_result_is_reported_as_failed(

@@ -36,7 +36,7 @@ def test_differences_are_uniform_in_both_directions() -> None:
     assert sum(22 <= one < 24 for one in durations) == pytest.approx(1000, abs=100)
 
 
-def _pages(folder: Path, *options: str, clock: Clock | None = None) -> list[Path]:
+def _draw_pages(folder: Path, *options: str, clock: Clock | None = None) -> list[Path]:
     assert dummy_pages.main(["--out", str(folder), *options], clock=clock or Clock()) == 0
     return sorted(folder.iterdir())
 
@@ -49,7 +49,7 @@ def _run(
 
 def test_stage_waits_for_its_duration_and_records_it(tmp_path: Path) -> None:
     waited: list[float] = []
-    [page] = _pages(tmp_path / "pages", "--pages", "1", "--size", "3", "3")
+    [page] = _draw_pages(tmp_path / "pages", "--pages", "1", "--size", "3", "3")
     options = ["--scale", "20", "--difference", "5", "--faster", "10"]
     assert _run(page, tmp_path / "a", *options, sleep=waited.append) == 0
     assert _run(tmp_path / "a", tmp_path / "b", "--scale", "2", sleep=waited.append) == 0
@@ -67,7 +67,7 @@ def test_stage_waits_for_its_duration_and_records_it(tmp_path: Path) -> None:
 
 
 def test_page_sizes_are_in_the_requested_range(tmp_path: Path) -> None:
-    pages = _pages(tmp_path / "pages", "--pages", "20", "--size", "1", "2")
+    pages = _draw_pages(tmp_path / "pages", "--pages", "20", "--size", "1", "2")
     sizes = [json.loads(page.read_text())["size"] for page in pages]
     assert all(1 <= size <= 2 for size in sizes)
     assert len({*sizes}) > 10
@@ -84,7 +84,7 @@ def test_invalid_page_is_refused(
 
 @pytest.mark.parametrize("option", ["--scale=-1", "--difference=-1", "--faster=0", "--scale=nan"])
 def test_impossible_times_are_refused(option: str, tmp_path: Path) -> None:
-    [page] = _pages(tmp_path / "pages", "--pages", "1")
+    [page] = _draw_pages(tmp_path / "pages", "--pages", "1")
     assert _run(page, tmp_path / "out", option) == 64
 
 
@@ -103,7 +103,7 @@ def test_series_are_written_at_a_fixed_period(tmp_path: Path) -> None:
         times[0] += seconds + 1  # writing a series takes another second
 
     options = ["--pages", "2", "--size", "1", "9", "--repeat", "3", "--period", "220"]
-    series = _pages(tmp_path / "x", *options, clock=Clock(lambda: times[0], wait))
+    series = _draw_pages(tmp_path / "x", *options, clock=Clock(lambda: times[0], wait))
     assert waited == [220, 219]
     assert [one.name for one in series] == ["series-0001", "series-0002", "series-0003"]
     sizes = [json.loads(page.read_text())["size"] for one in series for page in one.iterdir()]

@@ -36,7 +36,7 @@ def _put_together(files: dict[str, list[str]], out: Path, name: str = "book") ->
     return volume.main(["--name", name, "--out", str(out), *arguments])
 
 
-def _divs(out: Path) -> list[Any]:
+def _list_divs(out: Path) -> list[Any]:
     return list(etree.parse(out / "book.mets.xml").iter(f"{{{NAMESPACE}}}div"))
 
 
@@ -52,7 +52,7 @@ def test_mets_names_the_files_of_each_page_with_their_checksums(
 ) -> None:
     files["--texts"].reverse()  # files are assigned to pages by their names
     assert _put_together(files, tmp_path) == 0
-    whole, *pages = _divs(tmp_path)
+    whole, *pages = _list_divs(tmp_path)
     assert [page.get("LABEL") for page in pages] == ["p2", "p1"]
     assert [page.get("ORDER") for page in pages] == ["1", "2"]
     by_id = {file.get("ID"): file for file in whole.getroottree().iter(f"{{{NAMESPACE}}}file")}
@@ -93,14 +93,14 @@ def test_page_without_alto_and_text_is_in_the_volume(
 ) -> None:
     del files["--altos"][0], files["--texts"][0]
     assert _put_together(files, tmp_path) == 0
-    _, *pages = _divs(tmp_path)
+    _, *pages = _list_divs(tmp_path)
     assert [len(page) for page in pages] == [1, 3]
     assert (tmp_path / "book.txt").read_text() == "text of p1\n\f"
 
 
 def test_volume_without_pages_has_no_files(tmp_path: Path) -> None:
     assert _put_together({}, tmp_path) == 0
-    assert len(_divs(tmp_path)) == 1
+    assert len(_list_divs(tmp_path)) == 1
     assert (tmp_path / "book.txt").read_bytes() == b""
 
 

@@ -18,7 +18,7 @@ WORKFLOW = Path(__file__).parents[2] / "workflow.cwl"
 DAMAGED = 3
 
 
-def cwltool(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run_cwltool(*arguments: str) -> subprocess.CompletedProcess[str]:
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         ["cwltool", *arguments],
@@ -48,7 +48,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_workflow_validates_without_a_warning() -> None:
-    result = cwltool("--validate", "--strict", str(WORKFLOW))
+    result = run_cwltool("--validate", "--strict", str(WORKFLOW))
     assert result.returncode == 0, result.stderr
     assert "warning" not in result.stderr.lower()
 
@@ -58,7 +58,7 @@ def test_undamaged_frames_give_exactly_the_true_events(run_folder: Path, tmp_pat
     del frames[DAMAGED - 1]
     cuts = {"min_multiplicity": 3, "min_calorimeter_energy": 1000.0}
     job = write_job(tmp_path / "job.json", frames, run=1, period="2026-A", **cuts)
-    result = cwltool("--outdir", str(tmp_path / "out"), str(WORKFLOW), job)
+    result = run_cwltool("--outdir", str(tmp_path / "out"), str(WORKFLOW), job)
     assert result.returncode == 0, result.stderr
     assert "warning" not in result.stderr.lower()
     outputs = json.loads(result.stdout)
@@ -77,7 +77,7 @@ def test_undamaged_frames_give_exactly_the_true_events(run_folder: Path, tmp_pat
 
 def test_damaged_frame_fails_permanently_with_its_reason(run_folder: Path, tmp_path: Path) -> None:
     frame = run_folder / "frames" / f"run000001-frame{DAMAGED:06d}.raw"
-    result = cwltool(
+    result = run_cwltool(
         "--outdir", str(tmp_path), str(WORKFLOW), write_job(tmp_path / "job.json", [frame])
     )
     assert result.returncode == 1

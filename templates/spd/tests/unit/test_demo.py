@@ -6,7 +6,7 @@ import pytest
 from spd import demo
 from spd.demo_run import MIN_FRAMES_WITH_DAMAGE
 
-from tests.unit.cwl.samples import plan_of
+from tests.unit.cwl.samples import compile_plan
 
 
 @pytest.mark.parametrize(
@@ -34,5 +34,7 @@ def test_impossible_number_of_frames_is_refused_before_anything_starts(
 def test_jobs_of_the_demonstration_request_little_disk() -> None:
     """A file system of 500 MB leaves 300 MB for jobs beside the databases and files."""
     text = (Path(__file__).parents[2] / "workflow.cwl").read_text()
-    disk_by_step = {step.name: step.needs.resources.counted_disk for step in plan_of(text).steps}
+    disk_by_step = {
+        step.name: step.needs.resources.counted_disk for step in compile_plan(text).steps
+    }
     assert max(disk_by_step.values()) <= 256, disk_by_step

@@ -35,12 +35,12 @@ def read_out(seed: int, conditions: Conditions) -> tuple[HitBlock, TrueEvents]:
     return decode(encode_frame(header, hits), SOURCE), truth
 
 
-def as_rows(block: EventBlock) -> list[tuple[int, int, float, int]]:
+def list_rows(block: EventBlock) -> list[tuple[int, int, float, int]]:
     columns = (block.time_ns, block.multiplicity, block.energy_mev, block.sizes)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def true_rows(truth: TrueEvents) -> list[tuple[int, int, float, int]]:
+def list_true_rows(truth: TrueEvents) -> list[tuple[int, int, float, int]]:
     columns = (truth.time_ns, truth.multiplicity, truth.energy_mev, truth.hits)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
@@ -57,7 +57,7 @@ def test_built_events_equal_the_true_events(
 ) -> None:
     block, truth = read_out(seed, conditions)
     built = build_events(block, time_gap_ns=time_gap_ns, min_hits=min_hits)
-    assert as_rows(built) == true_rows(truth)
+    assert list_rows(built) == list_true_rows(truth)
     assert built.info.events_built == len(truth.time_ns)
 
 
@@ -73,7 +73,7 @@ def test_hits_at_exactly_the_time_gap_are_joined(distance: int, sizes: list[int]
 def test_unsuitable_time_gap_joins_or_splits_events() -> None:
     block, truth = read_out(3, Conditions(gap_noise=4))
     assert len(build_events(block, time_gap_ns=400, min_hits=6).number) < len(truth.time_ns)
-    assert as_rows(build_events(block, time_gap_ns=3, min_hits=6)) != true_rows(truth)
+    assert list_rows(build_events(block, time_gap_ns=3, min_hits=6)) != list_true_rows(truth)
 
 
 def test_too_low_minimum_of_hits_accepts_noise_as_events() -> None:
@@ -98,13 +98,13 @@ def test_filter_keeps_exactly_the_true_events_above_the_cuts(
     filtered_events = filter_events(built, min_multiplicity=tracks, min_calorimeter_energy=energy)
     expected = [
         (number, *row)
-        for number, row in enumerate(true_rows(truth))
+        for number, row in enumerate(list_true_rows(truth))
         if row[1] >= tracks and row[2] >= energy
     ]
     assert [
         (number, *row)
         for number, row in zip(
-            filtered_events.number.tolist(), as_rows(filtered_events), strict=True
+            filtered_events.number.tolist(), list_rows(filtered_events), strict=True
         )
     ] == expected
     assert filtered_events.info.events_kept == len(expected)

@@ -21,7 +21,7 @@ HEADER = FrameHeader(
 CRC_AT = HEADER_BYTES - 4
 
 
-def some_hits(times: list[int]) -> HitArray:
+def make_hits(times: list[int]) -> HitArray:
     hits = np.zeros(len(times), dtype=HIT)
     cells = np.arange(len(times))[::-1].copy()
     hits["channel"] = encode_channel(Subdetector.STRAW, np.zeros_like(cells), cells)
@@ -30,12 +30,12 @@ def some_hits(times: list[int]) -> HitArray:
     return hits
 
 
-def with_right_crc(content: bytes) -> bytes:
+def add_crc(content: bytes) -> bytes:
     fields, payload = content[:CRC_AT], content[HEADER_BYTES:]
     return fields + struct.pack("<I", zlib.crc32(fields + payload)) + payload
 
 
-FRAME = encode_frame(HEADER, some_hits([5, 900, 4_999]))
+FRAME = encode_frame(HEADER, make_hits([5, 900, 4_999]))
 
 
 @given(
@@ -44,11 +44,11 @@ FRAME = encode_frame(HEADER, some_hits([5, 900, 4_999]))
     period=st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=16),
     times=st.lists(st.integers(0, 4_999), max_size=30),
 )
-def test_frame_survives_encoding_and_decoding(
+def test_decoded_frame_equals_the_encoded_frame(
     run: int, frame: int, period: str, times: list[int]
 ) -> None:
     header = FrameHeader(run, frame, period, 123_456_789, 5_000)
-    hits = some_hits(times)
+    hits = make_hits(times)
     read, decoded_hits = decode_frame(encode_frame(header, hits), SOURCE)
     assert read == header
     assert sorted(decoded_hits.tolist()) == sorted(hits.tolist())
@@ -102,12 +102,12 @@ def test_unknown_channel_is_refused_despite_a_correct_checksum() -> None:
     content = bytearray(FRAME)
     content[HEADER_BYTES : HEADER_BYTES + 4] = struct.pack("<I", 9 << 24)
     with pytest.raises(BadData, match="hit 0: no channel has the code 0x09000000"):
-        decode_frame(with_right_crc(bytes(content)), SOURCE)
+        decode_frame(add_crc(bytes(content)), SOURCE)
 
 
 def test_hit_after_the_end_of_the_frame_is_refused() -> None:
     with pytest.raises(BadData, match="hit 0: its time 5000 ns is outside the frame of 5000 ns"):
-        decode_frame(encode_frame(HEADER, some_hits([5_000])), SOURCE)
+        decode_frame(encode_frame(HEADER, make_hits([5_000])), SOURCE)
 
 
 def test_hits_of_different_events_interleave_in_readout_order() -> None:

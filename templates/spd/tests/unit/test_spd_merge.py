@@ -16,7 +16,7 @@ from spd.report import summarise
 from spd.truth import expected_events, read_truth
 
 
-def merged(parts: list[Path], out: Path) -> Path:
+def merge_parts(parts: list[Path], out: Path) -> Path:
     assert merge.main([*map(str, parts), "--out", str(out)]) == 0
     return out
 
@@ -24,7 +24,7 @@ def merged(parts: list[Path], out: Path) -> Path:
 def test_root_file_contains_the_expected_events_in_order(
     checked: list[Path], frames: Path, tmp_path: Path
 ) -> None:
-    events = read_root_events([merged(checked, tmp_path / "all.root")])
+    events = read_root_events([merge_parts(checked, tmp_path / "all.root")])
     expected = expected_events(frames.parent / "truth.json")
     assert len(events) >= 10
     assert events == expected
@@ -33,8 +33,11 @@ def test_root_file_contains_the_expected_events_in_order(
 def test_several_merged_files_contain_the_same_events_as_one(
     checked: list[Path], tmp_path: Path
 ) -> None:
-    whole = merged(checked, tmp_path / "all.root")
-    halves = [merged(checked[:2], tmp_path / "1.root"), merged(checked[2:], tmp_path / "2.root")]
+    whole = merge_parts(checked, tmp_path / "all.root")
+    halves = [
+        merge_parts(checked[:2], tmp_path / "1.root"),
+        merge_parts(checked[2:], tmp_path / "2.root"),
+    ]
     assert read_root_events(halves) == read_root_events([whole])
     assert summarise(halves) == summarise([whole])
 
@@ -42,9 +45,9 @@ def test_several_merged_files_contain_the_same_events_as_one(
 def test_merge_in_batches_gives_the_same_file(
     checked: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = merged(checked, tmp_path / "all.root")
+    whole = merge_parts(checked, tmp_path / "all.root")
     monkeypatch.setattr(merge, "FILES_AT_ONCE", 2)
-    assert read_root_events([merged(checked, tmp_path / "batched.root")]) == read_root_events(
+    assert read_root_events([merge_parts(checked, tmp_path / "batched.root")]) == read_root_events(
         [whole]
     )
 
@@ -54,7 +57,7 @@ def test_summary_counts_frames_events_and_hits(
 ) -> None:
     truth = read_truth(frames.parent / "truth.json")
     whole = [frame for frame in truth["frames"] if frame["frame"] not in truth["damaged_frames"]]
-    summary = summarise([merged(checked, tmp_path / "all.root")])
+    summary = summarise([merge_parts(checked, tmp_path / "all.root")])
     assert summary.frames == len(whole) == 5
     assert summary.events_built == sum(len(frame["events"]) for frame in whole)
     assert summary.events_kept == len(expected_events(frames.parent / "truth.json"))
@@ -64,7 +67,7 @@ def test_summary_counts_frames_events_and_hits(
 
 
 def test_hits_and_metadata_are_in_the_trees(checked: list[Path], tmp_path: Path) -> None:
-    with uproot.open(merged(checked, tmp_path / "all.root")) as root:
+    with uproot.open(merge_parts(checked, tmp_path / "all.root")) as root:
         events, frames = root["events"].arrays(library="np"), root["frames"].arrays(library="np")
         assert root["events"].classname == "TTree"
     first = read_events(checked[0])
@@ -84,7 +87,7 @@ def test_frames_without_events_are_merged(tmp_path: Path) -> None:
     nothing = HitBlock(FrameInfo(1, 1, "", 0, 1_000, hits_read=0), np.zeros(0, dtype=HIT))
     part = tmp_path / "empty.checked"
     write_events(part, build_events(nothing, time_gap_ns=110, min_hits=6))
-    out = merged([part], tmp_path / "empty.root")
+    out = merge_parts([part], tmp_path / "empty.root")
     assert read_root_events([out]) == []
     assert summarise([out]).frames == 1
     with uproot.open(out) as root:
@@ -118,7 +121,7 @@ def test_next_run_may_begin_again_with_frame_one(checked: list[Path], tmp_path: 
     block = read_events(checked[0])
     later = tmp_path / "later.checked"
     write_events(later, replace(block, info=replace(block.info, run=13)))
-    assert summarise([merged([checked[-1], later], tmp_path / "two.root")]).runs == (12, 13)
+    assert summarise([merge_parts([checked[-1], later], tmp_path / "two.root")]).runs == (12, 13)
 
 
 def test_monitoring_histograms_are_added_up(checked: list[Path], tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from spd import build_events, daq, decode, filter_events, merge, merge_monitorin
 RUN_OPTIONS = ["--run", "5", "--frames", "2", "--seed", "9", "--events-per-frame", "5"]
 
 
-def complaint(capsys: pytest.CaptureFixture[str]) -> str:
+def read_complaint(capsys: pytest.CaptureFixture[str]) -> str:
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1
     return lines[0]
@@ -21,7 +21,9 @@ def test_damaged_frame_is_refused_by_name(
 ) -> None:
     raw = frames / "run000012-frame000004.raw"
     assert decode.main([str(raw), "--out", str(tmp_path / "x.hits")]) == 65
-    assert complaint(capsys).startswith(f"spd-decode: {raw}: wrong checksum: the header says CRC ")
+    assert read_complaint(capsys).startswith(
+        f"spd-decode: {raw}: wrong checksum: the header says CRC "
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -44,7 +46,7 @@ def test_frame_of_another_run_or_period_is_refused(
 ) -> None:
     raw = frames / "run000012-frame000001.raw"
     assert decode.main([str(raw), *options, "--out", str(tmp_path / "x.hits")]) == 65
-    assert complaint(capsys) == f"spd-decode: {raw}: {reason}"
+    assert read_complaint(capsys) == f"spd-decode: {raw}: {reason}"
 
 
 def test_frame_without_period_gets_the_period_of_its_data_set(tmp_path: Path) -> None:
@@ -62,7 +64,7 @@ def test_missing_input_is_named(
     missing = tmp_path / "nowhere"
     extra = ["--histograms", str(tmp_path / "h")] if program is verify else []
     assert program.main([str(missing), "--out", str(tmp_path / "x"), *extra]) == 66  # type: ignore[attr-defined]
-    assert f"{missing}: cannot be read (No such file or directory)" in complaint(capsys)
+    assert f"{missing}: cannot be read (No such file or directory)" in read_complaint(capsys)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -86,7 +88,7 @@ def test_input_of_another_kind_is_refused(
     invalid_file.write_bytes(contents[kind])
     extra = ["--histograms", str(tmp_path / "h")] if program is verify else []
     assert program.main([str(invalid_file), "--out", str(tmp_path / "x"), *extra]) == 65  # type: ignore[attr-defined]
-    assert str(invalid_file) in complaint(capsys)
+    assert str(invalid_file) in read_complaint(capsys)
     assert list(tmp_path.iterdir()) == [invalid_file]
 
 
@@ -95,7 +97,7 @@ def test_hits_are_refused_as_events(
 ) -> None:
     hits = checked[0].with_suffix(".hits")
     assert filter_events.main([str(hits), "--out", str(tmp_path / "x")]) == 65
-    assert "holds hits of version 1, not events of version 1" in complaint(capsys)
+    assert "holds hits of version 1, not events of version 1" in read_complaint(capsys)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +121,7 @@ def test_wrong_arguments_are_refused(
     out = tmp_path / "frames"
     filled = [argument.format(out=out) for argument in arguments]
     assert daq.main([*filled, "--out", str(out)]) == 64
-    assert reason in complaint(capsys)
+    assert reason in read_complaint(capsys)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -128,7 +130,7 @@ def test_unwritable_output_is_named(
 ) -> None:
     out = tmp_path / "no folder" / "x.hits"
     assert decode.main([str(frames / "run000012-frame000001.raw"), "--out", str(out)]) == 74
-    assert "no folder" in complaint(capsys)
+    assert "no folder" in read_complaint(capsys)
 
 
 def test_equal_seeds_give_equal_bytes(tmp_path: Path) -> None:

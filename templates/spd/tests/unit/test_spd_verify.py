@@ -20,20 +20,20 @@ from sluice.packs.programs import BadData
 SOURCE = Path("frame.selected")
 
 
-def good_block() -> EventBlock:
+def make_good_block() -> EventBlock:
     hits, _ = simulate_frame(11, 1, 1, Conditions())
     raw = encode_frame(FrameHeader(1, 1, "p", 0, Conditions().length_ns), hits)
     built = build_events(decode(raw, SOURCE), time_gap_ns=110, min_hits=6)
     return filter_events(built, min_multiplicity=3, min_calorimeter_energy=500)
 
 
-def with_hit(block: EventBlock, field: str, value: int) -> EventBlock:
+def add_hit(block: EventBlock, field: str, value: int) -> EventBlock:
     hits = block.hits.copy()
     hits[field][-1] = value
     return replace(block, hits=hits)
 
 
-def calorimeter_doubled(block: EventBlock) -> EventBlock:
+def double_calorimeter(block: EventBlock) -> EventBlock:
     return replace(block, energy_mev=block.energy_mev * 2)
 
 
@@ -48,11 +48,11 @@ DEFECTS: list[tuple[str, Callable[[EventBlock], EventBlock]]] = [
     ("has no hits", lambda b: replace(b, offsets=np.concatenate(([0, 0], b.offsets[2:])))),
     ("out of order: its number", lambda b: replace(b, number=b.number[::-1])),
     ("is not among the", lambda b: replace(b, number=b.number + 10_000)),
-    ("are not in the order of time", lambda b: with_hit(b, "time", 0)),
-    ("outside the frame", lambda b: with_hit(b, "time", 10**9)),
-    ("a channel that does not exist", lambda b: with_hit(b, "channel", 77 << 24)),
+    ("are not in the order of time", lambda b: add_hit(b, "time", 0)),
+    ("outside the frame", lambda b: add_hit(b, "time", 10**9)),
+    ("a channel that does not exist", lambda b: add_hit(b, "channel", 77 << 24)),
     ("multiplicity of event", lambda b: replace(b, multiplicity=b.multiplicity + 1)),
-    ("energy of event", calorimeter_doubled),
+    ("energy of event", double_calorimeter),
     (
         "does not pass the cut min_multiplicity = 90",
         lambda b: replace(b, info=replace(b.info, cuts={"min_multiplicity": 90})),
@@ -61,7 +61,7 @@ DEFECTS: list[tuple[str, Callable[[EventBlock], EventBlock]]] = [
 
 
 def test_block_made_by_the_steps_is_valid() -> None:
-    block = good_block()
+    block = make_good_block()
     assert len(block.number) > 5
     verify(block, SOURCE)
 
@@ -71,11 +71,11 @@ def test_each_defect_is_found_and_named(
     reason: str, spoil: Callable[[EventBlock], EventBlock]
 ) -> None:
     with pytest.raises(BadData, match=reason):
-        verify(spoil(good_block()), SOURCE)
+        verify(spoil(make_good_block()), SOURCE)
 
 
 def test_events_out_of_time_order_are_found() -> None:
-    block = good_block()
+    block = make_good_block()
     size = int(block.sizes[0])
     hits = np.concatenate((block.hits[size:], block.hits[:size]))
     order = np.roll(np.arange(len(block.number)), -1)
@@ -91,7 +91,7 @@ def test_events_out_of_time_order_are_found() -> None:
 
 
 def test_histograms_count_each_event_and_hit() -> None:
-    block = good_block()
+    block = make_good_block()
     monitoring = monitor(block)
     totals = {
         name: sum(one["counts"]) + one["underflow"] + one["overflow"]

@@ -51,7 +51,7 @@ async def cut_and_close(dms: Dms, request: CutSlice) -> UUID | None:
     return dataset_uid
 
 
-async def file_names(dms: Dms, uid: UUID) -> list[str]:
+async def list_file_names(dms: Dms, uid: UUID) -> list[str]:
     return [file.name for file in (await dms.client.list_files(uid)).files]
 
 
@@ -168,7 +168,7 @@ async def test_slice_is_a_closed_data_set_of_the_new_files(dms: Dms) -> None:
     ]
     assert [one.meta for one in slices] == [{"type": "pages"}] * 2
     assert [one.slice.number for one in slices if one.slice] == [1, 2]
-    assert await file_names(dms, second) == ["00000004.0-data.bin", "00000005.0-data.bin"]
+    assert await list_file_names(dms, second) == ["00000004.0-data.bin", "00000005.0-data.bin"]
     (reader,) = (await find_corpus(dms)).readers
     assert (reader.name, reader.used, reader.slices, reader.last) == ("train", 6, 2, second)
     closed = (await dms.client.list_closed_datasets(type=DatasetType.INPUT)).datasets
@@ -292,10 +292,10 @@ async def test_slice_of_all_files_has_a_generation_above_its_files(dms: Dms) -> 
     uid = (await dms.client.list_append_only_datasets())[0].dataset.uid
     await dms.client.cut_slice(uid, cut_request(after=2))
     await collect(dms, "more")
-    assert (await _slice_of_all(dms)) == 2
+    assert (await _cut_slice_of_all(dms)) == 2
 
 
-async def _slice_of_all(dms: Dms) -> int:
+async def _cut_slice_of_all(dms: Dms) -> int:
     """Cut a slice of all files and return its generation."""
     corpus = (await dms.client.list_append_only_datasets())[0]
     used = corpus.used_by("train")

@@ -22,20 +22,20 @@ OPERATOR_FOR_ANNA = ServiceCaller(CallingService.OPERATOR, ANNA)
 CALLERS = [ANNA, ROOT, OPERATOR, OPERATOR_FOR_ANNA, ServiceCaller(CallingService.CHAINS)]
 
 
-def client(dms: Dms, caller: Principal) -> DmsClient:
+def make_client(dms: Dms, caller: Principal) -> DmsClient:
     return DmsClient(dms.links.http_of(caller, "dms"))
 
 
-def asset_dataset(dms: Dms, name: str = "asset.model.1", **more: Any) -> NewDataset:
+def make_asset_dataset(dms: Dms, name: str = "asset.model.1", **more: Any) -> NewDataset:
     url = f"file://{dms.folder}/input/{name}"
     return NewDataset(name=name, meta={MARK: "model"}, url=url, group="everyone", **more)
 
 
 async def test_service_registers_fills_and_closes_the_data_set_of_an_asset(dms: Dms) -> None:
-    service = client(dms, OPERATOR_FOR_ANNA)
-    registered = await service.register_asset_dataset(asset_dataset(dms))
+    service = make_client(dms, OPERATOR_FOR_ANNA)
+    registered = await service.register_asset_dataset(make_asset_dataset(dms))
     assert (registered.owner, registered.group) == ("anna", "everyone")
-    assert await service.register_asset_dataset(asset_dataset(dms)) == registered
+    assert await service.register_asset_dataset(make_asset_dataset(dms)) == registered
     file = dms.write(registered.name, 0, type_=DatasetType.INPUT)
     for _ in range(2):
         await service.register_asset_files(registered.uid, files=[file])
@@ -45,7 +45,7 @@ async def test_service_registers_fills_and_closes_the_data_set_of_an_asset(dms: 
 
 @pytest.mark.parametrize("caller", CALLERS, ids=str)
 async def test_general_routes_refuse_the_data_set_of_an_asset(dms: Dms, caller: Principal) -> None:
-    uid = (await client(dms, OPERATOR).register_asset_dataset(asset_dataset(dms))).uid
+    uid = (await make_client(dms, OPERATOR).register_asset_dataset(make_asset_dataset(dms))).uid
     http = dms.links.http_of(caller, "dms")
     file = dms.write("other", 0, type_=DatasetType.INPUT)
     for method, rest, body in (
@@ -61,10 +61,10 @@ async def test_general_routes_refuse_the_data_set_of_an_asset(dms: Dms, caller: 
 
 @pytest.mark.parametrize("caller", [ANNA, ROOT, ServiceCaller(CallingService.CHAINS)], ids=str)
 async def test_routes_of_assets_are_for_the_operator_service(dms: Dms, caller: Principal) -> None:
-    uid = (await client(dms, OPERATOR).register_asset_dataset(asset_dataset(dms))).uid
-    asking = client(dms, caller)
+    uid = (await make_client(dms, OPERATOR).register_asset_dataset(make_asset_dataset(dms))).uid
+    asking = make_client(dms, caller)
     with pytest.raises(Forbidden):
-        await asking.register_asset_dataset(asset_dataset(dms, "asset.model.2"))
+        await asking.register_asset_dataset(make_asset_dataset(dms, "asset.model.2"))
     with pytest.raises(Forbidden):
         await asking.register_asset_files(uid, files=[dms.write("other", 0)])
     with pytest.raises(Forbidden):
@@ -91,11 +91,11 @@ async def test_names_keys_and_folders_of_assets_are_reserved(
             subtests.test(caller=caller, new=new),
             pytest.raises(Unprocessable, match=complaint),
         ):
-            await client(dms, caller).register_dataset(NewDataset.model_validate(fields))
+            await make_client(dms, caller).register_dataset(NewDataset.model_validate(fields))
 
 
 async def test_files_of_people_cannot_be_in_the_folder_of_an_asset(dms: Dms) -> None:
-    people = client(dms, ANNA)
+    people = make_client(dms, ANNA)
     uid = (await people.register_dataset(NewDataset(name="own"))).uid
     file = dms.write("asset.model.1", 0, type_=DatasetType.INPUT)
     with pytest.raises(Unprocessable, match="which is reserved for assets"):
@@ -109,14 +109,14 @@ async def test_files_of_people_cannot_be_in_the_folder_of_an_asset(dms: Dms) -> 
 @pytest.mark.parametrize("rest", ["", "/below"])
 async def test_asset_gets_no_folder_of_another_data_set(dms: Dms, rest: str) -> None:
     """Such a data set may be older than the reservation of the folders."""
-    new = asset_dataset(dms)
+    new = make_asset_dataset(dms)
     await dms.client.register_dataset(NewDataset(name="other", url=f"{new.url}{rest}"))
     with pytest.raises(Forbidden):
-        await client(dms, OPERATOR_FOR_ANNA).register_asset_dataset(new)
+        await make_client(dms, OPERATOR_FOR_ANNA).register_asset_dataset(new)
 
 
 async def test_name_of_another_data_set_is_a_conflict_that_names_it(dms: Dms) -> None:
     uid = (await dms.client.register_dataset(NewDataset(name="asset.model.1", group="beta"))).uid
     with pytest.raises(Conflict) as refusal:
-        await client(dms, OPERATOR_FOR_ANNA).register_asset_dataset(asset_dataset(dms))
+        await make_client(dms, OPERATOR_FOR_ANNA).register_asset_dataset(make_asset_dataset(dms))
     assert refusal.value.fields["dataset"] == str(uid)

@@ -36,7 +36,7 @@ async def test_data_set_closes_when_its_files_are_registered_in_any_order_of_mes
     assert [row["destination"] for row in sent] == ["dms.dataset-closed"]
 
 
-async def test_data_set_of_zero_files_closes(dms: Dms) -> None:
+async def test_data_set_that_announces_no_files_is_closed(dms: Dms) -> None:
     uid = await dms.dataset("set")
     await dms.apply(RegisterFiles(dataset_uid=uid, close_at=0))
     assert (await dms.client.get_dataset(uid)).state is DatasetState.CLOSED
@@ -83,17 +83,17 @@ async def test_messages_that_contradict_the_catalogue_are_refused(dms: Dms) -> N
         await dms.apply(RegisterFiles(dataset_uid=UUID(int=0)))
 
 
-def next_by_cursor(page: DatasetPage, query: DatasetQuery) -> dict[str, Any]:
+def make_query_by_cursor(page: DatasetPage, query: DatasetQuery) -> dict[str, Any]:
     return {"after": page.after}
 
 
-def next_by_time(page: DatasetPage, query: DatasetQuery) -> dict[str, Any]:
+def make_query_by_time(page: DatasetPage, query: DatasetQuery) -> dict[str, Any]:
     """Query by the newest timestamp of the page, as a client that keeps nothing else."""
     times = [dataset.timestamp for dataset in page.datasets]
     return {"timestamp": max(times, default=query.timestamp)}
 
 
-@pytest.mark.parametrize("going_on", [next_by_cursor, next_by_time])
+@pytest.mark.parametrize("going_on", [make_query_by_cursor, make_query_by_time])
 async def test_client_gets_each_concurrently_closed_data_set_once(
     dms: Dms, going_on: Callable[[DatasetPage, DatasetQuery], dict[str, Any]]
 ) -> None:

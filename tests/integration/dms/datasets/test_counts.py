@@ -9,18 +9,18 @@ from sluice.contracts.templates.matching import facts_of
 from tests.integration.dms.conftest import Dms
 
 
-def counting(file: NewFile, **counts: object) -> NewFile:
+def add_counts(file: NewFile, **counts: object) -> NewFile:
     return file.model_copy(update={"meta": {**file.meta, COUNTS: counts}})
 
 
 async def test_counts_of_each_file_are_added_once_despite_repeated_registration(dms: Dms) -> None:
     uid = await dms.dataset("out", meta={"run": 7})
-    files = [counting(dms.write("out", seq), events=10**seq, tracks=2) for seq in range(3)]
+    files = [add_counts(dms.write("out", seq), events=10**seq, tracks=2) for seq in range(3)]
     late = RegisterFiles(dataset_uid=uid, files=files[:2])
     for message in (late, late, RegisterFiles(dataset_uid=uid, files=files)):
         await dms.apply(message)
     await dms.client.register_many_files(
-        uid, [*files, counting(dms.write("out", 3), events=5), dms.write("out", 4)]
+        uid, [*files, add_counts(dms.write("out", 3), events=5), dms.write("out", 4)]
     )
     assert "produced" not in (await dms.client.get_dataset(uid)).meta, (
         "counts were shown before the data set closed"
@@ -40,8 +40,11 @@ async def test_invalid_counts_are_ignored_and_inputs_and_logs_get_no_counts(
     dms: Dms,
 ) -> None:
     uid = await dms.dataset("odd")
-    files = [counting(dms.write("odd", 0), events="many"), counting(dms.write("odd", 1), events=-1)]
-    await dms.client.register_many_files(uid, [*files, counting(dms.write("odd", 2), events=4)])
+    files = [
+        add_counts(dms.write("odd", 0), events="many"),
+        add_counts(dms.write("odd", 1), events=-1),
+    ]
+    await dms.client.register_many_files(uid, [*files, add_counts(dms.write("odd", 2), events=4)])
     await dms.client.close_dataset(uid)
     assert (await dms.client.get_dataset(uid)).meta["produced"]["events"] == 4
     for kind in (DatasetType.INPUT, DatasetType.LOGS):
@@ -55,7 +58,7 @@ async def test_invalid_counts_are_ignored_and_inputs_and_logs_get_no_counts(
 async def test_sum_of_counts_that_overflows_loses_no_file(dms: Dms) -> None:
     """2050 files with the largest count exceed the range of a database column."""
     uid = await dms.dataset("huge")
-    one = counting(dms.write("huge", 0), events=2**53 - 1, runs=1)
+    one = add_counts(dms.write("huge", 0), events=2**53 - 1, runs=1)
     files = [
         one.model_copy(update={"seq": seq, "name": f"f{seq}", "url": f"{one.url}-{seq}"})
         for seq in range(2050)

@@ -38,7 +38,7 @@ async def count_bytes_before_break(reading: httpx.AsyncClient, path: str, **quer
     pytest.fail("the response did not break off")
 
 
-def tar_of(answer: httpx.Response) -> dict[str, bytes]:
+def read_tar(answer: httpx.Response) -> dict[str, bytes]:
     with tarfile.open(fileobj=io.BytesIO(answer.content)) as archive:
         return {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
 
@@ -209,7 +209,7 @@ async def test_archive_contains_all_files_of_several_data_sets(dms: Dms) -> None
     archive = zipfile.ZipFile(io.BytesIO(zipped.content))
     assert {info.filename: archive.read(info) for info in archive.infolist()} == expected
     tarred = await dms.http.get("/api/v1/archive", params={**query, "format": "tar"})
-    assert tar_of(tarred) == expected
+    assert read_tar(tarred) == expected
     alone = await dms.http.get("/api/v1/archive", params={"dataset_uid": str(clash)})
     assert zipfile.ZipFile(io.BytesIO(alone.content)).namelist() == [
         "00000000.1-out.txt",
@@ -252,4 +252,4 @@ async def test_many_small_files_are_packed_page_by_page(
         "/api/v1/archive", params={"dataset_uid": str(uid), "format": "tar"}
     )
     # The tool gave all files the same name, so the archive has the catalogue's names.
-    assert list(tar_of(tarred)) == [file.name for file in files]
+    assert list(read_tar(tarred)) == [file.name for file in files]

@@ -19,7 +19,7 @@ from sluice.contracts.messaging.messages import DeleteDataset, RegisterFiles
 from tests.integration.dms.conftest import Dms
 
 
-async def used(dms: Dms, type_: StorageType) -> int:
+async def read_used_space(dms: Dms, type_: StorageType) -> int:
     return (await dms.client.list_storages(type=type_))[0].used
 
 
@@ -31,7 +31,9 @@ async def test_deletion_removes_files_and_folder_and_frees_the_storage(dms: Dms)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert dms.files_on(StorageType.INTERMEDIATE) == [f"kept/{file.name}" for file in remaining_uid]
     assert not dms.path("gone", "").exists()
-    assert await used(dms, StorageType.INTERMEDIATE) == sum(file.size for file in remaining_uid)
+    assert await read_used_space(dms, StorageType.INTERMEDIATE) == sum(
+        file.size for file in remaining_uid
+    )
     assert not await delete_next_dataset(dms.context), "the deletion was done twice"
 
 
@@ -92,7 +94,7 @@ async def test_data_sets_with_shared_files_are_deleted_together_without_remains(
     assert [(await dms.client.get_dataset(uid)).state for uid in (one, two)] == [
         DatasetState.DELETED
     ] * 2
-    assert await used(dms, StorageType.INTERMEDIATE) == 0, "a file was counted twice"
+    assert await read_used_space(dms, StorageType.INTERMEDIATE) == 0, "a file was counted twice"
 
 
 @pytest.mark.parametrize("looked", [True, False], ids=["by its folder", "by what is stored"])
@@ -140,7 +142,7 @@ async def test_two_instances_delete_each_data_set_once(dms: Dms) -> None:
         DatasetState.DELETED
     ] * len(uids)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
-    assert await used(dms, StorageType.INTERMEDIATE) == 0
+    assert await read_used_space(dms, StorageType.INTERMEDIATE) == 0
 
 
 async def test_invariant_7_deletion_resumes_after_a_kill_before_its_record(
@@ -166,7 +168,7 @@ async def test_invariant_7_deletion_resumes_after_a_kill_before_its_record(
         await asyncio.gather(task, return_exceptions=True)
     assert await delete_next_dataset(dms.other_context)
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
-    assert await used(dms, StorageType.INTERMEDIATE) == 0
+    assert await read_used_space(dms, StorageType.INTERMEDIATE) == 0
 
 
 async def test_invariant_7_expired_claim_of_a_dead_instance_is_taken_over(
@@ -199,7 +201,7 @@ async def test_files_registered_after_the_deletion_began_are_removed_too(dms: Dm
     assert await sweep_next_folder(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
-    assert await used(dms, StorageType.INTERMEDIATE) == 0
+    assert await read_used_space(dms, StorageType.INTERMEDIATE) == 0
 
 
 async def test_file_registered_during_the_last_page_of_a_deletion_is_removed(

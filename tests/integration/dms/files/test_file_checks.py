@@ -13,12 +13,12 @@ from sluice.contracts.messaging.messages import RegisterFiles
 from tests.integration.dms.conftest import Dms
 
 
-def a_folder(path: Path) -> None:
+def make_folder(path: Path) -> None:
     path.unlink()
     path.mkdir()
 
 
-def a_pipe(path: Path) -> None:
+def make_pipe(path: Path) -> None:
     path.unlink()
     os.mkfifo(path)
 
@@ -28,8 +28,8 @@ def a_pipe(path: Path) -> None:
     [
         (Path.unlink, "does not exist: write it before you register it"),
         (lambda path: path.write_text("shorter"), "has 7 bytes, not 8"),
-        (a_folder, "is not a plain file"),
-        (a_pipe, "is not a plain file"),
+        (make_folder, "is not a plain file"),
+        (make_pipe, "is not a plain file"),
     ],
 )
 async def test_file_that_differs_from_its_registration_is_refused_by_name(

@@ -12,7 +12,7 @@ from sluice.contracts.messaging.messages import RegisterFiles
 from tests.integration.dms.conftest import Dms
 
 
-def file_with_same_number(
+def make_file_with_same_number(
     dms: Dms, name: str, file: NewFile, type_: DatasetType = DatasetType.INTERMEDIATE
 ) -> NewFile:
     """Return another file with the sequence number of ``file``."""
@@ -23,7 +23,7 @@ def file_with_same_number(
 async def test_taken_sequence_number_is_refused_with_both_file_names(dms: Dms) -> None:
     uid = await dms.dataset("frames")
     first = dms.write("frames", 1)
-    second = file_with_same_number(dms, "frames", first)
+    second = make_file_with_same_number(dms, "frames", first)
     await dms.client.register_many_files(uid, [first])
     with pytest.raises(
         Conflict,
@@ -45,7 +45,7 @@ async def test_equal_sequence_numbers_in_a_request_are_refused_with_both_file_na
 ) -> None:
     uid = await dms.dataset("frames")
     first = dms.write("frames", 1)
-    second = file_with_same_number(dms, "frames", first)
+    second = make_file_with_same_number(dms, "frames", first)
     with pytest.raises(
         Unprocessable,
         match=f"files '{first.name}' and '{second.name}' of the request have the same seq 1",
@@ -57,7 +57,7 @@ async def test_equal_sequence_numbers_in_a_request_are_refused_with_both_file_na
 async def test_concurrent_registrations_of_a_sequence_number_register_one_file(dms: Dms) -> None:
     uid = await dms.dataset("frames")
     first = dms.write("frames", 1)
-    second = file_with_same_number(dms, "frames", first)
+    second = make_file_with_same_number(dms, "frames", first)
     outcomes = await asyncio.gather(
         register_files(dms.context, uid, [first]),
         register_files(dms.other_context, uid, [second]),
@@ -86,7 +86,7 @@ async def test_message_with_a_taken_number_is_refused_and_a_repeated_message_is_
         await dms.apply(message)
     with pytest.raises(Unprocessable, match="has seq 1, which the registered file"):
         await dms.apply(
-            RegisterFiles(dataset_uid=uid, files=[file_with_same_number(dms, "set", first)])
+            RegisterFiles(dataset_uid=uid, files=[make_file_with_same_number(dms, "set", first)])
         )
 
 
@@ -96,7 +96,8 @@ async def test_logs_of_several_attempts_have_the_sequence_number_of_their_job(dm
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[first]))
     await dms.apply(
         RegisterFiles(
-            dataset_uid=uid, files=[file_with_same_number(dms, "logs", first, DatasetType.LOGS)]
+            dataset_uid=uid,
+            files=[make_file_with_same_number(dms, "logs", first, DatasetType.LOGS)],
         )
     )
     assert [file.seq for file in (await dms.client.list_files(uid)).files] == [1, 1]
@@ -107,7 +108,7 @@ async def test_file_with_a_taken_number_is_accepted_by_a_data_set_under_deletion
 ) -> None:
     uid, files = await dms.create_filled_dataset("set", 1, close=False)
     await dms.client.delete_dataset(uid)
-    late = file_with_same_number(dms, "set", files[0])
+    late = make_file_with_same_number(dms, "set", files[0])
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[late]))
     states = await dms.fetch("SELECT state FROM replicas WHERE path LIKE $1", f"%/{late.name}")
     assert [row["state"] for row in states] == ["deleting"]

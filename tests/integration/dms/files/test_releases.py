@@ -31,17 +31,17 @@ def make_release(uid: UUID, *seqs: int, task: UUID = TASK, count: int = 1) -> Re
     return ReleaseFiles(dataset_uid=uid, task_uid=task, downstream_count=count, seqs=list(seqs))
 
 
-async def listed(dms: Dms, uid: UUID) -> list[int]:
+async def list_file_numbers(dms: Dms, uid: UUID) -> list[int]:
     return [file.seq for file in (await dms.client.list_files(uid)).files]
 
 
-async def released(dms: Dms, uid: UUID) -> list[int]:
+async def list_released_numbers(dms: Dms, uid: UUID) -> list[int]:
     """Return the numbers of the files that the list of files marks as released."""
     files = (await dms.client.list_files(uid, released=True)).files
     return [file.seq for file in files if file.released]
 
 
-def stored_numbers(dms: Dms) -> list[int]:
+def list_stored_numbers(dms: Dms) -> list[int]:
     """Return the sequence numbers of the files on the storage."""
     return [
         int(path.rpartition("/")[2].split(".")[0])
@@ -49,7 +49,7 @@ def stored_numbers(dms: Dms) -> list[int]:
     ]
 
 
-async def waiting(dms: Dms) -> int:
+async def count_waiting(dms: Dms) -> int:
     """Return the number of files whose replicas wait for removal."""
     return len(await dms.fetch("SELECT 1 FROM removals"))
 
@@ -57,16 +57,16 @@ async def waiting(dms: Dms) -> int:
 async def test_released_file_is_removed_and_its_data_set_stays(dms: Dms) -> None:
     uid, files = await dms.create_filled_dataset("between", 5, close=False)
     await dms.apply(make_release(uid, 1, 3))
-    assert await listed(dms, uid) == [0, 2, 4]
-    assert await released(dms, uid) == [1, 3]
+    assert await list_file_numbers(dms, uid) == [0, 2, 4]
+    assert await list_released_numbers(dms, uid) == [1, 3]
     await remove_released(dms.context)
-    assert stored_numbers(dms) == [0, 2, 4]
+    assert list_stored_numbers(dms) == [0, 2, 4]
     dataset = await dms.client.get_dataset(uid)
     assert (dataset.count_files, dataset.released) == (5, 2)
     assert dataset.bytes == sum(file.size for file in files)
     [storage] = await dms.client.list_storages(type=StorageType.INTERMEDIATE)
     assert storage.used == sum(files[seq].size for seq in (0, 2, 4))
-    assert await waiting(dms) == 0
+    assert await count_waiting(dms) == 0
     deleted_file = (await dms.client.list_files(uid, released=True)).files[1]
     with pytest.raises(NotFound, match="has been deleted"):
         await dms.client.get_file(uid, deleted_file.id)
@@ -107,13 +107,13 @@ async def test_invariant_4_file_stays_until_all_downstream_tasks_release_it(dms:
     uid, _ = await dms.create_filled_dataset("between", 4)
     await dms.apply(make_release(uid, 0, 1, 2, count=2))
     await dms.apply(make_release(uid, 0, 1, count=2))
-    assert await listed(dms, uid) == [0, 1, 2, 3], "a repeated release counted twice"
+    assert await list_file_numbers(dms, uid) == [0, 1, 2, 3], "a repeated release counted twice"
     await dms.apply(make_release(uid, 1, 3, task=OTHER, count=2))
     await remove_released(dms.context)
-    assert await listed(dms, uid) == stored_numbers(dms) == [0, 2, 3]
+    assert await list_file_numbers(dms, uid) == list_stored_numbers(dms) == [0, 2, 3]
     await dms.apply(make_release(uid, 0, 1, 2, task=OTHER, count=2))
     await dms.apply(make_release(uid, 3, count=2))
-    assert await listed(dms, uid) == []
+    assert await list_file_numbers(dms, uid) == []
     assert await dms.fetch("SELECT * FROM file_reads") == []
 
 
@@ -126,9 +126,9 @@ async def test_file_registered_after_its_release_does_not_come_back(dms: Dms, co
         await dms.apply(make_release(uid, 0, 2, task=task, count=count))
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files[:2]))
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files[2:], close_at=3))
-    assert await listed(dms, uid) == [1]
+    assert await list_file_numbers(dms, uid) == [1]
     await remove_released(dms.context)
-    assert stored_numbers(dms) == [1]
+    assert list_stored_numbers(dms) == [1]
     dataset = await dms.client.get_dataset(uid)
     assert (dataset.state, dataset.count_files, dataset.released) == (DatasetState.CLOSED, 3, 2)
 
@@ -138,11 +138,11 @@ async def test_repeated_registration_does_not_restore_a_released_file(dms: Dms) 
     await dms.apply(make_release(uid, 0, 1))
     await remove_released(dms.context)
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files, close_at=3))
-    assert await listed(dms, uid) == [2]
+    assert await list_file_numbers(dms, uid) == [2]
     dataset = await dms.client.get_dataset(uid)
     assert (dataset.state, dataset.count_files, dataset.released) == (DatasetState.CLOSED, 3, 2)
     assert await remove_released(dms.context) is False
-    assert stored_numbers(dms) == [2]
+    assert list_stored_numbers(dms) == [2]
 
 
 @pytest.mark.parametrize("type_", [DatasetType.INPUT, DatasetType.OUTPUT, DatasetType.LOGS])
@@ -152,7 +152,7 @@ async def test_invariant_4_only_intermediate_files_are_released(
     uid, _ = await dms.create_filled_dataset("kept", type_=type_)
     with pytest.raises(Unprocessable, match="only intermediate data"):
         await dms.apply(make_release(uid, 0))
-    assert await listed(dms, uid) == [0, 1, 2]
+    assert await list_file_numbers(dms, uid) == [0, 1, 2]
 
 
 async def test_invariant_4_files_to_be_uploaded_are_not_released(dms: Dms) -> None:
@@ -173,7 +173,7 @@ async def test_release_for_a_deleted_data_set_changes_nothing(dms: Dms) -> None:
     assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert dms.files_on(StorageType.INTERMEDIATE) == []
     assert await dms.fetch("SELECT * FROM file_reads") == []
-    assert await waiting(dms) == 0
+    assert await count_waiting(dms) == 0
     [storage] = await dms.client.list_storages(type=StorageType.INTERMEDIATE)
     assert storage.used == 0
 
@@ -192,13 +192,13 @@ async def test_invariant_4_replica_is_kept_until_every_data_set_releases_it(
     await dms.client.register_many_files(two, files)
     await dms.apply(make_release(one, 0, 1))
     await remove_released(dms.context)
-    assert stored_numbers(dms) == [0, 1]
+    assert list_stored_numbers(dms) == [0, 1]
     await dms.apply(make_release(two, 0))
     await remove_released(dms.context)
-    assert stored_numbers(dms) == [1]
+    assert list_stored_numbers(dms) == [1]
     await dms.apply(DeleteDataset(uid=one))
     assert await delete_next_dataset(dms.context)
-    assert stored_numbers(dms) == [1]
+    assert list_stored_numbers(dms) == [1]
     await dms.apply(DeleteDataset(uid=two))
     assert await delete_next_dataset(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
@@ -213,8 +213,8 @@ async def test_released_files_are_taken_over_as_released(dms: Dms) -> None:
     new = [NewFile.model_validate(file.model_dump(exclude={"id", "dataset_uid"})) for file in files]
     for _ in range(2):
         await dms.client.register_many_files(two, new)
-    assert await listed(dms, two) == [1]
-    assert await released(dms, two) == [0, 2]
+    assert await list_file_numbers(dms, two) == [1]
+    assert await list_released_numbers(dms, two) == [0, 2]
     dataset = await dms.client.close_dataset(two, files=3)
     assert (dataset.state, dataset.count_files) == (DatasetState.CLOSED, 3)
     urls = [file.url for file in (await dms.client.list_files(two, released=True)).files]
@@ -234,7 +234,7 @@ async def test_sweep_keeps_registered_files_and_removes_files_of_losing_attempts
     while await sweep_next_folder(dms.context):
         pass
     await remove_released(dms.context)
-    assert stored_numbers(dms) == [0, 2]
+    assert list_stored_numbers(dms) == [0, 2]
 
 
 class Killed(Exception):
@@ -258,11 +258,11 @@ async def test_invariant_7_removal_goes_on_in_another_instance_after_a_kill(
         with pytest.raises(Killed):
             await remove_released(dms.context)
     await remove_released(dms.other_context)
-    assert await waiting(dms) == 3, "the claims of the killed instance were ignored"
+    assert await count_waiting(dms) == 3, "the claims of the killed instance were ignored"
     await dms.fetch("UPDATE removals SET not_before = now() RETURNING 1")
     await remove_released(dms.other_context)
-    assert stored_numbers(dms) == [3]
-    assert await waiting(dms) == 0
+    assert list_stored_numbers(dms) == [3]
+    assert await count_waiting(dms) == 0
     [storage] = await dms.client.list_storages(type=StorageType.INTERMEDIATE)
     assert storage.used == files[3].size
 
@@ -273,18 +273,18 @@ async def test_failed_removal_is_tried_again(dms: Dms) -> None:
     away = dms.folder / "away"
     shutil.move(dms.folder / StorageType.INTERMEDIATE, away)
     await remove_released(dms.context)
-    assert await waiting(dms) == 1
+    assert await count_waiting(dms) == 1
     shutil.move(away, dms.folder / StorageType.INTERMEDIATE)
     await dms.fetch("UPDATE removals SET not_before = now() RETURNING 1")
     await remove_released(dms.context)
-    assert (stored_numbers(dms), await waiting(dms)) == ([1], 0)
+    assert (list_stored_numbers(dms), await count_waiting(dms)) == ([1], 0)
 
 
 async def test_two_instances_share_the_removals(dms: Dms) -> None:
     uid, _ = await dms.create_filled_dataset("between", 30)
     await dms.apply(make_release(uid, *range(29)))
     await asyncio.gather(*(remove_released(each) for each in (dms.context, dms.other_context)))
-    assert (stored_numbers(dms), await waiting(dms)) == ([29], 0)
+    assert (list_stored_numbers(dms), await count_waiting(dms)) == ([29], 0)
 
 
 async def test_concurrent_releases_by_all_downstream_tasks_release_the_files(dms: Dms) -> None:
@@ -295,7 +295,7 @@ async def test_concurrent_releases_by_all_downstream_tasks_release_the_files(dms
         for task in (TASK, OTHER)
     ]
     await asyncio.gather(*(dms.apply(message) for message in messages))
-    assert await listed(dms, uid) == []
+    assert await list_file_numbers(dms, uid) == []
 
 
 @given(data=st.data())
@@ -333,5 +333,5 @@ async def test_any_order_of_messages_has_the_same_result(dms: Dms, data: st.Data
         4,
         len(both),
     )
-    assert await listed(dms, uid) == left
+    assert await list_file_numbers(dms, uid) == left
     assert [seq for seq in range(4) if dms.path(name, files[seq].name).exists()] == left

@@ -50,7 +50,7 @@ def mount(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mount]:
     mount.answers.set()
 
 
-async def log_answers(dms: Dms) -> bool:
+async def can_read_log(dms: Dms) -> bool:
     written = dms.write("logs-of-a-step", 3, b"all is well\n", DatasetType.LOGS)
     answer = await dms.http.get("/api/v1/logs", params={"url": written.url})
     return (answer.status_code, answer.content) == (200, b"all is well\n")
@@ -66,7 +66,7 @@ async def test_hanging_reads_do_not_block_other_storages(dms: Dms, mount: Mount)
         return mount.calls == most
 
     await eventually(all_taken, what="reads hang")
-    assert await log_answers(dms)
+    assert await can_read_log(dms)
     for one in hanging:
         one.cancel()
     await asyncio.gather(*hanging, return_exceptions=True)
@@ -107,7 +107,7 @@ async def test_checks_of_files_and_folders_on_a_hanging_storage_time_out(
     with pytest.raises(NotAvailable, match=r"the files cannot be checked: .* has not answered"):
         await dms.client.register_many_files(uid, [dms.write("frames", 1)])
     monkeypatch.setattr(file_reads, "READ_LIMIT", 60)
-    assert await log_answers(dms)
+    assert await can_read_log(dms)
 
 
 def make_open_file(dms: Dms, reads: FileReads) -> OpenFile:

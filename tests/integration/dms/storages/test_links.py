@@ -16,7 +16,7 @@ from tests.integration.dms.conftest import Dms
 INPUT = DatasetType.INPUT
 
 
-def file_at(file: NewFile, path: Path) -> NewFile:
+def move_file_url(file: NewFile, path: Path) -> NewFile:
     return file.model_copy(update={"url": f"file://{path}"})
 
 
@@ -34,7 +34,7 @@ async def test_path_through_a_link_is_not_registered(dms: Dms, link: str) -> Non
             rf"file '{files[0].name}': .* is reached through a link in storage 'input-1': give the"
         ),
     ):
-        await dms.client.register_many_files(uid, [file_at(files[0], through)])
+        await dms.client.register_many_files(uid, [move_file_url(files[0], through)])
     assert (await dms.client.get_dataset(uid)).count_files == 0
     with pytest.raises(
         Unprocessable, match=r"data set 'other': .* is reached through a link in storage 'input-1'"
@@ -56,7 +56,7 @@ async def test_deletion_removes_nothing_behind_a_link(dms: Dms, link: str) -> No
     place.symlink_to(dms.path("kept", "", INPUT))
     own = dms.write("beside", 9, type_=INPUT)
     await dms.apply(
-        RegisterFiles(dataset_uid=uid, files=[file_at(files[0], place / files[0].name), own])
+        RegisterFiles(dataset_uid=uid, files=[move_file_url(files[0], place / files[0].name), own])
     )
     [read, _] = (await dms.client.list_files(uid)).files
     answer = await dms.http.get(f"/api/v1/datasets/{uid}/files/{read.id}/content")

@@ -19,7 +19,7 @@ async def fail_upload(dms: Dms, uid: UUID, *, times: int) -> None:
         assert await upload_next_dataset(dms.context)
 
 
-async def waits_for(dms: Dms, uid: UUID) -> str | None:
+async def get_reason_for_waiting(dms: Dms, uid: UUID) -> str | None:
     return (await dms.client.get_dataset_status(uid)).waits_for
 
 
@@ -30,9 +30,14 @@ async def test_upload_to_a_disabled_storage_shows_the_remedy_and_then_goes_on(
     await dms.client.disable_storage(name)
     uid, _ = await dms.create_filled_dataset("result")
     await dms.apply(UploadDataset(uid=uid))
-    assert await waits_for(dms, uid) is None, "an upload without an attempt shows a reason"
+    assert await get_reason_for_waiting(dms, uid) is None, (
+        "an upload without an attempt shows a reason"
+    )
     await fail_upload(dms, uid, times=4)
-    assert await waits_for(dms, uid) == f"its upload, which fails and is tried again: {DISABLED}"
+    assert (
+        await get_reason_for_waiting(dms, uid)
+        == f"its upload, which fails and is tried again: {DISABLED}"
+    )
     assert (await dms.client.list_stalled_transfers()).stalled == [], (
         "a transient failure is shown as stalled"
     )
@@ -56,7 +61,7 @@ async def test_upload_to_a_disabled_storage_shows_the_remedy_and_then_goes_on(
     assert [(await dms.client.get_dataset(dataset_uid)).state for dataset_uid in (uid, other)] == [
         DatasetState.UPLOADED
     ] * 2
-    assert await waits_for(dms, uid) is None
+    assert await get_reason_for_waiting(dms, uid) is None
     assert (await dms.client.list_stalled_transfers()).stalled == []
 
 
@@ -71,7 +76,7 @@ async def test_halted_deletion_is_shown_as_waiting_for_a_person(dms: Dms) -> Non
     assert await delete_next_dataset(dms.context)
     [one] = (await dms.client.list_stalled_transfers()).stalled
     assert (one.state, one.halted, one.number, one.since) == (DatasetState.DELETING, True, 1, None)
-    waits = await waits_for(dms, uid)
+    waits = await get_reason_for_waiting(dms, uid)
     assert (
         waits
         == f"a person, because its deletion has stopped (`sluice dataset resume`): {one.reason}"

@@ -36,7 +36,7 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def new_storage(name: str, url: str | Path, **more: Any) -> NewStorage:
+def make_storage(name: str, url: str | Path, **more: Any) -> NewStorage:
     return NewStorage(
         name=name, type=LOGS, url=str(url) if "://" in str(url) else f"file://{url}", **more
     )
@@ -107,7 +107,7 @@ async def test_storage_that_overlaps_another_storage_is_refused(
         refusal = (
             rf"'x'.*'{other}'.* are one folder, or one is in the other|name is '{other}', not 'x'"
         )
-        new = new_storage("x", dms.folder / path, read_only=read_only)
+        new = make_storage("x", dms.folder / path, read_only=read_only)
         with (
             subtests.test(path=path, read_only=read_only),
             pytest.raises(Conflict, match=refusal),
@@ -117,15 +117,15 @@ async def test_storage_that_overlaps_another_storage_is_refused(
 
 async def test_storage_around_other_storages_is_refused(dms: Dms, tmp_path: Path) -> None:
     with pytest.raises(Conflict, match="one is in the other"):
-        await dms.client.register_storage(new_storage("all", tmp_path))
+        await dms.client.register_storage(make_storage("all", tmp_path))
 
 
 async def test_only_one_of_two_concurrent_overlapping_storages_is_registered(dms: Dms) -> None:
     (dms.folder / "new" / "inner").mkdir(parents=True)
     contexts = (dms.context, dms.other_context)
     storages = [
-        new_storage("outer", dms.folder / "new"),
-        new_storage("inner", dms.folder / "new" / "inner"),
+        make_storage("outer", dms.folder / "new"),
+        make_storage("inner", dms.folder / "new" / "inner"),
     ]
     answers = await asyncio.gather(
         *(register_storage(context, one) for context, one in zip(contexts, storages, strict=True)),
@@ -136,7 +136,7 @@ async def test_only_one_of_two_concurrent_overlapping_storages_is_registered(dms
 
 
 @asynccontextmanager
-async def meanwhile(dms: Dms, work: Awaitable[object]) -> AsyncIterator[Connection]:
+async def lock_storages_during(dms: Dms, work: Awaitable[object]) -> AsyncIterator[Connection]:
     """Lock the storages in a transaction of another instance, for which ``work`` waits.
 
     After the transaction, ``work`` must fail with a conflict.
@@ -161,10 +161,10 @@ async def meanwhile(dms: Dms, work: Awaitable[object]) -> AsyncIterator[Connecti
 async def test_storage_registered_meanwhile_by_another_instance_is_compared(dms: Dms) -> None:
     (dms.folder / "new" / "inner").mkdir(parents=True)
     outer, inner = (
-        new_storage("outer", dms.folder / "new"),
-        new_storage("inner", dms.folder / "new" / "inner"),
+        make_storage("outer", dms.folder / "new"),
+        make_storage("inner", dms.folder / "new" / "inner"),
     )
-    async with meanwhile(dms, register_storage(dms.context, outer)) as connection:
+    async with lock_storages_during(dms, register_storage(dms.context, outer)) as connection:
         assert await insert_storage(connection, uuid4(), inner)
     assert {one.name for one in await dms.client.list_storages(type=LOGS)} == {"logs-1", "inner"}
 
@@ -174,7 +174,7 @@ async def test_storage_enabled_meanwhile_by_another_instance_is_compared(dms: Dm
         await dms.client.disable_storage(name)
     (dms.folder / "logs").rmdir()
     (dms.folder / "logs").symlink_to("output")
-    async with meanwhile(dms, enable_storage(dms.context, "logs-1")) as connection:
+    async with lock_storages_during(dms, enable_storage(dms.context, "logs-1")) as connection:
         await set_enabled(connection, "output-1", enabled=True)
     assert await dms.client.list_storages(type=LOGS) == []
 
@@ -183,7 +183,7 @@ async def test_concurrent_equal_registrations_make_only_one_storage(dms: Dms) ->
     (dms.folder / "new").mkdir()
     answers = await asyncio.gather(
         *(
-            register_storage(context, new_storage("new", dms.folder / "new"))
+            register_storage(context, make_storage("new", dms.folder / "new"))
             for context in (dms.context, dms.other_context) * 3
         )
     )
@@ -195,7 +195,7 @@ async def test_storage_is_probed_without_leaving_files(dms: Dms, tmp_path: Path)
     for name in ("written", "read"):
         (tmp_path / name).mkdir()
         await dms.client.register_storage(
-            new_storage(name, tmp_path / name, read_only=name == "read")
+            make_storage(name, tmp_path / name, read_only=name == "read")
         )
         assert list((tmp_path / name).iterdir()) == []
     (tmp_path / "file").touch()
@@ -203,15 +203,15 @@ async def test_storage_is_probed_without_leaving_files(dms: Dms, tmp_path: Path)
         Unprocessable,
         match="cannot be used, the DMS has to read its list of files: there is no such folder",
     ):
-        await dms.client.register_storage(new_storage("file", tmp_path / "file", read_only=True))
+        await dms.client.register_storage(make_storage("file", tmp_path / "file", read_only=True))
 
 
 async def test_unwritable_storage_is_refused_unless_it_is_read_only(dms: Dms) -> None:
     dms.context.storage_monitor.roots = ("file:///proc",)
     with pytest.raises(Unprocessable, match="the DMS has to write, read and delete a file there: "):
-        await register_storage(dms.context, new_storage("proc", "/proc/self"))
+        await register_storage(dms.context, make_storage("proc", "/proc/self"))
     _, is_new = await register_storage(
-        dms.context, new_storage("proc", "/proc/self", read_only=True)
+        dms.context, make_storage("proc", "/proc/self", read_only=True)
     )
     assert is_new
 

@@ -20,7 +20,7 @@ from sluice.contracts.messaging.messages import DATASET_CLOSED, RegisterFiles, U
 from tests.integration.dms.conftest import Dms
 
 
-async def events(dms: Dms, uid: UUID) -> list[str]:
+async def list_events(dms: Dms, uid: UUID) -> list[str]:
     """Return the states in the events about the data set."""
     rows = await dms.fetch(
         "SELECT convert_from(body, 'UTF8')::jsonb AS event FROM outbox WHERE destination = $1",
@@ -53,7 +53,7 @@ async def test_upload_moves_files_to_a_readable_folder_on_the_output_storage(dms
     assert not dms.path("chain.merge.out", "").exists()
     stored_files = (await dms.client.list_files(uid)).files
     assert [file.url for file in stored_files] == [f"file://{folder}/{file.name}" for file in files]
-    assert await events(dms, uid) == ["closed", "uploaded"]
+    assert await list_events(dms, uid) == ["closed", "uploaded"]
     storages = {storage.type: storage.used for storage in await dms.client.list_storages()}
     assert (storages[StorageType.INTERMEDIATE], storages[StorageType.OUTPUT]) == (0, dataset.bytes)
     assert (await dms.client.register_many_files(uid, files)).known == 5, (
@@ -69,7 +69,7 @@ async def test_upload_delivered_twice_is_done_once(dms: Dms) -> None:
     await dms.apply(UploadDataset(uid=uid))
     assert not await upload_next_dataset(dms.context)
     assert len(dms.files_on(StorageType.OUTPUT)) == len(files)
-    assert await events(dms, uid) == ["closed", "uploaded"]
+    assert await list_events(dms, uid) == ["closed", "uploaded"]
 
 
 async def test_upload_waits_for_the_last_file(dms: Dms) -> None:
@@ -127,13 +127,13 @@ async def test_damaged_file_is_not_uploaded_and_no_file_is_removed(dms: Dms) -> 
     assert (await dms.client.get_dataset(uid)).state is DatasetState.UPLOADED
 
 
-def with_another_content(path: Path) -> None:
+def replace_content(path: Path) -> None:
     path.write_bytes(b"x" * path.stat().st_size)
 
 
 @pytest.mark.parametrize(
     ("spoil", "reason"),
-    [(Path.unlink, "is not there"), (with_another_content, "has another content: expected sha256")],
+    [(Path.unlink, "is not there"), (replace_content, "has another content: expected sha256")],
 )
 async def test_upload_that_cannot_succeed_is_given_up_with_its_reason(
     dms: Dms, spoil: Callable[[Path], None], reason: str
@@ -229,7 +229,7 @@ async def test_two_instances_upload_each_data_set_once(dms: Dms) -> None:
     assert len(dms.files_on(StorageType.OUTPUT)) == 40
     assert dms.files_on(StorageType.INTERMEDIATE) == []
     for uid in uids:
-        assert await events(dms, uid) == ["closed", "uploaded"]
+        assert await list_events(dms, uid) == ["closed", "uploaded"]
 
 
 async def test_invariant_7_upload_resumes_after_a_kill_with_the_remaining_files(
@@ -257,7 +257,7 @@ async def test_invariant_7_upload_resumes_after_a_kill_with_the_remaining_files(
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert len(dms.files_on(StorageType.OUTPUT)) == 4, "not exactly two pages were copied"
-    copied = await _copied(dms, monkeypatch)
+    copied = await _collect_copied_names(dms, monkeypatch)
     assert await upload_next_dataset(dms.other_context)
     assert copied == [file.name for file in files[2:]], "recorded files were copied again"
     assert (await dms.client.get_dataset(uid)).state is DatasetState.UPLOADED
@@ -265,7 +265,7 @@ async def test_invariant_7_upload_resumes_after_a_kill_with_the_remaining_files(
     assert dms.files_on(StorageType.INTERMEDIATE) == []
 
 
-async def _copied(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+async def _collect_copied_names(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list that collects the names of the files copied from now on."""
     names: list[str] = []
     copy = uploading._copy

@@ -16,7 +16,7 @@ from tests.integration.dms.conftest import Dms
 NAME = "input-1"
 
 
-async def storage(dms: Dms) -> Storage:
+async def update_storage_twice(dms: Dms) -> Storage:
     """Return the input storage after two instances have updated its level at once."""
     await asyncio.gather(
         *(watch_watermarks(dms.database, dms.storage_monitor.free) for _ in range(2))
@@ -43,17 +43,19 @@ async def delete(dms: Dms, uid: UUID) -> None:
 async def test_storage_is_filling_between_its_high_and_its_low_watermark(dms: Dms) -> None:
     await dms.client.mark_storage(NAME, Watermarks(low=50, high=100))
     first = await create_filled_dataset(dms, "first", 60)
-    assert (await storage(dms)).filling_since is None
+    assert (await update_storage_twice(dms)).filling_since is None
     second, third = (
         await create_filled_dataset(dms, "second", 30),
         await create_filled_dataset(dms, "third", 10),
     )
-    since = (await storage(dms)).filling_since
+    since = (await update_storage_twice(dms)).filling_since
     assert since is not None
     await delete(dms, second)
-    assert (await storage(dms)).filling_since == since, "the state changed between the watermarks"
+    assert (await update_storage_twice(dms)).filling_since == since, (
+        "the state changed between the watermarks"
+    )
     await delete(dms, first)
-    assert (await storage(dms)).filling_since is None
+    assert (await update_storage_twice(dms)).filling_since is None
     assert await dms.client.list_datasets_on(NAME, [first, third, uuid4()]) == [third], (
         "a deleted data set is listed"
     )
@@ -69,7 +71,7 @@ async def test_watermarks_take_effect_at_once_and_can_be_removed(dms: Dms) -> No
         await dms.client.mark_storage(NAME, Watermarks(low=60, high=90))
     ).filling_since is None, "new watermarks kept the old state"
     assert (await dms.client.unmark_storage(NAME)).marks is None
-    assert (await storage(dms)).marks is None
+    assert (await update_storage_twice(dms)).marks is None
 
 
 async def test_relative_watermarks_without_a_capacity_refer_to_the_file_system(dms: Dms) -> None:
@@ -78,9 +80,9 @@ async def test_relative_watermarks_without_a_capacity_refer_to_the_file_system(d
     marks = Watermarks(low=20 / free, high=50 / free)
     assert (await dms.client.mark_storage(NAME, marks)).filling_since is None
     first = await create_filled_dataset(dms, "first", 60)
-    assert (await storage(dms)).filling_since is not None
+    assert (await update_storage_twice(dms)).filling_since is not None
     await delete(dms, first)
-    assert (await storage(dms)).filling_since is None
+    assert (await update_storage_twice(dms)).filling_since is None
 
 
 async def test_storage_gets_watermarks_before_an_instance_has_checked_it(dms: Dms) -> None:

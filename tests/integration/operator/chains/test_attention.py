@@ -14,7 +14,7 @@ from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.transport.base import TransportUnavailable
 from sluice.servicekit.web.http import Health, create_app
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.forms import token_of
+from tests.integration.operator.forms import read_token
 from tests.integration.operator.scene import Counts, Scene
 from tests.integration.operator.sluice_command import Command
 
@@ -67,12 +67,12 @@ async def test_failure_stays_on_the_page_until_somebody_acknowledges_it(
     assert FAILED in page.text
     again = await operator.http.post(
         "/attention",
-        data={"csrf_token": token_of(page), "id": f"chain:{get_failed_chain(operator)}"},
+        data={"csrf_token": read_token(page), "id": f"chain:{get_failed_chain(operator)}"},
     )
     assert "give your name" in (await operator.http.get(again.headers["location"])).text
     assert FAILED in (await operator.http.get("/")).text
     form = {
-        "csrf_token": token_of(page),
+        "csrf_token": read_token(page),
         "id": f"chain:{get_failed_chain(operator)}",
         "by": " Ann <b> ",
     }
@@ -89,7 +89,7 @@ async def test_failure_stays_on_the_page_until_somebody_acknowledges_it(
 async def test_second_acknowledgement_names_the_person_who_was_first(
     operator: Operator, scene: Scene
 ) -> None:
-    token, subject = token_of(await operator.http.get("/")), f"chain:{get_failed_chain(operator)}"
+    token, subject = read_token(await operator.http.get("/")), f"chain:{get_failed_chain(operator)}"
     for by in ("Ann", "Bob"):
         await operator.http.post("/attention", data={"csrf_token": token, "id": subject, "by": by})
     page = (await operator.http.get("/")).text
@@ -114,7 +114,8 @@ async def test_acknowledge_all_affects_only_the_notices_shown(
     assert len(shown) < 31
     assert re.search(r"And [0-9]+ more", page.text)
     answer = await operator.http.post(
-        "/attention", data={"csrf_token": token_of(page), "all": "yes", "by": "Ann", "shown": shown}
+        "/attention",
+        data={"csrf_token": read_token(page), "all": "yes", "by": "Ann", "shown": shown},
     )
     assert answer.status_code == 303
     chains = [
@@ -196,7 +197,7 @@ async def test_request_without_the_form_token_acknowledges_nothing(
 ) -> None:
     data = {"id": f"chain:{get_failed_chain(operator)}", "by": "Ann"}
     assert (await operator.http.post("/attention", data=data)).status_code == 403
-    token = token_of(await operator.http.get("/"))
+    token = read_token(await operator.http.get("/"))
     await operator.http.post("/attention", data=data | {"csrf_token": token, "id": "chain:x"})
     assert "is not the id of a notice" in (await operator.http.get("/")).text
     assert not any(chain.acknowledged for chain in operator.neighbours.chains.values())
@@ -354,7 +355,7 @@ async def test_tasks_and_chains_are_listed_in_pages(
     task_uids = {
         step.task_uid
         for number in range(120)
-        for step in _chain(scene, number).steps
+        for step in _make_chain(scene, number).steps
         if step.started_at is not None
     }
     uids_seen: set[str] = set()
@@ -375,7 +376,7 @@ async def test_tasks_and_chains_are_listed_in_pages(
     assert "there are more: --after" in await sluice("chain", "list", "--limit", "100")
 
 
-def _chain(scene: Scene, number: int) -> Chain:
+def _make_chain(scene: Scene, number: int) -> Chain:
     return scene.chain(f"more-{number}", number, [Counts(ready=2, total=2)], ChainState.IN_PROGRESS)
 
 

@@ -7,7 +7,7 @@ from sluice.contracts.common.states import ChainState, DatasetType
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.forms import token_of
+from tests.integration.operator.forms import read_token
 from tests.integration.operator.scene import Scene
 from tests.integration.operator.sluice_command import Command
 
@@ -20,7 +20,7 @@ def running(operator: Operator, scene: Scene) -> Chain:
 
 async def test_page_changes_the_rank_of_a_chain(operator: Operator, running: Chain) -> None:
     address = f"/chains/{running.uid}"
-    token = token_of(await operator.http.get(address))
+    token = read_token(await operator.http.get(address))
     for typed, message in (
         ("40", "40 is added to the ranks"),
         ("-1", "it must be a number from 0"),

@@ -9,7 +9,7 @@ from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.templates.templates import NewTemplate, Template
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.forms import token_of
+from tests.integration.operator.forms import read_token
 from tests.integration.operator.sluice_command import Command
 from tests.unit.cwl.samples import LINEAR, OF_VALUES
 
@@ -100,7 +100,7 @@ async def test_page_starts_a_chain_without_a_data_set(operator: Operator) -> Non
     assert "The template takes no data set: all its inputs are parameters." in page.text
     assert "Start the chain" in page.text
     assert "Start the chain" not in (await operator.http.get("/chains/new?template=linear")).text
-    form = {"csrf_token": token_of(page), "dataset": "", "template": "sweep"}
+    form = {"csrf_token": read_token(page), "dataset": "", "template": "sweep"}
     values = {"param-cuts": "[1]", "param-note": "x"}
     started = await operator.http.post("/chains/new", data=form | values)
     assert started.status_code == 303

@@ -17,10 +17,10 @@ from sluice.contracts.human_tasks.supervision import NewLink, SetBrowserState
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
-from tests.callers import for_anybody
+from tests.callers import allow_everybody
 from tests.conftest import DatabaseFactory
-from tests.integration.ask.conftest import GROUP, STEP, TEMPLATE, HumanTasks, human_tasks_on
-from tests.integration.operator.conftest import Operator, operating
+from tests.integration.ask.conftest import GROUP, STEP, TEMPLATE, HumanTasks, run_human_tasks
+from tests.integration.operator.conftest import Operator, run_operator
 from tests.integration.operator.sluice_command import Command
 
 STEP_KEY = HumanStepKey(GROUP, TEMPLATE, STEP)
@@ -52,19 +52,19 @@ async def watched(
     database_url: str, make_database: DatabaseFactory, tmp_path: Path
 ) -> AsyncIterator[Watched]:
     """Return a step with three items that have no annotations yet."""
-    async with watching(
+    async with run_watched_service(
         database_url, await make_database("wfms.ask.db.migrations"), tmp_path
     ) as watched:
         yield watched
 
 
 @asynccontextmanager
-async def watching(
+async def run_watched_service(
     database_url: str, human_tasks_url: str, folder: Path, address: str = "http://ask.test"
 ) -> AsyncIterator[Watched]:
     async with (
-        human_tasks_on(human_tasks_url, folder, address=address) as human_tasks,
-        operating(database_url) as operator,
+        run_human_tasks(human_tasks_url, folder, address=address) as human_tasks,
+        run_operator(database_url) as operator,
     ):
         operator.links.apps["wfms.ask"] = human_tasks.app
         human_tasks.task(ITEMS, agree=1)
@@ -74,7 +74,7 @@ async def watching(
 
 @pytest.fixture
 async def sluice(watched: Watched) -> AsyncIterator[Command]:
-    server = HttpServer(for_anybody(watched.operator.service.app), host="127.0.0.1", port=0)
+    server = HttpServer(allow_everybody(watched.operator.service.app), host="127.0.0.1", port=0)
     async with running(server):
         yield Command(f"http://127.0.0.1:{server.port}")
 
@@ -179,11 +179,11 @@ async def test_links_use_the_address_of_the_pages_if_the_ask_service_has_none(
     database_url: str, make_database: DatabaseFactory, tmp_path: Path
 ) -> None:
     own = "operator.test/ask/mass%20times/look?key="
-    async with watching(
+    async with run_watched_service(
         database_url, await make_database("wfms.ask.db.migrations"), tmp_path, address=""
     ) as watched:
         assert f'value="http://{own}' in await watched.post(f"{PAGE}/links", days="1")
-        server = HttpServer(for_anybody(watched.operator.service.app), host="127.0.0.1", port=0)
+        server = HttpServer(allow_everybody(watched.operator.service.app), host="127.0.0.1", port=0)
         async with running(server):
             url = f"http://127.0.0.1:{server.port}"
             output = await Command(url)("ask", "link", TEMPLATE, STEP)

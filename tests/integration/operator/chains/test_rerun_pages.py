@@ -6,12 +6,12 @@ from uuid import UUID, uuid4
 from sluice.contracts.chains.chains import RerunChain
 from sluice.contracts.common.states import ChainState
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.forms import token_of
+from tests.integration.operator.forms import read_token
 from tests.integration.operator.scene import Scene
 from tests.integration.operator.sluice_command import Command
 
 
-def over(operator: Operator) -> str:
+def get_ended_chain_page(operator: Operator) -> str:
     return next(
         f"/chains/{uid}"
         for uid, chain in operator.neighbours.chains.items()
@@ -22,7 +22,7 @@ def over(operator: Operator) -> str:
 async def test_page_shows_the_rerun_plan_and_starts_the_rerun(
     operator: Operator, scene: Scene
 ) -> None:
-    chain = over(operator)
+    chain = get_ended_chain_page(operator)
     assert f'href="{chain}/rerun"' in (await operator.http.get(chain)).text
     page = await operator.http.get(f"{chain}/rerun?what=failed&param-min_hits=5")
     for text in (
@@ -33,7 +33,7 @@ async def test_page_shows_the_rerun_plan_and_starts_the_rerun(
     ):
         assert text in page.text
     key = str(uuid4())
-    form = {"csrf_token": token_of(page), "key": key, "what": "failed", "param-min_hits": "5"}
+    form = {"csrf_token": read_token(page), "key": key, "what": "failed", "param-min_hits": "5"}
     assert (
         await operator.http.post(f"{chain}/rerun", data=form | {"csrf_token": ""})
     ).status_code == 403
@@ -54,7 +54,7 @@ async def test_page_shows_the_rerun_plan_and_starts_the_rerun(
 async def test_impossible_rerun_is_explained_and_not_offered(
     operator: Operator, scene: Scene
 ) -> None:
-    chain = over(operator)
+    chain = get_ended_chain_page(operator)
     page = await operator.http.get(f"{chain}/rerun?what=from:decode")
     assert "its input has been deleted" in page.text
     assert 'id="rerun"' not in page.text
@@ -69,7 +69,7 @@ async def test_impossible_rerun_is_explained_and_not_offered(
     assert refused.status_code == 409
     assert "has not ended" in refused.text
     assert "Run again" not in (await operator.http.get(f"/chains/{running}")).text
-    form = {"csrf_token": token_of(await operator.http.get(f"{chain}/rerun")), "key": "none"}
+    form = {"csrf_token": read_token(await operator.http.get(f"{chain}/rerun")), "key": "none"}
     assert (await operator.http.post(f"{chain}/rerun", data=form)).status_code == 422
     assert operator.neighbours.reruns == []
 
@@ -77,7 +77,7 @@ async def test_impossible_rerun_is_explained_and_not_offered(
 async def test_command_shows_the_plan_before_a_rerun(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
-    uid = over(operator).removeprefix("/chains/")
+    uid = get_ended_chain_page(operator).removeprefix("/chains/")
     steps = [step.name for step in operator.neighbours.chains[UUID(uid)].steps]
     output = await sluice("chain", "rerun", uid, "--failed-only", "--dry-run")
     assert [line.split()[:2] for line in output.splitlines()[1:]] == [
@@ -99,10 +99,10 @@ async def test_command_shows_the_plan_before_a_rerun(
 async def test_chain_of_a_disabled_template_is_not_run_again(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
-    page = over(operator)
+    page = get_ended_chain_page(operator)
     uid = page.removeprefix("/chains/")
     name = operator.neighbours.chains[UUID(uid)].template
-    token = token_of(await operator.http.get(f"{page}/rerun"))
+    token = read_token(await operator.http.get(f"{page}/rerun"))
     await operator.client.disable_template(name)
     sentence = f"template '{name}' is disabled since"
     shown = html.unescape((await operator.http.get(f"{page}/rerun")).text)

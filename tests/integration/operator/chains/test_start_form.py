@@ -14,7 +14,7 @@ from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.forms import token_of
+from tests.integration.operator.forms import read_token
 from tests.integration.operator.scene import Counts, Scene
 from tests.unit.cwl.samples import OF_TYPES
 
@@ -57,16 +57,16 @@ async def page(operator: Operator) -> httpx.Response:
     return await operator.http.get("/chains/new?template=types")
 
 
-def element(page: str, name: str) -> str:
+def find_start_tag(page: str, name: str) -> str:
     """Return the start tag of the field of this name."""
     match = re.search(rf'<(?:input|select|textarea)[^>]* name="{re.escape(name)}"[^>]*>', page)
     assert match is not None, name
     return match[0]
 
 
-def described(page: str, name: str) -> str:
+def read_description(page: str, name: str) -> str:
     """Return the text that describes the field of this name."""
-    match = re.search(r'aria-describedby="([^"]+)"', element(page, name))
+    match = re.search(r'aria-describedby="([^"]+)"', find_start_tag(page, name))
     assert match is not None
     text = re.search(rf'<p class="hint" id="{re.escape(match[1])}">(.*?)</p>', page)
     assert text is not None
@@ -77,16 +77,16 @@ async def test_form_has_a_field_for_each_part_of_a_value(page: httpx.Response) -
     text = page.text
     legends = sorted(re.findall(r"<legend>(\w+) ", text))
     assert legends == ["library", "library", "masked", "reference", "sample", "window"]
-    assert " required" in element(text, "param-sample/label")
-    assert " required" not in element(text, "param-reference/label")
-    assert "<textarea" in element(text, "param-names")
-    assert "<select" in element(text, "param-sample/control")
-    assert 'value="1"' in element(text, "param-window/first")
-    assert described(text, "param-sample/label") == "Name on the tube. It has to be given."
-    assert "first type that fits: int, then string" in described(text, "param-cut")
-    assert "One value a line." in described(text, "param-names")
-    assert 'Example: [{"name": "text", "value": 1}].' in described(text, "param-rows")
-    assert "data set of one bundle" in described(text, "param-masked")
+    assert " required" in find_start_tag(text, "param-sample/label")
+    assert " required" not in find_start_tag(text, "param-reference/label")
+    assert "<textarea" in find_start_tag(text, "param-names")
+    assert "<select" in find_start_tag(text, "param-sample/control")
+    assert 'value="1"' in find_start_tag(text, "param-window/first")
+    assert read_description(text, "param-sample/label") == "Name on the tube. It has to be given."
+    assert "first type that fits: int, then string" in read_description(text, "param-cut")
+    assert "One value a line." in read_description(text, "param-names")
+    assert 'Example: [{"name": "text", "value": 1}].' in read_description(text, "param-rows")
+    assert "data set of one bundle" in read_description(text, "param-masked")
     ids = re.findall(r' id="([^"]+)"', text)
     assert len(ids) == len(set(ids))
 
@@ -94,7 +94,7 @@ async def test_form_has_a_field_for_each_part_of_a_value(page: httpx.Response) -
 async def test_posted_fields_become_the_values_of_the_chain(
     operator: Operator, page: httpx.Response
 ) -> None:
-    form = FILLED | {"csrf_token": token_of(page)}
+    form = FILLED | {"csrf_token": read_token(page)}
     started = await operator.http.post("/chains/new", data=form)
     assert started.status_code == 303
     changed = {"param-window/last": "8", "param-masked": UID, "param-masked/label": ""}
@@ -122,7 +122,7 @@ async def test_errors_stay_at_their_fields_with_the_typed_texts(
         "param-rows": '[{"name": "a", "value": "x"}]',
         "param-names": "",
     }
-    form = FILLED | {"csrf_token": token_of(page)} | wrong
+    form = FILLED | {"csrf_token": read_token(page)} | wrong
     refused = await operator.http.post("/chains/new", data=form)
     text = refused.text
     assert (refused.status_code, operator.neighbours.requested) == (422, [])
@@ -135,12 +135,12 @@ async def test_errors_stay_at_their_fields_with_the_typed_texts(
         "param-rows": "Field '[0].value' must be int, not 'x'.",
         "param-names": "(a list of string) is required and has no value.",
     }.items():
-        assert 'aria-invalid="true"' in element(text, name), name
+        assert 'aria-invalid="true"' in find_start_tag(text, name), name
         assert f'href="#{name}"' in text
-        assert described(text, name).startswith(problem), name
+        assert read_description(text, name).startswith(problem), name
     assert text.count('aria-invalid="true"') == 7
     assert ">\n150\r\nlong\r\n</textarea>" in text
-    assert 'value="m"' in element(text, "param-masked/label")
+    assert 'value="m"' in find_start_tag(text, "param-masked/label")
     assert "<option selected>true</option>" in text
 
 
@@ -148,7 +148,7 @@ async def test_errors_stay_at_their_fields_with_the_typed_texts(
 async def test_json_that_no_request_may_contain_is_refused(
     operator: Operator, page: httpx.Response, text: str
 ) -> None:
-    form = FILLED | {"csrf_token": token_of(page), "param-rows": text}
+    form = FILLED | {"csrf_token": read_token(page), "param-rows": text}
     refused = await operator.http.post("/chains/new", data=form)
     assert (refused.status_code, operator.neighbours.requested) == (422, [])
     assert html.escape(text) in refused.text.replace("&#34;", "&quot;")
@@ -172,13 +172,13 @@ async def test_rerun_changes_a_field_of_a_record(operator: Operator, tmp_path: P
     address = f"/chains/{chain.uid}/rerun"
     page = await operator.http.get(address)
     assert "Run it again" in page.text
-    assert 'value="tumour"' in element(page.text, "param-sample/label")
-    assert f'value="{UID}"' in element(page.text, "param-masked")
+    assert 'value="tumour"' in find_start_tag(page.text, "param-sample/label")
+    assert f'value="{UID}"' in find_start_tag(page.text, "param-masked")
     assert not re.search(r'<(?:input|textarea|select)[^>]* name="param-[^>]* required', page.text)
     # Top-level fields show the values of the chain as placeholders.
     sent = {**FILLED, "param-masked": UID, "param-masked/label": ""}
     sent |= dict.fromkeys(["param-rows", "param-cut", "param-names", "param-level"], "")
-    form = {"csrf_token": token_of(page), "key": str(uuid4()), "what": ""}
+    form = {"csrf_token": read_token(page), "key": str(uuid4()), "what": ""}
     await operator.http.post(address, data=sent | form | {"param-sample/library/sizes": "99"})
     assert [rerun.params for rerun in operator.neighbours.reruns] == [
         {"sample": {"label": "tumour", "library": {"layout": "paired", "sizes": [99]}}}

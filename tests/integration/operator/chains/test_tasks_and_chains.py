@@ -15,8 +15,8 @@ from sluice.contracts.common.states import ChainState, DatasetState, JobState, S
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.jobs.tasks import BY_REQUEST, Cancel
 from sluice.contracts.templates.templates import NewTemplate
-from tests.integration.operator.conftest import Operator, operating
-from tests.integration.operator.forms import token_of
+from tests.integration.operator.conftest import Operator, run_operator
+from tests.integration.operator.forms import read_token
 from tests.integration.operator.scene import Counts, Scene
 from tests.integration.operator.sluice_command import Command
 from wfms.operator.gateway.usecases.forward_request import ForwardedRequest, forward_request
@@ -72,7 +72,7 @@ async def test_repeated_chain_request_returns_the_existing_chain(
     assert str(chain.uid) not in await sluice(*arguments, "min_hits=8")
     page = await operator.http.get("/chains/new?dataset=run-7&template=spd")
     form = {
-        "csrf_token": token_of(page),
+        "csrf_token": read_token(page),
         "dataset": str(dataset.uid),
         "template": "spd",
         "param-min_hits": "9",
@@ -124,7 +124,7 @@ async def test_chains_and_tasks_are_listed_filtered_and_canceled(
 
 async def test_body_limit_applies_to_forwarded_requests(database_url: str) -> None:
     largest, path = 64 * 1024, f"/api/v1/datasets/{uuid4()}/close"
-    async with operating(database_url, largest_body=largest) as operator:
+    async with run_operator(database_url, largest_body=largest) as operator:
         for size, status in ((largest, 422), (largest + 1, 413)):
             answer = await operator.http.post(path, content=b" " * size, headers=JSON)
             assert answer.status_code == status

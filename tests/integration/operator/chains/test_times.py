@@ -16,10 +16,10 @@ from sluice.contracts.jobs.times import Lane, Timeline, WorkTimes
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Scene
 from tests.integration.operator.sluice_command import Command
-from tests.unit.operator.step_times import BEGIN, spread, step
+from tests.unit.operator.step_times import BEGIN, make_step_times, spread
 
 TIMES = WorkTimes(
-    steps=[step("layout", 12.0, 3.0), step("export", 1.0, 0.5)],
+    steps=[make_step_times("layout", 12.0, 3.0), make_step_times("export", 1.0, 0.5)],
     waiting=13.0,
     working=3.5,
     passage=spread(20.0, 31.0),

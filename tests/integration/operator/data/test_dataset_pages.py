@@ -13,9 +13,9 @@ from sluice.contracts.data.datasets import File, NewDataset
 from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.data.unmatched_datasets import NOW, OTHER, make_closed_dataset
-from tests.integration.operator.forms import token_of
+from tests.integration.operator.forms import read_token
 from tests.integration.operator.sluice_command import Command
-from tests.unit.cwl.samples import edited
+from tests.unit.cwl.samples import edit_text
 
 
 async def test_rest_tells_why_each_template_does_not_take_a_data_set(
@@ -76,7 +76,7 @@ async def test_dismiss_all_keeps_data_sets_that_came_after_the_page(
     operator.neighbours.unmatched[waiting["odd"]] = late.model_copy(
         update={"since": NOW + timedelta(seconds=1)}
     )
-    form = {"csrf_token": token_of(page)}
+    form = {"csrf_token": read_token(page)}
     for value in (unescape(until[1]), "yesterday"):
         await operator.http.post("/datasets/unmatched/dismiss", data={**form, "until": value})
     unmatched_page = (await operator.http.get("/datasets/unmatched")).text
@@ -94,7 +94,7 @@ async def test_page_matches_and_dismisses_unmatched_data_sets(
     assert "linear</a> would take it now" in page.text
     assert "which is &#39;&lt;odd&gt;&#39;" in page.text
     assert 'href="/chains/new?dataset=odd"' in page.text
-    token = token_of(page)
+    token = read_token(page)
     await operator.http.post(
         "/datasets/unmatched/match", data={"csrf_token": token, "dataset": str(waiting["odd"])}
     )
@@ -281,7 +281,7 @@ async def test_page_starts_a_chain_with_its_parameters(
     page = await operator.http.get("/chains/new?dataset=odd&template=linear")
     assert "it wants type = &#39;raw&#39;, which is &#39;&lt;odd&gt;&#39;" in page.text
     assert 'placeholder="5"' in page.text
-    form = {"csrf_token": token_of(page), "dataset": str(waiting["odd"]), "template": "linear"}
+    form = {"csrf_token": read_token(page), "dataset": str(waiting["odd"]), "template": "linear"}
     invalid_response = await operator.http.post(
         "/chains/new", data=form | {"param-limit": "few", "param-note": "<i>"}
     )
@@ -307,7 +307,7 @@ async def test_page_starts_a_chain_with_its_parameters(
 async def test_requirements_of_a_template_are_shown_with_actual_values(
     operator: Operator, sluice: Command, waiting: dict[str, UUID]
 ) -> None:
-    text = edited(
+    text = edit_text(
         (
             "inputs:\n",
             "sluice:require: {files: {minimum: 10}, parameters: {limit: {maximum: 9}}}\ninputs:\n",

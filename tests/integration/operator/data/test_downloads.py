@@ -16,7 +16,7 @@ from sluice.contracts.common.problems import NotAvailable, NotFound
 from sluice.contracts.data.datasets import File
 from sluice.servicekit.web.in_process import StreamingTransport
 from sluice.storage import ChecksumMismatch
-from tests.callers import for_anybody
+from tests.callers import allow_everybody
 from tests.integration.operator.data.results import Results, create_filled_dataset
 
 
@@ -53,11 +53,13 @@ class _CutStream(httpx.AsyncByteStream):
         await self._answer.aclose()
 
 
-def connection_of(
+def make_connection(
     results: Results, *, bytes_: int = 0, times: int = 0
 ) -> tuple[Connection, UnreliableTransport]:
     transport = UnreliableTransport(
-        StreamingTransport(for_anybody(results.operator.service.app)), bytes_=bytes_, times=times
+        StreamingTransport(allow_everybody(results.operator.service.app)),
+        bytes_=bytes_,
+        times=times,
     )
     http = httpx.AsyncClient(transport=transport, base_url="http://operator.test")
     return Connection("http://operator.test", OperatorClient(http), DmsClient(http)), transport
@@ -76,7 +78,7 @@ async def test_interrupted_download_is_resumed(
 ) -> None:
     monkeypatch.setattr(download, "_PAUSE", 0.0)
     file, target = await make_remote_file(results, "long.txt"), tmp_path / "here" / "long.txt"
-    connection, transport = connection_of(results, bytes_=50_000, times=3)
+    connection, transport = make_connection(results, bytes_=50_000, times=3)
     await download.fetch_files(connection, [(file, target)])
     assert transport.ranges == ["", "bytes=50000-", "bytes=100000-", "bytes=150000-"]
     assert target.read_text().endswith("line 19999\n")
@@ -89,7 +91,7 @@ async def test_download_is_given_up_if_every_connection_fails(
 ) -> None:
     monkeypatch.setattr(download, "_PAUSE", 0.0)
     file = await make_remote_file(results, "long.txt")
-    connection, transport = connection_of(results, bytes_=0, times=0)
+    connection, transport = make_connection(results, bytes_=0, times=0)
 
     async def nothing(request: httpx.Request) -> httpx.Response:
         transport.ranges.append("")
@@ -105,7 +107,7 @@ async def test_endless_answer_is_given_up(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = await make_remote_file(results, "long.txt")
-    connection, transport = connection_of(results)
+    connection, transport = make_connection(results)
     sent: list[int] = []
 
     async def pieces() -> AsyncIterator[bytes]:
@@ -129,7 +131,7 @@ async def test_failed_download_leaves_no_file_behind(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(download, "_PAUSE", 0.0)
-    connection, _ = connection_of(results)
+    connection, _ = make_connection(results)
     file, whole = (
         await make_remote_file(results, "long.txt"),
         await make_remote_file(results, "table.csv"),
@@ -154,7 +156,7 @@ async def test_file_called_like_the_manifest_is_not_overwritten(
     dataset = await results.dms.get_dataset(
         await create_filled_dataset(results.dms, results.folder, contents)
     )
-    connection, _ = connection_of(results)
+    connection, _ = make_connection(results)
     for _ in range(2):
         outputs = await fetch_dataset(connection, dataset, tmp_path / "got", force=False)
         write_dataset_manifest(tmp_path / "got", outputs, dataset=dataset)
@@ -174,7 +176,7 @@ async def test_local_file_with_the_same_path_but_other_content_is_not_used(
     file = await results.dms.get_file(uid, number)
     other = tmp_path / "other.csv"
     other.write_bytes(b"run,hits\n312,<i>78</i>\n")
-    connection, transport = connection_of(results)
+    connection, transport = make_connection(results)
     await download.fetch_files(
         connection, [(file.model_copy(update={"url": f"file://{other}"}), tmp_path / "got.csv")]
     )

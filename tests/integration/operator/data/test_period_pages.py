@@ -9,7 +9,7 @@ from tests.integration.operator.conftest import Operator
 SPRING, AUTUMN = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 9, 1, tzinfo=UTC)
 
 
-def words(page: str) -> str:
+def read_words(page: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", page.partition("<h1")[2]).split())
 
 
@@ -23,7 +23,7 @@ async def test_periods_are_listed_latest_first_with_their_runs(operator: Operato
     ]
     page = (await operator.http.get("/periods")).text
     assert "first &lt;beams&gt;" in page
-    shown = words(page)
+    shown = read_words(page)
     assert shown.index("2026 autumn") < shown.index("2026 spring")
     assert "7 energy=27 – – 1 200" in shown
     assert "ended 2026-09-01 00:00:00 UTC" in shown
@@ -44,7 +44,7 @@ async def test_frames_of_a_run_are_shown_in_pages(operator: Operator) -> None:
     assert "/runs/7?after=199" in first
     last = (await operator.http.get("/runs/7?after=199")).text
     assert last.count('<th scope="row">') == 50
-    assert "events=249" in words(last)
+    assert "events=249" in read_words(last)
     assert "More frames" not in last
 
 

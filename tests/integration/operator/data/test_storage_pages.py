@@ -15,7 +15,7 @@ from wfms.operator.web.domain.storage_lines import StorageLine
 URL = "file:///data/<in>"
 
 
-def storage(name: str = "input-1", **more: Any) -> Storage:
+def make_storage(name: str = "input-1", **more: Any) -> Storage:
     fields = {
         "type": StorageType.INPUT,
         "url": URL,
@@ -27,7 +27,7 @@ def storage(name: str = "input-1", **more: Any) -> Storage:
     return Storage(id=uuid4(), name=name, **fields)
 
 
-async def rows(operator: Operator) -> list[str]:
+async def list_rows(operator: Operator) -> list[str]:
     """Return the rows of the table without tags."""
     page = (await operator.http.get("/storages")).text
     body = page.partition("<tbody>")[2].partition("</tbody>")[0]
@@ -36,12 +36,16 @@ async def rows(operator: Operator) -> list[str]:
 
 async def test_every_storage_is_listed_with_its_use(operator: Operator) -> None:
     operator.neighbours.storages = [
-        storage(used=300),
-        storage("bucket", url="s3://b/in", used=2_000_000, free=None, datasets=0, read_only=True),
-        storage("small", capacity=1000, used=500, free=500, marks=Watermarks(low=0.6, high=900)),
-        storage("old", enabled=False),
+        make_storage(used=300),
+        make_storage(
+            "bucket", url="s3://b/in", used=2_000_000, free=None, datasets=0, read_only=True
+        ),
+        make_storage(
+            "small", capacity=1000, used=500, free=500, marks=Watermarks(low=0.6, high=900)
+        ),
+        make_storage("old", enabled=False),
     ]
-    assert await rows(operator) == [
+    assert await list_rows(operator) == [
         "input-1 file:///data/&lt;in&gt; input enabled 1 204 300 B 30 % of 1.0 kB 700 B –",
         "bucket s3://b/in input read-only enabled 0 2.0 MB no limit –",
         (
@@ -54,8 +58,8 @@ async def test_every_storage_is_listed_with_its_use(operator: Operator) -> None:
 
 async def test_storage_shows_its_warning_and_its_watermark_state(operator: Operator) -> None:
     operator.neighbours.storages = [
-        storage(warning="its folder is not there: is its file system mounted?"),
-        storage(
+        make_storage(warning="its folder is not there: is its file system mounted?"),
+        make_storage(
             "full",
             used=900,
             free=100,
@@ -63,7 +67,7 @@ async def test_storage_shows_its_warning_and_its_watermark_state(operator: Opera
             filling_since=datetime.now(UTC),
         ),
     ]
-    first, reason, second, note = await rows(operator)
+    first, reason, second, note = await list_rows(operator)
     assert " refused " in first
     assert reason == "Gets no new data sets: its folder is not there: is its file system mounted?"
     assert second.endswith("60 % to 80 % filling")
@@ -76,8 +80,8 @@ async def test_storage_shows_its_warning_and_its_watermark_state(operator: Opera
 async def test_storage_of_a_dms_of_the_previous_release_is_shown_without_details(
     operator: Operator,
 ) -> None:
-    operator.neighbours.storages = [storage(free=None, datasets=None)]
-    assert await rows(operator) == [
+    operator.neighbours.storages = [make_storage(free=None, datasets=None)]
+    assert await list_rows(operator) == [
         "input-1 file:///data/&lt;in&gt; input enabled – 0 B not known –"
     ]
 
@@ -105,5 +109,5 @@ async def test_storages_page_is_in_the_navigation_and_tells_how_to_begin(
 def test_use_and_watermarks_are_drawn_on_one_scale(
     more: dict[str, Any], share: float | None, places: list[float | None]
 ) -> None:
-    line = StorageLine(storage(**({"marks": Watermarks(low=0.5, high=0.8)} | more)))
+    line = StorageLine(make_storage(**({"marks": Watermarks(low=0.5, high=0.8)} | more)))
     assert (line.share, [place for _, place in line.marks]) == (share, places)

@@ -12,7 +12,7 @@ DISABLED = (
 )
 
 
-def held_up(operator: Operator) -> tuple[Chain, Dataset]:
+def create_waiting_upload(operator: Operator) -> tuple[Chain, Dataset]:
     """Return a chain that uploads its output to a disabled storage, and the output."""
     neighbours = operator.neighbours
     chain = next(
@@ -33,7 +33,7 @@ def held_up(operator: Operator) -> tuple[Chain, Dataset]:
 async def test_chain_tells_why_its_output_is_not_uploaded(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
-    chain, _ = held_up(operator)
+    chain, _ = create_waiting_upload(operator)
     sentence = (
         "output run-0311-frames.result waits for its upload, which fails and is tried again:"
         f" {DISABLED}"
@@ -48,7 +48,7 @@ async def test_chain_tells_why_its_output_is_not_uploaded(
 async def test_stalled_upload_needs_attention(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
-    chain, output = held_up(operator)
+    chain, output = create_waiting_upload(operator)
     stalled = StalledGroup(
         state=DatasetState.UPLOADING,
         reason=DISABLED,

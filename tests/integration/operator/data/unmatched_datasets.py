@@ -8,10 +8,10 @@ from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
-from tests.unit.cwl.samples import LINEAR, edited
+from tests.unit.cwl.samples import LINEAR, edit_text
 
 #: Takes calibration data and reads a parameter from the metadata.
-OTHER = edited(
+OTHER = edit_text(
     (
         "sluice:match: {sluice:type: raw, detector: spd}",
         "sluice:match: {sluice:type: calibration}\nsluice:bind: {limit: lines}",

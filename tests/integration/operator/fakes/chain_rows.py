@@ -51,18 +51,18 @@ from wfms.chains.usecases.reruns.rerun_draft import ChainNotEnded
 from wfms.chains.usecases.steps.known_tasks import NoSuchTask
 
 
-def chain_routers(rows: Rows) -> list[APIRouter]:
+def make_chain_routers(rows: Rows) -> list[APIRouter]:
     return [
-        _making_routes(rows),
-        _reading_routes(rows),
-        _ending_routes(rows),
+        _make_creation_routes(rows),
+        _make_reading_routes(rows),
+        _make_ending_routes(rows),
         _rerun_routes(rows),
-        _task_routes(rows),
-        _attention_routes(rows),
+        _make_task_routes(rows),
+        _make_attention_routes(rows),
     ]
 
 
-def _making_routes(rows: Rows) -> APIRouter:
+def _make_creation_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
     @router.post("/datasets", status_code=201)
@@ -119,7 +119,7 @@ def _make_chain(uid: UUID, new: NewChain) -> Chain:
     )
 
 
-def _reading_routes(rows: Rows) -> APIRouter:
+def _make_reading_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
     @router.get("/chains")
@@ -144,7 +144,7 @@ def _reading_routes(rows: Rows) -> APIRouter:
             and (chain.ended_at is not None or not ended)
             and (state is None or _has_state(chain, state))
             and dataset_uid in {None, chain.dataset_uid}
-            and (uses is None or uses in _inputs(chain))
+            and (uses is None or uses in _list_inputs(chain))
             and template in {None, chain.template}
             and owner in {None, chain.owner}
             and (meta is None or _has_metadata(rows, chain, meta))
@@ -168,7 +168,7 @@ def _has_state(chain: Chain, state: ChainListState) -> bool:
     return chain.state == state.value
 
 
-def _inputs(chain: Chain) -> set[UUID]:
+def _list_inputs(chain: Chain) -> set[UUID]:
     return {dataset.uid for dataset in chain.datasets if dataset.step is None}
 
 
@@ -177,7 +177,7 @@ def _has_metadata(rows: Rows, chain: Chain, filters: list[str]) -> bool:
     return metadata_filter(filters).items() <= metadata.items()
 
 
-def _ending_routes(rows: Rows) -> APIRouter:
+def _make_ending_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
     @router.post("/chains/{uid}/cancel")
@@ -265,7 +265,7 @@ def _rerun_routes(rows: Rows) -> APIRouter:
     return router
 
 
-def _task_routes(rows: Rows) -> APIRouter:
+def _make_task_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
     @router.get("/tasks")
@@ -312,7 +312,7 @@ def _task_routes(rows: Rows) -> APIRouter:
     return router
 
 
-def _attention_routes(rows: Rows) -> APIRouter:
+def _make_attention_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
     @router.get("/counts")

@@ -32,17 +32,17 @@ from sluice.text.visible_text import quoted
 from tests.integration.operator.fakes.rows import CLOCK, Rows
 
 
-def dataset_routers(rows: Rows) -> list[APIRouter]:
+def make_dataset_routers(rows: Rows) -> list[APIRouter]:
     return [
-        _filling_routes(rows),
-        _listing_routes(rows),
-        _reading_routes(rows),
-        _watching_routes(rows),
+        _make_filling_routes(rows),
+        _make_listing_routes(rows),
+        _make_reading_routes(rows),
+        _make_watching_routes(rows),
         _run_routes(rows),
     ]
 
 
-def _filling_routes(rows: Rows) -> APIRouter:
+def _make_filling_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
     @router.post("/datasets", status_code=201)
@@ -98,7 +98,7 @@ def _close(rows: Rows, uid: UUID, files: int | None) -> Dataset:
     return rows.datasets[uid]
 
 
-def _listing_routes(rows: Rows) -> APIRouter:
+def _make_listing_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
     @router.get("/datasets")
@@ -116,7 +116,7 @@ def _listing_routes(rows: Rows) -> APIRouter:
         if uid is not None:
             return DatasetPage(
                 datasets=[
-                    _entry(one, released=released)
+                    _make_list_entry(one, released=released)
                     for one in rows.datasets.values()
                     if one.uid in uid
                 ],
@@ -127,19 +127,22 @@ def _listing_routes(rows: Rows) -> APIRouter:
         first = parse_position(order, after)
         datasets_found = [
             dataset
-            for dataset in _in_order(rows, order)
+            for dataset in _sort_datasets(rows, order)
             if type in {None, dataset.type}
             and dataset.state in (state or DatasetState)
             and (name is None or dataset in _list_by_name(rows, name))
         ]
-        page = [_entry(one, released=released) for one in datasets_found[first : first + limit]]
+        page = [
+            _make_list_entry(one, released=released)
+            for one in datasets_found[first : first + limit]
+        ]
         last = write_position(order, first + len(page)) if page else after
         return DatasetPage(datasets=page, after=last)
 
     return router
 
 
-def _reading_routes(rows: Rows) -> APIRouter:
+def _make_reading_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
     @router.get("/datasets/{uid}")
@@ -176,13 +179,13 @@ def _reading_routes(rows: Rows) -> APIRouter:
     return router
 
 
-def _entry(dataset: Dataset, *, released: bool) -> Dataset:
+def _make_list_entry(dataset: Dataset, *, released: bool) -> Dataset:
     """Return a data set as lists have it."""
     details = {"released": dataset.released if released else 0, "copied": False}
     return dataset.model_copy(update=details)
 
 
-def _in_order(rows: Rows, order: Order) -> list[Dataset]:
+def _sort_datasets(rows: Rows, order: Order) -> list[Dataset]:
     datasets = list(rows.datasets.values())
     if order is Order.CLOSING:
         readable = [dataset for dataset in datasets if dataset.state.readable]
@@ -205,7 +208,7 @@ def _describe_missing_files(rows: Rows, dataset: Dataset) -> str | None:
     )
 
 
-def _watching_routes(rows: Rows) -> APIRouter:
+def _make_watching_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
     @router.get("/append-only")

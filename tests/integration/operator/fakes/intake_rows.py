@@ -19,7 +19,7 @@ from tests.integration.operator.fakes.rows import Rows
 from wfms.intake.usecases.new_decision import DatasetNotUnmatched, UnmatchedDatasetDeleted
 
 
-def intake_routes(rows: Rows) -> APIRouter:
+def make_intake_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
     _add_dismissals(router, rows)
     _add_rematches(router, rows)

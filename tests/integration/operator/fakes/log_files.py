@@ -10,7 +10,7 @@ from sluice.contracts.common.states import StorageType
 from tests.integration.operator.fakes.rows import Rows
 
 
-def log_routes(rows: Rows) -> APIRouter:
+def make_log_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
     @router.get("/logs", response_class=Response)

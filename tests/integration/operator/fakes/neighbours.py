@@ -11,17 +11,17 @@ from werkzeug.local import LocalProxy
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
 from tests.callers import open_to_all
-from tests.integration.operator.fakes.chain_rows import chain_routers
-from tests.integration.operator.fakes.dataset_rows import dataset_routers
-from tests.integration.operator.fakes.intake_rows import intake_routes
-from tests.integration.operator.fakes.log_files import log_routes
-from tests.integration.operator.fakes.pilot_rows import pilot_routes
+from tests.integration.operator.fakes.chain_rows import make_chain_routers
+from tests.integration.operator.fakes.dataset_rows import make_dataset_routers
+from tests.integration.operator.fakes.intake_rows import make_intake_routes
+from tests.integration.operator.fakes.log_files import make_log_routes
+from tests.integration.operator.fakes.pilot_rows import make_pilot_routes
 from tests.integration.operator.fakes.rows import Rows
 from tests.integration.operator.fakes.work_rows import (
-    limit_routes,
-    step_routes,
-    times_routes,
-    work_routes,
+    make_limit_routes,
+    make_step_routes,
+    make_times_routes,
+    make_work_routes,
 )
 
 _rows_of_request: ContextVar[Rows] = ContextVar("rows_of_request")
@@ -49,16 +49,16 @@ def _shared_apps() -> dict[str, FastAPI]:
     """Return the applications of all tests of this process; FastAPI builds them slowly."""
     rows = cast(Rows, LocalProxy(_rows_of_request))
     routers = {
-        "wfms.chains": chain_routers(rows),
+        "wfms.chains": make_chain_routers(rows),
         "wms": [
-            work_routes(rows),
-            step_routes(rows),
-            limit_routes(rows),
-            times_routes(rows),
-            pilot_routes(rows),
+            make_work_routes(rows),
+            make_step_routes(rows),
+            make_limit_routes(rows),
+            make_times_routes(rows),
+            make_pilot_routes(rows),
         ],
-        "dms": [*dataset_routers(rows), log_routes(rows)],
-        "wfms.intake": [intake_routes(rows)],
+        "dms": [*make_dataset_routers(rows), make_log_routes(rows)],
+        "wfms.intake": [make_intake_routes(rows)],
     }
     return {
         name: create_app(

@@ -21,7 +21,7 @@ from wms.usecases.pilots.stop_pilot import PilotSignedOff
 _PRESENT = (PilotState.ACTIVE, PilotState.DRAINING)
 
 
-def detail_of(pilot: Pilot) -> PilotDetail:
+def make_detail(pilot: Pilot) -> PilotDetail:
     """Return a pilot with a plausible hour of work."""
     now = datetime.now(UTC)
 
@@ -62,7 +62,7 @@ def detail_of(pilot: Pilot) -> PilotDetail:
     )  # fmt: skip
 
 
-def pilot_routes(rows: Rows) -> APIRouter:
+def make_pilot_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1/pilots")
     _add_reading(router, rows)
     _add_requests(router, rows)
@@ -78,7 +78,7 @@ def _add_reading(router: APIRouter, rows: Rows) -> None:
         after: int = 0,
         limit: int = 10_000,
     ) -> PilotList:
-        present, lost, past = _by_kind(
+        present, lost, past = _split_by_kind(
             [one for one in rows.pilots if one.uid not in rows.removed_pilots]
         )
         pilots_found = [
@@ -95,10 +95,10 @@ def _add_reading(router: APIRouter, rows: Rows) -> None:
 
     @router.get("/{uid}")
     async def one(uid: UUID) -> PilotDetail:
-        return detail_of(_get(rows.pilots, uid))
+        return make_detail(_get(rows.pilots, uid))
 
 
-def _by_kind(pilots: list[Pilot]) -> tuple[list[Pilot], list[Pilot], list[Pilot]]:
+def _split_by_kind(pilots: list[Pilot]) -> tuple[list[Pilot], list[Pilot], list[Pilot]]:
     """Return present, unacknowledged lost, and other pilots, the latest of each kind first."""
     present, lost, past = [], [], []
     for pilot in sorted(pilots, key=lambda pilot: pilot.registered_at, reverse=True):

@@ -46,7 +46,7 @@ def _add_counts(router: APIRouter, rows: Rows) -> None:
         return UnschedulableList(tasks=tasks[:limit], number=len(tasks))
 
 
-def work_routes(rows: Rows) -> APIRouter:
+def make_work_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
     _add_counts(router, rows)
 
@@ -78,7 +78,7 @@ def work_routes(rows: Rows) -> APIRouter:
         first = 0 if after is None else _read_cursor(after)
         last = first + limit
         return JobPage(
-            jobs=[_without_details(job, full=full) for job in jobs_found[first:last]],
+            jobs=[_remove_details(job, full=full) for job in jobs_found[first:last]],
             after=str(last) if last < len(jobs_found) else None,
         )
 
@@ -124,11 +124,11 @@ _NO_DETAILS: dict[str, None] = dict.fromkeys(
 )
 
 
-def _without_details(job: Job, *, full: bool) -> Job:
+def _remove_details(job: Job, *, full: bool) -> Job:
     return job.model_copy(update={"attempts": []} if full else {"attempts": [], **_NO_DETAILS})
 
 
-def step_routes(rows: Rows) -> APIRouter:
+def make_step_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1/steps")
 
     @router.get("")
@@ -161,7 +161,7 @@ def step_routes(rows: Rows) -> APIRouter:
     return router
 
 
-def limit_routes(rows: Rows) -> APIRouter:
+def make_limit_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1/limits")
 
     @router.get("")
@@ -171,7 +171,7 @@ def limit_routes(rows: Rows) -> APIRouter:
     return router
 
 
-def times_routes(rows: Rows) -> APIRouter:
+def make_times_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
     @router.get("/times")

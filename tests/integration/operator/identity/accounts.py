@@ -19,7 +19,7 @@ ROOT = Person("root", Role.ADMIN)
 OWN_TOKEN = "sluice_0123456789abcdef0123456789abcdef"
 
 
-def as_person(operator: Operator, person: Person) -> OperatorClient:
+def make_person_client(operator: Operator, person: Person) -> OperatorClient:
     return OperatorClient(operator.links.http_of(person, "wfms.operator"))
 
 
@@ -28,15 +28,15 @@ def get_people(operator: Operator) -> People:
     return operator.service.account_authentication.people
 
 
-async def account(
+async def add_account(
     operator: Operator, name: str, role: Role = Role.SUBMITTER, password: str | None = PASSWORD
 ) -> Account:
     secret = None if password is None else SecretStr(password)
     new = NewAccount(name=name, role=role, password=secret)
-    return await as_person(operator, ROOT).add_account(new)
+    return await make_person_client(operator, ROOT).add_account(new)
 
 
-async def holder(operator: Operator, token: str) -> Person | None:
+async def find_holder(operator: Operator, token: str) -> Person | None:
     principal = await get_people(operator).principal(token)
     assert principal is None or isinstance(principal, Person)
     return principal
@@ -44,7 +44,7 @@ async def holder(operator: Operator, token: str) -> Person | None:
 
 async def create_token(operator: Operator, by: Person, **what: object) -> tuple[UUID, str]:
     new = NewToken.model_validate({"label": "a script", **what})
-    token = await as_person(operator, by).create_token(new)
+    token = await make_person_client(operator, by).create_token(new)
     return token.token.id, token.secret.get_secret_value()
 
 

@@ -9,7 +9,7 @@ import pytest
 from sluice.servicekit.access.authentication_setup import protect_with_accounts
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
-from tests.integration.operator.conftest import Operator, operating
+from tests.integration.operator.conftest import Operator, run_operator
 from tests.integration.operator.identity.accounts import OWN_TOKEN
 from tests.integration.operator.identity.openid_provider import Provider, open_provider
 from tests.integration.operator.identity.user_commands import User
@@ -17,14 +17,14 @@ from tests.integration.operator.identity.user_commands import User
 
 @pytest.fixture
 async def operator(database_url: str) -> AsyncIterator[Operator]:
-    async with operating(database_url, admin_token=OWN_TOKEN) as operator:
+    async with run_operator(database_url, admin_token=OWN_TOKEN) as operator:
         operator.links.apps["wfms.operator"] = operator.service.app
         yield operator
 
 
 @pytest.fixture
 async def admin(database_url: str, tmp_path: Path) -> AsyncIterator[User]:
-    async with operating(database_url, admin_token=OWN_TOKEN) as operator:
+    async with run_operator(database_url, admin_token=OWN_TOKEN) as operator:
         account_authentication = operator.service.account_authentication
         assert account_authentication is not None
         app = protect_with_accounts(operator.service.app, [], account_authentication)

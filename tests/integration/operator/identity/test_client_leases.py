@@ -21,8 +21,8 @@ from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Database
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
-from tests.callers import for_anybody
-from tests.integration.operator.conftest import Operator, operating
+from tests.callers import allow_everybody
+from tests.integration.operator.conftest import Operator, run_operator
 from tests.unit.cwl.samples import LINEAR
 from tests.waiting import eventually
 from wfms.operator.chains.usecases.leases.renew_client_lease import renew_client_lease
@@ -36,11 +36,11 @@ LIFE, RENEWED_LIFE = 0.4, 3.0
 
 @pytest.fixture
 async def operator(database_url: str) -> AsyncIterator[Operator]:
-    async with operating(database_url, client_lease=LIFE) as operator:
+    async with run_operator(database_url, client_lease=LIFE) as operator:
         yield operator
 
 
-async def a_run(operator: Operator, name: str) -> tuple[Template, Chain]:
+async def create_run(operator: Operator, name: str) -> tuple[Template, Chain]:
     template = await operator.client.store_run_template(
         NewTemplate(name=name, cwl=f"{LINEAR}# {name}\n")
     )
@@ -49,7 +49,9 @@ async def a_run(operator: Operator, name: str) -> tuple[Template, Chain]:
     return template, chain
 
 
-def owned(template: Template, chain: Chain, *, discard: bool = False) -> dict[str, object]:
+def make_lease_body(
+    template: Template, chain: Chain, *, discard: bool = False
+) -> dict[str, object]:
     return {
         "chains": [str(chain.uid)],
         "run_templates": [str(template.id)],
@@ -63,7 +65,7 @@ async def lease(operator: Operator, body: dict[str, object], uid: UUID | None = 
 
 
 @asynccontextmanager
-async def context_of(operator: Operator) -> AsyncIterator[OperatorContext]:
+async def open_context(operator: Operator) -> AsyncIterator[OperatorContext]:
     database = Database(operator.database_url, source="test", audited=True)
     settings = OperatorSettings(
         database_url=operator.database_url, broker_url=operator.database_url
@@ -73,8 +75,8 @@ async def context_of(operator: Operator) -> AsyncIterator[OperatorContext]:
 
 
 async def test_chain_of_a_dead_client_is_canceled_and_its_data_deleted(operator: Operator) -> None:
-    template, chain = await a_run(operator, "one")
-    assert await lease(operator, owned(template, chain)) == 200
+    template, chain = await create_run(operator, "one")
+    assert await lease(operator, make_lease_body(template, chain)) == 200
     await eventually(lambda: chain.uid in operator.neighbours.discarded)
     ended = operator.neighbours.chains[chain.uid]
     assert ended.state is ChainState.CANCELED
@@ -90,10 +92,10 @@ async def test_chain_of_a_dead_client_is_canceled_and_its_data_deleted(operator:
 async def test_finished_results_are_kept_unless_the_lease_says_discard(
     operator: Operator, discard: bool
 ) -> None:
-    template, chain = await a_run(operator, "one")
+    template, chain = await create_run(operator, "one")
     finished = chain.model_copy(update={"state": ChainState.FINISHED})
     operator.neighbours.chains[chain.uid] = finished
-    assert await lease(operator, owned(template, chain, discard=discard)) == 200
+    assert await lease(operator, make_lease_body(template, chain, discard=discard)) == 200
 
     async def unlisted() -> bool:
         return not (await operator.client.list_run_templates()).templates
@@ -105,9 +107,9 @@ async def test_finished_results_are_kept_unless_the_lease_says_discard(
 
 async def test_renewed_or_released_lease_ends_nothing(database_url: str) -> None:
     """Another lease, which was made later, expires meanwhile."""
-    async with operating(database_url, client_lease=RENEWED_LIFE) as operator:
-        server = HttpServer(for_anybody(operator.service.app), host="127.0.0.1", port=0)
-        renewed, released, left = [await a_run(operator, name) for name in ("a", "b", "c")]
+    async with run_operator(database_url, client_lease=RENEWED_LIFE) as operator:
+        server = HttpServer(allow_everybody(operator.service.app), host="127.0.0.1", port=0)
+        renewed, released, left = [await create_run(operator, name) for name in ("a", "b", "c")]
         async with running(server):
             url = f"http://127.0.0.1:{server.port}"
 
@@ -136,10 +138,10 @@ async def test_renewed_or_released_lease_ends_nothing(database_url: str) -> None
 
 
 async def test_person_cannot_lease_the_chain_of_another_person(operator: Operator) -> None:
-    _, chain = await a_run(operator, "one")
+    _, chain = await create_run(operator, "one")
     operator.neighbours.chains[chain.uid] = chain.model_copy(update={"owner": "bert"})
     renewal = RenewClientLease(chains=[chain.uid])
-    async with context_of(operator) as context:
+    async with open_context(operator) as context:
         with pytest.raises(Forbidden, match="role shift"):
             await renew_client_lease(context, uuid4(), renewal, by=Person("anna", Role.SUBMITTER))
         for person in (Person("bert", Role.SUBMITTER), Person("anna", Role.SHIFT)):
@@ -147,20 +149,20 @@ async def test_person_cannot_lease_the_chain_of_another_person(operator: Operato
 
 
 async def test_expired_lease_is_not_renewed(operator: Operator) -> None:
-    template, chain = await a_run(operator, "one")
+    template, chain = await create_run(operator, "one")
     uid = uuid4()
-    async with context_of(operator) as context, context.database.connection() as connection:
+    async with open_context(operator) as context, context.database.connection() as connection:
         await connection.execute(
             "INSERT INTO client_leases VALUES ($1, 'anybody', '{}', '{}', '{}', false, now() + "
             "interval '1 hour', now())",
             uid,
         )
-    assert await lease(operator, owned(template, chain), uid) == 409
+    assert await lease(operator, make_lease_body(template, chain), uid) == 409
 
 
 async def test_person_cannot_lease_objects_of_another_group(operator: Operator) -> None:
     """The role does not matter: the service ends leased objects with its own rights."""
-    template, chain = await a_run(operator, "one")
+    template, chain = await create_run(operator, "one")
     operator.links.apps["wfms.operator"] = operator.service.app
     chain = chain.model_copy(update={"owner": "anna", "group": "alpha", "shared_with": ["beta"]})
     operator.neighbours.chains[chain.uid] = chain

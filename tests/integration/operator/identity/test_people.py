@@ -27,11 +27,11 @@ from tests.integration.operator.identity.accounts import (
     OTHER,
     PASSWORD,
     ROOT,
-    account,
-    as_person,
+    add_account,
     create_token,
+    find_holder,
     get_people,
-    holder,
+    make_person_client,
 )
 from wfms.operator.identity.usecases.passwords import Passwords
 from wfms.operator.identity.usecases.sign_in import NAME_LIMIT
@@ -44,12 +44,12 @@ async def sign_in_with_password(operator: Operator, name: str, password: str) ->
 
 
 async def test_accounts_are_created_changed_and_listed(operator: Operator) -> None:
-    admin = as_person(operator, ROOT)
-    await account(operator, "bert", password=None)
-    anna = await account(operator, "anna", Role.VIEWER)
+    admin = make_person_client(operator, ROOT)
+    await add_account(operator, "bert", password=None)
+    anna = await add_account(operator, "anna", Role.VIEWER)
     assert (anna.role, anna.has_password, anna.disabled_at) == (Role.VIEWER, True, None)
     with pytest.raises(Conflict, match="an account named 'anna' already exists"):
-        await account(operator, "anna", Role.ADMIN)
+        await add_account(operator, "anna", Role.ADMIN)
 
     changed = await admin.change_account("anna", AccountChange(role=Role.SHIFT, disabled=True))
     assert changed.role is Role.SHIFT
@@ -61,7 +61,7 @@ async def test_accounts_are_created_changed_and_listed(operator: Operator) -> No
         await admin.change_account("carla", AccountChange(role=Role.ADMIN))
 
     with pytest.raises(Conflict, match="you cannot remove your own role"):
-        await as_person(operator, Person("anna", Role.ADMIN)).change_account(
+        await make_person_client(operator, Person("anna", Role.ADMIN)).change_account(
             "anna", AccountChange(role=Role.VIEWER)
         )
     listed = (await admin.list_accounts()).accounts
@@ -73,7 +73,7 @@ async def test_accounts_are_created_changed_and_listed(operator: Operator) -> No
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.SUBMITTER, Role.SHIFT])
 async def test_only_an_administrator_manages_accounts(operator: Operator, role: Role) -> None:
-    anna = as_person(operator, Person("anna", role))
+    anna = make_person_client(operator, Person("anna", role))
     for ask in (
         anna.list_accounts(),
         anna.add_account(NewAccount(name="x", role=Role.VIEWER)),
@@ -87,12 +87,14 @@ async def test_only_an_administrator_manages_accounts(operator: Operator, role: 
 
 
 async def test_password_signs_in_and_is_stored_only_as_a_hash(operator: Operator) -> None:
-    await account(operator, "anna")
+    await add_account(operator, "anna")
     nobody = operator.client
     who = SignInWithPassword(name=" Anna ", password=SecretStr(PASSWORD))
     token = await nobody.sign_in(who)
     assert (token.token.person, token.token.role) == ("anna", Role.SUBMITTER)
-    assert await holder(operator, token.secret.get_secret_value()) == Person("anna", Role.SUBMITTER)
+    assert await find_holder(operator, token.secret.get_secret_value()) == Person(
+        "anna", Role.SUBMITTER
+    )
 
     connection = await asyncpg.connect(operator.database_url)
     rows = str([tuple(row) for row in await connection.fetch("SELECT * FROM people")])
@@ -104,10 +106,10 @@ async def test_password_signs_in_and_is_stored_only_as_a_hash(operator: Operator
 
 
 async def test_wrong_passwords_are_answered_alike_for_all_names(operator: Operator) -> None:
-    await account(operator, "anna")
-    await account(operator, "bert", password=None)
-    await account(operator, "carla")
-    await as_person(operator, ROOT).change_account("carla", AccountChange(disabled=True))
+    await add_account(operator, "anna")
+    await add_account(operator, "bert", password=None)
+    await add_account(operator, "carla")
+    await make_person_client(operator, ROOT).change_account("carla", AccountChange(disabled=True))
     messages = set()
     for name, password in (
         ("anna", OTHER),
@@ -126,7 +128,7 @@ async def test_wrong_passwords_are_answered_alike_for_all_names(operator: Operat
 async def test_malformed_name_or_password_is_answered_like_a_wrong_one(
     operator: Operator, subtests: pytest.Subtests
 ) -> None:
-    await account(operator, "anna")
+    await add_account(operator, "anna")
     names = ["anna", "a\0b", "\ud800", "a b", "", "x" * 100, "anna\n.", "'; --"]
     for name, password in product(names, ["a\0b", "\ud800", ""]):
         with (
@@ -137,8 +139,8 @@ async def test_malformed_name_or_password_is_answered_like_a_wrong_one(
 
 
 async def test_wrong_passwords_are_rate_limited_per_name(operator: Operator) -> None:
-    await account(operator, "anna")
-    await account(operator, "bert")
+    await add_account(operator, "anna")
+    await add_account(operator, "bert")
 
     async def guess(name: str, password: str) -> int:
         who = SignInWithPassword(name=name, password=SecretStr(password))
@@ -156,7 +158,7 @@ async def test_wrong_passwords_are_rate_limited_per_name(operator: Operator) -> 
 
 
 async def test_correct_password_resets_the_count_of_wrong_ones(operator: Operator) -> None:
-    await account(operator, "anna")
+    await add_account(operator, "anna")
     for _ in range(3):
         for _ in range(NAME_LIMIT.amount - 1):
             with pytest.raises(Unauthenticated):
@@ -167,9 +169,9 @@ async def test_correct_password_resets_the_count_of_wrong_ones(operator: Operato
 
 
 async def test_person_changes_the_password_with_the_old_password(operator: Operator) -> None:
-    await account(operator, "anna")
+    await add_account(operator, "anna")
     people, person = get_people(operator), Person("anna", Role.SUBMITTER)
-    anna = as_person(operator, person)
+    anna = make_person_client(operator, person)
     session = await people.begin_session(person)
     _, token = await create_token(operator, person)
     with pytest.raises(Unauthenticated, match="the name or the password is wrong"):
@@ -179,7 +181,7 @@ async def test_person_changes_the_password_with_the_old_password(operator: Opera
     await anna.change_password(NewPassword(old=SecretStr(PASSWORD), new=SecretStr(OTHER)))
 
     assert await people.in_session(session) is None
-    assert await holder(operator, token) == person, "tokens stay valid"
+    assert await find_holder(operator, token) == person, "tokens stay valid"
     assert await sign_in_with_password(operator, "anna", OTHER) == person
     with pytest.raises(Unauthenticated):
         await sign_in_with_password(operator, "anna", PASSWORD)
@@ -204,30 +206,30 @@ async def test_invalid_account_is_refused_without_showing_the_password(
 
 
 async def test_empty_change_of_an_account_is_refused(operator: Operator) -> None:
-    await account(operator, "anna")
+    await add_account(operator, "anna")
     answer = await operator.http.patch("/api/v1/people/anna", json={})
     assert answer.status_code == 422
     assert "nothing was changed" in answer.text
 
 
 async def test_disabled_person_cannot_use_tokens_or_sessions(operator: Operator) -> None:
-    await account(operator, "anna")
+    await add_account(operator, "anna")
     anna, people, admin = (
         Person("anna", Role.SUBMITTER),
         get_people(operator),
-        as_person(operator, ROOT),
+        make_person_client(operator, ROOT),
     )
     _, token = await create_token(operator, anna)
     session = await people.begin_session(anna)
 
     await admin.change_account("anna", AccountChange(disabled=True))
-    assert await holder(operator, token) is None
+    assert await find_holder(operator, token) is None
     assert await people.in_session(session) is None
     with pytest.raises(NotFound):
         await create_token(operator, ROOT, person="anna")
 
     await admin.change_account("anna", AccountChange(disabled=False))
-    assert await holder(operator, token) == anna
+    assert await find_holder(operator, token) == anna
     assert await people.in_session(session) is None, "sessions stay ended"
 
 
@@ -238,8 +240,8 @@ async def test_password_change_during_sign_in_prevents_the_sign_in(
     operator: Operator, change: AccountChange, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The check of a password takes a while, in which the password may change."""
-    await account(operator, "anna")
-    admin, looked_at = as_person(operator, ROOT), Passwords.is_right
+    await add_account(operator, "anna")
+    admin, looked_at = make_person_client(operator, ROOT), Passwords.is_right
 
     async def is_right(passwords: Passwords, password: str, stored_hash: str | None) -> bool:
         right = await looked_at(passwords, password, stored_hash)

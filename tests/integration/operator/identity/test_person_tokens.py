@@ -26,12 +26,12 @@ from tests.integration.operator.conftest import Operator
 from tests.integration.operator.identity.accounts import (
     OWN_TOKEN,
     ROOT,
-    account,
-    as_person,
+    add_account,
     create_token,
     execute,
+    find_holder,
     get_people,
-    holder,
+    make_person_client,
 )
 from wfms.operator.identity.usecases.tokens.token_creation import MAX_TOKENS
 from wfms.operator.wiring import ADMINISTRATOR
@@ -40,20 +40,22 @@ from wfms.operator.wiring import ADMINISTRATOR
 async def test_token_has_at_most_the_role_of_its_person(
     operator: Operator,
 ) -> None:
-    await account(operator, "anna", Role.SHIFT)
+    await add_account(operator, "anna", Role.SHIFT)
     anna = Person("anna", Role.SHIFT)
     _, whole = await create_token(operator, anna)
     _, least = await create_token(operator, anna, role=Role.VIEWER)
-    assert await holder(operator, whole) == anna
-    assert await holder(operator, least) == Person("anna", Role.VIEWER)
+    assert await find_holder(operator, whole) == anna
+    assert await find_holder(operator, least) == Person("anna", Role.VIEWER)
     with pytest.raises(Forbidden, match="the token is to be admin, and you are shift"):
         await create_token(operator, anna, role=Role.ADMIN)
     with pytest.raises(Forbidden, match="the token is to be shift, and you are viewer"):
         await create_token(operator, Person("anna", Role.VIEWER), role=Role.SHIFT)
 
-    await as_person(operator, ROOT).change_account("anna", AccountChange(role=Role.SUBMITTER))
-    assert await holder(operator, whole) == Person("anna", Role.SUBMITTER)
-    assert await holder(operator, least) == Person("anna", Role.VIEWER)
+    await make_person_client(operator, ROOT).change_account(
+        "anna", AccountChange(role=Role.SUBMITTER)
+    )
+    assert await find_holder(operator, whole) == Person("anna", Role.SUBMITTER)
+    assert await find_holder(operator, least) == Person("anna", Role.VIEWER)
 
 
 async def test_tokens_are_listed_revoked_and_expire(operator: Operator) -> None:
@@ -61,11 +63,11 @@ async def test_tokens_are_listed_revoked_and_expire(operator: Operator) -> None:
     first, secret = await create_token(operator, anna, label="first", days=1)
     second, another = await create_token(operator, anna, label="second")
     third, _ = await create_token(operator, bert, label="third")
-    mine = as_person(operator, anna)
+    mine = make_person_client(operator, anna)
     assert [token.label for token in (await mine.list_tokens()).tokens] == ["second", "first"]
-    everybodys = (await as_person(operator, ROOT).list_tokens(all=True)).tokens
+    everybodys = (await make_person_client(operator, ROOT).list_tokens(all=True)).tokens
     assert [token.id for token in everybodys] == [third, second, first]
-    of_bert = (await as_person(operator, ROOT).list_tokens(person="bert")).tokens
+    of_bert = (await make_person_client(operator, ROOT).list_tokens(person="bert")).tokens
     assert [token.id for token in of_bert] == [third]
 
     for foreign in (third, uuid4()):
@@ -73,9 +75,9 @@ async def test_tokens_are_listed_revoked_and_expire(operator: Operator) -> None:
             await mine.revoke_token(foreign)
     revoked = await mine.revoke_token(first)
     assert (await mine.revoke_token(first)).revoked_at == revoked.revoked_at
-    assert await holder(operator, secret) is None
+    assert await find_holder(operator, secret) is None
     await execute(operator, "UPDATE person_tokens SET expires_at = now()")
-    assert await holder(operator, another) is None
+    assert await find_holder(operator, another) is None
     assert (await mine.list_tokens()).tokens == []
     assert [token.id for token in (await mine.list_tokens(ended=True)).tokens] == [second, first]
 
@@ -84,7 +86,7 @@ async def test_anybody_who_has_a_token_may_revoke_it(operator: Operator) -> None
     _, token = await create_token(operator, Person("anna", Role.VIEWER))
     for sent in ("sluice_made-up", token, token):
         await operator.client.revoke_found_token(TokenQuestion(token=SecretStr(sent)))
-    assert await holder(operator, token) is None
+    assert await find_holder(operator, token) is None
 
 
 async def test_token_shows_the_minute_of_its_last_use(operator: Operator) -> None:
@@ -92,28 +94,28 @@ async def test_token_shows_the_minute_of_its_last_use(operator: Operator) -> Non
     _, token = await create_token(operator, anna)
 
     async def used() -> object:
-        return (await as_person(operator, anna).list_tokens()).tokens[0].used_at
+        return (await make_person_client(operator, anna).list_tokens()).tokens[0].used_at
 
     assert await used() is None
-    await holder(operator, token)
+    await find_holder(operator, token)
     first = await used()
     assert first is not None
-    await holder(operator, token)
+    await find_holder(operator, token)
     assert await used() == first
     await execute(operator, "UPDATE person_tokens SET used_at = used_at - interval '2 minutes'")
-    await holder(operator, token)
+    await find_holder(operator, token)
     assert await used() not in {first, None}
 
 
 async def test_admin_token_of_the_system_creates_the_first_account(operator: Operator) -> None:
-    own = await holder(operator, OWN_TOKEN)
+    own = await find_holder(operator, OWN_TOKEN)
     assert own == Person(ADMINISTRATOR, Role.ADMIN)
-    me = await as_person(operator, own).get_own_account()
+    me = await make_person_client(operator, own).get_own_account()
     assert (me.name, me.role, me.account) == (ADMINISTRATOR, Role.ADMIN, None)
-    assert await holder(operator, OWN_TOKEN + "0") is None
-    assert await holder(operator, OWN_TOKEN.removeprefix("sluice_")) is None
-    await account(operator, "anna")
-    me = await as_person(operator, Person("anna", Role.VIEWER)).get_own_account()
+    assert await find_holder(operator, OWN_TOKEN + "0") is None
+    assert await find_holder(operator, OWN_TOKEN.removeprefix("sluice_")) is None
+    await add_account(operator, "anna")
+    me = await make_person_client(operator, Person("anna", Role.VIEWER)).get_own_account()
     assert me.account is not None
     assert (me.role, me.account.role) == (Role.VIEWER, Role.SUBMITTER)
 
@@ -143,7 +145,7 @@ async def test_session_ends_with_the_token_that_began_it(operator: Operator) -> 
     assert (ends, least <= timedelta(days=1)) == (timedelta(days=7), True)
     assert await people.in_session(first) == await people.in_session(second) == anna
 
-    await as_person(operator, anna).revoke_token(revoked_id)
+    await make_person_client(operator, anna).revoke_token(revoked_id)
 
     assert await people.in_session(first) is None
     assert await people.in_session(second) == anna
@@ -161,7 +163,7 @@ async def test_number_of_tokens_of_a_person_is_bounded(operator: Operator) -> No
     last, _ = await create_token(operator, anna)
     with pytest.raises(Conflict, match="anna has 100 valid tokens"):
         await create_token(operator, anna)
-    await as_person(operator, anna).revoke_token(last)
+    await make_person_client(operator, anna).revoke_token(last)
     tried = await asyncio.gather(
         *(create_token(operator, anna) for _ in range(8)), return_exceptions=True
     )
@@ -171,22 +173,22 @@ async def test_number_of_tokens_of_a_person_is_bounded(operator: Operator) -> No
 async def test_token_cannot_revoke_a_token_with_a_higher_role(operator: Operator) -> None:
     large, secret = await create_token(operator, Person("anna", Role.SHIFT))
     with pytest.raises(Forbidden, match="the token is shift, and you are viewer"):
-        await as_person(operator, Person("anna", Role.VIEWER)).revoke_token(large)
-    assert await holder(operator, secret) == Person("anna", Role.SHIFT)
+        await make_person_client(operator, Person("anna", Role.VIEWER)).revoke_token(large)
+    assert await find_holder(operator, secret) == Person("anna", Role.SHIFT)
 
 
 async def test_token_for_another_person_has_at_most_the_role_of_the_person(
     operator: Operator,
 ) -> None:
-    await account(operator, "bert", Role.VIEWER)
+    await add_account(operator, "bert", Role.VIEWER)
     with pytest.raises(Forbidden, match="the token is to be admin, and bert is viewer"):
         await create_token(operator, ROOT, person="bert", role=Role.ADMIN)
     _, token = await create_token(operator, ROOT, person="bert")
-    assert await holder(operator, token) == Person("bert", Role.VIEWER)
+    assert await find_holder(operator, token) == Person("bert", Role.VIEWER)
 
 
 async def test_session_ends_at_sign_out_or_after_seven_days(operator: Operator) -> None:
-    await account(operator, "anna", Role.SHIFT)
+    await add_account(operator, "anna", Role.SHIFT)
     people, anna = get_people(operator), Person("anna", Role.VIEWER)
     first, second = [await people.begin_session(anna) for _ in range(2)]
     assert await people.in_session(first) == anna, "the session keeps its smaller role"
@@ -203,15 +205,15 @@ async def test_session_ends_at_sign_out_or_after_seven_days(operator: Operator) 
 
 
 async def test_sign_out_everywhere_ends_all_sessions_of_the_person(operator: Operator) -> None:
-    await account(operator, "anna", Role.SHIFT)
-    await account(operator, "bert", Role.VIEWER)
+    await add_account(operator, "anna", Role.SHIFT)
+    await add_account(operator, "bert", Role.VIEWER)
     people, anna, bert = (
         get_people(operator), Person("anna", Role.SHIFT), Person("bert", Role.VIEWER),
     )  # fmt: skip
     hers = [await people.begin_session(anna) for _ in range(3)]
     his = await people.begin_session(bert)
     _, token = await create_token(operator, anna)
-    await as_person(operator, anna).end_sessions()
+    await make_person_client(operator, anna).end_sessions()
     assert [await people.in_session(each) for each in hers] == [None] * 3
     assert await people.in_session(his) == bert
-    assert await holder(operator, token) == anna
+    assert await find_holder(operator, token) == anna

@@ -21,8 +21,8 @@ from sluice.servicekit.access.authentication_setup import protect_with_accounts
 from sluice.servicekit.access.provider_sign_in import RETURN_PATH, PendingSignIn
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
-from tests.integration.operator.conftest import Operator, operating
-from tests.integration.operator.identity.accounts import ROOT, as_person
+from tests.integration.operator.conftest import Operator, run_operator
+from tests.integration.operator.identity.accounts import ROOT, make_person_client
 from tests.integration.operator.identity.openid_provider import ROLES, Provider
 from wfms.operator.identity.domain.errors import ProviderRefused
 from wfms.operator.identity.usecases.oidc_settings import OidcSettings
@@ -62,7 +62,7 @@ class SignInBrowser:
 @pytest.fixture
 async def sign_in_browser(database_url: str, provider: Provider) -> AsyncIterator[SignInBrowser]:
     oidc = {"issuer": provider.url, "client_secret": "confidential", "roles": ROLES}
-    async with operating(database_url, oidc=oidc, public_url=OURS, accounts=True) as operator:
+    async with run_operator(database_url, oidc=oidc, public_url=OURS, accounts=True) as operator:
         operator.links.apps["wfms.operator"] = operator.service.app
         account_authentication = operator.service.account_authentication
         assert account_authentication is not None
@@ -86,7 +86,7 @@ async def test_sign_in_gives_the_role_of_the_groups(
         == "/chains?state=failed"
     )
     assert await sign_in_browser.me() == ("anna", "shift")
-    [account] = (await as_person(sign_in_browser.operator, ROOT).list_accounts()).accounts
+    [account] = (await make_person_client(sign_in_browser.operator, ROOT).list_accounts()).accounts
     assert (account.name, account.role, account.has_password) == ("anna", Role.SHIFT, False)
 
     await provider.register_user("anna", groups="experts")
@@ -133,13 +133,13 @@ async def test_person_without_a_known_group_or_a_valid_name_is_refused(
     await provider.register_user("anna", **claims)
     assert await sign_in_browser.sign_in(provider, "anna") == "/chains?signed-in=refused"
     assert await sign_in_browser.me() is None
-    assert (await as_person(sign_in_browser.operator, ROOT).list_accounts()).accounts == []
+    assert (await make_person_client(sign_in_browser.operator, ROOT).list_accounts()).accounts == []
 
 
 async def test_provider_cannot_take_over_the_account_of_another_person(
     sign_in_browser: SignInBrowser, provider: Provider
 ) -> None:
-    admin = as_person(sign_in_browser.operator, ROOT)
+    admin = make_person_client(sign_in_browser.operator, ROOT)
     await admin.add_account(NewAccount(name="anna", role=Role.ADMIN))
     await provider.register_user("eve", preferred_username="anna", groups=["guests"])
     assert await sign_in_browser.sign_in(provider, "eve") == "/chains?signed-in=refused"
@@ -156,7 +156,7 @@ async def test_person_disabled_in_sluice_is_refused_at_the_provider_sign_in(
 ) -> None:
     await provider.register_user("anna", groups=["crew"])
     await sign_in_browser.sign_in(provider, "anna")
-    await as_person(sign_in_browser.operator, ROOT).change_account(
+    await make_person_client(sign_in_browser.operator, ROOT).change_account(
         "anna", AccountChange(disabled=True)
     )
     assert await sign_in_browser.me() is None
@@ -181,7 +181,7 @@ async def test_forged_code_is_refused(sign_in_browser: SignInBrowser) -> None:
     assert back.headers["location"] == "/?signed-in=refused"
 
 
-def as_client(issuer: str, name: str = "sluice") -> OpenIdProvider:
+def make_provider_client(issuer: str, name: str = "sluice") -> OpenIdProvider:
     secret = SecretStr("confidential")
     return OpenIdProvider(OidcSettings(issuer=issuer, client_id=name, client_secret=secret))
 
@@ -196,14 +196,14 @@ async def get_code(provider: Provider, client: OpenIdProvider, pending: PendingS
 
 
 async def test_id_token_has_the_claims_of_the_person(provider: Provider) -> None:
-    client = as_client(provider.url)
+    client = make_provider_client(provider.url)
     code = await get_code(provider, client, PENDING)
     claims = await client.claims(PENDING, {"code": code})
     assert (claims["sub"], claims["groups"]) == ("anna", ["crew"])
 
 
 async def test_id_token_with_another_nonce_is_refused(provider: Provider) -> None:
-    client = as_client(provider.url)
+    client = make_provider_client(provider.url)
     code = await get_code(provider, client, PENDING)
     with pytest.raises(ProviderRefused, match="its ID token is not valid"):
         await client.claims(replace(PENDING, nonce="another"), {"code": code})
@@ -211,7 +211,7 @@ async def test_id_token_with_another_nonce_is_refused(provider: Provider) -> Non
 
 async def test_code_of_another_client_is_refused(provider: Provider) -> None:
     await provider.register_user("anna", groups=["crew"])
-    ours, theirs = (as_client(provider.url, name) for name in ("ours", "theirs"))
+    ours, theirs = (make_provider_client(provider.url, name) for name in ("ours", "theirs"))
     pending = PendingSignIn(state="s", nonce="n" * 43, verifier="v" * 43, redirect=OURS, next="/")
     address = await theirs.begin(OURS, state="s", nonce=pending.nonce, verifier=pending.verifier)
     code = parse_qs(urlsplit(await provider.sign_in(address, "anna")).query)["code"][0]
@@ -241,7 +241,7 @@ async def test_discovery_document_with_wrong_content_is_refused(
     app = Starlette(routes=[Route("/.well-known/openid-configuration", discovery)])
     server = HttpServer(app, host="127.0.0.1", port=0)
     async with running(server):
-        client = as_client(f"http://127.0.0.1:{server.port}")
+        client = make_provider_client(f"http://127.0.0.1:{server.port}")
         with pytest.raises(NotAvailable, match=sentence):
             await client.begin(OURS, state="s", nonce="n", verifier="v" * 43)
 
@@ -252,7 +252,7 @@ async def test_unreachable_or_wrong_provider_is_not_available(
 ) -> None:
     port = urlsplit(provider.url).port
     oidc = {"issuer": issuer.format(port=port), "roles": ROLES}
-    async with operating(database_url, oidc=oidc, public_url=OURS, accounts=True) as operator:
+    async with run_operator(database_url, oidc=oidc, public_url=OURS, accounts=True) as operator:
         account_authentication = operator.service.account_authentication
         assert account_authentication is not None
         app = protect_with_accounts(operator.service.app, [], account_authentication)

@@ -14,8 +14,8 @@ from cryptography.fernet import Fernet
 from sluice.contracts.access.secrets import MAX_SECRET
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
-from tests.callers import for_anybody
-from tests.integration.operator.conftest import operating
+from tests.callers import allow_everybody
+from tests.integration.operator.conftest import run_operator
 from tests.integration.operator.sluice_command import Command
 
 VALUE = "hunter2-hunter2"
@@ -24,8 +24,8 @@ VALUE = "hunter2-hunter2"
 @pytest.fixture
 async def sluice(database_url: str) -> AsyncIterator[Command]:
     key = Fernet.generate_key().decode()
-    async with operating(database_url, encryption_keys=key) as operator:
-        server = HttpServer(for_anybody(operator.service.app), host="127.0.0.1", port=0)
+    async with run_operator(database_url, encryption_keys=key) as operator:
+        server = HttpServer(allow_everybody(operator.service.app), host="127.0.0.1", port=0)
         async with running(server):
             yield Command(f"http://127.0.0.1:{server.port}")
 
@@ -81,15 +81,15 @@ async def test_errors_do_not_show_the_value_of_a_secret(sluice: Command, tmp_pat
 
 
 async def test_terminal_asks_for_the_value_and_does_not_echo_it(sluice: Command) -> None:
-    assert await _typed(sluice, VALUE, VALUE) == (0, "value: again: ")
-    code, output = await _typed(sluice, VALUE, "other")
+    assert await _type_lines(sluice, VALUE, VALUE) == (0, "value: again: ")
+    code, output = await _type_lines(sluice, VALUE, "other")
     assert (code, output) == (
         1,
         "value: again: error: the two values differ: nothing was stored",
     )
 
 
-async def _typed(sluice: Command, *lines: str) -> tuple[int, str]:
+async def _type_lines(sluice: Command, *lines: str) -> tuple[int, str]:
     """Return the exit status and all that the terminal shows, in one line."""
     ours, terminal = pty.openpty()
     process = await asyncio.create_subprocess_exec(

@@ -19,14 +19,14 @@ from sluice.contracts.access.secrets import (
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.servicekit.sealing import ANSWER, REQUEST, Sealer
-from tests.integration.operator.conftest import Operator, operating
+from tests.integration.operator.conftest import Operator, run_operator
 from tests.unit.cwl.plans.secret_template import TEMPLATE
 
 VALUE = "hunter2-hunter2"
 OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
 
 
-def new(name: str, value: str, *templates: str) -> NewSecret:
+def make_secret(name: str, value: str, *templates: str) -> NewSecret:
     return NewSecret(name=name, value=SecretStr(value), templates=list(templates) or None)
 
 
@@ -41,7 +41,7 @@ async def open_secret(operator: Operator, key: str, ref: SecretRef, template: st
     return opened.values["token"].get_secret_value()
 
 
-async def rows(operator: Operator) -> list[dict[str, Any]]:
+async def read_rows(operator: Operator) -> list[dict[str, Any]]:
     connection = await asyncpg.connect(operator.database_url)
     try:
         return [dict(row) for row in await connection.fetch("SELECT * FROM secrets ORDER BY 1, 2")]
@@ -50,13 +50,15 @@ async def rows(operator: Operator) -> list[dict[str, Any]]:
 
 
 async def test_versions_of_a_secret_are_kept_until_removed(database_url: str) -> None:
-    async with operating(database_url, encryption_keys=OLD) as operator:
-        first = await operator.client.set_secret(new("places-api", "one", "places*", "cities"))
+    async with run_operator(database_url, encryption_keys=OLD) as operator:
+        first = await operator.client.set_secret(
+            make_secret("places-api", "one", "places*", "cities")
+        )
         assert [(entry.version, entry.templates) for entry in first.versions] == [
             (1, ["places*", "cities"])
         ]
-        await operator.client.set_secret(new("places-api", "two"))
-        third = await operator.client.set_secret(new("places-api", "three", "all-*"))
+        await operator.client.set_secret(make_secret("places-api", "two"))
+        third = await operator.client.set_secret(make_secret("places-api", "three", "all-*"))
         assert [(entry.version, entry.templates) for entry in third.versions] == [
             (3, ["all-*"]),
             (2, ["places*", "cities"]),
@@ -64,7 +66,7 @@ async def test_versions_of_a_secret_are_kept_until_removed(database_url: str) ->
         ], "the templates stay unless a request changes them"
         await operator.client.remove_secret("places-api", version=3)
         assert (await operator.client.get_secret("places-api")).newest.version == 2
-        fourth = await operator.client.set_secret(new("places-api", "four"))
+        fourth = await operator.client.set_secret(make_secret("places-api", "four"))
         assert fourth.newest.version == 4, "a version number is not used again"
         for version, value in ((1, "one"), (2, "two"), (4, "four")):
             ref = SecretRef(name="places-api", version=version)
@@ -74,13 +76,13 @@ async def test_versions_of_a_secret_are_kept_until_removed(database_url: str) ->
         for call in (operator.client.get_secret, operator.client.remove_secret):
             with pytest.raises(NotFound, match="sluice secret list"):
                 await call("places-api")
-        assert [row["sealed"] for row in await rows(operator)] == [None] * 4
+        assert [row["sealed"] for row in await read_rows(operator)] == [None] * 4
         with pytest.raises(Unprocessable, match="give the templates that may use it"):
-            await operator.client.set_secret(new("places-api", "five"))
+            await operator.client.set_secret(make_secret("places-api", "five"))
 
 
 async def test_answers_do_not_contain_the_value(database_url: str) -> None:
-    async with operating(database_url, encryption_keys=OLD) as operator:
+    async with run_operator(database_url, encryption_keys=OLD) as operator:
         path, own = "/api/v1/secrets", {"name": "places-api", "value": VALUE}
         answers = [
             await operator.http.post(path, json={**own, "templates": ["a"]}),
@@ -98,15 +100,15 @@ async def test_answers_do_not_contain_the_value(database_url: str) -> None:
         assert [answer.status_code for answer in answers] == [201, 200, 200, *[422] * 7, 409]
         assert not [answer.text for answer in answers if VALUE[:8] in answer.text]
         assert all(answer.headers["cache-control"] == "no-store" for answer in answers)
-        [row] = await rows(operator)
+        [row] = await read_rows(operator)
         assert VALUE.encode() not in row["sealed"]
 
 
 async def test_value_is_opened_only_with_the_key_and_for_named_templates(
     database_url: str,
 ) -> None:
-    async with operating(database_url, encryption_keys=OLD) as operator:
-        await operator.client.set_secret(new("places-api", VALUE, "places*"))
+    async with run_operator(database_url, encryption_keys=OLD) as operator:
+        await operator.client.set_secret(make_secret("places-api", VALUE, "places*"))
         ref = SecretRef(name="places-api", version=1)
         assert await open_secret(operator, OLD, ref, "places-eu") == VALUE
         with pytest.raises(Conflict, match="is not for template 'cities', but for places"):
@@ -118,9 +120,9 @@ async def test_value_is_opened_only_with_the_key_and_for_named_templates(
 
 
 async def test_swapped_rows_of_secrets_are_not_opened(database_url: str) -> None:
-    async with operating(database_url, encryption_keys=OLD) as operator:
+    async with run_operator(database_url, encryption_keys=OLD) as operator:
         for name in ("one", "two"):
-            await operator.client.set_secret(new(name, name, "*"))
+            await operator.client.set_secret(make_secret(name, name, "*"))
         connection = await asyncpg.connect(database_url)
         await connection.execute(
             "UPDATE secrets SET sealed = (SELECT sealed FROM secrets WHERE name = 'one')"
@@ -133,20 +135,20 @@ async def test_swapped_rows_of_secrets_are_not_opened(database_url: str) -> None
 
 async def test_encryption_key_is_rotated_with_two_starts(database_url: str) -> None:
     ref = SecretRef(name="places-api", version=1)
-    async with operating(database_url, encryption_keys=OLD) as operator:
-        await operator.client.set_secret(new("places-api", VALUE, "*"))
-    async with operating(database_url, encryption_keys=f"{NEW},{OLD}") as operator:
+    async with run_operator(database_url, encryption_keys=OLD) as operator:
+        await operator.client.set_secret(make_secret("places-api", VALUE, "*"))
+    async with run_operator(database_url, encryption_keys=f"{NEW},{OLD}") as operator:
         assert await open_secret(operator, f"{NEW},{OLD}", ref, "t") == VALUE
-    async with operating(database_url, encryption_keys=NEW) as operator:
+    async with run_operator(database_url, encryption_keys=NEW) as operator:
         assert await open_secret(operator, NEW, ref, "t") == VALUE
 
 
-async def test_service_without_a_key_works_but_refuses_secrets(database_url: str) -> None:
-    async with operating(database_url, encryption_keys=OLD) as operator:
-        await operator.client.set_secret(new("places-api", VALUE, "*"))
-    async with operating(database_url) as operator:
+async def test_service_without_a_key_is_ready_and_refuses_secrets(database_url: str) -> None:
+    async with run_operator(database_url, encryption_keys=OLD) as operator:
+        await operator.client.set_secret(make_secret("places-api", VALUE, "*"))
+    async with run_operator(database_url) as operator:
         with pytest.raises(Conflict, match="set SLUICE_ENCRYPTION_KEYS"):
-            await operator.client.set_secret(new("other", VALUE, "*"))
+            await operator.client.set_secret(make_secret("other", VALUE, "*"))
         assert [secret.name for secret in (await operator.client.list_secrets()).secrets] == [
             "places-api"
         ]

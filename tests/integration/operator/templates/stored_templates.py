@@ -12,7 +12,7 @@ PARTS = {
 }
 
 
-async def rows(operator: Operator) -> int:
+async def count_rows(operator: Operator) -> int:
     connection = await asyncpg.connect(operator.database_url)
     try:
         return int(await connection.fetchval("SELECT count(*) FROM templates"))

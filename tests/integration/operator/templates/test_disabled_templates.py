@@ -9,12 +9,12 @@ from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.forms import token_of
+from tests.integration.operator.forms import read_token
 from tests.integration.operator.sluice_command import Command
 from tests.unit.cwl.samples import LINEAR
 
 
-async def names(operator: Operator, *, disabled: bool = False) -> list[str]:
+async def list_names(operator: Operator, *, disabled: bool = False) -> list[str]:
     return [
         template.name
         for template in (await operator.client.list_templates(disabled=disabled)).templates
@@ -28,8 +28,8 @@ async def test_disabled_template_gets_no_chains_and_is_not_listed(operator: Oper
     first, again = [await operator.client.disable_template("linear") for _ in range(2)]
     assert first.disabled_at is not None
     assert again.disabled_at == first.disabled_at
-    assert await names(operator) == [], "the intake of any release reads this list"
-    assert await names(operator, disabled=True) == ["linear"]
+    assert await list_names(operator) == [], "the intake of any release reads this list"
+    assert await list_names(operator, disabled=True) == ["linear"]
     with pytest.raises(Conflict, match="is disabled since"):
         await operator.client.request_chain(dataset.uid, "linear")
     assert operator.neighbours.chains[under_way.uid] == under_way, "running chains continue"
@@ -38,7 +38,7 @@ async def test_disabled_template_gets_no_chains_and_is_not_listed(operator: Oper
         "a new version is disabled too"
     )
     assert (await operator.client.enable_template("linear")).disabled_at is None
-    assert await names(operator) == ["linear"]
+    assert await list_names(operator) == ["linear"]
     await operator.client.request_chain(dataset.uid, "linear")
     for call in (operator.client.disable_template, operator.client.enable_template):
         with pytest.raises(NotFound):
@@ -52,7 +52,7 @@ async def test_new_template_with_the_name_of_a_deleted_one_is_enabled(
     await operator.client.disable_template("linear")
     await operator.client.delete_template("linear")
     await operator.client.store_template(NewTemplate(name="linear", cwl=LINEAR))
-    assert await names(operator) == ["linear"]
+    assert await list_names(operator) == ["linear"]
 
 
 async def test_unmatched_data_sets_tell_that_their_template_is_disabled(
@@ -73,7 +73,7 @@ async def test_unmatched_data_sets_tell_that_their_template_is_disabled(
 async def test_pages_disable_and_enable_a_template(
     operator: Operator, waiting: dict[str, UUID]
 ) -> None:
-    token = token_of(await operator.http.get("/templates/linear"))
+    token = read_token(await operator.http.get("/templates/linear"))
     done = await operator.http.post("/templates/linear/disable", data={"csrf_token": token})
     assert done.status_code == httpx.codes.SEE_OTHER
     page = (await operator.http.get("/templates/linear")).text

@@ -10,9 +10,9 @@ from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.templates import RUN_VERSION, NewTemplate
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.forms import token_of
+from tests.integration.operator.forms import read_token
 from tests.integration.operator.sluice_command import Command
-from tests.integration.operator.templates.stored_templates import rows
+from tests.integration.operator.templates.stored_templates import count_rows
 from tests.unit.cwl.samples import LINEAR
 
 
@@ -34,7 +34,7 @@ async def test_run_template_does_not_affect_published_templates(
         NewTemplate(name="spd", cwl=spd_text + "# next\n")
     )
     assert following.version == 2, "the run used up no version number"
-    assert await rows(operator) == 2
+    assert await count_rows(operator) == 2
 
     dataset = await operator.client.register_dataset(NewDataset(name="some-files", on_demand=True))
     await operator.client.request_chain(dataset.uid, "spd", run_template=run.id)
@@ -141,7 +141,7 @@ async def test_pages_list_run_templates_separately(operator: Operator, spd_text:
     files = await operator.http.get(f"/run-templates/{run.id}/files")
     assert files.headers["content-disposition"].endswith("trial-run.zip")
     response = await operator.http.post(
-        f"/run-templates/{run.id}/delete", data={"csrf_token": token_of(page)}
+        f"/run-templates/{run.id}/delete", data={"csrf_token": read_token(page)}
     )
     assert response.status_code == httpx.codes.SEE_OTHER
     assert f"/run-templates/{run.id}" not in (await operator.http.get("/run-templates")).text

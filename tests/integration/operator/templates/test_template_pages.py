@@ -12,14 +12,14 @@ from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.text.visible_text import REORDERING
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.forms import token_of
+from tests.integration.operator.forms import read_token
 from tests.unit.cwl.documents.two_files import TOOL, WORKFLOW
 
 PARTS = {"flow/workflow.cwl": WORKFLOW, "flow/tools/join.cwl": TOOL}
 
 
 async def send(operator: Operator, files: dict[str, str], **fields: str) -> httpx.Response:
-    token = token_of(await operator.http.get("/templates"))
+    token = read_token(await operator.http.get("/templates"))
     parts = [("folder", (path, text.encode())) for path, text in files.items()]
     return await operator.http.post(
         "/templates", data={"csrf_token": token, **fields}, files=[*parts, ("file", ("", b""))]
@@ -32,7 +32,7 @@ async def publish_upload(operator: Operator, sent: httpx.Response) -> httpx.Resp
     review = await operator.http.get(sent.headers["location"])
     replaces = re.search(r'name="replaces" value="(\d+)"', review.text)
     assert replaces is not None, review.text
-    form = {"csrf_token": token_of(review), "replaces": replaces[1]}
+    form = {"csrf_token": read_token(review), "replaces": replaces[1]}
     return await operator.http.post(sent.headers["location"], data=form)
 
 
@@ -69,7 +69,7 @@ async def test_folder_is_uploaded_with_the_form_and_shown_file_by_file(operator:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         assert {name: archive.read(name).decode() for name in archive.namelist()} == PARTS
     zipped = {"file": ("again.zip", data)}
-    token = token_of(await operator.http.get("/templates"))
+    token = read_token(await operator.http.get("/templates"))
     await operator.http.post("/templates", data={"csrf_token": token, "name": "flow"}, files=zipped)
     assert "nothing was changed" in (await operator.http.get("/templates/flow")).text
 
@@ -104,7 +104,7 @@ async def test_old_version_is_shown_and_restored(operator: Operator, spd_text: s
     page = await operator.http.get("/templates/spd?version=1")
     assert "Restore version 1" in page.text
     assert "Make the next version" not in page.text, "only the latest version offers the next one"
-    form = {"csrf_token": token_of(page), "version": "1"}
+    form = {"csrf_token": read_token(page), "version": "1"}
     assert (await operator.http.post("/templates/spd/restore", data=form)).status_code == 303
     assert "Published as version 3." in (await operator.http.get("/templates/spd")).text
     await operator.http.post("/templates/spd/restore", data=form)
@@ -135,7 +135,7 @@ async def test_changes_are_shown_before_publication(operator: Operator) -> None:
     await operator.client.store_template(
         NewTemplate(name="flow", files=PARTS | {"flow/more.txt": "1"})
     )
-    form = {"csrf_token": token_of(await operator.http.get("/templates")), "replaces": "1"}
+    form = {"csrf_token": read_token(await operator.http.get("/templates")), "replaces": "1"}
     overtaken = await operator.http.post(sent.headers["location"], data=form)
     assert overtaken.status_code == 409
     assert "v2 → v3" in overtaken.text
@@ -166,7 +166,7 @@ async def test_run_template_is_published_from_its_page(operator: Operator, spd_t
     page = (await operator.http.get(f"/run-templates/{run.id}")).text
     assert f'href="/templates/review/{run.id}"' in page
     review = await operator.http.get(f"/templates/review/{run.id}")
-    form = {"csrf_token": token_of(review), "replaces": "1"}
+    form = {"csrf_token": read_token(review), "replaces": "1"}
     assert (await operator.http.post(f"/templates/review/{run.id}", data=form)).status_code == 303
     assert (await operator.client.get_template("spd")).cwl == run.cwl
     assert [template.id for template in (await operator.client.list_run_templates()).templates] == [
@@ -184,7 +184,7 @@ async def test_deletion_of_a_template_in_use_names_its_chains(
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     dataset = await operator.client.register_dataset(NewDataset(name="run-1"))
     chain = await operator.client.request_chain(dataset.uid, "spd")
-    token = token_of(await operator.http.get("/templates/spd"))
+    token = read_token(await operator.http.get("/templates/spd"))
     refusal = await operator.http.post("/templates/spd/delete", data={"csrf_token": token})
     assert refusal.status_code == 409
     assert f'<a href="/chains/{chain.uid}">{html.escape(dataset.name)}</a>' in refusal.text

@@ -11,7 +11,7 @@ import pytest
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.templates.templates import NewTemplate, Template
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.templates.stored_templates import PARTS, rows
+from tests.integration.operator.templates.stored_templates import PARTS, count_rows
 from tests.unit.cwl.documents.two_files import TOOL, WORKFLOW
 from wfms.operator.templates.usecases.zip_files import zip_files
 
@@ -34,7 +34,7 @@ async def test_upload_of_five_megabytes_is_answered_with_413(operator: Operator)
         "/api/v1/templates", data={"name": "big"}, files={"cwl": ("big.cwl", b"x" * 5_000_000)}
     )
     assert answer.status_code == 413
-    assert await rows(operator) == 0
+    assert await count_rows(operator) == 0
 
 
 async def test_upload_sent_in_pieces_is_limited_too(operator: Operator) -> None:
@@ -94,11 +94,11 @@ async def test_malformed_request_is_answered_with_findings(
             assert answer.json()["findings"]
 
 
-def as_zip(files: dict[str, str]) -> bytes:
+def make_zip(files: dict[str, str]) -> bytes:
     return zip_files(files).getvalue()
 
 
-def as_form(files: dict[str, str]) -> list[tuple[str, tuple[str, bytes]]]:
+def make_form_files(files: dict[str, str]) -> list[tuple[str, tuple[str, bytes]]]:
     return [("files", (path, text.encode())) for path, text in files.items()]
 
 
@@ -118,9 +118,9 @@ async def test_equal_files_are_the_same_template_however_they_are_uploaded(
         await http.post(
             "/api/v1/templates", json={"name": "parts", "files": PARTS, "main": "flow/workflow.cwl"}
         ),
-        await http.post("/api/v1/templates?name=parts", content=as_zip(PARTS), headers=zip_type),
-        await http.post("/api/v1/templates", data={"name": "parts"}, files=as_form(PARTS)),
-        await http.post("/api/v1/templates", files={"file": ("parts.zip", as_zip(PARTS))}),
+        await http.post("/api/v1/templates?name=parts", content=make_zip(PARTS), headers=zip_type),
+        await http.post("/api/v1/templates", data={"name": "parts"}, files=make_form_files(PARTS)),
+        await http.post("/api/v1/templates", files={"file": ("parts.zip", make_zip(PARTS))}),
     ]
     assert [answer.status_code for answer in ways] == [200] * 4, [answer.text for answer in ways]
     assert {answer.json()["id"] for answer in ways} == {str(first.id)}
@@ -165,14 +165,14 @@ async def test_findings_in_several_files_name_their_file(operator: Operator) -> 
             headers={"content-type": "application/json"},
         )
         assert (answer.status_code, bool(answer.json()["findings"])) == (422, True)
-    bomb = {"file": ("bomb.zip", as_zip({"a.cwl": "0" * 100_000_000}))}
+    bomb = {"file": ("bomb.zip", make_zip({"a.cwl": "0" * 100_000_000}))}
     answer = await operator.http.post("/api/v1/templates", files=bomb)
     assert (answer.status_code, answer.json()["findings"][0]["file"]) == (422, "a.cwl")
     unnamed = await operator.http.post(
-        "/api/v1/templates", files=as_form({"a.cwl": "x", "b.cwl": "y"})
+        "/api/v1/templates", files=make_form_files({"a.cwl": "x", "b.cwl": "y"})
     )
     assert "several files need one" in unnamed.json()["detail"]
-    assert await rows(operator) == 0
+    assert await count_rows(operator) == 0
 
 
 async def test_processes_of_a_packed_document_are_different_templates(operator: Operator) -> None:

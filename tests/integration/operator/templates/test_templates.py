@@ -18,7 +18,7 @@ from sluice.cwl import Upload
 from sluice.servicekit.access.principal import ServiceCaller
 from sluice.servicekit.database import Database
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.templates.stored_templates import PARTS, rows
+from tests.integration.operator.templates.stored_templates import PARTS, count_rows
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.templates.domain.submitted_files import SubmittedFiles
 from wfms.operator.templates.usecases.compile_files import CompilationResult, Compiler
@@ -75,7 +75,7 @@ async def test_concurrent_uploads_under_one_name_get_consecutive_versions(
         *(operator.client.store_template(NewTemplate(name="twice", cwl=spd_text)) for _ in range(2))
     )
     assert [template.version for template in twice] == [1, 1]
-    assert await rows(operator) == 3
+    assert await count_rows(operator) == 3
 
 
 class Instant(Compiler):
@@ -128,7 +128,7 @@ async def test_refused_template_has_all_findings_and_is_not_stored(
         )
         assert any(error.line == line for error in errors)
     assert {error.file for error in errors} == {"workflow.cwl"}
-    assert await rows(operator) == 0
+    assert await count_rows(operator) == 0
 
 
 async def test_comparison_shows_the_changes_and_stores_nothing(
@@ -143,7 +143,7 @@ async def test_comparison_shows_the_changes_and_stores_nothing(
     bad = NewTemplate(name="spd", cwl=spd_text.replace("scatter: hits", "scatter: hitz", 1))
     with pytest.raises(Unprocessable, match="in its text"):
         await operator.client.compare_template(bad)
-    assert await rows(operator) == 1
+    assert await count_rows(operator) == 1
 
 
 async def test_second_publication_on_top_of_the_same_version_is_refused(
@@ -157,7 +157,7 @@ async def test_second_publication_on_top_of_the_same_version_is_refused(
     answers = await asyncio.gather(*both, return_exceptions=True)
     [refusal] = [answer for answer in answers if isinstance(answer, Conflict)]
     assert "the latest version is 1 now" in refusal.detail
-    assert await rows(operator) == 1
+    assert await count_rows(operator) == 1
     stored = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text, replaces=1))
     assert stored.version == 2
     again = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text, replaces=1))
@@ -183,7 +183,7 @@ async def test_text_that_is_no_workflow_is_refused_with_findings(
             with pytest.raises(Unprocessable) as refusal:
                 await operator.client.store_template(NewTemplate(name="bad", cwl=text))
             assert refusal.value.findings
-    assert await rows(operator) == 0
+    assert await count_rows(operator) == 0
 
 
 async def test_text_that_json_cannot_hold_is_refused_with_findings(
@@ -195,7 +195,7 @@ async def test_text_that_json_cannot_hold_is_refused_with_findings(
                 NewTemplate(name="bad", cwl=spd_text.replace("label: Raw frames", f"label: {bad}"))
             )
         assert refusal.value.findings
-    assert await rows(operator) == 0
+    assert await count_rows(operator) == 0
 
 
 async def test_check_of_a_template_stores_nothing(operator: Operator, spd_text: str) -> None:
@@ -204,7 +204,7 @@ async def test_check_of_a_template_stores_nothing(operator: Operator, spd_text: 
     bad = await operator.client.check_template(cwl="class: Workflow", file="mine.cwl")
     assert bad.plan is None
     assert bad.findings[0].file == "mine.cwl"
-    assert await rows(operator) == 0
+    assert await count_rows(operator) == 0
 
 
 async def test_old_version_is_restored_as_a_new_version(operator: Operator, spd_text: str) -> None:

@@ -6,7 +6,7 @@ from sluice.clients.base import API
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.templates.tools import ComposeTools, NewTool, ToolList
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.forms import token_of
+from tests.integration.operator.forms import read_token
 
 LAYOUT = """\
 # Finds regions.
@@ -118,7 +118,7 @@ async def test_impossible_composition_is_explained(operator: Operator) -> None:
 async def test_pages_store_tools_and_compose_a_template(operator: Operator) -> None:
     http = operator.http
     page = await http.get("/tools")
-    form = {"csrf_token": token_of(page)}
+    form = {"csrf_token": read_token(page)}
     invalid_response = await http.post(
         "/tools", data={**form, "name": "layout", "cwl": "class: Workflow"}
     )

@@ -14,9 +14,9 @@ from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.forms import token_of
+from tests.integration.operator.forms import read_token
 from tests.integration.operator.sluice_command import Command
-from tests.unit.cwl.plans.triggered_samples import data, values
+from tests.unit.cwl.plans.triggered_samples import make_data_template, make_values_template
 
 TIME = datetime(2026, 10, 1, 3, tzinfo=UTC)
 CORPUS, SLICE = UUID(int=1), UUID(int=2)
@@ -54,7 +54,7 @@ async def publish(operator: Operator, name: str, text: str) -> None:
     await operator.client.store_template(NewTemplate(name=name, cwl=text))
 
 
-GROWN = data("{sluice:type: corpus, every: {files: 1000, hours: 24}}")
+GROWN = make_data_template("{sluice:type: corpus, every: {files: 1000, hours: 24}}")
 
 
 @pytest.mark.usefixtures("corpus")
@@ -85,7 +85,9 @@ async def test_growth_trigger_shows_the_number_of_new_files(
 async def test_schedule_shows_its_next_and_its_last_time(
     operator: Operator, sluice: Command
 ) -> None:
-    await publish(operator, "nightly", values("{schedule: 0 3 * * *, zone: Europe/Warsaw}"))
+    await publish(
+        operator, "nightly", make_values_template("{schedule: 0 3 * * *, zone: Europe/Warsaw}")
+    )
     operator.neighbours.schedules.append(
         ScheduleState(template="nightly", last_at=TIME, outcome="a chain of nightly-1-x")
     )
@@ -105,7 +107,7 @@ async def test_schedule_shows_its_next_and_its_last_time(
 
 
 async def test_template_without_a_trigger_has_no_times(operator: Operator) -> None:
-    await publish(operator, "plain", data("{kind: raw}"))
+    await publish(operator, "plain", make_data_template("{kind: raw}"))
     with pytest.raises(NotFound, match="has no trigger"):
         await operator.client.get_template_trigger("plain")
     assert (await operator.http.get("/templates/plain")).status_code == 200
@@ -131,8 +133,8 @@ async def test_append_only_data_set_shows_the_files_that_templates_got(
 CYCLE = ("la", "a", "b"), ("lb", "b", "a")
 
 
-def cycle_template(takes: str, gives: str) -> str:
-    text = data(f"{{sluice:type: {takes}, every: {{files: 1}}}}")
+def make_cycle_template(takes: str, gives: str) -> str:
+    text = make_data_template(f"{{sluice:type: {takes}, every: {{files: 1}}}}")
     assert "sluice:collect: done" in text
     return text.replace("sluice:collect: done", f"sluice:collect: {gives}")
 
@@ -141,7 +143,7 @@ async def test_template_of_a_trigger_cycle_tells_why_it_starts_no_more(
     operator: Operator, corpus: Dataset, sluice: Command
 ) -> None:
     for name, takes, gives in CYCLE:
-        await publish(operator, name, cycle_template(takes, gives))
+        await publish(operator, name, make_cycle_template(takes, gives))
     grows = corpus.model_copy(update={"meta": {"type": "a"}})
     operator.neighbours.append_only = [
         AppendOnlyDataset(dataset=grows, since=TIME, readers=[], generation=5)
@@ -160,23 +162,25 @@ async def test_template_that_closes_a_trigger_cycle_gets_a_warning(
     operator: Operator, sluice: Command, tmp_path: Path
 ) -> None:
     (la, *first), (lb, *second) = CYCLE
-    stored = await operator.client.store_template(NewTemplate(name=lb, cwl=cycle_template(*second)))
+    stored = await operator.client.store_template(
+        NewTemplate(name=lb, cwl=make_cycle_template(*second))
+    )
     assert list_cycles(stored.warnings) == []
-    new = NewTemplate(name=la, cwl=cycle_template(*first))
+    new = NewTemplate(name=la, cwl=make_cycle_template(*first))
     (finding,) = list_cycles((await operator.client.compare_template(new)).warnings)
     assert (finding.severity, "la → lb → la" in finding.message) == ("warning", True)
     file = tmp_path / "la.cwl"
-    file.write_text(cycle_template(*first))
+    file.write_text(make_cycle_template(*first))
     assert "la → lb → la" in await sluice("template", "publish", str(file), "--dry-run")
-    token = token_of(await operator.http.get("/templates"))
-    sent = {"name": la, "cwl": cycle_template(*first), "csrf_token": token}
+    token = read_token(await operator.http.get("/templates"))
+    sent = {"name": la, "cwl": make_cycle_template(*first), "csrf_token": token}
     review = await operator.http.post("/templates", data=sent, follow_redirects=True)
     assert "la → lb → la" in review.text
     assert list_cycles((await operator.client.store_template(new)).warnings) == [finding]
     assert list_cycles((await operator.client.get_template(la)).warnings) == [], (
         "the stored template has no warnings"
     )
-    itself = NewTemplate(name="itself", cwl=cycle_template("c", "c"))
+    itself = NewTemplate(name="itself", cwl=make_cycle_template("c", "c"))
     assert list_cycles((await operator.client.store_template(itself)).warnings) == []
 
 

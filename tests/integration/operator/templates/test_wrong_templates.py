@@ -1,10 +1,10 @@
 """Invalid templates are never stored, however they are uploaded."""
 
 from tests.integration.operator.conftest import Operator
-from tests.wrong.table import wrong_templates
+from tests.wrong.table import read_wrong_templates
 
 WRONG_TEMPLATES = {
-    name: template for name, template in wrong_templates().items() if template.is_refused
+    name: template for name, template in read_wrong_templates().items() if template.is_refused
 }
 
 

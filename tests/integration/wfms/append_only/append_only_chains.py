@@ -32,16 +32,16 @@ class FixedClock:
         return self.time
 
 
-def collecting_plan(*, into: Collect | None = CORPUS, **more: Any) -> Plan:
+def make_collecting_plan(*, into: Collect | None = CORPUS, **more: Any) -> Plan:
     """Return a plan of one step whose output is collected."""
     wf = make_plan(make_step("only"), outputs=[("only", "out")], **more)
     outputs = [wf.outputs[0].model_copy(update={"collect": into})]
     return wf.model_copy(update={"outputs": outputs})
 
 
-def growth_plan(**every: Any) -> Plan:
+def make_growth_plan(**every: Any) -> Plan:
     """Return a plan that is triggered by new files in the corpus."""
-    return collecting_plan(
+    return make_collecting_plan(
         into=None,
         match=PAGES,
         trigger=Trigger(every=GrowthTrigger(**every)),
@@ -49,9 +49,11 @@ def growth_plan(**every: Any) -> Plan:
     )
 
 
-def scheduled_plan(schedule: str, zone: str = "UTC", **more: Any) -> Plan:
+def make_scheduled_plan(schedule: str, zone: str = "UTC", **more: Any) -> Plan:
     """Return a plan with a schedule, without a data set unless it matches some."""
-    template = collecting_plan(into=None, trigger=Trigger(schedule=schedule, zone=zone), **more)
+    template = make_collecting_plan(
+        into=None, trigger=Trigger(schedule=schedule, zone=zone), **more
+    )
     if more.get("match"):
         return template
     nothing = StepInput(
@@ -104,7 +106,7 @@ async def run_collected_chain(
     wfms: WfmsFixture, name: str, *, files: int = 2, plan: Plan | None = None
 ) -> Chain:
     """Run a chain to its end and collect its output in the corpus."""
-    template = wfms.add_template(plan or collecting_plan(), name=f"of-{name}")
+    template = wfms.add_template(plan or make_collecting_plan(), name=f"of-{name}")
     wfms.templates.remove(
         template
     )  # The chain is requested; the intake must not match the template.
@@ -145,6 +147,6 @@ async def list_input_files(wfms: WfmsFixture, chains: list[Chain]) -> list[str]:
     ]
 
 
-def output_dataset(chain: Chain) -> UUID:
+def get_output_dataset(chain: Chain) -> UUID:
     (uid,) = [dataset.uid for dataset in chain.datasets if dataset.port == "out"]
     return uid

@@ -10,9 +10,9 @@ from sluice.contracts.common.problems import Conflict, NotAvailable, Unprocessab
 from sluice.contracts.common.states import ChainState, DatasetState
 from sluice.contracts.data.append_only import Collect
 from tests.integration.wfms.append_only.append_only_chains import (
-    collecting_plan,
     get_corpus,
-    output_dataset,
+    get_output_dataset,
+    make_collecting_plan,
     run_chain,
     run_collected_chain,
 )
@@ -40,7 +40,7 @@ async def test_output_is_collected_when_the_chain_has_finished(wfms: WfmsFixture
 
 async def test_crash_at_any_place_neither_loses_nor_duplicates_files(wfms: WfmsFixture) -> None:
     place, through = 0, False
-    template = wfms.add_template(collecting_plan())
+    template = wfms.add_template(make_collecting_plan())
     while not through:
         place += 1
         await run_chain(
@@ -53,7 +53,7 @@ async def test_crash_at_any_place_neither_loses_nor_duplicates_files(wfms: WfmsF
 
 
 async def test_concurrent_instances_collect_an_output_once(wfms: WfmsFixture) -> None:
-    template = wfms.add_template(collecting_plan())
+    template = wfms.add_template(make_collecting_plan())
     for number in range(4):
         await run_chain(
             wfms, await wfms.create_chain(await wfms.create_input(f"d{number}"), template)
@@ -65,11 +65,11 @@ async def test_concurrent_instances_collect_an_output_once(wfms: WfmsFixture) ->
 async def test_discarded_output_is_deleted_only_after_its_collection(
     wfms: WfmsFixture,
 ) -> None:
-    template = wfms.add_template(collecting_plan())
+    template = wfms.add_template(make_collecting_plan())
     chain = await run_chain(wfms, await wfms.create_chain(await wfms.create_input("a"), template))
     await wfms.chains.discard_chain(chain.uid)
     await wfms.delete_outputs()
-    assert (await wfms.dms.get_dataset(output_dataset(chain))).state is DatasetState.UPLOADED
+    assert (await wfms.dms.get_dataset(get_output_dataset(chain))).state is DatasetState.UPLOADED
     wfms.http["dms"].is_down = True
     with pytest.raises(NotAvailable):
         await wfms.collect_outputs()
@@ -81,7 +81,7 @@ async def test_discarded_output_is_deleted_only_after_its_collection(
         pass
     await context.files.stop()
     await context.reads.stop()
-    assert (await wfms.dms.get_dataset(output_dataset(chain))).state is DatasetState.DELETED
+    assert (await wfms.dms.get_dataset(get_output_dataset(chain))).state is DatasetState.DELETED
     corpus_status = await get_corpus(wfms)
     assert corpus_status.dataset.count_files == 2
     for file in (await wfms.dms.list_files(corpus_status.dataset.uid)).files:
@@ -90,7 +90,7 @@ async def test_discarded_output_is_deleted_only_after_its_collection(
 
 async def test_output_of_an_already_discarded_chain_is_not_collected(wfms: WfmsFixture) -> None:
     chain = await wfms.create_chain(
-        await wfms.create_input("a"), wfms.add_template(collecting_plan())
+        await wfms.create_input("a"), wfms.add_template(make_collecting_plan())
     )
     await wfms.chains.discard_chain(chain.uid)
     await run_chain(wfms, chain)
@@ -102,7 +102,7 @@ async def test_output_of_an_already_discarded_chain_is_not_collected(wfms: WfmsF
 async def test_output_of_a_failed_chain_is_not_collected(wfms: WfmsFixture) -> None:
     wfms.wms.failing_tasks = "only"
     chain = await wfms.create_chain(
-        await wfms.create_input("a"), wfms.add_template(collecting_plan())
+        await wfms.create_input("a"), wfms.add_template(make_collecting_plan())
     )
     for _ in range(3):
         await wfms.run_loops()
@@ -116,21 +116,21 @@ async def test_refused_collection_is_reported_at_the_chain_and_not_retried(
 ) -> None:
     await run_collected_chain(wfms, "a")
     other = await run_collected_chain(
-        wfms, "b", plan=collecting_plan(into=Collect(name="corpus", type="words"))
+        wfms, "b", plan=make_collecting_plan(into=Collect(name="corpus", type="words"))
     )
     (collection,) = other.collected
     assert "of type 'pages'" in collection.reason
     assert collection.append_only is None
     await wfms.chains.discard_chain(other.uid)
     await wfms.delete_outputs()
-    assert (await wfms.dms.get_dataset(output_dataset(other))).state is DatasetState.DELETING
+    assert (await wfms.dms.get_dataset(get_output_dataset(other))).state is DatasetState.DELETING
 
 
 async def test_append_only_data_set_cannot_be_the_input_of_a_chain(wfms: WfmsFixture) -> None:
     await run_collected_chain(wfms, "a")
     grown = (await get_corpus(wfms)).dataset
     with pytest.raises(Unprocessable, match="is append-only and cannot be a chain's input"):
-        await wfms.create_chain(grown, wfms.add_template(collecting_plan(), name="other"))
+        await wfms.create_chain(grown, wfms.add_template(make_collecting_plan(), name="other"))
     with pytest.raises(Conflict, match="append-only"):
         await wfms.chains.delete_dataset(grown.uid)
     assert await wfms.chains.delete_dataset(grown.uid, force=True)
@@ -139,7 +139,7 @@ async def test_append_only_data_set_cannot_be_the_input_of_a_chain(wfms: WfmsFix
 async def test_each_group_collects_in_its_own_data_set(wfms: WfmsFixture) -> None:
     for number, group in enumerate(("ocr", "spd")):
         dataset = await wfms.create_input(f"d{number}", group=group)
-        template = wfms.add_template(collecting_plan(), name=f"t{number}")
+        template = wfms.add_template(make_collecting_plan(), name=f"t{number}")
         request = wfms.make_request(dataset, template).model_copy(update={"group": group})
         await run_chain(wfms, await wfms.chains.create_chain(request))
     await wfms.collect_outputs()

@@ -9,10 +9,10 @@ from sluice.contracts.templates.conditions import Equals
 from sluice.contracts.templates.plan import Plan
 from tests.integration.wfms.append_only.append_only_chains import (
     FixedClock,
-    collecting_plan,
+    make_collecting_plan,
+    make_scheduled_plan,
     run_chain,
     run_collected_chain,
-    scheduled_plan,
     start_triggered_chains,
 )
 from tests.integration.wfms.append_only.schedules import read_schedule
@@ -23,7 +23,7 @@ MAX_GENERATIONS = 4
 
 
 def make_triggered_plan(input_name: Collect, output_name: Collect | None) -> Plan:
-    return collecting_plan(
+    return make_collecting_plan(
         into=output_name,
         match={"type": Equals(value=input_name.type)},
         trigger=Trigger(every=GrowthTrigger(files=1)),
@@ -48,14 +48,14 @@ async def find_append_only(wfms: WfmsFixture, name: str) -> AppendOnlyDataset:
 
 
 async def test_trigger_cycle_of_two_templates_stops(wfms: WfmsFixture) -> None:
-    await run_collected_chain(wfms, "people", plan=collecting_plan(into=A))
+    await run_collected_chain(wfms, "people", plan=make_collecting_plan(into=A))
     wfms.add_template(make_triggered_plan(A, B), name="la")
     lb = wfms.add_template(make_triggered_plan(B, A), name="lb")
     assert await run_triggered_chains(wfms, MAX_GENERATIONS + 3) == ["la", "lb", "la", "lb"]
     left = await find_append_only(wfms, A.name)
     assert (left.new_to("la"), left.generation) == (1, MAX_GENERATIONS)
     # Files that people add wait, too, until a template of the cycle is removed.
-    await run_collected_chain(wfms, "more", plan=collecting_plan(into=A))
+    await run_collected_chain(wfms, "more", plan=make_collecting_plan(into=A))
     assert len(await start_triggered_chains(wfms)) == MAX_GENERATIONS
     wfms.templates.remove(lb)
     chains = await start_triggered_chains(wfms)
@@ -64,14 +64,14 @@ async def test_trigger_cycle_of_two_templates_stops(wfms: WfmsFixture) -> None:
 
 
 async def test_template_that_triggers_itself_stops(wfms: WfmsFixture) -> None:
-    await run_collected_chain(wfms, "people", plan=collecting_plan(into=A))
+    await run_collected_chain(wfms, "people", plan=make_collecting_plan(into=A))
     wfms.add_template(make_triggered_plan(A, A), name="selfy")
     assert await run_triggered_chains(wfms, MAX_GENERATIONS + 3) == ["selfy"] * MAX_GENERATIONS
 
 
 async def test_sequence_of_triggers_without_a_cycle_is_not_limited(wfms: WfmsFixture) -> None:
     sets = [Collect(name=f"s{number}", type=f"t{number}") for number in range(MAX_GENERATIONS + 3)]
-    await run_collected_chain(wfms, "people", plan=collecting_plan(into=sets[0]))
+    await run_collected_chain(wfms, "people", plan=make_collecting_plan(into=sets[0]))
     for number, (input_name, output_name) in enumerate(zip(sets, [*sets[1:], None], strict=True)):
         wfms.add_template(make_triggered_plan(input_name, output_name), name=f"w{number}")
     started = await run_triggered_chains(wfms, len(sets) + 1)
@@ -79,7 +79,7 @@ async def test_sequence_of_triggers_without_a_cycle_is_not_limited(wfms: WfmsFix
 
 
 async def test_chain_started_by_hand_does_not_change_the_generation(wfms: WfmsFixture) -> None:
-    await run_collected_chain(wfms, "people", plan=collecting_plan(into=A))
+    await run_collected_chain(wfms, "people", plan=make_collecting_plan(into=A))
     la = wfms.add_template(make_triggered_plan(A, B), name="la")
     (chain,) = await start_triggered_chains(wfms)
     await run_chain(wfms, chain, files=1)
@@ -95,8 +95,8 @@ async def test_trigger_cycle_by_schedule_stops_and_its_outcome_says_so(
     wfms: WfmsFixture, clock: FixedClock
 ) -> None:
     wfms.generations = MAX_GENERATIONS
-    await run_collected_chain(wfms, "people", plan=collecting_plan(into=A))
-    nightly_template = scheduled_plan("0 3 * * *", match={"type": Equals(value="a")})
+    await run_collected_chain(wfms, "people", plan=make_collecting_plan(into=A))
+    nightly_template = make_scheduled_plan("0 3 * * *", match={"type": Equals(value="a")})
     outputs = [nightly_template.outputs[0].model_copy(update={"collect": A})]
     wfms.add_template(nightly_template.model_copy(update={"outputs": outputs}))
     chains: list[Chain] = []

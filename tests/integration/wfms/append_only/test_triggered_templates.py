@@ -7,14 +7,14 @@ from sluice.contracts.common.states import ChainState
 from tests.integration.wfms.append_only.append_only_chains import (
     PAGES,
     FixedClock,
-    collecting_plan,
     get_corpus,
-    growth_plan,
     list_input_files,
     list_triggered_chains,
+    make_collecting_plan,
+    make_growth_plan,
+    make_scheduled_plan,
     run_chain,
     run_collected_chain,
-    scheduled_plan,
     start_triggered_chains,
 )
 from tests.integration.wfms.append_only.schedules import read_schedule
@@ -23,7 +23,7 @@ from tests.integration.wfms.wfms_fixture import WfmsFixture
 
 
 async def test_template_gets_a_slice_once_enough_files_are_new(wfms: WfmsFixture) -> None:
-    wfms.add_template(growth_plan(files=4))
+    wfms.add_template(make_growth_plan(files=4))
     await run_collected_chain(wfms, "a", files=3)
     assert await start_triggered_chains(wfms) == []
     await run_collected_chain(wfms, "b", files=2)
@@ -41,7 +41,7 @@ async def test_template_gets_a_slice_once_enough_files_are_new(wfms: WfmsFixture
 async def test_growth_trigger_by_hours_counts_from_the_last_slice(
     wfms: WfmsFixture,
 ) -> None:
-    wfms.add_template(growth_plan(files=100, hours=24))
+    wfms.add_template(make_growth_plan(files=100, hours=24))
     await run_collected_chain(wfms, "a")
     clock = FixedClock((await get_corpus(wfms)).since + timedelta(hours=23))
     wfms.databases["wfms.intake"].clock = clock
@@ -55,12 +55,12 @@ async def test_growth_trigger_by_hours_counts_from_the_last_slice(
 async def test_new_version_continues_after_the_last_slice_and_new_template_begins_anew(
     wfms: WfmsFixture,
 ) -> None:
-    first = wfms.add_template(growth_plan(files=1))
+    first = wfms.add_template(make_growth_plan(files=1))
     await run_collected_chain(wfms, "a")
     await start_triggered_chains(wfms)
     wfms.templates.remove(first)
-    wfms.add_template(growth_plan(files=1), version=2)
-    wfms.add_template(growth_plan(files=1), name="other")
+    wfms.add_template(make_growth_plan(files=1), version=2)
+    wfms.add_template(make_growth_plan(files=1), name="other")
     await run_collected_chain(wfms, "b")
     chains = await start_triggered_chains(wfms)
     other_chains = [chain for chain in chains if chain.template == "other"]
@@ -71,7 +71,7 @@ async def test_new_version_continues_after_the_last_slice_and_new_template_begin
 
 
 async def test_crash_at_any_place_gives_each_file_to_a_template_once(wfms: WfmsFixture) -> None:
-    wfms.add_template(growth_plan(files=1))
+    wfms.add_template(make_growth_plan(files=1))
     place, through = 0, 0
     while through < 4:
         place += 1
@@ -92,7 +92,7 @@ async def test_crash_at_any_place_gives_each_file_to_a_template_once(wfms: WfmsF
 
 
 async def test_concurrent_instances_cut_one_slice(wfms: WfmsFixture) -> None:
-    wfms.add_template(growth_plan(files=1))
+    wfms.add_template(make_growth_plan(files=1))
     await run_collected_chain(wfms, "a")
     await asyncio.gather(*(wfms.start_triggered_chains() for _ in range(3)))
     chains = await start_triggered_chains(wfms)
@@ -103,8 +103,8 @@ async def test_slice_is_matched_only_with_its_own_template(wfms: WfmsFixture) ->
     """Other templates with the same match do not take the slice, and a triggered template takes no
     data set that a person registered.
     """
-    wfms.add_template(growth_plan(files=1), name="trainer")
-    wfms.add_template(collecting_plan(match=PAGES), name="any", version=1)
+    wfms.add_template(make_growth_plan(files=1), name="trainer")
+    wfms.add_template(make_collecting_plan(match=PAGES), name="any", version=1)
     await run_collected_chain(wfms, "a")
     await wfms.create_input("z", meta={"type": "pages"})
     chains = await start_triggered_chains(wfms)
@@ -115,11 +115,11 @@ async def test_slice_is_matched_only_with_its_own_template(wfms: WfmsFixture) ->
 
 
 async def test_slice_of_a_deleted_template_becomes_unmatched(wfms: WfmsFixture) -> None:
-    template = wfms.add_template(growth_plan(files=1))
+    template = wfms.add_template(make_growth_plan(files=1))
     await run_collected_chain(wfms, "a")
     await wfms.start_triggered_chains()
     wfms.templates.remove(template)
-    wfms.add_template(growth_plan(files=1), name="other")
+    wfms.add_template(make_growth_plan(files=1), name="other")
     await wfms.close_complete_datasets()
     await wfms.match_datasets()
     (row,) = await wfms.fetch_rows(
@@ -130,8 +130,8 @@ async def test_slice_of_a_deleted_template_becomes_unmatched(wfms: WfmsFixture) 
 
 async def test_files_of_a_deleted_slice_stay_in_the_append_only_data_set(wfms: WfmsFixture) -> None:
     """The slice itself is deleted with its chain, like any input."""
-    plan = growth_plan(files=1)
-    wfms.add_template(plan.model_copy(update={"retention": collecting_plan().retention}))
+    plan = make_growth_plan(files=1)
+    wfms.add_template(plan.model_copy(update={"retention": make_collecting_plan().retention}))
     await run_collected_chain(wfms, "a")
     (chain,) = await start_triggered_chains(wfms)
     await run_chain(wfms, chain)
@@ -146,7 +146,7 @@ async def test_files_of_a_deleted_slice_stay_in_the_append_only_data_set(wfms: W
 async def test_schedule_starts_one_chain_for_each_time(
     wfms: WfmsFixture, clock: FixedClock
 ) -> None:
-    wfms.add_template(scheduled_plan("0 3 * * *"))
+    wfms.add_template(make_scheduled_plan("0 3 * * *"))
     assert await start_triggered_chains(wfms) == [], "earlier times do not count"
     clock.time = datetime(2026, 10, 2, 2, 59, 59, tzinfo=UTC)
     assert await start_triggered_chains(wfms) == []
@@ -165,7 +165,7 @@ async def test_schedule_starts_one_chain_for_each_time(
 async def test_missed_times_of_a_schedule_start_one_chain(
     wfms: WfmsFixture, clock: FixedClock
 ) -> None:
-    wfms.add_template(scheduled_plan("0 * * * *"))
+    wfms.add_template(make_scheduled_plan("0 * * * *"))
     await start_triggered_chains(wfms)
     clock.time += timedelta(days=3, minutes=30)
     (chain,) = await start_triggered_chains(wfms)
@@ -176,7 +176,7 @@ async def test_missed_times_of_a_schedule_start_one_chain(
 async def test_disabled_or_changed_schedule_does_not_make_up_missed_times(
     wfms: WfmsFixture, clock: FixedClock
 ) -> None:
-    template = wfms.add_template(scheduled_plan("0 3 * * *"))
+    template = wfms.add_template(make_scheduled_plan("0 3 * * *"))
     await start_triggered_chains(wfms)
     wfms.templates.remove(template)
     clock.time += timedelta(days=1)
@@ -184,7 +184,7 @@ async def test_disabled_or_changed_schedule_does_not_make_up_missed_times(
     wfms.templates.append(template)
     assert await start_triggered_chains(wfms) == [], "the template was disabled at that time"
     wfms.templates.remove(template)
-    wfms.add_template(scheduled_plan("0 * * * *"), version=2)
+    wfms.add_template(make_scheduled_plan("0 * * * *"), version=2)
     clock.time += timedelta(days=1)
     assert await start_triggered_chains(wfms) == [], "the times of the former schedule do not count"
     clock.time += timedelta(hours=1)
@@ -194,7 +194,7 @@ async def test_disabled_or_changed_schedule_does_not_make_up_missed_times(
 async def test_crash_at_any_place_starts_one_chain_for_a_time(
     wfms: WfmsFixture, clock: FixedClock
 ) -> None:
-    wfms.add_template(scheduled_plan("0 * * * *"))
+    wfms.add_template(make_scheduled_plan("0 * * * *"))
     await start_triggered_chains(wfms)
     place, through = 0, 0
     while through < 2:
@@ -210,7 +210,7 @@ async def test_crash_at_any_place_starts_one_chain_for_a_time(
 async def test_concurrent_instances_start_one_chain_for_a_time(
     wfms: WfmsFixture, clock: FixedClock
 ) -> None:
-    wfms.add_template(scheduled_plan("0 * * * *"))
+    wfms.add_template(make_scheduled_plan("0 * * * *"))
     await start_triggered_chains(wfms)
     clock.time += timedelta(hours=1)
     await asyncio.gather(*(wfms.start_triggered_chains() for _ in range(3)))
@@ -220,7 +220,7 @@ async def test_concurrent_instances_start_one_chain_for_a_time(
 async def test_schedule_with_data_gets_the_new_files_of_each_time(
     wfms: WfmsFixture, clock: FixedClock
 ) -> None:
-    wfms.add_template(scheduled_plan("0 3 * * *", match=PAGES))
+    wfms.add_template(make_scheduled_plan("0 3 * * *", match=PAGES))
     await run_collected_chain(wfms, "a")
     assert await start_triggered_chains(wfms) == []
     clock.time += timedelta(days=1)
@@ -235,7 +235,7 @@ async def test_schedule_with_data_gets_the_new_files_of_each_time(
 async def test_retried_time_cuts_one_slice_despite_new_files(
     wfms: WfmsFixture, clock: FixedClock
 ) -> None:
-    wfms.add_template(scheduled_plan("0 * * * *", match=PAGES))
+    wfms.add_template(make_scheduled_plan("0 * * * *", match=PAGES))
     await start_triggered_chains(wfms)
     place, through = 0, False
     while not through:
@@ -254,7 +254,7 @@ async def test_retried_time_cuts_one_slice_despite_new_files(
 async def test_triggered_template_gets_only_data_sets_visible_to_its_group(
     wfms: WfmsFixture,
 ) -> None:
-    template = wfms.add_template(growth_plan(files=1))
+    template = wfms.add_template(make_growth_plan(files=1))
     wfms.templates[:] = [template.model_copy(update={"group": "ocr"})]
     await run_collected_chain(wfms, "a")
     corpus_status = await get_corpus(wfms)

@@ -17,7 +17,7 @@ from tests.integration.wfms.values.file_values import (
     make_plan_with_file_parameters,
 )
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import make_plan, make_step, three_steps
+from tests.unit.wfms.chains.plans import make_plan, make_step, make_three_steps
 from wfms.chains.db import deletions
 
 DELETION_STATES = {DatasetState.DELETING, DatasetState.DELETED}
@@ -79,7 +79,7 @@ async def test_forced_deletion_of_a_used_output_cancels_the_downstream_chain(
         if dataset.port == "out"
     ]
     reader = await wfms.create_chain(
-        await wfms.dms.get_dataset(uid), wfms.add_template(three_steps(), name="reader")
+        await wfms.dms.get_dataset(uid), wfms.add_template(make_three_steps(), name="reader")
     )
     await wfms.start_steps()
     await wfms.deliver_messages()
@@ -91,7 +91,7 @@ async def test_forced_deletion_of_a_used_output_cancels_the_downstream_chain(
 
 async def test_forced_deletion_cancels_chains_first_despite_crashes(wfms: WfmsFixture) -> None:
     """Invariant 7: after any crash the deletion is either not begun or granted."""
-    template, place, through = wfms.add_template(three_steps()), 0, False
+    template, place, through = wfms.add_template(make_three_steps()), 0, False
     while not through:
         place += 1
         dataset = await wfms.create_input(f"d{place}")
@@ -147,7 +147,7 @@ async def test_forced_deletion_waits_for_an_upload_of_the_chain(wfms: WfmsFixtur
 async def test_chain_creation_and_deletion_of_its_input_exclude_each_other(
     wfms: WfmsFixture,
 ) -> None:
-    template, outcomes = wfms.add_template(three_steps()), set()
+    template, outcomes = wfms.add_template(make_three_steps()), set()
     for number in range(12):
         dataset = await wfms.create_input(f"d{number}")
         chain_creation = asyncio.create_task(wfms.create_chain(dataset, template))
@@ -164,7 +164,7 @@ async def test_chain_creation_and_deletion_of_its_input_exclude_each_other(
 
 async def test_deletion_refused_by_the_dms_is_forgotten(wfms: WfmsFixture) -> None:
     """The data set became an output between the question and the deletion."""
-    dataset, template = await wfms.create_input("a"), wfms.add_template(three_steps())
+    dataset, template = await wfms.create_input("a"), wfms.add_template(make_three_steps())
     await wfms.fetch_rows(
         "wfms.chains", "INSERT INTO deletions VALUES ($1, false, now()) RETURNING 1", dataset.uid
     )

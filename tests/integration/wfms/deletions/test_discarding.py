@@ -11,9 +11,9 @@ from sluice.contracts.common.states import (
     DatasetState,
 )
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import DELETE_ALL, three_steps
+from tests.unit.wfms.chains.plans import DELETE_ALL, make_three_steps
 
-THREE = three_steps(retention=DELETE_ALL)
+THREE = make_three_steps(retention=DELETE_ALL)
 
 
 async def test_discarded_chain_leaves_no_data(wfms: WfmsFixture) -> None:

@@ -28,13 +28,13 @@ from tests.integration.wfms.values.file_values import (
     make_plan_with_file_parameters,
 )
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import DELETE_ALL, three_steps
+from tests.unit.wfms.chains.plans import DELETE_ALL, make_three_steps
 
 
 async def test_rerun_takes_over_finished_steps_and_all_data_is_deleted_in_the_end(
     wfms: WfmsFixture,
 ) -> None:
-    first = await begin_chain(wfms, three_steps(retention=DELETE_ALL), fail="filter")
+    first = await begin_chain(wfms, make_three_steps(retention=DELETE_ALL), fail="filter")
     assert first.state is ChainState.FAILED
     decoded = find_dataset(first, "decode")
     assert not await is_deleted(wfms, decoded)
@@ -84,7 +84,7 @@ async def test_rerun_takes_over_finished_steps_and_all_data_is_deleted_in_the_en
 
 async def test_data_that_a_running_rerun_needs_is_not_deleted(wfms: WfmsFixture) -> None:
     """Invariant 4: the first chain expires or is discarded while the rerun is running."""
-    first = await begin_chain(wfms, three_steps(retention=DELETE_ALL), fail="filter")
+    first = await begin_chain(wfms, make_three_steps(retention=DELETE_ALL), fail="filter")
     second = await rerun_chain(wfms, first)
     await wfms.start_steps()
     await wfms.deliver_messages()
@@ -110,7 +110,7 @@ async def test_data_that_a_running_rerun_needs_is_not_deleted(wfms: WfmsFixture)
 async def test_rerun_repeats_steps_whose_outputs_were_deleted(
     wfms: WfmsFixture,
 ) -> None:
-    first = await begin_chain(wfms, three_steps(), fail="merge")
+    first = await begin_chain(wfms, make_three_steps(), fail="merge")
     assert await is_deleted(wfms, find_dataset(first, "decode"))
     assert not await is_deleted(wfms, find_dataset(first, "filter"))
     assert [
@@ -224,7 +224,7 @@ async def test_unfinished_outputs_are_rerun_with_their_finished_jobs_taken_over(
 
 
 async def test_rerun_of_a_rerun_takes_over_steps_of_the_first_chain(wfms: WfmsFixture) -> None:
-    first = await begin_chain(wfms, three_steps(retention=DELETE_ALL), fail="filter")
+    first = await begin_chain(wfms, make_three_steps(retention=DELETE_ALL), fail="filter")
     second = await rerun_chain(wfms, first)
     await run_all_loops(wfms, fail="filter")
     assert (await wfms.get_chain(second.uid)).state is ChainState.FAILED
@@ -277,7 +277,7 @@ async def test_impossible_reruns_are_refused(wfms: WfmsFixture) -> None:
 
 async def test_requests_with_one_key_make_one_rerun_despite_crashes(wfms: WfmsFixture) -> None:
     """Invariant 7."""
-    first = await begin_chain(wfms, three_steps(retention=DELETE_ALL), fail="filter")
+    first = await begin_chain(wfms, make_three_steps(retention=DELETE_ALL), fail="filter")
     place, through = 0, False
     while not through:
         place += 1
@@ -324,7 +324,9 @@ async def test_data_deleted_during_the_rerun_request_is_not_taken_over(
     delete_data: Callable[[WfmsFixture, Chain], Awaitable[None]],
 ) -> None:
     """Invariant 4: the deletion comes between the answer of the DMS and the new chain."""
-    first = await begin_chain(wfms, three_steps(retention=Retention(input="keep")), fail="filter")
+    first = await begin_chain(
+        wfms, make_three_steps(retention=Retention(input="keep")), fail="filter"
+    )
     list_datasets, has_deleted = wfms.dms.list_datasets_by_uid, iter([True])
 
     async def list_and_delete(uids: Sequence[UUID]) -> list[Dataset]:

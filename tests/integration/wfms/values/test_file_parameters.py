@@ -27,7 +27,7 @@ from tests.integration.wfms.values.file_values import (
     make_plan_with_file_parameters,
 )
 from tests.integration.wfms.wfms_fixture import WfmsFixture
-from tests.unit.wfms.chains.plans import DELETE_ALL, make_plan, make_step, three_steps
+from tests.unit.wfms.chains.plans import DELETE_ALL, make_plan, make_step, make_three_steps
 
 
 async def test_file_parameters_are_checked_for_a_new_chain(wfms: WfmsFixture) -> None:
@@ -100,7 +100,7 @@ async def test_file_parameter_needed_by_another_chain_is_kept(wfms: WfmsFixture)
     short = wfms.add_template(
         make_plan(make_step("only"), outputs=[("only", "out")], retention=DELETE_ALL), name="short"
     )
-    long = wfms.add_template(three_steps(retention=DELETE_ALL), name="long")
+    long = wfms.add_template(make_three_steps(retention=DELETE_ALL), name="long")
     reader, two = (
         wfms.add_template(make_plan_with_file_parameters("a")),
         [await create_file_dataset(wfms, name) for name in ("one", "two")],

@@ -10,7 +10,7 @@ from sluice.contracts.jobs.resources import AllocatedAmounts, Amounts
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.pilots.leases import FreeCapacity, LeaseRequest
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
-from tests.unit.gpus import gpu
+from tests.unit.gpus import make_gpu
 from wms.db.pilots.pilot_pages import PilotQuery
 from wms.usecases.leasing.explain_task import explain_task
 from wms.usecases.leasing.lease_jobs import LeaseResult, lease_jobs
@@ -19,7 +19,7 @@ from wms.usecases.pilots.list_pilots import list_pilots
 BIG = Resources(cores=8)
 
 
-def whole_gpus(number: int) -> list[FreeGpu]:
+def make_whole_gpus(number: int) -> list[FreeGpu]:
     """Return free GPUs of a pilot that registered only their names."""
     return [FreeGpu(uuid=str(place), share=1, memory=0) for place in range(number)]
 
@@ -27,7 +27,7 @@ def whole_gpus(number: int) -> list[FreeGpu]:
 async def request_jobs(
     wms: WmsFixture, pilot: UUID, jobs: int, *, cores: float, ram: int = 16_000, gpus: int = 0
 ) -> LeaseResult:
-    free = Amounts(cores=cores, ram=ram, gpus=whole_gpus(gpus))
+    free = Amounts(cores=cores, ram=ram, gpus=make_whole_gpus(gpus))
     return await lease_jobs(
         wms.context,
         pilot,
@@ -35,7 +35,7 @@ async def request_jobs(
     )
 
 
-def jobs_by_task(leased: LeaseResult) -> dict[UUID, int]:
+def count_jobs_by_task(leased: LeaseResult) -> dict[UUID, int]:
     counts: dict[UUID, int] = {}
     for job in leased.jobs:
         counts[job.task_uid] = counts.get(job.task_uid, 0) + 1
@@ -57,17 +57,17 @@ async def backdate_task(wms: WmsFixture, task: Task) -> None:
 async def test_big_jobs_are_leased_only_as_far_as_free_cores_allow(wms: WmsFixture) -> None:
     big, small = await add_task(wms, resources=BIG, rank=2.0), await add_task(wms)
     pilot = await wms.add_pilot()
-    assert jobs_by_task(await request_jobs(wms, pilot, 8, cores=8)) == {big.uid: 1}
-    assert jobs_by_task(await request_jobs(wms, pilot, 8, cores=3)) == {small.uid: 3}
-    assert jobs_by_task(await request_jobs(wms, pilot, 8, cores=0)) == {}
-    assert jobs_by_task(await request_jobs(wms, pilot, 8, cores=8, ram=600)) == {big.uid: 1}
+    assert count_jobs_by_task(await request_jobs(wms, pilot, 8, cores=8)) == {big.uid: 1}
+    assert count_jobs_by_task(await request_jobs(wms, pilot, 8, cores=3)) == {small.uid: 3}
+    assert count_jobs_by_task(await request_jobs(wms, pilot, 8, cores=0)) == {}
+    assert count_jobs_by_task(await request_jobs(wms, pilot, 8, cores=8, ram=600)) == {big.uid: 1}
 
 
 async def test_gpu_jobs_are_leased_only_as_far_as_free_gpus_allow(wms: WmsFixture) -> None:
     task = await add_task(wms, device_type=DeviceType.GPU)
     pilot = await wms.add_pilot(gpus=["A", "B"])
-    assert jobs_by_task(await request_jobs(wms, pilot, 8, cores=8, gpus=2)) == {task.uid: 2}
-    assert jobs_by_task(await request_jobs(wms, pilot, 8, cores=6)) == {}
+    assert count_jobs_by_task(await request_jobs(wms, pilot, 8, cores=8, gpus=2)) == {task.uid: 2}
+    assert count_jobs_by_task(await request_jobs(wms, pilot, 8, cores=6)) == {}
 
 
 async def request_with_gpus(
@@ -87,31 +87,36 @@ def make_free_gpu(device: Gpu, share: float = 1.0) -> FreeGpu:
 
 
 async def test_gpu_job_goes_to_a_pilot_with_a_suitable_free_gpu(wms: WmsFixture) -> None:
-    old, new = gpu("GPU-old", memory=8_000), gpu("GPU-new", memory=80_000, capability="9.0")
+    old, new = (
+        make_gpu("GPU-old", memory=8_000),
+        make_gpu("GPU-new", memory=80_000, capability="9.0"),
+    )
     weak = await wms.add_pilot(name="weak", devices=[old])
     strong = await wms.add_pilot(name="strong", devices=[old, new])
     needs = GpuNeeds(capability="9.0", memory=40_000)
     task = await add_task(wms, device_type=DeviceType.GPU, gpu=needs)
-    assert jobs_by_task(await request_with_gpus(wms, weak, make_free_gpu(old))) == {}
-    assert jobs_by_task(await request_with_gpus(wms, strong, make_free_gpu(old))) == {}, (
+    assert count_jobs_by_task(await request_with_gpus(wms, weak, make_free_gpu(old))) == {}
+    assert count_jobs_by_task(await request_with_gpus(wms, strong, make_free_gpu(old))) == {}, (
         "a job was leased although its GPU is in use"
     )
-    assert jobs_by_task(
+    assert count_jobs_by_task(
         await request_with_gpus(wms, strong, make_free_gpu(old), make_free_gpu(new))
     ) == {task.uid: 1}
 
 
 async def test_jobs_share_a_gpu_as_far_as_memory_and_shares_allow(wms: WmsFixture) -> None:
-    device = gpu(memory=16_000)
+    device = make_gpu(memory=16_000)
     pilot = await wms.add_pilot(devices=[device])
     shared = GpuNeeds(share=0.25, memory=5_000)
     task = await add_task(wms, device_type=DeviceType.GPU, gpu=shared)
-    assert jobs_by_task(await request_with_gpus(wms, pilot, make_free_gpu(device))) == {task.uid: 3}
-    assert jobs_by_task(await request_with_gpus(wms, pilot, make_free_gpu(device, 0.2))) == {}
+    assert count_jobs_by_task(await request_with_gpus(wms, pilot, make_free_gpu(device))) == {
+        task.uid: 3
+    }
+    assert count_jobs_by_task(await request_with_gpus(wms, pilot, make_free_gpu(device, 0.2))) == {}
 
 
 async def test_explanation_names_the_gpu_memory_that_no_node_has(wms: WmsFixture) -> None:
-    await wms.add_pilot(name="small", devices=[gpu(memory=8_000)])
+    await wms.add_pilot(name="small", devices=[make_gpu(memory=8_000)])
     await wms.add_pilot(name="many cores", cores=64)
     task = await add_task(wms, device_type=DeviceType.GPU, gpu=GpuNeeds(memory=40_000))
     explanation = await explain_task(wms.context, task.uid)
@@ -123,33 +128,33 @@ async def test_pilot_is_reserved_for_a_big_job_that_has_waited(wms: WmsFixture) 
     big = await add_task(wms, resources=BIG)
     small = await add_task(wms, jobs=200)
     first, second = await wms.add_pilot(name="first"), await wms.add_pilot(name="second")
-    assert jobs_by_task(await request_jobs(wms, first, 8, cores=4)) == {small.uid: 4}
+    assert count_jobs_by_task(await request_jobs(wms, first, 8, cores=4)) == {small.uid: 4}
     await backdate_task(wms, big)
-    assert jobs_by_task(await request_jobs(wms, first, 8, cores=4)) == {}
-    assert jobs_by_task(await request_jobs(wms, second, 8, cores=4)) == {small.uid: 4}
+    assert count_jobs_by_task(await request_jobs(wms, first, 8, cores=4)) == {}
+    assert count_jobs_by_task(await request_jobs(wms, second, 8, cores=4)) == {small.uid: 4}
     sentence = (await explain_task(wms.context, big.uid)).text
     assert sentence.startswith(
         "Waiting for capacity: pilot first gets no jobs of lower rank until a job of this task"
         " fits, which needs 8 cores, 256 MiB of memory"
     )
-    assert jobs_by_task(await request_jobs(wms, first, 8, cores=7)) == {}
-    assert jobs_by_task(await request_jobs(wms, first, 8, cores=8)) == {big.uid: 1}
-    assert jobs_by_task(await request_jobs(wms, first, 8, cores=0)) == {}
+    assert count_jobs_by_task(await request_jobs(wms, first, 8, cores=7)) == {}
+    assert count_jobs_by_task(await request_jobs(wms, first, 8, cores=8)) == {big.uid: 1}
+    assert count_jobs_by_task(await request_jobs(wms, first, 8, cores=0)) == {}
     await wms.execute(
         "UPDATE tasks SET reserved_until = now() - interval '1 second' WHERE uid = $1", big.uid
     )
-    assert jobs_by_task(await request_jobs(wms, first, 8, cores=4)) == {small.uid: 4}
+    assert count_jobs_by_task(await request_jobs(wms, first, 8, cores=4)) == {small.uid: 4}
     await backdate_task(wms, big)
-    assert jobs_by_task(await request_jobs(wms, second, 8, cores=4)) == {}
-    assert jobs_by_task(await request_jobs(wms, first, 8, cores=4)) == {small.uid: 4}
+    assert count_jobs_by_task(await request_jobs(wms, second, 8, cores=4)) == {}
+    assert count_jobs_by_task(await request_jobs(wms, first, 8, cores=4)) == {small.uid: 4}
 
 
 async def test_task_of_higher_rank_gets_jobs_despite_a_reservation(wms: WmsFixture) -> None:
     big, urgent = await add_task(wms, resources=BIG), await add_task(wms, rank=5.0)
     pilot = await wms.add_pilot()
     await backdate_task(wms, big)
-    assert jobs_by_task(await request_jobs(wms, pilot, 8, cores=4)) == {urgent.uid: 4}
-    assert jobs_by_task(await request_jobs(wms, pilot, 8, cores=4)) == {urgent.uid: 4}
+    assert count_jobs_by_task(await request_jobs(wms, pilot, 8, cores=4)) == {urgent.uid: 4}
+    assert count_jobs_by_task(await request_jobs(wms, pilot, 8, cores=4)) == {urgent.uid: 4}
 
 
 async def test_job_that_needs_more_memory_goes_before_later_jobs_of_its_task(
@@ -178,11 +183,13 @@ async def test_pilot_is_reserved_for_a_job_that_needs_more_memory(wms: WmsFixtur
     await wms.execute(
         "UPDATE jobs SET not_before = not_before - interval '1 minute' WHERE id = $1", first.id
     )
-    assert jobs_by_task(await request_jobs(wms, pilot, 2, cores=2, ram=1200)) == {}
+    assert count_jobs_by_task(await request_jobs(wms, pilot, 2, cores=2, ram=1200)) == {}
     second_lease = await request_jobs(wms, pilot, 2, cores=2, ram=1500)
     assert [(job.id, job.ram) for job in second_lease.jobs] == [(first.id, 1500)]
     await wms.finish(pilot, other)
-    assert jobs_by_task(await request_jobs(wms, pilot, 2, cores=2, ram=1200)) == {small.uid: 2}
+    assert count_jobs_by_task(await request_jobs(wms, pilot, 2, cores=2, ram=1200)) == {
+        small.uid: 2
+    }
 
 
 async def request_jobs_with(wms: WmsFixture, pilot: UUID, **free: Any) -> LeaseResult:
@@ -204,13 +211,13 @@ async def test_named_resources_labels_and_disk_are_matched_and_sent_to_the_pilot
     )
     task = await add_task(wms, **needs.model_dump(include={"resources", "named", "nodes"}))
     plenty = {"named": {"licence": 3}, "disk": 100_000}
-    assert jobs_by_task(await request_jobs_with(wms, brno, **plenty)) == {}
-    assert jobs_by_task(await request_jobs_with(wms, prague, named={"licence": 1})) == {}
-    assert jobs_by_task(await request_jobs_with(wms, prague, disk=3999, named={"licence": 3})) == {
-        task.uid: 1
-    }
+    assert count_jobs_by_task(await request_jobs_with(wms, brno, **plenty)) == {}
+    assert count_jobs_by_task(await request_jobs_with(wms, prague, named={"licence": 1})) == {}
+    assert count_jobs_by_task(
+        await request_jobs_with(wms, prague, disk=3999, named={"licence": 3})
+    ) == {task.uid: 1}
     leased = await request_jobs_with(wms, prague, **plenty)
-    assert jobs_by_task(leased) == {task.uid: 2}
+    assert count_jobs_by_task(leased) == {task.uid: 2}
     assert leased.tasks[0].task.needs == needs
     page = await list_pilots(wms.context, PilotQuery(name="prague", limit=9))
     [listed] = page.pilots

@@ -18,9 +18,9 @@ from sluice.contracts.pilots.leases import FreeCapacity, JobToken, LeaseRequest
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.sealing import Sealer
 from sluice.servicekit.web.http import Health, create_app
-from tests.callers import for_anybody
+from tests.callers import allow_everybody
 from tests.conftest import DatabaseFactory
-from tests.integration.operator.conftest import Operator, operating
+from tests.integration.operator.conftest import Operator, run_operator
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.api.pilot_protocol import GetSecrets, pilot_protocol_router
 from wms.usecases.leasing.get_secrets import get_secrets
@@ -36,7 +36,7 @@ REF = SecretRef(name="places-api", version=1)
 @pytest.fixture
 async def operator(make_database: DatabaseFactory) -> AsyncIterator[Operator]:
     url = await make_database("wfms.operator.db.migrations")
-    async with operating(url, encryption_keys=KEY) as operator:
+    async with run_operator(url, encryption_keys=KEY) as operator:
         await operator.client.set_secret(
             NewSecret(name="places-api", value=SecretStr(VALUE), templates=["t*"])
         )
@@ -125,7 +125,7 @@ async def test_answer_with_secrets_is_neither_cached_nor_stored(
     )
     app = create_app("wms", [router], health=Health({}), metrics=ServiceMetrics())
     async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(for_anybody(app)), base_url="http://wms"
+        transport=httpx.ASGITransport(allow_everybody(app)), base_url="http://wms"
     ) as http:
         answer = await http.post(f"/api/v1/pilots/{pilot}/secrets", json=job.model_dump())
         assert answer.json() == {"values": {"key": VALUE}}

@@ -154,7 +154,7 @@ async def test_site_is_added_listed_and_revoked(wms: SiteWms) -> None:
     assert again not in rows
 
 
-async def test_pilot_of_a_site_works_until_the_site_is_revoked(wms: SiteWms) -> None:
+async def test_pilot_of_a_site_is_accepted_until_the_site_is_revoked(wms: SiteWms) -> None:
     secret = await wms.add_site()
     own_pilot, foreign_pilot, third_pilot = SitePilot(wms), SitePilot(wms), SitePilot(wms)
     assert await own_pilot.register(secret) == 200

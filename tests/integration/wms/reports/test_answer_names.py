@@ -4,7 +4,7 @@ import pytest
 
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import JobState, ReportAnswer
-from tests.integration.wms.human_tasks import HumanTasks, answered_job
+from tests.integration.wms.human_tasks import HumanTasks, make_answered_job
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ async def test_answer_file_with_another_name_than_its_job_is_refused(
     """A file of another job is also refused, before the catalogue would refuse it."""
     task = await human_tasks.create_task(files=2)
     first, second = await human_tasks.list_jobs(task)
-    good, own = answered_job(task, first), answered_job(task, second)
+    good, own = make_answered_job(task, first), make_answered_job(task, second)
     url = f"{task.main_output.dat_out_url}/{place}"
     misnamed_answer = own.model_copy(
         update={"output": own.output.model_copy(update={"name": name, "url": url})}

@@ -8,7 +8,7 @@ from sluice.contracts.common.states import (
 )
 from sluice.contracts.pilots.reports import AttemptReport
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
-from tests.unit.gpus import gpu
+from tests.unit.gpus import make_gpu
 from wms.db.jobs.leases import ClaimedJob
 from wms.usecases.leasing.explain_job import explain_job
 from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
@@ -16,7 +16,7 @@ from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
 
 async def test_impossible_gpu_memory_of_a_report_does_not_fail_the_job(wms: WmsFixture) -> None:
     task = await wms.add_task(make_task(retry=5, device_type=DeviceType.GPU), jobs=1)
-    small, large = gpu("GPU-0", memory=8_000), gpu("GPU-1", memory=24_000)
+    small, large = make_gpu("GPU-0", memory=8_000), make_gpu("GPU-1", memory=24_000)
     pilot = await wms.add_pilot(devices=[small], gpus=[small.name])
     other = await wms.add_pilot(name="other", devices=[large], gpus=[large.name])
     (job,) = await wms.lease(pilot)
@@ -28,7 +28,7 @@ async def test_impossible_gpu_memory_of_a_report_does_not_fail_the_job(wms: WmsF
 
 async def test_gpu_out_of_memory_asks_for_a_larger_gpu(wms: WmsFixture) -> None:
     task = await wms.add_task(make_task(retry=5, device_type=DeviceType.GPU), jobs=1)
-    devices = {memory: gpu(f"GPU-{memory}", memory=memory) for memory in (8_000, 24_000)}
+    devices = {memory: make_gpu(f"GPU-{memory}", memory=memory) for memory in (8_000, 24_000)}
     pilots = {
         memory: await wms.add_pilot(name=device.uuid, devices=[device], gpus=[device.name])
         for memory, device in devices.items()
@@ -47,7 +47,7 @@ async def test_gpu_out_of_memory_asks_for_a_larger_gpu(wms: WmsFixture) -> None:
 
 async def test_job_that_waits_for_a_larger_gpu_is_explained(wms: WmsFixture) -> None:
     await wms.add_task(make_task(retry=5, device_type=DeviceType.GPU), jobs=1)
-    small, large = gpu("GPU-0", memory=8_000), gpu("GPU-1", memory=24_000)
+    small, large = make_gpu("GPU-0", memory=8_000), make_gpu("GPU-1", memory=24_000)
     pilot = await wms.add_pilot(devices=[small], gpus=[small.name])
     available_pilot = await wms.add_pilot(name="going", devices=[large], gpus=[large.name])
     (job,) = await wms.lease(pilot)

@@ -22,7 +22,7 @@ from sluice.contracts.jobs.tasks import Cancel, ReusedTask, TaskInput
 from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.catalogue import deliver_files
 from tests.integration.wms.chain_of_steps import ChainOfSteps
-from tests.integration.wms.human_tasks import ASK, HumanTasks, answered_job
+from tests.integration.wms.human_tasks import ASK, HumanTasks, make_answered_job
 from tests.integration.wms.query_plans import explain_query, list_job_scans
 from tests.integration.wms.splitting.split_tasks import make_dataset
 from tests.integration.wms.wms_fixture import NOW, WmsFixture, make_draft
@@ -114,16 +114,18 @@ async def test_limit_of_waiting_jobs_does_not_apply_to_asked_jobs(human_tasks: H
 async def test_human_task_job_finishes_once_with_its_answer(human_tasks: HumanTasks) -> None:
     task = await human_tasks.create_task(files=3)
     first, second, third = await human_tasks.list_jobs(task)
-    answer = answered_job(task, second)
+    answer = make_answered_job(task, second)
     assert await human_tasks.answer(task, answer) == [ReportAnswer.ACCEPTED]
     assert await human_tasks.count_states(task) == {JobState.ASKED: 2, JobState.FINISHED: 1}
-    assert await human_tasks.answer(task, answer, answered_job(task, first)) == [
+    assert await human_tasks.answer(task, answer, make_answered_job(task, first)) == [
         ReportAnswer.ALREADY,
         ReportAnswer.ACCEPTED,
     ]
     assert [job.id for job in await human_tasks.list_jobs(task)] == [third.id]
     assert (
-        await human_tasks.answer(task, answered_job(task, third), answered_job(task, third))
+        await human_tasks.answer(
+            task, make_answered_job(task, third), make_answered_job(task, third)
+        )
         == [ReportAnswer.ACCEPTED] * 2
     )
     status = await human_tasks.wms.status(task)
@@ -142,7 +144,7 @@ async def test_answer_is_recorded_as_an_attempt_of_people_without_run_times(
 ) -> None:
     task = await human_tasks.create_task(files=2)
     [job, _] = await human_tasks.list_jobs(task)
-    await human_tasks.answer(task, answered_job(task, job))
+    await human_tasks.answer(task, make_answered_job(task, job))
     details = await get_job(human_tasks.wms.context, job.id)
     [attempt] = details.attempts
     assert (details.attempt, attempt.who, attempt.leased_at) == (1, "people", NOW)
@@ -160,7 +162,7 @@ async def test_answer_to_an_ended_task_is_stale(human_tasks: HumanTasks) -> None
     job, _ = await human_tasks.list_jobs(task)
     await cancel_task(human_tasks.wms.context, task.uid, Cancel(reason="enough"))
     assert await human_tasks.count_states(task) == {JobState.CANCELED: 2}
-    assert await human_tasks.answer(task, answered_job(task, job)) == [ReportAnswer.STALE]
+    assert await human_tasks.answer(task, make_answered_job(task, job)) == [ReportAnswer.STALE]
     assert await human_tasks.count_states(task) == {JobState.CANCELED: 2}
     assert (await human_tasks.wms.status(task)).killed == 0
 
@@ -168,16 +170,18 @@ async def test_answer_to_an_ended_task_is_stale(human_tasks: HumanTasks) -> None
 async def test_answer_to_a_job_of_another_task_is_stale(human_tasks: HumanTasks) -> None:
     task, other = await human_tasks.create_task(files=1), await human_tasks.create_task(files=1)
     [job] = await human_tasks.list_jobs(other)
-    assert await human_tasks.answer(task, answered_job(task, job)) == [ReportAnswer.STALE]
+    assert await human_tasks.answer(task, make_answered_job(task, job)) == [ReportAnswer.STALE]
     unknown = job.model_copy(update={"id": 2**62})
     later_job = job.model_copy(update={"id": 2**80})
     assert (
-        await human_tasks.answer(task, answered_job(task, unknown), answered_job(task, later_job))
+        await human_tasks.answer(
+            task, make_answered_job(task, unknown), make_answered_job(task, later_job)
+        )
         == [ReportAnswer.STALE] * 2
     )
     assert await human_tasks.count_states(other) == {JobState.ASKED: 1}
     with pytest.raises(NotFound):
-        await accept_answers(human_tasks.wms.context, uuid4(), [answered_job(task, job)])
+        await accept_answers(human_tasks.wms.context, uuid4(), [make_answered_job(task, job)])
 
 
 async def test_answer_to_a_job_of_a_pilot_is_stale(human_tasks: HumanTasks) -> None:
@@ -204,7 +208,7 @@ async def test_answer_file_outside_the_output_folder_is_refused_without_changes(
     task = await human_tasks.create_task(files=2)
     first, second = await human_tasks.list_jobs(task)
     folder = task.main_output.dat_out_url
-    good = answered_job(task, first)
+    good = make_answered_job(task, first)
     output = good.output.model_copy(update={"url": place.format(folder=folder)})
     misplaced_answer = good.model_copy(update={"id": second.id, "output": output})
     with pytest.raises(Unprocessable) as refused:
@@ -222,7 +226,7 @@ async def test_answer_file_must_exist_when_the_answer_comes(human_tasks: HumanTa
     human_tasks.wms = WmsFixture(replace(context, output_check=check), human_tasks.wms.tasks)
     task = await human_tasks.create_task(files=1)
     [job] = await human_tasks.list_jobs(task)
-    answer = answered_job(task, job, data=b"{}")
+    answer = make_answered_job(task, job, data=b"{}")
     with pytest.raises(Unprocessable, match="there is no such file"):
         await human_tasks.answer(task, answer)
     assert await human_tasks.count_states(task) == {JobState.ASKED: 1}
@@ -235,9 +239,9 @@ async def test_answer_file_must_exist_when_the_answer_comes(human_tasks: HumanTa
 async def test_sufficient_answers_end_a_task_and_cancel_jobs(human_tasks: HumanTasks) -> None:
     task = await human_tasks.create_task(files=5, boundary=Boundary(minimum=0.4, sufficient=0.6))
     jobs = await human_tasks.list_jobs(task)
-    await human_tasks.answer(task, *(answered_job(task, job) for job in jobs[:2]))
+    await human_tasks.answer(task, *(make_answered_job(task, job) for job in jobs[:2]))
     assert (await human_tasks.wms.status(task)).state is TaskState.ACTIVE
-    await human_tasks.answer(task, answered_job(task, jobs[4]))
+    await human_tasks.answer(task, make_answered_job(task, jobs[4]))
     assert (await human_tasks.wms.status(task)).state is TaskState.FINISHED
     assert await human_tasks.count_states(task) == {JobState.FINISHED: 3, JobState.CANCELED: 2}
 
@@ -247,7 +251,7 @@ async def test_concurrent_answers_are_accepted_once(
 ) -> None:
     task = await human_tasks.create_task(files=6)
     jobs = await human_tasks.list_jobs(task)
-    all_answers = [answered_job(task, job) for job in jobs]
+    all_answers = [make_answered_job(task, job) for job in jobs]
     answers = await asyncio.gather(
         *(
             accept_answers(wms.context, task.uid, some)
@@ -279,11 +283,11 @@ async def test_human_task_takes_files_by_dataflow_and_its_answers_flow_on(
     assert await human_tasks.count_states(chain.steps["c"]) == {}
     [job, _] = await human_tasks.list_jobs(task)
     assert job.input.name == "events"
-    assert await human_tasks.answer(task, answered_job(task, job)) == [ReportAnswer.ACCEPTED]
+    assert await human_tasks.answer(task, make_answered_job(task, job)) == [ReportAnswer.ACCEPTED]
     assert await chain.ready_seqs("c") == [job.seq]
     assert {step for step, _ in await chain.run_all(pilot)} == {"a", "c"}
     await human_tasks.answer(
-        task, *(answered_job(task, one) for one in await human_tasks.list_jobs(task))
+        task, *(make_answered_job(task, one) for one in await human_tasks.list_jobs(task))
     )
     await chain.run_all(pilot)
     await chain.split()
@@ -299,7 +303,7 @@ async def test_rerun_takes_over_answers(human_tasks: HumanTasks) -> None:
     uid = await make_dataset(human_tasks.dms, human_tasks.folder, files=4)
     before = await human_tasks.create_task(files=4, dat_in_uid=uid)
     jobs = await human_tasks.list_jobs(before)
-    await human_tasks.answer(before, *(answered_job(before, job) for job in jobs[1:3]))
+    await human_tasks.answer(before, *(make_answered_job(before, job) for job in jobs[1:3]))
     await cancel_task(human_tasks.wms.context, before.uid, Cancel(reason="enough"))
     await deliver_files(human_tasks.wms, human_tasks.dms)
     reused = ReusedTask(
@@ -309,7 +313,7 @@ async def test_rerun_takes_over_answers(human_tasks: HumanTasks) -> None:
     assert await human_tasks.count_states(task) == {JobState.ASKED: 2, JobState.FINISHED: 2}
     remaining_jobs = await human_tasks.list_jobs(task)
     assert [job.seq for job in remaining_jobs] == [0, 3]
-    await human_tasks.answer(task, *(answered_job(task, job) for job in remaining_jobs))
+    await human_tasks.answer(task, *(make_answered_job(task, job) for job in remaining_jobs))
     assert (await human_tasks.wms.status(task)).state is TaskState.FINISHED
     await deliver_files(human_tasks.wms, human_tasks.dms)
     files = (await human_tasks.dms.list_files(task.main_output.dat_out_uid)).files
@@ -338,7 +342,7 @@ async def test_job_that_pilots_have_tried_is_asked_again(human_tasks: HumanTasks
     assert await human_tasks.count_states(task) == {JobState.ASKED: 3}
     jobs = await human_tasks.list_jobs(task)
     assert (
-        await human_tasks.answer(task, *(answered_job(task, job) for job in jobs))
+        await human_tasks.answer(task, *(make_answered_job(task, job) for job in jobs))
         == [ReportAnswer.ACCEPTED] * 3
     )
     assert (await get_job(human_tasks.wms.context, jobs[1].id)).attempt == 2

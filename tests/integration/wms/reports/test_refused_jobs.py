@@ -8,7 +8,7 @@ from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.states import ErrorClass, JobState, ReportAnswer, TaskMode, TaskState
 from sluice.contracts.human_tasks.annotation import RefusedJob
 from sluice.contracts.templates.plan import Boundary, MergeGroups
-from tests.integration.wms.human_tasks import HumanTasks, answered_job
+from tests.integration.wms.human_tasks import HumanTasks, make_answered_job
 from tests.integration.wms.wms_fixture import NOW
 from wms.db.jobs.job_pages import JobQuery
 from wms.usecases.reports.accept_answers import accept_answers
@@ -25,7 +25,7 @@ async def test_job_that_people_cannot_be_asked_about_fails_permanently(
     first, second, third = await human_tasks.list_jobs(task)
     no = RefusedJob(id=first.id, reason="it is not valid UTF-8", asked_at=NOW)
     accepted = await accept_answers(
-        human_tasks.wms.context, task.uid, [answered_job(task, second)], [no, no]
+        human_tasks.wms.context, task.uid, [make_answered_job(task, second)], [no, no]
     )
     assert [(one.id, one.answer) for one in accepted] == [
         (second.id, ReportAnswer.ACCEPTED),
@@ -47,7 +47,7 @@ async def test_job_that_people_cannot_be_asked_about_fails_permanently(
     assert await human_tasks.count_states(task) == counts
     [second_answer] = await accept_answers(human_tasks.wms.context, task.uid, [], [no])
     assert second_answer.answer is ReportAnswer.STALE
-    await human_tasks.answer(task, answered_job(task, third))
+    await human_tasks.answer(task, make_answered_job(task, third))
     status = await human_tasks.wms.status(task)
     assert (status.state, status.failed) == (TaskState.FINISHED, 1)
     sent = await human_tasks.wms.sent_messages()

@@ -15,7 +15,7 @@ from tests.integration.wms.catalogue import (
     deliver_files,
     deliver_releases,
     list_release_messages,
-    new_output,
+    register_output,
 )
 from tests.integration.wms.chain_of_steps import ChainOfSteps
 from tests.integration.wms.reports.downstream_counts import send_downstream_counts
@@ -292,7 +292,7 @@ async def run_chain(chain: ChainOfSteps, folder: Path, *, files: int, bad: set[i
 
 async def add_rerun(chain: ChainOfSteps, step: str, *, read: UUID) -> Task:
     before = chain.steps[step]
-    out = await new_output(chain.dms)
+    out = await register_output(chain.dms)
     output = before.main_output.model_copy(update={"dat_out_uid": out})
     reused = ReusedTask(task=before.uid, outputs={output.port: before.main_output.dat_out_uid})
     again = before.model_copy(

@@ -11,7 +11,7 @@ from sluice.contracts.common.states import InputMode, JobState, TaskState
 from sluice.contracts.jobs.tasks import ReusedTask, Task, TaskInput, TaskOutput
 from sluice.contracts.pilots.reports import AttemptReport
 from sluice.contracts.templates.plan import Boundary
-from tests.integration.wms.catalogue import deliver_files, new_output
+from tests.integration.wms.catalogue import deliver_files, register_output
 from tests.integration.wms.splitting.split_tasks import (
     DyingDmsClient,
     ProcessKilled,
@@ -31,7 +31,7 @@ class TaskWithRerun:
         self.wms, self.dms, self.folder = wms, dms, folder
 
     async def make_task(self, **more: object) -> Task:
-        out, side = await new_output(self.dms), await new_output(self.dms)
+        out, side = await register_output(self.dms), await register_output(self.dms)
         filtered = TaskOutput(
             port="side", dat_out_uid=side, dat_stor_url=f"file://{self.folder}", dat_out_url=f"file://{self.folder}/{side}",
             optional=True,

@@ -42,7 +42,7 @@ def make_task_with(fields: dict[str, Any], **more: Any) -> Task:
     return make_task().model_copy(update={**fields, **more})
 
 
-async def inputs_by_job(wms: WmsFixture, task: Task) -> list[tuple[int, InputPairs]]:
+async def read_inputs_by_job(wms: WmsFixture, task: Task) -> list[tuple[int, InputPairs]]:
     async with wms.database.connection() as connection:
         rows: list[Any] = await connection.fetch(
             "SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid
@@ -56,7 +56,7 @@ async def inputs_by_job(wms: WmsFixture, task: Task) -> list[tuple[int, InputPai
     ]
 
 
-async def names_by_job(wms: WmsFixture, task: Task) -> list[list[str]]:
+async def list_names_by_job(wms: WmsFixture, task: Task) -> list[list[str]]:
     async with wms.database.connection() as connection:
         rows: list[Any] = await connection.fetch(
             "SELECT inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid
@@ -77,7 +77,9 @@ async def test_each_value_of_lists_becomes_a_job_with_any_page_size(
     both = make_value_fields(data, share=[0.5, 0.25, 0.125, 1.0], word=["a", "b", "c", "d"])
     task = await accept_new_task(wms, make_task_with(both))
     await split_waiting_tasks(wms.context, dms, page=page)
-    assert await inputs_by_job(wms, task) == [(n, [("share", n), ("word", n)]) for n in range(4)]
+    assert await read_inputs_by_job(wms, task) == [
+        (n, [("share", n), ("word", n)]) for n in range(4)
+    ]
     status = await wms.status(task)
     assert (status.state, status.total, status.ready) == (TaskState.ACTIVE, 4, 4)
 
@@ -91,7 +93,7 @@ async def test_step_that_reads_no_data_set_is_a_single_job(
     task = await accept_new_task(wms, make_task_with(make_value_fields(data), single=True))
     await split_waiting_tasks(wms.context, dms, page=1)
     await split_waiting_tasks(wms.context, dms, page=1)
-    assert await inputs_by_job(wms, task) == [(0, [])]
+    assert await read_inputs_by_job(wms, task) == [(0, [])]
     status = await wms.status(task)
     assert (status.state, status.total, status.ready) == (TaskState.ACTIVE, 1, 1)
 
@@ -155,7 +157,7 @@ async def test_values_are_paired_with_files_by_place(
     fields = {**make_value_fields(first, word=["w", "x", "y", "z"]), "inputs": inputs}
     task = await accept_new_task(wms, make_task_with(fields))
     await split_waiting_tasks(wms.context, dms, page=page)
-    assert await inputs_by_job(wms, task) == [
+    assert await read_inputs_by_job(wms, task) == [
         (seq, [("", seq), ("b", seq), ("word", place)]) for place, seq in enumerate([3, 5, 6, 9])
     ]
 
@@ -205,9 +207,9 @@ async def test_cross_product_makes_jobs_row_by_row(
         for word in range(2)
         for a in range(3)
     ]
-    names = [name for job in await names_by_job(wms, task) for name in job]
+    names = [name for job in await list_names_by_job(wms, task) for name in job]
     assert [sorted(names[n : n + 3]) for n in range(0, len(names), 3)] == rows
-    assert [seq for seq, _ in await inputs_by_job(wms, task)] == list(range(0, 12, batch))
+    assert [seq for seq, _ in await read_inputs_by_job(wms, task)] == list(range(0, 12, batch))
 
 
 async def test_splitter_killed_within_a_row_makes_no_duplicate_jobs(
@@ -230,7 +232,7 @@ async def test_splitter_killed_within_a_row_makes_no_duplicate_jobs(
             await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
         totals.append((await wms.status(task)).total)
     assert 0 < totals[5] < 25
-    assert await inputs_by_job(wms, task) == [(n, [("", n), ("b", n)]) for n in range(25)]
+    assert await read_inputs_by_job(wms, task) == [(n, [("", n), ("b", n)]) for n in range(25)]
 
 
 async def test_cross_product_with_too_many_jobs_fails_the_task(
@@ -284,9 +286,9 @@ async def test_data_sets_with_different_numbers_are_paired_by_place(
     for more in ({}, {"needs": Needs(), "args": {}}):
         task = await accept_new_task(wms, make_task_with({**fields, **more}, by_place=True))
         await split_waiting_tasks(wms.context, dms, page=page)
-        assert [seq for seq, _ in await inputs_by_job(wms, task)] == [3, 5, 6]
+        assert [seq for seq, _ in await read_inputs_by_job(wms, task)] == [3, 5, 6]
         words = [[f"word[{n}]"] if not more else [] for n in range(3)]
-        assert await names_by_job(wms, task) == [
+        assert await list_names_by_job(wms, task) == [
             [f"f{n:05}", f"f{n:05}", *word] for n, word in enumerate(words)
         ]
         async with wms.database.connection() as connection:

@@ -12,7 +12,7 @@ from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.states import ErrorClass, JobState, TaskState
 from sluice.contracts.jobs.tasks import ReusedTask
 from sluice.contracts.templates.plan import Boundary
-from tests.integration.wms.catalogue import deliver_files, new_output
+from tests.integration.wms.catalogue import deliver_files, register_output
 from tests.integration.wms.chain_of_steps import ChainOfSteps
 from tests.integration.wms.splitting.gathering_steps import GROUPING_FIELDS, make_gathering_step
 from tests.integration.wms.splitting.split_tasks import (
@@ -245,7 +245,7 @@ async def test_reused_files_are_in_the_groups(chain: ChainOfSteps, tmp_path: Pat
     """The upstream task reuses files of an earlier task, and the downstream tasks are new."""
     await chain.create_tasks(tmp_path, files=9, retry=1)
     make_gathering_step(chain, "c", "groups")
-    a, uid = chain.steps["a"], await new_output(chain.dms)
+    a, uid = chain.steps["a"], await register_output(chain.dms)
     place = a.main_output.model_copy(update={"dat_out_uid": uid})
     chain.steps["before"] = a.model_copy(update={"uid": uuid4(), "outputs": [place]})
     await chain.send("before")

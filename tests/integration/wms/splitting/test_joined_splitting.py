@@ -174,7 +174,7 @@ async def test_task_waits_for_every_data_set(
     assert (await wms.status(task)).total == 2
 
 
-def chain_inputs(*uids: UUID, stride: int = 100) -> list[NextInput]:
+def make_chain_inputs(*uids: UUID, stride: int = 100) -> list[NextInput]:
     return [
         NextInput(dat_in_uid=uid, start=stride * (number + 1)) for number, uid in enumerate(uids)
     ]
@@ -190,10 +190,10 @@ async def test_consecutive_data_sets_keep_their_pairs(
         for name, seqs in (("a", [0, 1, 2, 3]), ("b", [0, 2]), ("c", [1, 2]))
     ]
     pairs = make_side_input("b", b, InputMode.EACH).model_copy(
-        update={"next_inputs": chain_inputs(c)}
+        update={"next_inputs": make_chain_inputs(c)}
     )
     task = await accept_new_task(
-        wms, make_task(dat_in_uid=a, next_inputs=chain_inputs(a), side_inputs=[pairs])
+        wms, make_task(dat_in_uid=a, next_inputs=make_chain_inputs(a), side_inputs=[pairs])
     )
     await split_waiting_tasks(wms.context, dms, page=page)
     assert await list_job_inputs(wms, task) == [(n, [("", n), ("b", n)]) for n in (0, 2, 101, 102)]
@@ -266,7 +266,7 @@ async def test_number_beyond_the_range_of_its_data_set_fails_the_task(
     wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     a = await make_dataset(dms, tmp_path / "a", files=2, seqs=[0, 100])
-    task = await accept_new_task(wms, make_task(dat_in_uid=a, next_inputs=chain_inputs(a)))
+    task = await accept_new_task(wms, make_task(dat_in_uid=a, next_inputs=make_chain_inputs(a)))
     await split_waiting_tasks(wms.context, dms)
     status = await wms.status(task)
     assert status.state is TaskState.FAILED

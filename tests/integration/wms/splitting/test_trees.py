@@ -279,12 +279,12 @@ async def test_tree_is_the_same_in_any_order_of_ends(
         await (wms.fail if random.random() < 0.2 else wms.finish)(pilot, *ended)
         if random.random() < 0.4:
             await split_waiting_tasks(wms.context, dms, page=2)
-    assert await list_job_inputs(wms, task) == expected_tree(files, group)
+    assert await list_job_inputs(wms, task) == make_expected_tree(files, group)
     [last] = (await wms.sent_messages()).files[task.main_output.dat_out_uid]
     assert last[0] == 0
 
 
-def expected_tree(files: int, group: int) -> list[tuple[int, list[int]]]:
+def make_expected_tree(files: int, group: int) -> list[tuple[int, list[int]]]:
     """Return the expected jobs: groups of the level before, until one job is left."""
     entries, level, joins = list(range(files)), 0, list[tuple[int, list[int]]]()
     while True:

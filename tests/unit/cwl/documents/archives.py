@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Mapping
 
 
-def zipped(files: Mapping[str, str | bytes]) -> bytes:
+def zip_files(files: Mapping[str, str | bytes]) -> bytes:
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():

@@ -20,7 +20,7 @@ HEAD = {
 }
 
 
-def tool(inputs: dict[str, Any], outputs: dict[str, str], **more: Any) -> LibraryTool:
+def make_library_tool(inputs: dict[str, Any], outputs: dict[str, str], **more: Any) -> LibraryTool:
     """Return a tool with these inputs and with outputs given as types by name."""
     ports = {name: {"type": kind, "outputBinding": {"glob": "*"}} for name, kind in outputs.items()}
     library_tool, findings = read_tool(
@@ -30,20 +30,22 @@ def tool(inputs: dict[str, Any], outputs: dict[str, str], **more: Any) -> Librar
     return library_tool
 
 
-LAYOUT = tool({"page": "File", "scale": {"type": "float", "default": 0.5}}, {"regions": "File"})
-READ = tool({"page": "File", "regions": "File"}, {"text": "File"})
-JOIN = tool({"texts": "File[]"}, {"volume": "File"})
+LAYOUT = make_library_tool(
+    {"page": "File", "scale": {"type": "float", "default": 0.5}}, {"regions": "File"}
+)
+READ = make_library_tool({"page": "File", "regions": "File"}, {"text": "File"})
+JOIN = make_library_tool({"texts": "File[]"}, {"volume": "File"})
 
 
 def join(*tools: LibraryTool) -> ComposedWorkflow:
     return join_tools([(f"t{number}", each) for number, each in enumerate(tools)])
 
 
-def misfits(*tools: LibraryTool) -> str:
+def describe_misfits(*tools: LibraryTool) -> str:
     return "\n".join(join(*tools).misfits)
 
 
-def plan_of(*tools: LibraryTool) -> Plan:
+def compile_plan(*tools: LibraryTool) -> Plan:
     joined = join(*tools)
     assert joined.misfits == []
     text = workflow_text(joined, labels={step.name: f"{step.name} 1" for step in joined.steps})
@@ -52,7 +54,7 @@ def plan_of(*tools: LibraryTool) -> Plan:
     return compiled.plan
 
 
-def sources(plan: Plan, step: str) -> dict[str, tuple[str | None, str, InputMode]]:
+def list_sources(plan: Plan, step: str) -> dict[str, tuple[str | None, str, InputMode]]:
     return {
         read.port: (read.source.step, read.source.port, read.mode)
         for read in plan.step(step).inputs
@@ -60,24 +62,24 @@ def sources(plan: Plan, step: str) -> dict[str, tuple[str | None, str, InputMode
 
 
 def test_outputs_are_joined_to_inputs_by_name_and_type() -> None:
-    plan = plan_of(LAYOUT, READ, JOIN)
+    plan = compile_plan(LAYOUT, READ, JOIN)
     assert plan.data_input == "page"
-    assert sources(plan, "t0") == {"page": (None, "page", InputMode.EACH)}
-    assert sources(plan, "t1") == {
+    assert list_sources(plan, "t0") == {"page": (None, "page", InputMode.EACH)}
+    assert list_sources(plan, "t1") == {
         "page": (None, "page", InputMode.EACH),
         "regions": ("t0", "regions", InputMode.EACH),
     }
-    assert sources(plan, "t2") == {"texts": ("t1", "text", InputMode.ALL)}
+    assert list_sources(plan, "t2") == {"texts": ("t1", "text", InputMode.ALL)}
     assert [step.mode for step in plan.steps] == [TaskMode.MAP, TaskMode.MAP, TaskMode.MERGE]
     assert plan.parameters["scale"].default == 0.5
     assert [(output.name, output.step) for output in plan.outputs] == [("volume", "t2")]
 
 
 def test_nearest_output_of_the_same_name_is_joined() -> None:
-    again = tool({"text": "File"}, {"text": "File"})
-    plan = plan_of(LAYOUT, READ, again, again, JOIN)
-    assert sources(plan, "t3")["text"][:2] == ("t2", "text")
-    assert sources(plan, "t4")["texts"][:2] == ("t3", "text")
+    again = make_library_tool({"text": "File"}, {"text": "File"})
+    plan = compile_plan(LAYOUT, READ, again, again, JOIN)
+    assert list_sources(plan, "t3")["text"][:2] == ("t2", "text")
+    assert list_sources(plan, "t4")["texts"][:2] == ("t3", "text")
 
 
 def test_file_formats_distinguish_outputs() -> None:
@@ -89,31 +91,36 @@ def test_file_formats_distinguish_outputs() -> None:
     text = json.dumps({**HEAD, **space, "inputs": {"page": "File"}, "outputs": ports})
     two, _ = read_tool(text, file="two.cwl")
     assert two is not None
-    second = tool({"it": {"type": "File", "format": "edam:format_2"}}, {"out": "File"}, **space)
-    plan = plan_of(two, second)
-    assert sources(plan, "t1") == {"it": ("t0", "format_2", InputMode.EACH)}
-    third = tool({"it": {"type": "File", "format": "edam:format_3"}}, {"out": "File"}, **space)
-    assert "takes File of format edam:format_3, but no earlier step has such an output" in misfits(
-        two, third
+    second = make_library_tool(
+        {"it": {"type": "File", "format": "edam:format_2"}}, {"out": "File"}, **space
+    )
+    plan = compile_plan(two, second)
+    assert list_sources(plan, "t1") == {"it": ("t0", "format_2", InputMode.EACH)}
+    third = make_library_tool(
+        {"it": {"type": "File", "format": "edam:format_3"}}, {"out": "File"}, **space
+    )
+    assert (
+        "takes File of format edam:format_3, but no earlier step has such an output"
+        in describe_misfits(two, third)
     )
 
 
 def test_single_output_feeds_an_input_that_takes_a_list() -> None:
-    plan = plan_of(LAYOUT, JOIN_ALL, JOIN)
-    assert sources(plan, "t2")["texts"][:2] == ("t1", "all")
+    plan = compile_plan(LAYOUT, JOIN_ALL, JOIN)
+    assert list_sources(plan, "t2")["texts"][:2] == ("t1", "all")
 
 
-JOIN_ALL = tool({"parts": "File[]"}, {"all": "File"})
+JOIN_ALL = make_library_tool({"parts": "File[]"}, {"all": "File"})
 
 
 def test_optional_output_feeds_an_input_that_takes_a_list() -> None:
-    plan = plan_of(tool({"page": "File"}, {"text": "File?"}), JOIN)
+    plan = compile_plan(make_library_tool({"page": "File"}, {"text": "File?"}), JOIN)
     assert plan.step("t0").outputs[0].optional
-    assert sources(plan, "t1") == {"texts": ("t0", "text", InputMode.ALL)}
+    assert list_sources(plan, "t1") == {"texts": ("t0", "text", InputMode.ALL)}
 
 
 def test_bindings_and_step_fields_of_a_tool_move_to_the_workflow() -> None:
-    bound = tool(
+    bound = make_library_tool(
         {"page": "File", "config": "Directory"},
         {"regions": "File"},
         **{
@@ -122,13 +129,13 @@ def test_bindings_and_step_fields_of_a_tool_move_to_the_workflow() -> None:
             "sluice:retry": {"attempts": 7},
         },
     )
-    plan = plan_of(bound, READ)
+    plan = compile_plan(bound, READ)
     assert plan.assets == {"config": AssetRef(name="layout")}
     assert plan.step("t0").retry.attempts == 7
     assert plan.step("t0").needs.folders == {"config": "layout"}
-    twice = plan_of(bound, tool({"regions": "File", "config": "Directory"}, {"out": "File"},
-                                **{"$namespaces": {"sluice": "urn:sluice:cwl:"},
-                                   "sluice:bind": {"config": "asset:ocr"}}))  # fmt: skip
+    bind = {"$namespaces": {"sluice": "urn:sluice:cwl:"}, "sluice:bind": {"config": "asset:ocr"}}
+    inputs = {"regions": "File", "config": "Directory"}
+    twice = compile_plan(bound, make_library_tool(inputs, {"out": "File"}, **bind))
     assert {name: ref.name for name, ref in twice.assets.items()} == {
         "t0_config": "layout",
         "t1_config": "ocr",
@@ -136,33 +143,39 @@ def test_bindings_and_step_fields_of_a_tool_move_to_the_workflow() -> None:
 
 
 def test_file_input_without_a_source_becomes_a_parameter() -> None:
-    plan = plan_of(tool({"page": "File", "model": "File"}, {"text": "File"}))
+    plan = compile_plan(make_library_tool({"page": "File", "model": "File"}, {"text": "File"}))
     assert plan.file_parameters == ["model"]
 
 
 @pytest.mark.parametrize(
     ("tools", "reason"),
     [
-        ([LAYOUT, tool({"folder": "Directory"}, {"o": "File"})],
+        ([LAYOUT, make_library_tool({"folder": "Directory"}, {"o": "File"})],
          "step t1: its input 'folder' takes Directory, but no earlier step has such an output:"
          " there is 'regions' of t0 (File[])"),
-        ([tool({"n": "int"}, {"o": "File"})],
+        ([make_library_tool({"n": "int"}, {"o": "File"})],
          "step t0: it is the first, and none of its inputs takes the data set"),
-        ([tool({"page": "File"}, {"a": "File", "b": "File"}), tool({"it": "File"}, {"o": "File"})],
+        ([make_library_tool({"page": "File"}, {"a": "File", "b": "File"}),
+          make_library_tool({"it": "File"}, {"o": "File"})],
          "its input 'it' (File) could be 'a' of t0 or 'b' of t0"),
-        ([LAYOUT, tool({"n": "int"}, {"o": "File"})],
+        ([LAYOUT, make_library_tool({"n": "int"}, {"o": "File"})],
          "step t1: it takes no output of an earlier step"),
-        ([LAYOUT, tool({"regions": "File"}, {"o": "File"}, cwlVersion="v1.0")],
+        ([LAYOUT, make_library_tool({"regions": "File"}, {"o": "File"}, cwlVersion="v1.0")],
          "tools of different versions of CWL cannot be joined"),
-        ([LAYOUT, tool({"regions": "File"}, {"n": "int"})], "step t1: it has no output file"),
+        ([LAYOUT, make_library_tool({"regions": "File"}, {"n": "int"})],
+         "step t1: it has no output file"),
     ],
 )  # fmt: skip
 def test_misfit_names_the_step_and_the_reason(tools: list[LibraryTool], reason: str) -> None:
-    assert reason in misfits(*tools)
+    assert reason in describe_misfits(*tools)
 
 
 def test_fitting_lists_the_tools_that_can_follow() -> None:
-    library = {"read": READ, "join": JOIN, "folder": tool({"f": "Directory"}, {"o": "File"})}
+    library = {
+        "read": READ,
+        "join": JOIN,
+        "folder": make_library_tool({"f": "Directory"}, {"o": "File"}),
+    }
     assert fitting_tools([("layout", LAYOUT)], library) == ["read", "join"]
     assert fitting_tools([], library) == ["read", "join", "folder"]
 

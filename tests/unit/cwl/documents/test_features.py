@@ -14,9 +14,9 @@ from tests.unit.cwl.samples import (
     GRAPH,
     LINEAR,
     OF_VALUES,
-    edited,
-    reasons_against_spreading,
-    without_fields_of_steps,
+    edit_text,
+    list_reasons_against_spreading,
+    remove_fields_of_steps,
 )
 
 Edits = list[tuple[str, str]]
@@ -52,11 +52,11 @@ ONE_OF = (
 HEAD_OF_GRAPH = 'class: Workflow\n$namespaces: {sluice: "urn:sluice:cwl:", cwltool: "http://commonwl.org/cwltool#"}\n'
 
 
-def tool(requirement: str) -> Sample:
+def require_in_tool(requirement: str) -> Sample:
     return Sample([(COUNT, f"        {requirement}\n{COUNT}")])
 
 
-def version(number: str) -> Sample:
+def set_version(number: str) -> Sample:
     edits = [("v1.2", number)]
     return Sample(
         edits
@@ -74,12 +74,12 @@ def version(number: str) -> Sample:
     )
 
 
-def with_pick_value(name: str) -> Sample:
+def pick_value(name: str) -> Sample:
     return Sample([GRAPH_SEVERAL, (ONE_OF[0], ONE_OF[1].replace("PICK", name))], GRAPH)
 
 
-def container(fields: str) -> Sample:
-    return tool(f"DockerRequirement: {{{fields}}}")
+def require_container(fields: str) -> Sample:
+    return require_in_tool(f"DockerRequirement: {{{fields}}}")
 
 
 VALUE = "      limit: {source: limit, FIELDvalueFrom: $(self)}"
@@ -103,9 +103,9 @@ EXPRESSION = """    run:
 JOIN = LINEAR[LINEAR.index(TOOL) :]
 
 SAMPLES: dict[str, Sample] = {
-    "v1.0": version("v1.0"),
-    "v1.1": version("v1.1"),
-    "v1.2": version("v1.2"),
+    "v1.0": set_version("v1.0"),
+    "v1.1": set_version("v1.1"),
+    "v1.2": set_version("v1.2"),
     "CommandLineTool": Sample([]),
     "ExpressionTool": Sample([SEVERAL, (JOIN, EXPRESSION)], wrapped="join"),
     "Workflow": Sample([SEVERAL, (JOIN, NESTED)], wrapped="join"),
@@ -121,8 +121,8 @@ SAMPLES: dict[str, Sample] = {
     "merge_flattened": Sample([SEVERAL, ("parts: count/number", "parts: {source: [count/number, frames], linkMerge: merge_flattened}")]),
     "merge_nested": Sample([GRAPH_SEVERAL, ("  both:", "  two: {type: 'File[]', outputSource: [report/page, total/sum], linkMerge: merge_nested}\n  both:")], GRAPH),
     "merge_nested of whole data sets": Sample([SEVERAL, ("        parts: File[]", "        parts: Any"), ("parts: count/number", "parts: {source: [count/number, frames], linkMerge: merge_nested}")], wrapped="join"),
-    "first_non_null": with_pick_value("first_non_null"),
-    "the_only_non_null": with_pick_value("the_only_non_null"),
+    "first_non_null": pick_value("first_non_null"),
+    "the_only_non_null": pick_value("the_only_non_null"),
     "all_non_null": Sample([("parts: count/number", "parts: {source: count/number, pickValue: all_non_null}")]),
     "pickValue among whole data sets": Sample([SEVERAL, ("parts: count/number", "parts: {source: [count/number, frames], pickValue: first_non_null}")], wrapped="join"),
     "outputs that join whole data sets": Sample([SEVERAL, ("  all:", "  two: {type: 'File[]', outputSource: [join/joined, count/number], linkMerge: merge_flattened}\n  all:")]),
@@ -150,25 +150,25 @@ SAMPLES: dict[str, Sample] = {
     "secondaryFiles of the data set": Sample([("frames: File[]", "frames: {type: 'File[]', secondaryFiles: [.bai]}")]),
     "secondaryFiles of an input by an expression": Sample([("  note: string?", "  note: {type: File, secondaryFiles: [$(self.nameroot).bai]}"), ("        note: string?", "        note: File")]),
     "secondaryFiles of a parameter": Sample([("  note: string?", "  note: {type: File, secondaryFiles: [.bai]}"), ("        note: string?", "        note: File")]),
-    "DockerRequirement": container("dockerPull: 'debian:12'"),
-    "EnvVarRequirement": tool("EnvVarRequirement: {envDef: {LC_ALL: C}}"),
-    "InitialWorkDirRequirement": tool("InitialWorkDirRequirement: {listing: [{entryname: a, entry: b}]}"),
-    "InlineJavascriptRequirement": tool("InlineJavascriptRequirement: {}"),
-    "InplaceUpdateRequirement": tool("InplaceUpdateRequirement: {inplaceUpdate: true}"),
-    "LoadListingRequirement": tool("LoadListingRequirement: {loadListing: no_listing}"),
-    "NetworkAccess": tool("NetworkAccess: {networkAccess: true}"),
-    "ResourceRequirement": tool("ResourceRequirement: {coresMin: 2}"),
+    "DockerRequirement": require_container("dockerPull: 'debian:12'"),
+    "EnvVarRequirement": require_in_tool("EnvVarRequirement: {envDef: {LC_ALL: C}}"),
+    "InitialWorkDirRequirement": require_in_tool("InitialWorkDirRequirement: {listing: [{entryname: a, entry: b}]}"),
+    "InlineJavascriptRequirement": require_in_tool("InlineJavascriptRequirement: {}"),
+    "InplaceUpdateRequirement": require_in_tool("InplaceUpdateRequirement: {inplaceUpdate: true}"),
+    "LoadListingRequirement": require_in_tool("LoadListingRequirement: {loadListing: no_listing}"),
+    "NetworkAccess": require_in_tool("NetworkAccess: {networkAccess: true}"),
+    "ResourceRequirement": require_in_tool("ResourceRequirement: {coresMin: 2}"),
     "SchemaDefRequirement": Sample([("requirements:\n", "requirements:\n  SchemaDefRequirement: {types: [{type: enum, name: kind, symbols: [a, b]}]}\n"), ("  note: string?", "  note: kind?"), ("        note: string?", "        note: '#kind?'")]),
-    "ShellCommandRequirement": tool("ShellCommandRequirement: {}"),
-    "SoftwareRequirement": tool("SoftwareRequirement: {packages: {coreutils: {}}}"),
+    "ShellCommandRequirement": require_in_tool("ShellCommandRequirement: {}"),
+    "SoftwareRequirement": require_in_tool("SoftwareRequirement: {packages: {coreutils: {}}}"),
     "ToolTimeLimit": Sample([]),
-    "WorkReuse": tool("WorkReuse: {enableReuse: false}"),
-    "dockerPull": container("dockerPull: 'debian:12'"),
-    "dockerImageId": container("dockerImageId: 'debian:12'"),
-    "dockerOutputDirectory": container("dockerPull: 'debian:12', dockerOutputDirectory: /out"),
-    "dockerFile": container("dockerImageId: x, dockerFile: FROM debian"),
-    "dockerLoad": container("dockerImageId: x, dockerLoad: x.tar"),
-    "dockerImport": container("dockerImageId: x, dockerImport: x.tar"),
+    "WorkReuse": require_in_tool("WorkReuse: {enableReuse: false}"),
+    "dockerPull": require_container("dockerPull: 'debian:12'"),
+    "dockerImageId": require_container("dockerImageId: 'debian:12'"),
+    "dockerOutputDirectory": require_container("dockerPull: 'debian:12', dockerOutputDirectory: /out"),
+    "dockerFile": require_container("dockerImageId: x, dockerFile: FROM debian"),
+    "dockerLoad": require_container("dockerImageId: x, dockerLoad: x.tar"),
+    "dockerImport": require_container("dockerImageId: x, dockerImport: x.tar"),
     "MultipleInputFeatureRequirement": Sample([SEVERAL]),
     "ScatterFeatureRequirement": Sample([]),
     "StepInputExpressionRequirement": Sample([SEVERAL, ("      limit: limit", VALUE.replace("FIELD", ""))], wrapped="count"),
@@ -217,9 +217,9 @@ def test_feature_table_and_samples_have_the_same_names() -> None:
 @pytest.mark.parametrize("name", ROWS)
 def test_feature_row_agrees_with_the_compiler(name: str) -> None:
     feature, sample = ROWS[name], SAMPLES[name]
-    text = edited(*sample.edits, text=sample.text)
+    text = edit_text(*sample.edits, text=sample.text)
     if feature.support is SupportLevel.WHOLE:
-        reasons = reasons_against_spreading(without_fields_of_steps(text))
+        reasons = list_reasons_against_spreading(remove_fields_of_steps(text))
         assert [reason for reason in reasons if feature.note in reason]
         return
     compiled = compile_template(text, name="t")

@@ -7,8 +7,8 @@ import pytest
 from sluice.cwl import Compiled, compile_file, compile_template, pack_template
 from tests.unit.cwl.samples import (
     LINEAR,
-    edited,
-    plan_of,
+    compile_plan,
+    edit_text,
 )
 
 SHARED = (
@@ -21,12 +21,12 @@ RECORD = {
 }
 
 
-def workflow(types: str, *, of_workflow: str, of_tool: str) -> str:
+def make_workflow(types: str, *, of_workflow: str, of_tool: str) -> str:
     """Return a template with ``types`` in its SchemaDefRequirement.
 
     ``of_workflow`` and ``of_tool`` are the types of ``note`` in the workflow and in the tool.
     """
-    return edited(
+    return edit_text(
         ("requirements:\n", f"requirements:\n  SchemaDefRequirement: {{types: [{types}]}}\n"),
         ("  note: string?", f"  note: {of_workflow}"),
         ("        note: string?", f"        note: {of_tool}"),
@@ -41,7 +41,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "workflow.cwl"
 
 
-def compiled_file(path: Path, text: str) -> Compiled:
+def compile_path(path: Path, text: str) -> Compiled:
     path.write_text(text)
     return compile_file(path, name="t")[0]
 
@@ -56,8 +56,8 @@ def compiled_file(path: Path, text: str) -> Compiled:
     ],
 )
 def test_named_type_of_a_parameter_is_expanded(path: Path, written: str, kind: object) -> None:
-    compiled = compiled_file(
-        path, workflow("{$import: types/shared.yml}", of_workflow=written, of_tool=written)
+    compiled = compile_path(
+        path, make_workflow("{$import: types/shared.yml}", of_workflow=written, of_tool=written)
     )
     assert compiled.plan is not None, compiled.errors
     assert compiled.plan.parameters["note"].type == kind
@@ -79,14 +79,14 @@ def test_equal_type_names_from_different_files_are_distinct(path: Path) -> None:
         ("Mode", ["own"]),
         ("'#Mode'", ["own"]),
     ):
-        compiled = compiled_file(path, workflow(types, of_workflow=written, of_tool=written))
+        compiled = compile_path(path, make_workflow(types, of_workflow=written, of_tool=written))
         assert compiled.plan is not None, compiled.errors
         assert compiled.plan.parameters["note"].type == {"type": "enum", "symbols": symbols}
 
 
 def test_own_types_of_a_tool_hide_the_types_of_the_workflow(path: Path) -> None:
     own = "{name: '#Modes', type: enum, symbols: [a]}"
-    text = workflow(
+    text = make_workflow(
         "{name: Mode, type: enum, symbols: [quiet]}", of_workflow="Mode", of_tool="'#Mode'"
     )
     text += f"        SchemaDefRequirement: {{types: [{own}]}}\n"
@@ -98,8 +98,8 @@ def test_own_types_of_a_tool_hide_the_types_of_the_workflow(path: Path) -> None:
 def test_error_in_an_imported_type_is_reported_in_its_own_file(path: Path) -> None:
     (path.parent / "types" / "shared.yml").write_text(SHARED.replace("of: Any", "of: [Any, Mood]"))
     type_name = "types/shared.yml#Option"
-    compiled = compiled_file(
-        path, workflow("{$import: types/shared.yml}", of_workflow=type_name, of_tool="Any")
+    compiled = compile_path(
+        path, make_workflow("{$import: types/shared.yml}", of_workflow=type_name, of_tool="Any")
     )
     errors = [
         (Path(e.file or "").relative_to(path.parent).as_posix(), e.line, e.column, e.message)
@@ -118,10 +118,10 @@ def test_error_in_an_imported_type_is_reported_in_its_own_file(path: Path) -> No
 
 
 def test_value_of_a_named_type_with_files_is_a_bundle() -> None:
-    text = workflow(
+    text = make_workflow(
         "{name: Pair, type: record, fields: {a: File, b: File}}", of_workflow="Pair", of_tool="Pair"
     )
-    assert plan_of(text).parameters["note"].is_bundle
+    assert compile_plan(text).parameters["note"].is_bundle
 
 
 @pytest.mark.parametrize(
@@ -149,6 +149,6 @@ def test_value_of_a_named_type_with_files_is_a_bundle() -> None:
 )
 def test_excessive_or_recursive_types_are_refused(types: list[str], message: str) -> None:
     every = ", ".join(["{name: T0, type: record, fields: {a: int}}", *types])
-    compiled = compile_template(workflow(every, of_workflow="T12", of_tool="Any"), name="t")
+    compiled = compile_template(make_workflow(every, of_workflow="T12", of_tool="Any"), name="t")
     assert len(compiled.errors) == 1
     assert message in compiled.errors[0].message

@@ -97,7 +97,7 @@ def test_file_that_cannot_be_packed_is_reported_with_its_place(
 DEFAULT = "  lib: {type: File, default: {class: File, LOCATION}}\n"
 
 
-def with_default(workflow: Path, location: str) -> str:
+def write_tool_with_default(workflow: Path, location: str) -> str:
     """Write the tool with a File as the default of an input, and return its text."""
     text = TOOL.replace("inputs:\n", "inputs:\n" + DEFAULT.replace("LOCATION", location), 1)
     (workflow.parent / "tools" / "join.cwl").write_text(text)
@@ -115,7 +115,7 @@ def with_default(workflow: Path, location: str) -> str:
 def test_default_file_is_packed_as_a_literal(workflow: Path, location: str, name: str) -> None:
     (workflow.parent / "tools" / "lib").mkdir()
     (workflow.parent / "tools" / "lib" / "a b.js").write_text("é = 1\n")
-    tool = with_default(workflow, location)
+    tool = write_tool_with_default(workflow, location)
     files = {"workflow.cwl": WORKFLOW, "tools/join.cwl": tool, "tools/lib/a b.js": "é = 1\n"}
     compiled = compile_file(workflow, name="t")[0]
     assert compiled.plan is not None, compiled.findings
@@ -132,7 +132,7 @@ def test_default_file_is_packed_as_a_literal(workflow: Path, location: str, name
 
 def test_secondary_files_of_a_default_file_are_packed_with_it(workflow: Path) -> None:
     tools = workflow.parent / "tools"
-    tool = with_default(workflow, "location: lib/a%20b.fa").replace(
+    tool = write_tool_with_default(workflow, "location: lib/a%20b.fa").replace(
         "type: File, default", "type: File, secondaryFiles: [.fai, ^.dict, .none?], default"
     )
     (tools / "join.cwl").write_text(tool)
@@ -239,7 +239,10 @@ def test_default_directory_with_a_link_out_of_it_or_a_pipe_is_not_packed(
 def test_default_file_outside_the_template_is_reported_with_its_place(
     workflow: Path, location: str, content: bytes | None
 ) -> None:
-    files = {"workflow.cwl": WORKFLOW, "tools/join.cwl": with_default(workflow, location)}
+    files = {
+        "workflow.cwl": WORKFLOW,
+        "tools/join.cwl": write_tool_with_default(workflow, location),
+    }
     upload = take_files(files if content is None else {**files, "tools/lib.bin": content})
     compiled = compile_upload(upload, name="t").compiled
     assert compiled.plan is not None, compiled.findings

@@ -21,7 +21,7 @@ HOMES = {
 }
 
 
-def test_whole_template_of_the_page_has_no_findings() -> None:
+def test_complete_template_of_the_page_has_no_findings() -> None:
     compiled = compile_template(WHOLE, name="t")
     assert [
         str(finding) for finding in compiled.findings if "run_number" not in finding.message

@@ -20,33 +20,33 @@ from sluice.cwl import (
     take_files,
     unpack_zip,
 )
-from tests.unit.cwl.documents.archives import zipped
+from tests.unit.cwl.documents.archives import zip_files
 from tests.unit.cwl.documents.two_files import TOOL, WORKFLOW
 from tests.unit.cwl.samples import LINEAR
 
 FILES: dict[str, str | bytes] = {"flow/workflow.cwl": WORKFLOW, "flow/tools/join.cwl": TOOL}
 
 
-def with_doc(doc: str) -> str:
+def replace_doc(doc: str) -> str:
     """Return the workflow with another ``doc``."""
     first, _, rest = WORKFLOW.partition("doc: ")
     return f"{first}doc: {doc}\n{rest.partition(chr(10))[2]}"
 
 
-def errors_of(upload: Upload) -> list[tuple[str | None, int | None, str]]:
+def list_errors(upload: Upload) -> list[tuple[str | None, int | None, str]]:
     compiled = compile_upload(upload, name="t").compiled
     assert (compiled.plan is None) == bool(compiled.errors)
     return [(error.file, error.line, error.message) for error in compiled.errors]
 
 
-def refusals(files: dict[str, str | bytes] | bytes) -> str:
+def list_refusals(files: dict[str, str | bytes] | bytes) -> str:
     with pytest.raises(UploadRefused) as caught:
         take_files(unpack_zip(files) if isinstance(files, bytes) else files)
     return "\n".join(map(str, caught.value.findings))
 
 
 def test_several_files_form_one_template_and_stay_unchanged() -> None:
-    upload = take_files(unpack_zip(zipped(FILES)))
+    upload = take_files(unpack_zip(zip_files(FILES)))
     assert upload.texts == FILES
     compiled = compile_upload(upload, name="t")
     assert compiled.main == "flow/workflow.cwl"
@@ -57,7 +57,7 @@ def test_several_files_form_one_template_and_stay_unchanged() -> None:
 
 def test_findings_name_the_file_and_the_place_in_it() -> None:
     files = FILES | {"flow/tools/join.cwl": TOOL.replace("baseCommand", "baseComand")}
-    assert [(file, line) for file, line, _ in errors_of(take_files(files))] == [
+    assert [(file, line) for file, line, _ in list_errors(take_files(files))] == [
         ("flow/tools/join.cwl", 3)
     ]
 
@@ -87,15 +87,15 @@ def test_compiler_reads_nothing_outside_the_upload(
     monkeypatch.chdir(tmp_path / "flow")
     workflow = WORKFLOW.replace("tools/join.cwl", f"'{run}'")
     upload = take_files(FILES | {"flow/workflow.cwl": workflow, "flow/picture.png": b"\x89PNG\xff"})
-    ((file, line, error_message),) = errors_of(upload)
+    ((file, line, error_message),) = list_errors(upload)
     assert (file, line) == (
         "flow/workflow.cwl",
         WORKFLOW.splitlines().index("    run: tools/join.cwl") + 1,
     )
     assert message in error_message
     for key in ("$import", "$include"):
-        text = with_doc(f"{{{key}: '{run}'}}")
-        found_there = errors_of(
+        text = replace_doc(f"{{{key}: '{run}'}}")
+        found_there = list_errors(
             take_files(FILES | {"flow/workflow.cwl": text, "flow/picture.png": b"\x89PNG\xff"})
         )
         assert any(message in error_message for _, _, error_message in found_there), found_there
@@ -105,7 +105,7 @@ def test_workflow_without_references_to_it_is_the_main_file() -> None:
     inner = {"inner.cwl": LINEAR, "readme.md": "no CWL", "notes.yml": "a: 1\n"}
     outer = LINEAR.replace("class: Workflow", "class: Workflow\nlabel: outer", 1)
     assert compile_upload(take_files(inner), name="t").main == "inner.cwl"
-    both = errors_of(take_files(inner | {"other.cwl": outer}))
+    both = list_errors(take_files(inner | {"other.cwl": outer}))
     assert [message for _, _, message in both] == [
         "several of the files are workflows that no other refers to: inner.cwl, other.cwl; say"
         " which is the main one"
@@ -115,15 +115,15 @@ def test_workflow_without_references_to_it_is_the_main_file() -> None:
         compile_upload(take_files(inner | {"other.cwl": outer}, main="other.cwl"), name="t").main
         == "other.cwl"
     )
-    assert "there is no file 'none.cwl'" in errors_of(take_files(inner, main="none.cwl"))[0][2]
+    assert "there is no file 'none.cwl'" in list_errors(take_files(inner, main="none.cwl"))[0][2]
     assert (
         "several of the files are tools that no other refers to: a.cwl, b.cwl"
-        in errors_of(take_files({"a.cwl": TOOL, "b.cwl": TOOL}))[0][2]
+        in list_errors(take_files({"a.cwl": TOOL, "b.cwl": TOOL}))[0][2]
     )
 
 
 def test_unreadable_file_may_be_the_main_file() -> None:
-    ((file, _, message),) = errors_of(take_files({"broken.cwl": "class: [", "inner.cwl": LINEAR}))
+    ((file, _, message),) = list_errors(take_files({"broken.cwl": "class: [", "inner.cwl": LINEAR}))
     assert file == "broken.cwl"
     assert "not YAML" in message
 
@@ -148,24 +148,24 @@ $graph:
     assert "'baseCommand': 'cat'" in str(compiled.plan.step("join").tool)
     round_about = files | {"all.cwl": graph.replace('"#tool"', '"all.cwl#outer"')}
     assert any(
-        "refers to itself" in message for _, _, message in errors_of(take_files(round_about))
+        "refers to itself" in message for _, _, message in list_errors(take_files(round_about))
     )
 
 
 def test_exponential_imports_are_stopped() -> None:
     files: dict[str, str | bytes] = {
-        "workflow.cwl": with_doc("{$import: l0.yml}"),
+        "workflow.cwl": replace_doc("{$import: l0.yml}"),
         "tools/join.cwl": TOOL,
     }
     for level in range(12):
         files[f"l{level}.yml"] = "[" + ", ".join([f"{{$import: l{level + 1}.yml}}"] * 10) + "]"
     files["l12.yml"] = "[end]"
     assert any(
-        "too many for a template" in message for _, _, message in errors_of(take_files(files))
+        "too many for a template" in message for _, _, message in list_errors(take_files(files))
     )
     many = "[" + ", ".join(["{$include: long.txt}"] * 900) + "]"
-    files = {"workflow.cwl": with_doc(many), "tools/join.cwl": TOOL, "long.txt": "x" * 100_000}
-    assert any("more than 2 MiB" in message for _, _, message in errors_of(take_files(files)))
+    files = {"workflow.cwl": replace_doc(many), "tools/join.cwl": TOOL, "long.txt": "x" * 100_000}
+    assert any("more than 2 MiB" in message for _, _, message in list_errors(take_files(files)))
 
 
 def test_binary_file_is_left_out_with_a_warning() -> None:
@@ -189,7 +189,7 @@ def test_hidden_files_are_left_out() -> None:
         "__MACOSX/flow/._workflow.cwl": b"\xff",
         ".DS_Store": b"\x00",
     }
-    assert take_files(unpack_zip(zipped(FILES | hidden))).texts == FILES
+    assert take_files(unpack_zip(zip_files(FILES | hidden))).texts == FILES
 
 
 @pytest.mark.parametrize(
@@ -207,22 +207,22 @@ def test_hidden_files_are_left_out() -> None:
     ],
 )
 def test_file_names_with_unsafe_paths_are_refused(name: str) -> None:
-    assert "path" in refusals({name: "x"})
-    assert "path" in refusals(zipped({name: "x"}))
+    assert "path" in list_refusals({name: "x"})
+    assert "path" in list_refusals(zip_files({name: "x"}))
 
 
 def test_zip_bomb_is_stopped_while_it_is_unpacked() -> None:
-    bomb = zipped({"big.cwl": b"0" * 300_000_000})
+    bomb = zip_files({"big.cwl": b"0" * 300_000_000})
     assert len(bomb) < 400_000
-    assert "more than 2097152 bytes (2 MiB) unpacked" in refusals(bomb)
+    assert "more than 2097152 bytes (2 MiB) unpacked" in list_refusals(bomb)
     # Make the entry claim a small size.
     small = bytearray(bomb)
     where = small.rfind(b"PK\x01\x02")
     small[where + 24 : where + 28] = (10).to_bytes(4, "little")
-    assert "zip" in refusals(bytes(small)) or "unpacked" in refusals(bytes(small))
-    together = zipped({f"{number}.txt": b"0" * 2_000_000 for number in range(6)})
-    assert "8 MiB" in refusals(together)
-    assert "501 files" in refusals(zipped({f"{number}.txt": b"" for number in range(501)}))
+    assert "zip" in list_refusals(bytes(small)) or "unpacked" in list_refusals(bytes(small))
+    together = zip_files({f"{number}.txt": b"0" * 2_000_000 for number in range(6)})
+    assert "8 MiB" in list_refusals(together)
+    assert "501 files" in list_refusals(zip_files({f"{number}.txt": b"" for number in range(501)}))
 
 
 def test_links_and_special_entries_of_a_zip_are_refused() -> None:
@@ -241,7 +241,7 @@ def test_links_and_special_entries_of_a_zip_are_refused() -> None:
         archive.writestr("twice", "1")
         with pytest.warns(UserWarning, match="Duplicate"):
             archive.writestr("twice", "2")
-    messages = refusals(data.getvalue())
+    messages = list_refusals(data.getvalue())
     for expected in (
         "join.cwl: error: a link",
         "pipe: error: not a plain",
@@ -254,22 +254,22 @@ def test_links_and_special_entries_of_a_zip_are_refused() -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [b"PK\x03\x04", b"PK\x05\x06" + b"\0" * 10, zipped({"a.cwl": "x" * 5000})[:-30], b""],
+    [b"PK\x03\x04", b"PK\x05\x06" + b"\0" * 10, zip_files({"a.cwl": "x" * 5000})[:-30], b""],
     ids=["start", "end", "cut", "empty"],
 )
 def test_broken_zip_is_refused(data: bytes) -> None:
-    assert "the zip cannot be read" in refusals(data)
+    assert "the zip cannot be read" in list_refusals(data)
 
 
 def test_zip_is_recognized_by_its_first_bytes() -> None:
-    assert is_zip(zipped(FILES))
-    assert is_zip(zipped({}))
+    assert is_zip(zip_files(FILES))
+    assert is_zip(zip_files({}))
     assert not is_zip(b"cwlVersion: v1.2")
 
 
 def test_empty_upload_is_refused() -> None:
-    assert "there is no file" in refusals(zipped({}))
-    assert "there is no file" in refusals({})
+    assert "there is no file" in list_refusals(zip_files({}))
+    assert "there is no file" in list_refusals({})
 
 
 def test_files_on_disk_are_gathered_unchanged(tmp_path: Path) -> None:

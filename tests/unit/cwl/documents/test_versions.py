@@ -45,7 +45,7 @@ steps:
 """
 
 
-def _plan(folder: Path, workflow: str, **files: str) -> Plan:
+def _compile_plan(folder: Path, workflow: str, **files: str) -> Plan:
     for name, text in files.items():
         (folder / f"{name}.cwl").write_text(text)
     (folder / "workflow.cwl").write_text(workflow)
@@ -54,14 +54,14 @@ def _plan(folder: Path, workflow: str, **files: str) -> Plan:
     return compiled.plan
 
 
-def _filled(version: str, text: str, run: str = "tool.cwl") -> str:
+def _fill_template(version: str, text: str, run: str = "tool.cwl") -> str:
     return text.replace("VERSION", version).replace("RUN", run)
 
 
-def _versions(process: dict[str, Any]) -> Any:
+def _list_versions(process: dict[str, Any]) -> Any:
     """Return the version of a process and of each nested process; None if it is inherited."""
     steps = process.get("steps", {})
-    inside = {name: _versions(step["run"]) for name, step in steps.items()}
+    inside = {name: _list_versions(step["run"]) for name, step in steps.items()}
     return (process.get("cwlVersion"), inside) if inside else process.get("cwlVersion")
 
 
@@ -73,11 +73,13 @@ def _versions(process: dict[str, Any]) -> Any:
         ("v1.1", "v1.0", ("v1.1", {"run": "v1.0"})),
     ],
 )
-def test_step_has_the_version_of_its_workflow_and_tool_its_own(
+def test_step_has_the_version_of_its_workflow_and_its_tool_has_its_own(
     tmp_path: Path, workflow: str, tool: str, versions: Any
 ) -> None:
-    step = _plan(tmp_path, _filled(workflow, _WORKFLOW), tool=_filled(tool, _TOOL)).steps[0]
-    assert _versions(step.tool) == versions
+    step = _compile_plan(
+        tmp_path, _fill_template(workflow, _WORKFLOW), tool=_fill_template(tool, _TOOL)
+    ).steps[0]
+    assert _list_versions(step.tool) == versions
 
 
 @pytest.mark.parametrize(
@@ -91,17 +93,19 @@ def test_step_has_the_version_of_its_workflow_and_tool_its_own(
 def test_process_in_a_nested_workflow_keeps_its_version(
     tmp_path: Path, nested: str, tool: str, versions: Any
 ) -> None:
-    workflow = _filled("v1.2", _WORKFLOW, "nested.cwl")
-    step = _plan(
-        tmp_path, workflow, nested=_filled(nested, _NESTED), tool=_filled(tool, _TOOL)
+    workflow = _fill_template("v1.2", _WORKFLOW, "nested.cwl")
+    step = _compile_plan(
+        tmp_path, workflow, nested=_fill_template(nested, _NESTED), tool=_fill_template(tool, _TOOL)
     ).steps[0]
-    assert _versions(step.tool) == ("v1.2", {"run": versions})
+    assert _list_versions(step.tool) == ("v1.2", {"run": versions})
 
 
 @pytest.mark.parametrize("version", ["v1.0", "v1.1", "v1.2"])
 def test_tool_without_memory_request_is_recorded_as_such(tmp_path: Path, version: str) -> None:
     plain = _WORKFLOW.replace(", n: {valueFrom: $(1)}", "")
-    step = _plan(tmp_path, _filled("v1.2", plain), tool=_filled(version, _TOOL)).steps[0]
+    step = _compile_plan(
+        tmp_path, _fill_template("v1.2", plain), tool=_fill_template(version, _TOOL)
+    ).steps[0]
     assert (step.tool["class"], step.tool["cwlVersion"], step.needs.resources.ram) == (
         "CommandLineTool",
         version,
@@ -111,7 +115,13 @@ def test_tool_without_memory_request_is_recorded_as_such(tmp_path: Path, version
 
 
 def test_expressions_of_a_step_use_the_library_of_the_workflow(tmp_path: Path) -> None:
-    tool = _plan(tmp_path, _filled("v1.2", _WORKFLOW), tool=_filled("v1.2", _TOOL)).steps[0].tool
+    tool = (
+        _compile_plan(
+            tmp_path, _fill_template("v1.2", _WORKFLOW), tool=_fill_template("v1.2", _TOOL)
+        )
+        .steps[0]
+        .tool
+    )
 
     def libraries(process: dict[str, Any]) -> list[Any]:
         return [
@@ -125,11 +135,11 @@ def test_expressions_of_a_step_use_the_library_of_the_workflow(tmp_path: Path) -
 
 
 def test_version_inside_a_file_has_no_effect_and_gives_a_warning(tmp_path: Path) -> None:
-    inline = _filled("v1.0", _TOOL).replace("\n", "\n      ").rstrip()
-    workflow = _filled("v1.2", _WORKFLOW, f"\n      {inline}\n")
+    inline = _fill_template("v1.0", _TOOL).replace("\n", "\n      ").rstrip()
+    workflow = _fill_template("v1.2", _WORKFLOW, f"\n      {inline}\n")
     (tmp_path / "workflow.cwl").write_text(workflow)
     compiled, _ = compile_file(tmp_path / "workflow.cwl", name="t")
     assert compiled.plan is not None, compiled.findings
-    assert _versions(compiled.plan.steps[0].tool) == ("v1.2", {"run": None})
+    assert _list_versions(compiled.plan.steps[0].tool) == ("v1.2", {"run": None})
     [warning] = [finding for finding in compiled.warnings if "has no effect" in finding.message]
     assert (warning.line, warning.column) == (16, 7)

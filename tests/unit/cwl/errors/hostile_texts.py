@@ -2,7 +2,7 @@
 
 import random
 
-from tests.unit.cwl.samples import LINEAR, edited
+from tests.unit.cwl.samples import LINEAR, edit_text
 
 #: A YAML alias bomb: each line repeats the previous line eight times.
 ALIASES = "a: &a [x, x]\n" + "".join(
@@ -26,7 +26,7 @@ HOSTILE = {
     "dashes": ("- " * 500_000, "levels of nesting"),
     "keys": ("".join(f"k{i}: {i}\n" for i in range(100_000)), "entries in one list or mapping"),
     "inputs": (
-        edited(("  frames: File[]", "\n".join(f"  f{i}: F{i}" for i in range(900)))),
+        edit_text(("  frames: File[]", "\n".join(f"  f{i}: F{i}" for i in range(900)))),
         "more findings are",
     ),
     "steps": (
@@ -42,26 +42,26 @@ HOSTILE = {
     "list": ("- 1\n- 2", "not CWL"),
     "keys that are no names": ("class: Workflow\n? [a]\n: b", "a key must be a plain name"),
     "nested arrays": (
-        edited(("  frames: File[]", f"  p: {{type: {ARRAYS}}}\n  frames: File[]")),
+        edit_text(("  frames: File[]", f"  p: {{type: {ARRAYS}}}\n  frames: File[]")),
         "at most 10 levels of arrays and records",
     ),
     "nested arrays in short": (
-        edited(("  frames: File[]", f"  p: string{'[]' * 40}\n  frames: File[]")),
+        edit_text(("  frames: File[]", f"  p: string{'[]' * 40}\n  frames: File[]")),
         "at most 10 levels of arrays and records",
     ),
     "nested records": (
-        edited(("  frames: File[]", f"  p: {{type: {RECORDS}}}\n  frames: File[]")),
+        edit_text(("  frames: File[]", f"  p: {{type: {RECORDS}}}\n  frames: File[]")),
         "at most 10 levels of arrays and records",
     ),
     "turned command": (
-        edited(("baseCommand:", "baseCommand: [sh, -c, 'echo \u202e;x mr\u202c'] #")),
+        edit_text(("baseCommand:", "baseCommand: [sh, -c, 'echo \u202e;x mr\u202c'] #")),
         "the character U+202E changes the order in which the following text is displayed",
     ),
     "long number": ("class: " + "9" * 1_000_000, "the class here is"),
 }  # fmt: skip
 
 
-def forty_steps() -> str:
+def make_forty_steps() -> str:
     head, steps = LINEAR.split("steps:\n")
     first, join = steps.split("  join:\n")
     middle = "".join(

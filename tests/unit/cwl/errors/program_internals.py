@@ -12,5 +12,5 @@ _INSIDES = re.compile(
 )
 
 
-def messages_with_internals(messages: Iterable[str]) -> list[str]:
+def find_messages_with_internals(messages: Iterable[str]) -> list[str]:
     return [message for message in messages if _INSIDES.search(message)]

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from sluice.contracts.common.problems import Unprocessable
 from sluice.cwl import UploadRefused, compile_upload, take_files, unpack_zip
-from tests.draws import examples
-from tests.unit.cwl.documents.archives import zipped
+from tests.draws import count_examples
+from tests.unit.cwl.documents.archives import zip_files
 from tests.unit.cwl.errors.accepted_uploads import carry_through
-from tests.unit.cwl.mutations import Files, uploads
-from tests.unit.cwl.samples import GRAPH, LINEAR, edited
+from tests.unit.cwl.mutations import Files, draw_upload
+from tests.unit.cwl.samples import GRAPH, LINEAR, edit_text
 from wfms.operator.templates.domain.json_document import UnstorableDocument
 
 SEVERAL = (
@@ -23,45 +23,51 @@ SEVERAL = (
 )
 
 
-def linear(*edits: tuple[str, str], text: str = LINEAR) -> tuple[Files, str]:
-    return {"workflow.cwl": edited(*edits, text=text)}, "workflow.cwl"
+def make_linear_upload(*edits: tuple[str, str], text: str = LINEAR) -> tuple[Files, str]:
+    return {"workflow.cwl": edit_text(*edits, text=text)}, "workflow.cwl"
 
 
-def nested_in_one_job(*edits: tuple[str, str]) -> tuple[Files, str]:
+def make_nested_upload(*edits: tuple[str, str]) -> tuple[Files, str]:
     text = (
         Path(__file__).parents[3] / "differential" / "templates" / "nested-over-data.cwl"
     ).read_text()
-    return linear(
+    return make_linear_upload(
         ("    in: {files: texts", "    when: $(inputs.count)\n    in: {files: texts"),
         *edits,
         text=text,
     )
 
 
-@settings(max_examples=examples(400))
-@given(upload=uploads())
-@example(linear(("default: 5", "default: ._")))
-@example(linear(("default: 5", "default: 0o_")))
-@example(linear(("timelimit: 10", "timelimit: !!float -._")))
-@example(linear(("      limit: limit\n", "      limit: {source: limit, pickValue: {a: b}}\n")))
+@settings(max_examples=count_examples(400))
+@given(upload=draw_upload())
+@example(make_linear_upload(("default: 5", "default: ._")))
+@example(make_linear_upload(("default: 5", "default: 0o_")))
+@example(make_linear_upload(("timelimit: 10", "timelimit: !!float -._")))
 @example(
-    linear(
+    make_linear_upload(
+        ("      limit: limit\n", "      limit: {source: limit, pickValue: {a: b}}\n")
+    )
+)
+@example(
+    make_linear_upload(
         SEVERAL,
         ("outputSource: report/page}", "outputSource: [report/page, total/sum], pickValue: []}"),
         text=GRAPH,
     )
 )
-@example(linear(("requirements:\n  Scatter", "hints: [unknown]\nrequirements:\n  Scatter")))
 @example(
-    linear(
+    make_linear_upload(("requirements:\n  Scatter", "hints: [unknown]\nrequirements:\n  Scatter"))
+)
+@example(
+    make_linear_upload(
         (
             "      requirements:\n        ToolTimeLimit: {timelimit: 10}\n  join",
             "      hints: [unknown]\n  join",
         )
     )
 )
-@example(nested_in_one_job(("          scatter: file\n", "          scatter: [{a: b}]\n")))
-@example(nested_in_one_job(("in: {file: files, ", "in: {file: {source: [{a: b}]}, ")))
+@example(make_nested_upload(("          scatter: file\n", "          scatter: [{a: b}]\n")))
+@example(make_nested_upload(("in: {file: files, ", "in: {file: {source: [{a: b}]}, ")))
 def test_mutated_upload_raises_no_unexpected_error(upload: Any) -> None:
     files, main = upload
     with suppress(Unprocessable, UnstorableDocument):
@@ -69,10 +75,10 @@ def test_mutated_upload_raises_no_unexpected_error(upload: Any) -> None:
 
 
 ZIPPED = {"flow/workflow.cwl": LINEAR, "flow/notes.txt": "é\n"}
-ZIP = zipped(ZIPPED)
+ZIP = zip_files(ZIPPED)
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=count_examples(200))
 @example([(602, 0)], 0)  # an entry without a name
 @given(
     st.lists(st.tuples(st.integers(0, len(ZIP) - 1), st.integers(0, 255)), min_size=1, max_size=4),
@@ -93,7 +99,7 @@ def test_damaged_zip_is_refused_or_its_texts_are_whole(
     "written", ["._", "-._", "+._", "0o_", "0b_", "0x_", "-_", "!!int 0x_", "!!float ._"]
 )
 def test_number_without_digits_is_reported_with_its_place(written: str) -> None:
-    text = edited(
+    text = edit_text(
         ("  note: string?\noutputs", f"  note:\n    type: string\n    default: {written}\noutputs")
     )
     files, main = {"workflow.cwl": text}, "workflow.cwl"

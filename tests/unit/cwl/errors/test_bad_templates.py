@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sluice.cwl import compile_template
-from tests.unit.cwl.samples import GRAPH, LINEAR, edited, unmarked
+from tests.unit.cwl.samples import GRAPH, LINEAR, edit_text, remove_marks
 
 Edits = list[tuple[str, str]]
 
@@ -150,7 +150,7 @@ TEXTS = {
 @pytest.mark.parametrize("case", TEXTS)
 def test_error_is_reported_with_its_place(case: str) -> None:
     edits, messages = {**CASES, **GRAPH_CASES, **NESTED_CASES}[case]
-    text, places = unmarked(edited(*edits, text=TEXTS[case]))
+    text, places = remove_marks(edit_text(*edits, text=TEXTS[case]))
     compiled = compile_template(text, name="t")
     assert compiled.plan is None
     error_places = [(error.line, error.column) for error in compiled.errors]
@@ -178,7 +178,7 @@ def test_error_is_reported_with_its_place(case: str) -> None:
     ],
 )  # fmt: skip
 def test_legal_but_harmful_template_gives_a_warning(edits: Edits, message: str) -> None:
-    text, places = unmarked(edited(*edits))
+    text, places = remove_marks(edit_text(*edits))
     compiled = compile_template(text, name="t")
     assert compiled.plan is not None, compiled.errors
     assert [(warning.line, warning.column) for warning in compiled.warnings] == places
@@ -189,7 +189,7 @@ def test_workflow_may_require_the_shell_for_its_tools() -> None:
     unquoted = ("inputBinding: {position: 1}", "inputBinding: {position: 1, shellQuote: false}")
     assert (
         compile_template(
-            edited(unquoted, ("  Scatter", "  ShellCommandRequirement: {}\n  Scatter")), name="t"
+            edit_text(unquoted, ("  Scatter", "  ShellCommandRequirement: {}\n  Scatter")), name="t"
         ).findings
         == []
     )

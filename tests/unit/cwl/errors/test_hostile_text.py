@@ -11,20 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sluice.cwl import Compiled, compile_template
-from tests.draws import examples
-from tests.unit.cwl.errors.hostile_texts import HOSTILE, forty_steps
-from tests.unit.cwl.samples import LINEAR, edited
+from tests.draws import count_examples
+from tests.unit.cwl.errors.hostile_texts import HOSTILE, make_forty_steps
+from tests.unit.cwl.samples import LINEAR, edit_text
 
 
-def cost(text: str) -> float:
+def measure_cost(text: str) -> float:
     """Return the least processor time of three checks, in seconds.
 
     The minimum filters out the load of other programs.
     """
-    return min(_once(text) for _ in range(3))
+    return min(_measure_once(text) for _ in range(3))
 
 
-def _once(text: str) -> float:
+def _measure_once(text: str) -> float:
     before = time.thread_time()
     compile_template(text, name="t")
     return time.thread_time() - before
@@ -35,7 +35,7 @@ def test_hostile_text_is_refused_quickly(case: str) -> None:
     text, message = HOSTILE[case]
     compile_template(LINEAR, name="t")  # import the libraries first
     compiled = compile_template(text, name="t")
-    assert cost(text) < 20 * cost(LINEAR)  # the smallest template takes about 20 ms
+    assert measure_cost(text) < 20 * measure_cost(LINEAR)  # the smallest template takes about 20 ms
     assert compiled.plan is None
     assert any(message in error.message for error in compiled.errors), compiled.errors[:3]
     assert all(error.line is not None and error.column is not None for error in compiled.errors)
@@ -44,14 +44,14 @@ def test_hostile_text_is_refused_quickly(case: str) -> None:
 
 @pytest.mark.parametrize("is_wrong", [False, True])
 def test_check_of_forty_steps_costs_at_most_forty_times_the_sample(is_wrong: bool) -> None:
-    text = forty_steps()
+    text = make_forty_steps()
     text = (
         text.replace("count7/number", "count7/numbr").replace("baseCommand: cat", "baseComand: cat")
         if is_wrong
         else text
     )
     compiled = compile_template(text, name="t")
-    assert cost(text) < 40 * cost(LINEAR)
+    assert measure_cost(text) < 40 * measure_cost(LINEAR)
     assert len(compiled.errors) == (2 if is_wrong else 0)
     assert is_wrong or (compiled.plan is not None and len(compiled.plan.steps) == 40)
 
@@ -122,7 +122,7 @@ def compile_once(version: str) -> None:
     ],
 )
 def test_compiler_reads_nothing_outside_the_text(edits: list[tuple[str, str]]) -> None:
-    compiled = compile_with_nothing_outside(edited(*edits))
+    compiled = compile_with_nothing_outside(edit_text(*edits))
     assert (compiled.plan is None) == bool(compiled.errors)
 
 
@@ -163,7 +163,7 @@ lines = st.lists(st.tuples(st.integers(0, 55), st.integers(0, 55)), max_size=2)
 values = st.lists(st.tuples(st.integers(0, 55), st.sampled_from(PIECES)), max_size=2)
 
 
-@settings(max_examples=examples(150))
+@settings(max_examples=count_examples(150))
 @given(st.lists(cuts, max_size=2), lines, values)
 def test_mutated_template_raises_no_exception(
     edits: list[tuple[int, int, str]], swaps: list[Any], replaced: list[Any]

@@ -17,14 +17,14 @@ from sluice.cwl import take_files
 from sluice.cwl.limited import LimitedCompiler
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.audit.request import PersonRequest, bind_request
-from tests.unit.cwl.errors.hostile_texts import forty_steps
-from tests.unit.cwl.samples import LINEAR, edited
+from tests.unit.cwl.errors.hostile_texts import make_forty_steps
+from tests.unit.cwl.samples import LINEAR, edit_text
 from tests.waiting import wait_until
 from wfms.operator.templates.usecases.compile_files import CompilationResult, Compiler
 
 _DEEP = "{type: record, name: r, fields: [{name: x, type: " * 10 + "int" + "}]}" * 10
 #: Deeply nested types, so many that the libraries take minutes.
-ENDLESS = edited(
+ENDLESS = edit_text(
     (
         "  frames: File[]",
         "".join(f"  p{n}: {{type: {_DEEP}}}\n" for n in range(200)) + "  frames: File[]",
@@ -69,7 +69,7 @@ def _check_in_new_process(folder: Path, *arguments: str, status: int = 0) -> str
     return done.stdout.strip()
 
 
-def test_check_works_with_a_long_temporary_folder_name(tmp_path: Path) -> None:
+def test_template_check_accepts_a_long_name_of_the_temporary_folder(tmp_path: Path) -> None:
     """The address of a socket has at most 107 bytes."""
     folder = tmp_path / ("long-" * 24)
     folder.mkdir()
@@ -88,7 +88,7 @@ def test_check_reports_that_no_process_can_start(tmp_path: Path) -> None:
     assert "Too many open files" in message
 
 
-def _processes() -> list[int]:
+def _list_processes() -> list[int]:
     """Return the processes that check templates: children of the fork server."""
     return [
         process.pid
@@ -115,12 +115,12 @@ def test_check_within_its_limits_returns_the_plan() -> None:
 @pytest.mark.parametrize("limit", [{"seconds": 0.0}, {"memory": 16 * 1024**2}])
 def test_check_is_stopped_at_its_limit(limit: dict[str, float]) -> None:
     result = LimitedCompiler(**limit).compile(  # type: ignore[arg-type] # a number of each kind
-        take_files({"a.cwl": forty_steps()}, main=None), name="t"
+        take_files({"a.cwl": make_forty_steps()}, main=None), name="t"
     )
     assert result.compiled.plan is None
     [error] = result.compiled.errors
     assert "the check was stopped" in error.message
-    assert _processes() == []
+    assert _list_processes() == []
 
 
 def test_stop_ends_a_running_check() -> None:
@@ -128,7 +128,7 @@ def test_stop_ends_a_running_check() -> None:
     upload = take_files({"a.cwl": ENDLESS}, main=None)
     with ThreadPoolExecutor() as aside:
         check = aside.submit(limited.compile, upload, name="t")
-        wait_until(_processes, what="the process of the check")
+        wait_until(_list_processes, what="the process of the check")
         limited.stop()
         assert check.result().compiled.plan is None
 

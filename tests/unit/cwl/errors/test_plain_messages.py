@@ -4,7 +4,7 @@ import pytest
 
 from sluice.cwl.compiler import compile_upload
 from sluice.cwl.reading.uploads import take_files
-from tests.unit.cwl.errors.program_internals import messages_with_internals
+from tests.unit.cwl.errors.program_internals import find_messages_with_internals
 
 TOOL = """
     run:
@@ -64,7 +64,7 @@ CORPUS = {
 }
 
 
-def messages_of(text: str) -> list[str]:
+def list_messages(text: str) -> list[str]:
     """Return the messages of all findings of a template."""
     compiled = compile_upload(take_files({"t.cwl": text.encode()}), name="t").compiled
     return [finding.message for finding in compiled.findings]
@@ -72,9 +72,9 @@ def messages_of(text: str) -> list[str]:
 
 @pytest.mark.parametrize("case", CORPUS)
 def test_messages_about_wrong_cwl_show_no_program_internals(case: str) -> None:
-    messages = messages_of(CORPUS[case])
+    messages = list_messages(CORPUS[case])
     assert messages
-    assert messages_with_internals(messages) == []
+    assert find_messages_with_internals(messages) == []
 
 
 @pytest.mark.parametrize("form", ["{}", "{{id: {}}}"])
@@ -83,11 +83,11 @@ def test_unknown_output_of_a_step_with_many_outputs_is_reported_in_words(
     number: int, form: str
 ) -> None:
     outputs = [f"plot_{one}" for one in range(number)]
-    messages = messages_of(
+    messages = list_messages(
         f"{HEAD}inputs: {{files: 'File[]'}}\n"
         "outputs: {o: {type: 'File[]', outputSource: s/nope}}\nsteps:\n  s:\n"
         f"    in: {{f: files}}\n    out: [{', '.join(form.format(one) for one in outputs)}]\n"
         f"    scatter: f{TOOL}"
     )
     assert any("no output 'nope'" in message for message in messages)
-    assert messages_with_internals(messages) == []
+    assert find_messages_with_internals(messages) == []

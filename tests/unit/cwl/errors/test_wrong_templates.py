@@ -10,18 +10,18 @@ from sluice.contracts.common.problems import Finding
 from sluice.cwl.compiler import compile_upload
 from sluice.cwl.cwltool_checks.cwltool_library import load_cwltool
 from sluice.cwl.reading.uploads import take_files
-from tests.unit.cwl.errors.program_internals import messages_with_internals
-from tests.wrong.table import FOLDER, ExpectedFinding, WrongTemplate, wrong_templates
+from tests.unit.cwl.errors.program_internals import find_messages_with_internals
+from tests.wrong.table import FOLDER, ExpectedFinding, WrongTemplate, read_wrong_templates
 
-WRONG_TEMPLATES = wrong_templates()
+WRONG_TEMPLATES = read_wrong_templates()
 
 
 @cache
 def compile_named(name: str) -> Any:
-    return compiled(WRONG_TEMPLATES[name])
+    return compile_wrong_template(WRONG_TEMPLATES[name])
 
 
-def compiled(template: WrongTemplate) -> Any:
+def compile_wrong_template(template: WrongTemplate) -> Any:
     return compile_upload(take_files(template.files, main=template.main), name="t").compiled
 
 
@@ -51,7 +51,7 @@ def test_messages_about_the_wrong_templates_show_no_program_internals() -> None:
         name: internals
         for name in WRONG_TEMPLATES
         if (
-            internals := messages_with_internals(
+            internals := find_messages_with_internals(
                 finding.message for finding in compile_named(name).findings
             )
         )
@@ -79,7 +79,7 @@ def test_checks_use_no_network_and_load_each_schema_once(
         monkeypatch.setattr(socket.socket, name, unreachable)
     monkeypatch.setattr(socket, "getaddrinfo", unreachable)
     for template in WRONG_TEMPLATES.values():
-        assert (compiled(template).plan is None) is template.is_refused
+        assert (compile_wrong_template(template).plan is None) is template.is_refused
     assert load_cwltool() is cwltool
     assert {version for version, _ in used} == {"v1.0", "v1.2"}
     assert len({id(names) for _, names in used}) == 2, "a schema was loaded more than once"

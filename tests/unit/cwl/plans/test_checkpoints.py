@@ -5,47 +5,49 @@ import pytest
 from sluice.contracts.jobs.checkpoints import Checkpoint
 from sluice.contracts.jobs.needs import Needs
 from sluice.cwl import compile_template
-from tests.unit.cwl.samples import edited, plan_of, unmarked
+from tests.unit.cwl.samples import compile_plan, edit_text, remove_marks
 
 BOUNDARY = "sluice:boundary: {minimum: 0.9}"
 CHECKPOINT = "sluice:checkpoint: {files: [state/*], every: 30}"
 TOOL = "      baseCommand: [head, -n]\n"
 
 
-def needs(*edits: tuple[str, str]) -> dict[str, Needs]:
-    return {step.name: step.needs for step in plan_of(edited(*edits)).steps}
+def compile_needs(*edits: tuple[str, str]) -> dict[str, Needs]:
+    return {step.name: step.needs for step in compile_plan(edit_text(*edits)).steps}
 
 
 def test_step_declares_checkpoint_files_and_interval() -> None:
-    needs_by_step = needs((BOUNDARY, CHECKPOINT))
+    needs_by_step = compile_needs((BOUNDARY, CHECKPOINT))
     assert needs_by_step["count"].checkpoint == Checkpoint(files=["state/*"], every=30)
     assert needs_by_step["join"].checkpoint is None
 
 
 def test_checkpoint_applies_to_one_step() -> None:
-    count, join = (step.needs for step in plan_of(edited((BOUNDARY, CHECKPOINT))).steps)
+    count, join = (step.needs for step in compile_plan(edit_text((BOUNDARY, CHECKPOINT))).steps)
     assert count.checkpoint == Checkpoint(files=["state/*"], every=30)
     assert join.checkpoint is None
 
 
 def test_tool_declares_the_checkpoint_unless_its_step_does() -> None:
     of_tool = (TOOL, f"{TOOL}      sluice:checkpoint: {{files: [model.pt]}}\n")
-    assert needs(of_tool)["count"].checkpoint == Checkpoint(files=["model.pt"])
+    assert compile_needs(of_tool)["count"].checkpoint == Checkpoint(files=["model.pt"])
     assert Checkpoint(files=["model.pt"]).every == 10
-    assert needs(of_tool, (BOUNDARY, CHECKPOINT))["count"].checkpoint == Checkpoint(
+    assert compile_needs(of_tool, (BOUNDARY, CHECKPOINT))["count"].checkpoint == Checkpoint(
         files=["state/*"], every=30
     )
-    [executable] = [one.tool for one in plan_of(edited(of_tool)).steps if one.name == "count"]
+    [executable] = [
+        one.tool for one in compile_plan(edit_text(of_tool)).steps if one.name == "count"
+    ]
     assert "checkpoint" not in str(executable), "pilots would get the checkpoint field in the tool"
 
 
 @pytest.mark.parametrize("more", ["sluice:warm: true", "sluice:flow: dataset"])
 def test_checkpoint_combines_with_warm_workers_and_dataset_flow(more: str) -> None:
-    assert needs((BOUNDARY, f"{more}\n    {CHECKPOINT}"))["count"].checkpoint is not None
+    assert compile_needs((BOUNDARY, f"{more}\n    {CHECKPOINT}"))["count"].checkpoint is not None
 
 
 def test_merge_step_may_have_a_checkpoint() -> None:
-    assert needs(("sluice:merge: {files: 10}", CHECKPOINT))["join"].checkpoint is not None
+    assert compile_needs(("sluice:merge: {files: 10}", CHECKPOINT))["join"].checkpoint is not None
 
 
 # ruff: noqa: E501 - one case a line
@@ -90,7 +92,7 @@ REFUSED: dict[str, tuple[list[tuple[str, str]], str]] = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_wrong_checkpoint_is_refused_with_its_place(case: str) -> None:
     edits, message = REFUSED[case]
-    text, places = unmarked(edited(*edits))
+    text, places = remove_marks(edit_text(*edits))
     errors = compile_template(text, name="t").errors
     assert [(error.line, error.column) for error in errors] == places
     assert message in errors[0].message

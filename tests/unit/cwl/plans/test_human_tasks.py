@@ -6,7 +6,7 @@ from sluice.contracts.common.states import InputMode, TaskMode
 from sluice.contracts.human_tasks.ask import Ask, Show
 from sluice.contracts.jobs.needs import Needs
 from sluice.cwl import compile_template
-from tests.unit.cwl.samples import edited, plan_of
+from tests.unit.cwl.samples import compile_plan, edit_text
 
 STEP = """steps:
   check:
@@ -26,25 +26,25 @@ HUMAN_TASK_EDITS = [
 OPERATION = STEP[STEP.index("    run:") :]
 
 
-def human_task_template(*edits: tuple[str, str]) -> str:
+def make_human_task_template(*edits: tuple[str, str]) -> str:
     """Return the template with the human task, after these edits of the step."""
     step = STEP
     for old, new in edits:
         assert old in step, old
         step = step.replace(old, new)
-    return edited(("steps:\n", step), *HUMAN_TASK_EDITS)
+    return edit_text(("steps:\n", step), *HUMAN_TASK_EDITS)
 
 
-def template_errors(*edits: tuple[str, str]) -> list[tuple[int, int, str]]:
+def list_template_errors(*edits: tuple[str, str]) -> list[tuple[int, int, str]]:
     """Return the line (counted from the step's first line), column and message of each error."""
-    text = human_task_template(*edits)
+    text = make_human_task_template(*edits)
     first = text.splitlines().index("  check:")
     errors = compile_template(text, name="t").errors
     return [((error.line or 0) - first, error.column or 0, error.message) for error in errors]
 
 
 def test_human_task_is_a_map_step_with_a_gold_file_shared_by_all_items() -> None:
-    step = plan_of(human_task_template()).step("check")
+    step = compile_plan(make_human_task_template()).step("check")
     assert step.needs == Needs(ask=Ask(question="Is it sharp?", gold="known"))
     assert (step.mode, step.main_input.port) == (TaskMode.MAP, "page")
     assert [(side.port, side.mode) for side in step.inputs[1:]] == [("known", InputMode.ONE)]
@@ -56,7 +56,7 @@ def test_all_fields_of_sluice_ask_are_in_the_plan() -> None:
         " gold: known, gold_every: 5, link: 30, instructions: Look., help: Look again.}"
     )
     step_needs = (
-        plan_of(human_task_template(("{question: Is it sharp?, gold: known}", ask_text)))
+        compile_plan(make_human_task_template(("{question: Is it sharp?, gold: known}", ask_text)))
         .step("check")
         .needs
     )
@@ -77,7 +77,7 @@ def test_all_fields_of_sluice_ask_are_in_the_plan() -> None:
 def test_language_and_labels_are_in_the_plan() -> None:
     ask_text = "{question: To msza?, gold: known, language: pl, labels: {yes: Tak, no: Nie}}"
     ask = (
-        plan_of(human_task_template(("{question: Is it sharp?, gold: known}", ask_text)))
+        compile_plan(make_human_task_template(("{question: Is it sharp?, gold: known}", ask_text)))
         .step("check")
         .needs.ask
     )
@@ -97,7 +97,7 @@ def test_language_and_labels_are_in_the_plan() -> None:
 )
 def test_wrong_language_and_labels_are_refused(fields: str, message: str) -> None:
     edit = ("gold: known}", f"gold: known, {fields}}}")
-    assert message in " ".join(error_message for _, _, error_message in template_errors(edit))
+    assert message in " ".join(error_message for _, _, error_message in list_template_errors(edit))
 
 
 def test_human_task_ignores_workflow_wide_node_requirements() -> None:
@@ -105,13 +105,13 @@ def test_human_task_ignores_workflow_wide_node_requirements() -> None:
         "doc: Counts",
         "sluice:resources: {licence: 1}\nsluice:sandbox: required\ndoc: Counts",
     )
-    check, count, _ = plan_of(edited(("steps:\n", STEP), *HUMAN_TASK_EDITS, for_all)).steps
+    check, count, _ = compile_plan(edit_text(("steps:\n", STEP), *HUMAN_TASK_EDITS, for_all)).steps
     assert (check.needs.named, check.needs.sandbox) == ({}, False)
     assert (count.needs.named, count.needs.sandbox) == ({"licence": 1.0}, True)
 
 
 def test_sluice_ask_applies_to_one_step() -> None:
-    check, count, join = (one.needs.ask for one in plan_of(human_task_template()).steps)
+    check, count, join = (one.needs.ask for one in compile_plan(make_human_task_template()).steps)
     assert (check is None, count, join) == (False, None, None)
 
 
@@ -133,7 +133,7 @@ def test_sluice_ask_applies_to_one_step() -> None:
 def test_wrong_value_of_sluice_ask_is_refused_with_its_place(
     written: str, column: int, message: str
 ) -> None:
-    errors = template_errors(("{question: Is it sharp?, gold: known}", written))
+    errors = list_template_errors(("{question: Is it sharp?, gold: known}", written))
     assert errors[0][:2] == (2, column)
     assert message in errors[0][2]
     assert not any("does nothing" in each for _, _, each in errors), "the error is reported twice"
@@ -153,7 +153,7 @@ def test_wrong_value_of_sluice_ask_is_refused_with_its_place(
     ],
 )
 def test_fields_for_pilot_jobs_are_refused_on_a_human_task(field: str) -> None:
-    errors = template_errors(("    scatter:", f"    sluice:{field}\n    scatter:"))
+    errors = list_template_errors(("    scatter:", f"    sluice:{field}\n    scatter:"))
     name = field.partition(":")[0]
     assert (
         3,
@@ -172,7 +172,7 @@ def test_tool_requirements_are_refused_on_a_human_task(name: str, says: str, of_
     edit = ("    run:\n", f"    requirements: {{{name}: {says}}}\n    run:\n")
     if of_tool:
         edit = ("class: Operation\n", f"class: Operation\n      requirements: {{{name}: {says}}}\n")
-    [(_, _, message)] = template_errors(edit)
+    [(_, _, message)] = list_template_errors(edit)
     assert message == f"'{name}' is for tools; step 'check' is done by people ('sluice:ask')"
 
 
@@ -200,13 +200,13 @@ def test_tool_requirements_are_refused_on_a_human_task(name: str, says: str, of_
 def test_operation_that_cannot_be_a_human_task_is_refused(
     edits: list[tuple[str, str]], place: tuple[int, int], message: str
 ) -> None:
-    errors = [each for each in template_errors(*edits) if message in each[2]]
+    errors = [each for each in list_template_errors(*edits) if message in each[2]]
     assert [each[:2] for each in errors] == [place]
 
 
 def test_human_task_over_files_with_secondary_files_is_refused() -> None:
     """A page cannot show secondary files."""
-    text = human_task_template().replace(
+    text = make_human_task_template().replace(
         "  frames: File[]", "  frames: {type: 'File[]', secondaryFiles: [.b]}"
     )
     messages = [error.message for error in compile_template(text, name="t").errors]
@@ -215,15 +215,15 @@ def test_human_task_over_files_with_secondary_files_is_refused() -> None:
 
 def test_sluice_ask_on_a_tool_is_refused() -> None:
     edit = ("sluice:boundary: {minimum: 0.9}", "sluice:ask: {question: Q}")
-    [error] = compile_template(edited(edit), name="t").errors
+    [error] = compile_template(edit_text(edit), name="t").errors
     assert "has 'sluice:ask', so people do it, and no tool: make its tool an" in error.message
     assert (error.line, error.column) == (
-        edited(edit).splitlines().index(f"    {edit[1]}") + 1,
+        edit_text(edit).splitlines().index(f"    {edit[1]}") + 1,
         5,
     )
     of_tool = (
         "      baseCommand: [head",
         "      sluice:ask: {question: Q}\n      baseCommand: [head",
     )
-    [error] = compile_template(edited(of_tool), name="t").errors
+    [error] = compile_template(edit_text(of_tool), name="t").errors
     assert error.message == "'sluice:ask' belongs to a step, not here"

@@ -6,10 +6,10 @@ from sluice.contracts.common.states import InputMode, TaskMode
 from sluice.contracts.templates.plan import MergeGroups, Plan, Retry, Source
 from sluice.cwl import compile_template
 from tests.unit.cwl.plans.nested_samples import NESTED, ONE_LIST, WITH_FIELDS
-from tests.unit.cwl.samples import edited, unmarked
+from tests.unit.cwl.samples import edit_text, remove_marks
 
 
-def plan_of(text: str) -> Plan:
+def compile_plan(text: str) -> Plan:
     compiled = compile_template(text, name="t")
     assert compiled.plan is not None, "\n".join(map(str, compiled.findings))
     assert compiled.findings == []
@@ -17,7 +17,7 @@ def plan_of(text: str) -> Plan:
 
 
 def test_steps_of_a_nested_workflow_become_steps_of_the_plan() -> None:
-    plan = plan_of(NESTED)
+    plan = compile_plan(NESTED)
     assert [(step.name, step.mode) for step in plan.steps] == [
         ("inside.top", TaskMode.MAP),
         ("last", TaskMode.MERGE),
@@ -47,7 +47,7 @@ def test_extension_fields_of_a_nested_workflow_apply_to_its_steps() -> None:
             "              join:\n                sluice:merge: {files: 2}\n",
         ),
     )
-    plan = plan_of(edited(*edits, text=NESTED))
+    plan = compile_plan(edit_text(*edits, text=NESTED))
     top, tails, join = (plan.step(f"inside.{name}") for name in ("top", "deep.tails", "deep.join"))
     assert [step.rank for step in (plan.step("last"), top, tails, join)] == [1.0, 2.0, 7.0, 7.0]
     assert (top.retry, plan.step("last").retry, join.groups) == (
@@ -61,7 +61,7 @@ def test_dots_in_step_names_are_not_nesting() -> None:
     join = "              join:\n"
     edits = (WITH_FIELDS, (join, f"{join}                sluice:rank: 7\n"))
     name = "i.n.s.i.d.e.v1.2.3.4"
-    plan = plan_of(edited(*edits, text=NESTED).replace("inside", name))
+    plan = compile_plan(edit_text(*edits, text=NESTED).replace("inside", name))
     assert plan.step(f"{name}.deep.join").rank == 7.0
 
 
@@ -84,7 +84,7 @@ def test_dots_in_step_names_are_not_nesting() -> None:
 def test_nested_workflow_that_stays_one_job_gives_a_warning(
     edits: list[tuple[str, str]], message: str
 ) -> None:
-    text, places = unmarked(edited(*edits, ONE_LIST, text=NESTED))
+    text, places = remove_marks(edit_text(*edits, ONE_LIST, text=NESTED))
     compiled = compile_template(text, name="t")
     assert compiled.plan is not None, compiled.findings
     (warning,) = [
@@ -110,7 +110,7 @@ NOTE = """\
 
 
 def test_nested_step_without_data_runs_once() -> None:
-    plan = compile_template(edited(("        top:\n", NOTE), text=NESTED), name="t").plan
+    plan = compile_template(edit_text(("        top:\n", NOTE), text=NESTED), name="t").plan
     assert plan is not None
     note = plan.step("inside.note")
     assert note.single
@@ -151,8 +151,8 @@ COUNT = "in: {files: texts, count: count}"
 def test_expression_that_keeps_a_nested_workflow_in_one_job_gives_a_warning(
     edits: list[tuple[str, str]], because: str
 ) -> None:
-    text, places = unmarked(
-        edited(
+    text, places = remove_marks(
+        edit_text(
             *edits,
             EXPRESSIONS,
             ONE_LIST,
@@ -222,7 +222,7 @@ steps:
 def test_nested_workflow_warns_only_where_it_scatters_over_data(
     edits: list[tuple[str, str]], warning_count: int
 ) -> None:
-    compiled = compile_template(edited(*edits, text=OVER_WORDS), name="t")
+    compiled = compile_template(edit_text(*edits, text=OVER_WORDS), name="t")
     assert compiled.plan is not None, compiled.findings
     assert (
         len([warning for warning in compiled.warnings if "runs inside one job" in warning.message])
@@ -231,8 +231,8 @@ def test_nested_workflow_warns_only_where_it_scatters_over_data(
 
 
 def test_errors_in_a_nested_workflow_keep_their_place() -> None:
-    text, places = unmarked(
-        edited(
+    text, places = remove_marks(
+        edit_text(
             (
                 "              file: {type: File, inputBinding",
                 "              file: {type: ¦Fil, inputBinding",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.cwl.samples import reasons_against_spreading
+from tests.unit.cwl.samples import list_reasons_against_spreading
 
 _HEAD = """\
 cwlVersion: v1.2
@@ -55,13 +55,13 @@ steps:
 """
 
 
-def _reasons(x: str, y: str) -> list[str]:
+def _list_reasons(x: str, y: str) -> list[str]:
     """Return why the workflow is not spread over jobs."""
-    links = f"    in: {{x: {_link(x)}, y: {_link(y)}}}\n"
-    return reasons_against_spreading(_HEAD + links)
+    links = f"    in: {{x: {_describe_link(x)}, y: {_describe_link(y)}}}\n"
+    return list_reasons_against_spreading(_HEAD + links)
 
 
-def _link(source: str) -> str:
+def _describe_link(source: str) -> str:
     """Return the link; ``f/o!`` means the files of ``f/o`` without nulls."""
     names = source.replace("!", "")
     behind = ", linkMerge: merge_flattened" if names.startswith("[") else ""
@@ -81,7 +81,7 @@ def _link(source: str) -> str:
     ],
 )
 def test_data_sets_with_the_same_numbers_can_be_paired(x: str, y: str) -> None:
-    assert _reasons(x, y) == _reasons(y, x) == []
+    assert _list_reasons(x, y) == _list_reasons(y, x) == []
 
 
 @pytest.mark.parametrize(
@@ -97,6 +97,6 @@ def test_data_sets_with_the_same_numbers_can_be_paired(x: str, y: str) -> None:
     ],
 )
 def test_data_sets_with_different_numbers_cannot_be_paired(x: str, y: str, why: str) -> None:
-    for reasons in (_reasons(x, y), _reasons(y, x)):
+    for reasons in (_list_reasons(x, y), _list_reasons(y, x)):
         assert len(reasons) == 1
         assert why in reasons[0]

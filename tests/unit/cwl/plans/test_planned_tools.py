@@ -14,7 +14,7 @@ from sluice.contracts.jobs.needs import Container, ContainerImage
 from sluice.contracts.templates.plan import (
     Source,
 )
-from tests.unit.cwl.samples import LINEAR, edited, plan_of
+from tests.unit.cwl.samples import LINEAR, compile_plan, edit_text
 
 SPD = Path(__file__).parents[4] / "templates" / "spd" / "workflow.cwl"
 
@@ -25,16 +25,16 @@ def test_job_of_a_nested_workflow_requests_the_sum_of_its_tools() -> None:
         "{LC_ALL: C}}, ToolTimeLimit: {timelimit: 60}",
         "{LC_ALL: C}}, ToolTimeLimit: {timelimit: 30}, ResourceRequirement: {ramMin: 900}",
     )
-    [clean] = plan_of(edited(limits, text=text)).steps
+    [clean] = compile_plan(edit_text(limits, text=text)).steps
     assert (clean.needs.resources.time_limit, clean.needs.resources.ram) == (150, 900)
     assert [output.port for output in clean.outputs] == ["cleaned", "lines"]
-    [endless] = plan_of(edited((limits[0], limits[1].replace("30", "0")), text=text)).steps
+    [endless] = compile_plan(edit_text((limits[0], limits[1].replace("30", "0")), text=text)).steps
     assert endless.needs.resources.time_limit == 0
 
 
 @pytest.mark.parametrize("text", [LINEAR, SPD.read_text()])
 def test_planned_tool_is_a_document_that_cwltool_loads(text: str, tmp_path: Path) -> None:
-    for step in plan_of(text).steps:
+    for step in compile_plan(text).steps:
         path = tmp_path / f"{step.name}.json"
         path.write_text(json.dumps(step.tool))
         tool = load_tool(
@@ -47,7 +47,7 @@ def test_planned_tool_is_a_document_that_cwltool_loads(text: str, tmp_path: Path
 
 
 def test_nearest_requirement_applies_to_the_tool() -> None:
-    text = edited(
+    text = edit_text(
         (
             "  ScatterFeatureRequirement: {}",
             "  ScatterFeatureRequirement: {}\n  ResourceRequirement: {coresMin: 2, ramMin: 100.5}",
@@ -61,7 +61,7 @@ def test_nearest_requirement_applies_to_the_tool() -> None:
         ),
         ("doc: Counts", "hints: {ResourceRequirement: {coresMin: 9}}\ndoc: Counts"),
     )
-    count, join = plan_of(text).steps
+    count, join = compile_plan(text).steps
     assert (count.needs.resources.cores, count.needs.resources.ram, count.needs.resources.disk) == (
         3,
         0,
@@ -81,11 +81,11 @@ def test_nearest_requirement_applies_to_the_tool() -> None:
 
 def test_explicit_disk_request_counts_even_if_it_equals_the_default() -> None:
     for disk_request in ("outdirMin: 1024", "outdirMin: 1000, tmpdirMin: 24"):
-        text = edited(
+        text = edit_text(
             ("doc: Counts", f"hints: {{ResourceRequirement: {{{disk_request}}}}}\ndoc: Counts")
         )
-        assert plan_of(text).steps[0].needs.resources.counted_disk >= 1024, disk_request
-    unasked = plan_of(edited(("doc: Counts", "doc: Counts"))).steps[0].needs.resources
+        assert compile_plan(text).steps[0].needs.resources.counted_disk >= 1024, disk_request
+    unasked = compile_plan(edit_text(("doc: Counts", "doc: Counts"))).steps[0].needs.resources
     assert unasked.counted_disk == 0
 
 
@@ -94,22 +94,22 @@ def test_cuda_requirement_requests_a_gpu() -> None:
         "cwltool:CUDARequirement: {cudaVersionMin: '11', cudaComputeCapability: '5',"
         " cudaDeviceCountMin: 1}"
     )
-    text = edited(
+    text = edit_text(
         ("$namespaces:", '$namespaces:\n  cwltool: "http://commonwl.org/cwltool#"'),
         ("{timelimit: 10}\n  join", "{timelimit: 10}\n        " + cuda + "\n  join"),
     )
-    count, join = plan_of(text).steps
+    count, join = compile_plan(text).steps
     assert (count.needs.device_type, join.needs.device_type) == (DeviceType.GPU, DeviceType.CPU)
     assert [hint["class"] for hint in count.tool["hints"]] == ["cwltool:CUDARequirement"]
     assert count.tool["$namespaces"] == {"cwltool": "http://commonwl.org/cwltool#"}
 
 
-def gpu_needs(cuda: str, more: str = "") -> GpuNeeds | None:
+def compile_gpu_needs(cuda: str, more: str = "") -> GpuNeeds | None:
     """Return the GPU request of a step whose CUDARequirement has the fields ``cuda``.
 
     ``more`` holds extension fields of the step.
     """
-    text = edited(
+    text = edit_text(
         ("$namespaces:", '$namespaces:\n  cwltool: "http://commonwl.org/cwltool#"'),
         (
             "{timelimit: 10}\n  join",
@@ -117,7 +117,7 @@ def gpu_needs(cuda: str, more: str = "") -> GpuNeeds | None:
         ),
         ("    out: [number]", f"    out: [number]{more}"),
     )
-    return plan_of(text).steps[0].needs.gpus
+    return compile_plan(text).steps[0].needs.gpus
 
 
 @pytest.mark.parametrize(
@@ -134,14 +134,14 @@ def gpu_needs(cuda: str, more: str = "") -> GpuNeeds | None:
     ],
 )
 def test_cuda_requirement_fields_become_the_gpu_request(cuda: str, needs: GpuNeeds) -> None:
-    assert gpu_needs(cuda) == needs
+    assert compile_gpu_needs(cuda) == needs
 
 
 def test_step_requests_a_share_of_a_gpu() -> None:
     share = "\n    sluice:gpu: {share: 0.25, memory: 4096}"
     both = GpuNeeds(share=0.25, memory=4096, capability="8.0")
-    assert gpu_needs("cudaComputeCapability: '8.0'", share) == both
-    plan = plan_of(edited(("    out: [number]", f"    out: [number]{share}")))
+    assert compile_gpu_needs("cudaComputeCapability: '8.0'", share) == both
+    plan = compile_plan(edit_text(("    out: [number]", f"    out: [number]{share}")))
     assert plan.steps[0].needs.gpus == GpuNeeds(share=0.25, memory=4096)
     assert plan.steps[0].needs.device_type is DeviceType.GPU
 
@@ -155,7 +155,7 @@ def test_gpu_requests_of_tools_in_one_job_are_combined() -> None:
             (30, "cudaDeviceCountMin: 2, cudaComputeCapability: ['8.0'], cudaVersionMin: '12.9'"),
         )
     )
-    text = edited(
+    text = edit_text(
         (
             "{LC_ALL: C}}, ToolTimeLimit: {timelimit: 60}",
             f"{{LC_ALL: C}}}}, {second}",
@@ -164,7 +164,7 @@ def test_gpu_requests_of_tools_in_one_job_are_combined() -> None:
     ).replace("ToolTimeLimit: {timelimit: 60}", first, 1)
     namespaces = '$namespaces: {cwltool: "http://commonwl.org/cwltool#"}'
     text = text.replace("cwlVersion: v1.2\n", f"cwlVersion: v1.2\n{namespaces}\n", 1)
-    [clean] = plan_of(text).steps
+    [clean] = compile_plan(text).steps
     assert clean.needs.gpus == GpuNeeds(least=2, most=2, capabilities=["8.0"], cuda="12.10")
 
 
@@ -175,12 +175,12 @@ def test_docker_requirement_names_the_images_of_a_step(kind: str) -> None:
         " 'sort:1'}"
     )
     if kind == "requirements":
-        text = edited(
+        text = edit_text(
             ("  ScatterFeatureRequirement: {}", f"  ScatterFeatureRequirement: {{}}\n  {docker}")
         )
     else:
-        text = edited(("doc: Counts", f"hints: {{{docker}}}\ndoc: Counts"))
-    for step in plan_of(text).steps:
+        text = edit_text(("doc: Counts", f"hints: {{{docker}}}\ndoc: Counts"))
+    for step in compile_plan(text).steps:
         assert step.needs.container == Container(
             images=[ContainerImage(name="sort:1", pull="registry.example:5000/lab/sort:1.2")],
             required=kind == "requirements",
@@ -189,11 +189,11 @@ def test_docker_requirement_names_the_images_of_a_step(kind: str) -> None:
 
 
 def test_step_without_docker_requirement_needs_no_container() -> None:
-    assert [step.needs.container for step in plan_of(edited()).steps] == [None, None]
+    assert [step.needs.container for step in compile_plan(edit_text()).steps] == [None, None]
 
 
 def test_formats_are_removed_from_inputs_and_expanded_in_outputs() -> None:
-    text = edited(
+    text = edit_text(
         ("$namespaces:\n", "$namespaces:\n  edam: http://edamontology.org/\n"),
         ("frame: {type: File, inp", "frame: {type: File, format: edam:format_1929, inp"),
         (
@@ -208,7 +208,7 @@ def test_formats_are_removed_from_inputs_and_expanded_in_outputs() -> None:
             ),
         ),
     )
-    count, join = (step.tool for step in plan_of(text).steps)
+    count, join = (step.tool for step in compile_plan(text).steps)
     assert count["inputs"]["frame"] == {"type": "File", "inputBinding": {"position": 2}}
     assert count["outputs"]["number"]["format"] == "http://edamontology.org/format_1929"
     assert join["inputs"]["note"]["type"][2] == {
@@ -219,10 +219,10 @@ def test_formats_are_removed_from_inputs_and_expanded_in_outputs() -> None:
 
 @pytest.mark.parametrize("version", ["v1.0", "v1.1", "v1.2"])
 def test_tool_keeps_the_cwl_version(version: str) -> None:
-    text = edited(("v1.2", version))
+    text = edit_text(("v1.2", version))
     if version == "v1.0":
         text = text.replace("requirements:\n        ToolTimeLimit", "hints:\n        ToolTimeLimit")
-    assert plan_of(text).steps[0].tool["cwlVersion"] == version
+    assert compile_plan(text).steps[0].tool["cwlVersion"] == version
 
 
 def test_packed_graph_document_compiles() -> None:
@@ -265,7 +265,7 @@ def test_packed_graph_document_compiles() -> None:
         },
         indent=1,
     )
-    plan = plan_of(text)
+    plan = compile_plan(text)
     assert plan.data_input == "files"
     assert plan.steps[0].main_input.source == Source(step=None, port="files")
     assert plan.steps[0].tool["inputs"] == [{"id": "file", "type": "File", "inputBinding": {}}]

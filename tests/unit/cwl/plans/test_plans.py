@@ -21,17 +21,13 @@ from sluice.contracts.templates.plan import (
 )
 from sluice.cwl import compile_template
 from tests.unit.cwl.plans.spd_template import SPD
-from tests.unit.cwl.samples import GRAPH, LINEAR, edited, plan_of
+from tests.unit.cwl.samples import GRAPH, LINEAR, compile_plan, edit_text
 
 
 def test_plan_of_a_map_and_a_merge_step() -> None:
-    plan = plan_of(LINEAR)
-    assert (plan.name, plan.doc, plan.cwl_version, plan.data_input) == (
-        "t",
-        "Counts and joins.",
-        "v1.2",
-        "frames",
-    )
+    plan = compile_plan(LINEAR)
+    assert (plan.name, plan.doc) == ("t", "Counts and joins.")
+    assert (plan.cwl_version, plan.data_input) == ("v1.2", "frames")
     assert plan.match == {"type": Equals(value="raw"), "detector": Equals(value="spd")}
     assert {name: (p.type, p.default, p.required) for name, p in plan.parameters.items()} == {
         "limit": ("int", 5, False),
@@ -58,12 +54,12 @@ def test_plan_of_a_map_and_a_merge_step() -> None:
 
 
 def test_batch_sets_the_number_of_files_of_a_job() -> None:
-    plan = plan_of(edited(("sluice:boundary: {minimum: 0.9}", "sluice:batch: {files: 50}")))
+    plan = compile_plan(edit_text(("sluice:boundary: {minimum: 0.9}", "sluice:batch: {files: 50}")))
     assert [step.batch.files for step in plan.steps] == [50, 1]
 
 
 def test_steps_read_several_data_sets() -> None:
-    _, _, mark, report = plan_of(GRAPH).steps
+    _, _, mark, report = compile_plan(GRAPH).steps
     assert (mark.mode, mark.main_input.port, mark.main_input.source) == (
         TaskMode.MAP,
         "before",
@@ -92,8 +88,8 @@ def test_step_with_expressions_becomes_a_workflow_inside_its_jobs() -> None:
         "InlineJavascriptRequirement: {}",
     )
     features = (requirements[0], "\n  ".join(requirements))
-    count, _ = plan_of(
-        edited(
+    count, _ = compile_plan(
+        edit_text(
             features,
             (
                 "limit: limit",
@@ -114,7 +110,7 @@ def test_step_with_expressions_becomes_a_workflow_inside_its_jobs() -> None:
 
 
 def test_required_input_determines_the_jobs_of_a_step() -> None:
-    plan = plan_of(edited(("before: {type: File,", "before: {type: File?,"), text=GRAPH))
+    plan = compile_plan(edit_text(("before: {type: File,", "before: {type: File?,"), text=GRAPH))
     mark = plan.step("mark")
     assert (mark.main_input.port, mark.main_input.optional) == ("after", False)
     assert [(side.port, side.optional) for side in mark.inputs[1:]] == [
@@ -125,8 +121,8 @@ def test_required_input_determines_the_jobs_of_a_step() -> None:
 
 def test_each_job_of_a_map_step_may_take_a_whole_data_set() -> None:
     each = ("scatter: [before, after]\n    scatterMethod: dotproduct", "scatter: before")
-    plan = plan_of(
-        edited(
+    plan = compile_plan(
+        edit_text(
             each, ("after: {type: File, inputBinding: {position: 2}}", "after: File[]"), text=GRAPH
         )
     )
@@ -150,7 +146,7 @@ def test_expression_over_a_data_set_gets_the_whole_data_set() -> None:
     )
     assert [
         (side.port, side.mode)
-        for side in plan_of(edited(*edits, text=GRAPH)).step("mark").inputs[1:]
+        for side in compile_plan(edit_text(*edits, text=GRAPH)).step("mark").inputs[1:]
     ] == [
         ("total", InputMode.ALL),
         ("after", InputMode.EACH),
@@ -162,7 +158,8 @@ def test_file_parameter_is_read_as_a_data_set() -> None:
         ("texts: File[]", "texts: File[]\n  ref: File?"),
         ("total: total/sum, b", "total: ref, b"),
     )
-    plan = plan_of(edited(*edits, ("total: {type: File,", "total: {type: File?,"), text=GRAPH))
+    optional_total = ("total: {type: File,", "total: {type: File?,")
+    plan = compile_plan(edit_text(*edits, optional_total, text=GRAPH))
     assert (plan.file_parameters, plan.parameters["ref"].required) == (["ref"], False)
     mark = plan.step("mark")
     side = StepInput(
@@ -191,7 +188,7 @@ def test_files_of_several_sources_are_concatenated() -> None:
             "marked: {source: [mark/marked, texts], linkMerge: merge_flattened}",
         ),
     )
-    plan = plan_of(edited(*edits, text=GRAPH))
+    plan = compile_plan(edit_text(*edits, text=GRAPH))
     mark, report = plan.step("mark"), plan.step("report")
     texts, big, total = (
         Source(step=None, port="texts"),
@@ -226,7 +223,7 @@ def test_output_with_pick_value_gets_a_step_of_its_own() -> None:
         ),
         ("  both:", "  mark: {type: 'File[]', outputSource: [report/page, total/sum]}\n  both:"),
     )
-    plan = plan_of(edited(*edits, text=GRAPH))
+    plan = compile_plan(edit_text(*edits, text=GRAPH))
     page, each = plan.step("page"), plan.step("mark_")
     assert [(output.name, output.step, output.port) for output in plan.outputs] == [
         ("page", "page", "file"),
@@ -266,11 +263,12 @@ def test_online_filter_template_compiles_without_findings() -> None:
 def test_last_replicas_are_deleted_only_if_the_template_says_delete(
     retention_text: str, retention: Retention
 ) -> None:
-    assert plan_of(edited(("doc: Counts", f"{retention_text}doc: Counts"))).retention == retention
+    text = edit_text(("doc: Counts", f"{retention_text}doc: Counts"))
+    assert compile_plan(text).retention == retention
 
 
 def test_extension_fields_are_in_the_plan() -> None:
-    text = edited(
+    text = edit_text(
         (
             "sluice:match: {sluice:type: raw, detector: spd}",
             (
@@ -285,7 +283,7 @@ def test_extension_fields_are_in_the_plan() -> None:
         ),
         ("{files: 10}", "{bytes: 1000}"),
     )
-    plan = plan_of(text)
+    plan = compile_plan(text)
     assert plan.match == {
         "run": OneOf(values=[1, 2]),
         "energy": Between(minimum=1.5),
@@ -303,8 +301,8 @@ def test_extension_fields_are_in_the_plan() -> None:
 
 
 def test_default_of_a_step_input_is_a_constant_argument() -> None:
-    plan = plan_of(
-        edited(
+    plan = compile_plan(
+        edit_text(
             ("      limit: limit", "      limit: {default: 3}"),
             ("  limit:\n    type: int\n    default: 5\n", ""),
         )
@@ -314,12 +312,12 @@ def test_default_of_a_step_input_is_a_constant_argument() -> None:
 
 def test_default_before_an_expression_may_have_any_type() -> None:
     constant = ("      limit: limit", "      limit: {default: {of: 3}, valueFrom: $(self.of)}")
-    template_text = edited(
+    template_text = edit_text(
         constant,
         ("  Scatter", "  StepInputExpressionRequirement: {}\n  Scatter"),
         ("  limit:\n    type: int\n    default: 5\n", ""),
     )
-    plan = plan_of(template_text)
+    plan = compile_plan(template_text)
     assert plan.steps[0].arguments == {"limit": Constant(value={"of": 3})}
     compiled = compile_template(template_text.replace(", valueFrom: $(self.of)", ""), name="t")
     assert any(
@@ -333,16 +331,16 @@ def test_optional_parameter_fits_a_tool_input_with_a_default() -> None:
         ("    type: int\n    default: 5", "    type: int?"),
         "        limit: {type: int, ",
     )
-    assert (
-        compile_template(edited(optional, (tool, f"{tool}default: 7, ")), name="t").findings == []
-    )
+    text = edit_text(optional, (tool, f"{tool}default: 7, "))
+    assert compile_template(text, name="t").findings == []
     other = ("    type: int\n    default: 5", "    type: [int, string, 'null']")
-    (warning,) = compile_template(edited(other, (tool, f"{tool}default: 7, ")), name="t").findings
+    text = edit_text(other, (tool, f"{tool}default: 7, "))
+    (warning,) = compile_template(text, name="t").findings
     assert warning.message.endswith("a job fails where the value does not fit")
 
 
 def test_optional_output_file_filters_a_data_set() -> None:
-    text = edited(
+    text = edit_text(
         ("        number: stdout", "        number: {type: File?, outputBinding: {glob: x}}"),
         ("parts: count/number", "parts: {source: count/number, pickValue: all_non_null}"),
     )
@@ -368,20 +366,21 @@ def test_map_step_runs_on_each_file_of_a_grouped_merge() -> None:
       outputs: {packed: stdout}
       requirements: {ToolTimeLimit: {timelimit: 5}}
 """
-    plan = plan_of(edited(("outputSource: join/joined", "outputSource: pack/packed")) + pack)
+    text = edit_text(("outputSource: join/joined", "outputSource: pack/packed"))
+    plan = compile_plan(text + pack)
     assert (plan.steps[2].mode, plan.steps[2].main_input.source) == (
         TaskMode.MAP,
         Source(step="join", port="joined"),
     )
 
 
-def test_plan_survives_json() -> None:
-    plan = plan_of(SPD.read_text())
+def test_plan_is_equal_after_a_round_trip_through_json() -> None:
+    plan = compile_plan(SPD.read_text())
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
 
 
 def test_input_that_the_tool_does_not_have_is_left_out() -> None:
-    text = edited(("      note: note", "      notes: note\n      more: {default: 3}"))
+    text = edit_text(("      note: note", "      notes: note\n      more: {default: 3}"))
     compiled = compile_template(text, name="t")
     assert compiled.plan is not None, compiled.findings
     assert compiled.plan.step("join").arguments == {}
@@ -391,8 +390,8 @@ def test_input_that_the_tool_does_not_have_is_left_out() -> None:
 
 
 def test_unused_input_of_a_tool_may_have_any_name() -> None:
-    text = edited(
+    text = edit_text(
         ("        note: string?\n", "        note: string?\n        quick mode: boolean?\n")
     )
-    plan = plan_of(text)
+    plan = compile_plan(text)
     assert "quick mode" in plan.step("join").tool["inputs"]

@@ -10,7 +10,7 @@ from sluice.contracts.templates.plan import (
     Source,
 )
 from sluice.cwl import compile_template
-from tests.unit.cwl.samples import GRAPH, OF_VALUES, edited, plan_of
+from tests.unit.cwl.samples import GRAPH, OF_VALUES, compile_plan, edit_text
 
 SWEEP = """\
 cwlVersion: v1.2
@@ -35,7 +35,7 @@ steps:
 
 def test_step_over_values_has_the_lists_as_arguments() -> None:
     """The step belongs to the data set, but its jobs get no file of it from the scatter."""
-    (step,) = plan_of(SWEEP).steps
+    (step,) = compile_plan(SWEEP).steps
     assert step.mode is TaskMode.MAP
     assert step.needs.items == ["cut", "word"]
     assert step.arguments == {
@@ -54,11 +54,13 @@ def test_step_over_values_has_the_lists_as_arguments() -> None:
 
 
 def test_cross_product_keeps_the_order_of_the_scatter() -> None:
-    text = edited(("dotproduct", "flat_crossproduct"), ("[cut, word]", "[word, cut]"), text=SWEEP)
-    (step,) = plan_of(text).steps
+    text = edit_text(
+        ("dotproduct", "flat_crossproduct"), ("[cut, word]", "[word, cut]"), text=SWEEP
+    )
+    (step,) = compile_plan(text).steps
     assert step.cross == ["word", "cut"]
     assert sorted(step.needs.items) == ["cut", "word"]
-    (step,) = plan_of(edited(("dotproduct", "flat_crossproduct"), text=GRAPH)).steps[2:3]
+    (step,) = compile_plan(edit_text(("dotproduct", "flat_crossproduct"), text=GRAPH)).steps[2:3]
     assert (step.cross, step.can_stream) == (["before", "after"], False)
 
 
@@ -84,7 +86,7 @@ steps:
 
 
 def test_first_file_list_is_the_data_set_and_others_are_parameters() -> None:
-    plan = plan_of(PAIRS)
+    plan = compile_plan(PAIRS)
     assert (plan.data_input, plan.dataset_parameters) == ("frames", ["mates"])
     assert plan.parameters["mates"].required
     (step,) = plan.steps
@@ -94,13 +96,13 @@ def test_first_file_list_is_the_data_set_and_others_are_parameters() -> None:
 
 
 def test_step_may_read_only_a_data_set_parameter() -> None:
-    alone = edited(
+    alone = edit_text(
         ("scatter: [frame, mate]\n    scatterMethod: dotproduct", "scatter: mate"),
         ("{frame: frames, mate: mates}", "{mate: mates}"),
         ("{frame: File, mate", "{mate"),
         text=PAIRS,
     )
-    (step,) = plan_of(alone).steps
+    (step,) = compile_plan(alone).steps
     assert (step.main_input.source, step.main_input.mode) == (
         Source(step=None, port="mates"),
         InputMode.EACH,
@@ -110,21 +112,21 @@ def test_step_may_read_only_a_data_set_parameter() -> None:
 
 def test_template_with_only_values_has_no_data_set() -> None:
     """The placeholder of the data set is kept, so that a chain can run again."""
-    plan = plan_of(OF_VALUES)
+    plan = compile_plan(OF_VALUES)
     assert (plan.data_input, plan.takes_dataset) == ("", False)
     assert set(plan.parameters) == {"cuts", "note", "words"}
     assert plan.retention == Retention(input="keep", logs="delete")
-    template_text = edited(
+    template_text = edit_text(
         ("requirements:", "$namespaces: {sluice: 'urn:sluice:cwl:'}\nrequirements:"),
         ("inputs:", "sluice:retention: {logs: keep}\ninputs:"),
         text=OF_VALUES,
     )
-    assert plan_of(template_text).retention == Retention(input="keep", logs="keep")
+    assert compile_plan(template_text).retention == Retention(input="keep", logs="keep")
 
 
 def test_step_without_data_set_runs_once() -> None:
     """Its job gets an optional file parameter."""
-    plan = plan_of(OF_VALUES)
+    plan = compile_plan(OF_VALUES)
     sweep, once, join = plan.steps
     nothing = Source(step=None, port="")
     assert (sweep.main_input.source, sweep.main_input.mode) == (nothing, InputMode.NONE)
@@ -183,7 +185,7 @@ steps:
 
 def test_parameters_describe_the_entries_of_their_data_sets() -> None:
     """The person who uploads the files needs the description; plain files have none."""
-    plan = plan_of(OF_FILES)
+    plan = compile_plan(OF_FILES)
     directory = DataEntries(type="Directory")
     assert {name: parameter.entries for name, parameter in plan.parameters.items()} == {
         "tree": directory,
@@ -284,7 +286,7 @@ def test_inputs_have_the_secondary_files_that_tools_need() -> None:
 
 def test_default_file_is_an_argument_of_its_steps() -> None:
     """A data set that a chain gives for the parameter replaces the default."""
-    plan = plan_of(OF_FILES)
+    plan = compile_plan(OF_FILES)
     words = plan.parameters["words"]
     assert (words.required, words.default) == (False, None)
     assert plan.steps[0].arguments == {

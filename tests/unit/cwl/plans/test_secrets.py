@@ -8,7 +8,7 @@ from sluice.contracts.access.secrets import SecretRef
 from sluice.contracts.templates.plan import Plan
 from sluice.cwl import compile_template
 from tests.unit.cwl.plans.secret_template import TEMPLATE
-from tests.unit.cwl.samples import edited, unmarked
+from tests.unit.cwl.samples import edit_text, remove_marks
 
 NESTED = """\
     run:
@@ -36,14 +36,14 @@ SCATTERED_WORKFLOW = (
 )
 
 
-def plan_of(*edits: tuple[str, str]) -> Plan:
-    compiled = compile_template(edited(*edits, text=TEMPLATE), name="places")
+def compile_plan(*edits: tuple[str, str]) -> Plan:
+    compiled = compile_template(edit_text(*edits, text=TEMPLATE), name="places")
     assert compiled.plan is not None, compiled.errors
     return compiled.plan
 
 
 def test_secret_is_not_a_parameter_of_the_chain() -> None:
-    plan = plan_of()
+    plan = compile_plan()
     ref = SecretRef(name="places-api")
     assert plan.secrets == {"token": ref}
     assert set(plan.parameters) == {"run"}
@@ -55,7 +55,7 @@ def test_secret_is_not_a_parameter_of_the_chain() -> None:
 
 
 def test_plan_may_have_no_secrets() -> None:
-    plan = plan_of(("token: secret:places-api, ", ""), ("{secrets: [key]}", "{secrets: []}"))
+    plan = compile_plan(("token: secret:places-api, ", ""), ("{secrets: [key]}", "{secrets: []}"))
     assert (plan.secrets, plan.steps[0].needs.secrets, plan.steps[0].needs.sandbox) == (
         {},
         {},
@@ -94,7 +94,7 @@ IMAGE = "DockerRequirement: {dockerPull: 'debian:12'}"
 def test_tool_with_a_secret_needs_a_sandbox_unless_it_runs_in_a_container(
     edits: list[tuple[str, str]], needing: list[str]
 ) -> None:
-    assert [step.name for step in plan_of(*edits).steps if step.needs.sandbox] == needing
+    assert [step.name for step in compile_plan(*edits).steps if step.needs.sandbox] == needing
 
 
 @pytest.mark.parametrize(
@@ -111,18 +111,20 @@ def test_equivalent_forms_of_a_secret_give_the_same_plan(edit: tuple[str, str]) 
     edits = (
         [edit] if "keys" not in edit[1] else [(edit[0], edit[1].replace("$(inputs.keys), ", ""))]
     )
-    assert plan_of(*edits).steps[0].needs.secrets == {"key": SecretRef(name="places-api")}
+    assert compile_plan(*edits).steps[0].needs.secrets == {"key": SecretRef(name="places-api")}
 
 
 def test_secret_reaches_a_nested_workflow_inside_a_job() -> None:
-    [step] = plan_of((TOOL, NESTED)).steps
+    [step] = compile_plan((TOOL, NESTED)).steps
     assert step.tool["class"] == "Workflow"
     assert step.needs.secrets == {"key": SecretRef(name="places-api")}
     assert "Secrets" not in str(step.tool)
 
 
 def test_secret_reaches_the_steps_of_a_nested_workflow() -> None:
-    [step] = plan_of((TOOL, SCATTERED_WORKFLOW), ("    scatter: frame\n    in", "    in")).steps
+    [step] = compile_plan(
+        (TOOL, SCATTERED_WORKFLOW), ("    scatter: frame\n    in", "    in")
+    ).steps
     assert step.name == "ask.inner"
     assert step.needs.secrets == {"token": SecretRef(name="places-api")}
 
@@ -169,7 +171,7 @@ CASES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_use_of_a_secret_outside_allowed_places_is_refused_with_its_place(case: str) -> None:
     edits, messages = CASES[case]
-    text, places = unmarked(edited(*edits, text=TEMPLATE))
+    text, places = remove_marks(edit_text(*edits, text=TEMPLATE))
     compiled = compile_template(text, name="places")
     assert compiled.plan is None
     error_places = [(error.line, error.column) for error in compiled.errors]

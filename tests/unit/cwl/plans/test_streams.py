@@ -7,24 +7,24 @@ import pytest
 from sluice.contracts.common.states import EntryKind, InputMode, TaskMode
 from sluice.contracts.templates.plan import DataEntries, Plan, SecondaryFile
 from sluice.cwl import compile_template
-from tests.unit.cwl.samples import LINEAR, edited
+from tests.unit.cwl.samples import LINEAR, edit_text
 
 TEMPLATES = Path(__file__).parents[3] / "differential" / "templates"
 
 FILE, BUNDLE = EntryKind.FILE, EntryKind.BUNDLE
 
 
-def plan_of(text: str) -> Plan:
+def compile_plan(text: str) -> Plan:
     compiled = compile_template(text, name="t")
     assert compiled.plan is not None, "\n".join(map(str, compiled.findings))
     return compiled.plan
 
 
-def template(name: str) -> Plan:
-    return plan_of((TEMPLATES / f"{name}.cwl").read_text())
+def compile_plan_of_file(name: str) -> Plan:
+    return compile_plan((TEMPLATES / f"{name}.cwl").read_text())
 
 
-def kinds(plan: Plan) -> dict[str, tuple[EntryKind, list[EntryKind]]]:
+def list_kinds(plan: Plan) -> dict[str, tuple[EntryKind, list[EntryKind]]]:
     return {
         step.name: (step.main_input.kind, [output.kind for output in step.outputs])
         for step in plan.steps
@@ -32,8 +32,8 @@ def kinds(plan: Plan) -> dict[str, tuple[EntryKind, list[EntryKind]]]:
 
 
 def test_outputs_that_are_directories_are_bundles() -> None:
-    plan = template("directories")
-    assert kinds(plan) == {
+    plan = compile_plan_of_file("directories")
+    assert list_kinds(plan) == {
         "split": (FILE, [BUNDLE]),
         "grow": (BUNDLE, [BUNDLE]),
         "gather": (BUNDLE, [BUNDLE]),
@@ -50,7 +50,7 @@ def test_outputs_that_are_directories_are_bundles() -> None:
 
 
 def test_scattered_list_is_spread_and_other_lists_are_values() -> None:
-    plan = template("lists")
+    plan = compile_plan_of_file("lists")
     assert [(o.kind, o.spread) for o in plan.step("cut").outputs] == [(FILE, True)]
     assert [(o.kind, o.spread) for o in plan.step("halve").outputs] == [(BUNDLE, False)]
     modes = {step.name: (step.mode, step.main_input.kind) for step in plan.steps}
@@ -65,18 +65,18 @@ def test_scattered_list_is_spread_and_other_lists_are_values() -> None:
 
 
 def test_list_output_is_one_value_unless_a_step_scatters_over_it() -> None:
-    text = edited(
+    text = edit_text(
         ("joined: stdout", "joined: {type: 'File[]', outputBinding: {glob: '*'}}"),
         ("    type: File\n    out", "    type: File[]\n    out"),
     )
-    join = plan_of(text).step("join")
+    join = compile_plan(text).step("join")
     assert [(output.kind, output.spread) for output in join.outputs] == [(BUNDLE, False)]
 
 
 def test_files_with_secondary_files_are_bundles_in_all_steps() -> None:
-    plan = template("secondary")
-    assert kinds(plan)["index"] == (FILE, [BUNDLE])
-    assert [kinds(plan)[step] for step in ("look", "count", "shout")] == [(BUNDLE, [FILE])] * 3
+    plan = compile_plan_of_file("secondary")
+    assert list_kinds(plan)["index"] == (FILE, [BUNDLE])
+    assert [list_kinds(plan)[step] for step in ("look", "count", "shout")] == [(BUNDLE, [FILE])] * 3
     passed_on = """
 cwlVersion: v1.2
 class: Workflow
@@ -101,8 +101,8 @@ steps:
       inputs: {read: File}
       outputs: {out: {type: File, outputBinding: {outputEval: $(inputs.read)}}}
 """
-    plan = plan_of(passed_on)
-    assert kinds(plan) == {"choose": (BUNDLE, [BUNDLE]), "same": (BUNDLE, [BUNDLE])}
+    plan = compile_plan(passed_on)
+    assert list_kinds(plan) == {"choose": (BUNDLE, [BUNDLE]), "same": (BUNDLE, [BUNDLE])}
     assert plan.data_entries == DataEntries(
         secondary_files=[
             SecondaryFile(pattern=".bai"),
@@ -113,8 +113,8 @@ steps:
 
 
 def test_outputs_that_are_values_are_bundles() -> None:
-    plan = template("values")
-    assert kinds(plan) == {
+    plan = compile_plan_of_file("values")
+    assert list_kinds(plan) == {
         "count": (FILE, [BUNDLE]),
         "add": (BUNDLE, [BUNDLE, BUNDLE]),
         "double": (BUNDLE, [FILE]),
@@ -132,20 +132,20 @@ def test_outputs_that_are_values_are_bundles() -> None:
 
 
 def test_directories_can_be_the_data_set() -> None:
-    text = edited(
+    text = edit_text(
         ("frames: File[]", "frames: Directory[]"),
         ("frame: {type: File,", "frame: {type: Directory,"),
     )
-    plan = plan_of(text)
+    plan = compile_plan(text)
     assert (plan.data_entries, plan.step("count").main_input.kind) == (
         DataEntries(type="Directory"),
         BUNDLE,
     )
-    assert plan_of(LINEAR).data_entries == DataEntries()
+    assert compile_plan(LINEAR).data_entries == DataEntries()
 
 
 def test_tool_with_input_any_is_wrapped_in_a_workflow() -> None:
-    join = plan_of(edited(("parts: File[]", "parts: Any"))).step("join")
+    join = compile_plan(edit_text(("parts: File[]", "parts: Any"))).step("join")
     assert (join.mode, join.main_input.kind, join.tool["class"]) == (
         TaskMode.MERGE,
         FILE,
@@ -156,14 +156,14 @@ def test_tool_with_input_any_is_wrapped_in_a_workflow() -> None:
 
 @pytest.mark.parametrize("edit", [("all:\n    type: File\n", "all:\n    type: int\n")])
 def test_misfit_of_value_types_is_refused(edit: tuple[str, str]) -> None:
-    compiled = compile_template(edited(edit), name="t")
+    compiled = compile_template(edit_text(edit), name="t")
     assert [error.message for error in compiled.errors] == [
         "output 'all' takes int, and 'join/joined' is File"
     ]
 
 
 def test_list_of_a_grouped_merge_cannot_be_scattered() -> None:
-    text = edited(
+    text = edit_text(
         ("joined: stdout", "joined: {type: 'File[]', outputBinding: {glob: '*'}}"),
         (
             "    type: File\n    outputSource: join/joined",
@@ -186,12 +186,15 @@ def test_list_of_a_grouped_merge_cannot_be_scattered() -> None:
     )
     assert error.line == len(text[: text.index("{part: join")].splitlines())
     assert (
-        plan_of(text.replace("    sluice:merge: {files: 10}\n", "")).step("join").outputs[0].spread
+        compile_plan(text.replace("    sluice:merge: {files: 10}\n", ""))
+        .step("join")
+        .outputs[0]
+        .spread
     )
 
 
 def test_step_has_an_input_for_each_source_of_a_value_that_its_jobs_join() -> None:
-    plan = template("joined-links")
+    plan = compile_plan_of_file("joined-links")
     ports = {step.name: [(port.port, port.mode) for port in step.inputs] for step in plan.steps}
     whole, one = InputMode.ALL, InputMode.ONE
     assert ports["flat"] == [("value_1", whole), ("value_2", one)]

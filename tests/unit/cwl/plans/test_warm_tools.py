@@ -7,30 +7,30 @@ from ruamel.yaml import YAML
 
 from sluice.contracts.jobs.needs import Needs, Warm
 from sluice.cwl import compile_template
-from tests.unit.cwl.samples import LINEAR, edited, plan_of, unmarked
+from tests.unit.cwl.samples import LINEAR, compile_plan, edit_text, remove_marks
 
 BOUNDARY = "sluice:boundary: {minimum: 0.9}"
 WARM = (BOUNDARY, "sluice:warm: {key: [limit], idle: 60, jobs: 5}")
 LIMIT = "ToolTimeLimit: {timelimit: 10}\n"
 
 
-def needs(*edits: tuple[str, str]) -> dict[str, Needs]:
-    return {step.name: step.needs for step in plan_of(edited(*edits)).steps}
+def compile_needs(*edits: tuple[str, str]) -> dict[str, Needs]:
+    return {step.name: step.needs for step in compile_plan(edit_text(*edits)).steps}
 
 
 def test_step_declares_the_key_and_lifetime_of_a_warm_worker() -> None:
-    needs_by_step = needs(WARM)
+    needs_by_step = compile_needs(WARM)
     assert needs_by_step["count"].warm == Warm(key=["limit"], idle=60, jobs=5)
     assert needs_by_step["join"].warm is None
 
 
 @pytest.mark.parametrize("written", ["true", "{}"])
 def test_warm_worker_without_key_serves_all_jobs(written: str) -> None:
-    assert needs((BOUNDARY, f"sluice:warm: {written}"))["count"].warm == Warm()
+    assert compile_needs((BOUNDARY, f"sluice:warm: {written}"))["count"].warm == Warm()
 
 
 def test_warm_applies_to_one_step() -> None:
-    count, join = (step.needs for step in plan_of(edited(WARM)).steps)
+    count, join = (step.needs for step in compile_plan(edit_text(WARM)).steps)
     assert (count.warm is None, join.warm) == (False, None)
 
 
@@ -47,13 +47,15 @@ TOOL = "      baseCommand: [head, -n]\n"
 )
 def test_tool_declares_a_warm_worker_unless_its_step_does(step: str, warm: Warm | None) -> None:
     of_tool = (TOOL, f"{TOOL}      sluice:warm: {{key: [limit]}}\n")
-    assert needs((BOUNDARY, step), of_tool)["count"].warm == warm
-    [executable] = [one.tool for one in plan_of(edited(of_tool)).steps if one.name == "count"]
+    assert compile_needs((BOUNDARY, step), of_tool)["count"].warm == warm
+    [executable] = [
+        one.tool for one in compile_plan(edit_text(of_tool)).steps if one.name == "count"
+    ]
     assert "warm" not in str(executable), "pilots would get the warm field in the tool"
 
 
 def test_warm_tool_applies_to_each_step_that_runs_it() -> None:
-    documents = edited((TOOL, f"{TOOL}      sluice:warm: true\n"))
+    documents = edit_text((TOOL, f"{TOOL}      sluice:warm: true\n"))
     whole = YAML(typ="safe").load(documents)
     tool = whole["steps"]["count"].pop("run") | {"id": "head"}
     whole["steps"]["count"]["run"] = "#head"
@@ -157,7 +159,7 @@ def test_tool_unfit_for_a_warm_worker_is_refused_with_its_place(
     case: str,
 ) -> None:
     edits, message = REFUSED[case]
-    text, places = unmarked(edited(*edits))
+    text, places = remove_marks(edit_text(*edits))
     errors = compile_template(text, name="t").errors
     assert [(error.line, error.column) for error in errors] == places
     assert message in errors[0].message
@@ -165,5 +167,5 @@ def test_tool_unfit_for_a_warm_worker_is_refused_with_its_place(
 
 def test_warm_tool_may_have_a_constant_environment() -> None:
     fixed = (LIMIT, f"{LIMIT}        EnvVarRequirement: {{envDef: {{A: b$, C: '1'}}}}\n")
-    assert needs(WARM, fixed)["count"].warm is not None
+    assert compile_needs(WARM, fixed)["count"].warm is not None
     assert compile_template(LINEAR, name="t").plan is not None

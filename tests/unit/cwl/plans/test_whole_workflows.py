@@ -5,7 +5,7 @@ import pytest
 from sluice.contracts.common.states import EntryKind, InputMode, TaskMode
 from sluice.contracts.templates.plan import ParameterRef, Plan
 from sluice.cwl import compile_template
-from tests.unit.cwl.samples import GRAPH, edited, plan_of, reasons_against_spreading
+from tests.unit.cwl.samples import GRAPH, compile_plan, edit_text, list_reasons_against_spreading
 
 TOOL = """
 cwlVersion: v1.2
@@ -42,7 +42,7 @@ RECORD = "{type: {type: record, name: N, fields: {reads: 'File[]', label: string
 
 
 def test_workflow_that_cannot_be_spread_runs_inside_one_job() -> None:
-    text = edited(
+    text = edit_text(
         (
             "ScatterFeatureRequirement: {}",
             "{ScatterFeatureRequirement: {}, MultipleInputFeatureRequirement: {}}",
@@ -54,9 +54,9 @@ def test_workflow_that_cannot_be_spread_runs_inside_one_job() -> None:
         ),
         text=GRAPH,
     )
-    [reason] = reasons_against_spreading(text)
+    [reason] = list_reasons_against_spreading(text)
     assert "do not consist of the same data sets in the same order" in reason
-    plan = plan_of(text)
+    plan = compile_plan(text)
     [step] = plan.steps
     assert (step.name, step.mode, plan.data_input) == ("workflow", TaskMode.MERGE, "texts")
     assert [output.name for output in plan.outputs] == ["page", "both"]
@@ -83,7 +83,7 @@ def test_workflow_that_cwltool_refuses_is_refused_by_the_first_reason() -> None:
 
 
 def test_tool_is_a_template_of_one_step() -> None:
-    plan = plan_of(TOOL)
+    plan = compile_plan(TOOL)
     [step] = plan.steps
     assert (step.name, step.mode, plan.takes_dataset) == ("tool", TaskMode.MAP, False)
     assert plan.parameters["text"].type == "File"
@@ -93,7 +93,7 @@ def test_tool_is_a_template_of_one_step() -> None:
 
 
 def test_matched_tool_runs_on_each_file() -> None:
-    plan = plan_of(TOOL.replace("baseCommand", "sluice:match: {kind: text}\nbaseCommand"))
+    plan = compile_plan(TOOL.replace("baseCommand", "sluice:match: {kind: text}\nbaseCommand"))
     [step] = plan.steps
     assert (plan.data_input, step.main_input.mode) == ("text", InputMode.EACH)
     assert not any(output.single for output in plan.outputs)
@@ -112,7 +112,7 @@ def test_matched_tool_runs_on_each_file() -> None:
     ],
 )
 def test_value_with_files_is_a_bundle(kind: str) -> None:
-    plan = plan_of(ONE_STEP.replace("TYPE", kind))
+    plan = compile_plan(ONE_STEP.replace("TYPE", kind))
     [step] = plan.steps
     [value] = [one for one in step.inputs if one.port == "value"]
     assert plan.file_parameters == ["value"]
@@ -144,7 +144,7 @@ def test_list_that_a_step_scatters_over_is_a_data_set_of_bundles(item: str, seco
         .replace("    in:", "    scatter: value\n    in:")
         .replace("class: Workflow", scatter)
     )
-    plan = plan_of(text)
+    plan = compile_plan(text)
     [step] = plan.steps
     assert plan.file_parameters == plan.dataset_parameters == ["value"]
     assert not plan.parameters["value"].is_bundle
@@ -163,7 +163,7 @@ def test_scatter_over_the_files_of_a_bundle_runs_inside_one_job() -> None:
         .replace("    in:", "    scatter: value\n    in:")
         .replace("class: Workflow", scatter)
     )
-    [reason] = reasons_against_spreading(text)
+    [reason] = list_reasons_against_spreading(text)
     assert "only a job can do this" in reason
 
 
@@ -171,7 +171,7 @@ def test_workflow_without_outputs_keeps_logs_only() -> None:
     text = ONE_STEP.replace("TYPE", "string").replace(
         "outputs:\n  o: {type: File, outputSource: show/o}", "outputs: []"
     )
-    plan = plan_of(text)
+    plan = compile_plan(text)
     assert plan.outputs == []
     assert [output.port for output in plan.steps[0].outputs] == ["o"]
 
@@ -188,8 +188,8 @@ def test_collected_output_of_a_whole_workflow_is_collected() -> None:
         .replace("    in:", "    scatter: value\n    in:")
         .replace("class: Workflow", scatter + "\n$namespaces: {sluice: 'urn:sluice:cwl:'}")
     )
-    assert reasons_against_spreading(text)
-    [output] = plan_of(text).outputs
+    assert list_reasons_against_spreading(text)
+    [output] = compile_plan(text).outputs
     assert output.collect is not None
 
 
@@ -209,7 +209,7 @@ def test_joined_list_of_bundles_runs_inside_one_job(field: str) -> None:
         )
         .replace("class: Workflow", scatter)
     )
-    [reason] = reasons_against_spreading(text)
+    [reason] = list_reasons_against_spreading(text)
     assert "only a job can do this" in reason
 
 
@@ -223,4 +223,4 @@ def test_metadata_may_set_a_value_that_may_have_files(kind: str) -> None:
         .replace("in: {value: value}", "in: {value: value, files: files}")
         .replace("inputs: {value:", 'inputs: {files: "File[]", value:')
     )
-    assert plan_of(text).bind == {"value": "origin"}
+    assert compile_plan(text).bind == {"value": "origin"}

@@ -41,9 +41,9 @@ steps:
 """
 
 
-def data(match: str, output: str = "sluice:collect: done") -> str:
+def make_data_template(match: str, output: str = "sluice:collect: done") -> str:
     return DATA.format(match=match, output=output)
 
 
-def values(match: str, parameter: str = "{type: int, default: 3}") -> str:
+def make_values_template(match: str, parameter: str = "{type: int, default: 3}") -> str:
     return VALUES.format(match=match, parameter=parameter)

@@ -31,7 +31,7 @@ from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.pilots.heartbeats import Command, HeartbeatAnswer
 from sluice.contracts.pilots.leases import JobToken, Lease, LeasedJob, PilotTask
 from sluice.scheduling.fit import Allocation, GpuPart
-from tests.unit.gpus import gpu, node
+from tests.unit.gpus import make_gpu, make_node
 from tests.unit.pilot.domain.cores import (
     list_reports,
     list_runs,
@@ -41,8 +41,8 @@ from tests.unit.pilot.domain.cores import (
     make_time,
 )
 
-GPUS = [gpu("GPU-0"), gpu("GPU-1", memory=8_000)]
-NODE = node(8, 16_000, *GPUS)
+GPUS = [make_gpu("GPU-0"), make_gpu("GPU-1", memory=8_000)]
+NODE = make_node(8, 16_000, *GPUS)
 BIG, SMALL = UUID(int=8), UUID(int=1)
 MAX_SLOTS = 6
 LICENSED = UUID(int=10)
@@ -109,7 +109,7 @@ def test_job_that_does_not_fit_is_returned_and_the_next_job_runs() -> None:
 
 
 def test_queued_job_of_a_slot_allocates_only_what_it_needs_in_addition() -> None:
-    core = make_core(2, node=node(4, 16_000), policy=PrefetchPolicy(short=10.0))
+    core = make_core(2, node=make_node(4, 16_000), policy=PrefetchPolicy(short=10.0))
     grant_lease_of_kinds(core, (1, SMALL))
     core.handle(make_attempt_ended(1, seconds=0.01), make_time(1.0))
     three = make_task(UUID(int=5), Resources(cores=3))
@@ -160,7 +160,7 @@ def test_lease_request_has_the_free_and_the_soon_free_capacity() -> None:
 
 
 def test_lease_request_counts_prefetched_jobs_separately() -> None:
-    core = make_core(2, node=node(2, 16_000))
+    core = make_core(2, node=make_node(2, 16_000))
     grant_lease_of_kinds(core, (1, SMALL))
     core.handle(make_attempt_ended(1, seconds=0.1), make_time(1.0))
     requested_jobs = core.count_jobs_to_request(make_time(1.0))

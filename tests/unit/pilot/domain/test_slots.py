@@ -16,8 +16,8 @@ from pilot.domain.model import (
 )
 from pilot.domain.prefetch import PrefetchPolicy
 from sluice.contracts.jobs.needs import Resources
-from sluice.contracts.pilots.leases import Lease, LeasedJob
-from tests.unit.gpus import node
+from sluice.contracts.leases.leases import Lease, LeasedJob
+from tests.unit.gpus import make_node
 from tests.unit.pilot.domain.cores import list_runs, make_attempt_ended, make_task, make_time
 
 TENTH, ONE = (
@@ -28,7 +28,7 @@ TENTH, ONE = (
 
 def make_core(max_slots: int, *, cores: float = 2, min_slots: int = 2) -> PilotCore:
     core = PilotCore(
-        max_slots, PrefetchPolicy(keep_idle=300.0), node(cores, 16_000), min_slots=min_slots
+        max_slots, PrefetchPolicy(keep_idle=300.0), make_node(cores, 16_000), min_slots=min_slots
     )
     for number in list_started_slots(core.handle(PilotStarted(), make_time(0))):
         core.handle(SlotReady(number), make_time(0))

@@ -28,7 +28,7 @@ from sluice.contracts.jobs.needs import Resources, Warm
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
 from sluice.contracts.pilots.leases import Lease, LeasedJob, PilotTask
 from sluice.scheduling.fit import Allocation
-from tests.unit.gpus import node
+from tests.unit.gpus import make_node
 from tests.unit.pilot.domain.cores import (
     EPOCH,
     list_reports,
@@ -56,7 +56,7 @@ def make_core(
     slots: int, *, max_slots: int | None = None, ram: int = 4000, short: float = 0.0
 ) -> PilotCore:
     policy = PrefetchPolicy(keep_idle=300.0, short=short)
-    core = PilotCore(max_slots or slots, policy, node(4, ram), min_slots=slots)
+    core = PilotCore(max_slots or slots, policy, make_node(4, ram), min_slots=slots)
     core.handle(PilotStarted(), make_time(0))
     for number in range(slots):
         core.handle(SlotReady(number), make_time(0))
@@ -290,7 +290,7 @@ def test_job_gets_a_new_slot_or_replaces_a_warm_worker() -> None:
 
 def test_only_jobs_of_the_same_kind_are_queued_behind_a_warm_worker() -> None:
     policy = PrefetchPolicy(short=10.0)
-    core = PilotCore(1, policy, node(4, 4000), min_slots=1)
+    core = PilotCore(1, policy, make_node(4, 4000), min_slots=1)
     core.handle(PilotStarted(), make_time(0))
     core.handle(SlotReady(0), make_time(0))
     grant_jobs(core, A, 1)

@@ -13,7 +13,7 @@ from pilot.folders.run_folder import RunFolder
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.pilots.reports import AttemptReport
 from tests.unit.pilot.attempts import run
-from tests.unit.pilot.builders import input_file, output, task, tool
+from tests.unit.pilot.builders import make_output, make_task, make_tool, write_input
 from tests.unit.pilot.slot_runner import Runner
 
 #: Takes the first dot in the whole path for the dot before the extension.
@@ -33,7 +33,7 @@ def dotted_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
 
 
 def make_cat_tool(**fields: Any) -> dict[str, Any]:
-    return tool(["cat"], arguments=[PATH_UNTIL_FIRST_DOT], requirements=[JAVASCRIPT], **fields)
+    return make_tool(["cat"], arguments=[PATH_UNTIL_FIRST_DOT], requirements=[JAVASCRIPT], **fields)
 
 
 def read_output(root: Path, report: AttemptReport) -> str:
@@ -47,8 +47,8 @@ def test_tool_can_cut_its_input_path_at_the_first_dot(dotted_runner: Runner, roo
             root,
             run(
                 dotted_runner,
-                task(root, make_cat_tool()),
-                [input_file(root / "in" / "a.dat", data=b"all of it")],
+                make_task(root, make_cat_tool()),
+                [write_input(root / "in" / "a.dat", data=b"all of it")],
             ),
         )
         == "all of it"
@@ -81,8 +81,8 @@ def test_tool_in_an_inner_workflow_can_cut_its_input_path_at_the_first_dot(
             root,
             run(
                 dotted_runner,
-                task(root, workflow),
-                [input_file(root / "in" / "a.dat", data=b"all of it")],
+                make_task(root, workflow),
+                [write_input(root / "in" / "a.dat", data=b"all of it")],
             ),
         )
         == "all of it"
@@ -94,11 +94,11 @@ def test_outputs_named_by_the_real_path_are_accepted(dotted_runner: Runner, root
         named='"path": "'$real'/made.txt"'
         link='{"class": "File", "path": "link.txt"}'
         echo '{"o": {"class": "File", '"$named"'}, "l": '"$link"'}' > cwl.output.json"""
-    executable = tool(["sh", "-c"], arguments=[script], outputs={"o": "File", "l": "File"})
+    executable = make_tool(["sh", "-c"], arguments=[script], outputs={"o": "File", "l": "File"})
     report = run(
         dotted_runner,
-        task(root, executable, outputs=[output(root, "o"), output(root, "l", "l")]),
-        [input_file(root / "in" / "a.dat")],
+        make_task(root, executable, outputs=[make_output(root, "o"), make_output(root, "l", "l")]),
+        [write_input(root / "in" / "a.dat")],
     )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
 

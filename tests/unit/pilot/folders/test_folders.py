@@ -10,7 +10,7 @@ import pytest
 
 from sluice.contracts.common.states import AttemptOutcome
 from tests.unit.pilot.attempts import run
-from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.builders import make_task, make_tool, write_input
 from tests.unit.pilot.slot_runner import Runner
 
 #: Runs the command in its arguments without root's capabilities to override file modes.
@@ -45,13 +45,13 @@ def unprivileged_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ru
 def test_read_only_job_folders_are_emptied_after_the_job(
     unprivileged_runner: Runner, root: Path, batch: int, end: str
 ) -> None:
-    locks = tool(
+    locks = make_tool(
         ["sh", "-c", f"{_LOCK}; {end}"],
         outputs={"o": {"type": "File", "outputBinding": {"glob": "d/e/f"}}},
     )
     del locks["stdout"]
-    files = [input_file(root / "in" / f"{number}.dat", seq=number) for number in range(batch)]
-    report = run(unprivileged_runner, task(root, locks, batch=batch), files)
+    files = [write_input(root / "in" / f"{number}.dat", seq=number) for number in range(batch)]
+    report = run(unprivileged_runner, make_task(root, locks, batch=batch), files)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert [Path(file.url.removeprefix("file://")).read_text() for file in report.outputs] == [
         "1\n"

@@ -10,7 +10,7 @@ import pytest
 from pilot.folders.spare_files import SpareFiles
 from sluice.contracts.common.states import AttemptOutcome
 from tests.unit.pilot.attempts import run
-from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.builders import make_task, make_tool, write_input
 from tests.unit.pilot.slot_runner import Runner
 
 #: Commands of a tool. "$0" is its input and "$1" is a file elsewhere.
@@ -35,21 +35,24 @@ def test_inputs_of_the_next_job_have_no_data_of_the_previous_job(
     runner: Runner, root: Path, tmp_path: Path, tool_command: str
 ) -> None:
     (elsewhere := tmp_path / "elsewhere").write_text("untouched")
-    first = tool(
+    first = make_tool(
         ["sh", "-c", tool_command],
         arguments=["$(inputs.f.path)", str(elsewhere)],
         requirements={"InplaceUpdateRequirement": {"inplaceUpdate": True}},
     )
     report = run(
         runner,
-        task(root, first),
-        [input_file(root / "in" / "a.dat", data=b"a longer content, of the first job")],
+        make_task(root, first),
+        [write_input(root / "in" / "a.dat", data=b"a longer content, of the first job")],
     )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     remaining_bytes = elsewhere.read_bytes()
-    second = tool(["sh", "-c", 'cat "$0"; stat -c %a "$0"'], arguments=["$(inputs.f.path)"])
+    second = make_tool(["sh", "-c", 'cat "$0"; stat -c %a "$0"'], arguments=["$(inputs.f.path)"])
     report = run(
-        runner, task(root, second), [input_file(root / "in" / "b.dat", data=b"short\n")], seq=1
+        runner,
+        make_task(root, second),
+        [write_input(root / "in" / "b.dat", data=b"short\n")],
+        seq=1,
     )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     umask = os.umask(0)
@@ -64,9 +67,9 @@ def test_inputs_of_the_next_job_have_no_data_of_the_previous_job(
 def test_next_job_reuses_the_file_of_the_previous_input(runner: Runner, root: Path) -> None:
     inodes = []
     for number in range(2):
-        reading = task(root, tool(["stat", "-c", "%i"], arguments=["$(inputs.f.path)"]))
+        reading = make_task(root, make_tool(["stat", "-c", "%i"], arguments=["$(inputs.f.path)"]))
         report = run(
-            runner, reading, [input_file(root / "in" / f"{number}.dat", data=b"one")], seq=number
+            runner, reading, [write_input(root / "in" / f"{number}.dat", data=b"one")], seq=number
         )
         inodes.append(Path(report.outputs[0].url.removeprefix("file://")).read_text())
     assert inodes[0] == inodes[1]

@@ -16,7 +16,7 @@ from pilot.isolation.node.slot_users import (
 from pilot.isolation.users.slot_user import SlotUser
 from pilot.runner.programs.orphans import adopt_orphans
 from tests.needs import ROOT_RIGHTS
-from tests.unit.pilot.slot_users import new_user, open_folder
+from tests.unit.pilot.slot_users import make_user, open_folder
 
 #: A user that every system has.
 DAEMON = pwd.getpwnam("daemon")
@@ -74,7 +74,7 @@ def test_slot_users_that_share_a_group_are_refused() -> None:
 
 
 def test_slot_user_is_claimed_by_one_pilot_at_a_time() -> None:
-    first, second = new_user(), new_user()
+    first, second = make_user(), make_user()
     claims = claim([first])
     with pytest.raises(
         UnsuitableUsersError, match=f"another pilot of this node has user {first.name}"
@@ -90,7 +90,7 @@ def test_slot_user_is_claimed_by_one_pilot_at_a_time() -> None:
 def test_user_that_can_enter_only_the_job_folder_is_accepted(
     jobs_folder: Path, closed_folder: Path
 ) -> None:
-    assert why_unsuitable([new_user(), new_user()], jobs_folder, closed_folder) is None
+    assert why_unsuitable([make_user(), make_user()], jobs_folder, closed_folder) is None
     assert list(closed_folder.iterdir()) == []
     assert list(jobs_folder.iterdir()) == [closed_folder]
 
@@ -99,7 +99,7 @@ def test_user_that_can_enter_only_the_job_folder_is_accepted(
 def test_user_that_cannot_enter_the_job_folder_is_refused(
     jobs_folder: Path, closed_folder: Path
 ) -> None:
-    user = new_user()
+    user = make_user()
     jobs_folder.chmod(0o700)
     assert f"tools cannot run as user {user.name}: sh: Permission denied" in str(
         why_unsuitable([user], jobs_folder, closed_folder)
@@ -110,7 +110,7 @@ def test_user_that_cannot_enter_the_job_folder_is_refused(
 def test_user_that_can_read_files_of_the_pilot_is_refused(
     jobs_folder: Path, closed_folder: Path
 ) -> None:
-    user = new_user()
+    user = make_user()
     closed_folder.chmod(0o711)
     assert why_unsuitable([user], jobs_folder, closed_folder) == (
         f"tools cannot run as user {user.name}: it can read the pilot's files"
@@ -127,7 +127,7 @@ def test_pilot_that_is_not_root_cannot_use_slot_users(
         os.setresuid(65534, 65534, 65534)
         os._exit(
             0
-            if "is not root" in str(why_unsuitable([new_user()], jobs_folder, closed_folder))
+            if "is not root" in str(why_unsuitable([make_user()], jobs_folder, closed_folder))
             else 1
         )
     assert os.waitpid(pid, 0)[1] == 0

@@ -19,7 +19,7 @@ from pilot.isolation.sandbox.sandbox import Sandbox
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from tests.needs import ROOT_RIGHTS, TUNNELS
 from tests.unit.pilot.attempts import read_log, run
-from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.builders import make_task, make_tool, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner, has_ended
@@ -65,7 +65,7 @@ def find_own_address() -> str:
 
 
 def make_connecting_tool(port: int, *addresses: str, network: bool) -> dict[str, Any]:
-    return tool(
+    return make_tool(
         [sys.executable, "-I", "-c"],
         arguments=[_CONNECT, str(port), *addresses],
         requirements={"NetworkAccess": {"networkAccess": network}},
@@ -73,7 +73,7 @@ def make_connecting_tool(port: int, *addresses: str, network: bool) -> dict[str,
 
 
 def run_network_probe(runner: Runner, root: Path, process: dict[str, Any]) -> dict[str, str]:
-    report = run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
+    report = run(runner, make_task(root, process), [write_input(root / "in" / "a.dat")])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     text = Path(report.outputs[0].url.removeprefix("file://")).read_text()
     return dict(line.split(" ", 1) for line in text.splitlines())
@@ -151,7 +151,7 @@ def test_answers_are_not_delivered_after_the_tool_has_ended(
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind((find_own_address(), 0))
         server.settimeout(20)
-        process = tool(
+        process = make_tool(
             [sys.executable, "-I", "-c"],
             arguments=[_SEND, *map(str, server.getsockname())],
             requirements={"NetworkAccess": {"networkAccess": True}},
@@ -181,7 +181,7 @@ def test_node_without_slirp4netns_shares_its_network_or_fails_the_job(
     slot: Runner, root: Path, listener: int, request: pytest.FixtureRequest
 ) -> None:
     process = make_connecting_tool(listener, "127.0.0.1", network=True)
-    report = run(slot, task(root, process), [input_file(root / "in" / "a.dat")])
+    report = run(slot, make_task(root, process), [write_input(root / "in" / "a.dat")])
     if "preferred" in request.node.name:
         assert report.outcome is AttemptOutcome.FINISHED, report.message
         assert "network: the node's own, as there is no slirp4netns" in read_log(report)

@@ -14,8 +14,8 @@ from pilot.isolation.sandbox.bare_python import bare_environment
 from pilot.isolation.sandbox.sandbox import SandboxOptions
 from pilot.isolation.sandbox.tool_root import SOURCES
 from sluice.contracts.common.states import AttemptOutcome
-from tests.unit.pilot.attempts import python_tool, run
-from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.attempts import make_python_tool, run
+from tests.unit.pilot.builders import make_task, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
@@ -55,11 +55,11 @@ def slot(tmp_path: Path) -> Iterator[Runner]:
 def test_tools_have_no_capabilities_and_cannot_gain_any(
     slot: Runner, root: Path, *, inside: bool
 ) -> None:
-    tells = python_tool(f"{_STATUS}\nimport json; print(json.dumps(status))")
+    tells = make_python_tool(f"{_STATUS}\nimport json; print(json.dumps(status))")
     report = run(
         slot,
-        task(root, wrap_in_workflow(tells, mode="File") if inside else tells),
-        [input_file(root / "a.dat")],
+        make_task(root, wrap_in_workflow(tells, mode="File") if inside else tells),
+        [write_input(root / "a.dat")],
     )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     status = json.loads(Path(report.outputs[0].url.removeprefix("file://")).read_text())

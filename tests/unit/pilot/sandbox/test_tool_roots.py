@@ -17,8 +17,8 @@ from pilot.isolation.sandbox.sandbox import Sandbox, SandboxOptions
 from pilot.isolation.sandbox.sandbox_instance import SandboxedProgram, SandboxError, SandboxInstance
 from pilot.isolation.sandbox.view import View, VisibleFile
 from tests.needs import DEVICE, find_device
-from tests.unit.pilot.attempts import python_tool, run
-from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.attempts import make_python_tool, run
+from tests.unit.pilot.builders import make_task, write_input
 from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
@@ -319,9 +319,9 @@ def test_jobs_of_a_slot_share_an_instance_wherever_the_slot_works(
     with TemporaryDirectory(dir=place) as folder:
         runner = Runner(Path(folder, name), settings={"sandbox": get_sandbox()})
         try:
-            kind = task(root, python_tool(_MOUNTS))
+            kind = make_task(root, make_python_tool(_MOUNTS))
             reports = [
-                run(runner, kind, [input_file(root / f"{number}.dat")], seq=number)
+                run(runner, kind, [write_input(root / f"{number}.dat")], seq=number)
                 for number in range(4)
             ]
         finally:

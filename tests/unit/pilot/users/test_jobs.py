@@ -17,11 +17,11 @@ from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.pilots.reports import AttemptReport
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.attempts import get_error, read_log, run
-from tests.unit.pilot.builders import TOOL_PYTHON, input_file, task, tool
+from tests.unit.pilot.builders import TOOL_PYTHON, make_task, make_tool, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.runner.attempts.warm_jobs import WarmJobs
 from tests.unit.pilot.slot_runner import Runner
-from tests.unit.pilot.slot_users import new_user, open_folder, start_slot_as_users
+from tests.unit.pilot.slot_users import make_user, open_folder, start_slot_as_users
 
 pytestmark = [
     pytest.mark.in_the_open("slots have users where there is no sandbox"),
@@ -29,7 +29,7 @@ pytestmark = [
 ]
 
 READ = {"f": {"type": "File", "inputBinding": {}}}
-USERS = [new_user(processes=77), new_user()]
+USERS = [make_user(processes=77), make_user()]
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def folder_on_other_file_system() -> Iterator[Path]:
 
 def make_shell_tool(script: str, **fields: Any) -> dict[str, Any]:
     """Return a tool that runs a script. ``$0`` in the script is the path of the input."""
-    return tool(["sh", "-c", script], inputs=READ, **fields)
+    return make_tool(["sh", "-c", script], inputs=READ, **fields)
 
 
 def read_output(report: AttemptReport) -> str:
@@ -81,8 +81,8 @@ def test_tool_runs_as_the_slot_user_without_capabilities(
     process = make_shell_tool(script)
     report = run(
         runner,
-        task(root, wrap_in_workflow(process) if inside else process),
-        [input_file(root / "in" / "a.dat")],
+        make_task(root, wrap_in_workflow(process) if inside else process),
+        [write_input(root / "in" / "a.dat")],
     )
     status = dict(line.split(":", 1) for line in read_output(report).splitlines())
     assert status["Uid"].split() == status["Gid"].split() == [str(USERS[0].uid)] * 4
@@ -131,20 +131,22 @@ def _get_uid(process: psutil.Process) -> int | None:
 
 
 def test_slot_user_is_not_a_sandbox_for_a_job_that_requires_one(runner: Runner, root: Path) -> None:
-    asking = task(root, make_shell_tool("true")).model_copy(update={"needs": Needs(sandbox=True)})
-    error_class, message = get_error(run(runner, asking, [input_file(root / "in" / "a.dat")]))
+    asking = make_task(root, make_shell_tool("true")).model_copy(
+        update={"needs": Needs(sandbox=True)}
+    )
+    error_class, message = get_error(run(runner, asking, [write_input(root / "in" / "a.dat")]))
     assert error_class is ErrorClass.INTERNAL
     assert "sluice:sandbox" in message
 
 
 def test_outputs_belong_to_the_pilot_after_the_job(runner: Runner, root: Path) -> None:
     """Other users cannot write to them, whatever mode the tool has set."""
-    process = tool(
+    process = make_tool(
         ["sh", "-c", "echo 1 > x; chmod 6777 x; ln -s x y"],
         outputs={"o": {"type": "File", "outputBinding": {"glob": "x"}}},
     )
     del process["stdout"]
-    report = run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
+    report = run(runner, make_task(root, process), [write_input(root / "in" / "a.dat")])
     read_output(report)
     stat = os.stat(report.outputs[0].url.removeprefix("file://"))
     assert (stat.st_uid, stat.st_mode & 0o7777) == (os.geteuid(), 0o755)
@@ -152,7 +154,7 @@ def test_outputs_belong_to_the_pilot_after_the_job(runner: Runner, root: Path) -
 
 def test_resource_limits_are_set_before_the_tool_starts(runner: Runner, root: Path) -> None:
     """To set limits of a process of another user later takes a capability that containers lack."""
-    limited = task(
+    limited = make_task(
         root,
         make_shell_tool("cat /proc/self/limits"),
         resources=Resources(ram=100, disk=3, time_limit=60),
@@ -160,7 +162,7 @@ def test_resource_limits_are_set_before_the_tool_starts(runner: Runner, root: Pa
     limits = {
         line[:26].strip(): line[26:].split()[:2]
         for line in read_output(
-            run(runner, limited, [input_file(root / "in" / "a.dat")])
+            run(runner, limited, [write_input(root / "in" / "a.dat")])
         ).splitlines()
     }
     assert limits["Max processes"] == ["77", "77"]
@@ -177,10 +179,12 @@ def test_slot_user_reaches_the_job_folder_by_a_path_without_a_dot(
     place = job_folder / "with.dot"
     place.mkdir()
     place.chmod(0o711)
-    runner = start_slot_as_users(place, [new_user()])
+    runner = start_slot_as_users(place, [make_user()])
     try:
         report = run(
-            runner, task(root, make_shell_tool("echo $0")), [input_file(root / "in" / "a.dat")]
+            runner,
+            make_task(root, make_shell_tool("echo $0")),
+            [write_input(root / "in" / "a.dat")],
         )
         assert "with.dot" not in read_output(report)
     finally:
@@ -191,8 +195,8 @@ def test_slot_user_reaches_the_job_folder_by_a_path_without_a_dot(
 def test_slot_user_can_open_its_standard_streams_by_path(runner: Runner, root: Path) -> None:
     report = run(
         runner,
-        task(root, make_shell_tool("echo out > /dev/stdout; echo error > /dev/stderr")),
-        [input_file(root / "in" / "a.dat")],
+        make_task(root, make_shell_tool("echo out > /dev/stdout; echo error > /dev/stderr")),
+        [write_input(root / "in" / "a.dat")],
     )
     assert read_output(report) == "out\n"
     assert "\nerror\n" in read_log(report)
@@ -200,7 +204,9 @@ def test_slot_user_can_open_its_standard_streams_by_path(runner: Runner, root: P
 
 def test_slot_user_has_a_folder_for_temporary_files(runner: Runner, root: Path) -> None:
     script = 'echo here > "$TMPDIR/x"; cat `mktemp` "$TMPDIR/x"'
-    report = run(runner, task(root, make_shell_tool(script)), [input_file(root / "in" / "a.dat")])
+    report = run(
+        runner, make_task(root, make_shell_tool(script)), [write_input(root / "in" / "a.dat")]
+    )
     assert read_output(report) == "here\n"
 
 
@@ -211,9 +217,12 @@ def test_slot_user_cannot_write_to_inputs(runner: Runner, root: Path, *, inside:
         ' sh -c "$way" "$0" && echo "$way"; done; cat "$0"'
     )
     for number, size in enumerate((5, MAX_COPIED + 1)):
-        file = input_file(root / "in" / f"{number}.dat", data=b"x" * size)
+        file = write_input(root / "in" / f"{number}.dat", data=b"x" * size)
         report = run(
-            runner, task(root, wrap_in_workflow(writes) if inside else writes), [file], seq=number
+            runner,
+            make_task(root, wrap_in_workflow(writes) if inside else writes),
+            [file],
+            seq=number,
         )
         assert read_output(report) == "x" * size
 
@@ -233,24 +242,24 @@ def test_slot_user_can_read_inputs_of_a_closed_storage(
     """A hard link to a closed file would not do. On another file system, a symbolic link into a
     closed folder would not do either."""
     folder = root if place == "beside" else folder_on_other_file_system
-    file = input_file(folder / "in" / "large.dat", data=bytes(MAX_COPIED + 1))
+    file = write_input(folder / "in" / "large.dat", data=bytes(MAX_COPIED + 1))
     path = folder / "in" / "large.dat"
     if closed != "nothing":
         (path if closed == "file" else path.parent).chmod(0o600)
     script = 'wc -c < "$0"; if [ -L "$0" ]; then echo link; else stat -c %h "$0"; fi'
-    reads = task(root, make_shell_tool(script))
+    reads = make_task(root, make_shell_tool(script))
     inputs = [file]
     if shared:
-        reads = task(
+        reads = make_task(
             root,
-            tool(
+            make_tool(
                 ["sh", "-c", script],
                 inputs={"f": {"type": "File"}, "s": {"type": "File", "inputBinding": {}}},
             ),
             side_ports=["s"],
             shared_inputs=[file.model_copy(update={"port": "s"})],
         )
-        inputs = [input_file(root / "in" / "a.dat")]
+        inputs = [write_input(root / "in" / "a.dat")]
     for seq in range(2):
         size, names = read_output(run(runner, reads, inputs, seq=seq)).split()
         assert int(size) == MAX_COPIED + 1
@@ -261,13 +270,16 @@ def test_slot_user_can_read_inputs_of_a_closed_storage(
 
 def test_tool_that_kills_all_processes_ends_only_its_own(runner: Runner, root: Path) -> None:
     slot = runner.slot_pid
-    file = input_file(root / "in" / "a.dat")
+    file = write_input(root / "in" / "a.dat")
     report = run(
-        runner, task(root, make_shell_tool("sleep 600 & kill -9 -1; wait; echo alone")), [file]
+        runner, make_task(root, make_shell_tool("sleep 600 & kill -9 -1; wait; echo alone")), [file]
     )
     assert read_output(report) == "alone\n"
     report = run(
-        runner, task(root, make_shell_tool("cat $0")), [input_file(root / "in" / "b.dat")], seq=1
+        runner,
+        make_task(root, make_shell_tool("cat $0")),
+        [write_input(root / "in" / "b.dat")],
+        seq=1,
     )
     assert (read_output(report), runner.slot_pid) == ("frame", slot)
 
@@ -278,8 +290,8 @@ def test_all_processes_of_the_slot_user_end_with_the_job(runner: Runner, root: P
     with subprocess.Popen(["sleep", "600"], user=user.uid, group=user.gid) as stray:
         report = run(
             runner,
-            task(root, make_shell_tool("setsid sleep 601 & exec setsid true")),
-            [input_file(root / "in" / "a.dat")],
+            make_task(root, make_shell_tool("setsid sleep 601 & exec setsid true")),
+            [write_input(root / "in" / "a.dat")],
         )
         assert report.outcome is AttemptOutcome.FINISHED, report.message
         try:
@@ -299,7 +311,7 @@ def test_slot_user_cannot_read_or_write_files_of_another_slot(runner: Runner, ro
             f"id -u; for path in {folder} {folder}/in {folder}/out; do ls $path && echo seen; done;"
             f" cat {folder}/in/of-another.txt; touch {folder}/out/x && echo made; true"
         )
-        report = run(runner, task(root, tries), [input_file(root / "in" / "a.dat")])
+        report = run(runner, make_task(root, tries), [write_input(root / "in" / "a.dat")])
         assert read_output(report) == f"{USERS[1].uid}\n"
         assert read_log(report).count("Permission denied") == 5
     finally:
@@ -309,13 +321,13 @@ def test_slot_user_cannot_read_or_write_files_of_another_slot(runner: Runner, ro
 
 
 def test_missing_program_is_reported_as_without_slot_users(runner: Runner, root: Path) -> None:
-    file = input_file(root / "in" / "a.dat")
+    file = write_input(root / "in" / "a.dat")
     for command, sentence in (
         ("nothing-such", "program 'nothing-such' was not found on this node's PATH"),
         ("/usr/bin/nothing-such", "does not exist on this node"),
         ("/etc/passwd", "cannot be started: Permission denied"),
     ):
-        assert sentence in get_error(run(runner, task(root, tool([command])), [file]))[1]
+        assert sentence in get_error(run(runner, make_task(root, make_tool([command])), [file]))[1]
 
 
 def test_dynamic_loader_does_not_follow_the_environment_of_the_tool_as_root(
@@ -324,7 +336,7 @@ def test_dynamic_loader_does_not_follow_the_environment_of_the_tool_as_root(
     """Templates set variables that the loader reads."""
     place = root.parent
     place.chmod(0o777)
-    traced = tool(
+    traced = make_tool(
         [TOOL_PYTHON, "-I", "-S", "-c", "pass"],
         requirements={
             "EnvVarRequirement": {
@@ -332,6 +344,6 @@ def test_dynamic_loader_does_not_follow_the_environment_of_the_tool_as_root(
             }
         },
     )
-    report = run(runner, task(root, traced), [input_file(root / "in" / "a.dat")])
+    report = run(runner, make_task(root, traced), [write_input(root / "in" / "a.dat")])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert {path.stat().st_uid for path in place.glob("trace*")} == {USERS[0].uid}

@@ -16,7 +16,7 @@ from sluice.contracts.templates.plan import (
     StepOutput,
     main_input_mode,
 )
-from tests.task_fields import with_needs
+from tests.task_fields import group_needs
 
 #: The data input of a workflow.
 DATA = Source(step=None, port="frames")
@@ -43,7 +43,7 @@ def make_step(
         inputs=[main, *sides],
         outputs=outputs,
         tool={"class": name},
-        **with_needs(more),
+        **group_needs(more),
     )
 
 
@@ -62,7 +62,7 @@ def make_plan(*steps: PlanStep, outputs: list[tuple[str, str]], **more: Any) -> 
     )
 
 
-def three_steps(**more: Any) -> Plan:
+def make_three_steps(**more: Any) -> Plan:
     """Return the usual chain: decode → filter → merge."""
     return make_plan(
         make_step("decode"),

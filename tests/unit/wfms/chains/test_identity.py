@@ -9,7 +9,7 @@ from sluice.contracts.chains.chains import NewChain
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.plan import Parameter
-from tests.unit.wfms.chains.plans import three_steps
+from tests.unit.wfms.chains.plans import make_three_steps
 from wfms.chains.domain.identity import ChainKey
 
 BOUND = {"run": 7, "flag": True}
@@ -19,7 +19,7 @@ AUTOMATIC = UUID("22302a7a-e703-5fac-95c5-7555cc64fe10")
 
 def make_key(**params: Any) -> ChainKey:
     names = ("run", "flag", "cut", "what")
-    plan = three_steps(
+    plan = make_three_steps(
         parameters={name: Parameter(type="Any") for name in names},
         bind={"run": "run", "flag": "flag"},
     )

@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 
 from sluice.contracts.common.states import ChainDatasetStatus, ChainState, DatasetType, StepState
 from sluice.contracts.templates.plan import Plan, Retention, Source
-from tests.draws import examples
-from tests.unit.wfms.chains.plans import DELETE_ALL, draw_plan, make_plan, make_step, three_steps
+from tests.draws import count_examples
+from tests.unit.wfms.chains.plans import (
+    DELETE_ALL,
+    draw_plan,
+    make_plan,
+    make_step,
+    make_three_steps,
+)
 from tests.unit.wfms.chains.simulation import INPUT, Simulation, make_uid
 from wfms.chains.domain.chain import DatasetView
 from wfms.chains.domain.graph import downstream_steps
@@ -22,7 +28,7 @@ def run_step(chain: Simulation, name: str, failed_jobs: int = 0) -> None:
 
 
 def test_data_sets_are_released_after_their_downstream_steps_and_the_input_last() -> None:
-    chain = Simulation(three_steps(retention=DELETE_ALL))
+    chain = Simulation(make_three_steps(retention=DELETE_ALL))
     run_step(chain, "decode")
     assert chain.released_datasets == []
     run_step(chain, "filter")
@@ -37,7 +43,7 @@ def test_data_sets_are_released_after_their_downstream_steps_and_the_input_last(
 
 
 def test_logs_of_a_step_with_failed_jobs_are_kept() -> None:
-    chain = Simulation(three_steps(retention=DELETE_ALL))
+    chain = Simulation(make_three_steps(retention=DELETE_ALL))
     run_step(chain, "decode", failed_jobs=1)
     run_step(chain, "filter")
     chain.settle_failed_jobs()
@@ -86,7 +92,7 @@ def test_input_of_a_running_step_is_kept_although_the_chain_is_failing() -> None
 
 
 def test_interrupted_start_is_cleaned_up_before_the_chain_ends() -> None:
-    chain = Simulation(three_steps())
+    chain = Simulation(make_three_steps())
     chain.try_start("decode")
     chain.begin_ending(ChainState.CANCELED)
     assert chain.has_reached(ChainState.IN_PROGRESS)
@@ -162,7 +168,7 @@ def check_failures_can_run_again(chain: Simulation) -> None:
 
 
 def test_inputs_of_failed_jobs_are_kept_until_a_person_decides() -> None:
-    chain = Simulation(three_steps(retention=DELETE_ALL))
+    chain = Simulation(make_three_steps(retention=DELETE_ALL))
     passing_dataset = UUID(int=2)
     chain.view = replace(
         chain.view,
@@ -231,7 +237,7 @@ def test_output_of_a_discarded_chain_is_kept_while_another_chain_reads_it() -> N
     assert chain.released_datasets[-1] == make_uid("only", "out")
 
 
-@settings(max_examples=examples(300))
+@settings(max_examples=count_examples(300))
 @given(chain_plan=draw_plan(), data=st.data())
 def test_random_chain_without_failures_finishes_and_releases_its_data_sets(
     chain_plan: Plan, data: st.DataObject
@@ -288,7 +294,7 @@ def test_random_chain_without_failures_finishes_and_releases_its_data_sets(
     check_discarded(chain)
 
 
-@settings(max_examples=examples(300))
+@settings(max_examples=count_examples(300))
 @given(chain_plan=draw_plan(), data=st.data())
 def test_random_chain_with_failures_ends_and_releases_its_data_sets(
     chain_plan: Plan, data: st.DataObject

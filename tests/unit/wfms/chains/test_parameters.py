@@ -132,7 +132,7 @@ def test_given_values_override_defaults_and_missing_values_stay_absent() -> None
     assert complete(WORKFLOW, {"scale": 3.0}) == {"scale": 3.0, "maybe": None}
 
 
-def test_null_selects_the_default() -> None:
+def test_null_parameter_gets_its_default() -> None:
     params = complete(WORKFLOW, {"cut": 2, "scale": None})
     assert params == {"cut": 2, "scale": 1.5, "maybe": None}
     step_arguments = arguments(

@@ -25,7 +25,7 @@ from sluice.contracts.templates.plan import (
     StepInput,
     StepOutput,
 )
-from tests.unit.wfms.chains.plans import DATA, make_plan, make_step, three_steps
+from tests.unit.wfms.chains.plans import DATA, make_plan, make_step, make_three_steps
 from wfms.chains.domain.chain import ChainView, DatasetView, StepView
 from wfms.chains.domain.rerun import (
     NOT_UPLOADED,
@@ -108,7 +108,7 @@ FILE_PARAMETER = "the file that is its parameter masks"
 
 def test_finished_chain_runs_again_completely() -> None:
     assert make_rerun(
-        make_ended_chain(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
+        make_ended_chain(make_three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
     ).runs == dict.fromkeys(("decode", "filter", "merge"), "asked for")
 
 
@@ -148,7 +148,7 @@ def test_changed_parameters_are_a_reason_before_failed_jobs() -> None:
 
 
 def test_requested_first_step_must_exist_and_excludes_failed_only() -> None:
-    chain = make_ended_chain(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
+    chain = make_ended_chain(make_three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
     assert (
         make_rerun(chain, from_step="decode").runs["merge"] == "it reads the output of step filter"
     )
@@ -163,13 +163,13 @@ def test_requested_first_step_must_exist_and_excludes_failed_only() -> None:
     with pytest.raises(NoFailedJobs):
         make_rerun(chain, failed_only=True)
     some = make_ended_chain(
-        three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True, failed_jobs=2
+        make_three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True, failed_jobs=2
     )
     assert make_rerun(some, failed_only=True).runs["filter"] == "2 of its jobs failed"
 
 
 def test_unfinished_steps_run_whichever_step_is_requested() -> None:
-    chain = make_ended_chain(three_steps(), FINISHED, CANCELED, CANCELED)
+    chain = make_ended_chain(make_three_steps(), FINISHED, CANCELED, CANCELED)
     assert make_rerun(chain, from_step="merge").runs == {
         "filter": "it was canceled, or never began",
         "merge": "asked for",
@@ -179,7 +179,7 @@ def test_unfinished_steps_run_whichever_step_is_requested() -> None:
 def test_rerun_takes_over_data_sets_that_it_reads_or_gives_as_outputs() -> None:
     chain = make_ended_chain(make_plan_with_parameters(), FAILED, FINISHED, CANCELED, uploaded=True)
     assert make_rerun(chain, before=BEFORE).reads == {("right", "out")}
-    chain = make_ended_chain(three_steps(), FINISHED, FINISHED, FAILED)
+    chain = make_ended_chain(make_three_steps(), FINISHED, FINISHED, FAILED)
     assert make_rerun(chain).reads == {("filter", "out")}
     assert make_rerun(chain, from_step="filter").reads == {("decode", "out")}, (
         "the output of a step that runs is not taken over"
@@ -187,14 +187,14 @@ def test_rerun_takes_over_data_sets_that_it_reads_or_gives_as_outputs() -> None:
 
 
 def test_missing_data_are_made_again_from_the_nearest_existing_data() -> None:
-    chain = make_ended_chain(three_steps(), FINISHED, FINISHED, FAILED)
+    chain = make_ended_chain(make_three_steps(), FINISHED, FINISHED, FAILED)
     assert make_rerun(chain, missing=(10,)).runs == {"merge": "it failed"}
     assert make_rerun(chain, missing=(10, 11)).runs == {
         "decode": "its output for step filter is no longer there",
         "filter": "its output for step merge is no longer there",
         "merge": "it failed",
     }
-    finished = make_ended_chain(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
+    finished = make_ended_chain(make_three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
     assert make_rerun(finished, from_step="merge", missing=(12,)).runs == {"merge": "asked for"}
     divided_chain = make_ended_chain(
         make_plan_with_parameters(), FINISHED, FAILED, FINISHED, uploaded=True

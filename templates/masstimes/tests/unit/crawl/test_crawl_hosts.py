@@ -8,7 +8,7 @@ from masstimes.crawl.hosts import group_by_host
 from masstimes.crawl.parishes import ParishSite, read_parishes
 
 
-def parishes(folder: Path, *sites: str) -> list[ParishSite]:
+def read_site_parishes(folder: Path, *sites: str) -> list[ParishSite]:
     listed = [{"id": f"p{number}", "name": "A", "site": site} for number, site in enumerate(sites)]
     (folder / "parishes.json").write_text(json.dumps(listed))
     return read_parishes([folder / "parishes.json"])
@@ -39,13 +39,13 @@ def parishes(folder: Path, *sites: str) -> list[ParishSite]:
 def test_parish_that_shares_its_host_stays_below_its_own_path_and_query(
     tmp_path: Path, site: str, other: str, owned: list[str], not_owned: list[str]
 ) -> None:
-    first, _ = parishes(tmp_path, f"http://p.pl{site}", f"https://www.p.pl{other}")
+    first, _ = read_site_parishes(tmp_path, f"http://p.pl{site}", f"https://www.p.pl{other}")
     assert [path for path in owned if not first.owns(f"https://www.p.pl{path}")] == []
     assert [path for path in not_owned if first.owns(f"https://www.p.pl{path}")] == []
 
 
 def test_parish_alone_on_its_host_owns_the_whole_domain(tmp_path: Path) -> None:
-    first, _ = parishes(tmp_path, "http://p.pl/~a/", "http://q.pl/~a/")
+    first, _ = read_site_parishes(tmp_path, "http://p.pl/~a/", "http://q.pl/~a/")
     assert first.owns("http://m.p.pl/~b/")
 
 
@@ -58,7 +58,7 @@ def test_sites_on_a_domain_and_its_subdomains_are_one_group(tmp_path: Path) -> N
         "",
         "",
     )
-    groups = group_by_host(parishes(tmp_path, *sites))
+    groups = group_by_host(read_site_parishes(tmp_path, *sites))
     assert [[each.id for each in group] for group in groups] == [
         ["p0", "p2", "p3"],
         ["p1"],

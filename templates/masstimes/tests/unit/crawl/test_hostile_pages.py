@@ -52,7 +52,7 @@ def test_repeated_session_names_are_handled_quickly() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["undefined", "idna", "punycode", "unicode_escape", "utf-7"])
-def test_any_encoding_gives_text(encoding: str) -> None:
+def test_page_in_any_encoding_is_decoded(encoding: str) -> None:
     body = b"<html>\xb1\xb6 abc \xff\xfe msze"
     assert "abc" in decode_page(body, f"text/html; charset={encoding}")
 

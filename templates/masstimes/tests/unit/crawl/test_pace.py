@@ -55,7 +55,7 @@ def test_delay_starts_at_five_seconds_and_approaches_the_latency() -> None:
     assert delays == [5.0, 3.0, 2.0, 1.5, 1.25, 1.125]
 
 
-def request(
+def make_request(
     start: float, end: float, *, status: int = 200, whole: bool = True
 ) -> dict[str, object]:
     return {
@@ -72,20 +72,20 @@ def request(
 @pytest.mark.parametrize(
     ("second", "early_count"),
     [
-        (request(3.5, 4.5), 0),  # 3 s after an answer that took 1 s
-        (request(3.4, 4.5), 1),
-        (request(0.4, 0.9), 1),
+        (make_request(3.5, 4.5), 0),  # 3 s after an answer that took 1 s
+        (make_request(3.4, 4.5), 1),
+        (make_request(0.4, 0.9), 1),
     ],
 )
 def test_request_log_shows_requests_that_came_too_early(
     second: dict[str, object], early_count: int
 ) -> None:
-    first = request(-0.5, 0.5)
+    first = make_request(-0.5, 0.5)
     assert len(list(find_early_requests([first, second], delays=1.0))) == early_count
 
 
 def test_request_log_shows_requests_too_early_after_an_error() -> None:
-    log = [request(0, 1, status=503), request(5.9, 6)]
+    log = [make_request(0, 1, status=503), make_request(5.9, 6)]
     assert len(list(find_early_requests(log, delays=1.0))) == 1
     assert list(find_early_requests(log, delays=0.9)) == []
 
@@ -94,7 +94,10 @@ def test_request_log_shows_requests_too_early_after_an_error() -> None:
 def test_only_an_answer_that_was_read_whole_lengthens_the_required_delay(
     whole: bool, early_count: int
 ) -> None:
-    log = [request(0, 9, whole=whole), request(14.5, 15)]  # 7 s after a whole answer, else 5 s
+    log = [
+        make_request(0, 9, whole=whole),
+        make_request(14.5, 15),
+    ]  # 7 s after a whole answer, else 5 s
     assert len(list(find_early_requests(log, delays=1.0))) == early_count
 
 

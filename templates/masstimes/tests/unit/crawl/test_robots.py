@@ -15,12 +15,12 @@ from scrapy.utils.test import get_crawler
 AGENT = "sluice"
 
 
-def rules(body: bytes) -> FirstRules:
+def make_rules(body: bytes) -> FirstRules:
     return FirstRules.from_crawler(get_crawler(Spider), body)
 
 
 def forbids(body: bytes, path: str) -> bool:
-    return not rules(body).allowed(f"http://parafia.pl{path}", AGENT)
+    return not make_rules(body).allowed(f"http://parafia.pl{path}", AGENT)
 
 
 def test_rules_count_up_to_the_size_limit_and_incomplete_rules_do_not() -> None:
@@ -55,7 +55,9 @@ def test_invalid_crawl_delay_does_not_affect_the_rules(delay: bytes) -> None:
     [("10", 10.0), ("0.5", 0.5), ("-5", 0.0), ("nan", 0.0), ("x", 0.0), ("", 0.0)],
 )
 def test_crawl_delay_is_read_if_it_is_a_number(delay: str, seconds: float) -> None:
-    assert rules(f"User-agent: *\nCrawl-delay: {delay}\n".encode()).crawl_delay(AGENT) == seconds
+    assert (
+        make_rules(f"User-agent: *\nCrawl-delay: {delay}\n".encode()).crawl_delay(AGENT) == seconds
+    )
 
 
 @pytest.mark.parametrize(

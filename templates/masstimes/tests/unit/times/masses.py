@@ -4,7 +4,7 @@ from masstimes.rules import make_order_line
 from masstimes.text import page_text
 
 
-def masses(html: str) -> list[str]:
+def list_masses(html: str) -> list[str]:
     """Return the masses of a page about masses, as ``sunday 08:00`` or ``weekday 17:00 fri W1``.
 
     Weeks begin with ``W``, and seasons are in braces.
@@ -27,7 +27,7 @@ def masses(html: str) -> list[str]:
     ]
 
 
-def table(*rows: str) -> str:
+def make_table(*rows: str) -> str:
     """Return a table of rows such as ``Niedziela | 8.00``."""
     cells = ("".join(f"<td>{cell.strip()}</td>" for cell in row.split("|")) for row in rows)
     return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"

@@ -4,7 +4,7 @@ import pytest
 from masstimes.hours import clock, find_candidates
 
 
-def hours(text: str) -> list[str]:
+def list_hours(text: str) -> list[str]:
     return [each.hour for each in find_candidates(text)]
 
 
@@ -45,7 +45,7 @@ HOURS_WITH_UNITS = ["8 h 30", "9 h", "15 h", "18 Uhr", "19Uhr", "20 Uhr 15"]
     ],
 )
 def test_times_in_a_text_are_found(text: str, expected: list[str]) -> None:
-    assert hours(text) == expected
+    assert list_hours(text) == expected
 
 
 def test_context_contains_the_time_at_its_position() -> None:

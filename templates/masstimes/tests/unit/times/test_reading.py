@@ -7,7 +7,7 @@ from masstimes.reading.words import Topic
 from masstimes.rules import find_order
 
 
-def purposes(text: str) -> str:
+def describe_purposes(text: str) -> str:
     """Return the hours of a text below a heading of masses, masses as ``8:00!``."""
     return " ".join(
         f"{reading.time.lstrip('0')}{'!' if reading.topic is Topic.MASS else ''}"
@@ -15,7 +15,7 @@ def purposes(text: str) -> str:
     )
 
 
-def seasons(text: str) -> list[tuple[str, str, str]]:
+def list_seasons(text: str) -> list[tuple[str, str, str]]:
     """Return the time, season and months of each mass of a text below a heading of masses."""
     order = find_order(f"Msze święte\n{text}\n")
     assert order is not None
@@ -51,7 +51,7 @@ def seasons(text: str) -> list[tuple[str, str, str]]:
     ],
 )
 def test_words_after_an_hour_belong_to_it_in_a_list(text: str, expected: str) -> None:
-    assert purposes(text) == expected
+    assert describe_purposes(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_words_after_an_hour_belong_to_it_in_a_list(text: str, expected: str) ->
     ],
 )
 def test_words_before_an_hour_belong_to_it_in_a_list(text: str, expected: str) -> None:
-    assert purposes(text) == expected
+    assert describe_purposes(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_words_before_an_hour_belong_to_it_in_a_list(text: str, expected: str) -
     ],
 )
 def test_times_with_units_and_before_six_are_read(text: str, expected: str) -> None:
-    assert purposes(text) == expected
+    assert describe_purposes(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_times_with_units_and_before_six_are_read(text: str, expected: str) -> N
         ("okres letni (V-IX)", "5-9"),
     ],
 )
-def test_months_of_a_season(season: str, months: str) -> None:
+def test_season_gives_its_months(season: str, months: str) -> None:
     assert get_months(season) == months
 
 
@@ -153,8 +153,10 @@ def test_months_of_a_season(season: str, months: str) -> None:
         ),
     ],
 )
-def test_seasons_of_masses(text: str, expected: list[tuple[str, str, str]]) -> None:
-    assert seasons(text) == expected
+def test_masses_have_the_season_of_their_heading(
+    text: str, expected: list[tuple[str, str, str]]
+) -> None:
+    assert list_seasons(text) == expected
 
 
 @pytest.mark.parametrize("text", ["niedziela 12 maja 8:00", "niedziela 8:00 (30 września)"])
@@ -188,7 +190,7 @@ def test_mass_of_a_single_date_is_no_weekly_mass(text: str) -> None:
     ],
 )
 def test_season_before_an_hour_is_not_of_the_hour_before_it(text: str, season: str) -> None:
-    assert [words for _, words, _ in seasons(f"Niedziele\n{text}")] == ["", "", season]
+    assert [words for _, words, _ in list_seasons(f"Niedziele\n{text}")] == ["", "", season]
 
 
 @pytest.mark.parametrize(
@@ -206,24 +208,24 @@ def test_season_before_an_hour_is_not_of_the_hour_before_it(text: str, season: s
 )
 @pytest.mark.parametrize("heading", ["Niedziele\n", "Niedziele: "])
 def test_each_season_is_of_one_hour(text: str, heading: str) -> None:
-    assert [words for _, words, _ in seasons(heading + text)] == ["zimą", "latem"]
+    assert [words for _, words, _ in list_seasons(heading + text)] == ["zimą", "latem"]
 
 
 @pytest.mark.parametrize("text", ["18:00 oprócz lipca 19:00", "18:00 (oprócz lipca), 19:00"])
 def test_exception_is_of_the_hour_before_it(text: str) -> None:
-    assert seasons(f"Niedziele\n{text}") == [
+    assert list_seasons(f"Niedziele\n{text}") == [
         ("18:00", "oprócz lipca", "1-6 8-12"),
         ("19:00", "", ""),
     ]
 
 
 def test_words_in_a_bracket_do_not_hold_behind_it() -> None:
-    assert seasons("Niedziela: 8:00 (w wakacje 9:00), 10:00") == [
+    assert list_seasons("Niedziela: 8:00 (w wakacje 9:00), 10:00") == [
         ("08:00", "", ""),
         ("09:00", "w wakacje", "7-8"),
         ("10:00", "", ""),
     ]
-    assert purposes("Niedziela: 8:00 (Godzinki 7:30), 10:00") == "8:00! 7:30 10:00!"
+    assert describe_purposes("Niedziela: 8:00 (Godzinki 7:30), 10:00") == "8:00! 7:30 10:00!"
     order = find_order("Msze\nNiedziela: 8:00, 18:00 (w sobotę o 18:30 Msza św.), 20:00")
     assert order is not None
     assert (order.sundays, order.weekdays) == (("08:00", "18:00", "20:00"), ("18:30",))

@@ -11,7 +11,7 @@ from masstimes.table import command, measure_command
 from masstimes.table.days import find_sentence, read_mass
 from masstimes.table.files import read_table
 
-from templates.masstimes.tests.unit.contexts import lines_of, write
+from templates.masstimes.tests.unit.contexts import list_candidates, write
 
 TEXT = """Porządek Mszy Świętych
 Niedziele i święta
@@ -22,16 +22,16 @@ Dni powszednie
 Rows = list[dict[str, Any]]
 
 
-def order(site: str = "a.pl", text: str = TEXT) -> dict[str, Any]:
+def make_order(site: str = "a.pl", text: str = TEXT) -> dict[str, Any]:
     order_line = make_order_line({"domain": site, "url": f"http://{site}/msze.html", "text": text})
     assert order_line is not None
     return order_line
 
 
-def classified(text: str, *, site: str = "a.pl", probability: float = 0.9) -> Rows:
+def make_classified(text: str, *, site: str = "a.pl", probability: float = 0.9) -> Rows:
     return [
         line | {"probability": probability, "mass": probability > 0.5}
-        for line in lines_of(text, site=site)
+        for line in list_candidates(text, site=site)
     ]
 
 
@@ -50,17 +50,20 @@ def make(tmp_path: Path) -> Callable[..., Rows]:
     return make
 
 
-def summary_of(rows: Rows) -> list[tuple[str, str, str]]:
+def summarize(rows: Rows) -> list[tuple[str, str, str]]:
     return [(row["day"], row["time"], row["source"]) for row in rows]
 
 
 def test_rules_and_classifier_are_joined_by_site_day_and_time(make: Callable[..., Rows]) -> None:
     rows = make(
-        [order()],
-        [*classified(TEXT), *classified("Msza w sobotę 19:00", site="b.pl", probability=0.7)],
+        [make_order()],
+        [
+            *make_classified(TEXT),
+            *make_classified("Msza w sobotę 19:00", site="b.pl", probability=0.7),
+        ],
         {"id": "anna", "site": "http://www.a.pl/index.html"},
     )
-    assert summary_of(rows) == [
+    assert summarize(rows) == [
         ("sunday", "07:00", "both"),
         ("sunday", "09:00", "both"),
         ("weekday", "07:00", "both"),
@@ -92,7 +95,7 @@ Poniedziałek - środa oraz piątek: 18⁰⁰
 W soboty: 7.30
 Święta zniesione: 9.00 i 17.00
 """
-    rows = make([order(text=text)], classified(text))
+    rows = make([make_order(text=text)], make_classified(text))
     assert [(r["day"], r["time"], r["days"], r["season"], r["months"]) for r in rows] == [
         ("holiday", "09:00", "", "", ""),
         ("holiday", "17:00", "", "", ""),
@@ -103,7 +106,7 @@ W soboty: 7.30
     ]
 
 
-def days_and_seasons(rows: Rows) -> list[tuple[str, str, str, str]]:
+def list_days_and_seasons(rows: Rows) -> list[tuple[str, str, str, str]]:
     return [(row["time"], row["days"], row["season"], row["months"]) for row in rows]
 
 
@@ -145,14 +148,14 @@ def test_days_are_joined_in_one_season_only(
     probability: float,
 ) -> None:
     text = f"Msze święte\n{text}\n"
-    rows = make([order(text=text)], classified(text, probability=probability))
-    assert days_and_seasons(rows) == expected
+    rows = make([make_order(text=text)], make_classified(text, probability=probability))
+    assert list_days_and_seasons(rows) == expected
     assert {row["source"] for row in rows} == {"both" if probability > 0.5 else "rules"}
 
 
 def test_classifier_alone_keeps_days_of_different_seasons_apart(make: Callable[..., Rows]) -> None:
-    lines = classified("Msza wtorek 18:00 (lato)\nŚroda 18:00 (zima)\nPiątek 18:00 (zima)")
-    assert days_and_seasons(make([], lines)) == [
+    lines = make_classified("Msza wtorek 18:00 (lato)\nŚroda 18:00 (zima)\nPiątek 18:00 (zima)")
+    assert list_days_and_seasons(make([], lines)) == [
         ("18:00", "tue", "lato", ""),
         ("18:00", "wed fri", "zima", ""),
     ]
@@ -160,16 +163,17 @@ def test_classifier_alone_keeps_days_of_different_seasons_apart(make: Callable[.
 
 def test_classifier_confirms_seasons_that_it_cannot_see(make: Callable[..., Rows]) -> None:
     text = f"Msze święte zimą\nWtorek 18:00\n{'.' * 200}\nMsze święte latem\nŚroda 18:00\n"
-    far = [line | {"context": "Msza 18:00", "start": 5} for line in classified(text)]
-    rows = make([order(text=text)], far)
+    far = [line | {"context": "Msza 18:00", "start": 5} for line in make_classified(text)]
+    rows = make([make_order(text=text)], far)
     assert [(row["days"], row["source"]) for row in rows] == [("wed", "both"), ("tue", "both")]
 
 
 def test_season_of_another_page_is_added_to_that_of_the_rules(make: Callable[..., Rows]) -> None:
     other = [
-        line | {"url": "http://a.pl/news.html"} for line in classified("Msza sobota 18:00 (zima)")
+        line | {"url": "http://a.pl/news.html"}
+        for line in make_classified("Msza sobota 18:00 (zima)")
     ]
-    rows = make([order(text="Msze święte\nWtorek 18:00 (lato)\n")], other)
+    rows = make([make_order(text="Msze święte\nWtorek 18:00 (lato)\n")], other)
     assert [(row["days"], row["season"], row["source"]) for row in rows] == [
         ("tue", "lato", "rules"),
         ("sat", "zima", "classifier"),
@@ -182,8 +186,8 @@ Piątek 18:00
 Pierwszy piątek miesiąca: 17:00, 18:00
 Niedziela 12:00 (druga i czwarta niedziela miesiąca)
 """
-    for candidates in ([], classified(text)):
-        rows = make([order(text=text)], candidates)
+    for candidates in ([], make_classified(text)):
+        rows = make([make_order(text=text)], candidates)
         assert [(row["time"], row["days"], row["weeks"]) for row in rows] == [
             ("12:00", "", "2 4"),
             ("17:00", "fri", "1"),
@@ -192,8 +196,8 @@ Niedziela 12:00 (druga i czwarta niedziela miesiąca)
         ]
 
 
-def page_of(url: str) -> dict[str, Any]:
-    return order("host.pl:8162") | {"url": f"http://host.pl:8162{url}"}
+def make_order_of_page(url: str) -> dict[str, Any]:
+    return make_order("host.pl:8162") | {"url": f"http://host.pl:8162{url}"}
 
 
 def test_parishes_of_one_host_are_distinguished_by_path(
@@ -204,7 +208,7 @@ def test_parishes_of_one_host_are_distinguished_by_path(
         for id_, path in (("a", "~a/"), ("b", "~b/"), ("c", "~b/branch/"), ("empty", "~d/"))
     ]
     pages = ["/~a/", "/~b/msze.html", "/~b/branch/msze.html", "/other.html"]
-    rows = make([page_of(path) for path in pages], [], *parishes)
+    rows = make([make_order_of_page(path) for path in pages], [], *parishes)
     assert {(row["parish"], row["url"].removeprefix("http://host.pl:8162")) for row in rows} == {
         ("a", "/~a/"),
         ("b", "/~b/msze.html"),
@@ -221,7 +225,7 @@ def test_parishes_of_one_path_are_distinguished_by_query(make: Callable[..., Row
     site = "http://host.pl:8162/parafia.php?id="
     parishes = [{"id": f"p{number}", "site": f"{site}{number}"} for number in (1, 2)]
     pages = [f"/parafia.php?{query}" for query in ("id=1", "id=2", "page=msze&id=2", "id=3")]
-    rows = make([page_of(path) for path in pages], [], *parishes)
+    rows = make([make_order_of_page(path) for path in pages], [], *parishes)
     assert {(row["parish"], row["url"].partition("?")[2]) for row in rows} == {
         ("p1", "id=1"),
         ("p2", "id=2"),
@@ -231,7 +235,7 @@ def test_parishes_of_one_path_are_distinguished_by_query(make: Callable[..., Row
 
 def test_parishes_of_one_host_are_distinguished_by_port(make: Callable[..., Rows]) -> None:
     parishes = [{"id": port, "site": f"http://host.pl:{port}/"} for port in ("8162", "80")]
-    assert {row["parish"] for row in make([page_of("/")], [], *parishes)} == {"8162"}
+    assert {row["parish"] for row in make([make_order_of_page("/")], [], *parishes)} == {"8162"}
 
 
 def test_message_names_ten_parishes_without_times(
@@ -248,7 +252,7 @@ def test_orders_of_the_previous_release_make_rows(make: Callable[..., Rows]) -> 
 
 
 def test_rows_of_rules_have_a_sentence_and_no_probability(make: Callable[..., Rows]) -> None:
-    rows = make([order()], classified(TEXT, probability=0.1))
+    rows = make([make_order()], make_classified(TEXT, probability=0.1))
     assert [row["source"] for row in rows] == ["rules"] * 4
     assert {row["probability"] for row in rows} == {None}
     assert [row["sentence"] for row in rows] == [
@@ -259,28 +263,28 @@ def test_rows_of_rules_have_a_sentence_and_no_probability(make: Callable[..., Ro
 
 def test_best_evidence_is_kept(make: Callable[..., Rows]) -> None:
     texts = (("Niedziela 7:00", 0.6), ("Msza w niedzielę o 7:00", 0.8), ("Nd. 7:00", 0.7))
-    lines = [line for text, sure in texts for line in classified(text, probability=sure)]
+    lines = [line for text, sure in texts for line in make_classified(text, probability=sure)]
     [row] = make([], lines)
     assert (row["sentence"], row["probability"]) == ("Msza w niedzielę o 7:00", 0.8)
 
 
 def test_unknown_day_is_replaced_by_a_known_day(make: Callable[..., Rows]) -> None:
-    lines = [*classified("Msza 7:00"), *classified("Msza w niedzielę 7:00")]
-    assert summary_of(make([], lines)) == [("sunday", "07:00", "classifier")]
-    assert summary_of(make([], classified("Msza 7:00"))) == [("unknown", "07:00", "classifier")]
+    lines = [*make_classified("Msza 7:00"), *make_classified("Msza w niedzielę 7:00")]
+    assert summarize(make([], lines)) == [("sunday", "07:00", "classifier")]
+    assert summarize(make([], make_classified("Msza 7:00"))) == [("unknown", "07:00", "classifier")]
 
 
 def test_equal_input_makes_equal_files(make: Callable[..., Rows], tmp_path: Path) -> None:
-    lines = [*classified(TEXT), *classified("Msza w sobotę 19:00", site="b.pl")]
-    make([order()], lines)
+    lines = [*make_classified(TEXT), *make_classified("Msza w sobotę 19:00", site="b.pl")]
+    make([make_order()], lines)
     first = [(tmp_path / name).read_bytes() for name in ("t.csv", "t.parquet")]
-    make([order()], lines[::-1])
+    make([make_order()], lines[::-1])
     assert [(tmp_path / name).read_bytes() for name in ("t.csv", "t.parquet")] == first
     assert make([], []) == []
 
 
 def test_csv_and_parquet_have_the_same_rows(make: Callable[..., Rows], tmp_path: Path) -> None:
-    rows = make([order()], classified("Msza w sobotę 19:00"))
+    rows = make([make_order()], make_classified("Msza w sobotę 19:00"))
     as_text = [
         {name: "" if value is None else str(value) for name, value in row.items()} for row in rows
     ]
@@ -315,7 +319,7 @@ def test_sentence_contains_words_of_the_heading() -> None:
 def test_measures_compare_sites_and_times_with_the_truth(
     make: Callable[..., Rows], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    make([order()], [*classified("Msze 9:00, 20:00, 21:00")])
+    make([make_order()], [*make_classified("Msze 9:00, 20:00, 21:00")])
     truth = tmp_path / "truth.json"
     site = {"domain": "a.pl", "sundays": ["07:00", "09:00"], "weekdays": ["07:00", "20:00"]}
     truth.write_text(json.dumps({"sites": {"x": site}}))
@@ -349,7 +353,7 @@ def test_input_of_another_kind_is_refused(
     arguments: list[str],
     message: str,
 ) -> None:
-    bare = write(tmp_path / "bare", lines_of("Msze 7:00, 8:00", site="a.pl"))
+    bare = write(tmp_path / "bare", list_candidates("Msze 7:00, 8:00", site="a.pl"))
     out = ["--csv", str(tmp_path / "c"), "--parquet", str(tmp_path / "p")]
     filled_arguments = [each.format(bare=bare) for each in arguments]
     assert program.main([*filled_arguments, *(out if program is command else ())]) == 65
@@ -372,5 +376,5 @@ def test_file_that_is_no_parish_is_refused(
 def test_hour_with_another_topic_is_left_out(
     make: Callable[..., Rows], topic: str | None, row_count: int
 ) -> None:
-    [line] = classified("Msza w sobotę 19:00")
+    [line] = make_classified("Msza w sobotę 19:00")
     assert len(make([], [line | {"topic": topic}])) == row_count

@@ -3,7 +3,7 @@
 import pytest
 from masstimes.reading.lines import find_readings
 
-from templates.masstimes.tests.unit.times.masses import masses, table
+from templates.masstimes.tests.unit.times.masses import list_masses, make_table
 
 
 @pytest.mark.parametrize(
@@ -76,13 +76,15 @@ def test_weeks_are_read_with_their_days(text: str, weeks: list[str]) -> None:
         "<p>{}:</p><p>16.30</p><p>18.00</p><h3>Kancelaria</h3><p>17.00</p>",
         "<p>{}: Msza św. 16.30<br>Spowiedź: 17.00<br>Msza św. 18.00</p>",
         "<table><tr><td rowspan=3>{}<td>16.30</tr><tr><td>18.00</tr></table>",
-        table("{} | 16.30", " | 18.00"),
-        table("{} | Spowiedź | 15.30", "| Msza św. | 16.30", " | Msza św. | 18.00"),
-        table("Msza św. | {}", "dla dzieci | 16.30", "dla dorosłych | 18.00"),
+        make_table("{} | 16.30", " | 18.00"),
+        make_table("{} | Spowiedź | 15.30", "| Msza św. | 16.30", " | Msza św. | 18.00"),
+        make_table("Msza św. | {}", "dla dzieci | 16.30", "dla dorosłych | 18.00"),
     ],
 )
 def test_heading_of_weeks_holds_for_all_hours_below(html: str, heading: str, expected: str) -> None:
-    assert masses(html.replace("{}", heading)) == [expected.format(t) for t in ("16:30", "18:00")]
+    assert list_masses(html.replace("{}", heading)) == [
+        expected.format(t) for t in ("16:30", "18:00")
+    ]
 
 
 def test_other_days_end_the_weeks_of_a_heading() -> None:
@@ -90,15 +92,15 @@ def test_other_days_end_the_weeks_of_a_heading() -> None:
         "<h3>I piątek</h3><p>16.30<br>Sobota: 8.00<br>10.00</p><h3>Niedziela</h3><p>9.00</p>"
         "<p>I niedziela miesiąca: 12.00</p><p>18.00</p>"
     )
-    assert masses(html) == [
+    assert list_masses(html) == [
         *("weekday 16:30 fri W1", "weekday 08:00 sat", "weekday 10:00 fri W1"),
         *("sunday 09:00", "sunday 12:00 W1", "sunday 18:00"),
     ]
 
 
 def test_weeks_of_a_column_hold_for_its_hours() -> None:
-    html = table("Niedziela | Piątek | I piątek", "9.00 | 18.00 | 16.30", "11.00 | | 17.00")
-    assert masses(html) == [
+    html = make_table("Niedziela | Piątek | I piątek", "9.00 | 18.00 | 16.30", "11.00 | | 17.00")
+    assert list_masses(html) == [
         *("sunday 09:00", "weekday 18:00 fri", "weekday 16:30 fri W1"),
         *("sunday 11:00", "weekday 17:00 fri W1"),
     ]

@@ -6,7 +6,7 @@ from pathlib import Path
 from pilot.folders.work_folder import OpenFolder
 from pilot.runner.attempts.checkpoints import Checkpoints
 from sluice.contracts.jobs.checkpoints import Checkpoint
-from tests.unit.pilot.builders import SHA, input_file, job, task
+from tests.unit.pilot.builders import SHA, make_job, make_task, write_input
 
 #: The maximum size of a checkpoint in bytes.
 LIMIT = 1_000
@@ -30,8 +30,8 @@ class StandaloneAttempt:
             (self.folder / name).mkdir(parents=True)
         self.out = self.folder / "out"
         self.notes: list[str] = []
-        task_ = task(store, SHA, checkpoint=Checkpoint(files=list(files), every=86_400))
-        job_ = job(task_, [input_file(store / "in" / "a.dat")], attempt=number, seq=seq)
+        task_ = make_task(store, SHA, checkpoint=Checkpoint(files=list(files), every=86_400))
+        job_ = make_job(task_, [write_input(store / "in" / "a.dat")], attempt=number, seq=seq)
         self.checkpoints = Checkpoints(task_, job_, limit=limit, note=self.notes.append)
 
     def write_file(self, path: str, data: bytes | str) -> None:

@@ -9,17 +9,17 @@ import pytest
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.needs import Resources
-from tests.unit.pilot.attempts import get_error, python_tool, read_log, run
-from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.attempts import get_error, make_python_tool, read_log, run
+from tests.unit.pilot.builders import make_task, make_tool, write_input
 from tests.unit.pilot.slot_runner import Runner
 
 
 def test_time_limit_ends_a_tool_that_traps_sigterm(runner: Runner, root: Path) -> None:
-    executable = python_tool(
+    executable = make_python_tool(
         "import signal,time; signal.signal(15, signal.SIG_IGN); time.sleep(60)"
     )
-    task_ = task(root, executable, resources=Resources(time_limit=1.0))
-    error_class, message = get_error(run(runner, task_, [input_file(root / "in" / "a.dat")]))
+    task_ = make_task(root, executable, resources=Resources(time_limit=1.0))
+    error_class, message = get_error(run(runner, task_, [write_input(root / "in" / "a.dat")]))
     assert error_class is ErrorClass.TOOL_TIMEOUT
     assert message == "ran longer than its limit of 1 s (ToolTimeLimit) and was ended"
 
@@ -27,13 +27,13 @@ def test_time_limit_ends_a_tool_that_traps_sigterm(runner: Runner, root: Path) -
 def test_time_limit_by_expression_replaces_the_limit_of_the_task(
     runner: Runner, root: Path
 ) -> None:
-    executable = tool(
+    executable = make_tool(
         ["sleep", "60"],
         inputs={"f": "File", "seconds": "int"},
         requirements={"ToolTimeLimit": {"timelimit": "$(inputs.seconds)"}},
     )
-    task_ = task(root, executable, args={"seconds": 1}, resources=Resources(time_limit=0.0))
-    error_class, message = get_error(run(runner, task_, [input_file(root / "in" / "a.dat")]))
+    task_ = make_task(root, executable, args={"seconds": 1}, resources=Resources(time_limit=0.0))
+    error_class, message = get_error(run(runner, task_, [write_input(root / "in" / "a.dat")]))
     assert error_class is ErrorClass.TOOL_TIMEOUT
     assert message == "ran longer than its limit of 1 s (ToolTimeLimit) and was ended"
 
@@ -45,22 +45,22 @@ def test_resource_request_by_expression_is_what_the_tool_sees(runner: Runner, ro
         "tmpdirMin": "$(inputs.cores)",
         "outdirMin": 7,
     }
-    executable = tool(
+    executable = make_tool(
         ["echo"],
         arguments=["$(runtime.cores)", "$(runtime.ram)", "$(runtime.tmpdirSize)"],
         inputs={"f": "File", "cores": "int"},
         requirements={"InlineJavascriptRequirement": {}, "ResourceRequirement": request},
     )
-    task_ = task(root, executable, args={"cores": 3}, resources=Resources(cores=1, ram=64))
-    report = run(runner, task_, [input_file(root / "in" / "a.dat")])
+    task_ = make_task(root, executable, args={"cores": 3}, resources=Resources(cores=1, ram=64))
+    report = run(runner, task_, [write_input(root / "in" / "a.dat")])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert (root / "out" / report.outputs[0].name).read_text() == "3 300 3\n"
 
 
 def test_tool_that_uses_too_much_memory_is_ended(runner: Runner, root: Path) -> None:
-    executable = python_tool("import time; x = bytearray(300 << 20); time.sleep(60)")
-    task_ = task(root, executable, resources=Resources(time_limit=30.0, ram=50))
-    report = run(runner, task_, [input_file(root / "in" / "a.dat")])
+    executable = make_python_tool("import time; x = bytearray(300 << 20); time.sleep(60)")
+    task_ = make_task(root, executable, resources=Resources(time_limit=30.0, ram=50))
+    report = run(runner, task_, [write_input(root / "in" / "a.dat")])
     assert get_error(report)[0] is ErrorClass.OUT_OF_MEMORY
     assert report.peak_memory is not None
     assert report.peak_memory > 64
@@ -70,12 +70,12 @@ def test_tool_that_uses_too_much_memory_is_ended(runner: Runner, root: Path) -> 
 def test_default_memory_of_a_tool_depends_on_its_cwl_version(
     runner: Runner, root: Path, version: str, ram: str
 ) -> None:
-    executable = tool(["echo"], arguments=["$(runtime.ram)"], cwlVersion=version)
+    executable = make_tool(["echo"], arguments=["$(runtime.ram)"], cwlVersion=version)
     for resources, expected in ((Resources(), ram), (Resources(ram=300), "300")):
         report = run(
             runner,
-            task(root, executable, resources=resources),
-            [input_file(root / "in" / f"{expected}.dat")],
+            make_task(root, executable, resources=resources),
+            [write_input(root / "in" / f"{expected}.dat")],
         )
         assert report.outcome is AttemptOutcome.FINISHED, report.message
         assert (root / "out" / report.outputs[0].name).read_text() == f"{expected}\n"
@@ -139,10 +139,12 @@ def test_tool_that_writes_more_than_its_disk_is_ended(
     resources = Resources(disk=16, ram=200, time_limit=30.0)
     report = run(
         runner,
-        task(
-            root, python_tool(_FILLS[writing_way], requirements=requirements), resources=resources
+        make_task(
+            root,
+            make_python_tool(_FILLS[writing_way], requirements=requirements),
+            resources=resources,
         ),
-        [input_file(root / "in" / "a.dat")],
+        [write_input(root / "in" / "a.dat")],
     )
     assert get_error(report) == (
         ErrorClass.TOOL_FAILED,
@@ -151,31 +153,33 @@ def test_tool_that_writes_more_than_its_disk_is_ended(
 
 
 def test_file_in_memory_can_be_larger_than_the_disk_of_the_job(runner: Runner, root: Path) -> None:
-    executable = python_tool("import os; print(os.write(os.memfd_create('x'), bytes(32 << 20)))")
+    executable = make_python_tool(
+        "import os; print(os.write(os.memfd_create('x'), bytes(32 << 20)))"
+    )
     report = run(
         runner,
-        task(root, executable, resources=Resources(disk=8, ram=200)),
-        [input_file(root / "in" / "a.dat")],
+        make_task(root, executable, resources=Resources(disk=8, ram=200)),
+        [write_input(root / "in" / "a.dat")],
     )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert (root / "out" / report.outputs[0].name).read_text() == f"{32 << 20}\n"
 
 
 def test_size_of_an_input_does_not_count_as_disk_usage(runner: Runner, root: Path) -> None:
-    executable = python_tool(
+    executable = make_python_tool(
         "import sys; open(sys.argv[1], 'ab').write(b'x')", requirements=_IN_PLACE
     )
     report = run(
         runner,
-        task(root, executable, resources=Resources(disk=1)),
-        [input_file(root / "in" / "a.dat", data=bytes(4 << 20))],
+        make_task(root, executable, resources=Resources(disk=1)),
+        [write_input(root / "in" / "a.dat", data=bytes(4 << 20))],
     )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
 
 
 def test_long_streams_are_cut_in_the_middle(runner: Runner, root: Path) -> None:
-    executable = python_tool("import sys; sys.stderr.write('begin' + 'x' * (2 << 20) + 'end')")
-    text = read_log(run(runner, task(root, executable), [input_file(root / "in" / "a.dat")]))
+    executable = make_python_tool("import sys; sys.stderr.write('begin' + 'x' * (2 << 20) + 'end')")
+    text = read_log(run(runner, make_task(root, executable), [write_input(root / "in" / "a.dat")]))
     assert "begin" in text
     assert text.endswith("end")
     assert "bytes left out" in text
@@ -183,11 +187,11 @@ def test_long_streams_are_cut_in_the_middle(runner: Runner, root: Path) -> None:
 
 
 def test_tool_does_not_inherit_the_environment_of_the_pilot(runner: Runner, root: Path) -> None:
-    executable = python_tool(
+    executable = make_python_tool(
         "import os, json; print(json.dumps(dict(os.environ)))",
         requirements={"EnvVarRequirement": {"envDef": {"MODE": "fast"}}},
     )
-    report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+    report = run(runner, make_task(root, executable), [write_input(root / "in" / "a.dat")])
     text = Path(report.outputs[0].url.removeprefix("file://")).read_text()
     environment = json.loads(text)
     assert environment["MODE"] == "fast"

@@ -9,15 +9,15 @@ import pytest
 from pilot.reports.journal import read_journals
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, TaskMode
 from sluice.storage import compute_checksum
-from tests.unit.pilot.attempts import get_error, list_files, python_tool, read_log, run
-from tests.unit.pilot.builders import SHA, input_file, output, task, tool
+from tests.unit.pilot.attempts import get_error, list_files, make_python_tool, read_log, run
+from tests.unit.pilot.builders import SHA, make_output, make_task, make_tool, write_input
 from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 
 def test_successful_job_reports_its_output_and_log(runner: Runner, root: Path) -> None:
-    file = input_file(root / "in" / "frame 1.dat", data=b"hits")
-    report = run(runner, task(root, SHA), [file], seq=7, attempt=2)
+    file = write_input(root / "in" / "frame 1.dat", data=b"hits")
+    report = run(runner, make_task(root, SHA), [file], seq=7, attempt=2)
     assert (report.outcome, report.error_class, report.message, report.exit_code) == (
         AttemptOutcome.FINISHED,
         None,
@@ -46,14 +46,14 @@ def test_successful_job_reports_its_output_and_log(runner: Runner, root: Path) -
 
 
 def test_input_is_unchanged_and_the_job_folder_is_emptied(runner: Runner, root: Path) -> None:
-    task_ = task(
+    task_ = make_task(
         root,
-        python_tool(
+        make_python_tool(
             "import os,sys; open('extra','w').write('x'); os.mkdir('d'); open('d/e','w');"
             " print(os.getcwd())"
         ),
     )
-    first = run(runner, task_, [input_file(root / "in" / "a.dat")], seq=1)
+    first = run(runner, task_, [write_input(root / "in" / "a.dat")], seq=1)
     assert first.outcome is AttemptOutcome.FINISHED
     folder = Path((root / "out" / "00000001.1-a.out").read_text().strip())
     assert (root / "in" / "a.dat").read_bytes() == b"frame"
@@ -66,14 +66,16 @@ def test_control_characters_in_the_message_of_a_tool_are_escaped(
     runner: Runner, root: Path
 ) -> None:
     code = "import sys; sys.exit('a\\x1b]0;taken\\x07\\tb\\u202egpj')"
-    report = run(runner, task(root, python_tool(code)), [input_file(root / "in" / "a.dat")])
+    report = run(
+        runner, make_task(root, make_python_tool(code)), [write_input(root / "in" / "a.dat")]
+    )
     assert report.outcome is AttemptOutcome.FAILED
     assert report.message.endswith("a\u241b]0;taken\u2407\u2409b<U+202E>gpj")
     assert "\x1b]0;taken" in read_log(report)
 
 
 def test_report_is_in_the_journal_before_it_is_sent(runner: Runner, root: Path) -> None:
-    report = run(runner, task(root, SHA), [input_file(root / "in" / "a.dat")])
+    report = run(runner, make_task(root, SHA), [write_input(root / "in" / "a.dat")])
     trace = read_journals(runner.run.journals)[(report.id, report.attempt)]
     assert trace.report == report
     assert report.log is not None
@@ -83,8 +85,10 @@ def test_report_is_in_the_journal_before_it_is_sent(runner: Runner, root: Path) 
 def test_message_of_a_failed_tool_has_the_exit_code_and_the_last_line(
     runner: Runner, root: Path
 ) -> None:
-    executable = python_tool("import sys; print('header is damaged', file=sys.stderr); sys.exit(3)")
-    report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+    executable = make_python_tool(
+        "import sys; print('header is damaged', file=sys.stderr); sys.exit(3)"
+    )
+    report = run(runner, make_task(root, executable), [write_input(root / "in" / "a.dat")])
     error_class, message = get_error(report)
     assert error_class is ErrorClass.TOOL_FAILED
     assert message.endswith("ended with exit code 3: header is damaged")
@@ -100,32 +104,36 @@ def test_message_of_a_failed_tool_has_the_exit_code_and_the_last_line(
 def test_declared_fail_codes_decide_the_error_class(
     runner: Runner, root: Path, code: int, expected: ErrorClass
 ) -> None:
-    executable = python_tool(
+    executable = make_python_tool(
         f"import sys; sys.exit({code})", permanentFailCodes=[65], temporaryFailCodes=[66]
     )
     assert (
-        get_error(run(runner, task(root, executable), [input_file(root / "in" / "a.dat")]))[0]
+        get_error(run(runner, make_task(root, executable), [write_input(root / "in" / "a.dat")]))[0]
         is expected
     )
 
 
 def test_declared_success_code_finishes_the_job(runner: Runner, root: Path) -> None:
-    executable = python_tool("import sys; print('ok'); sys.exit(2)", successCodes=[0, 2])
-    report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+    executable = make_python_tool("import sys; print('ok'); sys.exit(2)", successCodes=[0, 2])
+    report = run(runner, make_task(root, executable), [write_input(root / "in" / "a.dat")])
     assert (report.outcome, report.exit_code) == (AttemptOutcome.FINISHED, 2)
 
 
 def test_message_names_the_signal_that_killed_the_tool(runner: Runner, root: Path) -> None:
-    executable = python_tool("import os; os.kill(os.getpid(), 11)")
+    executable = make_python_tool("import os; os.kill(os.getpid(), 11)")
     error_class, message = get_error(
-        run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+        run(runner, make_task(root, executable), [write_input(root / "in" / "a.dat")])
     )
     assert error_class is ErrorClass.TOOL_FAILED
     assert "was killed by SIGSEGV" in message
 
 
 def test_message_names_a_missing_program(runner: Runner, root: Path) -> None:
-    report = run(runner, task(root, tool(["no-such-program"])), [input_file(root / "in" / "a.dat")])
+    report = run(
+        runner,
+        make_task(root, make_tool(["no-such-program"])),
+        [write_input(root / "in" / "a.dat")],
+    )
     assert get_error(report) == (
         ErrorClass.TOOL_FAILED,
         "program 'no-such-program' was not found on this node's PATH: install it in one of its"
@@ -135,8 +143,8 @@ def test_message_names_a_missing_program(runner: Runner, root: Path) -> None:
 
 
 def test_message_names_a_program_that_is_not_executable(runner: Runner, root: Path) -> None:
-    executable = tool([], arguments=["$(inputs.f.path)"])
-    report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+    executable = make_tool([], arguments=["$(inputs.f.path)"])
+    report = run(runner, make_task(root, executable), [write_input(root / "in" / "a.dat")])
     error_class, message = get_error(report)
     assert error_class is ErrorClass.TOOL_FAILED
     assert message == "program 'in/a.dat' cannot be started: Permission denied"
@@ -147,7 +155,9 @@ def test_message_says_how_to_make_a_program_visible_in_the_sandbox(root: Path) -
     (program := root.parent / "program").symlink_to("/bin/true")
     runner = Runner(root.parent / "pilot", settings={"sandbox": get_sandbox()})
     try:
-        report = run(runner, task(root, tool([str(program)])), [input_file(root / "in" / "a.dat")])
+        report = run(
+            runner, make_task(root, make_tool([str(program)])), [write_input(root / "in" / "a.dat")]
+        )
     finally:
         runner.close()
     assert get_error(report) == (
@@ -165,7 +175,9 @@ def test_message_names_the_dropped_search_path_entry_of_a_program(root: Path) ->
     sandbox = get_sandbox().model_copy(update={"dropped": dropped})
     runner = Runner(root.parent / "pilot", settings={"sandbox": sandbox})
     try:
-        report = run(runner, task(root, tool(["program"])), [input_file(root / "in" / "a.dat")])
+        report = run(
+            runner, make_task(root, make_tool(["program"])), [write_input(root / "in" / "a.dat")]
+        )
     finally:
         runner.close()
     assert get_error(report) == (
@@ -178,22 +190,24 @@ def test_message_names_the_dropped_search_path_entry_of_a_program(root: Path) ->
 def test_message_names_the_port_and_the_pattern_of_a_missing_output(
     runner: Runner, root: Path
 ) -> None:
-    executable = tool(
+    executable = make_tool(
         ["true"], outputs={"o": {"type": "File", "outputBinding": {"glob": "result-*.root"}}}
     )
     del executable["stdout"]
     error_class, message = get_error(
-        run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+        run(runner, make_task(root, executable), [write_input(root / "in" / "a.dat")])
     )
     assert error_class is ErrorClass.TOOL_FAILED
     assert message == "the tool wrote no file for output 'o': nothing matches ['result-*.root']"
 
 
 def test_missing_optional_output_finishes_the_job(runner: Runner, root: Path) -> None:
-    executable = tool(["true"], outputs={"o": {"type": "File?", "outputBinding": {"glob": "kept"}}})
+    executable = make_tool(
+        ["true"], outputs={"o": {"type": "File?", "outputBinding": {"glob": "kept"}}}
+    )
     del executable["stdout"]
-    task_ = task(root, executable, outputs=[output(root, "o", optional=True)])
-    report = run(runner, task_, [input_file(root / "in" / "a.dat")])
+    task_ = make_task(root, executable, outputs=[make_output(root, "o", optional=True)])
+    report = run(runner, task_, [write_input(root / "in" / "a.dat")])
     assert (report.outcome, report.outputs) == (AttemptOutcome.FINISHED, [])
 
 
@@ -201,12 +215,14 @@ def test_each_output_goes_to_the_folder_of_its_port(runner: Runner, root: Path) 
     outputs = {
         name: {"type": "File", "outputBinding": {"glob": f"{name}.txt"}} for name in ("o", "side")
     }
-    executable = python_tool(
+    executable = make_python_tool(
         "open('o.txt','w').write('1'); open('side.txt','w').write('2')", outputs=outputs
     )
     del executable["stdout"]
-    task_ = task(root, executable, outputs=[output(root, "o"), output(root, "side", "histograms")])
-    report = run(runner, task_, [input_file(root / "in" / "a.dat")], seq=3)
+    task_ = make_task(
+        root, executable, outputs=[make_output(root, "o"), make_output(root, "side", "histograms")]
+    )
+    report = run(runner, task_, [write_input(root / "in" / "a.dat")], seq=3)
     assert [stored.port for stored in report.outputs] == ["o", "side"]
     assert (root / "histograms" / "00000003.1-side.txt").read_text() == "2"
     assert "--- stdout ---" in read_log(report)
@@ -214,8 +230,8 @@ def test_each_output_goes_to_the_folder_of_its_port(runner: Runner, root: Path) 
 
 def test_input_that_is_returned_as_an_output_is_copied(runner: Runner, root: Path) -> None:
     outputs = {"o": {"type": "File", "outputBinding": {"outputEval": "$(inputs.f)"}}}
-    task_ = task(root, tool(["true"], outputs=outputs))
-    report = run(runner, task_, [input_file(root / "in" / "a.dat", data=b"same")])
+    task_ = make_task(root, make_tool(["true"], outputs=outputs))
+    report = run(runner, task_, [write_input(root / "in" / "a.dat", data=b"same")])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert Path(report.outputs[0].url.removeprefix("file://")).read_bytes() == b"same"
     assert (root / "in" / "a.dat").read_bytes() == b"same"
@@ -225,7 +241,7 @@ def test_input_that_is_returned_as_an_output_is_copied(runner: Runner, root: Pat
     "name", ["with space.dat", "größe-日本.dat", "a#b%20c=d&e'f.dat", "$(x);rm -rf.dat", "-n.dat"]
 )
 def test_inputs_with_unusual_names_are_processed(runner: Runner, root: Path, name: str) -> None:
-    report = run(runner, task(root, SHA), [input_file(root / "in" / name)], seq=1)
+    report = run(runner, make_task(root, SHA), [write_input(root / "in" / name)], seq=1)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     stem = name.removesuffix(".dat")
     assert list_files(root / "out") == [f"00000001.1-{stem}.out"]
@@ -241,16 +257,18 @@ def test_message_names_files_relative_to_the_job_folder(
 ) -> None:
     """The log has the whole path."""
     code = f"import os, sys; path = sys.argv[-1]; sys.exit('no picture: ' + {name})"
-    report = run(runner, task(root, python_tool(code)), [input_file(root / "in" / "a.dat")])
+    report = run(
+        runner, make_task(root, make_python_tool(code)), [write_input(root / "in" / "a.dat")]
+    )
     _, message = get_error(report)
     assert message.endswith(": no picture: in/a.dat")
     assert "/in/a.dat" in read_log(report).partition("no picture: ")[2]
 
 
 def test_input_with_a_wrong_checksum_fails_the_job(runner: Runner, root: Path) -> None:
-    file = input_file(root / "in" / "a.dat")
+    file = write_input(root / "in" / "a.dat")
     (root / "in" / "a.dat").write_bytes(b"FRAME")
-    report = run(runner, task(root, SHA), [file])
+    report = run(runner, make_task(root, SHA), [file])
     error_class, message = get_error(report)
     assert error_class is ErrorClass.CHECKSUM_MISMATCH
     assert file.checksum in message
@@ -259,9 +277,9 @@ def test_input_with_a_wrong_checksum_fails_the_job(runner: Runner, root: Path) -
 
 
 def test_missing_input_file_fails_the_job(runner: Runner, root: Path) -> None:
-    file = input_file(root / "in" / "a.dat")
+    file = write_input(root / "in" / "a.dat")
     (root / "in" / "a.dat").unlink()
-    error_class, message = get_error(run(runner, task(root, SHA), [file]))
+    error_class, message = get_error(run(runner, make_task(root, SHA), [file]))
     assert error_class is ErrorClass.STAGE_IN_FAILED
     assert message == f"input file 'a.dat' is no longer there: {file.url}"
 
@@ -269,7 +287,7 @@ def test_missing_input_file_fails_the_job(runner: Runner, root: Path) -> None:
 def test_output_storage_that_cannot_be_written_fails_the_job(runner: Runner, root: Path) -> None:
     root.mkdir()
     (root / "out").write_text("a file where the folder should be")
-    report = run(runner, task(root, SHA), [input_file(root / "in" / "a.dat")])
+    report = run(runner, make_task(root, SHA), [write_input(root / "in" / "a.dat")])
     assert get_error(report)[0] is ErrorClass.STAGE_OUT_FAILED
     assert "could not be written" in report.message
     assert "stage_out_failed" in read_log(report)
@@ -283,13 +301,15 @@ def test_first_output_is_removed_if_the_second_cannot_be_written(
     outputs = {
         name: {"type": "File", "outputBinding": {"glob": f"{name}.txt"}} for name in ("o", "side")
     }
-    executable = python_tool(
+    executable = make_python_tool(
         "open('o.txt','w').write('1'); open('side.txt','w').write('2')", outputs=outputs
     )
     del executable["stdout"]
-    task_ = task(root, executable, outputs=[output(root, "o"), output(root, "side", "side")])
+    task_ = make_task(
+        root, executable, outputs=[make_output(root, "o"), make_output(root, "side", "side")]
+    )
     assert (
-        get_error(run(runner, task_, [input_file(root / "in" / "a.dat")]))[0]
+        get_error(run(runner, task_, [write_input(root / "in" / "a.dat")]))[0]
         is ErrorClass.STAGE_OUT_FAILED
     )
     assert list_files(root / "out") == []
@@ -298,23 +318,25 @@ def test_first_output_is_removed_if_the_second_cannot_be_written(
 def test_job_finishes_if_its_log_cannot_be_written(runner: Runner, root: Path) -> None:
     root.mkdir()
     (root / "logs").write_text("in the way")
-    report = run(runner, task(root, SHA), [input_file(root / "in" / "a.dat")])
+    report = run(runner, make_task(root, SHA), [write_input(root / "in" / "a.dat")])
     assert report.outcome is AttemptOutcome.FINISHED
     assert report.log is None
     assert "its log could not be kept" in report.message
 
 
 def test_merge_keeps_the_order_of_200_files(runner: Runner, root: Path) -> None:
-    executable = tool(
+    executable = make_tool(
         ["cat"],
         inputs={"parts": {"type": "File[]"}, "title": "string"},
         arguments=["$(inputs.parts)"],
         outputs={"o": {"type": "File", "outputBinding": {"glob": "$(inputs.title).dat"}}},
         stdout="$(inputs.title).dat",
     )
-    task_ = task(root, executable, mode=TaskMode.MERGE, dat_in_port="parts", args={"title": "all"})
+    task_ = make_task(
+        root, executable, mode=TaskMode.MERGE, dat_in_port="parts", args={"title": "all"}
+    )
     files = [
-        input_file(root / f"in{n % 7}" / f"{n // 7}.dat", seq=n, data=f"{n},".encode())
+        write_input(root / f"in{n % 7}" / f"{n // 7}.dat", seq=n, data=f"{n},".encode())
         for n in range(200)
     ]
     report = run(runner, task_, files)
@@ -324,15 +346,17 @@ def test_merge_keeps_the_order_of_200_files(runner: Runner, root: Path) -> None:
 
 def test_job_can_have_several_inputs_with_the_same_name(runner: Runner, root: Path) -> None:
     """The other names are like those that the job could give to the duplicates."""
-    executable = tool(["cat"], inputs={"parts": {"type": "File[]"}}, arguments=["$(inputs.parts)"])
+    executable = make_tool(
+        ["cat"], inputs={"parts": {"type": "File[]"}}, arguments=["$(inputs.parts)"]
+    )
     executable |= {
         "stdout": "o",
         "outputs": {"o": {"type": "File", "outputBinding": {"glob": "o"}}},
     }
-    task_ = task(root, executable, mode=TaskMode.MERGE, dat_in_port="parts")
+    task_ = make_task(root, executable, mode=TaskMode.MERGE, dat_in_port="parts")
     names = ["1", "1", "2", "3", "2", "0", "5", "5"]
     files = [
-        input_file(root / f"in{n}" / name, seq=n, data=f"{n},".encode())
+        write_input(root / f"in{n}" / name, seq=n, data=f"{n},".encode())
         for n, name in enumerate(names)
     ]
     report = run(runner, task_, files)

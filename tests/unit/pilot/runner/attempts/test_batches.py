@@ -7,14 +7,14 @@ from pilot.reports.journal import read_journals
 from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.needs import Resources
-from tests.unit.pilot.attempts import get_error, list_files, python_tool, read_log, run
-from tests.unit.pilot.builders import SHA, input_file, output, task, tool
+from tests.unit.pilot.attempts import get_error, list_files, make_python_tool, read_log, run
+from tests.unit.pilot.builders import SHA, make_output, make_task, make_tool, write_input
 from tests.unit.pilot.slot_runner import Runner
 
 
 def make_inputs(root: Path, *texts: str, first: int = 3) -> list[InputFile]:
     return [
-        input_file(root / "in" / f"{text}.dat", seq=seq, data=text.encode())
+        write_input(root / "in" / f"{text}.dat", seq=seq, data=text.encode())
         for seq, text in enumerate(texts, first)
     ]
 
@@ -26,7 +26,7 @@ def read_written_files(root: Path) -> dict[str, str]:
 def test_each_entry_has_its_own_outputs(runner: Runner, root: Path) -> None:
     report = run(
         runner,
-        task(root, tool(["cat"], stdin="$(inputs.f.path)"), batch=5),
+        make_task(root, make_tool(["cat"], stdin="$(inputs.f.path)"), batch=5),
         make_inputs(root, "x", "y", "z"),
         seq=3,
         attempt=2,
@@ -42,14 +42,16 @@ def test_each_entry_has_its_own_outputs(runner: Runner, root: Path) -> None:
         "00000004.2-y.out": "y",
         "00000005.2-z.out": "z",
     }
-    single_report = run(runner, task(root / "one", SHA, batch=5), make_inputs(root, "x"), seq=3)
+    single_report = run(
+        runner, make_task(root / "one", SHA, batch=5), make_inputs(root, "x"), seq=3
+    )
     assert [file.number for file in single_report.outputs] == [3], (
         "the last batch of a data set may have a single entry"
     )
 
 
 def test_files_with_the_same_number_form_an_entry(runner: Runner, root: Path) -> None:
-    both = tool(
+    both = make_tool(
         ["cat"],
         inputs={
             "f": {"type": "File", "inputBinding": {}},
@@ -57,10 +59,12 @@ def test_files_with_the_same_number_form_an_entry(runner: Runner, root: Path) ->
         },
     )
     first, second = make_inputs(root, "x", "y")
-    neighbour = input_file(root / "in" / "beside", seq=3, data=b"+").model_copy(
+    neighbour = write_input(root / "in" / "beside", seq=3, data=b"+").model_copy(
         update={"port": "g"}
     )
-    report = run(runner, task(root, both, side_ports=["g"], batch=2), [first, neighbour, second])
+    report = run(
+        runner, make_task(root, both, side_ports=["g"], batch=2), [first, neighbour, second]
+    )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert list(read_written_files(root).values()) == ["x+", "y"]
 
@@ -73,7 +77,9 @@ print(sorted(os.listdir()), os.listdir(tmp))
 open("left", "w").close()
 open(tmp + "/left", "w").close()
 """
-    report = run(runner, task(root, python_tool(code), batch=3), make_inputs(root, "x", "y", "z"))
+    report = run(
+        runner, make_task(root, make_python_tool(code), batch=3), make_inputs(root, "x", "y", "z")
+    )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert list(read_written_files(root).values()) == [f"['{name}.out'] []\n" for name in "xyz"]
 
@@ -83,7 +89,7 @@ def test_failed_entry_fails_the_whole_job(runner: Runner, root: Path) -> None:
         "import sys; text = open(sys.argv[1]).read(); print(text); sys.exit('no beam' if text =="
         " 'y' else 0)"
     )
-    batch = task(root, python_tool(code, permanentFailCodes=[7]), batch=3)
+    batch = make_task(root, make_python_tool(code, permanentFailCodes=[7]), batch=3)
     report = run(runner, batch, make_inputs(root, "x", "y", "z"))
     error, message = get_error(report)
     assert error is ErrorClass.TOOL_FAILED
@@ -98,13 +104,13 @@ def test_failed_entry_fails_the_whole_job(runner: Runner, root: Path) -> None:
 
 def test_limits_apply_to_each_entry(runner: Runner, root: Path) -> None:
     code = "import sys, time; time.sleep(60 if open(sys.argv[1]).read() == 'y' else 0)"
-    slow = task(root, python_tool(code), batch=2, resources=Resources(time_limit=2))
+    slow = make_task(root, make_python_tool(code), batch=2, resources=Resources(time_limit=2))
     error, message = get_error(run(runner, slow, make_inputs(root, "x", "y")))
     assert (error, message.split(":")[0]) == (ErrorClass.TOOL_TIMEOUT, "y.dat")
 
 
 def test_journal_names_all_outputs_of_a_batch(runner: Runner, root: Path) -> None:
-    tree = tool(
+    tree = make_tool(
         ["mkdir"],
         arguments=["$(inputs.f.nameroot)"],
         outputs={
@@ -114,10 +120,12 @@ def test_journal_names_all_outputs_of_a_batch(runner: Runner, root: Path) -> Non
         requirements={"InlineJavascriptRequirement": {}},
     )
     outputs = [
-        output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE}),
-        output(root, "p", "same"),
+        make_output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE}),
+        make_output(root, "p", "same"),
     ]
-    report = run(runner, task(root, tree, batch=2, outputs=outputs), make_inputs(root, "x", "y"))
+    report = run(
+        runner, make_task(root, tree, batch=2, outputs=outputs), make_inputs(root, "x", "y")
+    )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert list_files(root / "out") == ["00000003.1-x.tar", "00000004.1-y.tar"]
     same = {path.name: path.read_text() for path in (root / "same").iterdir()}
@@ -136,14 +144,14 @@ def test_journal_names_all_outputs_of_a_batch(runner: Runner, root: Path) -> Non
 def test_expression_can_rename_an_output_and_the_output_stays_executable(
     runner: Runner, root: Path
 ) -> None:
-    process = tool(["sh", "-c", 'printf "#!/bin/sh\\n" > tmp.out; chmod 755 tmp.out'])
+    process = make_tool(["sh", "-c", 'printf "#!/bin/sh\\n" > tmp.out; chmod 755 tmp.out'])
     del process["stdout"]
     rename = "${ self[0].basename = inputs.f.nameroot + '.renamed'; return self[0]; }"
     process["outputs"] = {
         "o": {"type": "File", "outputBinding": {"glob": "tmp.out", "outputEval": rename}}
     }
     process["requirements"] = {"InlineJavascriptRequirement": {}}
-    report = run(runner, task(root, process, batch=2), make_inputs(root, "x", "y"), seq=3)
+    report = run(runner, make_task(root, process, batch=2), make_inputs(root, "x", "y"), seq=3)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert [file.name for file in report.outputs] == [
         "00000003.1-x.renamed",

@@ -12,8 +12,8 @@ from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.pilots.leases import PilotTask
 from sluice.contracts.pilots.reports import AttemptReport
 from tests.unit.pilot import slot_users
-from tests.unit.pilot.attempts import python_tool, read_log, run
-from tests.unit.pilot.builders import TOOL_PYTHON, input_file, job, task, tool
+from tests.unit.pilot.attempts import make_python_tool, read_log, run
+from tests.unit.pilot.builders import TOOL_PYTHON, make_job, make_task, make_tool, write_input
 from tests.unit.pilot.isolation import ISOLATION_PARAMETERS, start_isolated_slot
 from tests.unit.pilot.job_pipes import make_waiting_code, release_tool, wait_for
 from tests.unit.pilot.runner.attempts.warm_jobs import OBEYS, read_output
@@ -37,7 +37,9 @@ raise SystemExit(3)
 
 
 def make_counting_task(root: Path, *, every: float = 1) -> PilotTask:
-    return task(root, python_tool(COUNT), checkpoint=Checkpoint(files=["state/n"], every=every))
+    return make_task(
+        root, make_python_tool(COUNT), checkpoint=Checkpoint(files=["state/n"], every=every)
+    )
 
 
 @pytest.fixture(params=ISOLATION_PARAMETERS)
@@ -59,21 +61,21 @@ def is_listed(root: Path, attempt: int) -> bool:
 def test_killed_job_resumes_from_its_checkpoint(folder: Path, isolation: str) -> None:
     root = folder / "store"
     task_ = make_counting_task(root)
-    file = input_file(root / "in" / "a.dat")
+    file = write_input(root / "in" / "a.dat")
     # The slot and its pilot are killed while the tool runs.
     killed = start_isolated_slot(isolation, folder / "first")
-    killed.submit(task_, job(task_, [file]))
+    killed.submit(task_, make_job(task_, [file]))
     wait_until(lambda: is_listed(root, 1), what="a checkpoint is kept")
     killed.close()
     # The tool fails by itself: its final state is kept.
     second = start_isolated_slot(isolation, folder / "second")
-    second.submit(task_, job(task_, [file], attempt=2))
+    second.submit(task_, make_job(task_, [file], attempt=2))
     release_tool(second, "gate")
     failed = second.wait_for_end().report
     assert (failed.outcome, failed.exit_code) == (AttemptOutcome.FAILED, 3)
     assert "resumed from the checkpoint of" in failed.message
     assert "its last checkpoint is of" in read_log(failed)
-    report = second.attempt(task_, job(task_, [file], attempt=3))
+    report = second.attempt(task_, make_job(task_, [file], attempt=3))
     second.close()
     assert report.outcome is AttemptOutcome.FINISHED
     assert Path(report.outputs[0].url.removeprefix("file://")).read_text() == "begun 3 times\n"
@@ -95,7 +97,7 @@ def test_stopped_job_keeps_a_last_checkpoint_if_it_may_resume(
     runner: Runner, root: Path, reason: StopReason, *, is_kept: bool
 ) -> None:
     task_ = make_counting_task(root, every=3600)
-    job_ = job(task_, [input_file(root / "in" / "a.dat")])
+    job_ = make_job(task_, [write_input(root / "in" / "a.dat")])
     runner.submit(task_, job_)
     wait_for(runner, "gate")
     runner.stop_job(job_, reason)
@@ -107,15 +109,15 @@ def test_warm_worker_resumes_from_a_checkpoint(folder: Path, isolation: str) -> 
     """The worker has run another job in between."""
     root = folder / "store"
     runner = start_isolated_slot(isolation, folder / "pilot")
-    task_ = task(
+    task_ = make_task(
         root,
-        tool([TOOL_PYTHON, "-c", OBEYS], arguments=["$(inputs.f.path)"]),
+        make_tool([TOOL_PYTHON, "-c", OBEYS], arguments=["$(inputs.f.path)"]),
         warm=Warm(kind="a"),
         checkpoint=Checkpoint(files=["state/*"], every=3600),
     )
 
     def run_code(code: str, *, seq: int, attempt: int = 1) -> AttemptReport:
-        file = input_file(root / "in" / f"{seq}-{attempt}.txt", data=code.encode())
+        file = write_input(root / "in" / f"{seq}-{attempt}.txt", data=code.encode())
         return run(runner, task_, [file], seq=seq, attempt=attempt)
 
     fails = "os.mkdir('state'); open('state/n', 'w').write('1'); result = 3"

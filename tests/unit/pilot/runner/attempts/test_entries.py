@@ -16,7 +16,7 @@ from sluice.contracts.pilots.leases import BundlePort
 from sluice.contracts.pilots.reports import AttemptReport
 from sluice.cwl_values import pack, unpack
 from tests.unit.pilot.attempts import get_error, run
-from tests.unit.pilot.builders import input_file, output, task, tool
+from tests.unit.pilot.builders import make_output, make_task, make_tool, write_input
 from tests.unit.pilot.slot_runner import Runner
 
 
@@ -45,11 +45,11 @@ def write_file(path: Path, text: str = "") -> dict[str, Any]:
 
 
 def make_bundle_output(root: Path, *, optional: bool = False) -> TaskOutput:
-    return output(root, "o", optional=optional).model_copy(update={"kind": EntryKind.BUNDLE})
+    return make_output(root, "o", optional=optional).model_copy(update={"kind": EntryKind.BUNDLE})
 
 
 def make_spread_output(root: Path, *, kind: EntryKind = EntryKind.FILE) -> TaskOutput:
-    return output(root, "o").model_copy(update={"kind": kind, "spread": True})
+    return make_output(root, "o").model_copy(update={"kind": kind, "spread": True})
 
 
 def read_value(report: AttemptReport, folder: Path) -> Any:
@@ -92,7 +92,9 @@ def test_directory_can_be_an_input_and_an_output(runner: Runner, root: Path) -> 
         "$(inputs.f)",
         "$(inputs.f.basename)",
     )
-    trees = task(root, copy, bundles=[BundlePort(port="f")], outputs=[make_bundle_output(root)])
+    trees = make_task(
+        root, copy, bundles=[BundlePort(port="f")], outputs=[make_bundle_output(root)]
+    )
     stored_bundle = make_bundle(root, {"class": "Directory", "path": str(root / "a tree")})
     report = run(runner, trees, [stored_bundle], seq=5)
     output_value = read_value(report, root / "found")
@@ -125,7 +127,9 @@ def test_secondary_files_are_staged_beside_their_file(runner: Runner, root: Path
     output_value = read_value(
         run(
             runner,
-            task(root, read, bundles=[BundlePort(port="f")], outputs=[make_bundle_output(root)]),
+            make_task(
+                root, read, bundles=[BundlePort(port="f")], outputs=[make_bundle_output(root)]
+            ),
             [make_bundle(root, value)],
         ),
         root / "found",
@@ -145,7 +149,7 @@ def test_port_takes_a_single_value_or_all_values_as_the_task_says(
     )
     nested = {"type": "array", "items": {"type": "array", "items": "File"}}
     count = {"o": {"type": "int", "outputBinding": {"outputEval": "$(inputs.f.length)"}}}
-    whole = task(
+    whole = make_task(
         root,
         make_script_tool("true", {"f": {"type": nested}}, count),
         bundles=[BundlePort(port="f", whole=True)],
@@ -159,7 +163,7 @@ def test_port_takes_a_single_value_or_all_values_as_the_task_says(
         )
         == 2
     )
-    single = task(
+    single = make_task(
         root,
         make_script_tool("true", {"f": "File[]"}, count),
         bundles=[BundlePort(port="f")],
@@ -173,7 +177,7 @@ def test_port_takes_a_single_value_or_all_values_as_the_task_says(
 
 def test_value_without_files_can_be_an_input_and_an_output(runner: Runner, root: Path) -> None:
     double = {"o": {"type": "int", "outputBinding": {"outputEval": "$(inputs.f * 2)"}}}
-    numbers = task(
+    numbers = make_task(
         root,
         make_script_tool("true", {"f": "int"}, double),
         bundles=[BundlePort(port="f")],
@@ -189,13 +193,13 @@ def test_null_output_is_no_entry_if_the_output_is_optional(runner: Runner, root:
         {"f": "File"},
         {"o": {"type": ["null", "int"], "outputBinding": {"outputEval": "$(null)"}}},
     )
-    file = input_file(root / "in" / "a.dat")
+    file = write_input(root / "in" / "a.dat")
     report = run(
-        runner, task(root, nothing, outputs=[make_bundle_output(root, optional=True)]), [file]
+        runner, make_task(root, nothing, outputs=[make_bundle_output(root, optional=True)]), [file]
     )
     assert (report.outcome, report.outputs) == (AttemptOutcome.FINISHED, [])
     error, message = get_error(
-        run(runner, task(root, nothing, outputs=[make_bundle_output(root)]), [file])
+        run(runner, make_task(root, nothing, outputs=[make_bundle_output(root)]), [file])
     )
     assert (error, message) == (ErrorClass.TOOL_FAILED, "the tool gave nothing for its output 'o'")
 
@@ -206,8 +210,10 @@ def test_each_item_of_a_list_becomes_an_entry(runner: Runner, root: Path) -> Non
         {"f": "File"},
         {"o": {"type": "File[]", "outputBinding": {"glob": ["d/x", "e/x", "y"]}}},
     )
-    file = input_file(root / "in" / "a.dat")
-    report = run(runner, task(root, several, outputs=[make_spread_output(root)]), [file], attempt=2)
+    file = write_input(root / "in" / "a.dat")
+    report = run(
+        runner, make_task(root, several, outputs=[make_spread_output(root)]), [file], attempt=2
+    )
     assert [(file.name, file.number) for file in report.outputs] == [
         ("00000000.2-x", 0),
         ("00000001.2-x", 1),
@@ -225,7 +231,7 @@ def test_each_item_of_a_list_becomes_an_entry(runner: Runner, root: Path) -> Non
     )
     report = run(
         runner,
-        task(root, values, outputs=[make_spread_output(root, kind=EntryKind.BUNDLE)]),
+        make_task(root, values, outputs=[make_spread_output(root, kind=EntryKind.BUNDLE)]),
         [file],
     )
     assert [file.number for file in report.outputs] == [0, 2], report.message
@@ -235,7 +241,7 @@ def test_each_item_of_a_list_becomes_an_entry(runner: Runner, root: Path) -> Non
     _, message = get_error(
         run(
             runner,
-            task(root, scalar, outputs=[make_spread_output(root, kind=EntryKind.BUNDLE)]),
+            make_task(root, scalar, outputs=[make_spread_output(root, kind=EntryKind.BUNDLE)]),
             [file],
         )
     )
@@ -243,9 +249,9 @@ def test_each_item_of_a_list_becomes_an_entry(runner: Runner, root: Path) -> Non
 
 
 def test_file_that_is_not_a_bundle_fails_the_job(runner: Runner, root: Path) -> None:
-    trees = task(root, tool(["true"]), bundles=[BundlePort(port="f")])
+    trees = make_task(root, make_tool(["true"]), bundles=[BundlePort(port="f")])
     error, message = get_error(
-        run(runner, trees, [input_file(root / "in" / "a.txt", data=b"text")])
+        run(runner, trees, [write_input(root / "in" / "a.txt", data=b"text")])
     )
     assert error is ErrorClass.TOOL_REFUSED
     assert message.startswith("input file 'a.txt' is not a bundle (")
@@ -262,8 +268,8 @@ def test_directories_with_too_long_names_are_stored_under_shortened_names(
     )
     report = run(
         runner,
-        task(root, make, outputs=[make_bundle_output(root)]),
-        [input_file(root / "in" / "a.dat")],
+        make_task(root, make, outputs=[make_bundle_output(root)]),
+        [write_input(root / "in" / "a.dat")],
     )
     [stored] = report.outputs
     assert len(stored.name) <= MAX_NAME_BYTES
@@ -279,8 +285,8 @@ def test_directory_with_a_named_pipe_fails_the_job(runner: Runner, root: Path) -
     error, message = get_error(
         run(
             runner,
-            task(root, pipe, outputs=[make_bundle_output(root)]),
-            [input_file(root / "in" / "a.dat")],
+            make_task(root, pipe, outputs=[make_bundle_output(root)]),
+            [write_input(root / "in" / "a.dat")],
         )
     )
     assert error is ErrorClass.TOOL_REFUSED

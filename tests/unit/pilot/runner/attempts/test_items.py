@@ -11,10 +11,10 @@ from sluice.contracts.jobs.job_inputs import InputItem, JobInput
 from sluice.contracts.jobs.needs import Needs, Warm
 from sluice.contracts.pilots.leases import PilotTask
 from tests.unit.pilot.attempts import list_files, read_log, run
-from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.builders import make_task, make_tool, write_input
 from tests.unit.pilot.slot_runner import Runner
 
-SAY = tool(
+SAY = make_tool(
     ["echo"],
     inputs={
         "share": {"type": "float", "inputBinding": {"position": 1}},
@@ -32,7 +32,7 @@ def make_item(port: str, place: int, *, seq: int = 0) -> InputItem:
 
 
 def make_list_task(root: Path, executable: dict[str, Any] = SAY, **more: Any) -> PilotTask:
-    prepared = task(root, executable, args=LISTS, dat_in_port="", **more)
+    prepared = make_task(root, executable, args=LISTS, dat_in_port="", **more)
     return prepared.model_copy(
         update={"needs": prepared.needs.model_copy(update={"items": list(LISTS)})}
     )
@@ -53,7 +53,7 @@ def test_job_without_files_gets_its_items(runner: Runner, root: Path) -> None:
 def test_batch_entry_gets_its_items_and_its_file(runner: Runner, root: Path) -> None:
     inputs: list[JobInput] = []
     for seq in (3, 4):
-        file = input_file(root / "in" / f"{seq}.dat", seq=seq)
+        file = write_input(root / "in" / f"{seq}.dat", seq=seq)
         inputs += [file, make_item("share", seq - 3, seq=seq), make_item("words", 4 - seq, seq=seq)]
     batch = make_list_task(root, batch=2).model_copy(update={"dat_in_port": "f"})
     report = run(runner, batch, inputs, seq=3)
@@ -79,13 +79,13 @@ def test_warm_worker_is_restarted_for_another_value_of_its_key(
     """Equal items share a process."""
     lines = ("import uuid, sluice.warm", "me = uuid.uuid4()")
     code = "\n".join((*lines, "sluice.warm.serve(lambda _: print(me) or 0)"))
-    tool_with_key = tool(
+    tool_with_key = make_tool(
         [sys.executable, "-c", code],
         inputs={"word": {"type": "string", "inputBinding": {}}},
         outputs={"o": "stdout"},
         stdout="said",
     )
-    keyed_task = task(root, tool_with_key, args={"word": ["a", "b", "a"]}, dat_in_port="")
+    keyed_task = make_task(root, tool_with_key, args={"word": ["a", "b", "a"]}, dat_in_port="")
     needs = Needs(
         resources=keyed_task.needs.resources, items=["word"], warm=Warm(key=["word"], kind="k" * 32)
     )

@@ -10,8 +10,8 @@ from pilot.isolation.sandbox.process_limits import ProcessLimits
 from pilot.runner.attempts.limit_hints import KernelLimits
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.jobs.needs import Resources
-from tests.unit.pilot.attempts import get_error, python_tool, run
-from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.attempts import get_error, make_python_tool, run
+from tests.unit.pilot.builders import make_task, write_input
 from tests.unit.pilot.network_access import ASKING
 from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
@@ -84,8 +84,8 @@ def test_failure_names_the_limit_that_was_reached(
     needs = Resources(ram=FLOOR // 4, disk=disk, time_limit=60.0)
     report = run(
         limited_runner,
-        task(root, python_tool(code), resources=needs),
-        [input_file(root / "in" / "a")],
+        make_task(root, make_python_tool(code), resources=needs),
+        [write_input(root / "in" / "a")],
     )
     error_class, message = get_error(report)
     assert error_class is ErrorClass.TOOL_FAILED
@@ -95,8 +95,8 @@ def test_failure_names_the_limit_that_was_reached(
 def test_failure_without_a_limit_has_no_hint(limited_runner: Runner, root: Path) -> None:
     report = run(
         limited_runner,
-        task(root, python_tool("raise ValueError(7)")),
-        [input_file(root / "in" / "a")],
+        make_task(root, make_python_tool("raise ValueError(7)")),
+        [write_input(root / "in" / "a")],
     )
     assert get_error(report)[1].endswith("ended with exit code 1: ValueError: 7")
 
@@ -107,12 +107,16 @@ LOOKS_UP = "import socket; socket.getaddrinfo('sluice.invalid', 80)"
 
 def test_message_says_how_to_request_network_access(limited_runner: Runner, root: Path) -> None:
     report_without_network = run(
-        limited_runner, task(root, python_tool(LOOKS_UP)), [input_file(root / "in" / "a")]
+        limited_runner,
+        make_task(root, make_python_tool(LOOKS_UP)),
+        [write_input(root / "in" / "a")],
     )
     assert "(tools have no network unless they ask for it" in get_error(report_without_network)[1]
-    tool = python_tool(LOOKS_UP)
+    tool = make_python_tool(LOOKS_UP)
     tool["requirements"] = {**tool.get("requirements", {}), **ASKING}
-    report_with_network = run(limited_runner, task(root, tool), [input_file(root / "in" / "a")])
+    report_with_network = run(
+        limited_runner, make_task(root, tool), [write_input(root / "in" / "a")]
+    )
     assert "tools have no network" not in get_error(report_with_network)[1]
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from pilot.runner.attempts.live_log import LiveLogs
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.logs import LIVE_BYTES, LiveLog
-from tests.unit.pilot.attempts import python_tool
-from tests.unit.pilot.builders import input_file, job, task
+from tests.unit.pilot.attempts import make_python_tool
+from tests.unit.pilot.builders import make_job, make_task, write_input
 from tests.unit.pilot.job_pipes import make_waiting_code, release_tool
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
@@ -47,8 +47,8 @@ def read_stream(path: Path, name: str = "stderr") -> tuple[int, bytes]:
 def test_live_log_follows_a_running_job_and_is_deleted_at_its_end(root: Path) -> None:
     runner = Runner(root.parent / "pilot", settings={"live_logs": 0.05})
     file = root / "logs" / "00000004.2-live.json"
-    task_ = task(root, python_tool(TALK))
-    job_ = job(task_, [input_file(root / "in" / "a.dat")], attempt=2, seq=4)
+    task_ = make_task(root, make_python_tool(TALK))
+    job_ = make_job(task_, [write_input(root / "in" / "a.dat")], attempt=2, seq=4)
     runner.submit(task_, job_)
     wait_until(lambda: read_stream(file) == (0, b"begun\n"))
     release_tool(runner, "half")

@@ -6,7 +6,7 @@ import pytest
 
 from sluice.contracts.common.states import AttemptOutcome
 from tests.unit.pilot.attempts import read_log, run
-from tests.unit.pilot.builders import SHA, input_file, task, tool
+from tests.unit.pilot.builders import SHA, make_task, make_tool, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.runner.attempts.attempts_with_checkpoints import StandaloneAttempt
 from tests.unit.pilot.slot_runner import Runner
@@ -21,21 +21,21 @@ SPEND_AMOUNTS = """printf '%s' '{"places": 11}' > sluice.spent.json; echo x; exi
 def test_spent_amounts_are_reported_however_the_tool_ends(
     runner: Runner, root: Path, code: int, outcome: AttemptOutcome
 ) -> None:
-    spending = task(
-        root, tool(["sh", "-c", SPEND_AMOUNTS, str(code)]), named={"places": 24, "other": 1}
+    spending = make_task(
+        root, make_tool(["sh", "-c", SPEND_AMOUNTS, str(code)]), named={"places": 24, "other": 1}
     )
-    report = run(runner, spending, [input_file(root / "in" / "a")])
+    report = run(runner, spending, [write_input(root / "in" / "a")])
     assert (report.outcome, report.spent) == (outcome, {"places": 11}), report.message
 
 
 def test_spent_amounts_of_entries_are_added_up_to_the_reserved_amount(
     runner: Runner, root: Path
 ) -> None:
-    spending = tool(["sh", "-c", SPEND_AMOUNTS, "0"])
-    files = [input_file(root / "in" / f"{seq}", seq=seq) for seq in range(3)]
-    report = run(runner, task(root, spending, named={"places": 40}, batch=3), files)
+    spending = make_tool(["sh", "-c", SPEND_AMOUNTS, "0"])
+    files = [write_input(root / "in" / f"{seq}", seq=seq) for seq in range(3)]
+    report = run(runner, make_task(root, spending, named={"places": 40}, batch=3), files)
     assert report.spent == {"places": 33}, report.message
-    report = run(runner, task(root / "less", spending, named={"places": 24}, batch=3), files)
+    report = run(runner, make_task(root / "less", spending, named={"places": 24}, batch=3), files)
     assert report.spent == {"places": 24}, report.message
 
 
@@ -52,9 +52,9 @@ def test_spent_amounts_of_entries_are_added_up_to_the_reserved_amount(
 def test_invalid_file_of_spent_amounts_is_ignored_and_the_log_says_why(
     runner: Runner, root: Path, text: str, message: str
 ) -> None:
-    writes = tool(["sh", "-c", "cat $0 > sluice.spent.json"], inputs=SHA["inputs"])
-    file = input_file(root / "in" / "text", data=text.encode())
-    report = run(runner, task(root, writes, named={"places": 24}), [file])
+    writes = make_tool(["sh", "-c", "cat $0 > sluice.spent.json"], inputs=SHA["inputs"])
+    file = write_input(root / "in" / "text", data=text.encode())
+    report = run(runner, make_task(root, writes, named={"places": 24}), [file])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert report.spent == {}
     log = read_log(report)
@@ -66,8 +66,10 @@ def test_invalid_file_of_spent_amounts_is_ignored_and_the_log_says_why(
 def test_links_pipes_and_folders_named_like_the_file_are_not_read(
     runner: Runner, root: Path, what: str
 ) -> None:
-    makes = tool(["sh", "-c", f"{what} sluice.spent.json"])
-    report = run(runner, task(root, makes, named={"places": 24}), [input_file(root / "in" / "a")])
+    makes = make_tool(["sh", "-c", f"{what} sluice.spent.json"])
+    report = run(
+        runner, make_task(root, makes, named={"places": 24}), [write_input(root / "in" / "a")]
+    )
     assert report.spent == {}
 
 
@@ -81,9 +83,9 @@ def test_file_of_spent_amounts_is_not_an_output(
     runner: Runner, root: Path, named: dict[str, float], is_inner: bool
 ) -> None:
     outputs = {"o": {"type": "File", "outputBinding": {"glob": "*.json"}}}
-    process = tool(["sh", "-c", WRITE_RESULT_AND_AMOUNTS], outputs=outputs, stdout="said")
+    process = make_tool(["sh", "-c", WRITE_RESULT_AND_AMOUNTS], outputs=outputs, stdout="said")
     executable = wrap_in_workflow(process) if is_inner else process
-    report = run(runner, task(root, executable, named=named), [input_file(root / "in" / "a")])
+    report = run(runner, make_task(root, executable, named=named), [write_input(root / "in" / "a")])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     [output] = report.outputs
     assert output.url.endswith("result.json")
@@ -100,8 +102,8 @@ def test_file_of_spent_amounts_is_not_kept_in_checkpoints(tmp_path: Path) -> Non
 
 
 def test_tool_that_never_started_spent_nothing(runner: Runner, root: Path) -> None:
-    file = input_file(root / "in" / "a")
+    file = write_input(root / "in" / "a")
     (root / "in" / "a").unlink()
-    report = run(runner, task(root, tool(["true"]), named={"places": 24}), [file])
+    report = run(runner, make_task(root, make_tool(["true"]), named={"places": 24}), [file])
     assert report.outcome is AttemptOutcome.FAILED
     assert report.spent == {"places": 0}

@@ -9,9 +9,9 @@ import pytest
 
 from pilot.isolation.sandbox.sandbox import list_gpu_devices
 from sluice.contracts.common.states import DeviceType, ErrorClass
-from sluice.contracts.pilots.reports import AttemptReport
-from tests.unit.pilot.attempts import python_tool
-from tests.unit.pilot.builders import input_file, job, task
+from sluice.contracts.reports.reports import AttemptReport
+from tests.unit.pilot.attempts import make_python_tool
+from tests.unit.pilot.builders import make_job, make_task, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
@@ -20,7 +20,7 @@ _TELL = """
 import json, os
 print(json.dumps(os.environ.get("CUDA_VISIBLE_DEVICES")))
 """
-_TOOL = python_tool(_TELL)
+_TOOL = make_python_tool(_TELL)
 
 
 @pytest.fixture(scope="module", params=["open", "sandbox"])
@@ -47,8 +47,8 @@ def test_environment_names_the_gpus_of_the_job(
     slot: Runner, tmp_path: Path, gpus: list[str], *, inside: bool
 ) -> None:
     root = tmp_path / "data"
-    kind = task(root, wrap_in_workflow(_TOOL) if inside else _TOOL)
-    report = slot.attempt(kind, job(kind, [input_file(root / "a.dat")]), gpus=gpus)
+    kind = make_task(root, wrap_in_workflow(_TOOL) if inside else _TOOL)
+    report = slot.attempt(kind, make_job(kind, [write_input(root / "a.dat")]), gpus=gpus)
     assert read_output_json(report) == ",".join(gpus)
 
 
@@ -64,8 +64,10 @@ def test_runtime_has_the_number_of_gpus_of_the_job(
     }
     named = {"$namespaces": {"cwltool": "http://commonwl.org/cwltool#"}}
     root = tmp_path / "data"
-    kind = task(root, (wrap_in_workflow(counting) if inside else counting) | named)
-    report = slot.attempt(kind, job(kind, [input_file(root / "a.dat")]), gpus=["GPU-a", "GPU-b"])
+    kind = make_task(root, (wrap_in_workflow(counting) if inside else counting) | named)
+    report = slot.attempt(
+        kind, make_job(kind, [write_input(root / "a.dat")]), gpus=["GPU-a", "GPU-b"]
+    )
     assert read_output_json(report) == 2
 
 
@@ -73,9 +75,10 @@ def test_environment_names_no_gpus_on_a_node_without_gpus(tmp_path: Path) -> Non
     runner = Runner(tmp_path / "pilot", environment={"CUDA_VISIBLE_DEVICES": "0"})
     root = tmp_path / "data"
     try:
-        kind = task(root, _TOOL)
+        kind = make_task(root, _TOOL)
         assert (
-            read_output_json(runner.attempt(kind, job(kind, [input_file(root / "a.dat")]))) is None
+            read_output_json(runner.attempt(kind, make_job(kind, [write_input(root / "a.dat")])))
+            is None
         )
     finally:
         runner.close()
@@ -110,12 +113,14 @@ def test_full_gpu_memory_is_classified_as_out_of_memory(
     slot: Runner, tmp_path: Path, message: str, *, on_gpu: bool
 ) -> None:
     root = tmp_path / "data"
-    kind = task(root, python_tool(f"import sys; print({message!r}, file=sys.stderr); sys.exit(1)"))
+    kind = make_task(
+        root, make_python_tool(f"import sys; print({message!r}, file=sys.stderr); sys.exit(1)")
+    )
     if on_gpu:
         needs = kind.needs.model_copy(update={"device_type": DeviceType.GPU})
         kind = kind.model_copy(update={"needs": needs})
     report = slot.attempt(
-        kind, job(kind, [input_file(root / "a.dat")]), gpus=["GPU-a"] if on_gpu else []
+        kind, make_job(kind, [write_input(root / "a.dat")]), gpus=["GPU-a"] if on_gpu else []
     )
     assert not on_gpu or report.error_class is ErrorClass.OUT_OF_MEMORY
     assert ("its GPU had no memory left" in report.message) is on_gpu

@@ -6,14 +6,14 @@ from typing import Any
 from pilot.runner.attempts.warm_inputs import add_inputs
 from pilot.runner.tools.prepared_job import WarmCommand
 from sluice.contracts.jobs.needs import Warm
-from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.builders import make_task, write_input
 
 
 def test_warm_worker_key_and_request_have_each_file_of_a_folder(tmp_path: Path) -> None:
-    task_ = task(tmp_path, {}, side_ports=["config"], folders={"config": "pero-cz"})
-    data = input_file(tmp_path / "0.dat", data=b"data")
+    task_ = make_task(tmp_path, {}, side_ports=["config"], folders={"config": "pero-cz"})
+    data = write_input(tmp_path / "0.dat", data=b"data")
     ini, words = (
-        input_file(tmp_path / name, data=name.encode()).model_copy(update={"port": "config"})
+        write_input(tmp_path / name, data=name.encode()).model_copy(update={"port": "config"})
         for name in ("config.ini", "words%2Fcs")
     )
     values: dict[str, list[Any]] = {

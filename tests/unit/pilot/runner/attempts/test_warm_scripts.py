@@ -6,7 +6,7 @@ from pathlib import Path
 from sluice.contracts.jobs.needs import Resources, Warm
 from sluice.storage import find_local_path
 from tests.unit.pilot.attempts import run
-from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.builders import make_task, make_tool, write_input
 from tests.unit.pilot.slot_runner import Runner
 
 #: Prints the number of its requests and the arguments.
@@ -23,11 +23,11 @@ serve(main)
 def test_input_script_runs_as_a_warm_worker_of_its_interpreter(runner: Runner, root: Path) -> None:
     """Arguments of the script do not go to the interpreter. Another script has its own process,
     also with the same name."""
-    executable = tool([sys.executable, "-u"], arguments=["-B", "$(inputs.f)", "word"])
-    warm = task(root, executable, warm=Warm(kind="a"), resources=Resources(time_limit=60))
-    cold = task(root, executable, resources=Resources(time_limit=60))
+    executable = make_tool([sys.executable, "-u"], arguments=["-B", "$(inputs.f)", "word"])
+    warm = make_task(root, executable, warm=Warm(kind="a"), resources=Resources(time_limit=60))
+    cold = make_task(root, executable, resources=Resources(time_limit=60))
     script, other = (
-        input_file(root / folder / "script.py", data=(SCRIPT + more).encode())
+        write_input(root / folder / "script.py", data=(SCRIPT + more).encode())
         for folder, more in (("one", ""), ("two", "#"))
     )
     invocations = [(warm, script), (warm, script), (warm, other), (cold, other), (warm, script)]

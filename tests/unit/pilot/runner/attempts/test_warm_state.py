@@ -10,8 +10,8 @@ from pilot.runner.attempts.warm_inputs import add_inputs
 from pilot.runner.tools.prepared_job import WarmCommand
 from sluice.contracts.access.secrets import SecretRef
 from sluice.contracts.jobs.needs import Warm
-from sluice.contracts.pilots.leases import PilotTask
-from tests.unit.pilot.builders import input_file, task
+from sluice.contracts.leases.leases import PilotTask
+from tests.unit.pilot.builders import make_task, write_input
 from tests.unit.pilot.isolation import start_isolated_slot
 from tests.unit.pilot.runner.attempts.warm_jobs import WarmJobs
 from tests.unit.pilot.slot_runner import Runner
@@ -67,11 +67,11 @@ def test_inputs_in_the_working_directory_count_by_their_content(jobs: WarmJobs) 
 
 def test_secret_in_the_key_counts_with_its_version(tmp_path: Path) -> None:
     def make_key(version: int) -> object:
-        warm_task = task(
+        warm_task = make_task(
             tmp_path, {}, warm=Warm(kind="a", key=["token"]),
             secrets={"token": SecretRef(name="places", version=version)},
         )  # fmt: skip
-        file = input_file(tmp_path / "in" / "1.txt", data=b"x")
+        file = write_input(tmp_path / "in" / "1.txt", data=b"x")
         values = {warm_task.dat_in_port: [{"class": "File", "location": "file:///in/1.txt"}]}
         return add_inputs(
             WarmCommand(warm_task.needs.warm or Warm(), 1), warm_task, [file], values

@@ -15,7 +15,7 @@ from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.needs import Resources, Warm
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import get_error, read_log, run
-from tests.unit.pilot.builders import TOOL_PYTHON, input_file, job, task, tool
+from tests.unit.pilot.builders import TOOL_PYTHON, make_job, make_task, make_tool, write_input
 from tests.unit.pilot.isolation import ISOLATION_PARAMETERS, start_isolated_slot
 from tests.unit.pilot.runner.attempts.warm_jobs import NUMBER, WarmJobs, make_raw_task, read_output
 from tests.unit.pilot.slot_runner import Runner
@@ -65,7 +65,7 @@ def test_other_kinds_cold_tools_and_other_limits_have_their_own_processes(jobs: 
     assert [jobs.run_and_read(warm_task), jobs.run_and_read(warm_task)] == ["1", "2"]
     assert jobs.run_and_read(jobs.task(warm=Warm(kind="b"))) == "1"
     assert jobs.run_and_read(warm_task) == "1"
-    cold = task(jobs.root, tool(["sh", "-c", "echo cold"]))
+    cold = make_task(jobs.root, make_tool(["sh", "-c", "echo cold"]))
     assert jobs.run_and_read(cold) == "cold"
     assert jobs.run_and_read(warm_task) == "1"
     assert jobs.run_and_read(jobs.task(resources=Resources(ram=300, time_limit=60))) == "1"
@@ -166,11 +166,11 @@ def test_worker_that_hangs_is_ended_at_the_time_limit_of_the_job(jobs: WarmJobs)
 
 
 def test_worker_that_does_not_read_its_request_is_ended(jobs: WarmJobs) -> None:
-    executable = tool(
+    executable = make_tool(
         [TOOL_PYTHON, "-c", "import time; time.sleep(99)"], arguments=["x" * 100_000] * 3
     )
     request = Resources(time_limit=0.5)
-    warm_task = task(jobs.root, executable, warm=Warm(kind="a"), resources=request)
+    warm_task = make_task(jobs.root, executable, warm=Warm(kind="a"), resources=request)
     assert get_error(jobs.run(warm_task))[0] is ErrorClass.TOOL_TIMEOUT
 
 
@@ -246,7 +246,9 @@ def test_idle_worker_unloads_after_a_while_or_on_request(jobs: WarmJobs) -> None
 def test_end_of_each_job_reports_the_state_of_the_warm_worker(jobs: WarmJobs) -> None:
     warm_task = jobs.task()
     for number in (1, 2):
-        jobs.runner.submit(warm_task, job(warm_task, [jobs.file("work(0.4 * (len(served) == 1))")]))
+        jobs.runner.submit(
+            warm_task, make_job(warm_task, [jobs.file("work(0.4 * (len(served) == 1))")])
+        )
         loaded = jobs.runner.wait_for_end().loaded
         assert loaded is not None
         assert (loaded.kind, loaded.step, loaded.jobs) == ("a", "step", number)
@@ -256,7 +258,7 @@ def test_end_of_each_job_reports_the_state_of_the_warm_worker(jobs: WarmJobs) ->
 
 def test_canceled_job_ends_the_warm_worker(jobs: WarmJobs) -> None:
     warm_task = jobs.task()
-    waiting = job(warm_task, [jobs.file("open('ready', 'w'); time.sleep(99)")])
+    waiting = make_job(warm_task, [jobs.file("open('ready', 'w'); time.sleep(99)")])
     jobs.runner.submit(warm_task, waiting)
     while not list(jobs.runner.run.path.glob("slots/*/out/ready")):
         os.sched_yield()
@@ -291,7 +293,7 @@ def _check_large_inputs(jobs: WarmJobs, storages: Path) -> None:
 
     def write_large_input(name: str, code: str) -> InputFile:
         data = code.encode().ljust(MAX_COPIED + 1, b"\n")
-        return input_file(storages / "storage" / name / f"{name}.txt", data=data)
+        return write_input(storages / "storage" / name / f"{name}.txt", data=data)
 
     code = (
         "real = os.path.realpath(path)\n"

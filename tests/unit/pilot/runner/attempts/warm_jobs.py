@@ -10,7 +10,7 @@ from sluice.contracts.jobs.needs import Resources, Warm
 from sluice.contracts.pilots.leases import PilotTask
 from sluice.contracts.pilots.reports import AttemptReport
 from tests.unit.pilot.attempts import run
-from tests.unit.pilot.builders import TOOL_PYTHON, input_file, task, tool
+from tests.unit.pilot.builders import TOOL_PYTHON, make_task, make_tool, write_input
 from tests.unit.pilot.slot_runner import Runner
 
 #: Runs the code in each job's input. ``served`` has the arguments of all jobs so far. The source of
@@ -54,8 +54,8 @@ class WarmJobs:
     def task(
         self, *, warm: Warm | None = None, resources: Resources | None = None, **fields: Any
     ) -> PilotTask:
-        executable = tool([TOOL_PYTHON, "-c", OBEYS], arguments=["$(inputs.f.path)"], **fields)
-        return task(
+        executable = make_tool([TOOL_PYTHON, "-c", OBEYS], arguments=["$(inputs.f.path)"], **fields)
+        return make_task(
             self.root,
             executable,
             warm=warm or Warm(kind="a"),
@@ -64,7 +64,7 @@ class WarmJobs:
 
     def file(self, code: str, *, folder: str = "in") -> InputFile:
         self.number += 1
-        return input_file(self.root / folder / f"{self.number}.txt", data=code.encode())
+        return write_input(self.root / folder / f"{self.number}.txt", data=code.encode())
 
     def run(self, warm_task: PilotTask, code: str = NUMBER) -> AttemptReport:
         return run(self.runner, warm_task, [self.file(code)], seq=self.number)
@@ -80,6 +80,6 @@ def read_output(report: AttemptReport) -> str:
 
 
 def make_raw_task(jobs: WarmJobs, code: str, **resources: Any) -> PilotTask:
-    executable = tool([TOOL_PYTHON, "-c", RAW, code])
+    executable = make_tool([TOOL_PYTHON, "-c", RAW, code])
     request = Resources(**{"time_limit": 60, **resources})
-    return task(jobs.root, executable, warm=Warm(kind="a"), resources=request)
+    return make_task(jobs.root, executable, warm=Warm(kind="a"), resources=request)

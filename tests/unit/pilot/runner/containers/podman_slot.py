@@ -9,7 +9,7 @@ from pilot.node.engines import Engine, find_engines
 from sluice.contracts.common.states import AttemptOutcome, ContainerEngine
 from sluice.contracts.pilots.reports import AttemptReport
 from tests.servers.podman import IMAGE, Podman
-from tests.unit.pilot.builders import tool
+from tests.unit.pilot.builders import make_tool
 from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
@@ -25,14 +25,14 @@ def start_slot(podman: Podman, engine: Engine | None, folder: Path) -> Runner:
     return Runner(folder / "pilot", environment=environment, settings=settings)
 
 
-def shell_tool(
+def make_shell_tool(
     script: str, *, image: str = IMAGE, kind: str = "requirements", **fields: Any
 ) -> dict[str, Any]:
     """Return a tool that runs a script in a container. ``$f`` is the path of its input."""
     docker = {"class": "DockerRequirement", "dockerPull": image}
     more = fields.pop("more", [])
     variable = {"class": "EnvVarRequirement", "envDef": {"f": "$(inputs.f.path)"}}
-    return tool(
+    return make_tool(
         ["/bin/sh", "-c"],
         arguments=[script.replace("$(", "\\$(")],
         **{"requirements": [variable, *more]}

@@ -1,7 +1,6 @@
 """Tests of tools in containers in a real slot process, with a real engine (Podman) and an image
 that the tests build."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,14 +11,13 @@ from pilot.runner.containers.options import gpu_options
 from sluice.contracts.common.states import AttemptOutcome, ContainerEngine, ErrorClass
 from sluice.contracts.jobs.needs import Container, ContainerImage, Resources
 from tests.needs import CONTAINER_GROUPS
-from tests.servers.image_registry import ImageRegistry
 from tests.servers.podman import IMAGE, Podman
 from tests.unit.pilot.attempts import get_error, read_log, run
-from tests.unit.pilot.builders import input_file, job, output, task, tool
+from tests.unit.pilot.builders import make_job, make_output, make_task, make_tool, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.runner.containers.podman_slot import (
+    make_shell_tool,
     read_output,
-    shell_tool,
     start_slot,
 )
 from tests.unit.pilot.slot_runner import Runner
@@ -27,8 +25,10 @@ from tests.waiting import wait_until
 
 
 def test_tool_runs_in_its_image_and_reads_its_input(runner: Runner, root: Path) -> None:
-    file = input_file(root / "in" / "frame 1.dat", data=b"hits\n")
-    report = run(runner, task(root, shell_tool('cat /etc/mark "$f"; echo no >&2')), [file], seq=7)
+    file = write_input(root / "in" / "frame 1.dat", data=b"hits\n")
+    report = run(
+        runner, make_task(root, make_shell_tool('cat /etc/mark "$f"; echo no >&2')), [file], seq=7
+    )
     assert read_output(report) == "inside the image\nhits\n"
     assert report.outputs[0].name == "00000007.1-frame 1.out"
     assert f"container {IMAGE}, run with Podman" in read_log(report)
@@ -40,11 +40,13 @@ def test_tool_runs_in_its_image_and_reads_its_input(runner: Runner, root: Path) 
 
 
 def test_container_sees_only_its_own_folders_of_the_node(runner: Runner, root: Path) -> None:
-    other = input_file(root / "in" / "other.dat")
+    other = write_input(root / "in" / "other.dat")
     script = f"""ls -A / | grep -v -E '^(bin|dev|etc|proc|run|sys|tmp|var)$' | wc -l
         ls /sys/class/net; env
         cat {root}/in/other.dat; echo x >> "$f"; touch /etc/x; ls {runner.run.path}; pwd; true"""
-    report = run(runner, task(root, shell_tool(script)), [input_file(root / "in" / "a.dat")])
+    report = run(
+        runner, make_task(root, make_shell_tool(script)), [write_input(root / "in" / "a.dat")]
+    )
     lines = read_output(report).splitlines()
     assert lines[:2] == ["1", "lo"], "there is one folder more than in the image, and no network"
     assert "SLUICE_SECRET" not in read_output(report)
@@ -59,10 +61,10 @@ def test_container_sees_only_its_own_folders_of_the_node(runner: Runner, root: P
 
 def test_container_has_a_network_only_on_request(runner: Runner, root: Path) -> None:
     requirement = {"class": "NetworkAccess", "networkAccess": True}
-    prepared = task(root, shell_tool("true", more=[requirement]))
-    assert "--net=none" not in read_log(run(runner, prepared, [input_file(root / "in" / "a.dat")]))
+    prepared = make_task(root, make_shell_tool("true", more=[requirement]))
+    assert "--net=none" not in read_log(run(runner, prepared, [write_input(root / "in" / "a.dat")]))
     assert "--net=none" in read_log(
-        run(runner, task(root, shell_tool("true")), [input_file(root / "in" / "b.dat")])
+        run(runner, make_task(root, make_shell_tool("true")), [write_input(root / "in" / "b.dat")])
     )
 
 
@@ -70,10 +72,14 @@ def test_message_says_how_to_request_network_access_for_a_container(
     runner: Runner, root: Path
 ) -> None:
     script = "echo 'connect: Network is unreachable' >&2; exit 1"
-    report = run(runner, task(root, shell_tool(script)), [input_file(root / "in" / "a.dat")])
+    report = run(
+        runner, make_task(root, make_shell_tool(script)), [write_input(root / "in" / "a.dat")]
+    )
     assert "tools have no network unless they ask for it" in get_error(report)[1]
-    networked_tool = shell_tool(script, more=[{"class": "NetworkAccess", "networkAccess": True}])
-    report = run(runner, task(root, networked_tool), [input_file(root / "in" / "b.dat")])
+    networked_tool = make_shell_tool(
+        script, more=[{"class": "NetworkAccess", "networkAccess": True}]
+    )
+    report = run(runner, make_task(root, networked_tool), [write_input(root / "in" / "b.dat")])
     assert "tools have no network" not in get_error(report)[1]
 
 
@@ -87,7 +93,7 @@ def test_cwl_requirements_apply_in_a_container(runner: Runner, root: Path) -> No
         {"entryname": "made.txt", "entry": "made $(inputs.f.basename)"},
         {"entryname": "in.dat", "entry": "$(inputs.f)"},
     ]
-    executable = tool(
+    executable = make_tool(
         ["/bin/sh", "-c"],
         requirements=[
             docker,
@@ -103,11 +109,15 @@ def test_cwl_requirements_apply_in_a_container(runner: Runner, root: Path) -> No
             "made": {"type": "File", "outputBinding": {"glob": "made.txt"}},
         },
     )
-    outputs = [output(root, "o"), output(root, "s", "second"), output(root, "made", "made")]
+    outputs = [
+        make_output(root, "o"),
+        make_output(root, "s", "second"),
+        make_output(root, "made", "made"),
+    ]
     report = run(
         runner,
-        task(root, executable, outputs=outputs),
-        [input_file(root / "in" / "a.dat", data=b"12345\n")],
+        make_task(root, executable, outputs=outputs),
+        [write_input(root / "in" / "a.dat", data=b"12345\n")],
     )
     assert read_output(report) == "/results\nmade a.dat\n12345\n12345\n12\n"
     assert read_output(report, 1) == "second\n"
@@ -118,8 +128,8 @@ def test_cwl_requirements_apply_in_a_container(runner: Runner, root: Path) -> No
 def test_exit_codes_of_containers_are_those_of_the_tool(runner: Runner, root: Path) -> None:
     report = run(
         runner,
-        task(root, shell_tool("echo bad header >&2; exit 65", permanentFailCodes=[65])),
-        [input_file(root / "in" / "a")],
+        make_task(root, make_shell_tool("echo bad header >&2; exit 65", permanentFailCodes=[65])),
+        [write_input(root / "in" / "a")],
     )
     assert get_error(report) == (
         ErrorClass.TOOL_REFUSED,
@@ -127,7 +137,9 @@ def test_exit_codes_of_containers_are_those_of_the_tool(runner: Runner, root: Pa
     )
     for code in (3, 126):
         report = run(
-            runner, task(root, shell_tool(f"exit {code}")), [input_file(root / "in" / "b")]
+            runner,
+            make_task(root, make_shell_tool(f"exit {code}")),
+            [write_input(root / "in" / "b")],
         )
         assert get_error(report) == (ErrorClass.TOOL_FAILED, f"'sh' ended with exit code {code}")
 
@@ -135,8 +147,8 @@ def test_exit_codes_of_containers_are_those_of_the_tool(runner: Runner, root: Pa
 def test_message_names_a_program_that_the_image_lacks(runner: Runner, root: Path) -> None:
     report = run(
         runner,
-        task(root, {**shell_tool("true"), "baseCommand": ["no-such-program"]}),
-        [input_file(root / "in" / "a")],
+        make_task(root, {**make_shell_tool("true"), "baseCommand": ["no-such-program"]}),
+        [write_input(root / "in" / "a")],
     )
     error_class, message = get_error(report)
     assert error_class is ErrorClass.TOOL_FAILED
@@ -146,10 +158,12 @@ def test_message_names_a_program_that_the_image_lacks(runner: Runner, root: Path
 def test_container_that_exceeds_its_time_limit_is_ended(
     runner: Runner, podman: Podman, root: Path
 ) -> None:
-    endless_tool = task(
-        root, shell_tool("trap '' TERM; sleep 1000"), resources=Resources(time_limit=3.0)
+    endless_tool = make_task(
+        root, make_shell_tool("trap '' TERM; sleep 1000"), resources=Resources(time_limit=3.0)
     )
-    error_class, message = get_error(run(runner, endless_tool, [input_file(root / "in" / "a.dat")]))
+    error_class, message = get_error(
+        run(runner, endless_tool, [write_input(root / "in" / "a.dat")])
+    )
     assert (error_class, message) == (
         ErrorClass.TOOL_TIMEOUT,
         "ran longer than its limit of 3 s (ToolTimeLimit) and was ended",
@@ -159,12 +173,12 @@ def test_container_that_exceeds_its_time_limit_is_ended(
 
 @pytest.mark.needs(CONTAINER_GROUPS)
 def test_container_that_exceeds_its_memory_limit_is_ended(runner: Runner, root: Path) -> None:
-    greedy_tool = task(
+    greedy_tool = make_task(
         root,
-        shell_tool("head -c 300m /dev/zero | tail > /dev/null"),
+        make_shell_tool("head -c 300m /dev/zero | tail > /dev/null"),
         resources=Resources(ram=64, time_limit=60.0),
     )
-    report = run(runner, greedy_tool, [input_file(root / "in" / "a.dat")])
+    report = run(runner, greedy_tool, [write_input(root / "in" / "a.dat")])
     assert get_error(report) == (
         ErrorClass.OUT_OF_MEMORY,
         "used 128 MiB of memory, having asked for 64 MiB (ramMin), which lets it use"
@@ -173,12 +187,12 @@ def test_container_that_exceeds_its_memory_limit_is_ended(runner: Runner, root: 
 
 
 def test_container_that_exceeds_its_disk_limit_is_ended(runner: Runner, root: Path) -> None:
-    writer = task(
+    writer = make_task(
         root,
-        shell_tool("head -c 60m /dev/zero > big; sleep 60"),
+        make_shell_tool("head -c 60m /dev/zero > big; sleep 60"),
         resources=Resources(disk=20, time_limit=60.0),
     )
-    report = run(runner, writer, [input_file(root / "in" / "a.dat")])
+    report = run(runner, writer, [write_input(root / "in" / "a.dat")])
     assert get_error(report) == (
         ErrorClass.TOOL_FAILED,
         "filled its folder: it may write 20 MiB (tmpdirMin and outdirMin)",
@@ -189,8 +203,10 @@ def test_container_that_exceeds_its_disk_limit_is_ended(runner: Runner, root: Pa
 def test_container_ends_when_its_job_is_stopped(
     runner: Runner, podman: Podman, root: Path, reason: StopReason
 ) -> None:
-    waiting_tool = task(root, shell_tool("trap '' TERM; sleep 1000"))
-    stopped = job(waiting_tool, [input_file(root / "in" / "a.dat")], job_id=5000 + len(reason))
+    waiting_tool = make_task(root, make_shell_tool("trap '' TERM; sleep 1000"))
+    stopped = make_job(
+        waiting_tool, [write_input(root / "in" / "a.dat")], job_id=5000 + len(reason)
+    )
     runner.submit(waiting_tool, stopped)
     wait_until(lambda: podman.run("ps", "--quiet"))
     runner.stop_job(stopped, reason)
@@ -203,8 +219,10 @@ def test_container_ends_when_the_pilot_ends(
 ) -> None:
     """Invariant 6 applies to containers, too."""
     runner = start_slot(podman, engine, tmp_path)
-    waiting_tool = task(root, shell_tool("trap '' TERM; sleep 1000"))
-    runner.submit(waiting_tool, job(waiting_tool, [input_file(root / "in" / "a.dat")], job_id=5100))
+    waiting_tool = make_task(root, make_shell_tool("trap '' TERM; sleep 1000"))
+    runner.submit(
+        waiting_tool, make_job(waiting_tool, [write_input(root / "in" / "a.dat")], job_id=5100)
+    )
     wait_until(lambda: podman.run("ps", "--quiet"))
     runner.close()
     wait_until(lambda: podman.containers() == [])
@@ -248,11 +266,11 @@ def test_file_of_the_node_cannot_be_staged_into_a_container(runner: Runner, root
     root.mkdir()
     secret.write_text("hush")
     listing = [{"class": "File", "location": f"file://{secret}"}]
-    executable = shell_tool(
+    executable = make_shell_tool(
         "cat secret", more=[{"class": "InitialWorkDirRequirement", "listing": listing}]
     )
     error_class, message = get_error(
-        run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+        run(runner, make_task(root, executable), [write_input(root / "in" / "a.dat")])
     )
     assert error_class is ErrorClass.TOOL_REFUSED
     assert message == f"the job could not be set up: '{secret}' is not a file of the job"
@@ -269,11 +287,11 @@ def test_engine_is_asked_for_the_gpus_of_the_job(
         "cudaComputeCapability": "5",
     }
     namespaces = {"$namespaces": {"cwltool": "http://commonwl.org/cwltool#"}}
-    executable = {**shell_tool("true"), "hints": [cuda]}
+    executable = {**make_shell_tool("true"), "hints": [cuda]}
     executable = {**(wrap_in_workflow(executable) if inside else executable), **namespaces}
     container = Container(images=[ContainerImage(name=IMAGE)])
-    kind = task(root, executable, container=container)
-    one_job = job(kind, [input_file(root / "in" / "a.dat")])
+    kind = make_task(root, executable, container=container)
+    one_job = make_job(kind, [write_input(root / "in" / "a.dat")])
     report = runner.attempt(kind, one_job, gpus=["GPU-a", "GPU-b"])
     assert get_error(report)[0] is (
         ErrorClass.TOOL_FAILED if inside else ErrorClass.STAGE_IN_FAILED
@@ -299,8 +317,8 @@ def test_gpu_options_depend_on_the_engine(kind: ContainerEngine, expected: list[
 
 
 def test_container_hint_is_used_if_there_is_an_engine(runner: Runner, root: Path) -> None:
-    file = input_file(root / "in" / "a.dat")
-    report = run(runner, task(root, shell_tool("cat /etc/mark", kind="hints")), [file])
+    file = write_input(root / "in" / "a.dat")
+    report = run(runner, make_task(root, make_shell_tool("cat /etc/mark", kind="hints")), [file])
     assert read_output(report) == "inside the image\n"
 
 
@@ -309,82 +327,32 @@ def test_container_hint_is_ignored_if_there_is_no_engine(
 ) -> None:
     runner = start_slot(podman, None, tmp_path)
     try:
-        file = input_file(root / "in" / "a.dat")
-        report = run(runner, task(root, shell_tool("cat $f", kind="hints")), [file])
+        file = write_input(root / "in" / "a.dat")
+        report = run(runner, make_task(root, make_shell_tool("cat $f", kind="hints")), [file])
         assert read_output(report) == "frame"
         assert (
             f"container {IMAGE} is a hint, and this node has no engine: the tool runs without it"
         ) in read_log(report)
-        report = run(runner, task(root, shell_tool("cat $f")), [input_file(root / "in" / "b.dat")])
+        report = run(
+            runner, make_task(root, make_shell_tool("cat $f")), [write_input(root / "in" / "b.dat")]
+        )
         sentence = "the tool requires a container, and this pilot's node has no engine to run it"
         assert get_error(report) == (ErrorClass.INTERNAL, sentence)
         hint = Container(images=[ContainerImage(name=IMAGE)], required=False)
-        inside = task(root, wrap_in_workflow(shell_tool("cat $f", kind="hints")), container=hint)
-        report = run(runner, inside, [input_file(root / "in" / "c.dat")])
+        inside = make_task(
+            root, wrap_in_workflow(make_shell_tool("cat $f", kind="hints")), container=hint
+        )
+        report = run(runner, inside, [write_input(root / "in" / "c.dat")])
         assert read_output(report) == "frame"
         assert (
             f"containers {IMAGE} are hints, and this node has no engine: the tools run without them"
         ) in read_log(report)
-        inside = task(
+        inside = make_task(
             root,
-            wrap_in_workflow(shell_tool("cat $f")),
+            wrap_in_workflow(make_shell_tool("cat $f")),
             container=hint.model_copy(update={"required": True}),
         )
-        report = run(runner, inside, [input_file(root / "in" / "d.dat")])
+        report = run(runner, inside, [write_input(root / "in" / "d.dat")])
         assert get_error(report)[0] is ErrorClass.INTERNAL
     finally:
         runner.close()
-
-
-def test_missing_image_fails_the_job_with_a_message(runner: Runner, root: Path) -> None:
-    missing_image = "localhost:1/lab/none:1"
-    file = input_file(root / "in" / "a.dat")
-    error_class, message = get_error(
-        run(runner, task(root, shell_tool("true", image=missing_image)), [file])
-    )
-    assert error_class is ErrorClass.STAGE_IN_FAILED
-    assert message.startswith(f"the image '{missing_image}' could not be pulled with Podman: ")
-    local = shell_tool("true")
-    local["requirements"][0] = {"class": "DockerRequirement", "dockerImageId": "localhost/none:1"}
-    error_class, message = get_error(
-        run(runner, task(root, local), [input_file(root / "in" / "b.dat")])
-    )
-    sentence = (
-        "the image 'localhost/none:1' is not on this node, and the tool names no source for it"
-        " (dockerPull)"
-    )
-    assert (error_class, message) == (ErrorClass.STAGE_IN_FAILED, sentence)
-
-
-def test_image_is_pulled_once_for_the_node(
-    podman: Podman, engine: Engine, root: Path, tmp_path: Path
-) -> None:
-    podman.run("save", "--format", "docker-dir", "--output", str(tmp_path / "image"), IMAGE)
-    registry = ImageRegistry(tmp_path / "image")
-    registry.start()
-    podman.trust(registry.name)
-    # Without this image, all layers have to be pulled.
-    podman.run("rmi", "--force", IMAGE)
-    runners = [start_slot(podman, engine, tmp_path)]
-    try:
-        runners.append(replace(runners[0], folder=tmp_path / "second"))
-        prepared = task(root, shell_tool("cat /etc/mark", image=f"{registry.name}/lab/tiny:1"))
-        for number, runner in enumerate(runners):
-            runner.submit(
-                prepared,
-                job(
-                    prepared,
-                    [input_file(root / "in" / f"{number}.dat")],
-                    job_id=6000 + number,
-                    seq=number,
-                ),
-            )
-        assert [read_output(runner.wait_for_end().report) for runner in runners] == [
-            "inside the image\n"
-        ] * 2
-        assert len(registry.pulled) == len(set(registry.pulled))
-    finally:
-        for runner in runners:
-            runner.close()
-        registry.stop()
-        podman.run("tag", f"{registry.name}/lab/tiny:1", IMAGE)

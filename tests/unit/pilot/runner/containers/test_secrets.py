@@ -14,11 +14,11 @@ from pydantic import SecretStr
 from sluice.contracts.access.secrets import SecretRef
 from tests.servers.podman import IMAGE
 from tests.unit.pilot.attempts import read_log
-from tests.unit.pilot.builders import input_file, job, task
+from tests.unit.pilot.builders import make_job, make_task, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.runner.containers.podman_slot import (
+    make_shell_tool,
     read_output,
-    shell_tool,
 )
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
@@ -27,7 +27,7 @@ VALUE = "hunter2-hunter2"
 
 
 def make_tool_with_secret(script: str) -> dict[str, Any]:
-    executable = shell_tool(
+    executable = make_shell_tool(
         script,
         inputs={"f": "File", "key": "string"},
         more=[
@@ -74,13 +74,13 @@ def test_secret_is_in_the_container_and_on_no_command_line(
     runner: Runner, root: Path, wrap: Callable[[Any], Any]
 ) -> None:
     script = 'echo "$TOKEN" $(cat key.txt); echo "$TOKEN" >&2; mkfifo gate; : < gate; rm gate'
-    prepared = task(
+    prepared = make_task(
         root,
         wrap(make_tool_with_secret(script)),
         secrets={"key": SecretRef(name="a", version=1)},
         container={"images": [{"name": IMAGE, "pull": IMAGE}]},
     )
-    work = job(prepared, [input_file(root / "in" / "a.dat")])
+    work = make_job(prepared, [write_input(root / "in" / "a.dat")])
     with ThreadPoolExecutor(1) as executor:
         attempt = executor.submit(runner.attempt, prepared, work, secrets={"key": SecretStr(VALUE)})
         wait_until(lambda: attempt.done() or list_waiting_pipes(runner), seconds=60)

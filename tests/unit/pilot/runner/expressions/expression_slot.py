@@ -8,10 +8,10 @@ from typing import Any
 import psutil
 
 from sluice.contracts.common.states import AttemptOutcome
-from sluice.contracts.pilots.reports import AttemptReport
-from tests.processes import command_of
+from sluice.contracts.reports.reports import AttemptReport
+from tests.processes import read_command_line
 from tests.unit.pilot.attempts import run
-from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.builders import make_task, make_tool, write_input
 from tests.unit.pilot.slot_runner import Runner
 
 LIMIT = 3.0
@@ -31,7 +31,9 @@ BREAK_OUT = """${ import('x').catch(error => {
 def make_expression_tool(*expressions: str) -> dict[str, Any]:
     """Return a tool that writes the values of the expressions, one on each line."""
     javascript = [{"class": "InlineJavascriptRequirement"}]
-    return tool(["/usr/bin/printf", r"%s\n"], requirements=javascript, arguments=list(expressions))
+    return make_tool(
+        ["/usr/bin/printf", r"%s\n"], requirements=javascript, arguments=list(expressions)
+    )
 
 
 def break_out(code: str) -> list[str]:
@@ -49,8 +51,8 @@ def evaluate_outside(runner: Runner, root: Path, code: str) -> Any:
     answer = read_output_lines(
         run(
             runner,
-            task(root, make_expression_tool(*break_out(code))),
-            [input_file(root / "in" / "a.dat")],
+            make_task(root, make_expression_tool(*break_out(code))),
+            [write_input(root / "in" / "a.dat")],
         )
     )[1]
     return answer if answer.startswith("Error:") else json.loads(answer)
@@ -61,6 +63,6 @@ def list_evaluators(runner: Runner) -> list[int]:
     return [
         child.pid
         for child in psutil.Process(runner.slot_pid).children()
-        if command_of(child)[:1] not in ([], [sys.executable])
-        and "pilot.isolation.sandbox.holder" not in command_of(child)[-1]
+        if read_command_line(child)[:1] not in ([], [sys.executable])
+        and "pilot.isolation.sandbox.holder" not in read_command_line(child)[-1]
     ]

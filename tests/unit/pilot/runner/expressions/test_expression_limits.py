@@ -9,7 +9,7 @@ import pytest
 
 from sluice.contracts.common.states import ErrorClass
 from tests.unit.pilot.attempts import get_error, read_log, run
-from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.builders import make_task, make_tool, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.runner.expressions.expression_slot import (
     LIMIT,
@@ -26,16 +26,16 @@ from tests.unit.pilot.slot_runner import Runner
 def test_endless_loop_fails_the_job_and_the_slot_runs_the_next(runner: Runner, root: Path) -> None:
     report = run(
         runner,
-        task(root, make_expression_tool("${while(true){}}")),
-        [input_file(root / "in" / "a.dat")],
+        make_task(root, make_expression_tool("${while(true){}}")),
+        [write_input(root / "in" / "a.dat")],
     )
     sentence = f"the expression ${{while(true){{}}}} took longer than its limit of {LIMIT:g} s"
     assert get_error(report) == (ErrorClass.TOOL_REFUSED, sentence)
     assert read_output_lines(
         run(
             runner,
-            task(root, make_expression_tool("$(6 * 7)")),
-            [input_file(root / "in" / "b.dat")],
+            make_task(root, make_expression_tool("$(6 * 7)")),
+            [write_input(root / "in" / "b.dat")],
         )
     ) == ["42"]
 
@@ -43,8 +43,8 @@ def test_endless_loop_fails_the_job_and_the_slot_runs_the_next(runner: Runner, r
 def test_endless_loop_in_an_inner_workflow_fails_the_job(runner: Runner, root: Path) -> None:
     report = run(
         runner,
-        task(root, wrap_in_workflow(make_expression_tool("$(1)"), when="${while(true){}}")),
-        [input_file(root / "in" / "a.dat")],
+        make_task(root, wrap_in_workflow(make_expression_tool("$(1)"), when="${while(true){}}")),
+        [write_input(root / "in" / "a.dat")],
     )
     error_class, message = get_error(report)
     assert error_class is ErrorClass.TOOL_REFUSED
@@ -57,15 +57,15 @@ def test_endless_loop_in_a_late_callback_fails_the_job(runner: Runner, root: Pat
     late = "import('x').catch(error => { while (true) {} })"
     report = run(
         runner,
-        task(root, make_expression_tool("${ " + late + "; return 1; }", "$(2 + 3)")),
-        [input_file(root / "in" / "a.dat")],
+        make_task(root, make_expression_tool("${ " + late + "; return 1; }", "$(2 + 3)")),
+        [write_input(root / "in" / "a.dat")],
     )
     assert get_error(report)[0] is ErrorClass.TOOL_REFUSED
     assert read_output_lines(
         run(
             runner,
-            task(root, make_expression_tool("$(6 * 7)")),
-            [input_file(root / "in" / "b.dat")],
+            make_task(root, make_expression_tool("$(6 * 7)")),
+            [write_input(root / "in" / "b.dat")],
         )
     ) == ["42"]
 
@@ -93,16 +93,16 @@ def test_expression_that_uses_too_much_memory_fails_the_job(
             in get_error(
                 run(
                     runner,
-                    task(root, make_expression_tool(code)),
-                    [input_file(root / "in" / "a.dat")],
+                    make_task(root, make_expression_tool(code)),
+                    [write_input(root / "in" / "a.dat")],
                 )
             )[1]
         )
         assert read_output_lines(
             run(
                 runner,
-                task(root, make_expression_tool("$(6 * 7)")),
-                [input_file(root / "in" / "b.dat")],
+                make_task(root, make_expression_tool("$(6 * 7)")),
+                [write_input(root / "in" / "b.dat")],
             )
         ) == ["42"]
     finally:
@@ -112,8 +112,8 @@ def test_expression_that_uses_too_much_memory_fails_the_job(
 def test_too_long_result_of_an_expression_fails_the_job(runner: Runner, root: Path) -> None:
     report = run(
         runner,
-        task(root, make_expression_tool("$('x'.repeat(70000000))")),
-        [input_file(root / "in" / "a.dat")],
+        make_task(root, make_expression_tool("$('x'.repeat(70000000))")),
+        [write_input(root / "in" / "a.dat")],
     )
     assert "longer than 16 MiB" in get_error(report)[1]
 
@@ -132,15 +132,15 @@ def test_result_of_an_expression_cannot_be_forged(runner: Runner, root: Path, fo
     get_error(
         run(
             runner,
-            task(root, make_expression_tool(*break_out(code))),
-            [input_file(root / "in" / "a.dat")],
+            make_task(root, make_expression_tool(*break_out(code))),
+            [write_input(root / "in" / "a.dat")],
         )
     )
     assert read_output_lines(
         run(
             runner,
-            task(root, make_expression_tool("$(6 * 7)")),
-            [input_file(root / "in" / "b.dat")],
+            make_task(root, make_expression_tool("$(6 * 7)")),
+            [write_input(root / "in" / "b.dat")],
         )
     ) == ["42"]
 
@@ -150,28 +150,28 @@ def test_expressions_see_no_variables_of_earlier_expressions(runner: Runner, roo
         "${ if (globalThis.mark) { return 'seen'; } globalThis.mark = Array.prototype.mark = 1;"
         " return 'unseen'; }"
     )
-    task_ = task(root, make_expression_tool(marking_task, marking_task))
+    task_ = make_task(root, make_expression_tool(marking_task, marking_task))
     for number in range(2):
-        report = run(runner, task_, [input_file(root / "in" / "a.dat")], seq=number)
+        report = run(runner, task_, [write_input(root / "in" / "a.dat")], seq=number)
         assert read_output_lines(report) == ["unseen", "unseen"]
 
 
 def test_jobs_of_a_task_share_an_evaluator_that_other_tasks_do_not_get(
     runner: Runner, root: Path
 ) -> None:
-    marking_task = task(
+    marking_task = make_task(
         root, make_expression_tool(*break_out("[globalThis.mark, globalThis.mark = 'left']"))
     )
     before: list[int] = []
     for number in range(2):
-        run(runner, marking_task, [input_file(root / "in" / "a.dat")], seq=number)
+        run(runner, marking_task, [write_input(root / "in" / "a.dat")], seq=number)
         before.append(*list_evaluators(runner))
     assert before[0] == before[1], "it is slow to start an evaluator for each job"
     assert read_output_lines(
         run(
             runner,
-            task(root, make_expression_tool("$(typeof mark)")),
-            [input_file(root / "in" / "b.dat")],
+            make_task(root, make_expression_tool("$(typeof mark)")),
+            [write_input(root / "in" / "b.dat")],
         )
     ) == ["undefined"]
     assert evaluate_outside(runner, root, "typeof globalThis.mark") == "undefined"
@@ -198,8 +198,8 @@ def test_node_restricts_itself_without_bubblewrap(root: Path, tmp_path: Path) ->
             assert "restricted" in evaluate_outside(runner, root, code)
         report = run(
             runner,
-            task(root, wrap_in_workflow(make_expression_tool("$(6 * 7)"))),
-            [input_file(root / "in" / "b.dat")],
+            make_task(root, wrap_in_workflow(make_expression_tool("$(6 * 7)"))),
+            [write_input(root / "in" / "b.dat")],
         )
         assert read_output_lines(report) == ["42"]
     finally:
@@ -225,10 +225,10 @@ def test_pilot_with_a_required_sandbox_refuses_javascript_without_bubblewrap(
             if inside
             else make_expression_tool("$(6 * 7)")
         )
-        report = run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
+        report = run(runner, make_task(root, process), [write_input(root / "in" / "a.dat")])
         get_error(report)
         assert sentence in (read_log(report) if inside else report.message)
-        plain = task(root, tool([sys.executable, "-c", "print(1)"]))
-        assert read_output_lines(run(runner, plain, [input_file(root / "in" / "b.dat")])) == ["1"]
+        plain = make_task(root, make_tool([sys.executable, "-c", "print(1)"]))
+        assert read_output_lines(run(runner, plain, [write_input(root / "in" / "b.dat")])) == ["1"]
     finally:
         runner.close()

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from tests.unit.pilot.attempts import get_error, run
-from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.builders import make_task, write_input
 from tests.unit.pilot.runner.expressions.expression_slot import (
     SECRET,
     break_out,
@@ -28,8 +28,8 @@ def test_expressions_return_numbers_and_strings(runner: Runner, root: Path) -> N
     ]
     report = run(
         runner,
-        task(root, make_expression_tool(*expressions)),
-        [input_file(root / "in" / "a.dat", data=b"four")],
+        make_task(root, make_expression_tool(*expressions)),
+        [write_input(root / "in" / "a.dat", data=b"four")],
     )
     assert read_output_lines(report) == ["5", '["é",null]', "a.dat!"]
 
@@ -56,8 +56,8 @@ def test_expressions_return_numbers_and_strings(runner: Runner, root: Path) -> N
 def test_context_blocks_known_escapes(runner: Runner, root: Path, escape: str) -> None:
     report = run(
         runner,
-        task(root, make_expression_tool("$(" + escape + ")")),
-        [input_file(root / "in" / "a.dat")],
+        make_task(root, make_expression_tool("$(" + escape + ")")),
+        [write_input(root / "in" / "a.dat")],
     )
     assert (
         "is not defined" in get_error(report)[1]
@@ -65,7 +65,7 @@ def test_context_blocks_known_escapes(runner: Runner, root: Path, escape: str) -
     )
 
 
-def test_break_out_of_the_other_tests_works(runner: Runner, root: Path) -> None:
+def test_escaped_code_reaches_the_objects_of_node_js(runner: Runner, root: Path) -> None:
     assert evaluate_outside(
         runner, root, "[typeof process, typeof require('fs').readFileSync]"
     ) == [
@@ -109,7 +109,7 @@ def test_escaped_code_cannot_read_files_of_the_node(runner: Runner, root: Path, 
     root.mkdir()
     token = root / "token"
     token.write_text(SECRET)
-    input_file(root / "in" / "a.dat")
+    write_input(root / "in" / "a.dat")
     path = path.format(
         slot=runner.slot_pid,
         server=runner.server.pid,
@@ -224,8 +224,8 @@ def test_escaped_code_has_no_network(runner: Runner, root: Path) -> None:
         expressions = [*break_out(connect), *["${ return String(globalThis.seen); }"] * 3]
         report = run(
             runner,
-            task(root, make_expression_tool(*expressions)),
-            [input_file(root / "in" / "a.dat")],
+            make_task(root, make_expression_tool(*expressions)),
+            [write_input(root / "in" / "a.dat")],
         )
         assert read_output_lines(report)[-1] in {"EPERM", "ENETUNREACH"}
         with pytest.raises(BlockingIOError):

@@ -8,11 +8,11 @@ import pytest
 
 from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass
 from sluice.contracts.jobs.needs import Resources
-from sluice.contracts.pilots.reports import AttemptReport
-from tests.unit.pilot.attempts import get_error, python_tool, run
-from tests.unit.pilot.builders import input_file, output, task
+from sluice.contracts.reports.reports import AttemptReport
+from tests.unit.pilot.attempts import get_error, make_python_tool, run
+from tests.unit.pilot.builders import make_output, make_task, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
-from tests.unit.pilot.invocations import OPERATION, invocation
+from tests.unit.pilot.invocations import OPERATION, write_invocation
 from tests.unit.pilot.slot_runner import Runner
 
 _HOLES = """
@@ -39,17 +39,17 @@ def _run_with_output(
     data: bytes = b"",
     inside: bool = False,
 ) -> AttemptReport:
-    process = python_tool(code, outputs={"o": port})
+    process = make_python_tool(code, outputs={"o": port})
     del process["stdout"]
     document = wrap_in_workflow(process) if inside else process
     if inside:
         document["outputs"]["o"]["type"] = port["type"]
     kind = EntryKind.FILE if spread else EntryKind.BUNDLE
-    to = output(root, "o").model_copy(update={"kind": kind, "spread": spread})
+    to = make_output(root, "o").model_copy(update={"kind": kind, "spread": spread})
     return run(
         runner,
-        task(root, document, outputs=[to], resources=Resources(disk=8)),
-        [input_file(root / "in" / "a.dat", data=data)],
+        make_task(root, document, outputs=[to], resources=Resources(disk=8)),
+        [write_input(root / "in" / "a.dat", data=data)],
     )
 
 
@@ -79,11 +79,11 @@ def test_outputs_of_an_invocation_are_limited_by_the_disk_of_its_task(
 ) -> None:
     """The outer task requests the disk. Its outputs would be refused as well, but only after they
     were written."""
-    process = python_tool(_HOLES, inputs={}, outputs={"o": _FOLDER})
+    process = make_python_tool(_HOLES, inputs={}, outputs={"o": _FOLDER})
     process["arguments"] = process["arguments"][:1]
     del process["stdout"]
-    outer = task(root, OPERATION, resources=Resources(disk=8))
-    error_class, message = get_error(run(runner, outer, [invocation(root, process, {})]))
+    outer = make_task(root, OPERATION, resources=Resources(disk=8))
+    error_class, message = get_error(run(runner, outer, [write_invocation(root, process, {})]))
     assert error_class is ErrorClass.TOOL_REFUSED
     assert message.startswith("what the tool left cannot be taken: its files are larger than")
 

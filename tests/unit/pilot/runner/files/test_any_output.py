@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.pilots.reports import AttemptReport
 from sluice.cwl_values import unpack
-from tests.draws import examples
-from tests.unit.pilot.attempts import get_error, python_tool, run
-from tests.unit.pilot.builders import input_file, output, task
+from tests.draws import count_examples
+from tests.unit.pilot.attempts import get_error, make_python_tool, run
+from tests.unit.pilot.builders import make_output, make_task, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.runner.files.written_outputs import make_bundle_output, make_writing_tool
 from tests.unit.pilot.slot_runner import Runner
@@ -141,10 +141,10 @@ def test_unusable_output_object_is_refused_with_a_message(
     """The message says what is wrong, where, and what to do. The job is not attempted again. The
     same applies in an inner workflow."""
     content, reason = WRONG_OUTPUTS[name]
-    file = input_file(root / "in" / "a.dat", data=content)
+    file = write_input(root / "in" / "a.dat", data=content)
     for process in (make_writing_tool("Any"), wrap_in_workflow(make_writing_tool("Any"))):
         error_class, message = get_error(
-            run(runner, task(root, process, outputs=[make_bundle_output(root)]), [file])
+            run(runner, make_task(root, process, outputs=[make_bundle_output(root)]), [file])
         )
         assert error_class is ErrorClass.TOOL_REFUSED, message
         assert reason in message
@@ -156,8 +156,8 @@ def test_output_object_at_the_depth_limit_is_stored(runner: Runner, root: Path) 
     ):
         report = run(
             runner,
-            task(root, make_writing_tool("Any"), outputs=[make_bundle_output(root)]),
-            [input_file(root / "in" / f"{number}.dat", data=content)],
+            make_task(root, make_writing_tool("Any"), outputs=[make_bundle_output(root)]),
+            [write_input(root / "in" / f"{number}.dat", data=content)],
             seq=number,
         )
         assert report.outcome is AttemptOutcome.FINISHED, report.message
@@ -218,7 +218,7 @@ NAMED = st.builds(lambda text: b'{"o": %s}' % text, OBJECTS)
 
 
 @settings(
-    max_examples=examples(60),
+    max_examples=count_examples(60),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
@@ -237,12 +237,12 @@ def test_any_output_object_is_stored_or_refused(
         ["sh", "-c", 'echo x > f; mkdir d; echo y > d/y; cp "$0" cwl.output.json'],
         ["$(inputs.f.path)"],
     )
-    target = output(storage, "o") if kind == "File" else make_bundle_output(storage)
+    target = make_output(storage, "o") if kind == "File" else make_bundle_output(storage)
     require_stored_or_explained(
         run(
             runner,
-            task(storage, process, outputs=[target]),
-            [input_file(storage / "in" / "a.dat", data=content)],
+            make_task(storage, process, outputs=[target]),
+            [write_input(storage / "in" / "a.dat", data=content)],
         )
     )
 
@@ -264,7 +264,7 @@ PATHS = st.lists(st.lists(PARTS, min_size=1, max_size=3).map(b"/".join), max_siz
 
 
 @settings(
-    max_examples=examples(30),
+    max_examples=count_examples(30),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
@@ -280,13 +280,15 @@ PATHS = st.lists(st.lists(PARTS, min_size=1, max_size=3).map(b"/".join), max_siz
 def test_any_output_files_are_stored_or_refused(
     runner: Runner, storage: Path, names: list[bytes], glob: str, kind: str
 ) -> None:
-    process = python_tool(MAKES, outputs={"o": {"type": kind, "outputBinding": {"glob": glob}}})
+    process = make_python_tool(
+        MAKES, outputs={"o": {"type": kind, "outputBinding": {"glob": glob}}}
+    )
     del process["stdout"]
-    file = input_file(
+    file = write_input(
         storage / "in" / "a.dat", data=json.dumps([list(name) for name in names]).encode()
     )
-    target = output(storage, "o") if kind == "File" else make_bundle_output(storage)
-    require_stored_or_explained(run(runner, task(storage, process, outputs=[target]), [file]))
+    target = make_output(storage, "o") if kind == "File" else make_bundle_output(storage)
+    require_stored_or_explained(run(runner, make_task(storage, process, outputs=[target]), [file]))
 
 
 DEEP = "import os\nfor _ in range({levels}): os.mkdir('d'); os.chdir('d')\nopen('f', 'w').close()"
@@ -309,19 +311,19 @@ def test_too_deep_output_folder_is_refused(runner: Runner, root: Path, listing: 
     """The folder is deeper than any path and than the stack of Python. The same applies in an inner
     workflow."""
     binding = {"type": "Directory", "outputBinding": {"glob": "d", "loadListing": listing}}
-    process = python_tool(DEEP.format(levels=3000), outputs={"o": binding})
+    process = make_python_tool(DEEP.format(levels=3000), outputs={"o": binding})
     del process["stdout"]
     inside = wrap_in_workflow(process)
     inside["outputs"]["o"]["type"] = "Directory"
-    file = input_file(root / "in" / "a.dat")
+    file = write_input(root / "in" / "a.dat")
     for document in (process, inside):
         error_class, message = get_error(
-            run(runner, task(root, document, outputs=[make_bundle_output(root)]), [file])
+            run(runner, make_task(root, document, outputs=[make_bundle_output(root)]), [file])
         )
         assert error_class is ErrorClass.TOOL_REFUSED, message
         assert "more than 100 folders deep" in message
     process["arguments"][0] = DEEP.format(levels=90)
-    report = run(runner, task(root, process, outputs=[make_bundle_output(root)]), [file])
+    report = run(runner, make_task(root, process, outputs=[make_bundle_output(root)]), [file])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     require_stored_or_explained(report)
 
@@ -329,15 +331,17 @@ def test_too_deep_output_folder_is_refused(runner: Runner, root: Path, listing: 
 @pytest.mark.usefixtures("removed_folders")
 def test_deep_folder_beside_the_outputs_is_removed(runner: Runner, root: Path) -> None:
     optional = {"o": {"type": "File?", "outputBinding": {"glob": "nothing"}}}
-    leaving_tool = python_tool(DEEP.format(levels=3000), outputs=optional)
+    leaving_tool = make_python_tool(DEEP.format(levels=3000), outputs=optional)
     del leaving_tool["stdout"]
-    listing_tool = python_tool("import os; print(os.listdir())")
-    file = input_file(root / "in" / "a.dat")
+    listing_tool = make_python_tool("import os; print(os.listdir())")
+    file = write_input(root / "in" / "a.dat")
     assert (
         run(
-            runner, task(root, leaving_tool, outputs=[output(root, "o", optional=True)]), [file]
+            runner,
+            make_task(root, leaving_tool, outputs=[make_output(root, "o", optional=True)]),
+            [file],
         ).outcome
         is AttemptOutcome.FINISHED
     )
-    report = run(runner, task(root, listing_tool), [file], seq=2)
+    report = run(runner, make_task(root, listing_tool), [file], seq=2)
     assert (root / "out" / report.outputs[0].name).read_text() == "['a.out']\n"

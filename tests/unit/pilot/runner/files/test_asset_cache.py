@@ -15,12 +15,12 @@ from pilot.runner.files.asset_cache import AssetCache
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.data.asset_refs import MARK
 from sluice.contracts.jobs.job_inputs import InputFile
-from tests.unit.pilot.builders import input_file, job, task, tool
+from tests.unit.pilot.builders import make_job, make_task, make_tool, write_input
 from tests.unit.pilot.slot_runner import Runner
 
 
 def write_asset(path: Path, data: bytes) -> InputFile:
-    return input_file(path, data=data).model_copy(update={"meta": {MARK: "model@1"}})
+    return write_input(path, data=data).model_copy(update={"meta": {MARK: "model@1"}})
 
 
 def list_cached_files(cache: AssetCache) -> set[str]:
@@ -132,7 +132,7 @@ def test_concurrent_requests_fetch_an_asset_file_once(tmp_path: Path) -> None:
     assert hashlib.sha256(paths[0].read_bytes()).digest() == hashlib.sha256(data).digest()
 
 
-CONFIGURED = tool(
+CONFIGURED = make_tool(
     ["cat"],
     inputs={
         "f": {"type": "File"},
@@ -161,9 +161,9 @@ def test_tool_gets_assets_as_a_folder_a_list_and_a_file(tmp_path: Path, root: Pa
         tmp_path / "node", environment={"PYTHONPATH": str(Path.cwd())}, settings=settings
     )
     try:
-        task_ = task(root, CONFIGURED, side_ports=list(files), shared_inputs=shared,
+        task_ = make_task(root, CONFIGURED, side_ports=list(files), shared_inputs=shared,
                      folders={"config": "pero-cz"})  # fmt: skip
-        report = runner.attempt(task_, job(task_, [input_file(root / "in" / "0.dat")]))
+        report = runner.attempt(task_, make_job(task_, [write_input(root / "in" / "0.dat")]))
     finally:
         runner.close()
     assert report.outcome is AttemptOutcome.FINISHED, report.message

@@ -13,15 +13,15 @@ from pilot.runner.files.input_protection import MAX_COPIED, ProtectedInputs
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.job_inputs import InputFile
 from tests.unit.pilot.attempts import get_error, read_log, run
-from tests.unit.pilot.builders import input_file, job, task, tool
+from tests.unit.pilot.builders import make_job, make_task, make_tool, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.job_pipes import wait_for
 from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
-READ = tool(["stat", "-Lc", "%i"], arguments=["$(inputs.f.path)"])
+READ = make_tool(["stat", "-Lc", "%i"], arguments=["$(inputs.f.path)"])
 #: A tool that declares in CWL that it changes its input.
-IN_PLACE = tool(
+IN_PLACE = make_tool(
     ["sh", "-c", 'echo more >> "$0"'],
     arguments=["$(inputs.f.basename)"],
     requirements={
@@ -35,7 +35,7 @@ ONLY_READ = pytest.mark.in_the_open("inputs can only be read in the sandbox")
 
 
 def write_large_input(root: Path, name: str = "large.dat") -> InputFile:
-    return input_file(root / "in" / name, data=bytes(MAX_COPIED + 1))
+    return write_input(root / "in" / name, data=bytes(MAX_COPIED + 1))
 
 
 def read_file(url: str) -> bytes:
@@ -45,15 +45,15 @@ def read_file(url: str) -> bytes:
 @ONLY_READ
 def test_small_input_is_copied_for_the_tool(runner: Runner, root: Path) -> None:
     for number, is_shared in enumerate((False, True)):
-        file = input_file(root / "in" / "a.dat")
-        joined = tool(
+        file = write_input(root / "in" / "a.dat")
+        joined = make_tool(
             ["sh", "-c", 'echo more >> "$0" && tail -c 9 "$0"'],
             inputs={"f": "File", "g": "File?"},
             arguments=["$((inputs.g || inputs.f).path)"],
             requirements={"InlineJavascriptRequirement": {}},
         )
         shared = [file.model_copy(update={"port": "g"})] if is_shared else []
-        task_ = task(root, joined, side_ports=["g"], shared_inputs=shared)
+        task_ = make_task(root, joined, side_ports=["g"], shared_inputs=shared)
         for again in range(2):
             report = run(runner, task_, [file], seq=2 * number + again)
             assert report.outcome is AttemptOutcome.FINISHED, report.message
@@ -63,7 +63,7 @@ def test_small_input_is_copied_for_the_tool(runner: Runner, root: Path) -> None:
 
 def test_large_input_is_a_link(runner: Runner, root: Path) -> None:
     file = write_large_input(root)
-    report = run(runner, task(root, READ), [file])
+    report = run(runner, make_task(root, READ), [file])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert (
         int(read_file(report.outputs[0].url))
@@ -77,9 +77,9 @@ def test_tool_that_writes_to_a_large_input_fails_however_it_ends(
     runner: Runner, root: Path, ending: str
 ) -> None:
     file = write_large_input(root)
-    writes = tool(["sh", "-c", f'echo more >> "$0"; {ending}'], arguments=["$(inputs.f.path)"])
-    limit = task(root, READ).needs.resources.model_copy(update={"time_limit": 2.0})
-    report = run(runner, task(root, writes, resources=limit), [file])
+    writes = make_tool(["sh", "-c", f'echo more >> "$0"; {ending}'], arguments=["$(inputs.f.path)"])
+    limit = make_task(root, READ).needs.resources.model_copy(update={"time_limit": 2.0})
+    report = run(runner, make_task(root, writes, resources=limit), [file])
     error_class, message = get_error(report)
     assert error_class is ErrorClass.TOOL_REFUSED, (
         "another attempt would only find a wrong checksum"
@@ -90,22 +90,22 @@ def test_tool_that_writes_to_a_large_input_fails_however_it_ends(
 
 @ONLY_READ
 def test_change_of_a_shared_input_fails_the_job_that_made_it(runner: Runner, root: Path) -> None:
-    shared, own = write_large_input(root), input_file(root / "in" / "a.dat")
-    writes = tool(
+    shared, own = write_large_input(root), write_input(root / "in" / "a.dat")
+    writes = make_tool(
         ["sh", "-c", 'if [ "$0" = b.dat ]; then echo more >> "$1"; fi'],
         inputs={"f": "File", "g": "File"},
         arguments=["$(inputs.f.basename)", "$(inputs.g.path)"],
     )
-    task_ = task(
+    task_ = make_task(
         root, writes, side_ports=["g"], shared_inputs=[shared.model_copy(update={"port": "g"})]
     )
     assert run(runner, task_, [own], seq=0).outcome is AttemptOutcome.FINISHED
-    report = run(runner, task_, [input_file(root / "in" / "b.dat")], seq=1)
+    report = run(runner, task_, [write_input(root / "in" / "b.dat")], seq=1)
     assert "input file 'large.dat'" in get_error(report)[1]
 
 
 #: Reads its input after the test has made the file ``go``.
-WAITS = tool(
+WAITS = make_tool(
     ["sh", "-c", 'touch begun; while ! test -e go; do :; done; tail -c 4 "$0"'],
     arguments=["$(inputs.f.path)"],
 )
@@ -114,15 +114,15 @@ WAITS = tool(
 @pytest.mark.parametrize("shared", [False, True])
 def test_input_that_changes_while_the_job_runs_fails_the_job(root: Path, *, shared: bool) -> None:
     """The tool is not blamed, as it can only read the input in the sandbox."""
-    file, own = write_large_input(root), input_file(root / "in" / "a.dat")
+    file, own = write_large_input(root), write_input(root / "in" / "a.dat")
     runner = Runner(root.parent / "contained", settings={"sandbox": get_sandbox()})
-    task_ = task(root, WAITS)
+    task_ = make_task(root, WAITS)
     if shared:
         shared_input = file.model_copy(update={"port": "g"})
         executable = WAITS | {"inputs": {"f": "File", "g": "File"}}
-        task_ = task(root, executable, side_ports=["g"], shared_inputs=[shared_input])
+        task_ = make_task(root, executable, side_ports=["g"], shared_inputs=[shared_input])
     try:
-        runner.submit(task_, job(task_, [own if shared else file], job_id=7002))
+        runner.submit(task_, make_job(task_, [own if shared else file], job_id=7002))
         started_file = wait_for(runner, "begun")
         with Path(file.url.removeprefix("file://")).open("ab") as changed:
             changed.write(b"more")
@@ -155,12 +155,12 @@ def test_input_that_was_replaced_behind_a_symbolic_link_is_detected(
 def test_input_that_changed_between_two_jobs_fails_the_second(
     runner: Runner, root: Path, *, shared: bool
 ) -> None:
-    file, own = write_large_input(root), input_file(root / "in" / "a.dat")
-    task_ = task(root, READ)
+    file, own = write_large_input(root), write_input(root / "in" / "a.dat")
+    task_ = make_task(root, READ)
     if shared:
         executable = READ | {"inputs": {"f": "File", "g": "File"}}
         shared_input = file.model_copy(update={"port": "g"})
-        task_ = task(root, executable, side_ports=["g"], shared_inputs=[shared_input])
+        task_ = make_task(root, executable, side_ports=["g"], shared_inputs=[shared_input])
     inputs = [own if shared else file]
     assert run(runner, task_, inputs, seq=0).outcome is AttemptOutcome.FINISHED
     with Path(file.url.removeprefix("file://")).open("r+b") as changed:
@@ -172,12 +172,12 @@ def test_input_that_changed_between_two_jobs_fails_the_second(
 
 @ONLY_READ
 def test_log_of_a_canceled_job_names_the_changed_input(runner: Runner, root: Path) -> None:
-    writes = tool(
+    writes = make_tool(
         ["sh", "-c", 'echo more >> "$0"; touch written; sleep 600'],
         arguments=["$(inputs.f.path)"],
     )
-    task_ = task(root, writes)
-    running = job(task_, [write_large_input(root)], job_id=7001)
+    task_ = make_task(root, writes)
+    running = make_job(task_, [write_large_input(root)], job_id=7001)
     runner.submit(task_, running)
     wait_for(runner, "written")
     runner.stop_job(running, StopReason.CANCEL)
@@ -199,9 +199,9 @@ def test_tool_with_in_place_updates_gets_a_copy_of_its_input(
     fields: dict[str, Any] = {}
     if is_shared:  # The changed file is a shared input of the task.
         executable["inputs"]["own"] = {"type": "File"}
-        data_port, main_inputs = "own", [input_file(root / "in" / "a.dat")]
+        data_port, main_inputs = "own", [write_input(root / "in" / "a.dat")]
         fields = {"side_ports": ["f"], "shared_inputs": [file.model_copy(update={"port": "f"})]}
-    task_ = task(root, executable, dat_in_port=data_port, **fields)
+    task_ = make_task(root, executable, dat_in_port=data_port, **fields)
     for number in range(2):
         report = run(runner, task_, main_inputs, seq=number)
         assert report.outcome is AttemptOutcome.FINISHED, report.message

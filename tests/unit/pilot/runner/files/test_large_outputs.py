@@ -4,8 +4,8 @@ from pathlib import Path
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.needs import Resources
-from tests.unit.pilot.attempts import get_error, python_tool, run
-from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.attempts import get_error, make_python_tool, run
+from tests.unit.pilot.builders import make_task, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.runner.files.written_outputs import make_bundle_output, make_writing_tool
 from tests.unit.pilot.slot_runner import Runner
@@ -13,20 +13,22 @@ from tests.unit.pilot.slot_runner import Runner
 
 def test_large_output_object_is_refused_without_reading_it(runner: Runner, root: Path) -> None:
     """The sparse file takes no disk space."""
-    process = python_tool("open('cwl.output.json', 'wb').truncate(1 << 30)", outputs={"o": "Any"})
+    process = make_python_tool(
+        "open('cwl.output.json', 'wb').truncate(1 << 30)", outputs={"o": "Any"}
+    )
     del process["stdout"]
     for document in (process, wrap_in_workflow(process)):
         before = read_peak_memory(runner)
         error_class, message = get_error(
             run(
                 runner,
-                task(
+                make_task(
                     root,
                     document,
                     outputs=[make_bundle_output(root)],
                     resources=Resources(disk=2048),
                 ),
-                [input_file(root / "in" / "a.dat")],
+                [write_input(root / "in" / "a.dat")],
             )
         )
         assert error_class is ErrorClass.TOOL_REFUSED, message
@@ -44,7 +46,7 @@ def test_text_in_an_output_object_can_have_many_commas(runner: Runner, root: Pat
     content = b'{"o": "%s"}' % (b'[{,\\"' * 200_000)
     report = run(
         runner,
-        task(root, make_writing_tool("Any"), outputs=[make_bundle_output(root)]),
-        [input_file(root / "in" / "a.dat", data=content)],
+        make_task(root, make_writing_tool("Any"), outputs=[make_bundle_output(root)]),
+        [write_input(root / "in" / "a.dat", data=content)],
     )
     assert report.outcome is AttemptOutcome.FINISHED, report.message

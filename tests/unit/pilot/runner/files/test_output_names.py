@@ -10,8 +10,8 @@ from dms.domain.places import Root, storage_place
 from sluice.contracts.common.naming import own_name
 from sluice.contracts.common.states import AttemptOutcome, StorageType
 from sluice.contracts.jobs.job_inputs import InputFile
-from tests.unit.pilot.attempts import python_tool, run
-from tests.unit.pilot.builders import input_file, output, task, tool
+from tests.unit.pilot.attempts import make_python_tool, run
+from tests.unit.pilot.builders import make_output, make_task, make_tool, write_input
 from tests.unit.pilot.slot_runner import Runner
 
 
@@ -22,10 +22,12 @@ def test_name_that_could_be_read_as_another_path_reaches_the_next_tool(
     runner: Runner, root: Path, name: str
 ) -> None:
     """The storage has the file under a safe name that the catalogue accepts."""
-    writes = tool(["python3", "-c", "import sys; open(sys.argv[1], 'w').write('hits')", name])
+    writes = make_tool(["python3", "-c", "import sys; open(sys.argv[1], 'w').write('hits')", name])
     del writes["stdout"]
     writes["outputs"] = {"o": {"type": "File", "outputBinding": {"glob": "*"}}}
-    (stored,) = run(runner, task(root, writes), [input_file(root / "in" / "a.dat")], seq=3).outputs
+    (stored,) = run(
+        runner, make_task(root, writes), [write_input(root / "in" / "a.dat")], seq=3
+    ).outputs
     data = Root(
         uuid.uuid4(), "data", StorageType.OUTPUT, f"file://{root}", read_only=False, enabled=True
     )
@@ -34,12 +36,14 @@ def test_name_that_could_be_read_as_another_path_reaches_the_next_tool(
     next_input = InputFile(
         name=own_name(stored.name), url=stored.url, size=4, checksum=stored.checksum, seq=3
     )
-    says = python_tool(
+    says = make_python_tool(
         "import os, sys; print(os.path.basename(sys.argv[1]), open(sys.argv[1]).read())",
         stdout="said",
     )
     says["outputs"] = {"o": {"type": "File", "outputBinding": {"glob": "said"}}}
-    after = run(runner, task(root, says, outputs=[output(root, "o", "next")]), [next_input])
+    after = run(
+        runner, make_task(root, says, outputs=[make_output(root, "o", "next")]), [next_input]
+    )
     assert after.outcome is AttemptOutcome.FINISHED, after
     (read,) = after.outputs
     assert Path(read.url.removeprefix("file://")).read_text() == f"{name} hits\n"
@@ -49,10 +53,10 @@ def test_name_that_could_be_read_as_another_path_reaches_the_next_tool(
 def test_file_with_the_longest_possible_name_is_stored(
     runner: Runner, root: Path, name: str
 ) -> None:
-    writes = python_tool(f"open({name!r}, 'w').write('hits')")
+    writes = make_python_tool(f"open({name!r}, 'w').write('hits')")
     del writes["stdout"]
     writes["outputs"] = {"o": {"type": "File", "outputBinding": {"glob": "*"}}}
-    report = run(runner, task(root, writes), [input_file(root / "in" / "a.dat")], seq=3)
+    report = run(runner, make_task(root, writes), [write_input(root / "in" / "a.dat")], seq=3)
     assert report.outcome is AttemptOutcome.FINISHED, report
     (stored,) = report.outputs
     assert len(stored.name.encode()) <= 240

@@ -12,38 +12,42 @@ from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.pilots.reports import AttemptReport
 from sluice.cwl_values import unpack
 from tests.unit.pilot.attempts import run
-from tests.unit.pilot.builders import input_file, output, task, tool
+from tests.unit.pilot.builders import make_output, make_task, make_tool, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
-from tests.unit.pilot.invocations import OPERATION, invocation
+from tests.unit.pilot.invocations import OPERATION, write_invocation
 from tests.unit.pilot.slot_runner import Runner
 
 _SMALL, _LARGE = b"small", bytes(MAX_COPIED + 1)
 _LINKED = {"class": "InitialWorkDirRequirement", "listing": ["$(inputs.f)"]}
 
 
-def link_tool(command: str, **fields: Any) -> dict[str, Any]:
-    process = tool(["sh", "-c", command], arguments=["$(inputs.f.path)"], **fields)
-    process.setdefault("outputs", {})["o"] = fields.get("outputs", {}).get("o", glob_output("x"))
+def make_link_tool(command: str, **fields: Any) -> dict[str, Any]:
+    process = make_tool(["sh", "-c", command], arguments=["$(inputs.f.path)"], **fields)
+    process.setdefault("outputs", {})["o"] = fields.get("outputs", {}).get(
+        "o", make_glob_output("x")
+    )
     del process["stdout"]
     return process
 
 
-def glob_output(pattern: str) -> dict[str, Any]:
+def make_glob_output(pattern: str) -> dict[str, Any]:
     return {"type": "File", "outputBinding": {"glob": pattern}}
 
 
 PASSED_THROUGH_TOOLS = {
-    "link": link_tool('ln -s "$0" x'),
-    "link by links": link_tool('mkdir d; ln -s "$0" d/y; ln -s d e; ln -s e/y x'),
-    "link to where it lies": link_tool('ln -s "$(readlink -f "$0")" x'),
-    "linked folder": link_tool('ln -s "$(dirname "$0")" d', outputs={"o": glob_output("d/a.dat")}),
-    "put into the work folder": link_tool(
-        "true", requirements=[_LINKED], outputs={"o": glob_output("a.dat")}
+    "link": make_link_tool('ln -s "$0" x'),
+    "link by links": make_link_tool('mkdir d; ln -s "$0" d/y; ln -s d e; ln -s e/y x'),
+    "link to where it lies": make_link_tool('ln -s "$(readlink -f "$0")" x'),
+    "linked folder": make_link_tool(
+        'ln -s "$(dirname "$0")" d', outputs={"o": make_glob_output("d/a.dat")}
     ),
-    "expression": link_tool(
+    "put into the work folder": make_link_tool(
+        "true", requirements=[_LINKED], outputs={"o": make_glob_output("a.dat")}
+    ),
+    "expression": make_link_tool(
         "true", outputs={"o": {"type": "File", "outputBinding": {"outputEval": "$(inputs.f)"}}}
     ),
-    "output object": link_tool(
+    "output object": make_link_tool(
         """printf '{"o": {"class": "File", "path": "%s"}}' "$0" > cwl.output.json"""
     ),
 }  # fmt: skip
@@ -60,7 +64,7 @@ EXPRESSION = {
 def create_input(root: Path, content: bytes, *, linked: bool) -> InputFile:
     """Return an input. If ``linked``, it is a symbolic link on the storage, to which no hard link
     can be made."""
-    file = input_file(root / "in" / "a.dat", data=content)
+    file = write_input(root / "in" / "a.dat", data=content)
     if linked:
         (root / "in" / "a.dat").rename(root / "in" / "elsewhere")
         (root / "in" / "a.dat").symlink_to("elsewhere")
@@ -84,7 +88,7 @@ def test_input_can_be_an_output(
     file = create_input(root, content, linked=linked)
     files = [file.model_copy(update={"seq": seq}) for seq in range(batch)]
     _require_separate_files(
-        run(runner, task(root, process, batch=batch), files), root, content, batch
+        run(runner, make_task(root, process, batch=batch), files), root, content, batch
     )
 
 
@@ -98,7 +102,11 @@ def test_input_can_be_an_output_of_an_inner_workflow(
     """cwltool removes its links to inputs together with the temporary folder of the tool."""
     file = create_input(root, _LARGE, linked=linked)
     _require_separate_files(
-        run(runner, task(root, wrap_in_workflow(PASSED_THROUGH_TOOLS[name], mode="File")), [file]),
+        run(
+            runner,
+            make_task(root, wrap_in_workflow(PASSED_THROUGH_TOOLS[name], mode="File")),
+            [file],
+        ),
         root,
         _LARGE,
         1,
@@ -119,12 +127,14 @@ def _require_separate_files(
 
 def test_input_can_be_part_of_an_output_folder(runner: Runner, root: Path) -> None:
     folder = {"o": {"type": "Directory", "outputBinding": {"glob": "d"}}}
-    process = link_tool(
+    process = make_link_tool(
         'mkdir d; ln -s "$0" d/x; ln -s x d/y; ln -s "$(dirname "$0")" d/in', outputs=folder
     )
-    bundle = output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE})
+    bundle = make_output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE})
     report = run(
-        runner, task(root, process, outputs=[bundle]), [create_input(root, _LARGE, linked=False)]
+        runner,
+        make_task(root, process, outputs=[bundle]),
+        [create_input(root, _LARGE, linked=False)],
     )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     place = Path(
@@ -140,13 +150,13 @@ def test_input_can_be_part_of_an_output_folder(runner: Runner, root: Path) -> No
 
 
 def test_input_can_be_an_output_of_an_invocation(runner: Runner, root: Path) -> None:
-    stored_file = input_file(root / "store" / "files" / "a.dat", data=_LARGE)
+    stored_file = write_input(root / "store" / "files" / "a.dat", data=_LARGE)
     order = {"f": {"class": "File", "location": "files/a.dat", "checksum": stored_file.checksum}}
     for number, process in enumerate(PASSED_THROUGH_TOOLS.values()):
         report = run(
             runner,
-            task(root, OPERATION),
-            [invocation(root, process, order, name=str(number))],
+            make_task(root, OPERATION),
+            [write_invocation(root, process, order, name=str(number))],
             seq=number,
         )
         assert report.outcome is AttemptOutcome.FINISHED, report.message

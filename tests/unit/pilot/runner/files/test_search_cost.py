@@ -17,8 +17,8 @@ from pilot.runner.files.output_allowance import OutputAllowance
 from pilot.runner.files.output_globs import matching_paths
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.cwl_values import pack
-from tests.unit.pilot.attempts import get_error, python_tool, run
-from tests.unit.pilot.builders import SHA, input_file, task
+from tests.unit.pilot.attempts import get_error, make_python_tool, run
+from tests.unit.pilot.builders import SHA, make_task, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.slot_runner import Runner
 
@@ -128,11 +128,11 @@ def test_links_into_the_same_folder_fail_the_job_and_free_the_slot(
     runner: Runner, root: Path, wrap: Callable[[Any], Any]
 ) -> None:
     files = {"type": "File", "outputBinding": {"glob": "*/*/*/*/*/*/*/zz"}}
-    process = python_tool(
+    process = make_python_tool(
         "import os\nfor n in range(20): os.symlink('.', f'l{n}')", outputs={"o": files}
     )
-    file = input_file(root / "in" / "a.dat")
-    error_class, message = get_error(run(runner, task(root, wrap(process)), [file]))
+    file = write_input(root / "in" / "a.dat")
+    error_class, message = get_error(run(runner, make_task(root, wrap(process)), [file]))
     assert error_class is ErrorClass.TOOL_REFUSED, message
     assert "output 'o' cannot be taken: finding '*/*/*/*/*/*/*/zz' and what came" in message
-    assert run(runner, task(root, SHA), [file]).outcome is AttemptOutcome.FINISHED
+    assert run(runner, make_task(root, SHA), [file]).outcome is AttemptOutcome.FINISHED

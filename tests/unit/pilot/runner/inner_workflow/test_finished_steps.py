@@ -13,7 +13,7 @@ from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.checkpoints import FINISHED_STEPS, Checkpoint, KeptCheckpoint
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import get_error, run
-from tests.unit.pilot.builders import TOOL_PYTHON, input_file, task
+from tests.unit.pilot.builders import TOOL_PYTHON, make_task, write_input
 from tests.unit.pilot.isolation import ISOLATION_PARAMETERS, start_isolated_slot
 from tests.unit.pilot.slot_runner import Runner
 
@@ -86,8 +86,8 @@ def _run_two_attempts(
 ) -> str:
     """Run an attempt that fails and one that succeeds, and return the result of the second."""
     checkpoint = Checkpoint(files=[FINISHED_STEPS], every=86_400)
-    task_ = task(root, process, checkpoint=checkpoint)
-    file = input_file(root / "in" / "a.dat", data=data)
+    task_ = make_task(root, process, checkpoint=checkpoint)
+    file = write_input(root / "in" / "a.dat", data=data)
     get_error(run(runner, task_, [file], attempt=1))
     (folder / "go").touch()
     report = run(runner, task_, [file], attempt=2)
@@ -153,9 +153,11 @@ def test_isolated_tool_writes_no_results_of_others(isolation: str) -> None:
         process["steps"]["first"]["out"] = ["o"]
         process["steps"]["second"]["run"]["baseCommand"] = ["false"]
         process["steps"]["last"]["run"]["baseCommand"] = ["false"]
-        task_ = task(root, process, checkpoint=Checkpoint(files=[FINISHED_STEPS], every=86_400))
+        task_ = make_task(
+            root, process, checkpoint=Checkpoint(files=[FINISHED_STEPS], every=86_400)
+        )
         runner = start_isolated_slot(isolation, folder / "pilot")
-        get_error(run(runner, task_, [input_file(root / "in" / "a.dat")]))
+        get_error(run(runner, task_, [write_input(root / "in" / "a.dat")]))
         runner.close()
         kept_list = (root / "logs" / "00000000.1-checkpoint-list.0.json").read_text()
     kept_files = KeptCheckpoint.model_validate_json(kept_list).files

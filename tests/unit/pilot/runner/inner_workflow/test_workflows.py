@@ -13,10 +13,10 @@ import pytest
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, TaskMode
 from sluice.contracts.jobs.needs import Resources
 from sluice.cwl_values.cwltool_exceptions import SCATTER_OVER_NULL
-from tests.processes import command_of, running_with
+from tests.processes import list_running_with, read_command_line
 from tests.unit.pilot import attempts
 from tests.unit.pilot.attempts import get_error, read_log, run
-from tests.unit.pilot.builders import input_file, job, output, task, tool
+from tests.unit.pilot.builders import make_job, make_output, make_task, make_tool, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.job_pipes import make_waiting_code, release_tool, wait_for
 from tests.unit.pilot.sandboxes import get_sandbox
@@ -27,31 +27,34 @@ from tests.waiting import wait_until
 _WAITS = str(uuid.uuid4())
 
 
-def python_step(code: str) -> dict[str, Any]:
-    return tool([sys.executable, "-c", code.replace("$(", "\\$(")])
+def make_python_step(code: str) -> dict[str, Any]:
+    return make_tool([sys.executable, "-c", code.replace("$(", "\\$(")])
 
 
 def make_waiting_tool() -> dict[str, Any]:
     """Return a tool that waits at ``gate``."""
-    return tool([sys.executable, "-c", make_waiting_code("gate"), _WAITS])
+    return make_tool([sys.executable, "-c", make_waiting_code("gate"), _WAITS])
 
 
 def wait_for_waiting_tools(runner: Runner) -> list[int]:
     """Wait for such a tool and return the process IDs of all of them."""
     wait_for(runner, "gate")
-    return running_with(_WAITS)
+    return list_running_with(_WAITS)
 
 
 def test_inner_workflow_runs_its_tools_in_order(runner: Runner, root: Path) -> None:
-    second = wrap_in_workflow(tool(["tr", "a-z", "A-Z"], stdin="$(inputs.f.path)"))
+    second = wrap_in_workflow(make_tool(["tr", "a-z", "A-Z"], stdin="$(inputs.f.path)"))
     second["steps"]["again"] = {
         "in": {"f": "run/o"},
         "out": ["o"],
-        "run": tool(["rev"], stdin="$(inputs.f.path)"),
+        "run": make_tool(["rev"], stdin="$(inputs.f.path)"),
     }
     second["outputs"]["o"]["outputSource"] = "again/o"
     report = run(
-        runner, task(root, second), [input_file(root / "in" / "a.dat", data=b"frame\n")], seq=3
+        runner,
+        make_task(root, second),
+        [write_input(root / "in" / "a.dat", data=b"frame\n")],
+        seq=3,
     )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     [stored] = report.outputs
@@ -64,25 +67,25 @@ def test_inner_workflow_runs_its_tools_in_order(runner: Runner, root: Path) -> N
 
 def test_scatter_over_null_is_refused_with_the_reason(runner: Runner, root: Path) -> None:
     of_word = {"f": {"type": "File"}, "w": {"type": "string"}}
-    workflow = wrap_in_workflow(tool(["true"], inputs=of_word), scatter="w")
+    workflow = wrap_in_workflow(make_tool(["true"], inputs=of_word), scatter="w")
     workflow["requirements"].append({"class": "ScatterFeatureRequirement"})
     workflow["inputs"]["words"] = {"type": ["null", {"type": "array", "items": "string"}]}
     workflow["outputs"]["o"]["type"] = "Any"
     workflow["steps"]["run"]["in"]["w"] = {"source": "words"}
-    report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat", data=b"")])
+    report = run(runner, make_task(root, workflow), [write_input(root / "in" / "a.dat", data=b"")])
     assert get_error(report) == (ErrorClass.TOOL_REFUSED, SCATTER_OVER_NULL)
 
 
 def test_skipped_step_gives_no_output(runner: Runner, root: Path) -> None:
-    skipped_step = wrap_in_workflow(python_step("print(1)"), when="$(inputs.f.size > 100)")
+    skipped_step = wrap_in_workflow(make_python_step("print(1)"), when="$(inputs.f.size > 100)")
     report = run(
         runner,
-        task(root, skipped_step, outputs=[output(root, "o", optional=True)]),
-        [input_file(root / "in" / "a.dat")],
+        make_task(root, skipped_step, outputs=[make_output(root, "o", optional=True)]),
+        [write_input(root / "in" / "a.dat")],
     )
     assert (report.outcome, report.outputs) == (AttemptOutcome.FINISHED, [])
     _, message = get_error(
-        run(runner, task(root, skipped_step), [input_file(root / "in" / "b.dat")])
+        run(runner, make_task(root, skipped_step), [write_input(root / "in" / "b.dat")])
     )
     assert "wrote no file for its output 'o'" in message
 
@@ -96,8 +99,8 @@ def test_expression_tool_can_choose_one_of_all_files(runner: Runner, root: Path)
         "outputs": {"o": {"type": "File"}},
         "expression": "${ return {o: inputs.f[1]}; }",
     }
-    files = [input_file(root / "in" / name, data=name.encode()) for name in ("x", "y", "z")]
-    report = run(runner, task(root, choosing_tool, mode=TaskMode.MERGE), files)
+    files = [write_input(root / "in" / name, data=name.encode()) for name in ("x", "y", "z")]
+    report = run(runner, make_task(root, choosing_tool, mode=TaskMode.MERGE), files)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert Path(report.outputs[0].url.removeprefix("file://")).read_text() == "y"
     assert (root / "in" / "y").read_text() == "y", "the input stays in its place"
@@ -107,9 +110,9 @@ def test_log_has_each_message_of_cwltool_once_and_no_messages_of_the_pilot(
     runner: Runner, root: Path
 ) -> None:
     process = wrap_in_workflow(
-        python_step("import sys; print(1); print('by the tool', file=sys.stderr)")
+        make_python_step("import sys; print(1); print('by the tool', file=sys.stderr)")
     )
-    report = run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
+    report = run(runner, make_task(root, process), [write_input(root / "in" / "a.dat")])
     log_lines = read_log(report).partition("--- stderr ---\n")[2].splitlines()
     assert (
         log_lines.count("[workflow ] start") == log_lines.count("[job run] completed success") == 1
@@ -121,16 +124,18 @@ def test_log_has_each_message_of_cwltool_once_and_no_messages_of_the_pilot(
 def test_log_has_the_error_of_a_tool_in_an_inner_workflow(runner: Runner, root: Path) -> None:
     report = run(
         runner,
-        task(root, wrap_in_workflow(python_step("raise SystemExit('no beam')"))),
-        [input_file(root / "in" / "a.dat")],
+        make_task(root, wrap_in_workflow(make_python_step("raise SystemExit('no beam')"))),
+        [write_input(root / "in" / "a.dat")],
     )
     assert get_error(report)[0] is ErrorClass.TOOL_FAILED
     assert "no beam" in read_log(report)
 
 
 def test_tool_in_an_inner_workflow_ends_at_the_time_limit(runner: Runner, root: Path) -> None:
-    endless = task(root, wrap_in_workflow(make_waiting_tool()), resources=Resources(time_limit=5.0))
-    runner.submit(endless, job(endless, [input_file(root / "in" / "a.dat")], job_id=1))
+    endless = make_task(
+        root, wrap_in_workflow(make_waiting_tool()), resources=Resources(time_limit=5.0)
+    )
+    runner.submit(endless, make_job(endless, [write_input(root / "in" / "a.dat")], job_id=1))
     [pid] = wait_for_waiting_tools(runner)
     assert get_error(runner.wait_for_end().report)[0] is ErrorClass.TOOL_TIMEOUT
     wait_until(lambda: has_ended(pid))
@@ -142,7 +147,9 @@ def test_inner_workflow_does_not_see_the_environment_of_the_pilot(
     """Neither a tool nor an expression that breaks out of its context sees it."""
     code = "import os,json; print(json.dumps(dict(os.environ)))"
     report = run(
-        runner, task(root, wrap_in_workflow(python_step(code))), [input_file(root / "in" / "a.dat")]
+        runner,
+        make_task(root, wrap_in_workflow(make_python_step(code))),
+        [write_input(root / "in" / "a.dat")],
     )
     environment = json.loads(Path(report.outputs[0].url.removeprefix("file://")).read_text())
     assert "SLUICE_SECRET" not in environment
@@ -150,10 +157,12 @@ def test_inner_workflow_does_not_see_the_environment_of_the_pilot(
         "${ return JSON.stringify(globalThis.constructor.constructor('return process')().env); }"
     )
     workflow = wrap_in_workflow(
-        tool(["echo"], inputs={"f": {"type": "File"}, "e": {"type": "string", "inputBinding": {}}})
+        make_tool(
+            ["echo"], inputs={"f": {"type": "File"}, "e": {"type": "string", "inputBinding": {}}}
+        )
     )
     workflow["steps"]["run"]["in"]["e"] = {"valueFrom": escape}
-    report = run(runner, task(root, workflow), [input_file(root / "in" / "b.dat")])
+    report = run(runner, make_task(root, workflow), [write_input(root / "in" / "b.dat")])
     texts = [Path(file.url.removeprefix("file://")).read_text() for file in report.outputs]
     assert "hush" not in "".join([*texts, read_log(report)])
 
@@ -163,18 +172,18 @@ def list_waiting_processes(runner: Runner) -> list[psutil.Process]:
     return [
         child
         for child in psutil.Process(runner.slot_pid).children()
-        if command_of(child)[:1] == [sys.executable]
+        if read_command_line(child)[:1] == [sys.executable]
     ]
 
 
 def test_each_inner_workflow_runs_in_a_process_that_was_started_ahead(
     runner: Runner, root: Path
 ) -> None:
-    workflow_task = task(root, wrap_in_workflow(make_waiting_tool()))
+    workflow_task = make_task(root, wrap_in_workflow(make_waiting_tool()))
     pids = [process.pid for process in list_waiting_processes(runner)]
     for number in range(3):
-        file = input_file(root / "in" / "a.dat")
-        runner.submit(workflow_task, job(workflow_task, [file], job_id=2 + number, seq=number))
+        file = write_input(root / "in" / "a.dat")
+        runner.submit(workflow_task, make_job(workflow_task, [file], job_id=2 + number, seq=number))
         [pid] = wait_for_waiting_tools(runner)
         assert pids[-1] in [process.pid for process in psutil.Process(pid).parents()]
         release_tool(runner, "gate")
@@ -192,14 +201,14 @@ def test_inner_workflow_runs_if_the_process_started_ahead_was_killed(
     for number in range(2):
         report = run(
             runner,
-            task(root, wrap_in_workflow(python_step("print(1)"))),
-            [input_file(root / "in" / "a.dat")],
+            make_task(root, wrap_in_workflow(make_python_step("print(1)"))),
+            [write_input(root / "in" / "a.dat")],
             seq=number,
         )
         assert report.outcome is AttemptOutcome.FINISHED, report.message
 
 
-SPEAKS = tool(["sh", "-c", "echo first >&2; echo the header is damaged >&2; exit 3"])
+SPEAKS = make_tool(["sh", "-c", "echo first >&2; echo the header is damaged >&2; exit 3"])
 
 
 @pytest.mark.parametrize(
@@ -218,15 +227,20 @@ SPEAKS = tool(["sh", "-c", "echo first >&2; echo the header is damaged >&2; exit
             3,
             "'sh' ended with exit code 3: the header is damaged",
         ),
-        (tool(["sh", "-c", "exit 4"]), ErrorClass.TOOL_FAILED, 4, "'sh' ended with exit code 4"),
         (
-            tool(["sh", "-c", "kill -11 $$"]),
+            make_tool(["sh", "-c", "exit 4"]),
+            ErrorClass.TOOL_FAILED,
+            4,
+            "'sh' ended with exit code 4",
+        ),
+        (
+            make_tool(["sh", "-c", "kill -11 $$"]),
             ErrorClass.TOOL_FAILED,
             -11,
             "'sh' was killed by SIGSEGV",
         ),
         (
-            tool(["sleep", "600"], requirements={"ToolTimeLimit": {"timelimit": 1}}),
+            make_tool(["sleep", "600"], requirements={"ToolTimeLimit": {"timelimit": 1}}),
             ErrorClass.TOOL_TIMEOUT,
             -15,
             "ran longer than its limit of 1 s and was ended",
@@ -252,15 +266,15 @@ def test_failure_in_an_inner_workflow_is_reported_like_that_of_a_tool(
     message: str,
 ) -> None:
     workflow = wrap_in_workflow(executable, when="$(inputs.f.size > 1)")
-    report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")])
+    report = run(runner, make_task(root, workflow), [write_input(root / "in" / "a.dat")])
     assert (*get_error(report), report.exit_code) == (error_class, message, exit_code)
 
 
 def test_message_names_the_step_that_failed(runner: Runner, root: Path) -> None:
-    workflow = wrap_in_workflow(tool(["sh", "-c", "echo fine >&2; echo 1"]))
+    workflow = wrap_in_workflow(make_tool(["sh", "-c", "echo fine >&2; echo 1"]))
     workflow["steps"]["again"] = {"in": {"f": "run/o"}, "out": ["o"], "run": SPEAKS}
     workflow["outputs"]["o"]["outputSource"] = "again/o"
-    report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")])
+    report = run(runner, make_task(root, workflow), [write_input(root / "in" / "a.dat")])
     assert (
         get_error(report)[1] == "step 'again': 'sh' ended with exit code 3: the header is damaged"
     )
@@ -271,9 +285,9 @@ def test_step_whose_input_has_another_type_is_refused_with_the_reason(
     runner: Runner, root: Path
 ) -> None:
     words = {"f": {"type": "File"}, "w": {"type": "string"}}
-    workflow = wrap_in_workflow(tool(["true"], inputs=words))
+    workflow = wrap_in_workflow(make_tool(["true"], inputs=words))
     workflow["steps"]["run"]["in"]["w"] = {"valueFrom": "$(3)"}
-    report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")])
+    report = run(runner, make_task(root, workflow), [write_input(root / "in" / "a.dat")])
     assert get_error(report) == (
         ErrorClass.TOOL_REFUSED,
         "the job could not be set up: Invalid job input record: the 'w' field is not valid because"
@@ -288,7 +302,9 @@ def test_failed_expression_is_reported_alike_without_a_process_started_ahead(
     workflow["steps"]["run"]["in"]["f"]["valueFrom"] = "${ throw 'no such calibration'; }"
     failures = []
     for number in range(2):
-        report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")], seq=number)
+        report = run(
+            runner, make_task(root, workflow), [write_input(root / "in" / "a.dat")], seq=number
+        )
         failures.append(get_error(report))
         assert "Traceback" not in read_log(report)
         for process in list_waiting_processes(runner):
@@ -303,8 +319,8 @@ def test_failed_expression_is_reported_alike_without_a_process_started_ahead(
 
 
 def test_failure_outside_of_a_tool_has_a_message(runner: Runner, root: Path) -> None:
-    workflow = wrap_in_workflow(tool(["no-such-program"]))
-    report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")])
+    workflow = wrap_in_workflow(make_tool(["no-such-program"]))
+    report = run(runner, make_task(root, workflow), [write_input(root / "in" / "a.dat")])
     error_class, message = get_error(report)
     assert (error_class, "'no-such-program' was not found on this node's PATH" in message) == (
         ErrorClass.TOOL_FAILED,
@@ -320,7 +336,7 @@ def test_failure_outside_of_a_tool_has_a_message(runner: Runner, root: Path) -> 
         "expression": "${ throw 'no such run'; }",
     }
     error_class, message = get_error(
-        run(runner, task(root, expression), [input_file(root / "in" / "a.dat")])
+        run(runner, make_task(root, expression), [write_input(root / "in" / "a.dat")])
     )
     assert (error_class, "no such run" in message) == (ErrorClass.TOOL_FAILED, True), message
 
@@ -329,7 +345,7 @@ def test_only_a_tool_with_in_place_updates_can_change_its_inputs(
     tmp_path: Path, root: Path
 ) -> None:
     """The next tool of the workflow can only read the changed file."""
-    change = attempts.python_tool(
+    change = attempts.make_python_tool(
         "import sys; open(sys.argv[1], 'a').write('changed')",
         requirements={
             "InlineJavascriptRequirement": {},
@@ -338,7 +354,7 @@ def test_only_a_tool_with_in_place_updates_can_change_its_inputs(
         },
         outputs={"o": {"type": "File", "outputBinding": {"glob": "$(inputs.f.basename)"}}},
     )
-    say = attempts.python_tool(
+    say = attempts.make_python_tool(
         "import os, sys; print(open(sys.argv[1]).read(), os.access(sys.argv[1], os.W_OK))"
     )
     for part in (change, say):
@@ -355,7 +371,9 @@ def test_only_a_tool_with_in_place_updates_can_change_its_inputs(
     }
     runner = Runner(tmp_path / "pilot", settings={"sandbox": get_sandbox()})
     try:
-        report = run(runner, task(root, workflow), [input_file(root / "a.dat", data=b"data ")])
+        report = run(
+            runner, make_task(root, workflow), [write_input(root / "a.dat", data=b"data ")]
+        )
     finally:
         runner.close()
     assert report.outcome is AttemptOutcome.FINISHED, report.message

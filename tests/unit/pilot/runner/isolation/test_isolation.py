@@ -10,13 +10,13 @@ from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.pilots.reports import AttemptReport
 from tests.needs import ROOT_RIGHTS
-from tests.unit.pilot.attempts import python_tool, read_log, run
-from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.attempts import make_python_tool, read_log, run
+from tests.unit.pilot.builders import make_task, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.network_access import ASKING
 from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
-from tests.unit.pilot.slot_users import new_user, open_folder, start_slot_as_users
+from tests.unit.pilot.slot_users import make_user, open_folder, start_slot_as_users
 
 #: MiB. A job may use twice as much.
 RAM = 150
@@ -48,10 +48,12 @@ def _start_runner(folder: Path, **settings: Any) -> Iterator[Runner]:
 def _run_code(
     runner: Runner, root: Path, code: str, *, inside: bool, requests_network: bool = False
 ) -> AttemptReport:
-    process = python_tool(code, requirements=ASKING if requests_network else {})
+    process = make_python_tool(code, requirements=ASKING if requests_network else {})
     needs = Resources(ram=RAM, time_limit=60.0)
     document = wrap_in_workflow(process) if inside else process
-    return run(runner, task(root, document, resources=needs), [input_file(root / "in" / "a.dat")])
+    return run(
+        runner, make_task(root, document, resources=needs), [write_input(root / "in" / "a.dat")]
+    )
 
 
 def _read_output(report: AttemptReport) -> str:
@@ -107,7 +109,7 @@ def test_slot_user_has_the_resource_limits_of_a_sandbox(*, inside: bool) -> None
         " r.getrlimit(r.RLIMIT_NOFILE)[1], r.getrlimit(r.RLIMIT_CORE)[1])"
     )
     with open_folder() as folder:
-        user = new_user(processes=77).model_copy(update={"open_files": 1234})
+        user = make_user(processes=77).model_copy(update={"open_files": 1234})
         runner = start_slot_as_users(folder, [user])
         try:
             assert (

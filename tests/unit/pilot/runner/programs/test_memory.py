@@ -18,8 +18,8 @@ from sluice.contracts.jobs.needs import Resources, Warm
 from sluice.contracts.pilots.leases import PilotTask
 from sluice.contracts.pilots.reports import AttemptReport
 from tests.needs import MEMORY_GROUPS, ROOT_RIGHTS
-from tests.unit.pilot.attempts import get_error, python_tool, read_log, run
-from tests.unit.pilot.builders import input_file, job, task, tool
+from tests.unit.pilot.attempts import get_error, make_python_tool, read_log, run
+from tests.unit.pilot.builders import make_job, make_task, make_tool, write_input
 from tests.unit.pilot.runner.attempts.warm_jobs import OBEYS
 from tests.unit.pilot.slot_runner import Runner
 
@@ -74,7 +74,8 @@ def slot(kind: str, request: pytest.FixtureRequest) -> Runner:
 
 
 def run_tool(runner: Runner, root: Path, command: list[str], *arguments: str) -> AttemptReport:
-    return run(runner, command_task(root, command, *arguments), [input_file(root / "in" / "a.dat")])
+    command_task = make_command_task(root, command, *arguments)
+    return run(runner, command_task, [write_input(root / "in" / "a.dat")])
 
 
 def read_taken_memory(report: AttemptReport) -> int:
@@ -82,10 +83,10 @@ def read_taken_memory(report: AttemptReport) -> int:
     return int(read_log(report).rpartition("taken: ")[2].splitlines()[0])
 
 
-def command_task(root: Path, command: list[str], *arguments: str) -> PilotTask:
-    return task(
+def make_command_task(root: Path, command: list[str], *arguments: str) -> PilotTask:
+    return make_task(
         root,
-        tool(command, arguments=list(arguments)),
+        make_tool(command, arguments=list(arguments)),
         resources=Resources(ram=RAM, time_limit=60.0),
     )
 
@@ -113,16 +114,16 @@ def test_memory_of_a_replaced_warm_worker_does_not_count_for_the_next(
     slot: Runner, root: Path
 ) -> None:
     """Both workers stay loaded after their jobs."""
-    of = task(
+    of = make_task(
         root,
-        tool([sys.executable, "-c", OBEYS], arguments=["$(inputs.f.path)"]),
+        make_tool([sys.executable, "-c", OBEYS], arguments=["$(inputs.f.path)"]),
         warm=Warm(kind="a", key=["f"]),
         resources=Resources(ram=RAM, time_limit=60.0),
     )
     reports = []
     for number, mib in enumerate((RAM, RAM + 1, LIMIT + 50)):
         code = f"import builtins; builtins.kept = b'x' * ({mib} << 20); work(0.6)"
-        file = input_file(root / "in" / f"{number}.txt", data=code.encode())
+        file = write_input(root / "in" / f"{number}.txt", data=code.encode())
         reports.append(run(slot, of, [file], seq=number))
     assert [report.error_class for report in reports] == [None, None, ErrorClass.OUT_OF_MEMORY]
     assert all((report.peak_memory or 0) >= RAM for report in reports)
@@ -147,9 +148,9 @@ def test_lack_of_node_memory_is_the_fault_of_a_job_that_exceeds_its_request(
     before = limit.read_text()
     limit.write_text(str(1 << 30))
     try:
-        greedy = tool(["python3", "-c"], arguments=[GREEDY])
-        prepared = task(root, greedy, resources=Resources(ram=ram))
-        report = run(group_slot, prepared, [input_file(root / "in" / "a.dat")])
+        greedy = make_tool(["python3", "-c"], arguments=[GREEDY])
+        prepared = make_task(root, greedy, resources=Resources(ram=ram))
+        report = run(group_slot, prepared, [write_input(root / "in" / "a.dat")])
     finally:
         limit.write_text(before if before.strip() == "max" else "-1")
     assert report.error_class is error
@@ -353,17 +354,17 @@ def test_pilot_without_permission_to_make_groups_logs_the_reason() -> None:
         assert "Permission denied" in output
 
 
-def data_limit(runner: Runner, root: Path, resources: Resources, *, ram: int | None = None) -> int:
+def read_limit(runner: Runner, root: Path, resources: Resources, *, ram: int | None = None) -> int:
     """Return the data limit of each process of a tool, which follows from its memory limit. The
     tool uses 300 MiB. ``ram`` is the memory of the attempt."""
     waits = (
         "import resource as r\nx = bytearray(300 << 20)\nwhile (most :="
         " r.getrlimit(r.RLIMIT_DATA)[0]) < 0: pass\nprint(most)"
     )
-    task_ = task(root, python_tool(waits), resources=resources)
-    inputs = [input_file(root / "in" / "b.dat")]
+    task_ = make_task(root, make_python_tool(waits), resources=resources)
+    inputs = [write_input(root / "in" / "b.dat")]
     report = runner.attempt(
-        task_, job(task_, inputs, job_id=ram or resources.ram).model_copy(update={"ram": ram})
+        task_, make_job(task_, inputs, job_id=ram or resources.ram).model_copy(update={"ram": ram})
     )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     return int((root / "out" / report.outputs[0].name).read_text())
@@ -374,11 +375,10 @@ def test_memory_of_a_job_without_a_request_is_limited_by_the_node(
 ) -> None:
     """The default allocation of such a job is not its limit."""
     small = Runner(root.parent / "small", settings={"memory_unasked": 200})
-    greedy_tool = python_tool("import time; x = bytearray(300 << 20); time.sleep(60)")
+    greedy_tool = make_python_tool("import time; x = bytearray(300 << 20); time.sleep(60)")
     asks_nothing = Resources(time_limit=30.0)
-    report = run(
-        small, task(root, greedy_tool, resources=asks_nothing), [input_file(root / "in" / "a.dat")]
-    )
+    greedy_task = make_task(root, greedy_tool, resources=asks_nothing)
+    report = run(small, greedy_task, [write_input(root / "in" / "a.dat")])
     small.close()
     error_class, message = get_error(report)
     assert error_class is ErrorClass.OUT_OF_MEMORY
@@ -387,14 +387,14 @@ def test_memory_of_a_job_without_a_request_is_limited_by_the_node(
         " MiB, and was ended"
     )
     large = Runner(root.parent / "large", settings={"memory_unasked": 4000})
-    unasked = data_limit(large, root, asks_nothing)
+    unasked = read_limit(large, root, asks_nothing)
     large.close()
-    assert unasked == data_limit(runner, root, Resources(time_limit=30.0, ram=2000)), (
+    assert unasked == read_limit(runner, root, Resources(time_limit=30.0, ram=2000)), (
         "a job may use twice as much memory as it requests"
     )
 
 
 def test_attempt_can_have_more_memory_than_its_task_requests(runner: Runner, root: Path) -> None:
-    asks_more = data_limit(runner, root, Resources(time_limit=30.0, ram=400))
-    assert data_limit(runner, root, Resources(time_limit=30.0, ram=200)) < asks_more
-    assert data_limit(runner, root, Resources(time_limit=30.0, ram=200), ram=400) == asks_more
+    asks_more = read_limit(runner, root, Resources(time_limit=30.0, ram=400))
+    assert read_limit(runner, root, Resources(time_limit=30.0, ram=200)) < asks_more
+    assert read_limit(runner, root, Resources(time_limit=30.0, ram=200), ram=400) == asks_more

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.unit.pilot.attempts import python_tool, run
-from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.attempts import make_python_tool, run
+from tests.unit.pilot.builders import make_task, write_input
 from tests.unit.pilot.sandboxes import get_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
@@ -40,7 +40,7 @@ def test_tool_has_at_least_the_oom_priority_of_its_slot(
     slot: tuple[Runner, int], root: Path
 ) -> None:
     runner, own = slot
-    tool = python_tool("print(open('/proc/self/oom_score_adj').read().strip())")
+    tool = make_python_tool("print(open('/proc/self/oom_score_adj').read().strip())")
     workflow = {
         "cwlVersion": "v1.2",
         "class": "Workflow",
@@ -50,7 +50,10 @@ def test_tool_has_at_least_the_oom_priority_of_its_slot(
     }
     for number, executable in enumerate((tool, workflow)):
         report = run(
-            runner, task(root, executable), [input_file(root / "in" / f"{number}.dat")], seq=number
+            runner,
+            make_task(root, executable),
+            [write_input(root / "in" / f"{number}.dat")],
+            seq=number,
         )
         text = Path(report.outputs[0].url.removeprefix("file://")).read_text()
         assert int(text) == max(own, 500)

@@ -14,9 +14,9 @@ from pilot.reports.journal import read_journals
 from pilot.runner.progress_file import read_slot_progress
 from sluice.contracts.common.states import AttemptOutcome, AttemptPhase, ErrorClass
 from sluice.contracts.jobs.needs import Resources
-from tests.processes import running_with
-from tests.unit.pilot.attempts import python_tool, read_log
-from tests.unit.pilot.builders import SHA, input_file, job, task, tool
+from tests.processes import list_running_with
+from tests.unit.pilot.attempts import make_python_tool, read_log
+from tests.unit.pilot.builders import SHA, make_job, make_task, make_tool, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.job_pipes import make_waiting_code, release_tool, wait_for
 from tests.unit.pilot.slot_runner import Runner, has_ended
@@ -35,12 +35,12 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def make_family_tool(word: str) -> dict[str, object]:
-    return tool([sys.executable, "-c"], arguments=[_FAMILY + make_waiting_code("gate"), word])
+    return make_tool([sys.executable, "-c"], arguments=[_FAMILY + make_waiting_code("gate"), word])
 
 
 def list_pids(runner: Runner, word: str) -> list[int]:
     wait_for(runner, "gate")
-    pids = running_with(word)
+    pids = list_running_with(word)
     assert len(pids) == 2
     return pids
 
@@ -53,8 +53,8 @@ def word() -> str:
 def test_time_limit_kills_a_trapped_tool_and_its_grandchildren(
     runner: Runner, root: Path, word: str
 ) -> None:
-    task_ = task(root, make_family_tool(word), resources=Resources(time_limit=2.0))
-    runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=1))
+    task_ = make_task(root, make_family_tool(word), resources=Resources(time_limit=2.0))
+    runner.submit(task_, make_job(task_, [write_input(root / "in" / "a.dat")], job_id=1))
     alive = list_pids(runner, word)
     assert runner.wait_for_end().report.error_class is ErrorClass.TOOL_TIMEOUT
     assert all(has_ended(pid) for pid in alive)
@@ -64,20 +64,22 @@ def test_tool_that_obeys_sigterm_ends_before_the_grace_period(root: Path) -> Non
     """A tool in an inner workflow is run by another process that waits for it."""
     runner = Runner(root.parent / "pilot", grace=600.0)
     for number, executable in enumerate(
-        (tool(["sleep", "600"]), wrap_in_workflow(tool(["sleep", "600"])))
+        (make_tool(["sleep", "600"]), wrap_in_workflow(make_tool(["sleep", "600"])))
     ):
-        task_ = task(root, executable, resources=Resources(time_limit=2.0))
+        task_ = make_task(root, executable, resources=Resources(time_limit=2.0))
         report = runner.attempt(
-            task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=20 + number)
+            task_, make_job(task_, [write_input(root / "in" / "a.dat")], job_id=20 + number)
         )
         assert (report.error_class, report.exit_code) == (ErrorClass.TOOL_TIMEOUT, -signal.SIGTERM)
     runner.close()
 
 
 def test_slot_records_the_phase_of_its_job(runner: Runner, root: Path) -> None:
-    task_ = task(root, python_tool(make_waiting_code("on") + "print('12')"))
+    task_ = make_task(root, make_python_tool(make_waiting_code("on") + "print('12')"))
     note = runner.run.phase_file(runner.slot_pid)
-    runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=41, attempt=3))
+    runner.submit(
+        task_, make_job(task_, [write_input(root / "in" / "a.dat")], job_id=41, attempt=3)
+    )
     wait_for(runner, "on")
     assert read_slot_progress(note) == ((41, 3), Progress(AttemptPhase.RUN))
     release_tool(runner, "on")
@@ -87,8 +89,8 @@ def test_slot_records_the_phase_of_its_job(runner: Runner, root: Path) -> None:
 
 
 def test_slot_and_server_ignore_sigterm_and_sigint(runner: Runner, root: Path) -> None:
-    task_ = task(root, python_tool(make_waiting_code("go")))
-    runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=22))
+    task_ = make_task(root, make_python_tool(make_waiting_code("go")))
+    runner.submit(task_, make_job(task_, [write_input(root / "in" / "a.dat")], job_id=22))
     wait_for(runner, "go")
     for number in (signal.SIGTERM, signal.SIGINT):
         for pid in (runner.slot_pid, runner.server.pid):
@@ -102,8 +104,8 @@ def test_slot_and_server_ignore_sigterm_and_sigint(runner: Runner, root: Path) -
 def test_grandchildren_do_not_outlive_a_tool_that_succeeds(
     runner: Runner, root: Path, word: str
 ) -> None:
-    task_ = task(root, make_family_tool(word))
-    runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=2))
+    task_ = make_task(root, make_family_tool(word))
+    runner.submit(task_, make_job(task_, [write_input(root / "in" / "a.dat")], job_id=2))
     alive = list_pids(runner, word)
     release_tool(runner, "gate")
     assert runner.wait_for_end().report.outcome is AttemptOutcome.FINISHED
@@ -127,8 +129,8 @@ def test_stopped_job_ends_with_its_processes_and_the_outcome_of_the_reason(
     outcome: AttemptOutcome,
     error_class: ErrorClass | None,
 ) -> None:
-    task_ = task(root, make_family_tool(word))
-    running = job(task_, [input_file(root / "in" / "a.dat")], job_id=3)
+    task_ = make_task(root, make_family_tool(word))
+    running = make_job(task_, [write_input(root / "in" / "a.dat")], job_id=3)
     runner.submit(task_, running)
     alive = list_pids(runner, word)
     runner.stop_job(running, reason)
@@ -148,8 +150,8 @@ def test_canceled_tool_can_clean_up_after_sigterm(runner: Runner, root: Path) ->
         "signal.sigwait([signal.SIGTERM])\n"
         "print('tidied', 'up', file=sys.stderr)\n"
     )
-    task_ = task(root, python_tool(code))
-    running = job(task_, [input_file(root / "in" / "a.dat")], job_id=4)
+    task_ = make_task(root, make_python_tool(code))
+    running = make_job(task_, [write_input(root / "in" / "a.dat")], job_id=4)
     runner.submit(task_, running)
     wait_for(runner, "gate")
     runner.stop_job(running, StopReason.CANCEL)
@@ -161,9 +163,9 @@ def test_canceled_tool_can_clean_up_after_sigterm(runner: Runner, root: Path) ->
 def test_stopped_job_in_the_queue_is_canceled_and_the_running_job_finishes(
     runner: Runner, root: Path
 ) -> None:
-    slow = task(root, python_tool(make_waiting_code("go")))
-    first = job(slow, [input_file(root / "in" / "a.dat")], job_id=5)
-    second = job(slow, [input_file(root / "in" / "b.dat")], job_id=6)
+    slow = make_task(root, make_python_tool(make_waiting_code("go")))
+    first = make_job(slow, [write_input(root / "in" / "a.dat")], job_id=5)
+    second = make_job(slow, [write_input(root / "in" / "b.dat")], job_id=6)
     runner.submit(slow, first, second)
     wait_for(runner, "go")
     runner.stop_job(second, StopReason.CANCEL)
@@ -178,8 +180,8 @@ def test_stopped_job_in_the_queue_is_canceled_and_the_running_job_finishes(
 def test_job_ends_with_its_lease_if_the_pilot_does_not_renew_it(
     runner: Runner, root: Path, word: str
 ) -> None:
-    task_ = task(root, make_family_tool(word))
-    running = job(task_, [input_file(root / "in" / "a.dat")], job_id=3)
+    task_ = make_task(root, make_family_tool(word))
+    running = make_job(task_, [write_input(root / "in" / "a.dat")], job_id=3)
     runner.submit(task_, running, deadline=boot_time() + 3600)
     alive = list_pids(runner, word)
     runner.renew(running, boot_time() + 0.2)
@@ -189,9 +191,9 @@ def test_job_ends_with_its_lease_if_the_pilot_does_not_renew_it(
 
 
 def test_job_with_a_renewed_lease_runs_to_its_end(runner: Runner, root: Path) -> None:
-    slow = task(root, python_tool(make_waiting_code("go")))
-    first = job(slow, [input_file(root / "in" / "a.dat")], job_id=5)
-    second = job(slow, [input_file(root / "in" / "b.dat")], job_id=6)
+    slow = make_task(root, make_python_tool(make_waiting_code("go")))
+    first = make_job(slow, [write_input(root / "in" / "a.dat")], job_id=5)
+    second = make_job(slow, [write_input(root / "in" / "b.dat")], job_id=6)
     runner.submit(slow, first, second, deadline=boot_time() + 3600)
     wait_for(runner, "go")
     end = boot_time() + 1.0
@@ -208,16 +210,16 @@ def test_job_with_a_renewed_lease_runs_to_its_end(runner: Runner, root: Path) ->
 
 
 def test_stop_of_an_unknown_job_is_ignored(runner: Runner, root: Path) -> None:
-    task_ = task(root, SHA)
-    stopped_job = job(task_, [input_file(root / "in" / "a.dat")], job_id=7)
+    task_ = make_task(root, SHA)
+    stopped_job = make_job(task_, [write_input(root / "in" / "a.dat")], job_id=7)
     runner.stop_job(stopped_job, StopReason.CANCEL)
     assert runner.attempt(task_, stopped_job).outcome is AttemptOutcome.FINISHED
 
 
 def test_all_processes_end_when_the_pilot_is_gone(root: Path, word: str) -> None:
     runner = Runner(root.parent / "pilot")
-    task_ = task(root, make_family_tool(word))
-    runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=8))
+    task_ = make_task(root, make_family_tool(word))
+    runner.submit(task_, make_job(task_, [write_input(root / "in" / "a.dat")], job_id=8))
     alive = list_pids(runner, word)
     runner.close_connections()
     wait_until(lambda: all(has_ended(pid) for pid in [*alive, runner.slot_pid]))
@@ -232,9 +234,9 @@ def test_slot_server_replaces_a_slot_that_was_killed(root: Path) -> None:
     assert runner.connection.recv(1) == b""
     runner.connection.close()
     runner.open_slot()
-    task_ = task(root, SHA)
+    task_ = make_task(root, SHA)
     assert (
-        runner.attempt(task_, job(task_, [input_file(root / "in" / "a.dat")])).outcome
+        runner.attempt(task_, make_job(task_, [write_input(root / "in" / "a.dat")])).outcome
         is AttemptOutcome.FINISHED
     )
     runner.close()

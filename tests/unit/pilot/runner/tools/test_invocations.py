@@ -16,8 +16,8 @@ from sluice.contracts.pilots.reports import AttemptReport
 from sluice.cwl_values import pack, unpack
 from sluice.storage import compute_checksum
 from tests.unit.pilot.attempts import get_error, run
-from tests.unit.pilot.builders import input_file, task, tool
-from tests.unit.pilot.invocations import OPERATION, invocation
+from tests.unit.pilot.builders import make_task, make_tool, write_input
+from tests.unit.pilot.invocations import OPERATION, write_invocation
 from tests.unit.pilot.slot_runner import Runner
 
 
@@ -57,13 +57,13 @@ def test_process_of_the_invocation_is_run(runner: Runner, root: Path) -> None:
         "f": {"type": "File", "inputBinding": {}},
         "n": {"type": "int", "inputBinding": {"prefix": "-n"}},
     }
-    head = tool(["head"], inputs=inputs)
-    about = task(root, OPERATION)
+    head = make_tool(["head"], inputs=inputs)
+    about = make_task(root, OPERATION)
     order = {"f": write_stored_file(root, "a b.txt", "one\ntwo\nthree\n"), "n": 2}
-    outputs = read_result(run(runner, about, [invocation(root, head, order)]), root / "first")
+    outputs = read_result(run(runner, about, [write_invocation(root, head, order)]), root / "first")
     assert (outputs["o"]["basename"], read_text(outputs["o"])) == ("a b.out", "one\ntwo\n")
-    count = tool(["wc", "-l"], inputs={"f": {"type": "File"}}, stdin="$(inputs.f.path)")
-    report = run(runner, about, [invocation(root, count, {"f": order["f"]}, name="named-1")])
+    count = make_tool(["wc", "-l"], inputs={"f": {"type": "File"}}, stdin="$(inputs.f.path)")
+    report = run(runner, about, [write_invocation(root, count, {"f": order["f"]}, name="named-1")])
     assert read_text(read_result(report, root / "second")["o"]).strip() == "3", (
         "a task can run another process"
     )
@@ -75,7 +75,7 @@ def test_directories_and_secondary_files_of_an_invocation_are_staged(
     reads = write_stored_file(root, "x.bam", "reads") | {
         "secondaryFiles": [write_stored_file(root, "x.bam.bai", "index")]
     }
-    show = tool(
+    show = make_tool(
         ["sh", "-c", 'cat "$0" "$0.bai"; cd "$1"; find . -type f'],
         inputs={
             "f": {"type": "File", "secondaryFiles": [".bai"], "inputBinding": {"position": 1}},
@@ -84,7 +84,7 @@ def test_directories_and_secondary_files_of_an_invocation_are_staged(
     )
     order = {"f": reads, "d": write_stored_tree(root)}
     outputs = read_result(
-        run(runner, task(root, OPERATION), [invocation(root, show, order)]), root / "out"
+        run(runner, make_task(root, OPERATION), [write_invocation(root, show, order)]), root / "out"
     )
     assert read_text(outputs["o"]) == "readsindex./deep/leaf\n"
 
@@ -109,14 +109,15 @@ def test_literal_directory_has_all_listed_entries(runner: Runner, root: Path) ->
         inner,
         make_literal_directory("empty"),
     )
-    show = tool(
+    show = make_tool(
         ["sh", "-c", 'cd "$0"; find -L . | LC_ALL=C sort; cat a inner/b inner/tree/deep/leaf'],
         inputs={"d": {"type": "Directory", "inputBinding": {"position": 1}}},
         stdout="$(inputs.d.basename).out",
         outputs={"o": "stdout"},
     )
     outputs = read_result(
-        run(runner, task(root, OPERATION), [invocation(root, show, {"d": directory})]), root / "out"
+        run(runner, make_task(root, OPERATION), [write_invocation(root, show, {"d": directory})]),
+        root / "out",
     )
     inside = ["", "/b", "/b.i", "/b.j", "/tree", "/tree/deep", "/tree/deep/leaf"]
     listed = [".", "./a", "./empty", *(f"./inner{name}" for name in inside), "./x"]
@@ -125,7 +126,7 @@ def test_literal_directory_has_all_listed_entries(runner: Runner, root: Path) ->
 
 def test_literal_secondary_files_are_staged_beside_their_file(runner: Runner, root: Path) -> None:
     a, b = write_stored_file(root, "a", "a"), write_stored_file(root, "b", "b")
-    show = tool(
+    show = make_tool(
         ["sh", "-c", 'cd "$(dirname "$0")"; find -L . | LC_ALL=C sort | tr -d "\\n"'],
         inputs={"f": {"type": "File", "inputBinding": {}}},
     )
@@ -144,10 +145,12 @@ def test_literal_secondary_files_are_staged_beside_their_file(runner: Runner, ro
             ),
         ]
     ):
-        files = [invocation(root, show, {"f": order}, name=f"named-{number}")]
+        files = [write_invocation(root, show, {"f": order}, name=f"named-{number}")]
         assert (
             read_text(
-                read_result(run(runner, task(root, OPERATION), files), root / f"out-{number}")["o"]
+                read_result(run(runner, make_task(root, OPERATION), files), root / f"out-{number}")[
+                    "o"
+                ]
             )
             == expected
         )
@@ -175,7 +178,7 @@ def test_invocation_returns_outputs_of_all_types(runner: Runner, root: Path) -> 
         "requirements": {"InlineJavascriptRequirement": {}},
     }
     outputs = read_result(
-        run(runner, task(root, OPERATION), [invocation(root, many, {})]), root / "out"
+        run(runner, make_task(root, OPERATION), [write_invocation(root, many, {})]), root / "out"
     )
     assert (outputs["n"], outputs["none"]) == (42, None)
     assert (Path(urlsplit(outputs["d"]["location"]).path) / "x").read_text() == "1\n"
@@ -193,7 +196,7 @@ def test_file_outside_the_storage_is_refused(location: str, runner: Runner, root
     (root / "secret").write_text("secret")
     order = {"f": {"class": "File", "location": location}}
     error, message = get_error(
-        run(runner, task(root, OPERATION), [invocation(root, tool(["cat"]), order)])
+        run(runner, make_task(root, OPERATION), [write_invocation(root, make_tool(["cat"]), order)])
     )
     assert error is ErrorClass.TOOL_REFUSED
     assert "not in its storage" in message
@@ -202,12 +205,12 @@ def test_file_outside_the_storage_is_refused(location: str, runner: Runner, root
 def test_file_is_staged_only_with_its_checksum(runner: Runner, root: Path) -> None:
     """Files of other groups lie on the same storage. Errors do not show whether a file exists."""
     foreign_file = write_stored_file(root, "hers", "secret")
-    cat = tool(["cat"], inputs={"f": {"type": "File", "inputBinding": {}}})
+    cat = make_tool(["cat"], inputs={"f": {"type": "File", "inputBinding": {}}})
 
     def run_with_fields(number: int, kind: str, **fields: Any) -> tuple[ErrorClass | None, str]:
         order = {"f": {**foreign_file, "class": kind, "basename": "f", **fields}}
-        file = invocation(root, cat, order, name=f"named-{number}")
-        return get_error(run(runner, task(root, OPERATION), [file]))
+        file = write_invocation(root, cat, order, name=f"named-{number}")
+        return get_error(run(runner, make_task(root, OPERATION), [file]))
 
     for number, kind in enumerate(("File", "Directory")):
         for checksum in (None, "sha256:", "sha1$" + "0" * 40):
@@ -225,7 +228,7 @@ def test_file_is_staged_only_with_its_checksum(runner: Runner, root: Path) -> No
 def test_file_without_a_plain_name_is_refused(name: str, runner: Runner, root: Path) -> None:
     order = {"f": write_stored_file(root, "a", "a") | {"basename": name}}
     error, message = get_error(
-        run(runner, task(root, OPERATION), [invocation(root, tool(["cat"]), order)])
+        run(runner, make_task(root, OPERATION), [write_invocation(root, make_tool(["cat"]), order)])
     )
     assert (error, "give it a name" in message) == (ErrorClass.TOOL_REFUSED, True)
 
@@ -245,8 +248,10 @@ def test_bundle_of_a_directory_cannot_move_files_outside(runner: Runner, root: P
         tar_file.addfile(member, io.BytesIO(content))
     checksum = compute_checksum(root / "store" / "files" / "tree.tar")
     order = {"d": {**archive, "class": "Directory", "basename": "tree", "checksum": checksum}}
-    show = tool(["ls"], inputs={"d": {"type": "Directory", "inputBinding": {}}})
-    error, message = get_error(run(runner, task(root, OPERATION), [invocation(root, show, order)]))
+    show = make_tool(["ls"], inputs={"d": {"type": "Directory", "inputBinding": {}}})
+    error, message = get_error(
+        run(runner, make_task(root, OPERATION), [write_invocation(root, show, order)])
+    )
     assert (error, "is not a file name" in message) == (ErrorClass.TOOL_REFUSED, True)
     assert outside.read_text() == "secret"
 
@@ -259,14 +264,14 @@ def test_failed_invocation_is_refused_unless_the_exit_code_is_temporary(
         (3, {}, "tool_refused"),
         (3, {"temporaryFailCodes": [3]}, "tool_failed"),
     ):
-        fails = tool(["sh", "-c", f"echo no beam >&2; exit {exit_code}"], **codes)
+        fails = make_tool(["sh", "-c", f"echo no beam >&2; exit {exit_code}"], **codes)
         error, message = get_error(
-            run(runner, task(root, OPERATION), [invocation(root, fails, order)])
+            run(runner, make_task(root, OPERATION), [write_invocation(root, fails, order)])
         )
         assert (error, "no beam" in message) == (expected, True)
-    well = tool(["sh", "-c", "exit 3"], successCodes=[3])
+    well = make_tool(["sh", "-c", "exit 3"], successCodes=[3])
     assert (
-        run(runner, task(root, OPERATION), [invocation(root, well, order)]).outcome
+        run(runner, make_task(root, OPERATION), [write_invocation(root, well, order)]).outcome
         is AttemptOutcome.FINISHED
     )
 
@@ -288,8 +293,8 @@ def test_invalid_invocation_is_refused(
     error, message = get_error(
         run(
             runner,
-            task(root, OPERATION),
-            [input_file(root / "store" / "orders" / "0.json", data=body)],
+            make_task(root, OPERATION),
+            [write_input(root / "store" / "orders" / "0.json", data=body)],
         )
     )
     assert error is ErrorClass.TOOL_REFUSED
@@ -313,15 +318,15 @@ for number, line in enumerate(sys.stdin, 1):
 
 
 def test_warm_worker_serves_invocations_with_the_same_key(runner: Runner, root: Path) -> None:
-    about = task(root, OPERATION, warm=Warm(kind="a", key=["k"]))
+    about = make_task(root, OPERATION, warm=Warm(kind="a", key=["k"]))
     inputs = {"f": {"type": "File", "inputBinding": {}}, "k": "Any"}
-    serves = tool([sys.executable, "-c", SERVES], inputs=inputs)
+    serves = make_tool([sys.executable, "-c", SERVES], inputs=inputs)
     files = [write_stored_file(root, name, name) for name in ("one", "two")]
 
     def serve_order(process: dict[str, Any], file: dict[str, Any], key: Any) -> Any:
         order = {"f": file, "k": key}
         folder = root / f"{len(list(root.iterdir()))}"
-        order_file = invocation(root, process, order, name=f"{folder.name}.json")
+        order_file = write_invocation(root, process, order, name=f"{folder.name}.json")
         return json.loads(read_text(read_result(run(runner, about, [order_file]), folder)["o"]))
 
     one, two = ([True, "files/one"], [True, "files/two"])

@@ -19,7 +19,7 @@ from sluice.contracts.common.states import AttemptOutcome, ContainerEngine, Erro
 from sluice.contracts.pilots.leases import PilotTask
 from sluice.contracts.pilots.reports import AttemptReport
 from tests.unit.pilot.attempts import get_error
-from tests.unit.pilot.builders import input_file, job, task, tool
+from tests.unit.pilot.builders import make_job, make_task, make_tool, write_input
 from tests.unit.pilot.slot_runner import Runner
 
 VALUE = 'hunter2 & "co"\n'
@@ -36,7 +36,7 @@ REQUIREMENTS = {
 
 
 def make_script_tool(text: str, **fields: Any) -> dict[str, Any]:
-    return tool(
+    return make_tool(
         ["sh", "-c", text],
         inputs={"f": "File", "key": "string"},
         requirements=REQUIREMENTS,
@@ -71,10 +71,10 @@ def run_with_secrets(
 ) -> tuple[AttemptReport, str]:
     """Return the report and the log."""
     secrets = {"key": SecretRef(name="a", version=1)}
-    prepared_task: PilotTask = task(root, executable, secrets=secrets, sandbox=sandbox)
+    prepared_task: PilotTask = make_task(root, executable, secrets=secrets, sandbox=sandbox)
     frame_fields = {"secrets": {"key": SecretStr(VALUE)}, **frame}
     report = runner.attempt(
-        prepared_task, job(prepared_task, [input_file(root / "in" / "a.dat")]), **frame_fields
+        prepared_task, make_job(prepared_task, [write_input(root / "in" / "a.dat")]), **frame_fields
     )
     [log] = (root / "logs").glob("*.log")
     return report, log.read_text()
@@ -174,10 +174,10 @@ def test_job_whose_secrets_require_a_sandbox_does_not_run_without_a_sandbox(
 
 
 def test_job_with_a_pending_stop_does_not_run(runner: Runner, root: Path) -> None:
-    prepared_task: PilotTask = task(
+    prepared_task: PilotTask = make_task(
         root, make_script_tool("true"), secrets={"key": SecretRef(name="a", version=1)}
     )
-    work = job(prepared_task, [input_file(root / "in" / "a.dat")])
+    work = make_job(prepared_task, [write_input(root / "in" / "a.dat")])
     report = runner.attempt(prepared_task, work, stop=StopReason.SHUTDOWN)
     assert report.outcome is AttemptOutcome.RETURNED
 

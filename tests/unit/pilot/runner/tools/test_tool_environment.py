@@ -14,7 +14,7 @@ from sluice.contracts.common.states import AttemptOutcome, EntryKind
 from sluice.contracts.pilots.reports import AttemptReport
 from sluice.cwl_values import unpack
 from tests.unit.pilot.attempts import run
-from tests.unit.pilot.builders import input_file, output, task, tool
+from tests.unit.pilot.builders import make_output, make_task, make_tool, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow
 from tests.unit.pilot.slot_runner import Runner
 
@@ -42,11 +42,11 @@ def test_programs_of_the_user_come_before_those_of_sluice(
     monkeypatch.setenv("PATH", path)
     runner = Runner(root / "pilot", environment={"PYTHONPATH": str(Path.cwd())})
     try:
-        shows = tool(["sh", "-c", 'python3; command -v spd-decode; echo "$PATH"'])
+        shows = make_tool(["sh", "-c", 'python3; command -v spd-decode; echo "$PATH"'])
         report = run(
             runner,
-            task(root, wrap_in_workflow(shows) if inside else shows),
-            [input_file(root / "in" / "a.dat")],
+            make_task(root, wrap_in_workflow(shows) if inside else shows),
+            [write_input(root / "in" / "a.dat")],
         )
     finally:
         runner.close()
@@ -56,15 +56,15 @@ def test_programs_of_the_user_come_before_those_of_sluice(
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
 def test_paths_of_job_folders_have_no_dots(runner: Runner, root: Path, *, inside: bool) -> None:
-    shows = tool(
+    shows = make_tool(
         ["echo"],
         requirements={"InlineJavascriptRequirement": {}},
         arguments=["$(inputs.f.path.split('.')[0])", "$(runtime.outdir)", "$(runtime.tmpdir)"],
     )
     report = run(
         runner,
-        task(root, wrap_in_workflow(shows) if inside else shows),
-        [input_file(root / "in" / "reads.txt")],
+        make_task(root, wrap_in_workflow(shows) if inside else shows),
+        [write_input(root / "in" / "reads.txt")],
     )
     stem, outdir, tmpdir = read_output(report).split()
     assert "." not in f"{outdir}{tmpdir}".removeprefix(str(runner.run.path))
@@ -73,7 +73,7 @@ def test_paths_of_job_folders_have_no_dots(runner: Runner, root: Path, *, inside
 
 def _make_evaluating_tool(expression: str) -> dict[str, Any]:
     port = {"type": ["null", "string"], "outputBinding": {"glob": "x", "outputEval": expression}}
-    process = tool(
+    process = make_tool(
         ["sh", "-c", "printf content > x"],
         requirements={"InlineJavascriptRequirement": {}},
         outputs={"o": port},
@@ -90,9 +90,9 @@ def test_expression_sees_the_checksum_of_an_output(
     executable = wrap_in_workflow(evaluating) if inside else evaluating
     if inside:
         executable["outputs"]["o"]["type"] = ["null", "string"]
-    value = output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE})
+    value = make_output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE})
     report = run(
-        runner, task(root, executable, outputs=[value]), [input_file(root / "in" / "a.dat")]
+        runner, make_task(root, executable, outputs=[value]), [write_input(root / "in" / "a.dat")]
     )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     checksum = unpack(Path(report.outputs[0].url.removeprefix("file://")), root / "found")

@@ -7,7 +7,7 @@ import pytest
 
 from sluice.contracts.common.states import ErrorClass
 from tests.unit.pilot.attempts import get_error, run
-from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.builders import make_task, make_tool, write_input
 from tests.unit.pilot.slot_runner import Runner
 
 
@@ -25,10 +25,10 @@ from tests.unit.pilot.slot_runner import Runner
 def test_text_with_a_nul_character_is_refused(
     runner: Runner, root: Path, what: str, fields: dict[str, Any]
 ) -> None:
-    process = tool(["echo"], **fields)
+    process = make_tool(["echo"], **fields)
     process["requirements"] = {"InlineJavascriptRequirement": {}, **process.get("requirements", {})}
     error_class, message = get_error(
-        run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
+        run(runner, make_task(root, process), [write_input(root / "in" / "a.dat")])
     )
     assert error_class is ErrorClass.TOOL_REFUSED
     assert message == f"the tool's {what} has a NUL character, which no program can be given"
