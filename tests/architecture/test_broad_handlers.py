@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from tests.architecture.sources import PRODUCT, ROOT, Source, sources
+from tests.architecture.sources import PRODUCT, ROOT, Source, list_sources
 
 BROAD = {"Exception", "BaseException"}
 
@@ -39,7 +39,7 @@ def _raises_again(handler: ast.ExceptHandler) -> bool:
 
 
 def test_handlers_of_all_exceptions_say_why_they_do_not_raise() -> None:
-    files = sources(*PRODUCT, "templates", "scripts")
+    files = list_sources(*PRODUCT, "templates", "scripts")
     assert len(files) > 500
     assert [
         place

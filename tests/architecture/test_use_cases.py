@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from tests.architecture.sources import SERVICES, Source, sources
+from tests.architecture.sources import SERVICES, Source, list_sources
 
 
 def is_use_case_file(source: Source) -> bool:
@@ -48,14 +48,14 @@ def misplaced_use_cases(caller: Source, use_case_files: dict[str, Source]) -> It
 
 
 def test_file_named_after_a_use_case_has_no_second_one() -> None:
-    files = [source for source in sources(*SERVICES) if is_use_case_file(source)]
+    files = [source for source in list_sources(*SERVICES) if is_use_case_file(source)]
     assert len(files) > 100, "the use cases were not found"
     assert {file.name: more for file in files if (more := further_use_cases(file))} == {}
 
 
 def test_routes_consumers_and_loops_call_use_cases_in_files_of_their_names() -> None:
-    files = {module_name(one): one for one in sources(*SERVICES) if is_use_case_file(one)}
-    callers = [source for source in sources(*SERVICES) if not is_use_case_file(source)]
+    files = {module_name(one): one for one in list_sources(*SERVICES) if is_use_case_file(one)}
+    callers = [source for source in list_sources(*SERVICES) if not is_use_case_file(source)]
     assert [line for caller in callers for line in misplaced_use_cases(caller, files)] == []
 
 

@@ -11,11 +11,11 @@ from collections.abc import AsyncGenerator, Collection, Sequence
 
 import structlog
 
+from sluice.contracts.messaging.queues import Queue
 from sluice.servicekit.transport import postgres_schema as sql
 from sluice.servicekit.transport.base import (
     Delivery,
     Message,
-    Queue,
     Topology,
     TransportUnavailable,
     UnknownDestination,

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import structlog
 
+from sluice.contracts.messaging.queues import Queue
 from sluice.servicekit.transport import postgres_schema as sql
-from sluice.servicekit.transport.base import Queue, TransportUnavailable
+from sluice.servicekit.transport.base import TransportUnavailable
 from sluice.servicekit.transport.dead_letters import readable_reason, unanswered_reason
 from sluice.servicekit.transport.postgres_link import PostgresLink, PostgresSession
 from sluice.servicekit.transport.retry_pauses import pause_after_attempt

@@ -9,12 +9,12 @@ from collections.abc import AsyncGenerator, Collection, Sequence
 import structlog
 from aio_pika.abc import AbstractConnection
 
+from sluice.contracts.messaging.queues import Queue
 from sluice.scheduling.backoff import pause_after
 from sluice.servicekit.transport import rabbitmq_declare
 from sluice.servicekit.transport.base import (
     Delivery,
     Message,
-    Queue,
     Topology,
     TransportUnavailable,
     UnknownDestination,

@@ -11,7 +11,8 @@ import structlog
 from aio_pika import DeliveryMode, Message
 from aio_pika.abc import AbstractChannel, AbstractIncomingMessage, HeadersType
 
-from sluice.servicekit.transport.base import Queue, TransportUnavailable
+from sluice.contracts.messaging.queues import Queue
+from sluice.servicekit.transport.base import TransportUnavailable
 from sluice.servicekit.transport.dead_letters import readable_reason, unanswered_reason
 from sluice.servicekit.transport.rabbitmq_layout import dead_queue, delay_queue
 from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, acknowledge_message, answer

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from aio_pika.abc import AbstractChannel, AbstractIncomingMessage
 
-from sluice.servicekit.transport.base import Queue
+from sluice.contracts.messaging.queues import Queue
 from sluice.servicekit.transport.dead_letters import DeadLetter, unanswered_reason
 from sluice.servicekit.transport.rabbitmq_consumer import durable, get_message_id, last_reason
 from sluice.servicekit.transport.rabbitmq_layout import dead_queue

@@ -8,7 +8,7 @@ from typing import Any
 
 import psutil
 
-from sluice.contracts.leases.leases import LeasedJob, PilotTask
+from sluice.contracts.pilots.leases import LeasedJob, PilotTask
 from tests.unit.pilot.builders import make_job, make_tool, write_input
 from tests.waiting import Gate
 

@@ -117,7 +117,7 @@ def test_all_times_of_commands_are_formatted_by_local_time() -> None:
     written = [
         f"{path}: {line.strip()}"
         for package in (cli, clientkit)
-        for path in Path(package.__file__).parent.rglob("*.py")
+        for path in Path(package.__path__[0]).rglob("*.py")
         if path.name != "local_times.py"
         for line in path.read_text().splitlines()
         if re.search(r":%(F|Y|T|H)", line)

@@ -70,6 +70,6 @@ def test_finished_chain_with_failed_jobs_shows_a_shortfall() -> None:
     assert describe_shortfall(part.shortfall) == "2 jobs failed"
     assert get_shortfall_style(part.shortfall) == "short"
     assert chain_progress(make_chain(ChainState.FINISHED, *finished(well)), tasks).shortfall is None
-    assert chain_progress(make_chain(ChainState.CANCELED, *finished(some)), tasks).shortfall is None, (
-        "a canceled make_chain shows no shortfall"
-    )
+    assert (
+        chain_progress(make_chain(ChainState.CANCELED, *finished(some)), tasks).shortfall is None
+    ), "a canceled chain shows no shortfall"

@@ -10,7 +10,7 @@ from pilot.domain.model import StopReason
 from pilot.runner.protocol import ForgetFrame, JobFrame, StopFrame, ToSlot
 from sluice.contracts.access.secrets import SecretValues
 from sluice.contracts.common.problems import Conflict, NotAvailable
-from sluice.contracts.leases.leases import JobToken, LeasedJob
+from sluice.contracts.pilots.leases import JobToken, LeasedJob
 from tests.unit.pilot.builders import SHA, make_task
 from tests.waiting import eventually
 

@@ -9,7 +9,7 @@ from sluice.contracts.common.naming import attempt_prefix, log_name, output_name
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, TaskMode
 from sluice.contracts.jobs.tasks import Task, TaskOutput
 from sluice.contracts.pilots.output_files import LogFile, OutputFile
-from sluice.contracts.reports.reports import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.task_fields import build_task
 from wms.db.tasks.task_cache import build_cached_task
 from wms.domain.outputs import InvalidReport, build_output_files, check_report

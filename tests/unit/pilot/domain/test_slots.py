@@ -16,7 +16,7 @@ from pilot.domain.model import (
 )
 from pilot.domain.prefetch import PrefetchPolicy
 from sluice.contracts.jobs.needs import Resources
-from sluice.contracts.leases.leases import Lease, LeasedJob
+from sluice.contracts.pilots.leases import Lease, LeasedJob
 from tests.unit.gpus import make_node
 from tests.unit.pilot.domain.cores import list_runs, make_attempt_ended, make_task, make_time
 

@@ -9,7 +9,7 @@ import pytest
 
 from pilot.isolation.sandbox.sandbox import list_gpu_devices
 from sluice.contracts.common.states import DeviceType, ErrorClass
-from sluice.contracts.reports.reports import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.unit.pilot.attempts import make_python_tool
 from tests.unit.pilot.builders import make_job, make_task, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow

@@ -10,7 +10,7 @@ from pilot.runner.attempts.warm_inputs import add_inputs
 from pilot.runner.tools.prepared_job import WarmCommand
 from sluice.contracts.access.secrets import SecretRef
 from sluice.contracts.jobs.needs import Warm
-from sluice.contracts.leases.leases import PilotTask
+from sluice.contracts.pilots.leases import PilotTask
 from tests.unit.pilot.builders import make_task, write_input
 from tests.unit.pilot.isolation import start_isolated_slot
 from tests.unit.pilot.runner.attempts.warm_jobs import WarmJobs

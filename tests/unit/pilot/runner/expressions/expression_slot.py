@@ -8,7 +8,7 @@ from typing import Any
 import psutil
 
 from sluice.contracts.common.states import AttemptOutcome
-from sluice.contracts.reports.reports import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.processes import read_command_line
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import make_task, make_tool, write_input

@@ -8,7 +8,7 @@ import pytest
 
 from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass
 from sluice.contracts.jobs.needs import Resources
-from sluice.contracts.reports.reports import AttemptReport
+from sluice.contracts.pilots.reports import AttemptReport
 from tests.unit.pilot.attempts import get_error, make_python_tool, run
 from tests.unit.pilot.builders import make_output, make_task, write_input
 from tests.unit.pilot.inner_workflows import wrap_in_workflow

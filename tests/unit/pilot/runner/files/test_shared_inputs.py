@@ -7,7 +7,7 @@ from pilot.folders.run_folder import RunFolder
 from pilot.runner.files.input_protection import MAX_COPIED
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.job_inputs import InputFile
-from sluice.contracts.leases.leases import PilotTask
+from sluice.contracts.pilots.leases import PilotTask
 from tests.unit.pilot.builders import make_job, make_task, make_tool, write_input
 from tests.unit.pilot.slot_runner import Runner
 
